@@ -1,0 +1,46 @@
+/** A condition on a response, beside its 2xx status. `value` was accepted as string or integer where it is a number. */
+export type SuccessAssertion =
+  | { readonly type: 'status_code_equals'; readonly value: number }
+  | { readonly type: 'body_contains'; readonly value: string }
+  | { readonly type: 'response_time_under_ms'; readonly value: number }
+
+/** What the assertions look at. `bodyText` is the first 256 KiB of the body, decoded as UTF-8. */
+export interface AssertedResponse {
+  readonly status: number
+  readonly bodyText: string
+  /** From the start of DNS to the end of the body. */
+  readonly durationMs: number
+}
+
+/** The first assertion that does not hold, as a sentence for `error_message`; null when all hold. */
+export function brokenAssertion(
+  assertions: readonly SuccessAssertion[],
+  response: AssertedResponse,
+): string | null {
+  for (const assertion of assertions) {
+    const broken = explainIfBroken(assertion, response)
+    if (broken !== null) return broken
+  }
+  return null
+}
+
+function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse): string | null {
+  switch (assertion.type) {
+    case 'status_code_equals':
+      return response.status === assertion.value
+        ? null
+        : `Expected status ${assertion.value}, got ${response.status}.`
+    case 'body_contains':
+      return response.bodyText.includes(assertion.value)
+        ? null
+        : `The response body does not contain ${JSON.stringify(excerpt(assertion.value))}.`
+    case 'response_time_under_ms':
+      return response.durationMs < assertion.value
+        ? null
+        : `Expected an answer in under ${assertion.value} ms, got one after ${Math.round(response.durationMs)} ms.`
+  }
+}
+
+function excerpt(text: string): string {
+  return text.length <= 80 ? text : `${text.slice(0, 79)}…`
+}

@@ -1,0 +1,31 @@
+/**
+ * The catalogue of faults that callers handle by kind. Expected ends (a duplicate push, a job in flight) are
+ * values of the port that answers them, not exceptions.
+ */
+
+/** Redis cannot be reached, is busy, loading, read-only or in failover. Nothing half-written; try again. */
+export class StoreUnavailableError extends Error {
+  readonly code = 'store_unavailable'
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`The job store is not available: ${reason}`, options)
+    this.name = 'StoreUnavailableError'
+  }
+}
+
+/** Redis has reached its memory limit: new jobs are refused, running ones end. */
+export class StorageFullError extends Error {
+  readonly code = 'storage_full'
+  constructor(options?: ErrorOptions) {
+    super('The job store is full.', options)
+    this.name = 'StorageFullError'
+  }
+}
+
+/** A mistake of the person who starts the program; the message says how to mend it. Ends the program with 2. */
+export class StartupError extends Error {
+  readonly code = 'startup'
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StartupError'
+  }
+}

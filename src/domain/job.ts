@@ -1,0 +1,130 @@
+import type { CallbackEvents } from './queue-settings.ts'
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type Method = (typeof METHODS)[number]
+
+export type JobStatus = 'pending' | 'processing' | 'completed' | 'failed'
+
+/** Outcome of a chain (on its original) or of one retry attempt (on a retry job). */
+export type FinalStatus =
+  | 'success'
+  | 'retrying'
+  | 'failed_with_retries'
+  | 'failed_no_retries'
+  | 'dead_lettered'
+
+export const FAILURE_REASONS = [
+  'timeout',
+  'connection_error',
+  'dns_error',
+  'ssl_error',
+  'http_client_error',
+  'http_server_error',
+  'http_redirect',
+  'invalid_url',
+  'blocked_target',
+  'assertion_failed',
+  'executor_lost',
+  'limit_exceeded',
+  'unknown',
+] as const
+export type FailureReason = (typeof FAILURE_REASONS)[number]
+
+/** What the caller asked for. Kept unchanged by every retry and by a replay. */
+export interface JobRequest {
+  readonly url: string
+  readonly method: Method
+  /** In the order and spelling given. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The exact source text of the JSON payload; null when none was given. */
+  readonly payload: string | null
+  readonly callbackUrl: string | null
+  /** null = as the queue says. */
+  readonly callbackEvents: CallbackEvents | null
+  readonly tags: Readonly<Record<string, string>>
+  /** Overrides of the queue's settings for this chain; null = as the queue says. */
+  readonly timeoutSeconds: number | null
+  readonly retryDelays: readonly number[] | null
+  readonly retriesEnabled: boolean | null
+}
+
+/** One attempt that has ended. Times are Redis time, Unix ms. */
+export interface AttemptSummary {
+  readonly createdAtMs: number
+  readonly scheduledAtMs: number
+  /** The claim; equal to `completedAtMs` when the executor was lost. */
+  readonly startedAtMs: number
+  readonly completedAtMs: number
+  readonly failureReason: FailureReason | null
+  readonly errorMessage: string | null
+  /** null when there was no answer. */
+  readonly responseStatus: number | null
+  readonly durationMs: number
+}
+
+/** Milliseconds each part of a call took; null for a part that did not happen. */
+export interface CallTimings {
+  readonly queueWaitMs: number
+  readonly dnsMs: number | null
+  readonly connectMs: number | null
+  readonly tlsMs: number | null
+  readonly firstByteMs: number | null
+  readonly bodyMs: number | null
+}
+
+/** One HTTP exchange as it happened on the wire; bodies cut at 16 KiB. */
+export interface CallRecord {
+  readonly jobId: number
+  readonly attempt: number
+  readonly startedAtMs: number
+  readonly durationMs: number
+  readonly request: {
+    readonly method: Method
+    readonly url: string
+    readonly headers: ReadonlyArray<readonly [string, string]>
+    readonly body: string | null
+    readonly bodyTruncated: boolean
+  }
+  /** null when there was no answer. */
+  readonly response: {
+    readonly status: number
+    readonly headers: ReadonlyArray<readonly [string, string]>
+    readonly body: string
+    readonly bodyTruncated: boolean
+  } | null
+  readonly failureReason: FailureReason | null
+  readonly errorMessage: string | null
+  readonly timings: CallTimings
+}
+
+/** Where the chain's newest job stands when the chain has not ended. */
+export interface OpenAttempt {
+  readonly attempt: number
+  readonly status: 'pending' | 'processing'
+  readonly createdAtMs: number
+  readonly scheduledAtMs: number
+  /** The claim; null while pending. */
+  readonly startedAtMs: number | null
+}
+
+/** All that is known of a chain: the original job, its retries, and its end. */
+export interface JobChain {
+  readonly rootId: number
+  readonly queueId: number
+  readonly queueName: string
+  /** Headers and payload are null once only the summary of a finished chain is kept. */
+  readonly request: Omit<JobRequest, 'headers' | 'payload'> & {
+    readonly headers: Readonly<Record<string, string>> | null
+    readonly payload: string | null
+  }
+  /** Attempts that have ended, oldest first. */
+  readonly attempts: readonly AttemptSummary[]
+  /** null when the chain has ended. */
+  readonly open: OpenAttempt | null
+  /** How the chain ended; null while it is open. */
+  readonly end: 'success' | 'failed_no_retries' | 'dead_lettered' | null
+  /** The job made by a replay of this dead letter; null when there was none. */
+  readonly replayedAs: number | null
+  /** Records of the calls that are still kept, oldest first. */
+  readonly calls: readonly CallRecord[]
+}

@@ -1,0 +1,95 @@
+/**
+ * Every bound of the service, by name. Sources: the contract (`spec`), the decisions that complete it, and
+ * measured facts recorded in `docs/adr/`. Units stand last in a name.
+ */
+
+// The contract.
+export const QUEUE_NAME_CHARACTERS_MAX = 255
+export const URL_CHARACTERS_MAX = 2048
+export const DELAY_SECONDS_MAX = 86_400
+export const TIMEOUT_SECONDS_MIN = 1
+export const TIMEOUT_SECONDS_MAX = 300
+export const RETRY_DELAYS_MAX = 10
+export const RETRY_DELAY_SECONDS_MIN = 1
+export const RETRY_DELAY_SECONDS_MAX = 86_400
+export const DLQ_RETENTION_DAYS = [3, 7, 14, 30] as const
+export const CALLBACK_TIMEOUT_SECONDS = 10
+/** A job due within this many seconds goes straight to the near set; a later one waits in a minute bucket. */
+export const NEAR_DELAY_SECONDS_MAX = 60
+
+// Intake.
+export const REQUEST_BODY_BYTES_MAX = 1024 * 1024
+export const JSON_DEPTH_MAX = 64
+export const HEADERS_MAX = 64
+export const HEADER_NAME_CHARACTERS_MAX = 256
+export const HEADER_VALUE_BYTES_MAX = 8 * 1024
+export const TAGS_MAX = 8
+export const TAG_NAME_CHARACTERS_MAX = 64
+export const TAG_VALUE_CHARACTERS_MAX = 256
+export const SUCCESS_ASSERTIONS_MAX = 10
+export const ASSERTION_TEXT_CHARACTERS_MAX = 4096
+export const RUN_AT_DAYS_AHEAD_MAX = 366
+export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
+export const MAX_PARALLELISM_MAX = 1_000_000
+export const LIST_LIMIT_MAX = 1000
+export const LIST_LIMIT_DEFAULT = 100
+/** How long the API tries to reach Redis before it answers 503, in milliseconds. */
+export const STORE_DEADLINE_MS = 1_800
+/** What a 503 or 429 tells the client to wait, in seconds. */
+export const RETRY_AFTER_SECONDS = 2
+/** Pushes waiting for a flush, per API process; above it the answer is 503. */
+export const INTAKE_WAITING_MAX = 20_000
+/** Jobs per enqueue step, and the bytes of their bodies (at least one job goes). */
+export const ENQUEUE_BATCH_MAX = 128
+export const ENQUEUE_BATCH_BYTES_MAX = 2 * 1024 * 1024
+
+// Outgoing calls.
+export const CONNECT_TIMEOUT_MS = 10_000
+export const DNS_TIMEOUT_MS = 5_000
+export const RESPONSE_HEADER_BYTES_MAX = 16 * 1024
+/** `body_contains` looks at this much of a response body. */
+export const RESPONSE_BODY_INSPECTED_BYTES_MAX = 256 * 1024
+/** A response longer than this is cut off: the call counts as answered, the rest is not read. */
+export const RESPONSE_BODY_READ_BYTES_MAX = 1024 * 1024
+/** Each body kept in a call record. */
+export const CALL_RECORD_BODY_BYTES_MAX = 16 * 1024
+export const ERROR_MESSAGE_CHARACTERS_MAX = 300
+export const SOCKETS_PER_ORIGIN_MAX = 1024
+
+// The engine.
+export const LEASE_MS = 15_000
+export const LEASE_BEAT_MS = 5_000
+/** An executor stops itself this long before its lease ends; the others reap it this long after. */
+export const LEASE_MARGIN_MS = 2_000
+/** An in-flight entry is freed this long after its job's timeout whatever its holder says. */
+export const HARD_DEADLINE_GRACE_MS = 30_000
+/** The lost lease that fails the attempt as `executor_lost`. */
+export const LOST_LEASES_MAX = 3
+export const CLAIM_BATCH_MAX = 64
+export const CLAIM_BATCH_BYTES_MAX = 1024 * 1024
+export const FINISH_BATCH_MAX = 64
+export const FAIR_QUANTUM = 8
+export const PROMOTE_BATCH_MAX = 500
+export const REAP_BATCH_MAX = 200
+export const TRIM_BATCH_MAX = 500
+export const ID_BLOCK = 128
+/** Request parts longer than this live once per chain, beside the job records. */
+export const INLINE_REQUEST_BYTES_MAX = 4 * 1024
+export const SHARDS_MAX = 64
+export const QUEUES_PER_SHARD_MAX = 1_000_000
+export const IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX = 1_000_000
+
+// Retention (defaults; an installation may set others).
+export const FINISHED_CHAINS_PER_QUEUE_MAX = 10_000
+export const FINISHED_CHAINS_DAYS = 7
+/** Finish lets a queue's finished chains grow by this much before it asks for a trim. */
+export const FINISHED_CHAINS_SLACK = 500
+export const FAILED_CALLS_PER_QUEUE_MAX = 1_000
+export const SUCCESSFUL_CALLS_PER_QUEUE_MAX = 100
+export const CALL_RECORD_DAYS = 3
+export const CALL_RECORDS_BYTES_MAX = 256 * 1024 * 1024
+export const SUCCESSFUL_CALL_RECORDS_PER_SECOND = 20
+
+// Standalone.
+export const SHUTDOWN_GRACE_MS = 10_000
+export const REDIS_MAXMEMORY_BYTES_DEFAULT = 1024 * 1024 * 1024

@@ -1,0 +1,28 @@
+/** How a claimed job left this executor. */
+export type FinishOutcome =
+  | 'success'
+  | 'retrying'
+  | 'failed_no_retries'
+  | 'dead_lettered'
+  /** Given back unstarted or cut short by our own shutdown. */
+  | 'released'
+  /** The lease was gone: the result was refused. */
+  | 'stale'
+
+/** What the engine counts, as `punctual_*`. Label values come from closed sets, never from users. */
+export interface Metrics {
+  jobsPushed(count: number): void
+  /** @param latenessMs Redis time of the claim minus `scheduled_at` */
+  jobStarted(latenessMs: number): void
+  jobFinished(outcome: FinishOutcome, count: number): void
+  callbackFinished(outcome: 'delivered' | 'failed'): void
+  /** Calls open in this process now. */
+  callsInFlight(count: number): void
+  /** Queues that could run now, seen by this process in all shards. */
+  runnableQueues(count: number): void
+  leaseLost(): void
+  clockJumped(direction: 'forward' | 'backward'): void
+  callRecordsDropped(count: number): void
+  /** One round trip of a step: `enqueue`, `claim`, `finish`, … */
+  redisStep(step: string, seconds: number, ok: boolean): void
+}

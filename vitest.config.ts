@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config'
+
+/** One project a layer (see CONTRIBUTING.md). Files of a layer that start servers run two at a time: the machine has two cores. */
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 10_000 } },
+      {
+        test: {
+          name: 'model',
+          include: ['test/model/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 30_000,
+          pool: 'forks',
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          pool: 'forks',
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+})
