@@ -1,0 +1,47 @@
+# Everything a person or CI runs. A fresh machine needs git, make and Node 20 or newer; the targets bring the rest.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+INSTALLED := node_modules/.punctual-installed
+BUILT := dist/.built
+# Folders are listed too: their time changes when a file is added or removed.
+SOURCES := $(shell find src -not -name '.*' 2>/dev/null) $(wildcard openapi.yaml tsconfig.json tsconfig.build.json scripts/build.ts)
+# Node 26 and the tools are npm packages; nothing here uses the machine's own Node once they are installed.
+RUN := env PATH="$(CURDIR)/node_modules/.bin:$$PATH"
+
+# Jobs may call this machine under `make run`: the echo target and most first targets live here.
+LOOPBACK := 127.0.0.0/8,::1/128,localhost
+
+.PHONY: help install redis build run test check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build redis ## build and start Punctual on http://127.0.0.1:8080, with everything it needs
+	@export PUNCTUAL_EGRESS_ALLOW="$${PUNCTUAL_EGRESS_ALLOW-$(LOOPBACK)}"; \
+	echo "Beyond the Internet, jobs may call: $${PUNCTUAL_EGRESS_ALLOW:-nothing} (PUNCTUAL_EGRESS_ALLOW)"; \
+	exec $(RUN) node dist/main.js standalone
+
+test: build ## run every suite: unit, model and integration, with a real Redis
+	@scripts/redis.sh || true
+	@$(RUN) node scripts/test.ts
+
+check: install ## format, lint, types, dead code, generated files, unit tests
+	@$(RUN) npm run --silent check
+
+build: $(BUILT) ## compile to dist/
+
+install: $(INSTALLED) ## install the npm packages
+
+redis:
+	@scripts/redis.sh
+
+clean: ## remove what was built; node_modules and .punctual stay
+	rm -rf dist coverage
+
+$(INSTALLED): package-lock.json
+	@scripts/install.sh
+
+$(BUILT): $(INSTALLED) $(SOURCES)
+	@$(RUN) node scripts/build.ts
+	@touch $@

@@ -1,0 +1,67 @@
+/**
+ * Runs every suite and adds the results up. Its last line is always `N passed, N failed`. A suite without tests, a
+ * file that does not load and an error outside a test count as failures; so does a skipped test in CI.
+ */
+import { spawnSync } from 'node:child_process'
+import { startVitest } from 'vitest/node'
+import { summarise } from './suite-summary.ts'
+import type { SuiteSummary } from './suite-summary.ts'
+
+interface Suite {
+  readonly name: string
+  /** On two cores; over it the summary says so. */
+  readonly budgetSeconds: number
+  readonly needsRedis: boolean
+}
+
+interface SuiteResult extends SuiteSummary {
+  readonly suite: Suite
+  readonly seconds: number
+}
+
+const SUITES: readonly Suite[] = [
+  { name: 'unit', budgetSeconds: 10, needsRedis: false },
+  { name: 'model', budgetSeconds: 120, needsRedis: true },
+  { name: 'integration', budgetSeconds: 240, needsRedis: true },
+]
+
+const inCi = !['', 'false', undefined].includes(process.env.CI)
+const hasRedis = ['redis-server', 'valkey-server'].some((name) => !spawnSync(name, ['--version']).error)
+
+const results: SuiteResult[] = []
+for (const suite of SUITES) results.push(await runSuite(suite))
+process.exit(report(results))
+
+async function runSuite(suite: Suite): Promise<SuiteResult> {
+  if (suite.needsRedis && !hasRedis) {
+    const skipped = ['every test: neither redis-server nor valkey-server is on PATH']
+    return { suite, seconds: 0, passed: 0, failures: [], skipped }
+  }
+  console.log(`\n# ${suite.name}`)
+  const startedAt = performance.now()
+  const vitest = await startVitest('test', [], { watch: false, project: suite.name, passWithNoTests: true })
+  const summary = summarise(vitest.state.getTestModules(), vitest.state.getUnhandledErrors())
+  await vitest.close()
+  return { suite, seconds: (performance.now() - startedAt) / 1000, ...summary }
+}
+
+/** @returns the exit code */
+function report(all: readonly SuiteResult[]): number {
+  let passed = 0
+  let failed = 0
+  console.log('\n# Summary')
+  for (const result of all) {
+    passed += result.passed
+    failed += result.failures.length + (inCi ? result.skipped.length : 0)
+    const late =
+      result.seconds > result.suite.budgetSeconds
+        ? `, over its budget of ${result.suite.budgetSeconds} s`
+        : ''
+    const counts = `${result.passed} passed, ${result.failures.length} failed, ${result.skipped.length} skipped`
+    console.log(`${result.suite.name}: ${counts} in ${result.seconds.toFixed(1)} s${late}`)
+    for (const failure of result.failures) console.log(`  failed: ${failure}`)
+    for (const name of result.skipped) console.log(`  ${inCi ? 'failed, skipped in CI' : 'skipped'}: ${name}`)
+  }
+  console.log(`${passed} passed, ${failed} failed`)
+  return failed > 0 ? 1 : 0
+}
