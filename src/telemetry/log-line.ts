@@ -10,13 +10,14 @@ export function formatLogLine(jsonLine: string): string {
   const record = parse(jsonLine)
   if (record === null) return jsonLine
   const time = typeof record.time === 'string' ? record.time.slice(11, 23) : ''
-  const level = String(record.level).toUpperCase().padEnd(LEVEL_WIDTH)
+  const level = (typeof record.level === 'string' ? record.level : '').toUpperCase().padEnd(LEVEL_WIDTH)
+  const message = typeof record.msg === 'string' ? record.msg : ''
   const stacks: string[] = []
   const fields = Object.entries(record)
     .filter(([key]) => !LEADING.has(key))
     .map(([key, value]) => ` ${key}=${formatValue(value, stacks)}`)
   const below = stacks.map((stack) => `${stack.replaceAll(/^/gm, '    ')}\n`).join('')
-  return `${time} ${level} ${String(record.msg ?? '')}${fields.join('')}\n${below}`
+  return `${time} ${level} ${message}${fields.join('')}\n${below}`
 }
 
 function parse(line: string): Record<string, unknown> | null {
