@@ -1,0 +1,120 @@
+import { createSecretKey } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { isIP } from 'node:net'
+import { isAbsolute, resolve } from 'node:path'
+
+/** What a setting's text came to: its value, or what would have been allowed. */
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly allowed: string }
+
+export type Parser<T> = (text: string) => Parsed<T>
+
+const EGRESS_ENTRIES_MAX = 1000
+const HOST_CHARACTERS_MAX = 253
+const SECRETS_KEY_BYTES = 32
+const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
+const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
+const HOST_SUFFIX = new RegExp(`^\\.?(?:${LABEL}\\.)*${LABEL}$`, 'i')
+const BYTES = /^([1-9][0-9]*)(?:([kmgt])i?)?b?$/i
+const BYTES_POWER: Readonly<Record<string, number>> = { '': 0, k: 1, m: 2, g: 3, t: 4 }
+
+const found = <T>(value: T): Parsed<T> => ({ ok: true, value })
+const refused = (allowed: string): { ok: false; allowed: string } => ({ ok: false, allowed })
+
+export function integerBetween(min: number, max: number): Parser<number> {
+  const allowed = `a whole number from ${min} to ${max}`
+  return (text) => {
+    const value = /^(?:0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : -1
+    return value >= min && value <= max ? found(value) : refused(allowed)
+  }
+}
+
+export function oneOf<const T extends string>(values: readonly T[]): Parser<T> {
+  const allowed = `one of ${values.join(', ')}`
+  return (text) => {
+    const value = values.find((candidate) => candidate === text)
+    return value === undefined ? refused(allowed) : found(value)
+  }
+}
+
+/** A switch: as a flag it stands alone, as a variable it says so. */
+export const parseSwitch: Parser<boolean> = (text) => {
+  if (text === 'true' || text === '1') return found(true)
+  if (text === 'false' || text === '0') return found(false)
+  return refused('true or false')
+}
+
+/** Bytes with an optional unit, all of them powers of 1024: `1g`, `512MiB`, `1073741824`. */
+export function bytesBetween(min: number, max: number, allowed: string): Parser<number> {
+  return (text) => {
+    const match = BYTES.exec(text)
+    if (match === null) return refused(allowed)
+    const value = Number(match[1]) * 1024 ** (BYTES_POWER[match[2]?.toLowerCase() ?? ''] ?? 0)
+    return value >= min && value <= max ? found(value) : refused(allowed)
+  }
+}
+
+/** A path, made absolute so that a later change of the working directory cannot move it. */
+export const parsePath: Parser<string> = (text) =>
+  text.includes('\0') ? refused('a path without NUL characters') : found(resolve(text))
+
+export const parseListenHost: Parser<string> = (text) => {
+  const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
+  if (isIP(bare) !== 0) return found(bare)
+  return isHostSuffix(text) && !text.startsWith('.')
+    ? found(text)
+    : refused('an IP address or a host name of this machine')
+}
+
+export const parseToken: Parser<string> = (text) =>
+  TOKEN_CHARACTERS.test(text) ? found(text) : refused('16 to 256 visible ASCII characters')
+
+/** `redis://`, `rediss://`, or the absolute path of a unix socket. */
+export const parseRedisUrl: Parser<string> = (text) => {
+  const allowed = 'redis://host:port, rediss://host:port or the absolute path of a unix socket'
+  if (isAbsolute(text)) return found(text)
+  const url = URL.parse(text)
+  const isRedis = url !== null && ['redis:', 'rediss:'].includes(url.protocol) && url.hostname !== ''
+  return isRedis ? found(text) : refused(allowed)
+}
+
+/** CIDRs, addresses and host suffixes, separated by commas. */
+export const parseEgressEntries: Parser<readonly string[]> = (text) => {
+  const entries = text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+  const wrong = entries.find((entry) => !isCidr(entry) && !isHostSuffix(entry))
+  if (wrong !== undefined) {
+    return refused(
+      `CIDRs (10.0.0.0/8) and host suffixes (.example.com) separated by commas; ${wrong} is neither`,
+    )
+  }
+  return entries.length > EGRESS_ENTRIES_MAX
+    ? refused(`at most ${EGRESS_ENTRIES_MAX} entries`)
+    : found(Object.freeze(entries))
+}
+
+/** An AES-256 key. A KeyObject, so that printing the settings never prints the key. */
+export const parseSecretsKey: Parser<KeyObject> = (text) => {
+  const bytes = Buffer.from(text, 'base64')
+  const isExact = bytes.length === SECRETS_KEY_BYTES && bytes.toString('base64') === text
+  return isExact ? found(createSecretKey(bytes)) : refused('32 bytes in base64 (openssl rand -base64 32)')
+}
+
+/** A whole address, with a prefix length or without. What the ranges mean is the egress guard's to say. */
+function isCidr(entry: string): boolean {
+  const [address = '', prefix, ...rest] = entry.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0 || address.includes('%')) return false
+  if (prefix === undefined) return true
+  return /^(?:0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
+}
+
+/** A name whose last label is a number would be read as an address by some parsers: refused. */
+function isHostSuffix(entry: string): boolean {
+  if (entry.length > HOST_CHARACTERS_MAX || !HOST_SUFFIX.test(entry)) return false
+  const last = entry.split('.').at(-1) ?? ''
+  return !/^(?:[0-9]+|0x[0-9a-f]*)$/i.test(last)
+}

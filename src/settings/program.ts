@@ -1,0 +1,108 @@
+import { Command, CommanderError, Option } from 'commander'
+import { StartupError } from '../domain/errors.ts'
+import {
+  loadApiSettings,
+  loadExecutorSettings,
+  loadStandaloneSettings,
+  ROLE_TABLES,
+} from './role-settings.ts'
+import type { ApiSettings, ExecutorSettings, RoleName, StandaloneSettings } from './role-settings.ts'
+import { flagOf } from './setting.ts'
+import type { AnySetting, Environment, GivenFlags } from './setting.ts'
+
+/** Runs a role until it has ended; what it rejects with ends the program. */
+export interface RoleRunners {
+  standalone(settings: StandaloneSettings): Promise<void>
+  api(settings: ApiSettings): Promise<void>
+  executor(settings: ExecutorSettings): Promise<void>
+}
+
+export interface ProgramOptions {
+  readonly version: string
+  readonly roles: RoleRunners
+  /** Adds the client verbs to the program. */
+  readonly registerClientCommands?: (program: Command, env: Environment) => void
+  /** The process's variables unless given. */
+  readonly env?: Environment
+  /** Standard output and error unless given. */
+  readonly output?: { writeOut(text: string): void; writeErr(text: string): void }
+}
+
+const MISUSE = 2
+
+/** The command line: one command a role, then the client verbs. Builds only; nothing runs. */
+export function buildProgram(options: ProgramOptions): Command {
+  const env = options.env ?? process.env
+  const program = new Command('punctual')
+    .description('Sends HTTP requests on time: queued jobs with retries, dead letters and callbacks.')
+    .version(options.version, '-V, --version')
+    .exitOverride()
+    .showHelpAfterError(false)
+  program.configureOutput({
+    ...options.output,
+    outputError: (text, write) => write(text.replace(/^error: /, 'punctual: ')),
+  })
+  const { roles } = options
+  addRole(
+    program,
+    'standalone',
+    'run everything on this machine: API, executor and a Redis of its own',
+    (flags) => roles.standalone(loadStandaloneSettings(env, flags)),
+  )
+  addRole(program, 'api', 'take jobs in over HTTP', (flags) => roles.api(loadApiSettings(env, flags)))
+  addRole(program, 'executor', 'make the calls', (flags) => roles.executor(loadExecutorSettings(env, flags)))
+  options.registerClientCommands?.(program, env)
+  return program
+}
+
+/**
+ * Runs the command line to its end.
+ * @param argv as `process.argv`: the program's path first
+ * @returns the exit code: 0, 2 for a mistake of the person who starts it, whatever a verb asked for, else 1
+ */
+export async function runProgram(
+  program: Command,
+  argv: readonly string[],
+  writeError: (text: string) => void = (text) => void process.stderr.write(text),
+): Promise<number> {
+  try {
+    await program.parseAsync(argv)
+    return 0
+  } catch (error) {
+    if (error instanceof CommanderError) return commanderExitCode(error)
+    if (error instanceof StartupError) {
+      for (const line of error.message.split('\n')) writeError(`punctual: ${line}\n`)
+      return MISUSE
+    }
+    writeError(`punctual: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    return 1
+  }
+}
+
+/** Commander says 1 for everything it refuses itself; a verb that throws with a code of its own keeps it. */
+function commanderExitCode(error: CommanderError): number {
+  return error.exitCode === 1 && error.code.startsWith('commander.') ? MISUSE : error.exitCode
+}
+
+function addRole(
+  program: Command,
+  name: RoleName,
+  description: string,
+  run: (flags: GivenFlags) => Promise<void>,
+): void {
+  const command = program.command(name).description(description)
+  for (const [key, setting] of Object.entries<AnySetting>(ROLE_TABLES[name])) {
+    command.addOption(optionOf(setting, key))
+  }
+  command
+    .addHelpText('after', '\nA flag beats its variable. docs/reference/settings.md says more.')
+    .action((flags: GivenFlags) => run(flags))
+}
+
+function optionOf(setting: AnySetting, key: string): Option {
+  const value = setting.placeholder === null ? '' : ` <${setting.placeholder}>`
+  const notes = `(${setting.variable}, default: ${setting.initialText})`
+  const option = new Option(`${flagOf(setting)}${value}`, `${setting.help} ${notes}`)
+  option.attributeName = () => key
+  return option
+}

@@ -1,0 +1,122 @@
+import { join, resolve } from 'node:path'
+import { StartupError } from '../domain/errors.ts'
+import { readSettings } from './setting.ts'
+import type { AnySetting, Environment, GivenFlags, SettingValues } from './setting.ts'
+import { SETTINGS } from './table.ts'
+
+const EXECUTOR = Object.freeze({
+  host: SETTINGS.host,
+  opsPort: SETTINGS.opsPort,
+  redisUrl: SETTINGS.redisUrl,
+  allowUnsafeRedis: SETTINGS.allowUnsafeRedis,
+  shards: SETTINGS.shards,
+  executorConcurrency: SETTINGS.executorConcurrency,
+  secretsKey: SETTINGS.secretsKey,
+  egressAllow: SETTINGS.egressAllow,
+  egressDeny: SETTINGS.egressDeny,
+  logLevel: SETTINGS.logLevel,
+  logFormat: SETTINGS.logFormat,
+})
+
+const API = Object.freeze({
+  port: SETTINGS.port,
+  host: SETTINGS.host,
+  opsPort: SETTINGS.opsPort,
+  redisUrl: SETTINGS.redisUrl,
+  allowUnsafeRedis: SETTINGS.allowUnsafeRedis,
+  shards: SETTINGS.shards,
+  token: SETTINGS.token,
+  secretsKey: SETTINGS.secretsKey,
+  egressAllow: SETTINGS.egressAllow,
+  egressDeny: SETTINGS.egressDeny,
+  logLevel: SETTINGS.logLevel,
+  logFormat: SETTINGS.logFormat,
+})
+
+/** The settings each role takes, in the order of its help. */
+export const ROLE_TABLES = Object.freeze({ standalone: SETTINGS, api: API, executor: EXECUTOR })
+
+export type RoleName = keyof typeof ROLE_TABLES
+
+/** What the standalone runs with. `manifests` is always a folder: the one named, or the data folder's. */
+export type StandaloneSettings = Omit<SettingValues<typeof SETTINGS>, 'manifests'> & {
+  readonly manifests: string
+}
+
+/** What the API runs with; its Redis is someone else's. */
+export type ApiSettings = Omit<SettingValues<typeof API>, 'redisUrl'> & { readonly redisUrl: string }
+
+/** What an executor runs with; `host` is for its ops port. */
+export type ExecutorSettings = Omit<SettingValues<typeof EXECUTOR>, 'redisUrl'> & {
+  readonly redisUrl: string
+}
+
+/** @throws StartupError with every mistake, one a line */
+export function loadStandaloneSettings(env: Environment, flags: GivenFlags): StandaloneSettings {
+  const { values, mistakes } = readSettings(SETTINGS, env, flags)
+  refuseMistakes([...mistakes, ...equalPorts(values.port, values.opsPort)])
+  const dataDir = resolve(values.dataDir)
+  return Object.freeze({ ...values, dataDir, manifests: values.manifests ?? join(dataDir, 'resources') })
+}
+
+/** @throws StartupError with every mistake, one a line */
+export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSettings {
+  const { values, mistakes } = readSettings(API, env, flags)
+  const { redisUrl } = values
+  refuseMistakes([
+    ...mistakes,
+    ...equalPorts(values.port, values.opsPort),
+    ...missingRedis(redisUrl, mistakes),
+  ])
+  return Object.freeze({ ...values, redisUrl: redisUrl ?? '' })
+}
+
+/** @throws StartupError with every mistake, one a line */
+export function loadExecutorSettings(env: Environment, flags: GivenFlags): ExecutorSettings {
+  const { values, mistakes } = readSettings(EXECUTOR, env, flags)
+  const { redisUrl } = values
+  refuseMistakes([...mistakes, ...missingRedis(redisUrl, mistakes)])
+  return Object.freeze({ ...values, redisUrl: redisUrl ?? '' })
+}
+
+function refuseMistakes(mistakes: readonly string[]): void {
+  if (mistakes.length > 0) throw new StartupError(mistakes.join('\n'))
+}
+
+function equalPorts(port: number, opsPort: number): string[] {
+  if (port === 0 || port !== opsPort) return []
+  return [`PUNCTUAL_PORT and PUNCTUAL_OPS_PORT are both ${port}: they must differ.`]
+}
+
+function missingRedis(redisUrl: string | null, mistakes: readonly string[]): string[] {
+  const isReported = mistakes.some((mistake) => /^(?:PUNCTUAL_REDIS_URL|--redis-url) /.test(mistake))
+  if (redisUrl !== null || isReported) return []
+  return ['PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.']
+}
+
+/**
+ * Variables that look like settings and are none, so that a slip of the pen in a name does not pass in silence.
+ * Those Kubernetes makes for a Service named punctual, and the client's own, are left out.
+ */
+export function unknownVariables(env: Environment, known: readonly string[] = []): readonly string[] {
+  const names = new Set([
+    ...Object.values<AnySetting>(SETTINGS).map((one) => one.variable as string),
+    ...known,
+  ])
+  return Object.keys(env)
+    .filter((name) => name.startsWith('PUNCTUAL_') && !names.has(name) && !SERVICE_VARIABLE.test(name))
+    .sort()
+}
+
+const SERVICE_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.+)?|PORT|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_.+)?)$/
+
+/** The settings for the log: secrets as `set` or null, everything else as it is. */
+export function describeSettings(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const table: Readonly<Record<string, AnySetting>> = SETTINGS
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [
+      key,
+      table[key]?.isSecret === true && value !== null ? 'set' : value,
+    ]),
+  )
+}

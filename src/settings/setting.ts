@@ -1,0 +1,92 @@
+import type { Parser } from './parsers.ts'
+
+/** Where texts of settings come from: the process's variables, or a test's. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Flags as given on the command line, by the setting's key; a switch is `true`. */
+export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>
+
+/** One thing that can be set, by a variable or by the flag of the same words. */
+export interface Setting<T> {
+  /** `PUNCTUAL_DATA_DIR`; its flag is `--data-dir`. */
+  readonly variable: `PUNCTUAL_${string}`
+  /** What stands after the flag in the help; null for a switch. */
+  readonly placeholder: string | null
+  readonly help: string
+  /** The value when nothing is given, and how the help says it. */
+  readonly initial: T
+  readonly initialText: string
+  /** Its text is never repeated in a message. */
+  readonly isSecret: boolean
+  readonly parse: Parser<T>
+}
+
+/** A setting of any value: what flags and help need to know of it. */
+export type AnySetting = Setting<unknown>
+
+/** The values of a table of settings. */
+export type SettingValues<Table extends Readonly<Record<string, AnySetting>>> = {
+  readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never
+}
+
+/** `PUNCTUAL_DATA_DIR` → `--data-dir`. */
+export function flagOf(setting: AnySetting): string {
+  return `--${setting.variable.slice('PUNCTUAL_'.length).toLowerCase().replaceAll('_', '-')}`
+}
+
+/** Values of a table and the mistakes found on the way; a setting with a mistake has its initial value. */
+export interface ReadSettings<Table extends Readonly<Record<string, AnySetting>>> {
+  readonly values: SettingValues<Table>
+  readonly mistakes: readonly string[]
+}
+
+/**
+ * Reads every setting of the table: the flag when given, else the variable, else the initial value. An empty
+ * variable counts as not set, as composition files leave them; an empty flag is a mistake.
+ */
+export function readSettings<const Table extends Readonly<Record<string, AnySetting>>>(
+  table: Table,
+  env: Environment,
+  flags: GivenFlags,
+): ReadSettings<Table> {
+  const mistakes: string[] = []
+  const entries = Object.entries(table).map(([key, setting]) => {
+    const given = textOf(setting, env[setting.variable], flags[key])
+    if (given === null) return [key, setting.initial] as const
+    const parsed = setting.parse(given.text)
+    if (parsed.ok) return [key, parsed.value] as const
+    mistakes.push(mistakeText(setting, given, parsed.allowed))
+    return [key, setting.initial] as const
+  })
+  return { values: Object.fromEntries(entries) as SettingValues<Table>, mistakes }
+}
+
+interface GivenText {
+  readonly source: string
+  readonly text: string
+}
+
+function textOf(
+  setting: AnySetting,
+  variable: string | undefined,
+  flag: string | boolean | undefined,
+): GivenText | null {
+  if (flag !== undefined) return { source: flagOf(setting), text: String(flag).trim() }
+  const text = variable?.trim() ?? ''
+  return text === '' ? null : { source: setting.variable, text }
+}
+
+function mistakeText(setting: AnySetting, given: GivenText, allowed: string): string {
+  const shown = setting.isSecret ? 'has a value that' : `is ${JSON.stringify(excerpt(given.text))}, which`
+  const hint = SERVICE_LINK.test(given.text)
+    ? ' Kubernetes sets this variable for a Service of that name: set enableServiceLinks: false on the pod.'
+    : ''
+  return `${given.source} ${shown} is not allowed: it must be ${allowed}.${hint}`
+}
+
+/** What Kubernetes puts into variables of pods, named after Services: `tcp://10.0.0.1:80`. */
+const SERVICE_LINK = /^(?:tcp|udp|sctp):\/\//
+
+function excerpt(text: string): string {
+  return text.length <= 80 ? text : `${text.slice(0, 79)}…`
+}

@@ -1,0 +1,165 @@
+import type { KeyObject } from 'node:crypto'
+import { REDIS_MAXMEMORY_BYTES_DEFAULT, SHARDS_MAX } from '../domain/limits.ts'
+import {
+  bytesBetween,
+  integerBetween,
+  oneOf,
+  parseEgressEntries,
+  parseListenHost,
+  parsePath,
+  parseRedisUrl,
+  parseSecretsKey,
+  parseSwitch,
+  parseToken,
+} from './parsers.ts'
+import type { Parser } from './parsers.ts'
+import type { Setting } from './setting.ts'
+
+const PORT_MAX = 65_535
+const EXECUTOR_CONCURRENCY_MAX = 20_000
+/** Below this Redis 7 cannot hold its own bookkeeping and a batch at once. */
+const REDIS_MAXMEMORY_BYTES_MIN = 16 * 1024 ** 2
+const REDIS_MAXMEMORY_BYTES_MAX = 4 * 1024 ** 4
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const
+
+/** Every setting there is, in the order of the help. The keys are the names in the typed objects. */
+export const SETTINGS = Object.freeze({
+  port: setting({
+    variable: 'PUNCTUAL_PORT',
+    placeholder: 'number',
+    help: 'port of the API; 0 takes any free one',
+    initial: 8080,
+    parse: integerBetween(0, PORT_MAX),
+  }),
+  host: setting({
+    variable: 'PUNCTUAL_HOST',
+    placeholder: 'address',
+    help: 'address to listen on, for all ports',
+    initial: '127.0.0.1',
+    parse: parseListenHost,
+  }),
+  opsPort: setting({
+    variable: 'PUNCTUAL_OPS_PORT',
+    placeholder: 'number',
+    help: 'port of /healthz, /readyz and /metrics; 0 takes any free one',
+    initial: 9090,
+    parse: integerBetween(0, PORT_MAX),
+  }),
+  dataDir: setting({
+    variable: 'PUNCTUAL_DATA_DIR',
+    placeholder: 'folder',
+    help: 'where the token, the key, the resources and Redis keep their files',
+    initial: '.punctual',
+    parse: parsePath,
+  }),
+  manifests: setting({
+    variable: 'PUNCTUAL_MANIFESTS',
+    placeholder: 'folder',
+    help: 'folder of YAML resources',
+    initial: null,
+    initialText: 'resources/ in the data folder',
+    parse: optional(parsePath),
+  }),
+  redisUrl: setting({
+    variable: 'PUNCTUAL_REDIS_URL',
+    placeholder: 'url',
+    help: 'Redis to use: redis://, rediss:// or a socket path',
+    initial: null,
+    initialText: 'none: standalone starts its own',
+    isSecret: true,
+    parse: optional(parseRedisUrl),
+  }),
+  redisMaxmemoryBytes: setting({
+    variable: 'PUNCTUAL_REDIS_MAXMEMORY',
+    placeholder: 'bytes',
+    help: "memory limit of standalone's own Redis, such as 512MiB or 2g",
+    initial: REDIS_MAXMEMORY_BYTES_DEFAULT,
+    initialText: '1GiB',
+    parse: bytesBetween(
+      REDIS_MAXMEMORY_BYTES_MIN,
+      REDIS_MAXMEMORY_BYTES_MAX,
+      'bytes from 16MiB to 4TiB, such as 512MiB, 1g or 1073741824',
+    ),
+  }),
+  allowUnsafeRedis: setting({
+    variable: 'PUNCTUAL_ALLOW_UNSAFE_REDIS',
+    placeholder: null,
+    help: 'start although Redis may lose jobs (evicting policy, no AOF)',
+    initial: false,
+    parse: parseSwitch,
+  }),
+  shards: setting({
+    variable: 'PUNCTUAL_SHARDS',
+    placeholder: 'number',
+    help: 'parts the engine is split into; fixed at the first start',
+    initial: 4,
+    parse: integerBetween(1, SHARDS_MAX),
+  }),
+  executorConcurrency: setting({
+    variable: 'PUNCTUAL_EXECUTOR_CONCURRENCY',
+    placeholder: 'number',
+    help: 'HTTP calls at once per executor',
+    initial: 1000,
+    parse: integerBetween(1, EXECUTOR_CONCURRENCY_MAX),
+  }),
+  token: setting({
+    variable: 'PUNCTUAL_TOKEN',
+    placeholder: 'text',
+    help: 'token to accept for team default; as a flag it shows in process lists',
+    initial: null,
+    initialText: 'standalone makes one and keeps it in the data folder',
+    isSecret: true,
+    parse: optional(parseToken),
+  }),
+  secretsKey: setting({
+    variable: 'PUNCTUAL_SECRETS_KEY',
+    placeholder: 'base64',
+    help: 'key for secrets kept in Redis; as a flag it shows in process lists',
+    initial: null,
+    initialText: 'standalone makes one and keeps it in the data folder',
+    isSecret: true,
+    parse: optional<KeyObject>(parseSecretsKey),
+  }),
+  egressAllow: setting({
+    variable: 'PUNCTUAL_EGRESS_ALLOW',
+    placeholder: 'list',
+    help: 'CIDRs and host suffixes to open beyond public addresses',
+    initial: Object.freeze([]),
+    initialText: 'none',
+    parse: parseEgressEntries,
+  }),
+  egressDeny: setting({
+    variable: 'PUNCTUAL_EGRESS_DENY',
+    placeholder: 'list',
+    help: 'CIDRs and host suffixes never to call; beats every allow',
+    initial: Object.freeze([]),
+    initialText: 'none',
+    parse: parseEgressEntries,
+  }),
+  logLevel: setting({
+    variable: 'PUNCTUAL_LOG_LEVEL',
+    placeholder: 'level',
+    help: `least level to log: ${LOG_LEVELS.join(', ')}`,
+    initial: 'info',
+    parse: oneOf(LOG_LEVELS),
+  }),
+  logFormat: setting({
+    variable: 'PUNCTUAL_LOG_FORMAT',
+    placeholder: 'format',
+    help: 'json, text, or auto: text on a terminal, else json',
+    initial: 'auto',
+    parse: oneOf(LOG_FORMATS),
+  }),
+})
+
+function setting<T>(
+  declared: Omit<Setting<T>, 'initialText' | 'isSecret'> & { initialText?: string; isSecret?: boolean },
+): Setting<T> {
+  return Object.freeze({ initialText: String(declared.initial), isSecret: false, ...declared })
+}
+
+function optional<T>(parse: Parser<T>): Parser<T | null> {
+  return parse
+}

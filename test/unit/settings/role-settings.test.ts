@@ -1,0 +1,244 @@
+import { resolve } from 'node:path'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { StartupError } from '../../../src/domain/errors.ts'
+import {
+  describeSettings,
+  loadApiSettings,
+  loadExecutorSettings,
+  loadStandaloneSettings,
+  unknownVariables,
+} from '../../../src/settings/role-settings.ts'
+
+const KEY = Buffer.alloc(32, 7).toString('base64')
+
+function mistakesOf(load: () => unknown): string[] {
+  try {
+    load()
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartupError)
+    return (error as Error).message.split('\n')
+  }
+  return []
+}
+
+const standaloneMistake = (variable: string, text: string) =>
+  mistakesOf(() => loadStandaloneSettings({ [variable]: text }, {}))
+
+describe('defaults', () => {
+  it('are those of the reference', () => {
+    expect(loadStandaloneSettings({}, {})).toEqual({
+      port: 8080,
+      host: '127.0.0.1',
+      opsPort: 9090,
+      dataDir: resolve('.punctual'),
+      manifests: resolve('.punctual/resources'),
+      redisUrl: null,
+      redisMaxmemoryBytes: 1024 ** 3,
+      allowUnsafeRedis: false,
+      shards: 4,
+      executorConcurrency: 1000,
+      token: null,
+      secretsKey: null,
+      egressAllow: [],
+      egressDeny: [],
+      logLevel: 'info',
+      logFormat: 'auto',
+    })
+  })
+
+  it('hold for an empty variable', () => {
+    expect(loadStandaloneSettings({ PUNCTUAL_PORT: '', PUNCTUAL_TOKEN: ' ' }, {})).toMatchObject({
+      port: 8080,
+      token: null,
+    })
+  })
+
+  it('cannot be changed afterwards', () => {
+    const settings = loadStandaloneSettings({ PUNCTUAL_EGRESS_ALLOW: '10.0.0.0/8' }, {})
+    expect(Object.isFrozen(settings)).toBe(true)
+    expect(Object.isFrozen(settings.egressAllow)).toBe(true)
+    expect(Object.isFrozen(loadStandaloneSettings({}, {}).egressDeny)).toBe(true)
+  })
+})
+
+describe('precedence', () => {
+  it('puts the flag above the variable', () => {
+    const settings = loadStandaloneSettings({ PUNCTUAL_PORT: '1111' }, { port: '2222' })
+    expect(settings.port).toBe(2222)
+  })
+
+  it('names the flag when the flag is wrong and the variable is not', () => {
+    const mistakes = mistakesOf(() => loadStandaloneSettings({ PUNCTUAL_PORT: '1111' }, { port: 'x' }))
+    expect(mistakes).toEqual([
+      '--port is "x", which is not allowed: it must be a whole number from 0 to 65535.',
+    ])
+  })
+
+  it('refuses an empty flag', () => {
+    expect(mistakesOf(() => loadStandaloneSettings({}, { port: '' }))).toHaveLength(1)
+  })
+
+  it('takes the folder named for manifests, else the data folder of the flag', () => {
+    expect(loadStandaloneSettings({ PUNCTUAL_DATA_DIR: '/a' }, { dataDir: '/b' }).manifests).toBe(
+      '/b/resources',
+    )
+    expect(loadStandaloneSettings({ PUNCTUAL_DATA_DIR: '/a', PUNCTUAL_MANIFESTS: '/m' }, {}).manifests).toBe(
+      '/m',
+    )
+  })
+})
+
+describe('mistakes', () => {
+  it('are reported all together, each with its name, value and what is allowed', () => {
+    const mistakes = mistakesOf(() =>
+      loadStandaloneSettings(
+        { PUNCTUAL_PORT: '70000', PUNCTUAL_SHARDS: '65', PUNCTUAL_LOG_LEVEL: 'loud' },
+        { executorConcurrency: '0' },
+      ),
+    )
+    expect(mistakes).toEqual([
+      'PUNCTUAL_PORT is "70000", which is not allowed: it must be a whole number from 0 to 65535.',
+      'PUNCTUAL_SHARDS is "65", which is not allowed: it must be a whole number from 1 to 64.',
+      '--executor-concurrency is "0", which is not allowed: it must be a whole number from 1 to 20000.',
+      'PUNCTUAL_LOG_LEVEL is "loud", which is not allowed: it must be one of debug, info, warn, error, silent.',
+    ])
+  })
+
+  it('never repeat a secret', () => {
+    const secret = 'short secret'
+    const mistakes = mistakesOf(() =>
+      loadStandaloneSettings(
+        {
+          PUNCTUAL_TOKEN: secret,
+          PUNCTUAL_SECRETS_KEY: secret,
+          PUNCTUAL_REDIS_URL: `http://user:${secret}@redis:1`,
+        },
+        {},
+      ),
+    )
+    expect(mistakes).toHaveLength(3)
+    expect(mistakes.join()).not.toContain(secret)
+  })
+
+  it('tell what a Service named punctual does to PUNCTUAL_PORT', () => {
+    expect(standaloneMistake('PUNCTUAL_PORT', 'tcp://10.0.0.1:80')[0]).toContain('enableServiceLinks: false')
+  })
+
+  it('shorten a long value', () => {
+    expect(standaloneMistake('PUNCTUAL_PORT', '9'.repeat(5000))[0]?.length).toBeLessThan(250)
+  })
+
+  it('include equal ports, but not two free ones', () => {
+    expect(mistakesOf(() => loadStandaloneSettings({ PUNCTUAL_OPS_PORT: '8080' }, {}))).toEqual([
+      'PUNCTUAL_PORT and PUNCTUAL_OPS_PORT are both 8080: they must differ.',
+    ])
+    const free = { PUNCTUAL_PORT: '0', PUNCTUAL_OPS_PORT: '0' }
+    expect(loadStandaloneSettings(free, {})).toMatchObject({ port: 0, opsPort: 0 })
+  })
+})
+
+describe.each([
+  ['PUNCTUAL_PORT', ['-1', '1.5', '1e3', '0x10', '080', '65536', 'abc', '+1']],
+  ['PUNCTUAL_HOST', ['not a host', '1.2.3', 'a'.repeat(300), '300.1.1.1', '.example.com']],
+  ['PUNCTUAL_TOKEN', ['x'.repeat(15), 'x'.repeat(257), 'sixteen with space', 'unicode-é-1234567']],
+  ['PUNCTUAL_REDIS_URL', ['localhost', 'http://a', 'redis://', 'relative/redis.sock']],
+  ['PUNCTUAL_REDIS_MAXMEMORY', ['1', '15MiB', '1.5g', '1x', 'g', '5TiB', '-1g']],
+  ['PUNCTUAL_ALLOW_UNSAFE_REDIS', ['yes', 'TRUE', '2']],
+  ['PUNCTUAL_SHARDS', ['0', '65']],
+  ['PUNCTUAL_EXECUTOR_CONCURRENCY', ['0', '20001']],
+  ['PUNCTUAL_SECRETS_KEY', [Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), '!!']],
+  [
+    'PUNCTUAL_EGRESS_ALLOW',
+    ['10.0.0.0/33', '::1/129', '300.1.1.1', '10.0.0.0/', 'a b', 'http://x', 'fe80::1%eth0'],
+  ],
+  ['PUNCTUAL_EGRESS_DENY', ['10.0.0.0/8;127.0.0.1', '*.example.com', '0x7f.1']],
+  ['PUNCTUAL_LOG_FORMAT', ['pretty']],
+])('%s', (variable, texts) => {
+  it.each(texts)('refuses %j', (text) => {
+    expect(standaloneMistake(variable, text)).toHaveLength(1)
+  })
+})
+
+describe('values', () => {
+  it.each([
+    ['1073741824', 1024 ** 3],
+    ['512MiB', 512 * 1024 ** 2],
+    ['512mb', 512 * 1024 ** 2],
+    ['1g', 1024 ** 3],
+    ['65536K', 64 * 1024 ** 2],
+  ])('reads %s as bytes', (text, bytes) => {
+    expect(loadStandaloneSettings({ PUNCTUAL_REDIS_MAXMEMORY: text }, {}).redisMaxmemoryBytes).toBe(bytes)
+  })
+
+  it('reads a list of egress entries', () => {
+    const text = '127.0.0.0/8, ::1,.svc.cluster.local, localhost,10.1.2.3,'
+    expect(loadStandaloneSettings({ PUNCTUAL_EGRESS_ALLOW: text }, {}).egressAllow).toEqual([
+      '127.0.0.0/8',
+      '::1',
+      '.svc.cluster.local',
+      'localhost',
+      '10.1.2.3',
+    ])
+  })
+
+  it.each(['redis://redis:6379/0', 'rediss://u:p@redis', '/run/redis.sock'])('takes %s as a Redis', (url) => {
+    expect(loadApiSettings({ PUNCTUAL_REDIS_URL: url }, {}).redisUrl).toBe(url)
+  })
+
+  it('makes a key of 32 bytes that printing does not show', () => {
+    const settings = loadStandaloneSettings({ PUNCTUAL_SECRETS_KEY: KEY }, {})
+    expect(settings.secretsKey?.export()).toEqual(Buffer.alloc(32, 7))
+    expect(inspect(settings) + JSON.stringify(settings)).not.toContain(KEY)
+  })
+
+  it('takes an IPv6 address with brackets or without', () => {
+    expect(loadStandaloneSettings({ PUNCTUAL_HOST: '[::1]' }, {}).host).toBe('::1')
+    expect(loadStandaloneSettings({ PUNCTUAL_HOST: '::1' }, {}).host).toBe('::1')
+  })
+
+  it('takes a switch as a flag or as a variable', () => {
+    expect(loadStandaloneSettings({}, { allowUnsafeRedis: true }).allowUnsafeRedis).toBe(true)
+    expect(loadStandaloneSettings({ PUNCTUAL_ALLOW_UNSAFE_REDIS: '1' }, {}).allowUnsafeRedis).toBe(true)
+  })
+})
+
+describe('api and executor', () => {
+  it.each([loadApiSettings, loadExecutorSettings])('need a Redis', (load) => {
+    expect(mistakesOf(() => load({}, {}))).toEqual([
+      'PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.',
+    ])
+    expect(mistakesOf(() => load({ PUNCTUAL_REDIS_URL: 'http://x' }, {}))).toHaveLength(1)
+  })
+
+  it('do not look at variables that are not theirs', () => {
+    const env = { PUNCTUAL_REDIS_URL: 'redis://r', PUNCTUAL_PORT: 'wrong' }
+    expect(loadExecutorSettings(env, {})).toMatchObject({ redisUrl: 'redis://r', opsPort: 9090 })
+    expect(loadExecutorSettings(env, {})).not.toHaveProperty('port')
+  })
+})
+
+describe('for the log', () => {
+  it('secrets are only said to be set', () => {
+    const settings = loadStandaloneSettings({ PUNCTUAL_TOKEN: 'x'.repeat(16), PUNCTUAL_SECRETS_KEY: KEY }, {})
+    expect(describeSettings(settings)).toMatchObject({
+      token: 'set',
+      secretsKey: 'set',
+      redisUrl: null,
+      port: 8080,
+    })
+  })
+
+  it('a misspelt variable is found, one of a Service is not', () => {
+    const env = {
+      PUNCTUAL_EGRESS_DENNY: 'x',
+      PUNCTUAL_PORT: '1',
+      PUNCTUAL_URL: 'x',
+      PUNCTUAL_SERVICE_HOST: 'x',
+      PUNCTUAL_PORT_8080_TCP_ADDR: 'x',
+      PUNCTUAL_API_PORT: 'tcp://x',
+      PATH: 'x',
+    }
+    expect(unknownVariables(env, ['PUNCTUAL_URL'])).toEqual(['PUNCTUAL_EGRESS_DENNY'])
+  })
+})
