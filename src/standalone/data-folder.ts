@@ -1,0 +1,147 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { StartupError } from '../domain/errors.ts'
+import { lockFolder } from './folder-lock.ts'
+import { makeToken } from './token.ts'
+
+/** The folder that holds everything a standalone keeps, held by this process alone. */
+export interface DataFolder {
+  /** Absolute, links resolved. */
+  readonly path: string
+  /** Where its Redis keeps its files. */
+  readonly redisPath: string
+  /** Where the folder store remembers what was in force. */
+  readonly folderStatePath: string
+  /** The token to accept: the one given, or the one kept here. */
+  readonly token: string
+  /** The file that holds the token; null when one was given. */
+  readonly tokenPath: string | null
+  /** AES-256 key for secrets that lie in Redis. */
+  readonly secretsKey: KeyObject
+  /** Tells whoever tries to start here next where this process is to be found. */
+  announce(url: string): void
+  /** Gives the folder up. May be called twice. */
+  close(): void
+}
+
+export interface DataFolderOptions {
+  readonly path: string
+  /** From the settings; null = made once and kept here. */
+  readonly token: string | null
+  readonly secretsKey: KeyObject | null
+}
+
+const SECRETS_KEY_BYTES = 32
+const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
+
+/**
+ * Makes the folder when it is missing, locks it, and reads or makes its token and key (mode 0600).
+ * An existing folder keeps its permissions: it may be somebody's home.
+ * @throws StartupError when the folder cannot be written, is in use, or holds a token or key that cannot be used
+ */
+export function openDataFolder(options: DataFolderOptions): DataFolder {
+  const path = makeFolder(options.path)
+  const lock = guarded(path, () => lockFolder(path))
+  try {
+    return guarded(path, () => {
+      const redisPath = join(path, 'redis')
+      mkdirSync(redisPath, { recursive: true, mode: 0o700 })
+      const tokenPath = options.token === null ? join(path, 'token') : null
+      return Object.freeze({
+        path,
+        redisPath,
+        folderStatePath: join(path, 'folder-state.json'),
+        token: tokenPath === null ? (options.token ?? '') : keptToken(tokenPath),
+        tokenPath,
+        secretsKey: options.secretsKey ?? keptKey(join(path, 'key')),
+        announce: (url: string) => lock.announce(url),
+        close: () => lock.release(),
+      })
+    })
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function makeFolder(path: string): string {
+  return guarded(path, () => {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    return realpathSync(path)
+  })
+}
+
+/** Faults of the file system become the one line that says what to do. */
+function guarded<T>(path: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof StartupError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    const text = `The data folder ${path} cannot be used (${reason}): make it writable, or set PUNCTUAL_DATA_DIR to another folder.`
+    throw new StartupError(text, { cause: error })
+  }
+}
+
+function keptToken(path: string): string {
+  const token = keptText(path, makeToken)
+  if (TOKEN_CHARACTERS.test(token)) return token
+  throw new StartupError(
+    `The token in ${path} must be 16 to 256 visible ASCII characters: mend it, or remove the file to have a new one made.`,
+  )
+}
+
+function keptKey(path: string): KeyObject {
+  const text = keptText(path, () => randomBytes(SECRETS_KEY_BYTES).toString('base64'))
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length === SECRETS_KEY_BYTES && bytes.toString('base64') === text) return createSecretKey(bytes)
+  throw new StartupError(
+    `The key in ${path} must be 32 bytes in base64: put the right one back, or remove the file to have a new one made (secrets stored with the old key are then read again from the resources).`,
+  )
+}
+
+/** The text kept in the file; made and written first when there is no file. Readable by this user only. */
+function keptText(path: string, make: () => string): string {
+  const kept = readIfThere(path)
+  if (kept !== null) {
+    chmodSync(path, 0o600)
+    return kept.trim()
+  }
+  const text = make()
+  writeWhole(path, `${text}\n`)
+  return text
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** A crash leaves the old file or the whole new one. The lock keeps others out, so the name may be constant. */
+function writeWhole(path: string, text: string): void {
+  const draft = `${path}.new`
+  const file = openSync(draft, 'w', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(draft, path)
+}
