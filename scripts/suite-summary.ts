@@ -1,5 +1,3 @@
-import type { TestCase, TestModule } from 'vitest/node'
-
 /** What one run of a suite amounted to. */
 export interface SuiteSummary {
   readonly passed: number
@@ -9,44 +7,53 @@ export interface SuiteSummary {
   readonly skipped: readonly string[]
 }
 
-/** What is read of a file of tests; a hook or an import that threw is an error of the file or of a group in it. */
-type Module = Pick<TestModule, 'relativeModuleId' | 'errors' | 'ok'> & {
+/** What is read of a vitest TestModule, which fits; an import or a hook that threw is an error of file or group. */
+export interface TestFile {
+  readonly relativeModuleId: string
+  ok(): boolean
+  errors(): ReadonlyArray<{ readonly message: string }>
   readonly children: {
-    allTests(): Iterable<Case>
-    allSuites(): Iterable<{ errors(): readonly { message: string }[] }>
+    allTests(): Iterable<{
+      readonly fullName: string
+      result(): { readonly state: string; readonly note?: string | undefined }
+    }>
+    allSuites(): Iterable<{ errors(): ReadonlyArray<{ readonly message: string }> }>
   }
 }
-type Case = Pick<TestCase, 'fullName' | 'result'>
 
 /**
  * Adds up a run. No tests at all is a failure: an empty suite proves nothing.
  * @param strayErrors thrown outside any test
  */
-export function summarise(modules: readonly Module[], strayErrors: readonly unknown[]): SuiteSummary {
-  const failures: string[] = []
-  const skipped: string[] = []
-  let passed = 0
-  let seen = 0
-  for (const module of modules) {
-    for (const test of module.children.allTests()) {
-      seen += 1
-      const name = `${module.relativeModuleId} > ${test.fullName}`
-      const result = test.result()
-      if (result.state === 'passed') passed += 1
-      else if (result.state === 'skipped') skipped.push(`${name}: ${result.note ?? 'no reason given'}`)
-      else failures.push(result.state === 'failed' ? name : `${name}: did not end`)
-    }
-    failures.push(...errorsBesideTests(module).map((message) => `${module.relativeModuleId}: ${message}`))
-    if (!module.ok() && failures.length === 0) failures.push(`${module.relativeModuleId}: failed`)
-  }
+export function summarise(files: readonly TestFile[], strayErrors: readonly unknown[]): SuiteSummary {
+  const parts = files.map(summariseFile)
+  const failures = parts.flatMap((part) => part.failures)
   failures.push(...strayErrors.map((error) => `outside the tests: ${firstLine(messageOf(error))}`))
-  if (seen === 0 && failures.length === 0) failures.push('the suite has no tests')
+  const skipped = parts.flatMap((part) => part.skipped)
+  const passed = parts.reduce((sum, part) => sum + part.passed, 0)
+  if (passed + failures.length + skipped.length === 0) failures.push('the suite has no tests')
   return { passed, failures, skipped }
 }
 
-function errorsBesideTests(module: Module): string[] {
-  const groups = [...module.children.allSuites()].flatMap((suite) => [...suite.errors()])
-  return [...module.errors(), ...groups].map((error) => firstLine(error.message))
+function summariseFile(file: TestFile): SuiteSummary {
+  const failures: string[] = []
+  const skipped: string[] = []
+  let passed = 0
+  for (const test of file.children.allTests()) {
+    const name = `${file.relativeModuleId} > ${test.fullName}`
+    const result = test.result()
+    if (result.state === 'passed') passed += 1
+    else if (result.state === 'skipped') skipped.push(`${name}: ${result.note ?? 'no reason given'}`)
+    else failures.push(result.state === 'failed' ? name : `${name}: did not end`)
+  }
+  failures.push(...errorsBesideTests(file).map((message) => `${file.relativeModuleId}: ${message}`))
+  if (!file.ok() && failures.length === 0) failures.push(`${file.relativeModuleId}: failed`)
+  return { passed, failures, skipped }
+}
+
+function errorsBesideTests(file: TestFile): string[] {
+  const groups = [...file.children.allSuites()].flatMap((suite) => [...suite.errors()])
+  return [...file.errors(), ...groups].map((error) => firstLine(error.message))
 }
 
 function messageOf(error: unknown): string {

@@ -1,0 +1,130 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/layers.ts'
+import { violationsOf } from '../support/source-rules.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const sources = globSync('src/**/*.ts', { cwd: ROOT }).sort()
+const scripts = globSync('src/redis/scripts/**/*.lua', { cwd: ROOT }).sort()
+const folders = [...Object.keys(MAY_IMPORT), ...COMPOSITION_ROOTS]
+
+describe('the code as it stands', () => {
+  test('something was scanned', () => {
+    expect(sources.length).toBeGreaterThan(20)
+    expect(scripts.length).toBeGreaterThan(10)
+  })
+
+  test('layers, sizes, names, exports and settings hold in every file', () => {
+    expect(sources.flatMap((path) => violationsOf(path, read(path)))).toEqual([])
+  })
+
+  test('every Lua step says its keys, arguments and answer', () => {
+    expect(scripts.flatMap((path) => headerViolations(path, read(path)))).toEqual([])
+  })
+
+  test('the linter knows the same import table', () => {
+    const config = JSON.parse(read('.oxlintrc.json')) as { overrides: LintOverride[] }
+    const banned = Object.fromEntries(
+      config.overrides.flatMap(({ files, rules }) => {
+        const rule = rules['no-restricted-imports']
+        return rule === undefined ? [] : [[files[0], rule[1].patterns[0]?.group.toSorted()]]
+      }),
+    )
+    const expected = Object.entries(MAY_IMPORT).map(([folder, allowed]) => [
+      `src/${folder}/**`,
+      folders
+        .filter((other) => other !== folder && !allowed.includes(other))
+        .map((other) => `**/${other}/**`)
+        .sort(),
+    ])
+    expect(banned).toEqual(Object.fromEntries(expected))
+  })
+})
+
+describe('the rules bite', () => {
+  const lines = (count: number) => '  void 0\n'.repeat(count)
+
+  test.each([
+    ['domain may not import redis', 'src/domain/a.ts', `import { x } from '../redis/x.ts'`],
+    ['api may not import executor', 'src/api/a.ts', `import type { X } from '../executor/x.ts'`],
+    [
+      'redis may not import outbound',
+      'src/redis/a.ts',
+      `export { x } from '../outbound/x.ts'\nexport const y = 1`,
+    ],
+    ['outbound may not import telemetry', 'src/outbound/a.ts', `const x = await import('../telemetry/x.ts')`],
+    ['ports may not import redis', 'src/ports/a.ts', `export type X = import('../redis/x.ts').X`],
+    ['executor may not import redis', 'src/executor/deep/a.ts', `import { x } from '../../redis/x.ts'`],
+    ['main.ts may not import redis', 'src/main.ts', `import { x } from './redis/x.ts'`],
+    ['folder "nowhere" is not in the import table', 'src/nowhere/a.ts', `export const a = 1`],
+    [
+      'domain may not import connect of node:net',
+      'src/domain/a.ts',
+      `import { connect, isIP } from 'node:net'`,
+    ],
+    [
+      'domain may not import the package node:fs',
+      'src/domain/a.ts',
+      `import { readFileSync } from 'node:fs'`,
+    ],
+    ['leaves src/', 'src/api/a.ts', `import { x } from '../../test/x.ts'`],
+    ['lacks its .ts', 'src/api/a.ts', `import { x } from './x'`],
+    ['"manager" says nothing', 'src/api/queue-manager.ts', `export const a = 1`],
+    ['"utils" says nothing', 'src/api/utils/a.ts', `export const a = 1`],
+    ['has a default export', 'src/api/a.ts', `export default 1`],
+    ['only re-exports', 'src/api/a.ts', `export { x } from './x.ts'\nexport * from './y.ts'`],
+    ['only src/settings may read process.env', 'src/api/a.ts', `export const a = process.env.A`],
+    ['only src/settings may read process.env', 'src/api/a.ts', `export const a = process['env']`],
+    ['only src/settings may read process.env', 'src/api/a.ts', `import { env } from 'node:process'`],
+    ['domain is given its clock', 'src/domain/a.ts', `export const a = Date.now()`],
+    ['executor is given its clock', 'src/executor/a.ts', `export const a = new Date()`],
+    ['has 401 lines, more than 400', 'src/api/a.ts', '\n'.repeat(401)],
+    [
+      'the function in line 1 has 61 lines, more than 60',
+      'src/api/a.ts',
+      `export function f() {\n${lines(59)}}`,
+    ],
+    ['has 61 lines, more than 60', 'src/api/a.ts', `export const f = () => {\n${lines(59)}}`],
+    ['the function in line 2 has 61 lines', 'src/api/a.ts', `export class A {\n  m() {\n${lines(59)}  }\n}`],
+  ])('%s (%s)', (expected, path, text) => {
+    expect(violationsOf(path, text)).toEqual([expect.stringContaining(expected)])
+  })
+
+  test('what is allowed passes', () => {
+    const text = `import { x } from '../domain/x.ts'\nimport { request } from 'undici'\nexport function f() {\n${lines(58)}}\n`
+    expect(violationsOf('src/outbound/a.ts', text)).toEqual([])
+    expect(violationsOf('src/roles/a.ts', `import { x } from '../redis/x.ts'`)).toEqual([])
+    expect(violationsOf('src/settings/a.ts', `export const a = process.env`)).toEqual([])
+  })
+
+  test('a Lua step without a part of its header is named', () => {
+    const header = '#!lua\n-- claim: takes.\n-- KEYS  1 a\n-- ARGV  b\n-- Answer c\nreturn 1\n'
+    expect(headerViolations('src/redis/scripts/claim.lua', header)).toEqual([])
+    for (const part of ['claim:', 'KEYS', 'ARGV', 'Answer']) {
+      const without = header.replace(part, 'x')
+      expect(headerViolations('src/redis/scripts/claim.lua', without)).toEqual([
+        `src/redis/scripts/claim.lua: the header lacks "${part}"`,
+      ])
+    }
+    expect(headerViolations('src/redis/scripts/lib/x.lua', 'return 1')).toHaveLength(1)
+  })
+})
+
+interface LintOverride {
+  readonly files: readonly string[]
+  readonly rules: {
+    readonly 'no-restricted-imports'?: readonly [string, { patterns: ReadonlyArray<{ group: string[] }> }]
+  }
+}
+
+/** The comment at the head of a step; what steps include only has to say what it is. */
+function headerViolations(path: string, text: string): string[] {
+  const header = /^(?:#!lua[^\n]*\n)?((?:--[^\n]*\n)*)/.exec(text)?.[1] ?? ''
+  if (path.includes('/lib/')) return header === '' ? [`${path}: no comment says what it is for`] : []
+  const parts = [`${basename(path, '.lua')}:`, 'KEYS', 'ARGV', 'Answer']
+  return parts
+    .filter((part) => !header.includes(`-- ${part}`))
+    .map((part) => `${path}: the header lacks "${part}"`)
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { summarise } from '../../../scripts/suite-summary.ts'
+import type { TestFile } from '../../../scripts/suite-summary.ts'
+
+interface Result {
+  readonly state: string
+  readonly note?: string
+}
+
+function file(
+  results: readonly Result[],
+  errors: { file?: string; hook?: string; ok?: boolean } = {},
+): TestFile {
+  const texts = (message: string | undefined) => (message === undefined ? [] : [{ message }])
+  return {
+    relativeModuleId: 'a.test.ts',
+    ok: () => errors.ok ?? true,
+    errors: () => texts(errors.file),
+    children: {
+      allTests: () => results.map((result, index) => ({ fullName: `test ${index}`, result: () => result })),
+      allSuites: () => [{ errors: () => texts(errors.hook) }],
+    },
+  }
+}
+
+test('passed, failed and skipped tests are told apart, with the reason of a skip', () => {
+  const results = [
+    { state: 'passed' },
+    { state: 'failed' },
+    { state: 'skipped', note: 'no IPv6' },
+    { state: 'pending' },
+  ]
+  expect(summarise([file(results)], [])).toEqual({
+    passed: 1,
+    failures: ['a.test.ts > test 1', 'a.test.ts > test 3: did not end'],
+    skipped: ['a.test.ts > test 2: no IPv6'],
+  })
+})
+
+test('no tests at all is a failure', () => {
+  expect(summarise([], []).failures).toEqual(['the suite has no tests'])
+  expect(summarise([file([])], []).failures).toEqual(['the suite has no tests'])
+})
+
+test('a file that does not load, a hook that throws and an error outside the tests are failures', () => {
+  const good = file([{ state: 'passed' }])
+  expect(summarise([good, file([], { file: 'Cannot find x\n  at y' })], []).failures).toEqual([
+    'a.test.ts: Cannot find x',
+  ])
+  expect(summarise([file([{ state: 'passed' }], { hook: 'boom' })], []).failures).toEqual(['a.test.ts: boom'])
+  expect(summarise([good], [new Error('stray')]).failures).toEqual(['outside the tests: stray'])
+  expect(summarise([file([{ state: 'passed' }], { ok: false })], []).failures).toEqual(['a.test.ts: failed'])
+})
