@@ -1,0 +1,422 @@
+// Generated from openapi.yaml by `npm run generate`: change that file, not this one.
+/**
+ * Below 2^53, never reused, in no promised order.
+ */
+export type Id = number
+/**
+ * UTC with milliseconds and `+00:00`.
+ */
+export type Timestamp = string
+export type NullableTimestamp = Timestamp | null
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+/**
+ * `http` or `https` with a host, without user name and password; not a blocked address.
+ */
+export type TargetUrl = string
+/**
+ * Seconds before each retry; their count is the number of retries.
+ *
+ * @minItems 1
+ * @maxItems 10
+ */
+export type RetryDelays = number[]
+/**
+ * `terminal`: one callback at `success`, `failed_no_retries` or `dead_lettered`. `every_attempt` adds `retrying` and `failed_with_retries`.
+ */
+export type CallbackEvents = 'terminal' | 'every_attempt'
+/**
+ * For the whole call, DNS to the last byte of the body.
+ */
+export type TimeoutSeconds = number
+/**
+ * `pending` waits, `processing` is in flight, `completed` had a 2xx and met every assertion.
+ */
+export type JobStatus = 'pending' | 'processing' | 'completed' | 'failed'
+/**
+ * On an original job the outcome of its whole chain, on a retry job that of the attempt. null while the job waits or is in flight.
+ */
+export type FinalStatus =
+  ('success' | 'retrying' | 'failed_with_retries' | 'failed_no_retries' | 'dead_lettered') | null
+export type FailureReason =
+  | (
+      | 'timeout'
+      | 'connection_error'
+      | 'dns_error'
+      | 'ssl_error'
+      | 'http_client_error'
+      | 'http_server_error'
+      | 'http_redirect'
+      | 'invalid_url'
+      | 'blocked_target'
+      | 'assertion_failed'
+      | 'executor_lost'
+      | 'limit_exceeded'
+      | 'unknown'
+    )
+  | null
+/**
+ * Give it as `cursor` for the next page; null on the last one.
+ */
+export type NextCursor = string | null
+/**
+ * A condition on the response, beside its 2xx status.
+ */
+export type SuccessAssertion = StatusCodeEquals | BodyContains | ResponseTimeUnderMs
+
+/**
+ * `null` in an optional field counts as absent.
+ */
+export interface JobPush {
+  /**
+   * Name of the queue; made if absent.
+   */
+  queue: string
+  url: TargetUrl
+  method?: Method | null
+  /**
+   * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Headers that steer the connection (`Host`, `Content-Length`, …) and ours (`webhook-*`, `X-Punctual-*`) are refused, and so are two spellings of one name.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The JSON body of the request, sent exactly as written: numbers keep their digits, fields their order. At most 64 levels deep.
+   */
+  payload?: {
+    [k: string]: unknown
+  } | null
+  callback_url?: TargetUrl | null
+  /**
+   * Seconds to wait before running. `5.0` is an integer, `"5"` is none.
+   */
+  delay?: number | null
+  /**
+   * When to run: ISO 8601 with an offset, at most 366 days ahead; in the past means now. Not together with `delay`.
+   */
+  run_at?: string | null
+  timeout_seconds?: TimeoutSeconds | null
+  retry_delays?: RetryDelays | null
+  retries_enabled?: boolean | null
+  /**
+   * For your own use; shown with the job.
+   */
+  tags?: {
+    [k: string]: string
+  } | null
+  callback_events?: CallbackEvents | null
+}
+export interface ScheduledJob {
+  success: true
+  queue_id: Id
+  job_id: Id
+  scheduled_at: Timestamp
+  message: 'Scheduled successfully'
+}
+/**
+ * A job without its headers, payload, chain and calls.
+ */
+export interface JobSummary {
+  job_id: Id
+  /**
+   * The other form of `job_id`, as in callbacks.
+   */
+  uuid: string
+  /**
+   * Below 2^53, never reused, in no promised order.
+   */
+  original_job_id: number
+  queue_id: Id
+  queue: string
+  url: string
+  method: Method
+  callback_url: string | null
+  tags: {
+    [k: string]: string
+  }
+  status: JobStatus
+  final_status: FinalStatus
+  attempt_number: number
+  is_retry: boolean
+  /**
+   * On an original job that failed, while its chain goes on.
+   */
+  has_pending_retry: boolean
+  scheduled_at: Timestamp
+  created_at: Timestamp
+  started_at: NullableTimestamp
+  completed_at: NullableTimestamp
+  dead_lettered_at: NullableTimestamp
+  failure_reason: FailureReason
+  error_message: string | null
+  /**
+   * null when there was no answer.
+   */
+  response_status: number | null
+  /**
+   * From the start of DNS to the end of the body.
+   */
+  duration_ms: number | null
+  /**
+   * On a dead letter that was replayed, the job made of it.
+   */
+  replayed_as: Id | null
+}
+export interface Job {
+  job_id: Id
+  /**
+   * The other form of `job_id`, as in callbacks.
+   */
+  uuid: string
+  /**
+   * Below 2^53, never reused, in no promised order.
+   */
+  original_job_id: number
+  queue_id: Id
+  queue: string
+  url: string
+  method: Method
+  callback_url: string | null
+  tags: {
+    [k: string]: string
+  }
+  status: JobStatus
+  final_status: FinalStatus
+  attempt_number: number
+  is_retry: boolean
+  /**
+   * On an original job that failed, while its chain goes on.
+   */
+  has_pending_retry: boolean
+  scheduled_at: Timestamp
+  created_at: Timestamp
+  started_at: NullableTimestamp
+  completed_at: NullableTimestamp
+  dead_lettered_at: NullableTimestamp
+  failure_reason: FailureReason
+  error_message: string | null
+  /**
+   * null when there was no answer.
+   */
+  response_status: number | null
+  /**
+   * From the start of DNS to the end of the body.
+   */
+  duration_ms: number | null
+  /**
+   * On a dead letter that was replayed, the job made of it.
+   */
+  replayed_as: Id | null
+  /**
+   * null once only the summary of a finished job is kept.
+   */
+  headers: {
+    [k: string]: string
+  } | null
+  /**
+   * As pushed, digit by digit; null when none was given or it is no longer kept.
+   */
+  payload: {
+    [k: string]: unknown
+  } | null
+  /**
+   * Every job of the chain, oldest first, this one included.
+   *
+   * @maxItems 11
+   */
+  chain: JobSummary[]
+  /**
+   * The HTTP exchanges of this job that are still kept, oldest first.
+   */
+  calls: Call[]
+}
+/**
+ * One HTTP exchange as it happened on the wire; bodies are cut at 16 KiB.
+ */
+export interface Call {
+  attempt_number: number
+  started_at: Timestamp
+  duration_ms: number
+  request: {
+    method: Method
+    url: string
+    /**
+     * Ours and the signature included.
+     */
+    headers: HeaderLine[]
+    body: string | null
+    body_truncated: boolean
+  }
+  /**
+   * null when there was no answer.
+   */
+  response: CallResponse | null
+  failure_reason: FailureReason
+  error_message: string | null
+  timings: CallTimings
+}
+export interface HeaderLine {
+  name: string
+  value: string
+}
+export interface CallResponse {
+  status: number
+  headers: HeaderLine[]
+  body: string
+  body_truncated: boolean
+}
+/**
+ * Milliseconds each part took; null for a part that did not happen.
+ */
+export interface CallTimings {
+  queue_wait_ms: number
+  dns_ms: number | null
+  connect_ms: number | null
+  tls_ms: number | null
+  first_byte_ms: number | null
+  body_ms: number | null
+}
+export interface JobList {
+  /**
+   * @maxItems 1000
+   */
+  jobs: JobSummary[]
+  next_cursor: NextCursor
+}
+export interface StatusCodeEquals {
+  type: 'status_code_equals'
+  /**
+   * Outside 200–299 it can never hold; the edit is answered with a warning.
+   */
+  value: number
+}
+export interface BodyContains {
+  type: 'body_contains'
+  /**
+   * Looked for in the first 256 KiB of the body.
+   */
+  value: string
+}
+export interface ResponseTimeUnderMs {
+  type: 'response_time_under_ms'
+  value: number
+}
+/**
+ * As `SuccessAssertion`; a number may also be given as a string of digits.
+ */
+export interface SuccessAssertionInput {
+  type: 'status_code_equals' | 'body_contains' | 'response_time_under_ms'
+  value: string | number
+}
+export interface QueueCounts {
+  /**
+   * Ready to start.
+   */
+  pending: number
+  /**
+   * Waiting for their time.
+   */
+  delayed: number
+  /**
+   * In flight.
+   */
+  processing: number
+  /**
+   * In the dead-letter queue.
+   */
+  dead: number
+}
+export interface Queue {
+  queue_id: Id
+  name: string
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  timeout_seconds: TimeoutSeconds
+  retries_enabled: boolean
+  retry_delays: RetryDelays
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  alerts_enabled: boolean
+  /**
+   * Calls in flight at once; null = unlimited.
+   */
+  max_parallelism: number | null
+  dlq_retention_days: 3 | 7 | 14 | 30
+  callback_events: CallbackEvents
+  strict_parallelism: boolean
+  counts: QueueCounts
+}
+export interface EditedQueue {
+  queue_id: Id
+  name: string
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  timeout_seconds: TimeoutSeconds
+  retries_enabled: boolean
+  retry_delays: RetryDelays
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  alerts_enabled: boolean
+  /**
+   * Calls in flight at once; null = unlimited.
+   */
+  max_parallelism: number | null
+  dlq_retention_days: 3 | 7 | 14 | 30
+  callback_events: CallbackEvents
+  strict_parallelism: boolean
+  counts: QueueCounts
+  /**
+   * Settings that were stored but cannot work.
+   */
+  warnings: string[]
+}
+/**
+ * `null` counts as absent, but for `max_parallelism`: there it means unlimited.
+ */
+export interface QueueEdit {
+  is_active?: boolean | null
+  timeout_seconds?: TimeoutSeconds | null
+  retries_enabled?: boolean | null
+  retry_delays?: RetryDelays | null
+  /**
+   * @maxItems 10
+   */
+  success_assertions?: SuccessAssertionInput[] | null
+  alerts_enabled?: boolean | null
+  max_parallelism?: number | null
+  dlq_retention_days?: (3 | 7 | 14 | 30) | null
+  callback_events?: CallbackEvents | null
+  strict_parallelism?: boolean | null
+}
+export interface QueueList {
+  /**
+   * @maxItems 1000
+   */
+  queues: Queue[]
+  next_cursor: NextCursor
+}
+export interface ErrorBody {
+  error: string
+}
+export interface ValidationError {
+  /**
+   * Exactly the first text of `errors`.
+   */
+  message: string
+  /**
+   * A field's path with dots (`retry_delays.0`, `headers.X-A`) → its texts; in the contract's field order, unknown fields last.
+   */
+  errors: {
+    /**
+     * @minItems 1
+     */
+    [k: string]: string[]
+  }
+}
