@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import type { JobRequest } from '../domain/job.ts'
+import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../domain/limits.ts'
+import type { FieldErrors } from './field-errors.ts'
+import { mustBeVisibleAscii, mustNotBeLonger, required } from './validation-texts.ts'
+
+/** The field of a 422 about the header. */
+export const IDEMPOTENCY_FIELD = 'idempotency_key'
+
+const VISIBLE = /^[\x21-\x7e]+$/
+/** RFC 9651 §3.3.3: visible characters and spaces; `\"` and `\\` are the only escapes. */
+const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+
+/**
+ * Reads an `Idempotency-Key` header: a structured-field string as the draft has it (`"k1"`), or bare as most
+ * clients send it (`k1`); both name the same key. null when absent or wrong (then it is reported).
+ */
+export function readIdempotencyKey(errors: FieldErrors, header: string | undefined): string | null {
+  if (header === undefined) return null
+  const key = unquote(header.trim())
+  if (key === '') errors.add(IDEMPOTENCY_FIELD, required(IDEMPOTENCY_FIELD))
+  else if (!VISIBLE.test(key)) errors.add(IDEMPOTENCY_FIELD, mustBeVisibleAscii(IDEMPOTENCY_FIELD))
+  else if (key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
+    errors.add(IDEMPOTENCY_FIELD, mustNotBeLonger(IDEMPOTENCY_FIELD, IDEMPOTENCY_KEY_CHARACTERS_MAX))
+  } else return key
+  return null
+}
+
+function unquote(header: string): string {
+  const quoted = QUOTED.exec(header)
+  return quoted === null ? header : (quoted[1] ?? '').replaceAll(/\\(["\\])/g, '$1')
+}
+
+/**
+ * SHA-256 of what the request asks for, so that white space, the order of fields and defaults written out make no
+ * other request. The payload counts by its exact source text.
+ */
+export function fingerprintOf(
+  queue: string,
+  request: JobRequest,
+  start: { readonly delaySeconds: number } | { readonly runAtMs: number },
+): string {
+  const canonical = JSON.stringify([
+    queue,
+    request.url,
+    request.method,
+    Object.entries(request.headers),
+    request.payload,
+    request.callbackUrl,
+    request.callbackEvents,
+    Object.entries(request.tags),
+    request.timeoutSeconds,
+    request.retryDelays,
+    request.retriesEnabled,
+    start,
+  ])
+  return createHash('sha256').update(canonical).digest('base64url')
+}

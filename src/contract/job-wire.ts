@@ -1,0 +1,109 @@
+import type { JobIds } from '../domain/job-ids.ts'
+import type { CallRecord, JobChain } from '../domain/job.ts'
+import { type JobView, viewChain, viewJob } from '../domain/job-view.ts'
+import { formatTimestamp } from '../domain/timestamp.ts'
+import type { Call, HeaderLine, JobList, JobSummary } from './generated/wire.ts'
+
+/** A job of a listing, as the store answers it. */
+export interface ListedChain {
+  readonly jobId: number
+  readonly chain: JobChain
+}
+
+/**
+ * The JSON text of `GET /api/jobs/{job_id}`; null when the chain has no such job. The payload is spliced in as its
+ * source text: parsing and writing it again would lose the digits of its numbers.
+ */
+export function writeJob(chain: JobChain, jobId: number, jobIds: JobIds): string | null {
+  const view = viewJob(chain, jobId, jobIds)
+  if (view === null) return null
+  const before = { ...toSummary(chain, view, jobIds), headers: chain.request.headers }
+  const after = {
+    chain: viewChain(chain, jobIds).map((each) => toSummary(chain, each, jobIds)),
+    calls: chain.calls.filter((call) => call.jobId === jobId).map(toCall),
+  }
+  const payload = chain.request.payload ?? 'null'
+  return `${JSON.stringify(before).slice(0, -1)},"payload":${payload},${JSON.stringify(after).slice(1)}`
+}
+
+export function writeJobList(
+  jobs: readonly ListedChain[],
+  nextCursor: string | null,
+  jobIds: JobIds,
+): string {
+  const rows: JobSummary[] = []
+  for (const { jobId, chain } of jobs) {
+    const view = viewJob(chain, jobId, jobIds)
+    if (view !== null) rows.push(toSummary(chain, view, jobIds))
+  }
+  return JSON.stringify({ jobs: rows, next_cursor: nextCursor } satisfies JobList)
+}
+
+function toSummary(chain: JobChain, view: JobView, jobIds: JobIds): JobSummary {
+  return {
+    job_id: view.jobId,
+    uuid: jobIds.uuidOf(view.jobId),
+    original_job_id: view.originalJobId,
+    queue_id: chain.queueId,
+    queue: chain.queueName,
+    url: chain.request.url,
+    method: chain.request.method,
+    callback_url: chain.request.callbackUrl,
+    tags: chain.request.tags,
+    status: view.status,
+    final_status: view.finalStatus,
+    attempt_number: view.attempt,
+    is_retry: view.isRetry,
+    has_pending_retry: view.hasPendingRetry,
+    scheduled_at: formatTimestamp(view.scheduledAtMs),
+    created_at: formatTimestamp(view.createdAtMs),
+    started_at: timestampOrNull(view.startedAtMs),
+    completed_at: timestampOrNull(view.completedAtMs),
+    dead_lettered_at: timestampOrNull(view.deadLetteredAtMs),
+    failure_reason: view.failureReason,
+    error_message: view.errorMessage,
+    response_status: view.responseStatus,
+    duration_ms: view.durationMs,
+    replayed_as: view.isRetry ? null : chain.replayedAs,
+  }
+}
+
+function toCall(call: CallRecord): Call {
+  const { request, response, timings } = call
+  return {
+    attempt_number: call.attempt,
+    started_at: formatTimestamp(call.startedAtMs),
+    duration_ms: call.durationMs,
+    request: {
+      method: request.method,
+      url: request.url,
+      headers: toHeaderLines(request.headers),
+      body: request.body,
+      body_truncated: request.bodyTruncated,
+    },
+    response: response && {
+      status: response.status,
+      headers: toHeaderLines(response.headers),
+      body: response.body,
+      body_truncated: response.bodyTruncated,
+    },
+    failure_reason: call.failureReason,
+    error_message: call.errorMessage,
+    timings: {
+      queue_wait_ms: timings.queueWaitMs,
+      dns_ms: timings.dnsMs,
+      connect_ms: timings.connectMs,
+      tls_ms: timings.tlsMs,
+      first_byte_ms: timings.firstByteMs,
+      body_ms: timings.bodyMs,
+    },
+  }
+}
+
+function toHeaderLines(headers: ReadonlyArray<readonly [string, string]>): HeaderLine[] {
+  return headers.map(([name, value]) => ({ name, value }))
+}
+
+function timestampOrNull(unixMs: number | null): string | null {
+  return unixMs === null ? null : formatTimestamp(unixMs)
+}

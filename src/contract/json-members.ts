@@ -1,0 +1,189 @@
+/**
+ * Finds the members of the outermost object of a JSON text without building their values: a payload is kept as its
+ * exact source text, which `JSON.parse` loses (digits of numbers, order of integer-like keys, duplicate keys).
+ * Strict RFC 8259 grammar, linear time, no recursion.
+ */
+export interface JsonMember {
+  /** Of the value in the text, without white space around it. */
+  readonly start: number
+  readonly end: number
+  /** Levels of arrays and objects in the value: 0 for a scalar, 1 for `{}`. */
+  readonly depth: number
+}
+
+export type JsonObjectScan =
+  /** Of two members with one name the later counts, as with `JSON.parse`. */
+  | { readonly kind: 'object'; readonly members: ReadonlyMap<string, JsonMember> }
+  /** JSON, but no object. `position` is where the value starts. */
+  | { readonly kind: 'other'; readonly position: number }
+  /** `position` is the UTF-16 offset of the first character that cannot stand there; the length = text ends early. */
+  | { readonly kind: 'malformed'; readonly position: number }
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const OPEN_ARRAY = 0x5b
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+/** `[` and `]`, `{` and `}` are two code points apart. */
+const OPEN_TO_CLOSE = 2
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const LITERAL = /true|false|null/y
+const UNICODE_ESCAPE = /u[0-9a-fA-F]{4}/y
+const SIMPLE_ESCAPES = '"\\/bfnrt'
+
+export function scanJsonObject(text: string): JsonObjectScan {
+  const start = skipSpace(text, 0)
+  if (text.charCodeAt(start) !== OPEN_OBJECT) return scanOther(text, start)
+  const members = new Map<string, JsonMember>()
+  let at = skipSpace(text, start + 1)
+  if (text.charCodeAt(at) === CLOSE_OBJECT) return scanEnd(text, at + 1, members)
+  for (;;) {
+    const keyEnd = scanString(text, at)
+    if (keyEnd < 0) return malformed(keyEnd)
+    const valueStart = scanColon(text, keyEnd)
+    if (valueStart < 0) return malformed(valueStart)
+    const nesting = { deepest: 0 }
+    const valueEnd = scanValue(text, valueStart, nesting)
+    if (valueEnd < 0) return malformed(valueEnd)
+    members.set(stringAt(text, at, keyEnd), { start: valueStart, end: valueEnd, depth: nesting.deepest })
+    at = skipSpace(text, valueEnd)
+    const next = text.charCodeAt(at)
+    if (next === CLOSE_OBJECT) return scanEnd(text, at + 1, members)
+    if (next !== COMMA) return { kind: 'malformed', position: at }
+    at = skipSpace(text, at + 1)
+  }
+}
+
+/** The value of a member, as `JSON.parse` reads it. */
+export function memberValue(text: string, member: JsonMember): unknown {
+  return text.charCodeAt(member.start) === QUOTE
+    ? stringAt(text, member.start, member.end)
+    : JSON.parse(text.slice(member.start, member.end))
+}
+
+/** Where a position stands, for people: lines and columns count from 1. */
+export function describePosition(text: string, position: number): string {
+  let line = 1
+  let lineStart = 0
+  for (let at = text.indexOf('\n'); at !== -1 && at < position; at = text.indexOf('\n', at + 1)) {
+    line += 1
+    lineStart = at + 1
+  }
+  return `position ${position} (line ${line}, column ${position - lineStart + 1})`
+}
+
+/** The text of the JSON string whose quotes stand at `start` and `end - 1`. */
+function stringAt(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1)
+  return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner
+}
+
+function malformed(result: number): JsonObjectScan {
+  return { kind: 'malformed', position: ~result }
+}
+
+function scanEnd(text: string, at: number, members: ReadonlyMap<string, JsonMember>): JsonObjectScan {
+  const end = skipSpace(text, at)
+  return end === text.length ? { kind: 'object', members } : { kind: 'malformed', position: end }
+}
+
+function scanOther(text: string, start: number): JsonObjectScan {
+  const valueEnd = scanValue(text, start, { deepest: 0 })
+  if (valueEnd < 0) return malformed(valueEnd)
+  const end = skipSpace(text, valueEnd)
+  return end === text.length ? { kind: 'other', position: start } : { kind: 'malformed', position: end }
+}
+
+// The scan functions below answer the offset after what they read, or the complement (~) of the offending offset.
+
+function scanValue(text: string, start: number, nesting: { deepest: number }): number {
+  const closers: number[] = []
+  let at = start
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      closers.push(code + OPEN_TO_CLOSE)
+      if (closers.length > nesting.deepest) nesting.deepest = closers.length
+      at = skipSpace(text, at + 1)
+      if (text.charCodeAt(at) !== code + OPEN_TO_CLOSE) {
+        if (code === OPEN_OBJECT) at = scanKey(text, at)
+        if (at < 0) return at
+        continue
+      }
+    } else {
+      at = scanScalar(text, at, code)
+      if (at < 0) return at
+    }
+    at = closeOrGoOn(text, at, closers)
+    if (at < 0 || closers.length === 0) return at
+  }
+}
+
+/** After a value: closes what ends here. Answers where the next value starts, or the end when all is closed. */
+function closeOrGoOn(text: string, start: number, closers: number[]): number {
+  let at = start
+  while (closers.length > 0) {
+    at = skipSpace(text, at)
+    const next = text.charCodeAt(at)
+    const closer = closers[closers.length - 1]
+    if (next === closer) {
+      closers.pop()
+      at += 1
+    } else if (next === COMMA) {
+      at = skipSpace(text, at + 1)
+      return closer === CLOSE_OBJECT ? scanKey(text, at) : at
+    } else {
+      return ~at
+    }
+  }
+  return at
+}
+
+/** A key and its colon; answers where the value starts. */
+function scanKey(text: string, at: number): number {
+  const keyEnd = scanString(text, at)
+  return keyEnd < 0 ? keyEnd : scanColon(text, keyEnd)
+}
+
+function scanColon(text: string, start: number): number {
+  const at = skipSpace(text, start)
+  return text.charCodeAt(at) === COLON ? skipSpace(text, at + 1) : ~at
+}
+
+function scanScalar(text: string, at: number, code: number): number {
+  if (code === QUOTE) return scanString(text, at)
+  const pattern = code > 0x60 ? LITERAL : NUMBER
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : ~at
+}
+
+function scanString(text: string, start: number): number {
+  if (text.charCodeAt(start) !== QUOTE) return ~start
+  let at = start + 1
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at + 1
+    if (code < 0x20) return ~at
+    at = code === BACKSLASH ? scanEscape(text, at + 1) : at + 1
+    if (at < 0) return at
+  }
+  return ~text.length
+}
+
+function scanEscape(text: string, at: number): number {
+  if (at < text.length && SIMPLE_ESCAPES.includes(text.charAt(at))) return at + 1
+  UNICODE_ESCAPE.lastIndex = at
+  return UNICODE_ESCAPE.test(text) ? at + 5 : ~at
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at
+    at += 1
+  }
+}

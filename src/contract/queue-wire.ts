@@ -1,0 +1,52 @@
+import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { EditedQueue, Queue as WireQueue, QueueCounts } from './generated/wire.ts'
+
+/** A queue as the port answers it, without its team. */
+export interface ShownQueue {
+  readonly queueId: number
+  readonly name: string
+  readonly settings: QueueSettings
+  readonly counts: QueueCounts
+}
+
+/** A setting of the domain → its name on the wire, in the contract's order. */
+export function toWireQueue(queue: ShownQueue): WireQueue {
+  const { settings, counts } = queue
+  return {
+    queue_id: queue.queueId,
+    name: queue.name,
+    is_active: settings.isActive,
+    timeout_seconds: settings.timeoutSeconds,
+    retries_enabled: settings.retriesEnabled,
+    retry_delays: [...settings.retryDelays],
+    success_assertions: settings.successAssertions.map((assertion) => ({ ...assertion })),
+    alerts_enabled: settings.alertsEnabled,
+    max_parallelism: settings.maxParallelism,
+    dlq_retention_days: settings.dlqRetentionDays,
+    callback_events: settings.callbackEvents,
+    strict_parallelism: settings.strictParallelism,
+    counts: {
+      pending: counts.pending,
+      delayed: counts.delayed,
+      processing: counts.processing,
+      dead: counts.dead,
+    },
+  }
+}
+
+/** The answer to an edit: the queue, and what was stored but cannot work. */
+export function toEditedQueue(queue: ShownQueue): EditedQueue {
+  return { ...toWireQueue(queue), warnings: warningsAbout(queue.settings) }
+}
+
+function warningsAbout(settings: QueueSettings): string[] {
+  const warnings: string[] = []
+  for (const [index, assertion] of settings.successAssertions.entries()) {
+    if (assertion.type !== 'status_code_equals') continue
+    if (assertion.value >= 200 && assertion.value <= 299) continue
+    warnings.push(
+      `success_assertions.${index}: only a 2xx response is a success, so status ${assertion.value} can never pass.`,
+    )
+  }
+  return warnings
+}
