@@ -1,0 +1,97 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Clock } from '../ports/clock.ts'
+
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
+/** How often node:http looks for connections over these timeouts (its default is 30 s). */
+const TIMEOUT_CHECK_MS = 2_000
+/** Longer than the 60 s of common load balancers, which must be the ones to hang up. */
+const KEEP_ALIVE_MS = 65_000
+const HEADER_BYTES_MAX = 16 * 1024
+
+export interface ApiServer {
+  /** Resolves once connections are accepted. Port 0 = any free one. */
+  listen(port: number, host: string): Promise<AddressInfo>
+  /**
+   * Stops accepting, says `Connection: close` on every answer still to come, and resolves when all connections have
+   * ended; those left after `graceMs` are cut. Idempotent.
+   */
+  close(graceMs: number): Promise<void>
+}
+
+/** A hardened node:http server around a listener. Owns its sockets. */
+export function createApiServer(listener: RequestListener, clock: Clock): ApiServer {
+  const open = new Set<ServerResponse>()
+  let closing: Promise<void> | null = null
+
+  const onRequest: RequestListener = (request, response) => {
+    if (closing !== null) response.setHeader('Connection', 'close')
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    listener(request, response)
+  }
+
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      requireHostHeader: true,
+      noDelay: true,
+    },
+    onRequest,
+  )
+  // Whoever reads the body says `100 Continue`: a refused client does not send its body at all.
+  server.on('checkContinue', onRequest)
+  server.on('clientError', answerClientError)
+
+  const drain = (graceMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      const cancelCut = clock.after(graceMs, () => server.closeAllConnections())
+      server.close(() => {
+        cancelCut()
+        resolve()
+      })
+      for (const response of open) {
+        if (!response.headersSent) response.setHeader('Connection', 'close')
+      }
+      server.closeIdleConnections()
+    })
+
+  return {
+    listen: (port, host) => listen(server, port, host),
+    close: (graceMs) => (closing ??= drain(graceMs)),
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve(server.address() as AddressInfo)
+    })
+  })
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, error: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long'],
+}
+const BAD_REQUEST = ['400 Bad Request', 'The request is not valid HTTP'] as const
+
+/** Bytes that are no HTTP request, or came too slowly: one answer, then hang up. */
+function answerClientError(fault: NodeJS.ErrnoException, socket: Socket): void {
+  if (fault.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [line, error] = CLIENT_ERRORS[fault.code ?? ''] ?? BAD_REQUEST
+  const body = JSON.stringify({ error })
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,101 @@
+import { Router } from 'express'
+import { BAD_CURSOR, readPageQuery } from '../../contract/list-query.ts'
+import { readQueueEdit } from '../../contract/queue-edit.ts'
+import { toEditedQueue, toWireQueue } from '../../contract/queue-wire.ts'
+import type { QueueSettings } from '../../domain/queue-settings.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Queue, QueueEditor, QueueStore } from '../../ports/queue-store.ts'
+import { answerError, answerFault, answerJson, answerNotFound, answerProblem } from '../answers.ts'
+import { readJsonRequest } from '../request-body.ts'
+import { forTeam, methodNotAllowed, type TeamRequest } from '../route-handler.ts'
+
+export interface QueueRouteParts {
+  readonly queues: QueueStore
+  readonly editor: QueueEditor
+  readonly logger: Logger
+}
+
+export function createQueueRoutes(parts: QueueRouteParts): Router {
+  const { queues, editor } = parts
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes
+    .route('/api/queues')
+    .get(forTeam((context) => list(context, queues)))
+    .all(methodNotAllowed('GET', 'HEAD'))
+  routes
+    .route('/api/queues/:queue_id')
+    .get(forTeam((context) => read(context, queues)))
+    .patch(forTeam((context) => edit(context, parts)))
+    .delete(forTeam((context) => remove(context, editor)))
+    .all(methodNotAllowed('GET', 'HEAD', 'PATCH', 'DELETE'))
+  routes
+    .route('/api/queues/:queue_id/pause')
+    .post(forTeam((context) => setActive(context, editor, false)))
+    .all(methodNotAllowed('POST'))
+  routes
+    .route('/api/queues/:queue_id/resume')
+    .post(forTeam((context) => setActive(context, editor, true)))
+    .all(methodNotAllowed('POST'))
+  return routes
+}
+
+async function list({ team, search, response }: TeamRequest, queues: QueueStore): Promise<void> {
+  const query = readPageQuery(search)
+  if (query.kind === 'invalid') return answerProblem(response, query.problem)
+  const page = await queues.list({ team, ...query.value })
+  if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
+  const body = { queues: page.queues.map(toWireQueue), next_cursor: page.nextCursor }
+  answerJson(response, 200, JSON.stringify(body))
+}
+
+async function read(context: TeamRequest, queues: QueueStore): Promise<void> {
+  const queueId = queueIdOf(context)
+  answerQueue(context, queueId === null ? null : await queues.get(context.team, queueId))
+}
+
+function edit(context: TeamRequest, { editor, logger }: QueueRouteParts): void {
+  const { request, response } = context
+  readJsonRequest(request, response, (body) => {
+    const change = readQueueEdit(body)
+    if (change.kind === 'malformed') return answerError(response, 400, change.error)
+    if (change.kind === 'invalid') return answerProblem(response, change.problem)
+    applyEdit(context, editor, change.value).catch((fault: unknown) =>
+      answerFault(request, response, fault, logger),
+    )
+  })
+}
+
+async function applyEdit(
+  context: TeamRequest,
+  editor: QueueEditor,
+  change: Partial<QueueSettings>,
+): Promise<void> {
+  const queueId = queueIdOf(context)
+  const queue = queueId === null ? null : await editor.edit(context.team, queueId, change)
+  if (queue === null) answerNotFound(context.response)
+  else answerJson(context.response, 200, JSON.stringify(toEditedQueue(queue)))
+}
+
+async function setActive(context: TeamRequest, editor: QueueEditor, isActive: boolean): Promise<void> {
+  const queueId = queueIdOf(context)
+  answerQueue(context, queueId === null ? null : await editor.edit(context.team, queueId, { isActive }))
+}
+
+async function remove(context: TeamRequest, editor: QueueEditor): Promise<void> {
+  const queueId = queueIdOf(context)
+  const end = queueId === null ? 'not_found' : await editor.remove(context.team, queueId)
+  if (end === 'removed') context.response.writeHead(204).end()
+  else answerNotFound(context.response)
+}
+
+function answerQueue({ response }: TeamRequest, queue: Queue | null): void {
+  if (queue === null) answerNotFound(response)
+  else answerJson(response, 200, JSON.stringify(toWireQueue(queue)))
+}
+
+/** null for what cannot be an id. */
+function queueIdOf({ parameter }: TeamRequest): number | null {
+  const text = parameter('queue_id')
+  const id = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(id) ? id : null
+}
