@@ -1,0 +1,85 @@
+/** The outbound HTTP client. docs/reference/egress.md tells users what it does. */
+import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { HttpCaller, HttpCallResult } from '../ports/http-caller.ts'
+import { abortAll, createAbortGroups, type Abortable } from './abort-groups.ts'
+import { IDLE_SOCKETS_MAX_DEFAULT, SOCKETS_MAX_DEFAULT } from './bounds.ts'
+import { ConnectionPool } from './connection-pool.ts'
+import type { EgressGuard } from './egress-guard.ts'
+import { Exchange, type ExchangeParts } from './exchange.ts'
+import { LinkedList } from './linked-list.ts'
+import { createNameResolver, type ResolveName } from './name-resolver.ts'
+import { createSocketOpener } from './socket-opener.ts'
+
+export interface HttpCallerOptions {
+  readonly egress: EgressGuard
+  readonly clock: Clock
+  /** The program's version, for `user-agent`. */
+  readonly version: string
+  /** Names to addresses; the machine's DNS when not given. */
+  readonly resolve?: ResolveName
+  /** Certificates in PEM trusted beside the usual authorities. */
+  readonly authorities?: readonly string[]
+  readonly socketsMax?: number
+  readonly idleSocketsMax?: number
+  readonly socketsPerOriginMax?: number
+}
+
+export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
+  const { clock, egress } = options
+  const underWay = new LinkedList<Abortable>()
+  let closed = false
+  const connections = new ConnectionPool(clock, {
+    socketsMax: options.socketsMax ?? SOCKETS_MAX_DEFAULT,
+    idleSocketsMax: options.idleSocketsMax ?? IDLE_SOCKETS_MAX_DEFAULT,
+    socketsPerOriginMax: options.socketsPerOriginMax ?? SOCKETS_PER_ORIGIN_MAX,
+  })
+  const parts: ExchangeParts = {
+    clock,
+    egress,
+    resolve: options.resolve ?? createNameResolver({ clock }),
+    openSocket: createSocketOpener(clock, options.authorities ?? []),
+    connections,
+    abortGroups: createAbortGroups(),
+    userAgent: `punctual/${options.version}`,
+    underWay,
+  }
+
+  return {
+    call: (call, signal) => {
+      if (closed || signal.aborted) return Promise.resolve(unsent({ kind: 'aborted' }))
+      const url = URL.parse(call.url)
+      const problem = problemOf(url)
+      if (url === null || problem !== null) {
+        return Promise.resolve(
+          unsent({ kind: 'failed', reason: 'invalid_url', message: problem ?? 'The URL is not valid.' }),
+        )
+      }
+      return new Promise((resolve) => {
+        new Exchange(parts, call, { url, signal, resolve }).start()
+      })
+    },
+    close: async () => {
+      closed = true
+      abortAll(underWay)
+      connections.close()
+    },
+  }
+}
+
+/** Why a URL cannot be called, or null. The API refuses these at submit. */
+function problemOf(url: URL | null): string | null {
+  if (url === null) return 'The URL is not valid.'
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'The URL must be http or https.'
+  if (url.username !== '' || url.password !== '') return 'The URL must not hold a user name or password.'
+  return url.port === '0' ? 'The URL must not have port 0.' : null
+}
+
+type Unsent =
+  | Pick<Extract<HttpCallResult, { kind: 'failed' }>, 'kind' | 'reason' | 'message'>
+  | { kind: 'aborted' }
+
+function unsent(outcome: Unsent): HttpCallResult {
+  const timings = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
+  return { ...outcome, durationMs: 0, timings, requestHeaders: [] }
+}

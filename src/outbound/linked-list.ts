@@ -1,0 +1,45 @@
+/**
+ * A list in order of arrival, left in any order. Not a `Set`: one that is filled and emptied for every call leaves a
+ * chain of dead tables behind, which V8's young collection copies again and again (8 of 26 µs of CPU a call).
+ */
+export interface Link<T> {
+  readonly value: T
+  previous: Link<T> | null
+  next: Link<T> | null
+}
+
+export class LinkedList<T> {
+  #first: Link<T> | null = null
+  #last: Link<T> | null = null
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** The value that came first. */
+  get first(): T | undefined {
+    return this.#first?.value
+  }
+
+  append(value: T): Link<T> {
+    const link: Link<T> = { value, previous: this.#last, next: null }
+    if (this.#last === null) this.#first = link
+    else this.#last.next = link
+    this.#last = link
+    this.#length += 1
+    return link
+  }
+
+  /** @param link one of this list, which has not been removed yet */
+  remove(link: Link<T>): void {
+    const { previous, next } = link
+    if (previous === null) this.#first = next
+    else previous.next = next
+    if (next === null) this.#last = previous
+    else next.previous = previous
+    link.previous = null
+    link.next = null
+    this.#length -= 1
+  }
+}
