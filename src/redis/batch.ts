@@ -1,0 +1,81 @@
+import { NEAR_DELAY_SECONDS_MAX } from '../domain/limits.ts'
+import type { Engine } from './engine.ts'
+import { SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
+import type { Argument } from './step-runner.ts'
+
+/** One job as `finish` and `reap` are told about it; see scripts/lib/batch.lua. */
+export interface BatchJob {
+  readonly id: number
+  readonly root: number
+  readonly seq: number
+  /** Local queue id. */
+  readonly queue: string
+  readonly token: string
+  /** s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a system job */
+  readonly kind: 's' | 'f' | 'r' | 'd' | 'g' | 'c'
+  readonly settingsHash: string
+  readonly isLarge: boolean
+  /** Until the retry, or until a dead letter is purged. */
+  readonly delayMs: number
+  readonly record: string
+  readonly call: string
+  readonly callback: string
+}
+
+/** Estimates of Redis time are good to this; both minutes are declared near a boundary. */
+const CLOCK_TOLERANCE_MS = 1500
+
+/** The minute buckets a job due at about `dueMs` may fall into. */
+export function minutesAround(dueMs: number): number[] {
+  const first = Math.floor((dueMs - CLOCK_TOLERANCE_MS) / 60_000)
+  const last = Math.floor((dueMs + CLOCK_TOLERANCE_MS) / 60_000)
+  return first === last ? [first] : [first, last]
+}
+
+export function batchKeys(
+  engine: Engine,
+  keys: ShardKeys,
+  executor: string,
+  jobs: readonly BatchJob[],
+): { keys: string[]; args: Argument[] } {
+  const queueIndex = new Map<string, number>()
+  for (const job of jobs) if (!queueIndex.has(job.queue)) queueIndex.set(job.queue, queueIndex.size + 1)
+  const minutes = retryMinutes(jobs, engine.runner.redisNowMs(keys.shard))
+  const system = keys.queue(SYSTEM_QUEUE)
+  const declared = [
+    ...[keys.clk, keys.ex, keys.held(executor), keys.ring, keys.near, keys.mins, keys.set, keys.setn],
+    ...[keys.gc, keys.cq, keys.use, system.q, system.r, system.b, system.a],
+    ...minutes.map((minute) => keys.minute(minute)),
+  ]
+  for (const id of queueIndex.keys()) {
+    const k = keys.queue(id)
+    declared.push(k.q, k.r, k.b, k.a, k.p, k.x, k.xb, k.h, k.d, k.c, k.cf, k.co)
+  }
+  const { retention } = engine
+  const args: Argument[] = [
+    engine.shards.length,
+    retention.finishedChainsMs,
+    retention.failedCallsMax,
+    retention.successfulCallsMax,
+    Math.floor(retention.callRecordsBytesMax / engine.shards.length),
+    minutes.length,
+    ...minutes,
+    queueIndex.size,
+    ...queueIndex.keys(),
+    jobs.length,
+  ]
+  for (const job of jobs) {
+    args.push(job.id, job.root, job.seq, queueIndex.get(job.queue) ?? 0, job.token, job.kind)
+    args.push(job.settingsHash, job.isLarge ? 1 : 0, job.delayMs, job.record, job.call, job.callback)
+  }
+  return { keys: declared, args }
+}
+
+function retryMinutes(jobs: readonly BatchJob[], nowMs: number): number[] {
+  const minutes = new Set<number>()
+  for (const job of jobs) {
+    if (job.kind !== 'r' || job.delayMs <= NEAR_DELAY_SECONDS_MAX * 1000) continue
+    for (const minute of minutesAround(nowMs + job.delayMs)) minutes.add(minute)
+  }
+  return [...minutes]
+}

@@ -1,0 +1,126 @@
+import { Cluster, Redis } from 'ioredis'
+import { StartupError } from '../domain/errors.ts'
+import type { Logger } from '../ports/logger.ts'
+
+/** One server or a Cluster: the engine sends the same commands to each, and only these. */
+export type RedisConnection = Pick<
+  Redis,
+  | 'config'
+  | 'del'
+  | 'disconnect'
+  | 'eval'
+  | 'evalsha'
+  | 'get'
+  | 'hdel'
+  | 'hget'
+  | 'hgetall'
+  | 'hincrby'
+  | 'hkeys'
+  | 'hlen'
+  | 'hmget'
+  | 'hrandfield'
+  | 'hscan'
+  | 'hset'
+  | 'hsetnx'
+  | 'hstrlen'
+  | 'info'
+  | 'lindex'
+  | 'llen'
+  | 'lrange'
+  | 'ping'
+  | 'publish'
+  | 'subscribe'
+  | 'unsubscribe'
+  | 'zcard'
+  | 'zmscore'
+  | 'zrange'
+  | 'zrangebyscore'
+  | 'zrevrange'
+  | 'zscan'
+  | 'zscore'
+> & {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'ready', listener: () => void): unknown
+  on(event: 'message', listener: (channel: string, message: string) => void): unknown
+  quit(): Promise<unknown>
+}
+
+export interface ConnectionOptions {
+  /** `redis://…`, `rediss://…`, or the path of a unix socket. */
+  readonly url: string
+  /** A reply that takes longer counts as a fault of Redis. */
+  readonly commandTimeoutMs: number
+  /** For CLIENT LIST: `punctual-api`, … */
+  readonly name: string
+  readonly logger: Logger
+}
+
+const RECONNECT_DELAY_MS_MAX = 1000
+
+/**
+ * Connects and waits until Redis answers. Commands fail at once while the connection is down: the callers resend
+ * whole steps themselves, so that nothing waits unseen in a client's queue.
+ */
+export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
+  const single = new Redis(options.url, clientOptions(options))
+  logConnectionEvents(single, options.logger)
+  try {
+    await single.connect()
+    const info = await single.info('cluster')
+    if (!info.includes('cluster_enabled:1')) return single
+  } catch (error) {
+    single.disconnect()
+    throw new StartupError(
+      `Redis does not answer at ${withoutPassword(options.url)}: ${(error as Error).message}. Start it, or set PUNCTUAL_REDIS_URL.`,
+      { cause: error },
+    )
+  }
+  single.disconnect()
+  const { host, port } = new URL(options.url)
+  const cluster = new Cluster([{ host: host.split(':')[0] ?? host, port: Number(port || 6379) }], {
+    enableOfflineQueue: false,
+    lazyConnect: true,
+    clusterRetryStrategy: reconnectDelayMs,
+    redisOptions: clientOptions(options),
+  })
+  logConnectionEvents(cluster, options.logger)
+  await cluster.connect()
+  return cluster
+}
+
+function clientOptions(options: ConnectionOptions) {
+  return {
+    lazyConnect: true,
+    connectionName: options.name,
+    protocol: 2 as const,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: options.commandTimeoutMs,
+    connectTimeout: options.commandTimeoutMs,
+    retryStrategy: reconnectDelayMs,
+    // A failed-over primary answers READONLY until the client connects to the new one.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  }
+}
+
+function reconnectDelayMs(attempt: number): number {
+  return Math.min(RECONNECT_DELAY_MS_MAX, 25 * 2 ** Math.min(attempt, 6))
+}
+
+function logConnectionEvents(connection: RedisConnection, logger: Logger): void {
+  let isDown = false
+  connection.on('error', (error: Error) => {
+    if (!isDown) logger.warn('Redis connection failed', { reason: error.message })
+    isDown = true
+  })
+  connection.on('ready', () => {
+    if (isDown) logger.info('Redis connection is back')
+    isDown = false
+  })
+}
+
+/** For messages: the address without credentials. */
+export function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//')
+}

@@ -1,0 +1,195 @@
+import {
+  IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX,
+  INLINE_REQUEST_BYTES_MAX,
+  LEASE_MS,
+  NEAR_DELAY_SECONDS_MAX,
+} from '../domain/limits.ts'
+import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { NewJob } from '../ports/job-intake.ts'
+import { minutesAround } from './batch.ts'
+import type { Engine } from './engine.ts'
+import { encodeSettings } from './job-record.ts'
+import { indexPlace, queueIdOf, type ShardKeys } from './keys.ts'
+import type { Argument } from './step-runner.ts'
+
+const DAY_MS = 86_400_000
+/** The day of Redis's TIME is declared even if our estimate of it is this far off. */
+const DAY_TRIES_MAX = 3
+
+export interface PendingPush {
+  readonly job: NewJob
+  /** `team/name` */
+  readonly field: string
+  /** The encoded request part of the record. */
+  readonly request: string
+  seq: number | null
+}
+
+export interface EnqueueOutcome {
+  readonly code: 'ok' | 'again' | 'dup' | 'conflict' | 'full' | 'moved' | 'taken'
+  readonly jobId: number
+  readonly queueId: number
+  readonly dueMs: number
+}
+
+export interface EnqueueAnswer {
+  readonly woken: number
+  readonly outcomes: readonly EnqueueOutcome[]
+}
+
+interface EnqueueBatch {
+  readonly pushes: readonly PendingPush[]
+  readonly localIds: ReadonlyMap<string, string>
+  readonly nonce: string
+  defaultsOf(team: string): QueueSettings
+  readonly resendForMs: number
+}
+
+/** Sends one `enqueue` step; answers one outcome a push, in order. */
+export async function enqueueBatch(
+  engine: Engine,
+  keys: ShardKeys,
+  batch: EnqueueBatch,
+): Promise<EnqueueAnswer> {
+  for (let tries = 0; tries < DAY_TRIES_MAX; tries += 1) {
+    const step = buildStep(engine, keys, batch)
+    const reply = (await engine.runner.run('enqueue', step.keys, step.args, batch.resendForMs)) as string[]
+    if (reply[0] === 'day') {
+      await learnTime(engine, keys)
+      continue
+    }
+    return readReply(engine, keys, batch, reply)
+  }
+  throw new Error('the day of Redis changes faster than it can be read')
+}
+
+async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
+  const seen = await engine.runner.read((redis) => redis.hget(keys.clk, 't'))
+  if (seen !== null) engine.runner.noteRedisTime(keys.shard, Number(seen))
+}
+
+function readReply(
+  engine: Engine,
+  keys: ShardKeys,
+  batch: EnqueueBatch,
+  reply: readonly string[],
+): EnqueueAnswer {
+  engine.runner.noteRedisTime(keys.shard, Number(reply[0]))
+  const outcomes = batch.pushes.map((push, i): EnqueueOutcome => {
+    const [code, id, due] = reply.slice(2 + i * 3, 5 + i * 3)
+    const isEnded = code === 'again' && due === '-1'
+    return {
+      code: code as EnqueueOutcome['code'],
+      jobId: Number(id),
+      queueId: queueIdOf(batch.localIds.get(push.field) ?? '0', keys.shard, engine.shards.length),
+      // A resent push whose job has ended within the resend was due by now.
+      dueMs: isEnded ? Number(reply[0]) : Number(due),
+    }
+  })
+  return { woken: Number(reply[1]), outcomes }
+}
+
+/** Numbers what a batch names, each once, in the order of first use. */
+class Positions<Key> {
+  readonly #positions = new Map<Key, number>()
+  of(key: Key): number {
+    const known = this.#positions.get(key)
+    if (known !== undefined) return known
+    const position = this.#positions.size + 1
+    this.#positions.set(key, position)
+    return position
+  }
+  get keys(): Key[] {
+    return [...this.#positions.keys()]
+  }
+}
+
+function buildStep(
+  engine: Engine,
+  keys: ShardKeys,
+  batch: EnqueueBatch,
+): { keys: string[]; args: Argument[] } {
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const blocks = new Positions<number>()
+  const queues = new Positions<string>()
+  const teams = new Positions<string>()
+  const minutes = new Set<number>()
+  const jobs: Argument[] = []
+  let hasIdempotency = false
+
+  for (const { job, field, request, seq } of batch.pushes) {
+    const place = indexPlace(seq ?? 0)
+    const idempotencyField =
+      job.idempotency === null ? '' : `${batch.localIds.get(field)}:${job.idempotency.key}`
+    hasIdempotency ||= idempotencyField !== ''
+    const { start } = job
+    const dueMs = 'delaySeconds' in start ? nowMs + start.delaySeconds * 1000 : start.runAtMs
+    if (dueMs - nowMs > NEAR_DELAY_SECONDS_MAX * 1000)
+      for (const minute of minutesAround(dueMs)) minutes.add(minute)
+    teams.of(job.team)
+    jobs.push(
+      queues.of(field),
+      blocks.of(place.block),
+      seq ?? 0,
+      'delaySeconds' in start ? `d${start.delaySeconds * 1000}` : `a${start.runAtMs}`,
+      job.request.timeoutSeconds ?? '',
+      request,
+      isLarge(request) ? 1 : 0,
+      idempotencyField,
+      job.idempotency?.fingerprint ?? '',
+    )
+  }
+
+  const today = Math.floor(nowMs / DAY_MS)
+  const days = hasIdempotency ? daysAround(nowMs, today) : []
+  const fields = queues.keys
+  return {
+    keys: [
+      ...[keys.clk, keys.ex, keys.names, keys.near, keys.mins, keys.ring, keys.set, keys.setn],
+      ...blocks.keys.map((block) => keys.index(block)),
+      ...days.map((day) => keys.idempotency(day)),
+      ...[...minutes].map((minute) => keys.minute(minute)),
+      ...fields.flatMap((field) => {
+        const { q, r, b, p, a } = keys.queue(batch.localIds.get(field) ?? '')
+        return [q, r, b, p, a]
+      }),
+    ],
+    args: [
+      ...[LEASE_MS, engine.shards.length, keys.shard, batch.nonce, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX],
+      ...[blocks.keys.length, days.length, ...days, minutes.size, ...minutes],
+      teams.keys.length,
+      ...teams.keys.flatMap((team) => defaultsArguments(batch.defaultsOf(team))),
+      fields.length,
+      ...fields.flatMap((field) => [
+        field,
+        batch.localIds.get(field) ?? '',
+        teams.of(field.slice(0, field.indexOf('/'))),
+      ]),
+      batch.pushes.length,
+      ...jobs,
+    ],
+  }
+}
+
+/** Redis's day and the day before; near midnight also the day after, should our estimate be behind. */
+function daysAround(nowMs: number, today: number): number[] {
+  const tomorrow = Math.floor((nowMs + 60_000) / DAY_MS)
+  return tomorrow === today ? [today, today - 1] : [tomorrow, today, today - 1]
+}
+
+function isLarge(request: string): boolean {
+  return request.length > INLINE_REQUEST_BYTES_MAX || Buffer.byteLength(request) > INLINE_REQUEST_BYTES_MAX
+}
+
+/** A queue made by a push gets these. */
+function defaultsArguments(settings: QueueSettings): Argument[] {
+  const { hash, json } = encodeSettings(settings)
+  return [
+    hash,
+    settings.timeoutSeconds,
+    settings.maxParallelism ?? '',
+    settings.isActive ? 1 : 0,
+    settings.strictParallelism ? 1 : 0,
+    json,
+  ]
+}

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto'
+import {
+  ENQUEUE_BATCH_BYTES_MAX,
+  ENQUEUE_BATCH_MAX,
+  INTAKE_WAITING_MAX,
+  STORE_DEADLINE_MS,
+} from '../domain/limits.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
+import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { JobIntake, NewJob, PushResult } from '../ports/job-intake.ts'
+import { createSequence } from './sequence.ts'
+import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
+import { hintWake, shardOfQueue, type Engine } from './engine.ts'
+import { encodeRequest } from './job-record.ts'
+import { nameField, type ShardKeys } from './keys.ts'
+import { createQueueNames, type QueueNames } from './queue-names.ts'
+
+/** A push whose queue was deleted and made again, or whose id block was lost, is tried again this often. */
+const PUSH_TRIES_MAX = 4
+/** A job due this soon may fall between two polls of the executors: they are told. */
+const HINTED_DELAY_MS = 1_000
+
+interface Waiting extends PendingPush {
+  readonly deadlineMs: number
+  tries: number
+  resolve(result: PushResult): void
+  reject(error: unknown): void
+}
+
+/**
+ * Takes jobs in. Pushes of the same turn share one `enqueue` step per shard; while one is under way the next batch
+ * gathers, so batches are single jobs when it is quiet and large under load.
+ */
+export function createJobIntake(
+  engine: Engine,
+  options: { defaultsOf(team: string): QueueSettings; nowMs(): number },
+): JobIntake {
+  const names = createQueueNames(engine)
+  const nonce = randomBytes(6).toString('base64url')
+  const lanes = engine.shards.map((keys) => createLane(engine, keys, names, nonce, options))
+  return {
+    push: (job) => {
+      const keys = shardOfQueue(engine, job.team, job.queue)
+      const lane = lanes[keys.shard]
+      if (lane === undefined) throw new Error(`no lane for shard ${keys.shard}`)
+      return lane.push(job)
+    },
+  }
+}
+
+interface Lane {
+  push(job: NewJob): Promise<PushResult>
+}
+
+/** One shard's pushes: a waiting list and at most one flush under way. */
+function createLane(
+  engine: Engine,
+  keys: ShardKeys,
+  names: QueueNames,
+  nonce: string,
+  options: { defaultsOf(team: string): QueueSettings; nowMs(): number },
+): Lane {
+  const sequence = createSequence(engine, keys)
+  let waiting: Waiting[] = []
+  let isFlushing = false
+
+  function push(job: NewJob): Promise<PushResult> {
+    if (waiting.length >= INTAKE_WAITING_MAX) {
+      return Promise.reject(new StoreUnavailableError('too many pushes are waiting for it'))
+    }
+    return new Promise((resolve, reject) => {
+      waiting.push({
+        job,
+        field: nameField(job.team, job.queue),
+        request: encodeRequest(job.request),
+        seq: null,
+        deadlineMs: options.nowMs() + STORE_DEADLINE_MS,
+        tries: 0,
+        resolve,
+        reject,
+      })
+      startFlush()
+    })
+  }
+
+  function startFlush(): void {
+    if (isFlushing || waiting.length === 0) return
+    isFlushing = true
+    setImmediate(() => {
+      void flush().finally(() => {
+        isFlushing = false
+        startFlush()
+      })
+    })
+  }
+
+  /** Never throws: every push of the batch is answered or put back. */
+  async function flush(): Promise<void> {
+    const batch = takeBatch()
+    try {
+      await enqueue(batch)
+    } catch (error) {
+      for (const push of batch) push.reject(error)
+    }
+  }
+
+  function takeBatch(): Waiting[] {
+    let bytes = 0
+    let count = 0
+    for (const push of waiting) {
+      bytes += push.request.length
+      if (count > 0 && (count >= ENQUEUE_BATCH_MAX || bytes > ENQUEUE_BATCH_BYTES_MAX)) break
+      count += 1
+    }
+    const batch = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    return batch
+  }
+
+  async function enqueue(batch: readonly Waiting[]): Promise<void> {
+    const remainingMs = Math.min(...batch.map((push) => push.deadlineMs)) - options.nowMs()
+    if (remainingMs <= 0) throw new StoreUnavailableError('it did not answer in time')
+    const ready: Waiting[] = []
+    const localIds = new Map<string, string>()
+    for (const push of batch) {
+      const known = localIds.get(push.field) ?? (await names.resolve(keys, push.field))
+      if (known === null) {
+        push.resolve({ status: 'too_many_queues' })
+        continue
+      }
+      localIds.set(push.field, known)
+      push.seq ??= await sequence.next()
+      ready.push(push)
+    }
+    if (ready.length === 0) return
+    const answer = await enqueueBatch(engine, keys, {
+      pushes: ready,
+      localIds,
+      nonce,
+      defaultsOf: options.defaultsOf,
+      resendForMs: Math.max(0, remainingMs),
+    })
+    const redisNowMs = engine.runner.redisNowMs(keys.shard)
+    if (answer.woken > 0 || ready.some((push) => isDueVerySoon(push, redisNowMs)))
+      hintWake(engine, keys.shard)
+    ready.forEach((push, i) => settle(push, answer, i))
+    engine.metrics.jobsPushed(answer.outcomes.filter((outcome) => outcome.code === 'ok').length)
+  }
+
+  function settle(push: Waiting, answer: EnqueueAnswer, index: number): void {
+    const outcome = answer.outcomes[index]
+    if (outcome === undefined) throw new Error('enqueue answered fewer jobs than it was sent')
+    switch (outcome.code) {
+      case 'ok':
+      case 'again':
+      case 'dup':
+        return push.resolve({
+          status: outcome.code === 'dup' ? 'repeated' : 'created',
+          jobId: outcome.jobId,
+          queueId: outcome.queueId,
+          scheduledAtMs: outcome.dueMs,
+        })
+      case 'conflict':
+        return push.resolve({ status: 'idempotency_conflict' })
+      case 'full':
+        return push.resolve({ status: 'idempotency_full' })
+      case 'moved':
+        names.forget(push.field)
+        return tryAgain(push)
+      case 'taken':
+        sequence.dropBlock()
+        push.seq = null
+        return tryAgain(push)
+    }
+  }
+
+  function tryAgain(push: Waiting): void {
+    push.tries += 1
+    if (push.tries >= PUSH_TRIES_MAX) {
+      push.reject(new StoreUnavailableError('the queue is being deleted and made again'))
+      return
+    }
+    waiting.push(push)
+  }
+
+  return { push }
+}
+
+function isDueVerySoon(push: Waiting, redisNowMs: number): boolean {
+  const { start } = push.job
+  if ('runAtMs' in start) return start.runAtMs <= redisNowMs + HINTED_DELAY_MS
+  return start.delaySeconds > 0 && start.delaySeconds * 1000 <= HINTED_DELAY_MS
+}

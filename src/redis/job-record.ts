@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto'
+import { FAILURE_REASONS, METHODS, type AttemptSummary, type JobRequest, type Method } from '../domain/job.ts'
+import type { ChainSettings } from '../domain/queue-settings.ts'
+
+/**
+ * How jobs are written in Redis. A record is text, so that `redis-cli` shows it; the scripts read its head:
+ *
+ *     due(13) attempt(1) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' meta '\n' payload
+ *
+ * `lag` is due − created in ms, empty for 0. `chain` is a JSON array of the chain's earlier attempts, empty for none.
+ * `meta` is a JSON array; the payload stands last, as its exact source text, and is missing when there is none.
+ * The part from the first line break on is the request part; over 4 KiB it lies in `p:` and flag bit 0 says so.
+ */
+
+const HEAD_LENGTH = 30
+
+/** The settings hash of system jobs, whose settings are fixed in the program. */
+export const SYSTEM_SETTINGS_HASH = '-----------'
+
+type Meta = [
+  url: string,
+  method?: number,
+  headers?: Record<string, string> | 0,
+  callbackUrl?: string | 0,
+  callbackEvents?: number,
+  tags?: Record<string, string> | 0,
+  timeoutSeconds?: number,
+  retryDelays?: readonly number[] | 0,
+  retriesEnabled?: number,
+]
+
+/** A callback: where it goes, for which team, and its `webhook-id`. */
+export interface SystemRequest {
+  readonly url: string
+  readonly team: string
+  readonly webhookId: string
+  readonly body: string
+}
+
+export function encodeRequest(request: JobRequest): string {
+  const meta: Meta = [
+    request.url,
+    METHODS.indexOf(request.method),
+    isEmpty(request.headers) ? 0 : request.headers,
+    request.callbackUrl ?? 0,
+    request.callbackEvents === null ? 0 : request.callbackEvents === 'terminal' ? 1 : 2,
+    isEmpty(request.tags) ? 0 : request.tags,
+    request.timeoutSeconds ?? 0,
+    request.retryDelays ?? 0,
+    request.retriesEnabled === null ? 0 : request.retriesEnabled ? 1 : 2,
+  ]
+  const head = `\n${JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))}`
+  return request.payload === null ? head : `${head}\n${request.payload}`
+}
+
+/** Drops trailing elements that hold their default. */
+function withoutTail(values: readonly unknown[], defaultOf: (index: number) => unknown): unknown[] {
+  let length = values.length
+  while (length > 1 && values[length - 1] === defaultOf(length - 1)) length -= 1
+  return values.slice(0, length)
+}
+
+export function decodeRequest(part: string): JobRequest {
+  const { meta, payload } = splitRequest(part)
+  const [url, method, headers, callbackUrl, events, tags, timeout, delays, retries] = meta as Meta
+  return {
+    url,
+    method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
+    headers: headers === 0 || headers === undefined ? {} : headers,
+    payload,
+    callbackUrl: callbackUrl === 0 || callbackUrl === undefined ? null : callbackUrl,
+    callbackEvents: events === undefined || events === 0 ? null : events === 1 ? 'terminal' : 'every_attempt',
+    tags: tags === 0 || tags === undefined ? {} : tags,
+    timeoutSeconds: timeout === undefined || timeout === 0 ? null : timeout,
+    retryDelays: delays === 0 || delays === undefined ? null : delays,
+    retriesEnabled: retries === undefined || retries === 0 ? null : retries === 1,
+  }
+}
+
+function splitRequest(part: string): { meta: unknown[]; payload: string | null } {
+  const end = part.indexOf('\n', 1)
+  const meta = JSON.parse(end === -1 ? part.slice(1) : part.slice(1, end)) as unknown[]
+  return { meta, payload: end === -1 ? null : part.slice(end + 1) }
+}
+
+export function encodeSystemRequest(request: SystemRequest): string {
+  return `\n${JSON.stringify([request.url, request.team, request.webhookId])}\n${request.body}`
+}
+
+export function decodeSystemRequest(part: string): SystemRequest {
+  const { meta, payload } = splitRequest(part)
+  const [url, team, webhookId] = meta as [string, string, string]
+  return { url, team, webhookId, body: payload ?? '' }
+}
+
+/** The record of a system job without its due time, which the script writes. */
+export function encodeSystemRecord(request: SystemRequest, timeoutSeconds: number): string {
+  return `100${String(timeoutSeconds).padStart(3, '0')}${SYSTEM_SETTINGS_HASH}|${encodeSystemRequest(request)}`
+}
+
+export interface JobRecord {
+  readonly dueMs: number
+  readonly createdAtMs: number
+  readonly attempt: number
+  /** Leases lost by this attempt so far. */
+  readonly losses: number
+  /** Whether the request part lies in `p:`. */
+  readonly isLarge: boolean
+  readonly timeoutSeconds: number
+  readonly settingsHash: string
+  readonly earlier: readonly AttemptSummary[]
+  /** null for a large request that was not read. */
+  readonly requestPart: string | null
+}
+
+/** @param largePart the value in `p:`, for a record whose request lies there */
+export function decodeRecord(text: string, largePart: string | null): JobRecord {
+  const bar = text.indexOf('|', HEAD_LENGTH)
+  const end = text.indexOf('\n', bar)
+  const dueMs = Number(text.slice(0, 13))
+  const flags = Number.parseInt(text.slice(15, 16), 16)
+  const isLarge = (flags & 1) === 1
+  const chain = text.slice(bar + 1, end)
+  return {
+    dueMs,
+    createdAtMs: dueMs - Number(text.slice(HEAD_LENGTH, bar)),
+    attempt: Number.parseInt(text.slice(13, 14), 36),
+    losses: Number(text.slice(14, 15)),
+    isLarge,
+    timeoutSeconds: Number(text.slice(16, 19)),
+    settingsHash: text.slice(19, HEAD_LENGTH),
+    earlier: chain === '' ? [] : decodeAttempts(JSON.parse(chain) as AttemptTuple[]),
+    requestPart: isLarge ? largePart : text.slice(end),
+  }
+}
+
+/** Offsets keep the common attempt under 40 characters. */
+type AttemptTuple = [
+  scheduledAtMs: number,
+  createdLagMs: number,
+  startedLagMs: number,
+  tookMs: number,
+  durationMs: number,
+  responseStatus: number,
+  failure?: number,
+  errorMessage?: string,
+]
+
+export function encodeAttempts(attempts: readonly AttemptSummary[]): string {
+  return JSON.stringify(attempts.map(toTuple))
+}
+
+function toTuple(attempt: AttemptSummary): AttemptTuple {
+  const tuple: AttemptTuple = [
+    attempt.scheduledAtMs,
+    attempt.scheduledAtMs - attempt.createdAtMs,
+    attempt.startedAtMs - attempt.scheduledAtMs,
+    attempt.completedAtMs - attempt.startedAtMs,
+    Math.round(attempt.durationMs),
+    attempt.responseStatus ?? 0,
+  ]
+  if (attempt.failureReason === null) return tuple
+  tuple.push(FAILURE_REASONS.indexOf(attempt.failureReason))
+  if (attempt.errorMessage !== null) tuple.push(attempt.errorMessage)
+  return tuple
+}
+
+function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
+  return tuples.map(
+    ([scheduledAtMs, createdLag, startedLag, took, durationMs, status, failure, message]) => ({
+      createdAtMs: scheduledAtMs - createdLag,
+      scheduledAtMs,
+      startedAtMs: scheduledAtMs + startedLag,
+      completedAtMs: scheduledAtMs + startedLag + took,
+      durationMs,
+      responseStatus: status === 0 ? null : status,
+      failureReason: failure === undefined ? null : (FAILURE_REASONS[failure] ?? 'unknown'),
+      errorMessage: message ?? null,
+    }),
+  )
+}
+
+const END_CODES = { success: 's', failed_no_retries: 'f', dead_lettered: 'd' } as const
+export type ChainEnd = keyof typeof END_CODES
+
+/** What stays of a chain that has ended; headers and payload live only as long as its call records. */
+export interface FinishedRecord {
+  readonly end: ChainEnd
+  readonly attempts: readonly AttemptSummary[]
+  readonly request: Omit<JobRequest, 'headers' | 'payload'>
+  /** The job a replay of this dead letter made. */
+  readonly replayedAs: number | null
+}
+
+export function encodeFinished(record: FinishedRecord): string {
+  const { request } = record
+  return JSON.stringify(
+    withoutTail(
+      [
+        END_CODES[record.end],
+        record.attempts.map(toTuple),
+        request.url,
+        METHODS.indexOf(request.method),
+        request.callbackUrl ?? 0,
+        isEmpty(request.tags) ? 0 : request.tags,
+        record.replayedAs ?? 0,
+      ],
+      (index) => (index === 3 ? METHODS.indexOf('POST') : 0),
+    ),
+  )
+}
+
+export function decodeFinished(text: string): FinishedRecord {
+  const [code, attempts, url, method, callbackUrl, tags, replayedAs] = JSON.parse(text) as [
+    string,
+    AttemptTuple[],
+    string,
+    number?,
+    (string | 0)?,
+    (Record<string, string> | 0)?,
+    number?,
+  ]
+  return {
+    end: code === 's' ? 'success' : code === 'f' ? 'failed_no_retries' : 'dead_lettered',
+    attempts: decodeAttempts(attempts),
+    request: {
+      url,
+      method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
+      callbackUrl: callbackUrl === undefined || callbackUrl === 0 ? null : callbackUrl,
+      callbackEvents: null,
+      tags: tags === undefined || tags === 0 ? {} : tags,
+      timeoutSeconds: null,
+      retryDelays: null,
+      retriesEnabled: null,
+    },
+    replayedAs: replayedAs === undefined || replayedAs === 0 ? null : replayedAs,
+  }
+}
+
+/** Chain settings as frozen in `set`, and the name that their content gives them. */
+export function encodeSettings(settings: ChainSettings): { hash: string; json: string } {
+  const json = JSON.stringify([
+    settings.timeoutSeconds,
+    settings.retriesEnabled,
+    settings.retryDelays,
+    settings.successAssertions.map(({ type, value }) => [type, value]),
+    settings.alertsEnabled,
+    settings.dlqRetentionDays,
+    settings.callbackEvents,
+  ])
+  return { hash: createHash('sha256').update(json).digest('base64url').slice(0, 11), json }
+}
+
+export function decodeSettings(json: string): ChainSettings {
+  const [timeoutSeconds, retriesEnabled, retryDelays, assertions, alertsEnabled, dlqRetentionDays, events] =
+    JSON.parse(json) as [
+      number,
+      boolean,
+      number[],
+      Array<[ChainSettings['successAssertions'][number]['type'], never]>,
+      boolean,
+      ChainSettings['dlqRetentionDays'],
+      ChainSettings['callbackEvents'],
+    ]
+  return {
+    timeoutSeconds,
+    retriesEnabled,
+    retryDelays,
+    successAssertions: assertions.map(([type, value]) => ({ type, value })),
+    alertsEnabled,
+    dlqRetentionDays,
+    callbackEvents: events,
+  }
+}
+
+function isEmpty(object: Readonly<Record<string, string>>): boolean {
+  return Object.keys(object).length === 0
+}

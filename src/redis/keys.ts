@@ -1,0 +1,121 @@
+import { ID_BLOCK } from '../domain/limits.ts'
+import { SHARD_TAGS } from './shard-tags.ts'
+
+/** Every key begins with this; an ACL of `~punctual:*` covers the program. */
+export const KEY_PREFIX = 'punctual:'
+
+/** Installation-wide keys, outside the shards. */
+export const META_KEY = `${KEY_PREFIX}meta`
+export const TOKENS_KEY = `${KEY_PREFIX}tokens`
+export const TEAMS_KEY = `${KEY_PREFIX}teams`
+/** Plain PUBLISH of a shard's number when its ring became non-empty: a hint, never relied on. */
+export const WAKE_CHANNEL = `${KEY_PREFIX}wake`
+
+/** The local id of each shard's system queue, which runs callbacks. */
+export const SYSTEM_QUEUE = '0'
+
+/** Keys of one queue; see docs/architecture.md for what each holds. */
+export interface QueueKeys {
+  readonly q: string
+  readonly r: string
+  readonly b: string
+  readonly a: string
+  readonly p: string
+  readonly x: string
+  readonly xb: string
+  readonly h: string
+  readonly d: string
+  readonly c: string
+  readonly cf: string
+  readonly co: string
+}
+
+export interface ShardKeys {
+  readonly shard: number
+  readonly clk: string
+  readonly ex: string
+  readonly names: string
+  readonly near: string
+  readonly mins: string
+  readonly ring: string
+  readonly set: string
+  readonly setn: string
+  readonly seq: string
+  readonly qseq: string
+  readonly tok: string
+  readonly gc: string
+  readonly cq: string
+  readonly use: string
+  held(executor: string): string
+  minute(minute: number): string
+  index(block: number): string
+  idempotency(day: number): string
+  queue(localId: string): QueueKeys
+  trash(localId: string, part: 'b' | 'd' | 'xb' | 'p'): string
+}
+
+export function shardPrefix(shard: number): string {
+  const tag = SHARD_TAGS[shard]
+  if (tag === undefined) throw new Error(`no such shard: ${shard}`)
+  return `${KEY_PREFIX}{${tag}}:`
+}
+
+export function createShardKeys(shard: number): ShardKeys {
+  const p = shardPrefix(shard)
+  return {
+    shard,
+    clk: `${p}clk`,
+    ex: `${p}ex`,
+    names: `${p}names`,
+    near: `${p}near`,
+    mins: `${p}mins`,
+    ring: `${p}ring`,
+    set: `${p}set`,
+    setn: `${p}setn`,
+    seq: `${p}seq`,
+    qseq: `${p}qseq`,
+    tok: `${p}tok`,
+    gc: `${p}gc`,
+    cq: `${p}cq`,
+    use: `${p}use`,
+    held: (executor) => `${p}in:${executor}`,
+    minute: (minute) => `${p}m:${minute}`,
+    index: (block) => `${p}ix:${block}`,
+    idempotency: (day) => `${p}idem:${day}`,
+    queue: (id) => ({
+      q: `${p}q:${id}`,
+      r: `${p}r:${id}`,
+      b: `${p}b:${id}`,
+      a: `${p}a:${id}`,
+      p: `${p}p:${id}`,
+      x: `${p}x:${id}`,
+      xb: `${p}xb:${id}`,
+      h: `${p}h:${id}`,
+      d: `${p}d:${id}`,
+      c: `${p}c:${id}`,
+      cf: `${p}cf:${id}`,
+      co: `${p}co:${id}`,
+    }),
+    trash: (id, part) => `${p}trash:${id}:${part}`,
+  }
+}
+
+/** The index block of a job sequence number, and its field in it. */
+export function indexPlace(seq: number): { block: number; field: string } {
+  return { block: Math.floor(seq / ID_BLOCK), field: String(seq % ID_BLOCK) }
+}
+
+/** `team/name`, the field of `names`; a team is a DNS label and holds no slash. */
+export function nameField(team: string, queue: string): string {
+  return `${team}/${queue}`
+}
+
+export function splitNameField(field: string): { team: string; queue: string } {
+  const slash = field.indexOf('/')
+  return { team: field.slice(0, slash), queue: field.slice(slash + 1) }
+}
+
+/** A queue's public id: its local id and its shard in one number. */
+export function queueIdOf(localId: string, shard: number, shards: number): number {
+  return Number(localId) * shards + shard
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** One step: a Lua file of `scripts/`, with what it includes from `scripts/lib/`. */
+export interface Script {
+  readonly name: string
+  readonly source: string
+  readonly sha: string
+}
+
+export const SCRIPT_NAMES = [
+  'beat',
+  'cancel',
+  'check_ring',
+  'claim',
+  'delete_queue',
+  'empty_trash',
+  'enqueue',
+  'evict_calls',
+  'finish',
+  'pour',
+  'promote',
+  'purge',
+  'reap',
+  'replay',
+  'reschedule',
+  'reserve_ids',
+  'reserve_queue',
+  'set_queue',
+  'trim',
+] as const
+export type ScriptName = (typeof SCRIPT_NAMES)[number]
+export type Scripts = Readonly<Record<ScriptName, Script>>
+
+/** @param rewrite tests put a wrapper around the source: declared keys only, a set clock, a fault at a call */
+export function loadScripts(
+  rewrite: (source: string, name: ScriptName) => string = (source) => source,
+): Scripts {
+  const entries = SCRIPT_NAMES.map((name) => {
+    const source = rewrite(withIncludes(readLua(`${name}.lua`)), name)
+    return [name, { name, source, sha: createHash('sha1').update(source).digest('hex') }] as const
+  })
+  return Object.fromEntries(entries) as Record<ScriptName, Script>
+}
+
+function withIncludes(source: string): string {
+  return source.replace(/^--#include (\w+)$/gm, (_, part: string) => readLua(`lib/${part}.lua`))
+}
+
+function readLua(path: string): string {
+  return readFileSync(new URL(`./scripts/${path}`, import.meta.url), 'utf8')
+}

@@ -1,0 +1,31 @@
+#!lua flags=allow-oom
+-- delete_queue: removes a queue and all its jobs, in the same time for one job or a million. What holds settings or
+-- index entries is renamed to trash, which sweep empties in pages. Calls in flight end as `deleted`: their finish
+-- frees and creates nothing.
+-- KEYS  1 names  2 ring  3 gc  4 cq  5 set  6 setn  7 use  8 q  9 r  10 a  11 x  12 h  13 c  14 cf  15 co
+--       16 b  17 d  18 xb  19 p  20 trash b  21 trash d  22 trash xb  23 trash p
+-- ARGV  team/name, local id, bytes of its call records
+-- Answer 'moved' when the name has another id by now, else 'deleted'.
+local call = redis.call
+local field, id = ARGV[1], ARGV[2]
+if call('HGET', KEYS[1], field) ~= id then return 'moved' end
+local hash = call('HGET', KEYS[8], 's')
+call('HDEL', KEYS[1], field)
+call('ZREM', KEYS[2], id)
+call('ZREM', KEYS[4], id)
+if hash and call('HINCRBY', KEYS[6], hash, -1) <= 0 then
+  call('HDEL', KEYS[6], hash)
+  call('HDEL', KEYS[5], hash)
+end
+if call('HINCRBY', KEYS[7], 'calls', -tonumber(ARGV[3])) <= 0 then call('HDEL', KEYS[7], 'calls') end
+local has_trash = false
+for i = 16, 19 do
+  if call('EXISTS', KEYS[i]) == 1 then
+    call('RENAME', KEYS[i], KEYS[i + 4])
+    has_trash = true
+  end
+end
+call('ZREM', KEYS[3], id)
+if has_trash then call('ZADD', KEYS[3], 0, 't' .. id) end
+call('UNLINK', KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15])
+return 'deleted'

@@ -1,0 +1,190 @@
+#!lua
+-- enqueue: takes a batch of new jobs of one shard. Sent twice, done once.
+-- KEYS  1 clk  2 ex  3 names  4 near  5 mins  6 ring  7 set  8 setn
+--       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a) × queues
+-- ARGV  lease_ms, shards, shard, nonce, idem_max,
+--       blocks, days, day…, minutes, minute…,
+--       defaults, (hash, timeout, max, active, strict, json)…,
+--       queues, (team/name, local id, defaults index)…,
+--       jobs, (queue index, block index, seq, start, timeout, request, large, idem field, fingerprint)…
+--       start: 'd<ms>' delay, 'a<ms>' absolute. request: '\n' meta '\n' payload. timeout '' = the queue's.
+-- Answer {'day'} when the day of TIME is not declared, else {now, woken, code, a, b, …} with three values a job:
+--       ok id due · again id due (due -1: already ended) · dup id due · conflict · full · moved · taken
+-- Transition: (none) → pending.
+--#include clock
+--#include ring
+
+local at = 0
+local function arg() at = at + 1; return ARGV[at] end
+local function number() return tonumber(arg()) end
+
+local lease_ms, shards, shard, nonce, idem_max = number(), number(), number(), arg(), number()
+local key_at = 8
+local function take_keys(count)
+  local taken = {}
+  for i = 1, count do taken[i] = KEYS[key_at + i] end
+  key_at = key_at + count
+  return taken
+end
+
+local blocks = take_keys(number())
+local day_count = number()
+local days, day_numbers = take_keys(day_count), {}
+for i = 1, day_count do day_numbers[i] = number() end
+local minute_count = number()
+local minute_keys, minutes = take_keys(minute_count), {}
+for i = 1, minute_count do minutes[number()] = minute_keys[i] end
+
+local now = shard_now(KEYS[1], KEYS[2], lease_ms)
+
+local defaults = {}
+for i = 1, number() do
+  defaults[i] = { hash = arg(), timeout = arg(), max = arg(), active = arg(), strict = arg(), json = arg() }
+end
+
+local today
+if day_count > 0 then
+  local day = math.floor(now / 86400000)
+  for i = 1, day_count do if day_numbers[i] == day then today = days[i] end end
+  if not today then return { 'day' } end
+end
+
+-- Read and check everything.
+local queues = {}
+for i = 1, number() do
+  local queue = { field = arg(), id = arg(), default = defaults[number()] }
+  local keys = take_keys(5)
+  queue.q, queue.r, queue.b, queue.p, queue.a = keys[1], keys[2], keys[3], keys[4], keys[5]
+  queue.moved = call('HGET', KEYS[3], queue.field) ~= queue.id
+  local live = call('HMGET', queue.q, 'a', 'm', 's', 't')
+  queue.is_new = not live[3]
+  queue.live = { live[1] or queue.default.active, live[2] or queue.default.max }
+  queue.hash = live[3] or queue.default.hash
+  queue.timeout = live[4] or queue.default.timeout
+  queue.bodies, queue.requests, queue.ready, queue.count = {}, {}, {}, 0
+  queues[i] = queue
+end
+
+local owners, idem_size, seen_keys = {}, nil, {}
+local function is_taken(block)
+  if owners[block] == nil then owners[block] = call('HGET', blocks[block], 'o') or nonce end
+  return owners[block] ~= nonce
+end
+
+-- What an earlier push under this key answered; nil when there was none.
+local function earlier_push(field)
+  if seen_keys[field] then return seen_keys[field] end
+  for i = 1, day_count do
+    local found = call('HGET', days[i], field)
+    if found then return found end
+  end
+end
+
+local answer, index_fields, idem_fields = { pad13(now), 0 }, {}, {}
+local near, buckets = {}, {}
+
+local function place(queue, id, due)
+  if due <= now then
+    table.insert(queue.ready, id)
+    return 0
+  end
+  local minute = math.floor(due / 60000)
+  if due - now > 60000 and minutes[minute] then
+    buckets[minute] = buckets[minute] or {}
+    table.insert(buckets[minute], queue.id .. '|' .. id .. '|' .. string.format('%.0f', due - minute * 60000))
+    return 2
+  end
+  table.insert(near, pad13(due))
+  table.insert(near, queue.id .. '|' .. id)
+  return 0
+end
+
+local function plan(queue, block, seq, start, timeout, request, large, field, fingerprint)
+  if queue.moved then return 'moved', '', '' end
+  if is_taken(block) then return 'taken', '', '' end
+  local id = string.format('%.0f', tonumber(seq) * 16 * shards + shard)
+  local index_field = string.format('%.0f', tonumber(seq) % 128)
+  if call('HGET', blocks[block], index_field) then
+    local body = call('HGET', queue.b, id)
+    return 'again', id, body and string.sub(body, 1, 13) or '-1'
+  end
+  if field ~= '' then
+    local found = earlier_push(field)
+    if found then
+      local known, known_id, known_due = string.match(found, '^(%S+) (%d+) (%d+)$')
+      if known ~= fingerprint then return 'conflict', '', '' end
+      return 'dup', known_id, known_due
+    end
+    idem_size = idem_size or call('HLEN', today)
+    if idem_size >= idem_max then return 'full', '', '' end
+    idem_size = idem_size + 1
+  end
+  local ms = tonumber(string.sub(start, 2))
+  local due = string.sub(start, 1, 1) == 'd' and now + ms or math.max(now, ms)
+  local flags = place(queue, id, due) + (large == '1' and 1 or 0)
+  local limit = timeout ~= '' and timeout or queue.timeout
+  local lag = due > now and string.format('%.0f', due - now) or ''
+  local head = pad13(due) .. '10' .. flags .. string.format('%03d', limit) .. queue.hash .. lag .. '|'
+  table.insert(queue.bodies, id)
+  if large == '1' then
+    table.insert(queue.bodies, head .. '\n')
+    table.insert(queue.requests, seq)
+    table.insert(queue.requests, request)
+  else
+    table.insert(queue.bodies, head .. request)
+  end
+  queue.count = queue.count + 1
+  index_fields[block] = index_fields[block] or {}
+  table.insert(index_fields[block], index_field)
+  table.insert(index_fields[block], queue.id)
+  if field ~= '' then
+    seen_keys[field] = fingerprint .. ' ' .. id .. ' ' .. pad13(due)
+    table.insert(idem_fields, field)
+    table.insert(idem_fields, seen_keys[field])
+  end
+  return 'ok', id, pad13(due)
+end
+
+for _ = 1, number() do
+  local queue = queues[number()]
+  local code, a, b = plan(queue, number(), arg(), arg(), arg(), arg(), arg(), arg(), arg())
+  table.insert(answer, code)
+  table.insert(answer, a)
+  table.insert(answer, b)
+end
+
+-- Writes that cannot fail: records, index, places, ring; the idempotency keys last, when their jobs are in place.
+for _, queue in ipairs(queues) do
+  if queue.count > 0 then
+    local uses = queue.count
+    if queue.is_new then
+      local default = queue.default
+      call('HSET', queue.q, 'n', queue.field, 's', default.hash, 't', default.timeout, 'a', default.active)
+      if default.max ~= '' then call('HSET', queue.q, 'm', default.max) end
+      if default.strict == '1' then call('HSET', queue.q, 'k', '1') end
+      call('HSETNX', KEYS[7], default.hash, default.json)
+      uses = uses + 1
+    end
+    call('HINCRBY', KEYS[8], queue.hash, uses)
+    if #queue.requests > 0 then call('HSET', queue.p, unpack(queue.requests)) end
+    call('HSET', queue.b, unpack(queue.bodies))
+  end
+end
+for block, fields in pairs(index_fields) do call('HSET', blocks[block], 'o', nonce, unpack(fields)) end
+if #near > 0 then call('ZADD', KEYS[4], unpack(near)) end
+for minute, entries in pairs(buckets) do
+  call('ZADD', KEYS[5], minute, string.format('%.0f', minute))
+  call('RPUSH', minutes[minute], unpack(entries))
+end
+for _, queue in ipairs(queues) do
+  local added = #queue.ready
+  -- A list that was not empty says that the queue is in the ring already, if it may be.
+  if added > 0 and call('RPUSH', queue.r, unpack(queue.ready)) == added then
+    answer[2] = answer[2] + wake(KEYS[6], queue.id, queue.live, queue.r, queue.a)
+  end
+end
+if #idem_fields > 0 then
+  call('HSET', today, unpack(idem_fields))
+  call('EXPIREAT', today, (math.floor(now / 86400000) + 2) * 86400)
+end
+return answer

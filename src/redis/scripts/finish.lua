@@ -1,0 +1,38 @@
+#!lua flags=allow-oom
+-- finish: ends a batch of jobs in flight. Frees slots, wakes queues, writes summaries and call records, makes the
+-- retry, the dead letter and the callback. A job whose token is not held is stale: nothing of it changes.
+-- KEYS  as in lib/batch.lua
+-- ARGV  lease_ms, finish id, trim_above, then as in lib/batch.lua (open_batch),
+--       jobs, then read_job × jobs
+-- Answer {now, woken, call records dropped, codes, {local id of a queue that wants a trim…}}; codes has one letter a
+--       job: d done · s stale. The same finish id gives the same codes again.
+-- Transitions: processing → completed | failed (with retry, dead letter, callback) | pending (given back).
+--#include clock
+--#include ring
+--#include settle
+--#include batch
+
+local lease_ms, finish_id, trim_above = number(), arg(), number()
+local now = shard_now(KEYS[1], KEYS[2], lease_ms)
+
+local last_id, last_codes = string.match(call('HGET', KEYS[3], '#f') or '', '^(%S+) (%a+)$')
+if last_id == finish_id then return { pad13(now), 0, 0, last_codes, {} } end
+
+local ctx = open_batch(now)
+local jobs, codes, seen, any = {}, {}, {}, false
+for i = 1, number() do
+  local job = read_job()
+  local held = call('HGET', KEYS[3], job.id) == ctx.queues[job.queue].id .. '|' .. job.token and not seen[job.id]
+  seen[job.id] = true
+  codes[i] = held and 'd' or 's'
+  if held then
+    any = true
+    table.insert(jobs, job)
+  end
+end
+if not any then return { pad13(now), 0, 0, table.concat(codes), {} } end
+
+for _, job in ipairs(jobs) do end_job(ctx, job) end
+call('HSET', KEYS[3], '#f', finish_id .. ' ' .. table.concat(codes))
+local trim = close_batch(ctx, trim_above)
+return { pad13(now), ctx.woken, ctx.dropped, table.concat(codes), trim }

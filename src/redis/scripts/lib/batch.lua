@@ -1,0 +1,78 @@
+-- Shared by finish and reap: reads what both are told about queues and jobs, and ends jobs batch by batch.
+-- Declares `arg`, `number`, `open_batch`, `read_job`, `end_job`, `close_batch`.
+
+local at = 0
+local function arg() at = at + 1; return ARGV[at] end
+local function number() return tonumber(arg()) end
+
+-- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 near  6 mins  7 set  8 setn  9 gc  10 cq  11 use
+--       12–15 (q r b a) of the system queue, then m:<minute> × minutes, (q r b a p x xb h d c cf co) × queues
+-- ARGV  shards, finished_ms, failed_calls, ok_calls, calls_bytes, minutes, minute…, queues, local id…
+local function open_batch(now)
+  local ctx = {
+    now = now, shards = number(), ring = KEYS[4], near = KEYS[5], mins = KEYS[6], set = KEYS[7], setn = KEYS[8],
+    gc = KEYS[9], cq = KEYS[10], held = KEYS[3],
+    sys = { q = KEYS[12], r = KEYS[13], b = KEYS[14], a = KEYS[15] },
+    limits = { finished_ms = number(), failed_calls = number(), ok_calls = number(), calls_bytes = number() },
+    calls_bytes = tonumber(call('HGET', KEYS[11], 'calls') or '0'),
+    minutes = {}, queues = {}, released = {}, dropped = 0, woken = 0, freed = {},
+  }
+  ctx.calls_bytes_before = ctx.calls_bytes
+  local base = 15
+  local minute_count = number()
+  for i = 1, minute_count do ctx.minutes[number()] = KEYS[base + i] end
+  base = base + minute_count
+  for i = 1, number() do
+    local k = base + (i - 1) * 12
+    local keys = {
+      q = KEYS[k + 1], r = KEYS[k + 2], b = KEYS[k + 3], a = KEYS[k + 4], p = KEYS[k + 5], x = KEYS[k + 6],
+      xb = KEYS[k + 7], h = KEYS[k + 8], d = KEYS[k + 9], c = KEYS[k + 10], cf = KEYS[k + 11], co = KEYS[k + 12],
+    }
+    local queue = { id = arg(), keys = keys, freed = {}, dropped = {}, length = 0 }
+    queue.live = call('HMGET', keys.q, 'a', 'm', 's')
+    -- A deleted queue frees and creates nothing.
+    queue.exists = queue.id == '0' or queue.live[3]
+    ctx.queues[i] = queue
+  end
+  return ctx
+end
+
+-- id, root, seq, queue index, token, kind, settings hash, large, delay ms, chain record, call record, callback
+local function read_job()
+  return {
+    id = arg(), root = arg(), seq = arg(), queue = number(), token = arg(), kind = arg(), hash = arg(),
+    large = arg() == '1', delay = number(), record = arg(), call = arg(), callback = arg(),
+  }
+end
+
+local function end_job(ctx, job)
+  local queue = ctx.queues[job.queue]
+  table.insert(ctx.freed, job.id)
+  table.insert(queue.freed, job.id)
+  if not queue.exists then return end
+  local length = Settle.settle(ctx, queue.keys, queue.id, job)
+  if length then queue.length = length end
+  if job.kind == 'g' then queue.given_back = true else table.insert(queue.dropped, job.id) end
+end
+
+-- Frees slots, holders and records, wakes queues at once. Answers the queues whose finished chains want a trim.
+local function close_batch(ctx, trim_above)
+  local trim = {}
+  for _, queue in ipairs(ctx.queues) do
+    if #queue.freed > 0 then
+      call('ZREM', queue.keys.a, unpack(queue.freed))
+      if #queue.dropped > 0 then call('HDEL', queue.keys.b, unpack(queue.dropped)) end
+      -- Without a limit only a job given back can make the queue runnable.
+      if queue.exists and (queue.live[2] or queue.given_back) then
+        ctx.woken = ctx.woken + wake(ctx.ring, queue.id, queue.live, queue.keys.r, queue.keys.a)
+      end
+      if queue.length > trim_above then table.insert(trim, queue.id) end
+    end
+  end
+  for hash, count in pairs(ctx.released) do Settle.release_settings(ctx, hash, count) end
+  if ctx.calls_bytes ~= ctx.calls_bytes_before then
+    call('HINCRBY', KEYS[11], 'calls', ctx.calls_bytes - ctx.calls_bytes_before)
+  end
+  if #ctx.freed > 0 then call('HDEL', ctx.held, unpack(ctx.freed)) end
+  return trim
+end

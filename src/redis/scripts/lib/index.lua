@@ -1,0 +1,8 @@
+-- Shared by the steps that forget chains. Declares `forget`.
+
+-- Drops a chain's index entry if it still names this queue; a block without entries goes with its owner mark.
+local function forget(block, field, q)
+  if call('HGET', block, field) ~= q then return end
+  call('HDEL', block, field)
+  if call('HLEN', block) == 1 then call('DEL', block) end
+end

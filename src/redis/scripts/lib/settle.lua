@@ -1,0 +1,113 @@
+-- Shared by finish and reap: how a job in flight ends. Declares `Settle`.
+--
+-- A job record (value in b:) is text:
+--   due(13) attempt(1, base 36) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' request
+-- flags: bit 0 = the request part is in p:, bit 1 = was put into a minute bucket. lag = due − created, ms, '' = 0.
+--
+-- kinds: s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a system job.
+
+local Settle = {}
+
+-- Puts a delayed job where it waits: near, or its minute's bucket when that is declared.
+-- `minutes` maps minute -> key of its bucket. Answers whether a bucket took it.
+function Settle.is_for_bucket(now, due, minutes)
+  return due - now > 60000 and minutes[math.floor(due / 60000)] ~= nil
+end
+
+-- ctx: now, shards, near, mins, minutes, ring, gc, cq, use, setn, set, sys {q r b a}, limits {...}
+function Settle.retry(ctx, keys, q, job)
+  local body = call('HGET', keys.b, job.id)
+  local due = ctx.now + job.delay
+  local bucket = Settle.is_for_bucket(ctx.now, due, ctx.minutes)
+  local flags = tonumber(string.sub(body, 16, 16)) % 2 + (bucket and 2 or 0)
+  local attempt = tonumber(string.sub(body, 14, 14), 36) + 1
+  local request = string.sub(body, string.find(body, '\n', 31, true))
+  local digit = attempt < 10 and tostring(attempt) or string.char(87 + attempt)
+  local id = string.format('%.0f', tonumber(job.id) + ctx.shards)
+  local record = pad13(due) .. digit .. '0' .. flags .. string.sub(body, 17, 30) .. string.format('%.0f', job.delay)
+    .. '|' .. job.record .. request
+  call('HSET', keys.b, id, record)
+  if bucket then
+    local minute = math.floor(due / 60000)
+    call('ZADD', ctx.mins, minute, string.format('%.0f', minute))
+    call('RPUSH', ctx.minutes[minute], q .. '|' .. id .. '|' .. string.format('%.0f', due - minute * 60000))
+  else
+    call('ZADD', ctx.near, due, q .. '|' .. id)
+  end
+end
+
+function Settle.dead_letter(ctx, keys, q, job)
+  local body = call('HGET', keys.b, job.id)
+  local bar = string.find(body, '|', 31, true)
+  local request = string.sub(body, string.find(body, '\n', bar, true))
+  local purge = ctx.now + job.delay
+  call('HSET', keys.xb, job.root, string.sub(body, 1, bar) .. job.record .. request)
+  call('ZADD', keys.x, purge, job.root)
+  call('ZADD', ctx.gc, 'LT', purge, q)
+end
+
+function Settle.finished(ctx, keys, q, job)
+  call('HSET', keys.d, job.root, job.record)
+  local length = call('LPUSH', keys.h, job.root)
+  if length == 1 then call('ZADD', ctx.gc, 'LT', ctx.now + ctx.limits.finished_ms, q) end
+  if job.large then call('HDEL', keys.p, job.seq) end
+  return length
+end
+
+-- Keeps the record of one call, within the queue's count and the shard's bytes. Answers false when dropped.
+function Settle.keep_call(ctx, keys, q, job)
+  local size = #job.call
+  if ctx.calls_bytes + size > ctx.limits.calls_bytes then return false end
+  local failed = job.kind ~= 's'
+  local list = failed and keys.cf or keys.co
+  local max = failed and ctx.limits.failed_calls or ctx.limits.ok_calls
+  call('HSET', keys.c, job.id, job.call)
+  local length = call('LPUSH', list, job.id)
+  if length == 1 then call('ZADD', ctx.cq, 'LT', ctx.now, q) end
+  if length > max then
+    local oldest = call('RPOP', list)
+    size = size - call('HSTRLEN', keys.c, oldest)
+    call('HDEL', keys.c, oldest)
+  end
+  ctx.calls_bytes = ctx.calls_bytes + size
+  return true
+end
+
+-- A callback is a job of the system queue under the id of the attempt it reports.
+function Settle.callback(ctx, job)
+  call('HSET', ctx.sys.b, job.id, pad13(ctx.now) .. job.callback)
+  if call('RPUSH', ctx.sys.r, job.id) == 1 then
+    ctx.woken = ctx.woken + wake(ctx.ring, '0', call('HMGET', ctx.sys.q, 'a', 'm'), ctx.sys.r, ctx.sys.a)
+  end
+end
+
+-- Lowers the count of chains that use a settings version; at 0 both fields go.
+function Settle.release_settings(ctx, hash, count)
+  if call('HINCRBY', ctx.setn, hash, -count) <= 0 then
+    call('HDEL', ctx.setn, hash)
+    call('HDEL', ctx.set, hash)
+  end
+end
+
+-- Ends one job. Answers the length of the queue's finished chains when it grew.
+-- The slot (a:), the holder (in:) and the record (b:) are dropped by the caller, once per queue.
+function Settle.settle(ctx, keys, q, job)
+  local length
+  if job.kind == 'g' then
+    call('LPUSH', keys.r, job.id)
+    return
+  end
+  if job.kind == 'r' then
+    Settle.retry(ctx, keys, q, job)
+  elseif job.kind == 'd' then
+    Settle.dead_letter(ctx, keys, q, job)
+  elseif job.kind == 's' or job.kind == 'f' then
+    length = Settle.finished(ctx, keys, q, job)
+  end
+  if job.kind == 's' or job.kind == 'f' or job.kind == 'd' then
+    ctx.released[job.hash] = (ctx.released[job.hash] or 0) + 1
+  end
+  if job.call ~= '' and not Settle.keep_call(ctx, keys, q, job) then ctx.dropped = ctx.dropped + 1 end
+  if job.callback ~= '' then Settle.callback(ctx, job) end
+  return length
+end

@@ -1,0 +1,48 @@
+#!lua flags=allow-oom
+-- promote: moves due members of near to their ready lists. Each is guarded by its own entry; one without a record of
+-- the same due time is dropped.
+-- KEYS  1 clk  2 ex  3 near  4 ring, then (q r b a) × queues
+-- ARGV  lease_ms, queues, local id…, members, (queue index, job id)…
+-- Answer {now, moved, woken, next due or ''}
+-- Transition: pending (delayed) → pending (ready).
+--#include clock
+--#include ring
+
+local at = 0
+local function arg() at = at + 1; return ARGV[at] end
+local function number() return tonumber(arg()) end
+
+local now = shard_now(KEYS[1], KEYS[2], number())
+local near = KEYS[3]
+local queues = {}
+for i = 1, number() do
+  local base = 4 + (i - 1) * 4
+  queues[i] = { id = arg(), q = KEYS[base + 1], r = KEYS[base + 2], b = KEYS[base + 3], a = KEYS[base + 4], ready = {} }
+end
+
+local gone, moved, seen = {}, 0, {}
+for _ = 1, number() do
+  local queue, id = queues[number()], arg()
+  local member = queue.id .. '|' .. id
+  local due = tonumber(call('ZSCORE', near, member) or '')
+  if due and due <= now and not seen[member] then
+    seen[member] = true
+    table.insert(gone, member)
+    local body = call('HGET', queue.b, id)
+    if body and tonumber(string.sub(body, 1, 13)) == due then table.insert(queue.ready, id) end
+  end
+end
+
+local woken = 0
+for _, queue in ipairs(queues) do
+  local count = #queue.ready
+  if count > 0 then
+    moved = moved + count
+    if call('RPUSH', queue.r, unpack(queue.ready)) == count then
+      woken = woken + wake(KEYS[4], queue.id, call('HMGET', queue.q, 'a', 'm'), queue.r, queue.a)
+    end
+  end
+end
+if #gone > 0 then call('ZREM', near, unpack(gone)) end
+local head = call('ZRANGE', near, 0, 0, 'WITHSCORES')
+return { pad13(now), moved, woken, head[2] or '' }

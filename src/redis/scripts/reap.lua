@@ -1,0 +1,67 @@
+#!lua flags=allow-oom
+-- reap: takes jobs from an executor that cannot end them. Back to the head of the ready list, attempt kept; the lost
+-- lease that is one too many fails the attempt as `executor_lost`, as the caller prepared it.
+-- KEYS  as in lib/batch.lua
+-- ARGV  lease_ms, executor, mode, margin_ms, lost_max, trim_above, then as in lib/batch.lua (open_batch),
+--       jobs, then read_job × jobs; kind 'g' = give back, else the prepared failure of the last loss
+--       mode: 'lease' the executor's lease is past by margin_ms · 'deadline' each job's own hard deadline is past ·
+--       'unknown' the executor itself says that it does not know these jobs · 'leave' it ends and gives all back (for both
+--       no loss is counted)
+-- Answer {'live'} when the lease is not past, else {'ok', now, woken, codes, {queue that wants a trim…}}; codes:
+--       b given back · f failed · p needs a prepared failure · s no longer so. An executor that holds nothing more
+--       after a 'lease' or 'leave' reap is removed.
+-- Transitions: processing → pending | failed.
+--#include clock
+--#include ring
+--#include settle
+--#include batch
+
+local lease_ms, executor, mode, margin_ms = number(), arg(), arg(), number()
+local lost_max, trim_above = number(), number()
+local now = shard_now(KEYS[1], KEYS[2], lease_ms)
+if mode == 'lease' then
+  local lease = call('ZSCORE', KEYS[2], executor)
+  if lease and tonumber(lease) + margin_ms > now then return { 'live' } end
+end
+
+local ctx = open_batch(now)
+local planned, codes = {}, {}
+
+local function judge(job)
+  local queue = ctx.queues[job.queue]
+  if call('HGET', KEYS[3], job.id) ~= queue.id .. '|' .. job.token then return 's' end
+  if mode == 'deadline' then
+    local deadline = call('ZSCORE', queue.keys.a, job.id)
+    if deadline and tonumber(deadline) > now then return 's' end
+  end
+  local body = queue.exists and call('HGET', queue.keys.b, job.id)
+  if not body or mode == 'unknown' or mode == 'leave' then
+    job.kind = 'g'
+    return 'b'
+  end
+  local losses = tonumber(string.sub(body, 15, 15)) + 1
+  if losses >= lost_max then return job.kind == 'g' and 'p' or 'f' end
+  job.kind = 'g'
+  job.body = string.sub(body, 1, 14) .. losses .. string.sub(body, 16)
+  return 'b'
+end
+
+for i = 1, number() do
+  local job = read_job()
+  codes[i] = judge(job)
+  if codes[i] == 'b' or codes[i] == 'f' then table.insert(planned, job) end
+end
+
+for _, job in ipairs(planned) do
+  if job.body then call('HSET', ctx.queues[job.queue].keys.b, job.id, job.body) end
+  end_job(ctx, job)
+end
+local trim = close_batch(ctx, trim_above)
+if mode == 'lease' or mode == 'leave' then
+  local left = call('HLEN', KEYS[3]) - call('HEXISTS', KEYS[3], '#c') - call('HEXISTS', KEYS[3], '#f')
+  if left <= 0 then
+    call('DEL', KEYS[3])
+    call('ZREM', KEYS[2], executor)
+  end
+end
+return { 'ok', pad13(now), ctx.woken, table.concat(codes), trim }

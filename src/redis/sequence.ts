@@ -1,0 +1,34 @@
+import { ID_BLOCK } from '../domain/limits.ts'
+import type { Engine } from './engine.ts'
+import type { ShardKeys } from './keys.ts'
+
+/** Job sequence numbers of one shard, taken from blocks reserved for this process. */
+export interface Sequence {
+  next(): Promise<number>
+  /** The block turned out to be another's: never use it again. */
+  dropBlock(): void
+}
+
+export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
+  let next = 0
+  let end = 0
+  let highestBlock = -1
+
+  async function reserve(): Promise<void> {
+    const answer = await engine.runner.run('reserve_ids', [keys.seq], [highestBlock])
+    highestBlock = Number(answer)
+    next = highestBlock * ID_BLOCK
+    end = next + ID_BLOCK
+  }
+
+  return {
+    next: async () => {
+      if (next >= end) await reserve()
+      next += 1
+      return next - 1
+    },
+    dropBlock: () => {
+      next = end
+    },
+  }
+}

@@ -1,0 +1,286 @@
+import {
+  FINISHED_CHAINS_SLACK,
+  LEASE_MARGIN_MS,
+  LEASE_MS,
+  LOST_LEASES_MAX,
+  PROMOTE_BATCH_MAX,
+  REAP_BATCH_MAX,
+} from '../domain/limits.ts'
+import { effectiveSettings, endAttempt } from '../domain/attempt-end.ts'
+import { callbackFor } from '../domain/callback.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import type { ShardGlance, ShardUpkeep } from '../ports/job-source.ts'
+import { batchKeys, type BatchJob } from './batch.ts'
+import { hintWake, shardKeys, type Engine } from './engine.ts'
+import { decodeRecord, decodeRequest, decodeSettings, SYSTEM_SETTINGS_HASH } from './job-record.ts'
+import { splitNameField, type ShardKeys } from './keys.ts'
+import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
+import { blankBatchJob, endedBatchJob } from './work-end.ts'
+
+/** Minutes are poured into the near set this long before they begin. */
+const POUR_AHEAD_MS = 60_000
+/** Executors and pages one call of `reap` or `sweep` deals with at most. */
+const REAPED_EXECUTORS_MAX = 16
+const REAP_PAGES_MAX = 100
+
+export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
+  const keys = shardKeys(engine, shard)
+  return {
+    shard,
+    glance: () => glance(engine, keys),
+    promote: () => promote(engine, keys),
+    reap: () => reap(engine, keys),
+    sweep: () => sweep(engine, keys),
+  }
+}
+
+async function glance(engine: Engine, keys: ShardKeys): Promise<ShardGlance> {
+  const [ring, near, minutes] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.zcard(keys.ring),
+      redis.zrange(keys.near, '0', '0', 'WITHSCORES'),
+      redis.zrange(keys.mins, '0', '0'),
+    ]),
+  )
+  const due = near[1] === undefined ? null : Number(near[1])
+  const pour = minutes[0] === undefined ? null : Number(minutes[0]) * 60_000 - POUR_AHEAD_MS
+  return { runnable: ring > 0, nextDueMs: earliest(due, pour) }
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null) return b
+  return b === null ? a : Math.min(a, b)
+}
+
+async function promote(
+  engine: Engine,
+  keys: ShardKeys,
+): Promise<{ moved: number; nextDueMs: number | null }> {
+  const pourDueMs = await pour(engine, keys)
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const members = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.near, '-inf', nowMs, 'LIMIT', 0, PROMOTE_BATCH_MAX),
+  )
+  const queues = new Map<string, number>()
+  const entries: Array<number | string> = []
+  for (const member of members) {
+    const [queue = '', id = ''] = member.split('|')
+    if (!queues.has(queue)) queues.set(queue, queues.size + 1)
+    entries.push(queues.get(queue) ?? 0, id)
+  }
+  const declared = [...queues.keys()].flatMap((id) => {
+    const { q, r, b, a } = keys.queue(id)
+    return [q, r, b, a]
+  })
+  const reply = await engine.runner.run(
+    'promote',
+    [keys.clk, keys.ex, keys.near, keys.ring, ...declared],
+    [LEASE_MS, queues.size, ...queues.keys(), members.length, ...entries],
+  )
+  const [now, moved, woken, nextDue] = reply as [string, number, number, string]
+  engine.runner.noteRedisTime(keys.shard, Number(now))
+  if (woken > 0) hintWake(engine, keys.shard)
+  return { moved, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
+}
+
+/** Pours the oldest minute that is near enough, one page; answers when pouring is next due. */
+async function pour(engine: Engine, keys: ShardKeys): Promise<number | null> {
+  for (;;) {
+    const [minute] = await engine.runner.read((redis) => redis.zrange(keys.mins, '0', '0'))
+    if (minute === undefined) return null
+    const dueMs = Number(minute) * 60_000 - POUR_AHEAD_MS
+    if (dueMs > engine.runner.redisNowMs(keys.shard)) return dueMs
+    await engine.runner.run(
+      'pour',
+      [keys.minute(Number(minute)), keys.mins, keys.near],
+      [minute, PROMOTE_BATCH_MAX],
+    )
+  }
+}
+
+async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; executors: number }> {
+  const cutMs = engine.runner.redisNowMs(keys.shard) - LEASE_MARGIN_MS
+  const expired = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.ex, '-inf', cutMs, 'LIMIT', 0, REAPED_EXECUTORS_MAX),
+  )
+  let jobs = 0
+  for (const executor of expired) {
+    for (let page = 0; page < REAP_PAGES_MAX; page += 1) {
+      const held = await heldPage(engine, keys, executor)
+      const answer = await reapPage(engine, keys, executor, 'lease', held)
+      if (answer === 'live') break
+      jobs += answer
+      if (held.length < REAP_BATCH_MAX) break
+    }
+    engine.logger.warn('An executor was lost; its jobs are ready again', {
+      shard: keys.shard,
+      executor,
+      jobs,
+    })
+  }
+  return { jobs, executors: expired.length }
+}
+
+interface HeldEntry {
+  readonly id: string
+  readonly queue: string
+  readonly token: string
+}
+
+async function heldPage(engine: Engine, keys: ShardKeys, executor: string): Promise<HeldEntry[]> {
+  // Two more than a page, for the notes of the last claim and the last finish.
+  const flat = (await engine.runner.read((redis) =>
+    redis.hrandfield(keys.held(executor), REAP_BATCH_MAX + 2, 'WITHVALUES'),
+  )) as string[] | null
+  return toHeldEntries(flat ?? []).slice(0, REAP_BATCH_MAX)
+}
+
+function toHeldEntries(flat: readonly string[]): HeldEntry[] {
+  const entries: HeldEntry[] = []
+  for (let i = 0; i < flat.length; i += 2) {
+    const [queue, token] = (flat[i + 1] ?? '').split('|')
+    if (flat[i]?.startsWith('#') || queue === undefined || token === undefined) continue
+    entries.push({ id: flat[i] as string, queue, token })
+  }
+  return entries
+}
+
+/** Answers how many jobs left the executor. */
+async function reapPage(
+  engine: Engine,
+  keys: ShardKeys,
+  executor: string,
+  mode: 'lease' | 'deadline',
+  held: readonly HeldEntry[],
+): Promise<number | 'live'> {
+  const jobs = await Promise.all(held.map((entry) => prepareLoss(engine, keys, entry)))
+  const batch = batchKeys(engine, keys, executor, jobs)
+  const trimAbove = engine.retention.finishedChainsMax + FINISHED_CHAINS_SLACK
+  const reply = (await engine.runner.run('reap', batch.keys, [
+    ...[LEASE_MS, executor, mode, mode === 'lease' ? LEASE_MARGIN_MS : 0, LOST_LEASES_MAX, trimAbove],
+    ...batch.args,
+  ])) as ['live'] | ['ok', string, number, string, string[]]
+  if (reply[0] === 'live') return 'live'
+  const [, , woken, codes, toTrim] = reply
+  if (woken > 0) hintWake(engine, keys.shard)
+  for (const queue of toTrim) await trimFinished(engine, keys, queue)
+  return [...codes].filter((code) => code === 'b' || code === 'f').length
+}
+
+/** A job as it is given back, or, when this is its last allowed loss, as it fails. */
+async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
+  const queue = keys.queue(entry.queue)
+  const id = Number(entry.id)
+  const giveBack = blankBatchJob(
+    id,
+    entry.token,
+    { queue: entry.queue, settingsHash: '', isLarge: false },
+    engine.jobIds,
+  )
+  const text = await engine.runner.read((redis) => redis.hget(queue.b, entry.id))
+  if (text === null) return giveBack
+  const record = decodeRecord(text, null)
+  if (record.losses + 1 < LOST_LEASES_MAX) return giveBack
+  if (record.settingsHash === SYSTEM_SETTINGS_HASH) return { ...giveBack, kind: 'c' }
+  const [largePart, settingsJson, nameField] = await engine.runner.read((redis) =>
+    Promise.all([
+      record.isLarge ? redis.hget(queue.p, String(engine.jobIds.seqOf(id))) : null,
+      redis.hget(keys.set, record.settingsHash),
+      redis.hget(queue.q, 'n'),
+    ]),
+  )
+  const requestPart = record.requestPart ?? largePart
+  if (requestPart === null || nameField === null) return giveBack
+  const request = decodeRequest(requestPart)
+  const frozen = settingsJson === null ? DEFAULT_QUEUE_SETTINGS : decodeSettings(settingsJson)
+  const settings = effectiveSettings(frozen, request)
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const end = endAttempt(
+    { ...record, scheduledAtMs: record.dueMs, startedAtMs: nowMs, settings },
+    {
+      completedAtMs: nowMs,
+      durationMs: 0,
+      responseStatus: null,
+      failureReason: 'executor_lost',
+      errorMessage: `The executor was lost during this attempt, ${LOST_LEASES_MAX} times.`,
+    },
+  )
+  const rootId = engine.jobIds.rootOf(id)
+  const callback = callbackFor({
+    rootId,
+    attempt: record.attempt,
+    request,
+    events: settings.callbackEvents,
+    end,
+    jobIds: engine.jobIds,
+  })
+  return endedBatchJob(
+    {
+      jobId: id,
+      rootId,
+      token: entry.token,
+      team: splitNameField(nameField).team,
+      place: { queue: entry.queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
+      request,
+      dlqRetentionDays: settings.dlqRetentionDays,
+    },
+    end,
+    callback,
+    null,
+    engine.jobIds,
+  )
+}
+
+async function sweep(engine: Engine, keys: ShardKeys): Promise<{ isMore: boolean }> {
+  await freeOverdue(engine, keys)
+  const hasGarbage = await collectGarbage(engine, keys)
+  const hasCalls = await evictCalls(engine, keys)
+  await checkRing(engine, keys)
+  return { isMore: hasGarbage || hasCalls }
+}
+
+/** Frees jobs in flight past their hard deadline, whatever their holder says. Bounded by the jobs in flight. */
+async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
+  const executors = await engine.runner.read((redis) => redis.zrange(keys.ex, '0', '-1'))
+  for (const executor of executors) {
+    let cursor = '0'
+    do {
+      const [next, flat] = await engine.runner.read((redis) =>
+        redis.hscan(keys.held(executor), cursor, 'COUNT', REAP_BATCH_MAX),
+      )
+      cursor = next
+      const overdue = await overdueOf(engine, keys, toHeldEntries(flat))
+      for (let i = 0; i < overdue.length; i += REAP_BATCH_MAX) {
+        await reapPage(engine, keys, executor, 'deadline', overdue.slice(i, i + REAP_BATCH_MAX))
+      }
+    } while (cursor !== '0')
+  }
+}
+
+async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEntry[]): Promise<HeldEntry[]> {
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const byQueue = Map.groupBy(held, (entry) => entry.queue)
+  const overdue: HeldEntry[] = []
+  for (const [queue, entries] of byQueue) {
+    const deadlines = await engine.runner.read((redis) =>
+      redis.zmscore(keys.queue(queue).a, ...entries.map((entry) => entry.id)),
+    )
+    overdue.push(...entries.filter((_, i) => deadlines[i] !== null && Number(deadlines[i]) <= nowMs))
+  }
+  return overdue
+}
+
+/** One queue drawn by chance: is it in the ring exactly when it may run? */
+async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
+  const [, id] = ((await engine.runner.read((redis) => redis.hrandfield(keys.names, 1, 'WITHVALUES'))) ??
+    []) as string[]
+  if (id === undefined) return
+  const { q, r, a } = keys.queue(id)
+  const mended = await engine.runner.run('check_ring', [keys.ring, q, r, a], [id])
+  if (mended === 1) {
+    engine.logger.error('A queue was not where it belongs in the ring; mended', {
+      shard: keys.shard,
+      queue: id,
+    })
+  }
+}

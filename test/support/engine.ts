@@ -1,0 +1,78 @@
+import type { JobRequest } from '../../src/domain/job.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
+import type { NewJob } from '../../src/ports/job-intake.ts'
+import { connectRedis, type RedisConnection } from '../../src/redis/connection.ts'
+import { createEngine, type Engine, type Retention } from '../../src/redis/engine.ts'
+import { openInstallation } from '../../src/redis/installation.ts'
+import { createJobIntake } from '../../src/redis/job-intake.ts'
+import { loadScripts, type Scripts } from '../../src/redis/scripts.ts'
+import { createStepRunner } from '../../src/redis/step-runner.ts'
+import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { quietLogger, quietMetrics } from './quiet.ts'
+
+export interface TestEngine {
+  readonly engine: Engine
+  readonly connection: RedisConnection
+  readonly intake: ReturnType<typeof createJobIntake>
+  close(): void
+}
+
+export async function openEngine(
+  url: string,
+  options: { shards?: number; scripts?: Scripts; retention?: Retention; commandTimeoutMs?: number } = {},
+): Promise<TestEngine> {
+  const connection = await connectRedis({
+    url,
+    commandTimeoutMs: options.commandTimeoutMs ?? 5_000,
+    name: 'test',
+    logger: quietLogger,
+  })
+  const jobIds = await openInstallation(connection, options.shards ?? 4)
+  const runner = createStepRunner({
+    connection,
+    scripts: options.scripts ?? loadScripts(),
+    clock: systemClock,
+    metrics: quietMetrics,
+  })
+  const engine = createEngine({
+    runner,
+    jobIds,
+    logger: quietLogger,
+    metrics: quietMetrics,
+    ...(options.retention === undefined ? {} : { retention: options.retention }),
+  })
+  const intake = createJobIntake(engine, {
+    defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
+    nowMs: () => systemClock.monotonicMs(),
+  })
+  return { engine, connection, intake, close: () => connection.disconnect() }
+}
+
+export function jobRequest(change: Partial<JobRequest> = {}): JobRequest {
+  return {
+    url: 'http://target.test/',
+    method: 'POST',
+    headers: {},
+    payload: null,
+    callbackUrl: null,
+    callbackEvents: null,
+    tags: {},
+    timeoutSeconds: null,
+    retryDelays: null,
+    retriesEnabled: null,
+    ...change,
+  }
+}
+
+export function newJob(
+  change: Partial<Omit<NewJob, 'request'>> & { request?: Partial<JobRequest> } = {},
+): NewJob {
+  return {
+    team: 'default',
+    queue: 'emails',
+    start: { delaySeconds: 0 },
+    idempotency: null,
+    ...change,
+    request: jobRequest(change.request),
+  }
+}
