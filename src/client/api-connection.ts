@@ -1,0 +1,87 @@
+import type { ErrorBody, ValidationError } from '../contract/generated/wire.ts'
+import { clientFailure, MISUSED } from './client-failure.ts'
+
+const TIMEOUT_MS = 30_000
+
+export interface ApiConnection {
+  /** The text of a 2xx answer; anything else is thrown as a failure with one line. */
+  get(path: string): Promise<string>
+  post(path: string, body: string, headers?: Readonly<Record<string, string>>): Promise<string>
+}
+
+/** @param server base address, without a path, such as `http://127.0.0.1:8080` */
+export function connectApi(server: string, token: string | undefined): ApiConnection {
+  if (URL.parse(server)?.protocol.startsWith('http') !== true) {
+    throw clientFailure(`${server} is not an http address (--server, PUNCTUAL_SERVER)`, MISUSED)
+  }
+  if (token === undefined || token === '') {
+    throw clientFailure('no token given (--token, PUNCTUAL_TOKEN)', MISUSED)
+  }
+  const call = async (path: string, init: RequestInit): Promise<string> => {
+    const answer = await exchange(server, path, token, init)
+    if (answer.status >= 200 && answer.status < 300) return answer.text
+    throw clientFailure(explain(answer.status, answer.text))
+  }
+  return {
+    get: (path) => call(path, { method: 'GET' }),
+    post: (path, body, headers) =>
+      call(path, { method: 'POST', body, headers: { ...headers, 'content-type': 'application/json' } }),
+  }
+}
+
+async function exchange(
+  server: string,
+  path: string,
+  token: string,
+  init: RequestInit,
+): Promise<{ status: number; text: string }> {
+  const headers = new Headers(init.headers)
+  try {
+    headers.set('authorization', `Bearer ${token}`)
+    const response = await fetch(new URL(path, server), {
+      ...init,
+      headers,
+      // A token must not follow a redirect to who knows where.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    return { status: response.status, text: await response.text() }
+  } catch (fault) {
+    throw clientFailure(`cannot reach ${server}: ${reasonOf(fault)}`)
+  }
+}
+
+/** fetch says "fetch failed" and keeps the reason in `cause`. */
+function reasonOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault)
+  if (fault.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} seconds`
+  const { cause } = fault
+  if (!(cause instanceof Error)) return fault.message
+  return 'code' in cause && cause.code === 'ECONNREFUSED' ? 'connection refused' : cause.message
+}
+
+function explain(status: number, text: string): string {
+  const body = parse(text)
+  if (isValidationError(body)) return Object.values(body.errors).flat().join(' ')
+  if (isErrorBody(body)) {
+    return status === 401 ? `${body.error} (--token, PUNCTUAL_TOKEN)` : body.error
+  }
+  return `the server answered ${status}, which is no answer of Punctual`
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not ours: a proxy's page, or another program on this port.
+    return null
+  }
+}
+
+function isValidationError(body: unknown): body is ValidationError {
+  return typeof body === 'object' && body !== null && 'errors' in body && 'message' in body
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  return typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string'
+}

@@ -1,0 +1,125 @@
+import { CommanderError, type Command, Option } from 'commander'
+import type { Job, JobList, ScheduledJob } from '../contract/generated/wire.ts'
+import { type ApiConnection, connectApi } from './api-connection.ts'
+import { clientFailure } from './client-failure.ts'
+import { jobPage, jobTable } from './job-text.ts'
+import { type PushOptions, writePushBody } from './push-body.ts'
+
+export interface ClientOptions {
+  /** Used without `--server`, such as `http://127.0.0.1:8080`. */
+  readonly serverDefault: string
+  /** Used without `--token`. */
+  readonly tokenDefault: string | undefined
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+  readonly stdin: AsyncIterable<Uint8Array | string>
+}
+
+interface ConnectionFlags {
+  readonly server?: string
+  readonly token?: string
+}
+
+/**
+ * Adds the verbs that talk to a running API: `push`, `jobs`, `job`. A verb that fails writes one line to stderr and
+ * throws a CommanderError whose exit code is 1, or 2 when it was called wrongly.
+ */
+export function registerClientCommands(program: Command, options: ClientOptions): void {
+  const say = (text: string): void => void options.stdout.write(text)
+  const run = async (flags: ConnectionFlags, act: (api: ApiConnection) => Promise<void>): Promise<void> => {
+    try {
+      await act(connectApi(flags.server ?? options.serverDefault, flags.token ?? options.tokenDefault))
+    } catch (fault) {
+      const failure =
+        fault instanceof CommanderError ? fault : clientFailure('the answer is not one of Punctual')
+      options.stderr.write(`punctual: ${failure.message}\n`)
+      throw failure
+    }
+  }
+  pushVerb(program).action((queue: string, url: string, flags: PushFlags) =>
+    run(flags, async (api) => {
+      const body = await writePushBody(queue, url, flags, options.stdin)
+      const key = flags.idempotencyKey
+      const text = await api.post('/api/jobs', body, key === undefined ? {} : { 'idempotency-key': key })
+      say(flags.output === 'json' ? `${text}\n` : scheduledLine(JSON.parse(text) as ScheduledJob))
+    }),
+  )
+  jobsVerb(program).action((flags: JobsFlags) =>
+    run(flags, async (api) => {
+      const text = await api.get(`/api/jobs${searchOf(flags)}`)
+      say(flags.output === 'json' ? `${text}\n` : jobTable(JSON.parse(text) as JobList))
+    }),
+  )
+  jobVerb(program).action((id: string, flags: OutputFlags) =>
+    run(flags, async (api) => {
+      const text = await api.get(`/api/jobs/${encodeURIComponent(id)}`)
+      say(flags.output === 'json' ? `${text}\n` : jobPage(JSON.parse(text) as Job))
+    }),
+  )
+}
+
+interface OutputFlags extends ConnectionFlags {
+  readonly output: string
+}
+
+interface PushFlags extends PushOptions, OutputFlags {
+  readonly idempotencyKey?: string
+}
+
+interface JobsFlags extends OutputFlags {
+  readonly queue?: string
+  readonly status?: string
+  readonly limit?: string
+  readonly cursor?: string
+}
+
+function pushVerb(program: Command): Command {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+  return connected(program.command('push <queue> <url>'), 'text')
+    .description('push a job to a queue')
+    .option('--payload <json>', 'JSON object to send; @file reads a file, - standard input')
+    .option('--method <method>', 'GET, POST, PUT, PATCH or DELETE (default: POST)')
+    .option('--header <name:value>', 'a request header; may be given again', collect, [])
+    .option('--delay <seconds>', 'wait this long before running')
+    .option('--run-at <time>', 'run at this time, such as 2026-12-24T18:00:00+01:00')
+    .option('--callback-url <url>', 'where to report the end of the job')
+    .option('--tag <name=value>', 'a tag; may be given again', collect, [])
+    .option('--idempotency-key <key>', 'the same key again makes no second job')
+}
+
+function jobsVerb(program: Command): Command {
+  return connected(program.command('jobs'), 'table')
+    .description('list jobs')
+    .option('--queue <name>', 'only of this queue')
+    .option('--status <status>', 'pending, processing, completed, failed or dead_lettered')
+    .option('--limit <count>', 'at most this many, up to 1000')
+    .option('--cursor <cursor>', 'the next page, as the page before said')
+}
+
+function jobVerb(program: Command): Command {
+  return connected(program.command('job <id>'), 'text').description(
+    'show a job: every attempt, and the last call as sent and received',
+  )
+}
+
+/** The options every verb has. */
+function connected(command: Command, format: 'table' | 'text'): Command {
+  return command
+    .option('--server <url>', 'address of the API (PUNCTUAL_SERVER)')
+    .option('--token <token>', 'a token of the team (PUNCTUAL_TOKEN)')
+    .addOption(
+      new Option('-o, --output <format>', 'form of the output').choices(['json', format]).default(format),
+    )
+}
+
+function searchOf({ queue, status, limit, cursor }: JobsFlags): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries({ queue, status, limit, cursor })) {
+    if (value !== undefined) search.set(name, value)
+  }
+  return search.size === 0 ? '' : `?${search.toString()}`
+}
+
+function scheduledLine(job: ScheduledJob): string {
+  return `job ${job.job_id} in queue ${job.queue_id}, scheduled at ${job.scheduled_at}\n`
+}

@@ -1,0 +1,96 @@
+import type { Call, HeaderLine, Job, JobList, JobSummary } from '../contract/generated/wire.ts'
+
+/** Jobs as a table, one a line. */
+export function jobTable(list: JobList): string {
+  const rows = list.jobs.map((job) => [
+    String(job.job_id),
+    job.queue,
+    job.status,
+    job.final_status ?? '-',
+    String(job.attempt_number),
+    job.scheduled_at,
+    `${job.method} ${job.url}`,
+  ])
+  const more = list.next_cursor === null ? '' : `more: --cursor ${list.next_cursor}\n`
+  return printable(
+    `${columns([['JOB', 'QUEUE', 'STATUS', 'FINAL', 'ATTEMPT', 'SCHEDULED', 'TARGET'], ...rows])}\n${more}`,
+  )
+}
+
+/** One job for people: its chain, one line an attempt, then the last call's request and response. */
+export function jobPage(job: Job): string {
+  const lines = [
+    `job ${job.job_id}  ${job.uuid}`,
+    `queue ${job.queue} (${job.queue_id})`,
+    `${job.method} ${job.url}`,
+    `${job.status}${job.final_status === null ? '' : `, ${job.final_status}`}`,
+    '',
+    columns([
+      ['ATTEMPT', 'JOB', 'STATUS', 'SCHEDULED', 'ANSWER', 'TOOK', 'ERROR'],
+      ...job.chain.map(attemptRow),
+    ]),
+  ]
+  const last = job.calls.at(-1)
+  if (last !== undefined) lines.push('', ...callLines(last))
+  return printable(`${lines.join('\n')}\n`)
+}
+
+function attemptRow(job: JobSummary): string[] {
+  return [
+    String(job.attempt_number),
+    String(job.job_id),
+    job.status,
+    job.scheduled_at,
+    job.response_status === null ? '-' : String(job.response_status),
+    job.duration_ms === null ? '-' : `${Math.round(job.duration_ms)} ms`,
+    job.failure_reason === null ? '' : `${job.failure_reason}: ${job.error_message ?? ''}`,
+  ]
+}
+
+function callLines(call: Call): string[] {
+  const { request, response } = call
+  return [
+    `last call, ${call.started_at}, ${Math.round(call.duration_ms)} ms`,
+    ...messageLines('> ', `${request.method} ${request.url}`, request.headers, request.body),
+    ...(request.body_truncated ? ['> (cut)'] : []),
+    ...(response === null
+      ? [`< no answer: ${call.error_message ?? ''}`]
+      : messageLines('< ', String(response.status), response.headers, response.body)),
+    ...(response?.body_truncated === true ? ['< (cut)'] : []),
+  ]
+}
+
+function messageLines(
+  mark: string,
+  start: string,
+  headers: readonly HeaderLine[],
+  body: string | null,
+): string[] {
+  const lines = [start, ...headers.map(({ name, value }) => `${name}: ${value}`)]
+  if (body !== null && body !== '') lines.push('', ...body.split('\n'))
+  return lines.map((line) => `${mark}${line}`.trimEnd())
+}
+
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
+  }
+  return rows
+    .map((row) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** What a target sent must not steer the terminal: control characters are shown as `\x1b`. */
+function printable(text: string): string {
+  return text.replaceAll(
+    // oxlint-disable-next-line no-control-regex
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
+}
