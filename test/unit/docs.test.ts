@@ -1,0 +1,148 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
+import { flagOf } from '../../src/settings/setting.ts'
+import type { AnySetting } from '../../src/settings/setting.ts'
+import { SETTINGS } from '../../src/settings/table.ts'
+import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/layers.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const pages = globSync(['*.md', 'docs/**/*.md', '.github/**/*.md', 'config/**/*.md', 'crds/**/*.md'], {
+  cwd: ROOT,
+}).sort()
+const settings: readonly AnySetting[] = Object.values(SETTINGS)
+const texts = pages.map((page) => ({ page, text: read(page) }))
+
+describe('documents', () => {
+  test('something was read', () => {
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/architecture.md', 'docs/glossary.md']))
+  })
+
+  test('every relative link leads to a file, and every anchor to a heading', () => {
+    expect(texts.flatMap(({ page, text }) => brokenLinks(page, text))).toEqual([])
+  })
+
+  test('every variable they name is a setting', () => {
+    const known = new Set<string>(settings.map((one) => one.variable))
+    const unknown = texts.flatMap(({ page, text }) =>
+      [...text.matchAll(/\bPUNCTUAL_[A-Z_]+\b/g)]
+        .map(([name]) => name)
+        .filter((name) => !known.has(name))
+        .map((name) => `${page}: ${name}`),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  test('no page was left half-written', () => {
+    const marks = /\b(?:TODO|TBD|FIXME|XXX|lorem ipsum|coming soon|placeholder)\b/i
+    expect(texts.filter(({ text }) => marks.test(text)).map(({ page }) => page)).toEqual([])
+  })
+})
+
+describe('the glossary', () => {
+  const rows = [...read('docs/glossary.md').matchAll(/^\| \*\*(.+?)\*\* +\| +(.+?) +\|$/gm)]
+  const words = rows.map((row) => row[1] ?? '')
+
+  test('has every word once, in lower case, with a sentence', () => {
+    expect(words.length).toBeGreaterThan(40)
+    expect(
+      words.filter((word, index) => words.indexOf(word) !== index || word !== word.toLowerCase()),
+    ).toEqual([])
+    expect(rows.filter((row) => !/[.:]$/.test(row[2] ?? '')).map((row) => row[1])).toEqual([])
+  })
+
+  test('has the words the rest is written with', () => {
+    const needed =
+      'job chain attempt call queue team shard ring slot lease claim finish beat reap promote pour trim sweep'
+    expect(words).toEqual(expect.arrayContaining(needed.split(' ')))
+  })
+})
+
+describe('lists that must agree', () => {
+  test('CONTRIBUTING has the import table that is held', () => {
+    const rows = [...read('CONTRIBUTING.md').matchAll(/^\| `([a-z-]+)` +\| ([^|]+?) +\|/gm)]
+    const written = Object.fromEntries(rows.map((row) => [row[1], row[2]]))
+    const held = Object.entries(MAY_IMPORT).map(([folder, allowed]) => [
+      folder,
+      allowed.join(', ') || 'nothing',
+    ])
+    const roots = COMPOSITION_ROOTS.map((folder) => [folder, 'everything'])
+    expect(written).toMatchObject(Object.fromEntries([...held, ...roots]))
+  })
+
+  test('the settings page has every setting with its flag, default and roles', () => {
+    const rows = [
+      ...read('docs/reference/settings.md').matchAll(
+        /^\| `(PUNCTUAL_\w+)` +\| `(--[a-z-]+)` +\| ([^|]+?) +\| ([^|]+?) +\|/gm,
+      ),
+    ]
+    const written = rows.map(([, variable, flag, initial, roles]) => [
+      variable,
+      flag,
+      initial?.replaceAll('`', ''),
+      roles,
+    ])
+    const rolesOf = (setting: AnySetting) =>
+      Object.entries<Record<string, AnySetting>>(ROLE_TABLES)
+        .filter(([, table]) => Object.values(table).includes(setting))
+        .map(([role]) => role)
+        .join(', ')
+    const expected = settings.map((one) => [one.variable, flagOf(one), one.initialText, rolesOf(one)])
+    expect(written).toEqual(expected)
+  })
+
+  test('the architecture page names every folder of the table', () => {
+    const text = read('docs/architecture.md')
+    const missing = [...Object.keys(MAY_IMPORT), ...COMPOSITION_ROOTS].filter(
+      (folder) => !text.includes(`| \`${folder}\``),
+    )
+    expect(missing).toEqual([])
+  })
+
+  test('the index has every decision, numbered without gaps', () => {
+    const files = globSync('docs/adr/*.md', { cwd: ROOT })
+      .map((path) => path.slice('docs/'.length))
+      .sort()
+    expect(files.map((path) => Number(path.slice('adr/'.length, 'adr/0000'.length)))).toEqual(
+      files.map((_, index) => index + 1),
+    )
+    const index = read('docs/README.md')
+    expect(files.filter((path) => !index.includes(`(${path})`))).toEqual([])
+  })
+})
+
+test('a broken link or anchor is found', () => {
+  expect(
+    brokenLinks(
+      'README.md',
+      '[a](nowhere.md) [b](docs/glossary.md#nothing) [c](docs/glossary.md#the-engine)',
+    ),
+  ).toEqual(['README.md: nowhere.md', 'README.md: docs/glossary.md#nothing'])
+})
+
+function brokenLinks(page: string, text: string): string[] {
+  const prose = text.replaceAll(/^```.*?^```/gms, '').replaceAll(/`[^`\n]*`/g, '')
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(page, link))
+    .map((link) => `${page}: ${link}`)
+}
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#')
+  const target = path === '' ? page : join(dirname(page), path)
+  if (!existsSync(join(ROOT, target))) return false
+  return anchor === undefined || headingsOf(read(target)).includes(anchor)
+}
+
+/** Anchors as GitHub makes them. */
+function headingsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replaceAll(/[^\p{Letter}\p{Number} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
