@@ -1,14 +1,9 @@
-import {
-  IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX,
-  INLINE_REQUEST_BYTES_MAX,
-  LEASE_MS,
-  NEAR_DELAY_SECONDS_MAX,
-} from '../domain/limits.ts'
+import { IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { NewJob } from '../ports/job-intake.ts'
 import { minutesAround } from './batch.ts'
 import type { Engine } from './engine.ts'
-import { encodeSettings } from './job-record.ts'
+import { encodeSettings, type EncodedRequest } from './job-record.ts'
 import { indexPlace, queueIdOf, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
 
@@ -20,8 +15,7 @@ export interface PendingPush {
   readonly job: NewJob
   /** `team/name` */
   readonly field: string
-  /** The encoded request part of the record. */
-  readonly request: string
+  readonly request: EncodedRequest
   seq: number | null
 }
 
@@ -133,8 +127,8 @@ function buildStep(
       seq ?? 0,
       'delaySeconds' in start ? `d${start.delaySeconds * 1000}` : `a${start.runAtMs}`,
       job.request.timeoutSeconds ?? '',
-      request,
-      isLarge(request) ? 1 : 0,
+      request.inline,
+      request.large,
       idempotencyField,
       job.idempotency?.fingerprint ?? '',
     )
@@ -175,10 +169,6 @@ function buildStep(
 function daysAround(nowMs: number, today: number): number[] {
   const tomorrow = Math.floor((nowMs + 60_000) / DAY_MS)
   return tomorrow === today ? [today, today - 1] : [tomorrow, today, today - 1]
-}
-
-function isLarge(request: string): boolean {
-  return request.length > INLINE_REQUEST_BYTES_MAX || Buffer.byteLength(request) > INLINE_REQUEST_BYTES_MAX
 }
 
 /** A queue made by a push gets these. */

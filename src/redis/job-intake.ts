@@ -108,7 +108,7 @@ function createLane(
     let bytes = 0
     let count = 0
     for (const push of waiting) {
-      bytes += push.request.length
+      bytes += push.request.inline.length + push.request.large.length
       if (count > 0 && (count >= ENQUEUE_BATCH_MAX || bytes > ENQUEUE_BATCH_BYTES_MAX)) break
       count += 1
     }

@@ -9,7 +9,8 @@ import type { ChainSettings } from '../domain/queue-settings.ts'
  *
  * `lag` is due − created in ms, empty for 0. `chain` is a JSON array of the chain's earlier attempts, empty for none.
  * `meta` is a JSON array; the payload stands last, as its exact source text, and is missing when there is none.
- * The part from the first line break on is the request part; over 4 KiB it lies in `p:` and flag bit 0 says so.
+ * The part from the first line break on is the request part. When it is over 4 KiB, flag bit 0 is set and its tail,
+ * the payload or (with huge headers) all but the line break, lies once per chain in `p:`.
  */
 
 const HEAD_LENGTH = 30
@@ -37,7 +38,13 @@ export interface SystemRequest {
   readonly body: string
 }
 
-export function encodeRequest(request: JobRequest): string {
+/** The request part, cut in two: what stands in the record, and what lies in `p:` ('' when nothing does). */
+export interface EncodedRequest {
+  readonly inline: string
+  readonly large: string
+}
+
+export function encodeRequest(request: JobRequest): EncodedRequest {
   const meta: Meta = [
     request.url,
     METHODS.indexOf(request.method),
@@ -49,8 +56,15 @@ export function encodeRequest(request: JobRequest): string {
     request.retryDelays ?? 0,
     request.retriesEnabled === null ? 0 : request.retriesEnabled ? 1 : 2,
   ]
-  const head = `\n${JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))}`
-  return request.payload === null ? head : `${head}\n${request.payload}`
+  const head = JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
+  const tail = request.payload === null ? '' : `\n${request.payload}`
+  if (!isOver(INLINE_REQUEST_BYTES_MAX, head + tail)) return { inline: `\n${head}${tail}`, large: '' }
+  const isHeadLarge = tail === '' || isOver(INLINE_REQUEST_BYTES_MAX, head)
+  return isHeadLarge ? { inline: '\n', large: head + tail } : { inline: `\n${head}`, large: tail }
+}
+
+function isOver(bytes: number, text: string): boolean {
+  return text.length > bytes || (text.length > bytes / 3 && Buffer.byteLength(text) > bytes)
 }
 
 /** Drops trailing elements that hold their default. */
@@ -104,16 +118,18 @@ export interface JobRecord {
   readonly attempt: number
   /** Leases lost by this attempt so far. */
   readonly losses: number
-  /** Whether the request part lies in `p:`. */
+  /** Whether the tail of the request part lies in `p:`. */
   readonly isLarge: boolean
   readonly timeoutSeconds: number
   readonly settingsHash: string
   readonly earlier: readonly AttemptSummary[]
-  /** null for a large request that was not read. */
+  /** null for a large request whose tail was not read. */
   readonly requestPart: string | null
+  /** What of the request part stands in the record itself. */
+  readonly inlinePart: string
 }
 
-/** @param largePart the value in `p:`, for a record whose request lies there */
+/** @param largePart the value in `p:`, for a record whose request's tail lies there */
 export function decodeRecord(text: string, largePart: string | null): JobRecord {
   const bar = text.indexOf('|', HEAD_LENGTH)
   const end = text.indexOf('\n', bar)
@@ -130,7 +146,8 @@ export function decodeRecord(text: string, largePart: string | null): JobRecord 
     timeoutSeconds: Number(text.slice(16, 19)),
     settingsHash: text.slice(19, HEAD_LENGTH),
     earlier: chain === '' ? [] : decodeAttempts(JSON.parse(chain) as AttemptTuple[]),
-    requestPart: isLarge ? largePart : text.slice(end),
+    requestPart: !isLarge ? text.slice(end) : largePart === null ? null : text.slice(end) + largePart,
+    inlinePart: text.slice(end),
   }
 }
 

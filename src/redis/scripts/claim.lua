@@ -51,7 +51,7 @@ local function add_job(queue, id, body, request)
   end
 end
 
--- The request part of a record whose flags say that it lies in p:.
+-- The tail of the request part of a record whose flags say that it lies in p:.
 local function request_of(queue, id, body)
   if tonumber(string.sub(body, 16, 16)) % 2 == 0 then return '' end
   return call('HGET', queue.p, string.format('%.0f', math.floor(tonumber(id) / (16 * shards)))) or ''

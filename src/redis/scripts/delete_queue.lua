@@ -4,7 +4,7 @@
 -- frees and creates nothing.
 -- KEYS  1 names  2 ring  3 gc  4 cq  5 set  6 setn  7 use  8 q  9 r  10 a  11 x  12 h  13 c  14 cf  15 co
 --       16 b  17 d  18 xb  19 p  20 trash b  21 trash d  22 trash xb  23 trash p
--- ARGV  team/name, local id, bytes of its call records
+-- ARGV  team/name, local id
 -- Answer 'moved' when the name has another id by now, else 'deleted'.
 local call = redis.call
 local field, id = ARGV[1], ARGV[2]
@@ -17,7 +17,9 @@ if hash and call('HINCRBY', KEYS[6], hash, -1) <= 0 then
   call('HDEL', KEYS[6], hash)
   call('HDEL', KEYS[5], hash)
 end
-if call('HINCRBY', KEYS[7], 'calls', -tonumber(ARGV[3])) <= 0 then call('HDEL', KEYS[7], 'calls') end
+local bytes = 0
+for _, call_id in ipairs(call('HKEYS', KEYS[13])) do bytes = bytes + call('HSTRLEN', KEYS[13], call_id) end
+if bytes > 0 then call('HINCRBY', KEYS[7], 'calls', -bytes) end
 local has_trash = false
 for i = 16, 19 do
   if call('EXISTS', KEYS[i]) == 1 then

@@ -7,7 +7,8 @@
 --       defaults, (hash, timeout, max, active, strict, json)…,
 --       queues, (team/name, local id, defaults index)…,
 --       jobs, (queue index, block index, seq, start, timeout, request, large, idem field, fingerprint)…
---       start: 'd<ms>' delay, 'a<ms>' absolute. request: '\n' meta '\n' payload. timeout '' = the queue's.
+--       start: 'd<ms>' delay, 'a<ms>' absolute. timeout '' = the queue's.
+--       request: the request part of the record; large: its tail for p:, or ''
 -- Answer {'day'} when the day of TIME is not declared, else {now, woken, code, a, b, …} with three values a job:
 --       ok id due · again id due (due -1: already ended) · dup id due · conflict · full · moved · taken
 -- Transition: (none) → pending.
@@ -121,17 +122,15 @@ local function plan(queue, block, seq, start, timeout, request, large, field, fi
   end
   local ms = tonumber(string.sub(start, 2))
   local due = string.sub(start, 1, 1) == 'd' and now + ms or math.max(now, ms)
-  local flags = place(queue, id, due) + (large == '1' and 1 or 0)
+  local flags = place(queue, id, due) + (large ~= '' and 1 or 0)
   local limit = timeout ~= '' and timeout or queue.timeout
   local lag = due > now and string.format('%.0f', due - now) or ''
   local head = pad13(due) .. '10' .. flags .. string.format('%03d', limit) .. queue.hash .. lag .. '|'
   table.insert(queue.bodies, id)
-  if large == '1' then
-    table.insert(queue.bodies, head .. '\n')
+  table.insert(queue.bodies, head .. request)
+  if large ~= '' then
     table.insert(queue.requests, seq)
-    table.insert(queue.requests, request)
-  else
-    table.insert(queue.bodies, head .. request)
+    table.insert(queue.requests, large)
   end
   queue.count = queue.count + 1
   index_fields[block] = index_fields[block] or {}

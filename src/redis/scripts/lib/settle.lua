@@ -2,7 +2,7 @@
 --
 -- A job record (value in b:) is text:
 --   due(13) attempt(1, base 36) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' request
--- flags: bit 0 = the request part is in p:, bit 1 = was put into a minute bucket. lag = due − created, ms, '' = 0.
+-- flags: bit 0 = the tail of the request part is in p:, bit 1 = was put into a minute bucket. lag = due − created, ms, '' = 0.
 --
 -- kinds: s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a system job.
 

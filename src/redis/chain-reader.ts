@@ -1,0 +1,169 @@
+import { HARD_DEADLINE_GRACE_MS } from '../domain/limits.ts'
+import type { CallRecord, JobChain, JobRequest, OpenAttempt } from '../domain/job.ts'
+import { ATTEMPTS_PER_CHAIN } from '../domain/job-ids.ts'
+import type { Engine } from './engine.ts'
+import { decodeFinished, decodeRecord, decodeRequest, type JobRecord } from './job-record.ts'
+import { queueIdOf, splitNameField, type QueueKeys, type ShardKeys } from './keys.ts'
+
+/** A queue as the readers know it. */
+export interface KnownQueue {
+  readonly keys: ShardKeys
+  readonly localId: string
+  readonly team: string
+  readonly name: string
+}
+
+/** The queue with this local id, or null when it was deleted. */
+export async function knownQueue(
+  engine: Engine,
+  keys: ShardKeys,
+  localId: string,
+): Promise<KnownQueue | null> {
+  const field = await engine.runner.read((redis) => redis.hget(keys.queue(localId).q, 'n'))
+  if (field === null || field === '') return null
+  const { team, queue } = splitNameField(field)
+  return { keys, localId, team, name: queue }
+}
+
+/** Everything known of one chain; null when nothing is. */
+export async function readChain(engine: Engine, queue: KnownQueue, rootId: number): Promise<JobChain | null> {
+  const k = queue.keys.queue(queue.localId)
+  const { jobIds } = engine
+  const root = String(rootId)
+  const shard = queue.keys.shard
+  const seq = jobIds.seqOf(rootId)
+  const ids = Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, i) => String(jobIds.idOf(shard, seq, i + 1)))
+  // A chain moves from b: to xb: to d:, so reading in this order never misses it.
+  const [open, dead, finished, calls, largePart] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.hmget(k.b, ...ids),
+      redis.hget(k.xb, root),
+      redis.hget(k.d, root),
+      redis.hmget(k.c, ...ids),
+      redis.hget(k.p, String(seq)),
+    ]),
+  )
+  const records = calls.filter((call) => call !== null).map((call) => JSON.parse(call) as CallRecord)
+  const at = open.findIndex((body) => body !== null)
+  const body = open[at]
+  if (body !== undefined && body !== null) {
+    const record = decodeRecord(body, largePart)
+    const attempt = await openAttempt(engine, k, ids[at] as string, record)
+    return openChain(engine, queue, rootId, record, attempt, records)
+  }
+  if (dead !== null) return deadChain(engine, queue, rootId, decodeRecord(dead, largePart), records)
+  if (finished !== null) return finishedChain(engine, queue, rootId, finished, records)
+  return null
+}
+
+async function openAttempt(
+  engine: Engine,
+  k: QueueKeys,
+  id: string,
+  record: JobRecord,
+): Promise<OpenAttempt> {
+  const deadline = await engine.runner.read((redis) => redis.zscore(k.a, id))
+  return toOpenAttempt(record, deadline)
+}
+
+/** @param deadline the job's score in a:, or null when it is not in flight */
+export function toOpenAttempt(record: JobRecord, deadline: string | null): OpenAttempt {
+  return {
+    attempt: record.attempt,
+    status: deadline === null ? 'pending' : 'processing',
+    createdAtMs: record.createdAtMs,
+    scheduledAtMs: record.dueMs,
+    startedAtMs:
+      deadline === null ? null : Number(deadline) - record.timeoutSeconds * 1000 - HARD_DEADLINE_GRACE_MS,
+  }
+}
+
+export function openChain(
+  engine: Engine,
+  queue: KnownQueue,
+  rootId: number,
+  record: JobRecord,
+  open: OpenAttempt,
+  calls: readonly CallRecord[],
+): JobChain {
+  return {
+    ...identity(engine, queue, rootId),
+    request: requestOf(record),
+    attempts: record.earlier,
+    open,
+    end: null,
+    replayedAs: null,
+    calls,
+  }
+}
+
+export function deadChain(
+  engine: Engine,
+  queue: KnownQueue,
+  rootId: number,
+  record: JobRecord,
+  calls: readonly CallRecord[],
+): JobChain {
+  return {
+    ...identity(engine, queue, rootId),
+    request: requestOf(record),
+    attempts: record.earlier,
+    open: null,
+    end: 'dead_lettered',
+    replayedAs: null,
+    calls,
+  }
+}
+
+export function finishedChain(
+  engine: Engine,
+  queue: KnownQueue,
+  rootId: number,
+  text: string,
+  calls: readonly CallRecord[],
+): JobChain {
+  const record = decodeFinished(text)
+  return {
+    ...identity(engine, queue, rootId),
+    request: { ...record.request, ...keptParts(calls) },
+    attempts: record.attempts,
+    open: null,
+    end: record.end,
+    replayedAs: record.replayedAs,
+    calls,
+  }
+}
+
+/** A finished chain's headers and payload live on in its call records only, as far as those hold them whole. */
+function keptParts(calls: readonly CallRecord[]): Pick<JobChain['request'], 'headers' | 'payload'> {
+  const call = calls.at(-1)
+  return {
+    headers: call === undefined ? null : Object.fromEntries(call.request.headers),
+    payload: call === undefined || call.request.bodyTruncated ? null : call.request.body,
+  }
+}
+
+/** A listing does not read the tails of large requests: what stands in them is null there. */
+function requestOf(record: JobRecord): JobChain['request'] {
+  if (record.requestPart !== null) return decodeRequest(record.requestPart)
+  if (record.inlinePart.length > 1) return { ...decodeRequest(record.inlinePart), payload: null }
+  const unread: Omit<JobRequest, 'headers' | 'payload'> = {
+    url: '',
+    method: 'POST',
+    callbackUrl: null,
+    callbackEvents: null,
+    tags: {},
+    timeoutSeconds: null,
+    retryDelays: null,
+    retriesEnabled: null,
+  }
+  return { ...unread, headers: null, payload: null }
+}
+
+function identity(engine: Engine, queue: KnownQueue, rootId: number) {
+  return {
+    rootId,
+    queueId: queueIdOf(queue.localId, queue.keys.shard, engine.shards.length),
+    queueName: queue.name,
+  }
+}

@@ -1,0 +1,223 @@
+import type { JobStatus } from '../domain/job.ts'
+import type { JobListQuery, ListedJob } from '../ports/job-store.ts'
+import { deadChain, finishedChain, openChain, toOpenAttempt, type KnownQueue } from './chain-reader.ts'
+import type { Engine } from './engine.ts'
+import { decodeRecord, type JobRecord } from './job-record.ts'
+import { teamQueues } from './team-queues.ts'
+
+/** Where a page ended: which queue, which of its three stores, and how far in it. */
+interface Cursor {
+  readonly queue: string
+  readonly section: Section
+  /** open: HSCAN cursor and entries already given of that scan step; dead, finished: entries left, counted from the oldest. */
+  readonly scan: string
+  readonly position: number
+}
+
+const SECTIONS = ['open', 'dead', 'finished'] as const
+type Section = (typeof SECTIONS)[number]
+
+/** One request looks at this many entries and queues at most, then answers what it has and a cursor. */
+const EXAMINED_ENTRIES_MAX = 5_000
+const EXAMINED_QUEUES_MAX = 500
+
+type StatusFilter = JobListQuery['status']
+
+export async function listJobs(
+  engine: Engine,
+  query: JobListQuery,
+): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'> {
+  const from = query.cursor === null ? null : parseCursor(query.cursor)
+  if (from === 'bad_cursor') return 'bad_cursor'
+  const queues = await teamQueues(engine, query.team, query.queue)
+  const jobs: ListedJob[] = []
+  let examined = 0
+  let first = from === null ? 0 : queues.findIndex((queue) => queue.name >= from.queue)
+  if (first === -1) first = queues.length
+  for (let i = first; i < queues.length; i += 1) {
+    const queue = queues[i] as KnownQueue
+    let at: Cursor | null =
+      from !== null && from.queue === queue.name ? from : firstOf(queue.name, query.status)
+    while (at !== null) {
+      const budget = { room: query.limit - jobs.length, entries: EXAMINED_ENTRIES_MAX - examined }
+      if (budget.room <= 0 || budget.entries <= 0 || i - first >= EXAMINED_QUEUES_MAX) {
+        return { jobs, nextCursor: formatCursor(at) }
+      }
+      const page = await readSection(engine, queue, query.status, at, budget.room)
+      jobs.push(...page.jobs)
+      examined += page.examined
+      at = page.next ?? nextSection(at, query.status)
+    }
+  }
+  return { jobs, nextCursor: null }
+}
+
+function sectionsOf(status: StatusFilter): readonly Section[] {
+  switch (status) {
+    case 'pending':
+    case 'processing':
+      return ['open']
+    case 'completed':
+      return ['finished']
+    case 'dead_lettered':
+      return ['dead']
+    case 'failed':
+    case null:
+      return SECTIONS
+  }
+}
+
+function firstOf(queue: string, status: StatusFilter): Cursor {
+  return { queue, section: sectionsOf(status)[0] as Section, scan: '0', position: -1 }
+}
+
+function nextSection(at: Cursor, status: StatusFilter): Cursor | null {
+  const sections = sectionsOf(status)
+  const next = sections[sections.indexOf(at.section) + 1]
+  return next === undefined ? null : { queue: at.queue, section: next, scan: '0', position: -1 }
+}
+
+interface SectionPage {
+  readonly jobs: ListedJob[]
+  readonly examined: number
+  /** null = the section is at its end. */
+  readonly next: Cursor | null
+}
+
+function readSection(
+  engine: Engine,
+  queue: KnownQueue,
+  status: StatusFilter,
+  at: Cursor,
+  room: number,
+): Promise<SectionPage> {
+  switch (at.section) {
+    case 'open':
+      return readOpen(engine, queue, status, at, room)
+    case 'dead':
+      return readDead(engine, queue, at, room)
+    case 'finished':
+      return readFinished(engine, queue, status, at, room)
+  }
+}
+
+async function readOpen(
+  engine: Engine,
+  queue: KnownQueue,
+  status: StatusFilter,
+  at: Cursor,
+  room: number,
+): Promise<SectionPage> {
+  const k = queue.keys.queue(queue.localId)
+  const [next, flat] = await engine.runner.read((redis) => redis.hscan(k.b, at.scan, 'COUNT', room))
+  // A small hash answers whole, whatever COUNT says: give it out in pages under the same scan cursor.
+  const start = Math.max(0, at.position)
+  const page = flat.slice(start * 2, (start + room) * 2)
+  const ids = page.filter((_, i) => i % 2 === 0)
+  const deadlines = ids.length === 0 ? [] : await engine.runner.read((redis) => redis.zmscore(k.a, ...ids))
+  const jobs = ids.flatMap((id, i): ListedJob[] => {
+    const record = decodeRecord(page[i * 2 + 1] as string, null)
+    return listOpen(engine, queue, status, Number(id), record, deadlines[i] ?? null)
+  })
+  const isRest = (start + room) * 2 < flat.length
+  if (isRest) return { jobs, examined: ids.length, next: { ...at, position: start + room } }
+  return {
+    jobs,
+    examined: ids.length + 1,
+    next: next === '0' ? null : { ...at, scan: next, position: 0 },
+  }
+}
+
+/** The row of an open chain: its open job, or for `failed` the original that a retry follows. */
+function listOpen(
+  engine: Engine,
+  queue: KnownQueue,
+  status: StatusFilter,
+  id: number,
+  record: JobRecord,
+  deadline: string | null,
+): ListedJob[] {
+  const open = toOpenAttempt(record, deadline)
+  const rootId = engine.jobIds.rootOf(id)
+  const row = (jobId: number) => [{ jobId, chain: openChain(engine, queue, rootId, record, open, []) }]
+  if (status === 'failed') return record.earlier.length > 0 ? row(rootId) : []
+  return status === null || status === open.status ? row(id) : []
+}
+
+/** Newest first. Counted from the oldest end, so that what arrives in between shifts nothing. */
+async function readDead(engine: Engine, queue: KnownQueue, at: Cursor, room: number): Promise<SectionPage> {
+  const k = queue.keys.queue(queue.localId)
+  const left = at.position >= 0 ? at.position : await engine.runner.read((redis) => redis.zcard(k.x))
+  if (left === 0) return { jobs: [], examined: 1, next: null }
+  const from = Math.max(0, left - room)
+  const roots = await engine.runner.read((redis) => redis.zrange(k.x, String(from), String(left - 1)))
+  const bodies = roots.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(k.xb, ...roots))
+  const jobs = roots
+    .flatMap((root, i): ListedJob[] => {
+      const body = bodies[i]
+      if (body === undefined || body === null) return []
+      return [
+        { jobId: Number(root), chain: deadChain(engine, queue, Number(root), decodeRecord(body, null), []) },
+      ]
+    })
+    .reverse()
+  return { jobs, examined: roots.length + 1, next: from === 0 ? null : { ...at, position: from } }
+}
+
+async function readFinished(
+  engine: Engine,
+  queue: KnownQueue,
+  status: StatusFilter,
+  at: Cursor,
+  room: number,
+): Promise<SectionPage> {
+  const k = queue.keys.queue(queue.localId)
+  const left = at.position >= 0 ? at.position : await engine.runner.read((redis) => redis.llen(k.h))
+  if (left === 0) return { jobs: [], examined: 1, next: null }
+  const to = Math.max(0, left - room)
+  const roots = await engine.runner.read((redis) => redis.lrange(k.h, -left, -to - 1))
+  const records = roots.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(k.d, ...roots))
+  const jobs = roots.flatMap((root, i): ListedJob[] => {
+    const record = records[i]
+    if (record === undefined || record === null) return []
+    const chain = finishedChain(engine, queue, Number(root), record, [])
+    const jobStatus: JobStatus =
+      chain.end === 'success' && chain.attempts.length === 1 ? 'completed' : 'failed'
+    // A chain that a retry saved is listed as completed by its last job, as failed by its original.
+    if (status === 'completed') {
+      return chain.end === 'success'
+        ? [{ jobId: lastJobId(engine, chain.rootId, chain.attempts.length), chain }]
+        : []
+    }
+    return status === null || status === jobStatus ? [{ jobId: chain.rootId, chain }] : []
+  })
+  return { jobs, examined: roots.length + 1, next: to === 0 ? null : { ...at, position: to } }
+}
+
+function lastJobId(engine: Engine, rootId: number, attempts: number): number {
+  const { jobIds } = engine
+  return jobIds.idOf(jobIds.shardOf(rootId), jobIds.seqOf(rootId), attempts)
+}
+
+function formatCursor(cursor: Cursor): string {
+  return Buffer.from(JSON.stringify([cursor.queue, cursor.section, cursor.scan, cursor.position])).toString(
+    'base64url',
+  )
+}
+
+function parseCursor(text: string): Cursor | 'bad_cursor' {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    if (!Array.isArray(parsed) || parsed.length !== 4) return 'bad_cursor'
+    const [queue, section, scan, position] = parsed as unknown[]
+    const isOurs =
+      typeof queue === 'string' &&
+      SECTIONS.includes(section as Section) &&
+      typeof scan === 'string' &&
+      /^\d{1,20}$/.test(scan) &&
+      Number.isSafeInteger(position)
+    return isOurs ? { queue, section: section as Section, scan, position: position as number } : 'bad_cursor'
+  } catch {
+    return 'bad_cursor'
+  }
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { LEASE_MS, STORE_DEADLINE_MS } from '../domain/limits.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
+import type { JobStore } from '../ports/job-store.ts'
+import { knownQueue, readChain, type KnownQueue } from './chain-reader.ts'
+import { hintWake, shardKeys, type Engine } from './engine.ts'
+import { listJobs } from './job-listing.ts'
+import { decodeRecord, decodeRequest, encodeFinished } from './job-record.ts'
+import { indexPlace, queueIdOf } from './keys.ts'
+import { createSequence, type Sequence } from './sequence.ts'
+
+/** A replay whose id block was lost is tried with another this often. */
+const REPLAY_TRIES_MAX = 3
+
+export function createJobStore(engine: Engine): JobStore {
+  const nonce = randomBytes(6).toString('base64url')
+  const sequences = engine.shards.map((keys) => createSequence(engine, keys))
+  return {
+    get: async (team, jobId) => {
+      const queue = await queueOfJob(engine, team, jobId)
+      return queue === null ? null : readChain(engine, queue, engine.jobIds.rootOf(jobId))
+    },
+    list: (query) => listJobs(engine, query),
+    cancel: (team, jobId) => cancel(engine, team, jobId),
+    replay: (team, jobId) => replay(engine, sequences, nonce, team, jobId),
+  }
+}
+
+/** The queue that holds the job's chain; null when unknown, deleted or of another team. */
+async function queueOfJob(engine: Engine, team: string, jobId: number): Promise<KnownQueue | null> {
+  const keys = shardKeys(engine, engine.jobIds.shardOf(jobId))
+  const { block, field } = indexPlace(engine.jobIds.seqOf(jobId))
+  const localId = await engine.runner.read((redis) => redis.hget(keys.index(block), field))
+  if (localId === null) return null
+  const queue = await knownQueue(engine, keys, localId)
+  return queue !== null && queue.team === team ? queue : null
+}
+
+async function cancel(engine: Engine, team: string, jobId: number) {
+  const queue = await queueOfJob(engine, team, jobId)
+  if (queue === null) return 'not_found' as const
+  const { keys, localId } = queue
+  const k = keys.queue(localId)
+  const seq = engine.jobIds.seqOf(jobId)
+  const { block, field } = indexPlace(seq)
+  const answer = await engine.runner.run(
+    'cancel',
+    [keys.near, keys.mins, keys.set, keys.setn, keys.index(block), k.q, k.r, k.b, k.a, k.p],
+    [localId, jobId, seq, field],
+  )
+  if (answer !== 'gone') return answer as 'cancelled' | 'in_flight'
+  const chain = await readChain(engine, queue, engine.jobIds.rootOf(jobId))
+  const attempts = chain === null ? 0 : chain.attempts.length
+  return engine.jobIds.attemptOf(jobId) <= attempts ? ('ended' as const) : ('not_found' as const)
+}
+
+async function replay(
+  engine: Engine,
+  sequences: readonly Sequence[],
+  nonce: string,
+  team: string,
+  jobId: number,
+): Promise<Awaited<ReturnType<JobStore['replay']>>> {
+  const queue = await queueOfJob(engine, team, jobId)
+  if (queue === null) return { status: 'not_found' }
+  const { keys, localId } = queue
+  const rootId = engine.jobIds.rootOf(jobId)
+  const sequence = sequences[keys.shard] as Sequence
+  for (let tries = 0; tries < REPLAY_TRIES_MAX; tries += 1) {
+    const letter = await readLetter(engine, queue, rootId)
+    if (letter === null) return whyNotReplayable(engine, queue, rootId)
+    const seq = await sequence.next()
+    const newId = engine.jobIds.idOf(keys.shard, seq, 1)
+    const { block, field } = indexPlace(seq)
+    const k = keys.queue(localId)
+    const record = encodeFinished({ ...letter, end: 'dead_lettered', replayedAs: newId })
+    const [status, due, woken] = (await engine.runner.run(
+      'replay',
+      [
+        ...[keys.clk, keys.ex, keys.ring, keys.gc, keys.set, keys.setn, keys.index(block)],
+        ...[k.q, k.r, k.b, k.a, k.p, k.x, k.xb, k.h, k.d],
+      ],
+      [
+        ...[LEASE_MS, engine.retention.finishedChainsMs, localId, rootId, engine.jobIds.seqOf(rootId)],
+        ...[nonce, newId, seq, field, letter.request.timeoutSeconds ?? '', record],
+      ],
+      STORE_DEADLINE_MS / 2,
+    )) as [string, string, number]
+    if (status === 'taken') {
+      sequence.dropBlock()
+      continue
+    }
+    if (status === 'gone') continue
+    if (woken > 0) hintWake(engine, keys.shard)
+    return {
+      status: 'replayed',
+      jobId: newId,
+      queueId: queueIdOf(localId, keys.shard, engine.shards.length),
+      scheduledAtMs: Number(due),
+    }
+  }
+  throw new StoreUnavailableError('the dead letter changes under the replay')
+}
+
+async function readLetter(engine: Engine, queue: KnownQueue, rootId: number) {
+  const k = queue.keys.queue(queue.localId)
+  const [body, largePart] = await engine.runner.read((redis) =>
+    Promise.all([redis.hget(k.xb, String(rootId)), redis.hget(k.p, String(engine.jobIds.seqOf(rootId)))]),
+  )
+  if (body === null) return null
+  const record = decodeRecord(body, largePart)
+  if (record.requestPart === null) return null
+  return { attempts: record.earlier, request: decodeRequest(record.requestPart) }
+}
+
+async function whyNotReplayable(engine: Engine, queue: KnownQueue, rootId: number) {
+  const chain = await readChain(engine, queue, rootId)
+  if (chain === null) return { status: 'not_found' as const }
+  return chain.replayedAs === null
+    ? { status: 'not_dead_lettered' as const }
+    : { status: 'already_replayed' as const, jobId: chain.replayedAs }
+}
