@@ -1,0 +1,10 @@
+import type { Clock } from '../../../src/ports/clock.ts'
+
+export const realClock: Clock = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs)
+    return () => clearTimeout(timer)
+  },
+}
