@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { INLINE_REQUEST_BYTES_MAX } from '../domain/limits.ts'
 import { FAILURE_REASONS, METHODS, type AttemptSummary, type JobRequest, type Method } from '../domain/job.ts'
 import type { ChainSettings } from '../domain/queue-settings.ts'
 
