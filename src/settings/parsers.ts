@@ -2,6 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
+import { egressEntryProblem } from '../domain/egress-list.ts'
 
 /** What a setting's text came to: its value, or what would have been allowed. */
 export type Parsed<T> =
@@ -14,8 +15,8 @@ const EGRESS_ENTRIES_MAX = 1000
 const HOST_CHARACTERS_MAX = 253
 const SECRETS_KEY_BYTES = 32
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
-const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
-const HOST_SUFFIX = new RegExp(`^\\.?(?:${LABEL}\\.)*${LABEL}$`, 'i')
+/** The last label starts with a letter, else it is a mistyped address. */
+const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 const BYTES = /^([1-9][0-9]*)(?:([kmgt])i?)?b?$/i
 const BYTES_POWER: Readonly<Record<string, number>> = { '': 0, k: 1, m: 2, g: 3, t: 4 }
 
@@ -62,7 +63,7 @@ export const parsePath: Parser<string> = (text) =>
 export const parseListenHost: Parser<string> = (text) => {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
   if (isIP(bare) !== 0) return found(bare)
-  return isHostSuffix(text) && !text.startsWith('.')
+  return HOST_NAME.test(text) && text.length <= HOST_CHARACTERS_MAX
     ? found(text)
     : refused('an IP address or a host name of this machine')
 }
@@ -79,17 +80,15 @@ export const parseRedisUrl: Parser<string> = (text) => {
   return isRedis ? found(text) : refused(allowed)
 }
 
-/** CIDRs, addresses and host suffixes, separated by commas. */
+/** CIDR blocks, addresses and host suffixes, separated by commas. */
 export const parseEgressEntries: Parser<readonly string[]> = (text) => {
   const entries = text
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
-  const wrong = entries.find((entry) => !isCidr(entry) && !isHostSuffix(entry))
-  if (wrong !== undefined) {
-    return refused(
-      `CIDRs (10.0.0.0/8) and host suffixes (.example.com) separated by commas; ${wrong} is neither`,
-    )
+  const problem = entries.map(egressEntryProblem).find((one) => one !== null)
+  if (problem !== undefined) {
+    return refused(`CIDR blocks and host suffixes separated by commas. ${problem.replace(/\.$/, '')}`)
   }
   return entries.length > EGRESS_ENTRIES_MAX
     ? refused(`at most ${EGRESS_ENTRIES_MAX} entries`)
@@ -101,20 +100,4 @@ export const parseSecretsKey: Parser<KeyObject> = (text) => {
   const bytes = Buffer.from(text, 'base64')
   const isExact = bytes.length === SECRETS_KEY_BYTES && bytes.toString('base64') === text
   return isExact ? found(createSecretKey(bytes)) : refused('32 bytes in base64 (openssl rand -base64 32)')
-}
-
-/** A whole address, with a prefix length or without. What the ranges mean is the egress guard's to say. */
-function isCidr(entry: string): boolean {
-  const [address = '', prefix, ...rest] = entry.split('/')
-  const family = isIP(address)
-  if (family === 0 || rest.length > 0 || address.includes('%')) return false
-  if (prefix === undefined) return true
-  return /^(?:0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
-}
-
-/** A name whose last label is a number would be read as an address by some parsers: refused. */
-function isHostSuffix(entry: string): boolean {
-  if (entry.length > HOST_CHARACTERS_MAX || !HOST_SUFFIX.test(entry)) return false
-  const last = entry.split('.').at(-1) ?? ''
-  return !/^(?:[0-9]+|0x[0-9a-f]*)$/i.test(last)
 }

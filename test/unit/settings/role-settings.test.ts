@@ -152,7 +152,7 @@ describe.each([
     'PUNCTUAL_EGRESS_ALLOW',
     ['10.0.0.0/33', '::1/129', '300.1.1.1', '10.0.0.0/', 'a b', 'http://x', 'fe80::1%eth0'],
   ],
-  ['PUNCTUAL_EGRESS_DENY', ['10.0.0.0/8;127.0.0.1', '*.example.com', '0x7f.1']],
+  ['PUNCTUAL_EGRESS_DENY', ['10.0.0.0/8;127.0.0.1', '*.example.com', '127.1', '10.0.0.1/8']],
   ['PUNCTUAL_LOG_FORMAT', ['pretty']],
 ])('%s', (variable, texts) => {
   it.each(texts)('refuses %j', (text) => {
