@@ -168,8 +168,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#connection = connection
     this.#isReused = isReused
     this.#enter('waiting')
+    // What reached an idle socket since the last poll is not yet known. undici looks once before it writes, but in
+    // this same turn of the event loop; one turn later it sees an end that has come already.
+    if (isReused) setImmediate(() => this.#dispatch(connection))
+    else this.#dispatch(connection)
+  }
+
+  #dispatch({ client }: Connection): void {
+    if (this.#done) return
     const { pathname, search } = this.#url
-    connection.client.dispatch(
+    client.dispatch(
       { path: pathname + search, method: this.#call.method, headers: this.#headers, body: this.#body },
       this,
     )
