@@ -1,4 +1,5 @@
 /** Turns what sockets, TLS and the HTTP parser throw into a failure reason and a sentence for people. */
+import { errors } from 'undici'
 import { RESPONSE_HEADER_BYTES_MAX } from '../domain/limits.ts'
 import type { FailureReason } from '../domain/job.ts'
 import { BLOCKED_TARGET_MESSAGE } from './egress-guard.ts'
@@ -107,7 +108,8 @@ function socketFailure(causes: readonly unknown[], stage: Stage): CallFailure {
   }
   const socketMessage = SOCKET_MESSAGES[code]
   if (socketMessage !== undefined) return failed('connection_error', socketMessage)
-  if (code.startsWith('HPE_')) return failed('connection_error', 'The answer is not valid HTTP/1.1.')
+  if (cause instanceof errors.HTTPParserError)
+    return failed('connection_error', 'The answer is not valid HTTP/1.1.')
   if (TLS_MESSAGES[code] !== undefined) return failed('ssl_error', TLS_MESSAGES[code])
   if (stage === 'tls' || isTlsCode(code))
     return failed('ssl_error', `TLS failed (${code || 'unknown error'}).`)

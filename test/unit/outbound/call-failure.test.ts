@@ -31,7 +31,6 @@ test.each<[string, Stage, string]>([
   ['ECONNRESET', 'reading', 'connection_error'],
   ['EHOSTUNREACH', 'connect', 'connection_error'],
   ['EWHATEVER', 'connect', 'connection_error'],
-  ['HPE_INVALID_CONSTANT', 'waiting', 'connection_error'],
   ['UND_ERR_HEADERS_OVERFLOW', 'waiting', 'connection_error'],
   ['CERT_HAS_EXPIRED', 'tls', 'ssl_error'],
   ['EPROTO', 'tls', 'ssl_error'],
