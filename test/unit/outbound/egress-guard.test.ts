@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createEgressGuard, type EgressSettings } from '../../../src/outbound/egress-guard.ts'
 import type { TeamSettings } from '../../../src/ports/team-settings.ts'
@@ -253,7 +253,7 @@ describe('properties', () => {
     const guard = createEgressGuard(CLOSED)
     fc.assert(
       fc.property(specialOctets, fc.constantFrom(...spellings), (parts, spell) => {
-        return guard.refusalOf(new URL(`http://${spell(parts)}/`), team()) === 'blocked'
+        expect(guard.refusalOf(new URL(`http://${spell(parts)}/`), team())).toBe('blocked')
       }),
       { numRuns: 3000 },
     )
@@ -275,7 +275,7 @@ describe('properties', () => {
     const guard = createEgressGuard({ allow: ['10.0.0.0/8', 'a.b'], deny: ['c'], allowable: ['::/0'] })
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true }), fc.domain(), (text, host) => {
-        guard.refusalOf(new URL(text), team(host))
+        expect(() => guard.refusalOf(new URL(text), team(host))).not.toThrow()
       }),
       { numRuns: 300 },
     )

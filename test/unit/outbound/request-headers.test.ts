@@ -25,11 +25,14 @@ const OURS = ['webhook-id', 'id', 'webhook-timestamp', '7']
 
 test('the caller names and values stand first, as given', () => {
   const call = callWith({ headers: { 'X-Ab': '1', authorization: 'Bearer x' }, identity: { 'Job-Id': '42' } })
-  expect(headersToSend(call, BODY, 'punctual/1')).toEqual([
-    ...['X-Ab', '1', 'authorization', 'Bearer x'],
-    ...['content-type', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'punctual/1'],
-    ...['X-Punctual-Job-Id', '42', ...OURS],
-  ])
+  expect(headersToSend(call, BODY, 'punctual/1')).toEqual(
+    [
+      ['X-Ab', '1', 'authorization', 'Bearer x'],
+      ['content-type', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'punctual/1'],
+      ['X-Punctual-Job-Id', '42'],
+      OURS,
+    ].flat(),
+  )
 })
 
 test('defaults give way to the caller', () => {

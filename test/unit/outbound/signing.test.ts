@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { appendSignatureHeaders, type SignedContent } from '../../../src/outbound/signing.ts'
 
@@ -20,6 +21,16 @@ test('the known answer of Standard Webhooks 1.0', () => {
     body: Buffer.from('{"test": 2432232314}'),
   })
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})
+
+test('the example of the documentation', () => {
+  const example = readFileSync(new URL('../../../docs/reference/signing.md', import.meta.url), 'utf8')
+  const headers = signed(['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], {
+    webhookId: '3f0c52a9-71be-8000-8000-00000000002a',
+    timestampSeconds: 1614265330,
+    body: Buffer.from('{"order": 12345}'),
+  })
+  for (const [name, value] of Object.entries(headers)) expect(example).toContain(`${name}: ${value}\n`)
 })
 
 test('our own scheme has the whole text of the secret as its key', () => {
