@@ -64,11 +64,6 @@ export class ConnectionPool {
     this.#bounds = bounds
   }
 
-  /** Places taken by sockets open or being opened. */
-  get taken(): number {
-    return this.#taken
-  }
-
   /** A connection that is free and looks alive, or null. A version other than the last closes the last one's. */
   takeIdle(team: string, version: number, origin: string): Connection | null {
     const idle = this.#poolsOf(team, version).origins.get(origin)?.idle
