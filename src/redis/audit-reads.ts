@@ -27,13 +27,19 @@ function nodesOf(connection: RedisConnection): Array<Pick<RedisConnection, 'scan
 
 export async function readHash(engine: Engine, key: string): Promise<Map<string, string>> {
   const fields = new Map<string, string>()
-  await pageThrough((cursor) => engine.runner.read((redis) => redis.hscan(key, cursor, 'COUNT', PAGE)), fields)
+  await pageThrough(
+    (cursor) => engine.runner.read((redis) => redis.hscan(key, cursor, 'COUNT', PAGE)),
+    fields,
+  )
   return fields
 }
 
 export async function readSortedSet(engine: Engine, key: string): Promise<Map<string, number>> {
   const members = new Map<string, string>()
-  await pageThrough((cursor) => engine.runner.read((redis) => redis.zscan(key, cursor, 'COUNT', PAGE)), members)
+  await pageThrough(
+    (cursor) => engine.runner.read((redis) => redis.zscan(key, cursor, 'COUNT', PAGE)),
+    members,
+  )
   return new Map([...members].map(([member, score]) => [member, Number(score)]))
 }
 

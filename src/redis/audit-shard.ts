@@ -1,54 +1,8 @@
 import { createHash } from 'node:crypto'
 import { ID_BLOCK, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX } from '../domain/limits.ts'
+import { readFacts, type AuditedShard, type ShardFacts } from './audit-facts.ts'
 import { auditQueue, auditTrash } from './audit-queue.ts'
-import { readHash, readList, readSortedSet } from './audit-reads.ts'
-import type { Engine } from './engine.ts'
-import { SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
-
-/** The keys of a shard whose names hold data. */
-export interface ShardKeyList {
-  readonly executors: string[]
-  readonly minutes: number[]
-  readonly blocks: number[]
-  readonly days: number[]
-  /** Local queue id → parts that exist. */
-  readonly queues: Map<string, Set<string>>
-  readonly trash: Map<string, Set<string>>
-}
-
-export function createShardKeyList(): ShardKeyList {
-  return { executors: [], minutes: [], blocks: [], days: [], queues: new Map(), trash: new Map() }
-}
-
-export interface AuditedShard {
-  readonly engine: Engine
-  readonly keys: ShardKeys
-  readonly list: ShardKeyList
-  find(key: string, message: string): void
-}
-
-/** What the shard's own keys say, and what the queues turn out to hold. */
-export interface ShardFacts {
-  readonly names: ReadonlyMap<string, string>
-  readonly ring: ReadonlyMap<string, number>
-  readonly gc: ReadonlyMap<string, number>
-  readonly cq: ReadonlyMap<string, number>
-  readonly set: ReadonlyMap<string, string>
-  /** `queue|job` → due times of its entries in near and in the minute buckets. */
-  readonly near: ReadonlyMap<string, number>
-  readonly buckets: ReadonlyMap<string, readonly number[]>
-  /** `queue|job` → executors that hold it. */
-  readonly held: ReadonlyMap<string, readonly string[]>
-  /** seq → local queue id; a chain that was found takes its entry out. */
-  readonly index: Map<number, string>
-  readonly counted: {
-    readonly settings: Map<string, number>
-    callBytes: number
-    highestSeq: number
-    highestQueue: number
-    highestToken: number
-  }
-}
+import { readHash, readSortedSet } from './audit-reads.ts'
 
 export async function auditShard(shard: AuditedShard): Promise<void> {
   const facts = await readFacts(shard)
@@ -65,105 +19,11 @@ export async function auditShard(shard: AuditedShard): Promise<void> {
   }
 }
 
-async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
-  const { engine, keys } = shard
-  const counted = {
-    settings: new Map<string, number>(),
-    callBytes: 0,
-    highestSeq: -1,
-    highestQueue: 0,
-    highestToken: 0,
-  }
-  const executors = await readSortedSet(engine, keys.ex)
-  const facts: ShardFacts = {
-    names: await readHash(engine, keys.names),
-    ring: await readSortedSet(engine, keys.ring),
-    gc: await readSortedSet(engine, keys.gc),
-    cq: await readSortedSet(engine, keys.cq),
-    set: await readHash(engine, keys.set),
-    near: await readSortedSet(engine, keys.near),
-    buckets: await readBuckets(shard),
-    held: new Map(),
-    index: await readIndex(shard),
-    counted,
-  }
-  for (const member of facts.near.keys()) {
-    if (!/^\d+\|\d+$/.test(member)) shard.find(keys.near, `holds the member ${member}`)
-  }
-  for (const executor of shard.list.executors) {
-    if (!executors.has(executor)) shard.find(keys.held(executor), 'belongs to an executor without a lease')
-    await readHeld(shard, facts, executor)
-  }
-  return facts
-}
-
-async function readBuckets(shard: AuditedShard): Promise<Map<string, number[]>> {
-  const { engine, keys, list } = shard
-  const buckets = new Map<string, number[]>()
-  const live = await readSortedSet(engine, keys.mins)
-  for (const [minute, score] of live) {
-    if (Number(minute) !== score) shard.find(keys.mins, `lists minute ${minute} at ${score}`)
-    if (!list.minutes.includes(Number(minute))) shard.find(keys.mins, `lists minute ${minute}, which is empty`)
-  }
-  for (const minute of list.minutes) {
-    const key = keys.minute(minute)
-    if (!live.has(String(minute))) shard.find(key, 'is not listed in mins, so nothing will pour it')
-    for (const entry of await readList(engine, key)) {
-      const [, member, offset] = /^(\d+\|\d+)\|(\d{1,5})$/.exec(entry) ?? []
-      if (member === undefined || Number(offset) >= 60_000) {
-        shard.find(key, `holds the entry ${entry}`)
-        continue
-      }
-      buckets.set(member, [...(buckets.get(member) ?? []), minute * 60_000 + Number(offset)])
-    }
-  }
-  return buckets
-}
-
-async function readIndex(shard: AuditedShard): Promise<Map<number, string>> {
-  const index = new Map<number, string>()
-  for (const block of shard.list.blocks) {
-    const key = shard.keys.index(block)
-    const fields = await readHash(shard.engine, key)
-    if (!fields.delete('o')) shard.find(key, 'has no owner mark')
-    if (fields.size === 0) shard.find(key, 'holds an owner mark and no job')
-    for (const [field, queue] of fields) {
-      const isField = /^\d{1,3}$/.test(field) && Number(field) < ID_BLOCK
-      if (isField) index.set(block * ID_BLOCK + Number(field), queue)
-      else shard.find(key, `holds the field ${field}`)
-    }
-  }
-  return index
-}
-
-async function readHeld(shard: AuditedShard, facts: ShardFacts, executor: string): Promise<void> {
-  const key = shard.keys.held(executor)
-  const held = facts.held as Map<string, string[]>
-  for (const [id, value] of await readHash(shard.engine, key)) {
-    if (id === '#f') {
-      if (!/^\S+ [ds]+$/.test(value)) shard.find(key, `notes the finish ${value}`)
-      continue
-    }
-    const [, queue, token] =
-      (id === '#c' ? /^\S+()? (\d+) [\d ]+$/ : /^(\d+)\|(\d+)$/).exec(value) ?? []
-    if (token === undefined) {
-      shard.find(key, `holds ${id} = ${value}`)
-      continue
-    }
-    facts.counted.highestToken = Math.max(facts.counted.highestToken, Number(token))
-    if (id === '#c') continue
-    const member = `${queue}|${id}`
-    held.set(member, [...(held.get(member) ?? []), executor])
-    // A deleted queue leaves its calls in flight with their holders until they end.
-    const isThere = shard.list.queues.get(queue ?? '')?.has('a') === true
-    if (!isThere && shard.list.queues.has(queue ?? '')) shard.find(key, `holds job ${id}, which has no slot`)
-  }
-}
-
 function auditNames(shard: AuditedShard, facts: ShardFacts): void {
   const used = new Set<string>()
   for (const [name, id] of facts.names) {
-    if (!/^[^/]+\/./s.test(name) || !/^[1-9]\d*$/.test(id)) shard.find(shard.keys.names, `maps ${name} to ${id}`)
+    if (!/^[^/]+\/./s.test(name) || !/^[1-9]\d*$/.test(id))
+      shard.find(shard.keys.names, `maps ${name} to ${id}`)
     if (used.has(id)) shard.find(shard.keys.names, `maps two names to queue ${id}`)
     used.add(id)
     noteQueue(facts, id)
@@ -197,7 +57,8 @@ async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<vo
     Promise.all([redis.get(keys.seq), redis.get(keys.qseq), redis.get(keys.tok)]),
   )
   const highestBlock = Math.max(Math.floor(counted.highestSeq / ID_BLOCK), ...shard.list.blocks, -1)
-  if (Number(seq ?? -1) < highestBlock) shard.find(keys.seq, `is ${seq} while block ${highestBlock} is in use`)
+  if (Number(seq ?? -1) < highestBlock)
+    shard.find(keys.seq, `is ${seq} while block ${highestBlock} is in use`)
   if (Number(qseq ?? 0) < counted.highestQueue) {
     shard.find(keys.qseq, `is ${qseq} while queue ${counted.highestQueue} is in use`)
   }
@@ -227,7 +88,8 @@ async function auditClock(shard: AuditedShard): Promise<void> {
     if (!isKnown) shard.find(shard.keys.clk, `holds ${field} = ${value}`)
   }
   for (const [executor, lease] of await readSortedSet(shard.engine, shard.keys.ex)) {
-    if (/\s/.test(executor) || !Number.isSafeInteger(lease)) shard.find(shard.keys.ex, `holds ${executor} = ${lease}`)
+    if (/\s/.test(executor) || !Number.isSafeInteger(lease))
+      shard.find(shard.keys.ex, `holds ${executor} = ${lease}`)
   }
 }
 
@@ -242,9 +104,4 @@ async function auditIdempotency(shard: AuditedShard): Promise<void> {
     }
     if ((await shard.engine.runner.read((redis) => redis.ttl(key))) < 0) shard.find(key, 'never expires')
   }
-}
-
-/** Whether a queue may have keys at all: it has a `q:`, or it is the system queue. */
-export function queueExists(shard: AuditedShard, id: string): boolean {
-  return id === SYSTEM_QUEUE || shard.list.queues.get(id)?.has('q') === true
 }

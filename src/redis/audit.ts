@@ -1,5 +1,6 @@
-import { auditShard, createShardKeyList, type ShardKeyList } from './audit-shard.ts'
+import { createShardKeyList, type ShardKeyList } from './audit-facts.ts'
 import { scanKeys } from './audit-reads.ts'
+import { auditShard } from './audit-shard.ts'
 import type { Engine } from './engine.ts'
 import { KEY_PREFIX, META_KEY, shardPrefix, TEAMS_KEY, TOKENS_KEY } from './keys.ts'
 
