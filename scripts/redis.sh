@@ -12,8 +12,7 @@ as_root() {
 
 if command -v apt-get >/dev/null && { [[ "$(id -u)" == 0 ]] || sudo -n true 2>/dev/null; }; then
   echo "Installing redis-server from the system's packages …"
-  export DEBIAN_FRONTEND=noninteractive
-  { as_root apt-get update -qq && as_root apt-get install -y -qq --no-install-recommends redis-server; } >/dev/null || true
+  { as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server; } >/dev/null || true
 elif command -v brew >/dev/null; then
   echo "Installing redis with Homebrew …"
   brew install --quiet redis || true
