@@ -21,6 +21,9 @@ command -v npm >/dev/null || fail "npm is needed to install the packages; it com
 major="$(node -p 'process.versions.node.split(".")[0]')"
 ((major >= 20)) || fail "Node 20 or newer is needed to install the packages, this is $(node -v)."
 
+# npm ci empties what the link leads to, which is another checkout's.
+[[ ! -L node_modules ]] || fail "node_modules is a link to $(readlink node_modules); remove the link and run make again."
+
 echo "Installing npm packages (Node 26 among them) …"
 npm ci --no-progress --loglevel=error
 node_modules/.bin/node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 26 ? 0 : 1)' 2>/dev/null ||
