@@ -80,6 +80,7 @@ export function createJobSource(engine: Engine, shard: number, executor: string)
   async function claim(wanted: number): Promise<ClaimAnswer> {
     if (openClaim === null) {
       if (candidates.length === 0) candidates = await peekRing(engine, keys)
+      if (candidates.length === 0) return { status: 'claimed', work: [], runnable: 0, nextDueMs: null }
       openClaim = newClaim(wanted)
     }
     const reply = (await engine.runner.run('claim', openClaim.keys, openClaim.args, RESEND_MS)) as ClaimReply
