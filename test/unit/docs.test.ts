@@ -101,7 +101,7 @@ describe('lists that must agree', () => {
     expect(missing).toEqual([])
   })
 
-  test('the index has every decision, numbered without gaps', () => {
+  test('the index has every reference page and every decision, numbered without gaps', () => {
     const files = globSync('docs/adr/*.md', { cwd: ROOT })
       .map((path) => path.slice('docs/'.length))
       .sort()
@@ -109,7 +109,10 @@ describe('lists that must agree', () => {
       files.map((_, index) => index + 1),
     )
     const index = read('docs/README.md')
-    expect(files.filter((path) => !index.includes(`(${path})`))).toEqual([])
+    const references = globSync('docs/reference/*.md', { cwd: ROOT }).map((path) =>
+      path.slice('docs/'.length),
+    )
+    expect([...files, ...references].filter((path) => !index.includes(`(${path})`))).toEqual([])
   })
 })
 
