@@ -22,9 +22,13 @@ export function createApi(parts: ApiParts): RequestListener {
   const rest = parts.fallback ?? app
   return (request, response) => {
     const url = request.url ?? ''
-    if (url === '/api/jobs' && request.method === 'POST') push(request, response)
-    else if (isOurs(url)) app(request, response)
-    else rest(request, response)
+    try {
+      if (url === '/api/jobs' && request.method === 'POST') push(request, response)
+      else if (isOurs(url)) app(request, response)
+      else rest(request, response)
+    } catch (fault) {
+      answerFault(request, response, fault, parts.logger)
+    }
   }
 }
 

@@ -15,7 +15,7 @@ import { authenticate } from './authentication.ts'
 import { discardBody, readJsonRequest } from './request-body.ts'
 
 /** Bytes of bodies that wait for the store, per process: 1 MiB bodies must not fill the memory. */
-export const WAITING_BYTES_MAX = 256 * 1024 * 1024
+const WAITING_BYTES_MAX = 256 * 1024 * 1024
 /** What a full shard tells the client to wait: neither keys nor queues go away within seconds. */
 const FULL_RETRY_AFTER_SECONDS = 60
 
@@ -27,6 +27,8 @@ export interface PushRouteParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'jobsPushed'>
+  /** Bytes of bodies that may wait for the store; 256 MiB unless given. */
+  readonly waitingBytesMax?: number
 }
 
 /**
@@ -34,7 +36,16 @@ export interface PushRouteParts {
  * too much waits, 400, 422.
  */
 export function createPushRoute(parts: PushRouteParts): RequestListener {
-  const { intake, tokens, egress, teamSettings, clock, logger, metrics } = parts
+  const {
+    intake,
+    tokens,
+    egress,
+    teamSettings,
+    clock,
+    logger,
+    metrics,
+    waitingBytesMax = WAITING_BYTES_MAX,
+  } = parts
   let waitingBytes = 0
 
   const push = (team: string, body: Buffer, request: IncomingMessage, response: ServerResponse): void => {
@@ -64,7 +75,7 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
     const team = authenticate(request, response, tokens)
     if (team === null) return discardBody(request)
     readJsonRequest(request, response, (body) => {
-      if (waitingBytes + body.length > WAITING_BYTES_MAX) {
+      if (waitingBytes + body.length > waitingBytesMax) {
         return answerRetryLater(response, 503, 'Too many pushes are waiting, try again')
       }
       try {

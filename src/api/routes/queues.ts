@@ -2,7 +2,6 @@ import { Router } from 'express'
 import { BAD_CURSOR, readPageQuery } from '../../contract/list-query.ts'
 import { readQueueEdit } from '../../contract/queue-edit.ts'
 import { toEditedQueue, toWireQueue } from '../../contract/queue-wire.ts'
-import type { QueueSettings } from '../../domain/queue-settings.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queue-store.ts'
 import { answerError, answerFault, answerJson, answerNotFound, answerProblem } from '../answers.ts'
@@ -56,24 +55,19 @@ async function read(context: TeamRequest, queues: QueueStore): Promise<void> {
 function edit(context: TeamRequest, { editor, logger }: QueueRouteParts): void {
   const { request, response } = context
   readJsonRequest(request, response, (body) => {
-    const change = readQueueEdit(body)
-    if (change.kind === 'malformed') return answerError(response, 400, change.error)
-    if (change.kind === 'invalid') return answerProblem(response, change.problem)
-    applyEdit(context, editor, change.value).catch((fault: unknown) =>
-      answerFault(request, response, fault, logger),
-    )
+    applyEdit(context, editor, body).catch((fault: unknown) => answerFault(request, response, fault, logger))
   })
 }
 
-async function applyEdit(
-  context: TeamRequest,
-  editor: QueueEditor,
-  change: Partial<QueueSettings>,
-): Promise<void> {
+async function applyEdit(context: TeamRequest, editor: QueueEditor, body: Buffer): Promise<void> {
+  const { team, response } = context
+  const change = readQueueEdit(body)
+  if (change.kind === 'malformed') return answerError(response, 400, change.error)
+  if (change.kind === 'invalid') return answerProblem(response, change.problem)
   const queueId = queueIdOf(context)
-  const queue = queueId === null ? null : await editor.edit(context.team, queueId, change)
-  if (queue === null) answerNotFound(context.response)
-  else answerJson(context.response, 200, JSON.stringify(toEditedQueue(queue)))
+  const queue = queueId === null ? null : await editor.edit(team, queueId, change.value)
+  if (queue === null) answerNotFound(response)
+  else answerJson(response, 200, JSON.stringify(toEditedQueue(queue)))
 }
 
 async function setActive(context: TeamRequest, editor: QueueEditor, isActive: boolean): Promise<void> {

@@ -1,0 +1,238 @@
+import { request as send, type IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:net'
+import { createApiServer, type ApiServer } from '../../../src/api/api-server.ts'
+import { createApi, type ApiParts } from '../../../src/api/create-api.ts'
+import { createJobIds } from '../../../src/domain/job-ids.ts'
+import type { CallRecord, JobChain } from '../../../src/domain/job.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
+import type { NewJob, PushResult } from '../../../src/ports/job-intake.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
+import type { Queue } from '../../../src/ports/queue-store.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
+
+export const TOKEN = 'test-token-0123456789'
+export const OTHER_TOKEN = 'other-token-0123456789'
+export const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0)
+export const JOB_IDS = createJobIds(1, '0123456789ab')
+export const BEARER = { authorization: `Bearer ${TOKEN}` }
+
+/** Real time: only a socket waits for it. */
+export const clock: Clock = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => NOW_MS,
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Job 16 (seq 1) with a failed first attempt and a retry that waits. */
+export const ROOT_ID = JOB_IDS.idOf(0, 1, 1)
+export const RETRY_ID = JOB_IDS.idOf(0, 1, 2)
+
+export function aCall(jobId: number, change: Partial<CallRecord> = {}): CallRecord {
+  return {
+    jobId,
+    attempt: JOB_IDS.attemptOf(jobId),
+    startedAtMs: NOW_MS + 10,
+    durationMs: 12.5,
+    request: {
+      method: 'POST',
+      url: 'https://example.com/hook',
+      headers: [['Content-Type', 'application/json']],
+      body: '{"id":1}',
+      bodyTruncated: false,
+    },
+    response: { status: 503, headers: [['Server', 'x']], body: 'busy', bodyTruncated: false },
+    failureReason: 'http_server_error',
+    errorMessage: 'The target answered 503.',
+    timings: { queueWaitMs: 1, dnsMs: 2, connectMs: 3, tlsMs: null, firstByteMs: 4, bodyMs: 5 },
+    ...change,
+  }
+}
+
+export function aChain(change: Partial<JobChain> = {}): JobChain {
+  return {
+    rootId: ROOT_ID,
+    queueId: 7,
+    queueName: 'emails',
+    request: {
+      url: 'https://example.com/hook',
+      method: 'POST',
+      headers: { 'X-A': '1' },
+      payload: '{"big":12345678901234567890, "1":1.0, "0":"x"}',
+      callbackUrl: null,
+      callbackEvents: null,
+      tags: { customer: '77' },
+      timeoutSeconds: null,
+      retryDelays: null,
+      retriesEnabled: null,
+    },
+    attempts: [
+      {
+        createdAtMs: NOW_MS,
+        scheduledAtMs: NOW_MS,
+        startedAtMs: NOW_MS + 10,
+        completedAtMs: NOW_MS + 23,
+        failureReason: 'http_server_error',
+        errorMessage: 'The target answered 503.',
+        responseStatus: 503,
+        durationMs: 12.5,
+      },
+    ],
+    open: {
+      attempt: 2,
+      status: 'pending',
+      createdAtMs: NOW_MS + 23,
+      scheduledAtMs: NOW_MS + 60_023,
+      startedAtMs: null,
+    },
+    end: null,
+    replayedAs: null,
+    calls: [aCall(ROOT_ID)],
+    ...change,
+  }
+}
+
+export function aQueue(change: Partial<Queue['settings']> = {}): Queue {
+  return {
+    queueId: 7,
+    team: 'default',
+    name: 'emails',
+    settings: { ...DEFAULT_QUEUE_SETTINGS, ...change },
+    counts: { pending: 1, delayed: 2, processing: 3, dead: 4 },
+  }
+}
+
+export interface RunningApi {
+  readonly port: number
+  readonly pushed: NewJob[]
+  readonly logged: unknown[][]
+  readonly counted: number[]
+  readonly server: ApiServer
+  close(): Promise<void>
+}
+
+/** The API on a free port with fakes that know one queue (7) and one chain (16, 17); `change` replaces parts. */
+export async function startApi(change: Partial<ApiParts> = {}): Promise<RunningApi> {
+  const pushed: NewJob[] = []
+  const logged: unknown[][] = []
+  const counted: number[] = []
+  const note = (...entry: unknown[]): void => void logged.push(entry)
+  const logger: Logger = { debug: note, info: note, warn: note, error: note, child: () => logger }
+  const parts: ApiParts = {
+    intake: {
+      push: (job) => {
+        pushed.push(job)
+        return Promise.resolve(createdResult())
+      },
+    },
+    jobs: fakeJobs(),
+    queues: {
+      list: () => Promise.resolve({ queues: [aQueue()], nextCursor: null }),
+      get: (team, id) => Promise.resolve(team === 'default' && id === 7 ? aQueue() : null),
+      getByName: () => Promise.resolve(null),
+      apply: () => Promise.resolve({ queueId: 7 }),
+      remove: () => Promise.resolve('removed'),
+    },
+    editor: {
+      edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aQueue(edit) : null),
+      remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
+    },
+    tokens: { teamOf: (token) => ({ [TOKEN]: 'default', [OTHER_TOKEN]: 'other' })[token] ?? null },
+    egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
+    teamSettings: { of: () => NO_TEAM_SETTINGS },
+    jobIds: JOB_IDS,
+    clock,
+    logger,
+    metrics: { jobsPushed: (count) => void counted.push(count) },
+    ...change,
+  }
+  const server = createApiServer(createApi(parts), clock)
+  const { port } = await server.listen(0, '127.0.0.1')
+  return { port, pushed, logged, counted, server, close: () => server.close(1_000) }
+}
+
+export function createdResult(): PushResult {
+  return { status: 'created', jobId: 16, queueId: 7, scheduledAtMs: NOW_MS }
+}
+
+function fakeJobs(): ApiParts['jobs'] {
+  const known = (team: string, jobId: number): boolean =>
+    team === 'default' && JOB_IDS.rootOf(jobId) === ROOT_ID
+  return {
+    get: (team, jobId) => Promise.resolve(known(team, jobId) ? aChain() : null),
+    list: () =>
+      Promise.resolve({ jobs: [{ jobId: ROOT_ID, chain: aChain({ calls: [] }) }], nextCursor: 'next' }),
+    cancel: (team, jobId) => Promise.resolve(known(team, jobId) ? 'cancelled' : 'not_found'),
+    replay: (team, jobId) =>
+      Promise.resolve(
+        known(team, jobId)
+          ? { status: 'replayed', jobId: 32, queueId: 7, scheduledAtMs: NOW_MS }
+          : { status: 'not_found' },
+      ),
+  }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  readonly json: unknown
+}
+
+export interface Call {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+/** One request on a connection of its own. */
+export function call(
+  port: number,
+  path: string,
+  { method = 'GET', headers, body }: Call = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = send({ port, path, method, headers: { ...headers }, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          json: text === '' ? null : JSON.parse(text),
+        })
+      })
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+/** A push with the token and content type it needs; `body` is JSON text or a value. */
+export function push(
+  port: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  return call(port, '/api/jobs', {
+    method: 'POST',
+    headers: { ...BEARER, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+  })
+}
+
+/** Bytes as they are, and whatever comes back until the connection ends. */
+export function rawExchange(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
+    socket.on('close', () => resolve(received))
+    socket.on('error', reject)
+  })
+}

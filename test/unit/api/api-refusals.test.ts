@@ -1,0 +1,409 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { StorageFullError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import {
+  BEARER,
+  call,
+  OTHER_TOKEN,
+  push,
+  rawExchange,
+  type RunningApi,
+  startApi,
+  TOKEN,
+} from './api-fixture.ts'
+
+const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
+const ROUTES = [
+  ['POST', '/api/jobs'],
+  ['GET', '/api/jobs'],
+  ['GET', '/api/jobs/16'],
+  ['DELETE', '/api/jobs/16'],
+  ['POST', '/api/jobs/16/replay'],
+  ['GET', '/api/queues'],
+  ['GET', '/api/queues/7'],
+  ['PATCH', '/api/queues/7'],
+  ['DELETE', '/api/queues/7'],
+  ['POST', '/api/queues/7/pause'],
+  ['POST', '/api/queues/7/resume'],
+  ['GET', '/api/openapi.json'],
+] as const
+
+let api: RunningApi
+beforeEach(async () => {
+  api = await startApi()
+})
+afterEach(() => api.close())
+
+describe('401', () => {
+  test.each([...ROUTES, ['GET', '/api/unknown'] as const])('%s %s', async (method, path) => {
+    for (const headers of [
+      {},
+      { authorization: 'Basic abc' },
+      { authorization: 'Bearer ' },
+      { authorization: TOKEN },
+    ]) {
+      const answer = await call(api.port, path, { method, headers })
+      expect(answer).toMatchObject({ status: 401, text: '{"error":"Missing authorization token"}' })
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+    }
+    const wrong = await call(api.port, path, { method, headers: { authorization: 'Bearer wrong' } })
+    expect(wrong).toMatchObject({ status: 401, text: '{"error":"Invalid authorization token"}' })
+  })
+
+  test('the scheme is read in any case', async () => {
+    expect((await push(api.port, GOOD, { authorization: `bearer ${TOKEN}` })).status).toBe(201)
+  })
+
+  test('comes before everything else, even for a huge body', async () => {
+    const body = Buffer.alloc(5 * 1024 * 1024, 'x')
+    const answer = await call(api.port, '/api/jobs', { method: 'POST', body })
+    expect(answer.status).toBe(401)
+    expect(api.pushed).toEqual([])
+  })
+})
+
+describe('404', () => {
+  test.each([
+    ['GET', '/api/jobs/999999'],
+    ['GET', '/api/jobs/abc'],
+    ['GET', '/api/jobs/-1'],
+    ['GET', '/api/jobs/9007199254740993'],
+    ['GET', '/api/jobs/18'],
+    ['DELETE', '/api/jobs/999999'],
+    ['DELETE', '/api/jobs/1.0'],
+    ['POST', '/api/jobs/999999/replay'],
+    ['POST', '/api/jobs/x/replay'],
+    ['GET', '/api/queues/8'],
+    ['GET', '/api/queues/emails'],
+    ['GET', '/api/queues/07'],
+    ['DELETE', '/api/queues/8'],
+    ['POST', '/api/queues/8/pause'],
+    ['POST', '/api/queues/8/resume'],
+    ['GET', '/api/jobs/'],
+    ['GET', '/API/jobs'],
+    ['GET', '/api'],
+    ['GET', '/'],
+    ['GET', '/api/jobs/16/nothing'],
+  ])('%s %s', async (method, path) => {
+    const answer = await call(api.port, path, { method, headers: BEARER })
+    expect(answer).toMatchObject({ status: 404, text: '{"error":"Not found"}' })
+  })
+
+  test('PATCH of an unknown queue', async () => {
+    const answer = await call(api.port, '/api/queues/8', {
+      method: 'PATCH',
+      headers: { ...BEARER, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(answer.status).toBe(404)
+  })
+
+  test.each(ROUTES.filter(([, path]) => /\d/.test(path)))(
+    'what another team has: %s %s',
+    async (method, path) => {
+      const answer = await call(api.port, path, {
+        method,
+        headers: { authorization: `Bearer ${OTHER_TOKEN}`, 'content-type': 'application/json' },
+        ...(method === 'PATCH' && { body: '{}' }),
+      })
+      expect(answer).toMatchObject({ status: 404, text: '{"error":"Not found"}' })
+    },
+  )
+})
+
+describe('405', () => {
+  test.each([
+    ['PUT', '/api/jobs', 'GET, HEAD, POST'],
+    ['OPTIONS', '/api/jobs', 'GET, HEAD, POST'],
+    ['PATCH', '/api/jobs/16', 'GET, HEAD, DELETE'],
+    ['GET', '/api/jobs/16/replay', 'POST'],
+    ['POST', '/api/queues', 'GET, HEAD'],
+    ['PUT', '/api/queues/7', 'GET, HEAD, PATCH, DELETE'],
+    ['GET', '/api/queues/7/pause', 'POST'],
+    ['DELETE', '/api/queues/7/resume', 'POST'],
+    ['POST', '/api/openapi.json', 'GET, HEAD'],
+  ])('%s %s', async (method, path, allow) => {
+    const answer = await call(api.port, path, { method, headers: BEARER })
+    expect(answer).toMatchObject({ status: 405, text: '{"error":"Method not allowed"}' })
+    expect(answer.headers.allow).toBe(allow)
+  })
+})
+
+describe('409', () => {
+  const jobs = (change: object) => ({
+    get: () => Promise.resolve(null),
+    list: () => Promise.reject(new Error()),
+    ...change,
+  })
+  test.each([
+    [
+      'DELETE',
+      '/api/jobs/16',
+      { cancel: () => Promise.resolve('in_flight') },
+      'The job is in flight and cannot be cancelled',
+    ],
+    [
+      'DELETE',
+      '/api/jobs/16',
+      { cancel: () => Promise.resolve('ended') },
+      'The job has ended and cannot be cancelled',
+    ],
+    [
+      'POST',
+      '/api/jobs/16/replay',
+      { replay: () => Promise.resolve({ status: 'not_dead_lettered' }) },
+      'The job is not in the dead-letter queue',
+    ],
+    [
+      'POST',
+      '/api/jobs/16/replay',
+      { replay: () => Promise.resolve({ status: 'already_replayed', jobId: 32 }) },
+      'The job was already replayed as job 32',
+    ],
+  ])('%s %s', async (method, path, change, error) => {
+    const own = await startApi({ jobs: jobs(change) as never })
+    expect(await call(own.port, path, { method, headers: BEARER })).toMatchObject({
+      status: 409,
+      text: JSON.stringify({ error }),
+    })
+    await own.close()
+  })
+})
+
+describe('413', () => {
+  const LIMIT = 1024 * 1024
+  const error = '{"error":"The body must not be greater than 1048576 bytes"}'
+  const sized = (bytes: number) => {
+    const frame = JSON.stringify({ ...GOOD, payload: { a: '' } }).length
+    return JSON.stringify({ ...GOOD, payload: { a: 'x'.repeat(bytes - frame) } })
+  }
+
+  test('one byte more than a mebibyte, declared and chunked', async () => {
+    expect((await push(api.port, sized(LIMIT))).status).toBe(201)
+    expect(await push(api.port, sized(LIMIT + 1))).toMatchObject({ status: 413, text: error })
+    const chunked = await push(api.port, sized(LIMIT + 1), { 'transfer-encoding': 'chunked' })
+    expect(chunked).toMatchObject({ status: 413, text: error })
+    expect(api.pushed).toHaveLength(1)
+  })
+
+  test('is answered before the body has come, and the connection goes on when it has', async () => {
+    const huge = 8 * LIMIT
+    const first =
+      `POST /api/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+      `Content-Type: text/plain\r\nContent-Length: ${huge}\r\n\r\n`
+    const second = `GET /api/queues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`
+    const received = await rawExchange(api.port, first + 'x'.repeat(huge) + second)
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
+  })
+
+  test('a client that asks first does not get to send it', async () => {
+    const received = await rawExchange(
+      api.port,
+      `POST /api/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+        `Expect: 100-continue\r\nContent-Length: ${LIMIT + 1}\r\n\r\n`,
+    )
+    expect(received).toMatch(/^HTTP\/1\.1 413 /)
+    expect(received).toMatch(/Connection: close/i)
+  })
+
+  test('PATCH has the same bound', async () => {
+    const answer = await call(api.port, '/api/queues/7', {
+      method: 'PATCH',
+      headers: { ...BEARER, 'content-type': 'application/json' },
+      body: sized(LIMIT + 1),
+    })
+    expect(answer).toMatchObject({ status: 413, text: error })
+  })
+})
+
+describe('415', () => {
+  test.each([
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, 'The content type must be application/json'],
+    [{ 'content-type': 'text/json' }, 'The content type must be application/json'],
+    [{ 'content-type': 'application/json; charset=latin1' }, 'The content type must be application/json'],
+    [{ 'content-encoding': 'gzip' }, 'The content must not be encoded'],
+  ])('%j', async (headers, error) => {
+    expect(await push(api.port, '{"broken', headers)).toMatchObject({
+      status: 415,
+      text: JSON.stringify({ error }),
+    })
+  })
+
+  test('no content type at all', async () => {
+    const answer = await call(api.port, '/api/jobs', { method: 'POST', headers: BEARER, body: '{}' })
+    expect(answer.status).toBe(415)
+  })
+
+  test('a charset and case do no harm', async () => {
+    for (const type of ['application/json;charset=utf-8', 'Application/JSON; charset="UTF-8"']) {
+      expect((await push(api.port, GOOD, { 'content-type': type })).status).toBe(201)
+    }
+  })
+})
+
+describe('400 and 422', () => {
+  test('malformed JSON comes before wrong fields', async () => {
+    expect(await push(api.port, '{"queue":""')).toMatchObject({
+      status: 400,
+      text: '{"error":"Malformed JSON at position 11 (line 1, column 12): the body ends early."}',
+    })
+    expect((await push(api.port, '{"queue":""}')).json).toEqual({
+      message: 'The queue field is required.',
+      errors: { queue: ['The queue field is required.'], url: ['The url field is required.'] },
+    })
+  })
+
+  test('a blocked target names no address', async () => {
+    const answer = await push(api.port, { ...GOOD, callback_url: 'http://169.254.169.254/latest' })
+    expect(answer.text).toBe(
+      '{"message":"The callback url field must not point to a blocked address.","errors":{"callback_url":["The callback url field must not point to a blocked address."]}}',
+    )
+  })
+
+  test('the same checks stand in an edit', async () => {
+    const patch = (body: string) =>
+      call(api.port, '/api/queues/7', {
+        method: 'PATCH',
+        headers: { ...BEARER, 'content-type': 'application/json' },
+        body,
+      })
+    expect((await patch('{')).status).toBe(400)
+    expect((await patch('{"timeout_seconds":0}')).json).toEqual({
+      message: 'The timeout seconds field must be between 1 and 300.',
+      errors: { timeout_seconds: ['The timeout seconds field must be between 1 and 300.'] },
+    })
+  })
+
+  test('a key used with another request', async () => {
+    const own = await startApi({
+      intake: { push: () => Promise.resolve({ status: 'idempotency_conflict' }) },
+    })
+    const text = 'The idempotency key field was already used with another request.'
+    expect(await push(own.port, GOOD, { 'idempotency-key': 'k' })).toMatchObject({
+      status: 422,
+      json: { message: text, errors: { idempotency_key: [text] } },
+    })
+    await own.close()
+  })
+
+  test('a cursor that is not ours', async () => {
+    const own = await startApi({
+      jobs: { list: () => Promise.resolve('bad_cursor') } as never,
+      queues: { list: () => Promise.resolve('bad_cursor') } as never,
+    })
+    for (const path of ['/api/jobs?cursor=x', '/api/queues?cursor=x']) {
+      expect((await call(own.port, path, { headers: BEARER })).json).toEqual({
+        message: 'The selected cursor is invalid.',
+        errors: { cursor: ['The selected cursor is invalid.'] },
+      })
+    }
+    await own.close()
+  })
+
+  test('a path with broken percent-encoding', async () => {
+    const answer = await call(api.port, '/api/jobs/%zz', { headers: BEARER })
+    expect(answer).toMatchObject({ status: 400, text: '{"error":"The path is not valid percent-encoding"}' })
+    expect(api.logged).toEqual([])
+  })
+})
+
+describe('429 and 503', () => {
+  test.each([
+    ['idempotency_full', 'Too many idempotency keys in use'],
+    ['too_many_queues', 'Too many queues'],
+  ] as const)('%s', async (status, error) => {
+    const own = await startApi({ intake: { push: () => Promise.resolve({ status }) } })
+    const answer = await push(own.port, GOOD)
+    expect(answer).toMatchObject({ status: 429, text: JSON.stringify({ error }) })
+    expect(answer.headers['retry-after']).toBe('60')
+    await own.close()
+  })
+
+  const down = () => Promise.reject(new StoreUnavailableError('connect ECONNREFUSED 10.0.0.5:6379'))
+  test.each(ROUTES.filter(([, path]) => path !== '/api/openapi.json'))(
+    'the store is away: %s %s',
+    async (method, path) => {
+      const own = await startApi({
+        intake: { push: down },
+        jobs: { get: down, list: down, cancel: down, replay: down },
+        queues: { list: down, get: down, getByName: down, apply: down, remove: down },
+        editor: { edit: down, remove: down },
+      })
+      const answer = await call(own.port, path, {
+        method,
+        headers: { ...BEARER, 'content-type': 'application/json' },
+        ...(path === '/api/jobs' && method === 'POST' && { body: JSON.stringify(GOOD) }),
+        ...(method === 'PATCH' && { body: '{}' }),
+      })
+      expect(answer).toMatchObject({
+        status: 503,
+        text: '{"error":"The job store is not available, try again"}',
+      })
+      expect(answer.headers['retry-after']).toBe('2')
+      await own.close()
+    },
+  )
+
+  test('the store is full', async () => {
+    const own = await startApi({ intake: { push: () => Promise.reject(new StorageFullError()) } })
+    const answer = await push(own.port, GOOD)
+    expect(answer).toMatchObject({ status: 503, text: '{"error":"The job store is full"}' })
+    expect(answer.headers['retry-after']).toBe('2')
+    await own.close()
+  })
+
+  test('too many bytes wait for the store', async () => {
+    const release = Promise.withResolvers<never>()
+    const body = JSON.stringify(GOOD)
+    const own = await startApi({ intake: { push: () => release.promise }, waitingBytesMax: body.length * 2 })
+    const waiting = Array.from({ length: 3 }, () => push(own.port, body))
+    const first = await Promise.race(waiting)
+    expect(first).toMatchObject({
+      status: 503,
+      text: '{"error":"Too many pushes are waiting, try again"}',
+    })
+    expect(first.headers['retry-after']).toBe('2')
+    release.reject(new StorageFullError())
+    await Promise.all(waiting)
+    expect(await push(own.port, '{}')).toMatchObject({ status: 422 })
+    await own.close()
+  })
+})
+
+describe('500', () => {
+  test('a fault of ours is logged, and nothing of it is in the answer', async () => {
+    const broken = () => Promise.reject(new TypeError('secret detail'))
+    const own = await startApi({
+      intake: { push: broken },
+      jobs: { list: broken } as never,
+      tokens: {
+        teamOf: (token) => {
+          if (token === 'explode') throw new Error('secret detail')
+          return 'default'
+        },
+      },
+      editor: { edit: broken, remove: broken },
+    })
+    const text = '{"error":"Internal server error"}'
+    expect(await push(own.port, GOOD)).toMatchObject({ status: 500, text })
+    expect(await call(own.port, '/api/jobs?cursor=abc', { headers: BEARER })).toMatchObject({
+      status: 500,
+      text,
+    })
+    const patched = await call(own.port, '/api/queues/7', {
+      method: 'PATCH',
+      headers: { ...BEARER, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(patched).toMatchObject({ status: 500, text })
+    expect(await push(own.port, GOOD, { authorization: 'Bearer explode' })).toMatchObject({
+      status: 500,
+      text,
+    })
+    expect(own.logged).toHaveLength(4)
+    expect(own.logged[1]).toEqual([
+      'request failed',
+      expect.objectContaining({ method: 'GET', path: '/api/jobs' }),
+    ])
+    await own.close()
+  })
+})

@@ -1,0 +1,163 @@
+import { Agent, request as send } from 'node:http'
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { createApiServer } from '../../../src/api/api-server.ts'
+import { call, clock, createdResult, push, rawExchange, startApi, TOKEN } from './api-fixture.ts'
+
+const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n', '400 Bad Request', 'The request is not valid HTTP'],
+  [
+    'conflicting framing',
+    'POST /api/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    '400 Bad Request',
+    'The request is not valid HTTP',
+  ],
+  [
+    'two lengths',
+    'POST /api/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!',
+    '400 Bad Request',
+    'The request is not valid HTTP',
+  ],
+  [
+    'a folded header',
+    'GET /api/jobs HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n',
+    '400 Bad Request',
+    'The request is not valid HTTP',
+  ],
+  [
+    'a URL of 64 KiB',
+    `GET /${'a'.repeat(65_536)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    '431 Request Header Fields Too Large',
+    'The request headers are too large',
+  ],
+  [
+    'headers of 32 KiB',
+    `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(32_768)}\r\n\r\n`,
+    '431 Request Header Fields Too Large',
+    'The request headers are too large',
+  ],
+])('%s is refused and the connection ends', async (_name, bytes, line, error) => {
+  const api = await startApi()
+  const received = await rawExchange(api.port, bytes)
+  expect(received.split('\r\n')[0]).toBe(`HTTP/1.1 ${line}`)
+  expect(received.split('\r\n\r\n')[1]).toBe(JSON.stringify({ error }))
+  await api.close()
+})
+
+test('a request without a host is refused', async () => {
+  const api = await startApi()
+  expect(await rawExchange(api.port, 'GET /api/jobs HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
+  await api.close()
+})
+
+test('a token cannot be stripped by naming it in Connection', async () => {
+  const api = await startApi()
+  const received = await rawExchange(
+    api.port,
+    `GET /api/queues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close, Authorization\r\n\r\n`,
+  )
+  expect(received).toMatch(/^HTTP\/1\.1 200 /)
+  await api.close()
+})
+
+test('close lets a push in flight end, says so on its connection, and accepts no more', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const stored = Promise.withResolvers<ReturnType<typeof createdResult>>()
+  const api = await startApi({
+    intake: {
+      push: () => {
+        arrived.resolve()
+        return stored.promise
+      },
+    },
+  })
+  const agent = new Agent({ keepAlive: true })
+  const answered = new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
+    const request = send(
+      {
+        port: api.port,
+        path: '/api/jobs',
+        method: 'POST',
+        agent,
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      },
+      (response) => {
+        response.resume()
+        resolve([response.statusCode, response.headers.connection])
+      },
+    )
+    request.on('error', reject)
+    request.end(JSON.stringify(GOOD))
+  })
+  await arrived.promise
+  const closed = api.close()
+  expect(api.server.close(0)).toBe(api.server.close(0))
+  await expect(call(api.port, '/api/jobs')).rejects.toThrow(/ECONNREFUSED/)
+  stored.resolve(createdResult())
+  expect(await answered).toEqual([201, 'close'])
+  await closed
+  agent.destroy()
+})
+
+test('close ends idle connections at once and cuts a stuck one after the grace', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const cuts: Array<() => void> = []
+  const server = createApiServer(() => arrived.resolve(), {
+    ...clock,
+    after: (delayMs, run) => {
+      expect(delayMs).toBe(5_000)
+      cuts.push(run)
+      return () => undefined
+    },
+  })
+  const { port } = await server.listen(0, '127.0.0.1')
+  const idle = connect(port, '127.0.0.1')
+  const idleEnded = new Promise<void>((resolve) => idle.on('close', () => resolve()))
+  const stuck = call(port, '/').then(
+    () => 'answered',
+    (fault: Error) => fault.message,
+  )
+  await arrived.promise
+  const closed = server.close(5_000)
+  await idleEnded
+  expect(cuts).toHaveLength(1)
+  cuts[0]?.()
+  expect(await stuck).toMatch(/ECONNRESET|socket hang up/)
+  await closed
+})
+
+test('a port in use is a rejection', async () => {
+  const api = await startApi()
+  const second = createApiServer(() => undefined, clock)
+  await expect(second.listen(api.port, '127.0.0.1')).rejects.toThrow(/EADDRINUSE/)
+  await api.close()
+})
+
+test('a client that goes away in the middle of a body or before the answer does no harm', async () => {
+  const stored = Promise.withResolvers<ReturnType<typeof createdResult>>()
+  const arrived = Promise.withResolvers<void>()
+  const api = await startApi({
+    intake: {
+      push: () => {
+        arrived.resolve()
+        return stored.promise
+      },
+    },
+  })
+  const head = `POST /api/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`
+  const ended = (bytes: string, until: Promise<void>) =>
+    new Promise<void>((resolve) => {
+      const socket = connect(api.port, '127.0.0.1', () => socket.write(bytes))
+      socket.on('close', () => resolve())
+      void until.then(() => socket.destroy())
+    })
+  await ended(`${head}Content-Length: 500\r\n\r\n{"queue"`, Promise.resolve())
+  const body = JSON.stringify(GOOD)
+  await ended(`${head}Content-Length: ${body.length}\r\n\r\n${body}`, arrived.promise)
+  stored.resolve(createdResult())
+  expect((await push(api.port, GOOD)).status).toBe(201)
+  expect(api.logged).toEqual([])
+  await api.close()
+})

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { ApiParts } from '../../../src/api/create-api.ts'
+import { operations, resolve, validatorOf } from '../contract/contract-document.ts'
+import { BEARER, call, type Call, startApi } from './api-fixture.ts'
+
+const rejecting = (fault: Error): Partial<ApiParts> => {
+  const fail = () => Promise.reject(fault)
+  return {
+    intake: { push: fail },
+    jobs: { get: fail, list: fail, cancel: fail, replay: fail },
+    queues: { list: fail, get: fail, getByName: fail, apply: fail, remove: fail },
+    editor: { edit: fail, remove: fail },
+    // The one way a route without a store can fail.
+    tokens: {
+      teamOf: (token) => {
+        if (token === 'explode') throw fault
+        return 'default'
+      },
+    },
+  }
+}
+
+const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
+const GOOD_BODY: Readonly<Record<string, string>> = {
+  pushJob: '{"queue":"q","url":"https://example.com"}',
+  editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
+}
+
+/** How to get an answer with this status from an operation: other parts, another path, another call. */
+interface Scenario {
+  readonly parts?: Partial<ApiParts>
+  readonly path?: (path: string) => string
+  readonly call?: Call
+}
+
+function scenarioOf(operationId: string, status: string): Scenario {
+  const body = GOOD_BODY[operationId]
+  const good: Call = body === undefined ? { headers: BEARER } : { headers: JSON_TYPE, body }
+  switch (status) {
+    case '400':
+      return { call: { headers: JSON_TYPE, body: '{' } }
+    case '401':
+      return { call: {} }
+    case '404':
+      return { call: good, path: (path) => path.replace(/\/(?:16|7)\b/, '/999') }
+    case '409':
+      return {
+        call: good,
+        parts: {
+          jobs: {
+            cancel: () => Promise.resolve('in_flight'),
+            replay: () => Promise.resolve({ status: 'not_dead_lettered' }),
+          } as never,
+        },
+      }
+    case '413':
+      return { call: { headers: JSON_TYPE, body: 'x'.repeat(1024 * 1024 + 1) } }
+    case '415':
+      return { call: { headers: { ...BEARER, 'content-type': 'text/plain' }, body: '{}' } }
+    case '422':
+      return body === undefined
+        ? { call: good, path: (path) => `${path}?limit=0` }
+        : { call: { headers: JSON_TYPE, body: '{"timeout_seconds":0}' } }
+    case '429':
+      return { call: good, parts: { intake: { push: () => Promise.resolve({ status: 'too_many_queues' }) } } }
+    case '500':
+      return {
+        call: { ...good, headers: { ...JSON_TYPE, authorization: 'Bearer explode' } },
+        parts: rejecting(new TypeError('broken')),
+      }
+    case '503':
+      return { call: good, parts: rejecting(new StoreUnavailableError('gone')) }
+    default:
+      return { call: good }
+  }
+}
+
+describe.each(
+  operations().map(
+    ({ method, path, operation }) => [operation.operationId, method, path, operation] as const,
+  ),
+)('%s', (operationId, method, path, operation) => {
+  test.each(Object.keys(operation.responses))('answers %s as documented', async (status) => {
+    const scenario = scenarioOf(operationId, status)
+    const api = await startApi(scenario.parts)
+    const concrete = path.replace('{job_id}', '16').replace('{queue_id}', '7')
+    const answer = await call(api.port, (scenario.path ?? ((same) => same))(concrete), {
+      method,
+      ...scenario.call,
+    })
+    await api.close()
+    expect(String(answer.status)).toBe(status)
+
+    const documented = resolve(operation.responses[status] ?? {})
+    const schema = documented.content?.['application/json']?.schema
+    if (schema === undefined) expect(answer.text).toBe('')
+    else {
+      expect(answer.headers['content-type']).toBe('application/json')
+      const validate = validatorOf(schema)
+      expect([validate(answer.json), validate.errors]).toEqual([true, null])
+    }
+    for (const [name, header] of Object.entries(documented.headers ?? {})) {
+      const { schema: headerSchema } = resolve(header as { schema: object })
+      const validate = validatorOf(headerSchema)
+      expect([name, validate(answer.headers[name.toLowerCase()]), validate.errors]).toEqual([
+        name,
+        true,
+        null,
+      ])
+    }
+  })
+})
+
+test('something was walked', () => {
+  expect(
+    operations()
+      .map(({ operation }) => operation.operationId)
+      .sort(),
+  ).toEqual([
+    'cancelJob',
+    'deleteQueue',
+    'editQueue',
+    'listJobs',
+    'listQueues',
+    'pauseQueue',
+    'pushJob',
+    'readContract',
+    'readJob',
+    'readQueue',
+    'replayJob',
+    'resumeQueue',
+  ])
+})

@@ -1,0 +1,323 @@
+import { Command, CommanderError } from 'commander'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { registerClientCommands } from '../../../src/client/client-commands.ts'
+
+const CREATED =
+  '{"success":true,"queue_id":7,"job_id":16,"scheduled_at":"2026-11-21T10:00:00.000+00:00","message":"Scheduled successfully"}'
+
+interface Received {
+  readonly method: string | undefined
+  readonly url: string | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+let server: Server
+let address: string
+let received: Received[]
+let answer: { status: number; body: string; headers?: Record<string, string> }
+
+beforeEach(async () => {
+  received = []
+  answer = { status: 201, body: CREATED }
+  const listener: RequestListener = (request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      received.push({ method: request.method, url: request.url, headers: request.headers, body })
+      response.writeHead(answer.status, answer.headers).end(answer.body)
+    })
+  }
+  server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterEach(() => {
+  server.closeAllConnections()
+  return new Promise((resolve) => server.close(resolve))
+})
+
+interface Ran {
+  readonly out: string
+  readonly err: string
+  /** 0, or the code of what was thrown. */
+  readonly code: number
+}
+
+async function run(
+  args: readonly string[],
+  { serverDefault = address, tokenDefault = 'secret', input = '' } = {},
+): Promise<Ran> {
+  let out = ''
+  let err = ''
+  const program = new Command('punctual').exitOverride()
+  program.configureOutput({ writeErr: (text) => (err += text), writeOut: (text) => (out += text) })
+  registerClientCommands(program, {
+    serverDefault,
+    tokenDefault,
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: (text) => (err += text) },
+    stdin: (async function* () {
+      yield Buffer.from(input)
+    })(),
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return { out, err, code: 0 }
+  } catch (failure) {
+    if (!(failure instanceof CommanderError)) throw failure
+    return { out, err, code: failure.exitCode }
+  }
+}
+
+describe('push', () => {
+  test('the smallest', async () => {
+    expect(await run(['push', 'emails', 'https://example.com'])).toEqual({
+      out: 'job 16 in queue 7, scheduled at 2026-11-21T10:00:00.000+00:00\n',
+      err: '',
+      code: 0,
+    })
+    expect(received).toMatchObject([
+      {
+        method: 'POST',
+        url: '/api/jobs',
+        headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+        body: '{"queue":"emails","url":"https://example.com"}',
+      },
+    ])
+    expect(received[0]?.headers).not.toHaveProperty('idempotency-key')
+  })
+
+  test('every option', async () => {
+    const payload = '{"n": 12345678901234567890}'
+    const args =
+      'push emails https://e.com --method put --header X-A:1 --header X-B:a:b --delay 5 --callback-url https://c.com --tag a=b=c --idempotency-key k -o json'
+    expect((await run([...args.split(' '), '--payload', payload])).out).toBe(`${CREATED}\n`)
+    expect(received[0]?.body).toBe(
+      `{"queue":"emails","url":"https://e.com","method":"PUT","headers":{"X-A":"1","X-B":"a:b"},` +
+        `"callback_url":"https://c.com","delay":5,"tags":{"a":"b=c"},"payload":${payload}}`,
+    )
+    expect(received[0]?.headers['idempotency-key']).toBe('k')
+    await run(['push', 'q', 'https://e.com', '--run-at', '2026-12-24T18:00:00+01:00'])
+    expect(JSON.parse(received[1]?.body ?? '')).toMatchObject({ run_at: '2026-12-24T18:00:00+01:00' })
+  })
+
+  test('a payload from a file and from standard input', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'punctual-client-'))
+    const file = join(folder, 'payload.json')
+    writeFileSync(file, '{"from": "file"}\n')
+    await run(['push', 'q', 'https://e.com', '--payload', `@${file}`])
+    rmSync(folder, { recursive: true })
+    await run(['push', 'q', 'https://e.com', '--payload', '-'], { input: '{"from":"stdin"}' })
+    expect(received.map(({ body }) => body.slice(body.indexOf('"payload"')))).toEqual([
+      '"payload":{"from": "file"}}',
+      '"payload":{"from":"stdin"}}',
+    ])
+  })
+
+  test.each([
+    [['--payload', '{"a":'], /^punctual: --payload is not JSON: .*\n$/],
+    [['--payload', '@/nowhere/at/all'], /^punctual: --payload cannot be read: ENOENT.*\n$/],
+    [['--header', 'nocolon'], /^punctual: --header nocolon lacks a name and ":"\n$/],
+    [['--tag', '=x'], /^punctual: --tag =x lacks a name and "="\n$/],
+    [['--delay', '1.5'], /^punctual: --delay 1\.5 is not a whole number\n$/],
+    [['--server', 'ftp://x'], /^punctual: ftp:\/\/x is not an http address \(--server, PUNCTUAL_SERVER\)\n$/],
+  ])('%j is a misuse', async (args, message) => {
+    const ran = await run(['push', 'q', 'https://e.com', ...args])
+    expect(ran).toMatchObject({ out: '', code: 2 })
+    expect(ran.err).toMatch(message)
+    expect(received).toEqual([])
+  })
+
+  test('no token is a misuse', async () => {
+    expect(await run(['jobs'], { tokenDefault: '' })).toEqual({
+      out: '',
+      err: 'punctual: no token given (--token, PUNCTUAL_TOKEN)\n',
+      code: 2,
+    })
+  })
+})
+
+describe('failures are one line and exit code 1', () => {
+  test.each([
+    [401, '{"error":"Invalid authorization token"}', 'Invalid authorization token (--token, PUNCTUAL_TOKEN)'],
+    [404, '{"error":"Not found"}', 'Not found'],
+    [
+      422,
+      '{"message":"a.","errors":{"queue":["The queue field is required."],"url":["The url field must be a valid URL."]}}',
+      'The queue field is required. The url field must be a valid URL.',
+    ],
+    [503, '{"error":"The job store is full"}', 'The job store is full'],
+    [502, '<html>bad gateway</html>', 'the server answered 502, which is no answer of Punctual'],
+    [302, '', 'the server answered 302, which is no answer of Punctual'],
+    [200, '<html>hello</html>', 'the answer is not one of Punctual'],
+  ])('%i %s', async (status, body, message) => {
+    answer = { status, body, headers: { location: 'http://127.0.0.1:1/' } }
+    expect(await run(['job', '16'])).toEqual({ out: '', err: `punctual: ${message}\n`, code: 1 })
+  })
+
+  test('nobody listens', async () => {
+    const gone = await new Promise<string>((resolve) => {
+      const free = createServer().listen(0, '127.0.0.1', () => {
+        const { port } = free.address() as AddressInfo
+        free.close(() => resolve(`http://127.0.0.1:${port}`))
+      })
+    })
+    expect(await run(['jobs', '--server', gone])).toEqual({
+      out: '',
+      err: `punctual: cannot reach ${gone}: connection refused\n`,
+      code: 1,
+    })
+  })
+})
+
+const summary = {
+  job_id: 16,
+  uuid: 'u',
+  original_job_id: 16,
+  queue_id: 7,
+  queue: 'emails',
+  url: 'https://example.com',
+  method: 'POST',
+  callback_url: null,
+  tags: {},
+  status: 'failed',
+  final_status: 'retrying',
+  attempt_number: 1,
+  is_retry: false,
+  has_pending_retry: true,
+  scheduled_at: '2026-11-21T10:00:00.000+00:00',
+  created_at: '2026-11-21T10:00:00.000+00:00',
+  started_at: null,
+  completed_at: null,
+  dead_lettered_at: null,
+  failure_reason: 'http_server_error',
+  error_message: 'The target answered 503.',
+  response_status: 503,
+  duration_ms: 12.4,
+  replayed_as: null,
+}
+
+describe('jobs', () => {
+  test('as a table', async () => {
+    answer = { status: 200, body: JSON.stringify({ jobs: [summary], next_cursor: 'abc' }) }
+    const ran = await run('jobs --queue emails --status failed --limit 5 --cursor c'.split(' '))
+    expect(received[0]).toMatchObject({
+      method: 'GET',
+      url: '/api/jobs?queue=emails&status=failed&limit=5&cursor=c',
+    })
+    expect(ran.out).toBe(
+      'JOB  QUEUE   STATUS  FINAL     ATTEMPT  SCHEDULED                      TARGET\n' +
+        '16   emails  failed  retrying  1        2026-11-21T10:00:00.000+00:00  POST https://example.com\n' +
+        'more: --cursor abc\n',
+    )
+  })
+
+  test('as JSON, exactly as answered', async () => {
+    answer = { status: 200, body: '{"jobs":[],"next_cursor":null}' }
+    expect((await run(['jobs', '-o', 'json'])).out).toBe(`${answer.body}\n`)
+    expect(received[0]?.url).toBe('/api/jobs')
+  })
+
+  test('another format is a misuse', async () => {
+    const ran = await run(['jobs', '-o', 'yaml'])
+    expect(ran.code).not.toBe(0)
+    expect(ran.err).toMatch(/Allowed choices are json, table/)
+  })
+})
+
+describe('job', () => {
+  const job = {
+    ...summary,
+    headers: {},
+    payload: null,
+    chain: [
+      summary,
+      {
+        ...summary,
+        job_id: 17,
+        attempt_number: 2,
+        status: 'pending',
+        final_status: null,
+        response_status: null,
+        duration_ms: null,
+        failure_reason: null,
+        error_message: null,
+      },
+    ],
+    calls: [
+      {
+        attempt_number: 1,
+        started_at: '2026-11-21T10:00:00.010+00:00',
+        duration_ms: 12.4,
+        request: {
+          method: 'POST',
+          url: 'https://example.com',
+          headers: [{ name: 'X-A', value: '1' }],
+          body: '{"id":1}',
+          body_truncated: false,
+        },
+        response: {
+          status: 503,
+          headers: [{ name: 'Server', value: 'x\u001b[2J' }],
+          body: 'one\ntwo\u0007',
+          body_truncated: true,
+        },
+        failure_reason: 'http_server_error',
+        error_message: 'The target answered 503.',
+        timings: {},
+      },
+    ],
+  }
+
+  test('as a page, in which what a target sent steers no terminal', async () => {
+    answer = { status: 200, body: JSON.stringify(job) }
+    const { out } = await run(['job', '16'])
+    expect(received[0]?.url).toBe('/api/jobs/16')
+    expect(out).toBe(
+      [
+        'job 16  u',
+        'queue emails (7)',
+        'POST https://example.com',
+        'failed, retrying',
+        '',
+        'ATTEMPT  JOB  STATUS   SCHEDULED                      ANSWER  TOOK   ERROR',
+        '1        16   failed   2026-11-21T10:00:00.000+00:00  503     12 ms  http_server_error: The target answered 503.',
+        '2        17   pending  2026-11-21T10:00:00.000+00:00  -       -',
+        '',
+        'last call, 2026-11-21T10:00:00.010+00:00, 12 ms',
+        '> POST https://example.com',
+        '> X-A: 1',
+        '>',
+        '> {"id":1}',
+        '< 503',
+        '< Server: x\\x1b[2J',
+        '<',
+        '< one',
+        '< two\\x07',
+        '< (cut)',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('without an answer', async () => {
+    const [call] = job.calls
+    answer = {
+      status: 200,
+      body: JSON.stringify({ ...job, calls: [{ ...call, response: null, error_message: 'timed out' }] }),
+    }
+    expect((await run(['job', '16'])).out).toMatch(/< no answer: timed out\n$/)
+  })
+
+  test('as JSON, exactly as answered; the id cannot leave its place', async () => {
+    answer = { status: 200, body: '{"payload":{"n":12345678901234567890}}' }
+    expect((await run(['job', '../queues?x', '-o', 'json'])).out).toBe(`${answer.body}\n`)
+    expect(received[0]?.url).toBe('/api/jobs/..%2Fqueues%3Fx')
+  })
+})

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { PUSH_FIELDS } from '../../../src/contract/push-request.ts'
+import { FAILURE_REASONS, METHODS } from '../../../src/domain/job.ts'
+import * as limits from '../../../src/domain/limits.ts'
+import { contract, operations, resolve, validatorOf } from './contract-document.ts'
+
+const schemas = contract.components['schemas'] as Record<string, Record<string, never>>
+const at = (path: string): unknown =>
+  path.split('.').reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], schemas)
+
+test('what is generated is fresh', () => {
+  const script = join(import.meta.dirname, '../../../scripts/generate.ts')
+  expect(() => execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' })).not.toThrow()
+})
+
+test.each([
+  ['JobPush.properties.queue.maxLength', limits.QUEUE_NAME_CHARACTERS_MAX],
+  ['TargetUrl.maxLength', limits.URL_CHARACTERS_MAX],
+  ['JobPush.properties.delay.maximum', limits.DELAY_SECONDS_MAX],
+  ['JobPush.properties.headers.maxProperties', limits.HEADERS_MAX],
+  ['JobPush.properties.headers.propertyNames.maxLength', limits.HEADER_NAME_CHARACTERS_MAX],
+  ['JobPush.properties.headers.additionalProperties.maxLength', limits.HEADER_VALUE_BYTES_MAX],
+  ['JobPush.properties.tags.maxProperties', limits.TAGS_MAX],
+  ['JobPush.properties.tags.propertyNames.maxLength', limits.TAG_NAME_CHARACTERS_MAX],
+  ['JobPush.properties.tags.additionalProperties.maxLength', limits.TAG_VALUE_CHARACTERS_MAX],
+  ['TimeoutSeconds.minimum', limits.TIMEOUT_SECONDS_MIN],
+  ['TimeoutSeconds.maximum', limits.TIMEOUT_SECONDS_MAX],
+  ['RetryDelays.maxItems', limits.RETRY_DELAYS_MAX],
+  ['RetryDelays.items.minimum', limits.RETRY_DELAY_SECONDS_MIN],
+  ['RetryDelays.items.maximum', limits.RETRY_DELAY_SECONDS_MAX],
+  ['Queue.properties.max_parallelism.maximum', limits.MAX_PARALLELISM_MAX],
+  ['QueueEdit.properties.max_parallelism.maximum', limits.MAX_PARALLELISM_MAX],
+  ['Queue.properties.dlq_retention_days.enum', limits.DLQ_RETENTION_DAYS],
+  ['Queue.properties.success_assertions.maxItems', limits.SUCCESS_ASSERTIONS_MAX],
+  ['SuccessAssertion.oneOf.1.properties.value.maxLength', limits.ASSERTION_TEXT_CHARACTERS_MAX],
+  ['JobList.properties.jobs.maxItems', limits.LIST_LIMIT_MAX],
+  ['Method.enum', METHODS],
+  ['FailureReason.oneOf.0.enum', FAILURE_REASONS],
+])('%s is the bound the code has', (path, bound) => {
+  expect(at(path)).toEqual(bound)
+})
+
+test('the fields of a push stand in the order errors are reported', () => {
+  expect(Object.keys(schemas['JobPush']?.['properties'] ?? {})).toEqual([...PUSH_FIELDS])
+})
+
+test('a list has the limits the code has', () => {
+  expect(contract.components['parameters']?.['limit']).toMatchObject({
+    schema: { maximum: limits.LIST_LIMIT_MAX, default: limits.LIST_LIMIT_DEFAULT },
+  })
+})
+
+describe('every example in the document holds', () => {
+  const bodies = operations().flatMap(({ operation }) => [
+    ...(operation.requestBody === undefined ? [] : [['request', operation, operation.requestBody] as const]),
+    ...Object.entries(operation.responses).map(
+      ([status, response]) => [status, operation, resolve(response)] as const,
+    ),
+  ])
+  test.each(bodies.map(([what, operation, body]) => [operation.operationId, what, body] as const))(
+    '%s %s',
+    (_operation, _what, body) => {
+      for (const media of Object.values(body.content ?? {})) {
+        const validate = validatorOf(media.schema)
+        for (const { value } of Object.values(media.examples ?? {})) {
+          expect([validate(value), validate.errors]).toEqual([true, null])
+        }
+      }
+    },
+  )
+})
