@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto'
 
 /** Seals small secrets under the installation's key: AES-256-GCM, `nonce(12) tag(16) text`, base64. */
 export interface SecretBox {
@@ -11,8 +11,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** @param key 32 bytes */
-export function createSecretBox(key: Uint8Array): SecretBox {
-  if (key.length !== 32) throw new Error('the installation key has 32 bytes')
+export function createSecretBox(key: KeyObject): SecretBox {
+  if (key.symmetricKeySize !== 32) throw new Error('the installation key has 32 bytes')
   return {
     seal: (text) => {
       const nonce = randomBytes(NONCE_BYTES)

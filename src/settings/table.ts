@@ -138,14 +138,14 @@ export const SETTINGS = Object.freeze({
     initialText: 'none',
     parse: parseEgressEntries,
   }),
-  logLevel: setting({
+  logLevel: setting<(typeof LOG_LEVELS)[number]>({
     variable: 'PUNCTUAL_LOG_LEVEL',
     placeholder: 'level',
     help: `least level to log: ${LOG_LEVELS.join(', ')}`,
     initial: 'info',
     parse: oneOf(LOG_LEVELS),
   }),
-  logFormat: setting({
+  logFormat: setting<(typeof LOG_FORMATS)[number]>({
     variable: 'PUNCTUAL_LOG_FORMAT',
     placeholder: 'format',
     help: 'json, text, or auto: text on a terminal, else json',

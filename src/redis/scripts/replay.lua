@@ -23,7 +23,8 @@ local live = call('HMGET', KEYS[8], 'a', 'm', 's', 't')
 if not body or not live[3] then return { 'gone' } end
 
 local large = tonumber(string.sub(body, 16, 16)) % 2
-local request = string.sub(body, string.find(body, '\n', string.find(body, '|', 31, true), true))
+local start = string.find(body, '\n', 31, true)
+local request = string.sub(body, start)
 local limit = timeout ~= '' and timeout or live[4]
 local payload = large == 1 and call('HGET', KEYS[12], old_seq)
 

@@ -8,8 +8,13 @@
 
 local Settle = {}
 
--- Puts a delayed job where it waits: near, or its minute's bucket when that is declared.
--- `minutes` maps minute -> key of its bucket. Answers whether a bucket took it.
+-- The request part of a record: all from the first line break on.
+local function request_part(body)
+  local start = string.find(body, '\n', 31, true)
+  return string.sub(body, start)
+end
+
+-- Whether a job due then waits in its minute's bucket, not in near. `minutes` maps minute -> key of its bucket.
 function Settle.is_for_bucket(now, due, minutes)
   return due - now > 60000 and minutes[math.floor(due / 60000)] ~= nil
 end
@@ -21,7 +26,7 @@ function Settle.retry(ctx, keys, q, job)
   local bucket = Settle.is_for_bucket(ctx.now, due, ctx.minutes)
   local flags = tonumber(string.sub(body, 16, 16)) % 2 + (bucket and 2 or 0)
   local attempt = tonumber(string.sub(body, 14, 14), 36) + 1
-  local request = string.sub(body, string.find(body, '\n', 31, true))
+  local request = request_part(body)
   local digit = attempt < 10 and tostring(attempt) or string.char(87 + attempt)
   local id = string.format('%.0f', tonumber(job.id) + ctx.shards)
   local record = pad13(due) .. digit .. '0' .. flags .. string.sub(body, 17, 30) .. string.format('%.0f', job.delay)
@@ -39,7 +44,7 @@ end
 function Settle.dead_letter(ctx, keys, q, job)
   local body = call('HGET', keys.b, job.id)
   local bar = string.find(body, '|', 31, true)
-  local request = string.sub(body, string.find(body, '\n', bar, true))
+  local request = request_part(body)
   local purge = ctx.now + job.delay
   call('HSET', keys.xb, job.root, string.sub(body, 1, bar) .. job.record .. request)
   call('ZADD', keys.x, purge, job.root)

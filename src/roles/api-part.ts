@@ -1,0 +1,87 @@
+import type { RequestListener } from 'node:http'
+import { createApiServer } from '../api/api-server.ts'
+import { createApi } from '../api/create-api.ts'
+import { StartupError } from '../domain/errors.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import type { EgressPolicy } from '../ports/http-caller.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Metrics } from '../ports/metrics.ts'
+import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
+import type { CompiledSettings } from '../redis/compiled-settings.ts'
+import { createJobIntake } from '../redis/job-intake.ts'
+import { createJobStore } from '../redis/job-store.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Store } from './store.ts'
+
+/** Answers still being written at a stop get this long. */
+const CLOSE_GRACE_MS = 5_000
+
+/** Starts the API on a store; answers its port. It stops taking requests with the lifecycle. */
+export async function startApi(options: {
+  host: string
+  port: number
+  store: Store
+  queues: QueueStore
+  editor: QueueEditor
+  settings: CompiledSettings
+  egress: EgressPolicy
+  fallback?: RequestListener
+  logger: Logger
+  metrics: Metrics
+  lifecycle: Lifecycle
+}): Promise<number> {
+  const { engine } = options.store
+  const listener = createApi({
+    intake: createJobIntake(engine, {
+      defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
+      nowMs: () => systemClock.monotonicMs(),
+    }),
+    jobs: createJobStore(engine),
+    queues: options.queues,
+    editor: options.editor,
+    tokens: options.settings,
+    teamSettings: options.settings,
+    egress: options.egress,
+    jobIds: engine.jobIds,
+    clock: systemClock,
+    logger: options.logger,
+    metrics: options.metrics,
+    ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
+  })
+  const server = createApiServer(listener, systemClock)
+  options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS))
+  try {
+    const { port } = await server.listen(options.port, options.host)
+    return port
+  } catch (error) {
+    throw new StartupError(portMessage(error, options.port, options.host), { cause: error })
+  }
+}
+
+function portMessage(error: unknown, port: number, host: string): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') {
+    return `Port ${port} on ${host} is taken: stop what listens there, or set PUNCTUAL_PORT to another.`
+  }
+  if (code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine: set PUNCTUAL_HOST.`
+  if (code === 'EACCES') return `Port ${port} needs more rights: set PUNCTUAL_PORT to one above 1023.`
+  return `The API cannot listen on ${host}:${port}: ${message}`
+}
+
+/** Where no resources are kept, an edit goes to the engine alone. */
+export function createEngineEditor(queues: QueueStore): QueueEditor {
+  return {
+    edit: async (team, queueId, change) => {
+      const queue = await queues.get(team, queueId)
+      if (queue === null) return null
+      await queues.apply(team, queue.name, { ...queue.settings, ...change })
+      return queues.get(team, queueId)
+    },
+    remove: async (team, queueId) => {
+      const queue = await queues.get(team, queueId)
+      return queue === null ? 'not_found' : queues.remove(team, queue.name)
+    },
+  }
+}
+

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import { createExecutor, type Executor } from '../executor/executor.ts'
+import { createHttpCaller } from '../outbound/http-caller.ts'
+import type { EgressGuard } from '../outbound/egress-guard.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Metrics } from '../ports/metrics.ts'
+import type { TeamSettingsSource } from '../ports/team-settings.ts'
+import { connectRedis } from '../redis/connection.ts'
+import { createJobSource } from '../redis/job-source.ts'
+import { createShardUpkeep } from '../redis/upkeep.ts'
+import { subscribeToWakeHints } from '../redis/wake-hints.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import { EXECUTOR_COMMAND_TIMEOUT_MS, type Store } from './store.ts'
+import { VERSION } from './version.ts'
+
+/** Starts an executor on a store; it is stopped with the lifecycle. */
+export async function startExecutor(options: {
+  redisUrl: string
+  store: Store
+  egress: EgressGuard
+  teams: TeamSettingsSource
+  concurrency: number
+  /** What running calls get at a stop. */
+  graceMs: number
+  logger: Logger
+  metrics: Metrics
+  lifecycle: Lifecycle
+}): Promise<Executor> {
+  const { store, logger, metrics, lifecycle } = options
+  const { engine } = store
+  const listener = await connectRedis({
+    url: options.redisUrl,
+    name: 'punctual-hints',
+    commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
+    logger,
+  })
+  lifecycle.onStop('hint connection', () => listener.disconnect())
+  const caller = createHttpCaller({ egress: options.egress, clock: systemClock, version: VERSION })
+  lifecycle.onStop('outgoing connections', () => caller.close())
+  const executor = createExecutor({
+    openSources: (executorId) =>
+      engine.shards.map(({ shard }) => createJobSource(engine, shard, executorId)),
+    upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
+    hints: await subscribeToWakeHints(listener),
+    caller,
+    teams: options.teams,
+    jobIds: engine.jobIds,
+    clock: systemClock,
+    logger,
+    metrics,
+    concurrency: options.concurrency,
+    newExecutorId: () => randomBytes(9).toString('base64url'),
+    random: Math.random,
+    redisNowMs: (shard) => engine.runner.redisNowMs(shard),
+  })
+  lifecycle.onStop('executor', () => executor.stop(options.graceMs))
+  executor.start()
+  return executor
+}

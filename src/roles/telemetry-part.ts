@@ -1,0 +1,49 @@
+import type { Logger } from '../ports/logger.ts'
+import type { Metrics } from '../ports/metrics.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { createOpsServer, type ReadinessCheck } from '../telemetry/ops-server.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import type { Lifecycle } from './lifecycle.ts'
+
+type LoggerOptions = Parameters<typeof createLogger>[0]
+
+export interface Telemetry {
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** Answers the port. */
+  startOpsServer(options: {
+    host: string
+    port: number
+    checks: readonly ReadinessCheck[]
+    lifecycle: Lifecycle
+  }): Promise<number>
+}
+
+export function createTelemetry(settings: {
+  logLevel: LoggerOptions['level']
+  logFormat: LoggerOptions['format']
+}): Telemetry {
+  const logger = createLogger({ level: settings.logLevel, format: settings.logFormat })
+  const registry = createMetrics({ processMetrics: true })
+  return {
+    logger,
+    metrics: registry.metrics,
+    startOpsServer: async ({ host, port, checks, lifecycle }) => {
+      const server = createOpsServer({ host, port, checks, renderMetrics: registry.render })
+      lifecycle.onStop('ops server', () => server.stop())
+      return server.start()
+    },
+  }
+}
+
+/** Ready only while Redis answers. */
+export function redisCheck(connection: RedisConnection): ReadinessCheck {
+  return {
+    name: 'redis',
+    failure: async () => {
+      await connection.ping()
+      return null
+    },
+  }
+}
