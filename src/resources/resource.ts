@@ -1,0 +1,68 @@
+import type { QueueSettings } from '../domain/queue-settings.ts'
+
+export const API_VERSION = 'punctual.dev/v1alpha1'
+
+/** A queue as its owner wrote it down. */
+export interface HttpQueueResource {
+  readonly kind: 'HttpQueue'
+  /** The namespace. */
+  readonly team: string
+  /** `metadata.name`. */
+  readonly name: string
+  /** The name jobs are pushed to: `spec.queueName`, else `metadata.name`. */
+  readonly queueName: string
+  readonly settings: QueueSettings
+}
+
+/** Names one value of a Secret of the same team. */
+export interface SecretRef {
+  readonly name: string
+  readonly key: string
+}
+
+export interface TeamSettingsResource {
+  readonly kind: 'TeamSettings'
+  readonly team: string
+  readonly name: 'team'
+  readonly egressAllow: readonly string[]
+  /** Newest first, at most two. */
+  readonly signingSecretRefs: readonly SecretRef[]
+}
+
+export interface SecretResource {
+  readonly kind: 'Secret'
+  readonly team: string
+  readonly name: string
+  readonly data: Readonly<Record<string, Uint8Array>>
+}
+
+export type Resource = HttpQueueResource | TeamSettingsResource | SecretResource
+
+/** What is wrong, and where. Never holds a value of a Secret. */
+export interface ManifestProblem {
+  readonly file: string
+  /** From 1; null when the whole file is meant. */
+  readonly document: number | null
+  /** From 1; null when no line can be named. */
+  readonly line: number | null
+  /** `spec.retryDelays[0]`; null when no field is meant. */
+  readonly field: string | null
+  /** A sentence that says what is allowed. */
+  readonly reason: string
+}
+
+/** `queues.yaml, document 2, line 14, spec.timeoutSeconds: 0 must be from 1 to 300.` */
+export function problemText(problem: ManifestProblem): string {
+  const place = [
+    problem.file,
+    ...(problem.document === null ? [] : [`document ${problem.document}`]),
+    ...(problem.line === null ? [] : [`line ${problem.line}`]),
+    ...(problem.field === null ? [] : [problem.field]),
+  ]
+  return `${place.join(', ')}: ${problem.reason}`
+}
+
+/** Tells resources of one folder apart, as Kubernetes does in one cluster. */
+export function identityOf(resource: Resource): string {
+  return JSON.stringify([resource.kind, resource.team, resource.name])
+}

@@ -1,0 +1,83 @@
+import type { FieldProblem } from './field-path.ts'
+
+/** Fields of a core `v1` Secret that are understood; anything else is a mistake. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'apiVersion',
+  'kind',
+  'metadata',
+  'type',
+  'immutable',
+  'data',
+  'stringData',
+])
+const KEY = /^[-._a-zA-Z0-9]{1,253}$/
+
+/** The values of a Secret: `data` in base64, and over it `stringData` as it stands. No value is ever named. */
+export function secretDataOf(document: Readonly<Record<string, unknown>>): {
+  readonly data: Readonly<Record<string, Uint8Array>>
+  readonly problems: readonly FieldProblem[]
+} {
+  const problems: FieldProblem[] = Object.keys(document)
+    .filter((name) => !FIELDS.has(name))
+    .map((name) => ({ path: [name], reason: `is not a known field; known here: ${[...FIELDS].join(', ')}.` }))
+  const encoded = valuesOf(document, 'data', fromBase64, 'must be a text in base64.')
+  const plain = valuesOf(document, 'stringData', fromText, 'must be a text; put quotes around a number.')
+  return {
+    data: Object.freeze({ ...encoded.values, ...plain.values }),
+    problems: [...problems, ...encoded.problems, ...plain.problems],
+  }
+}
+
+function valuesOf(
+  document: Readonly<Record<string, unknown>>,
+  field: 'data' | 'stringData',
+  decode: (value: unknown) => Uint8Array | null,
+  reason: string,
+): { values: Record<string, Uint8Array>; problems: FieldProblem[] } {
+  const map = document[field] ?? {}
+  if (typeof map !== 'object' || Array.isArray(map)) {
+    return { values: {}, problems: [{ path: [field], reason: 'must be a map of keys and texts.' }] }
+  }
+  const values: Record<string, Uint8Array> = {}
+  const problems: FieldProblem[] = []
+  for (const [key, value] of Object.entries(map)) {
+    const bytes = decode(value)
+    if (!KEY.test(key)) {
+      problems.push({ path: [field, key], reason: 'is no key: letters, digits, -, _ and . are allowed.' })
+    } else if (bytes === null) problems.push({ path: [field, key], reason })
+    else values[key] = bytes
+  }
+  return { values, problems }
+}
+
+function fromBase64(value: unknown): Uint8Array | null {
+  if (typeof value !== 'string') return null
+  const text = value.replaceAll(/[\r\n]/g, '')
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : null
+}
+
+function fromText(value: unknown): Uint8Array | null {
+  return typeof value === 'string' ? Buffer.from(value, 'utf8') : null
+}
+
+const SIGNING_SECRET = /^[\x21-\x7e]{1,512}$/
+
+/** The text of a signing secret, or what is wrong with it. */
+export function signingSecretOf(bytes: Uint8Array): { readonly text: string } | { readonly reason: string } {
+  const text = Buffer.from(bytes).toString('utf8')
+  if (/[\r\n]$/.test(text)) {
+    return { reason: 'ends with a line break: write it without one (printf, not echo).' }
+  }
+  if (!SIGNING_SECRET.test(text)) return { reason: 'must be 1 to 512 visible ASCII characters.' }
+  if (text.startsWith('whsec_') && !isBase64(text.slice('whsec_'.length))) {
+    return { reason: 'must be base64 after whsec_.' }
+  }
+  return { text }
+}
+
+/** With padding or without. */
+function isBase64(text: string): boolean {
+  const bare = text.replace(/=+$/, '')
+  return bare !== '' && Buffer.from(text, 'base64').toString('base64').replace(/=+$/, '') === bare
+}

@@ -1,0 +1,97 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import * as limits from '../../../src/domain/limits.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
+import { specOfSettings } from '../../../src/resources/queue-spec.ts'
+
+interface Schema {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly maxLength?: number
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly 'x-kubernetes-int-or-string'?: boolean
+}
+
+const folder = join(import.meta.dirname, '../../../crds')
+
+function schemaOf(file: string): Schema {
+  const crd = parse(readFileSync(join(folder, file), 'utf8')) as {
+    metadata: { name: string }
+    spec: { group: string; names: { plural: string }; versions: { schema: { openAPIV3Schema: Schema } }[] }
+  }
+  expect(crd.metadata.name).toBe(`${crd.spec.names.plural}.${crd.spec.group}`)
+  expect(file).toBe(`${crd.metadata.name}.yaml`)
+  return crd.spec.versions[0]?.schema.openAPIV3Schema ?? {}
+}
+
+/** Every node below the kind's own fields, with its path. */
+function nodesOf(schema: Schema, path = ''): Array<readonly [string, Schema]> {
+  const below = Object.entries(schema.properties ?? {}).filter(
+    ([name]) => path !== '' || name === 'spec' || name === 'status',
+  )
+  return [
+    [path, schema],
+    ...below.flatMap(([name, child]) => nodesOf(child, `${path}.${name}`)),
+    ...(schema.items === undefined ? [] : nodesOf(schema.items, `${path}[]`)),
+  ]
+}
+
+describe.each(readdirSync(folder))('%s', (file) => {
+  it.each(nodesOf(schemaOf(file)))('%s is typed and bounded', (_path, node) => {
+    expect(node.type !== undefined || node['x-kubernetes-int-or-string'] === true).toBe(true)
+    const isBounded = {
+      integer: node.enum !== undefined || node.minimum !== undefined,
+      array: node.maxItems !== undefined && node.items !== undefined,
+      string: node.enum !== undefined || node.maxLength !== undefined || 'format' in node,
+      object: true,
+      boolean: true,
+    }[node.type ?? 'boolean']
+    expect(isBounded).toBe(true)
+  })
+})
+
+describe('HttpQueue', () => {
+  const spec = schemaOf('httpqueues.punctual.dev.yaml').properties?.spec?.properties ?? {}
+
+  it('has the defaults of a queue made by a push', () => {
+    const defaults = Object.entries(spec).flatMap(([name, field]) =>
+      field.default === undefined ? [] : [[name, field.default] as const],
+    )
+    const { maxParallelism, ...expected } = specOfSettings(DEFAULT_QUEUE_SETTINGS)
+    expect(Object.fromEntries(defaults)).toEqual(expected)
+    expect(maxParallelism).toBeNull()
+    expect(spec.maxParallelism).not.toHaveProperty('default')
+  })
+
+  it('has a field for each setting, and one for the name', () => {
+    expect(Object.keys(spec).sort()).toEqual(
+      [...Object.keys(specOfSettings(DEFAULT_QUEUE_SETTINGS)), 'queueName'].sort(),
+    )
+  })
+
+  it('has the bounds of the service', () => {
+    expect(spec).toMatchObject({
+      queueName: { minLength: 1, maxLength: limits.QUEUE_NAME_CHARACTERS_MAX },
+      timeoutSeconds: { minimum: limits.TIMEOUT_SECONDS_MIN, maximum: limits.TIMEOUT_SECONDS_MAX },
+      retryDelays: {
+        minItems: 1,
+        maxItems: limits.RETRY_DELAYS_MAX,
+        items: { minimum: limits.RETRY_DELAY_SECONDS_MIN, maximum: limits.RETRY_DELAY_SECONDS_MAX },
+      },
+      successAssertions: {
+        maxItems: limits.SUCCESS_ASSERTIONS_MAX,
+        items: { properties: { value: { maxLength: limits.ASSERTION_TEXT_CHARACTERS_MAX } } },
+      },
+      maxParallelism: { minimum: 1, maximum: limits.MAX_PARALLELISM_MAX },
+      dlqRetentionDays: { enum: [...limits.DLQ_RETENTION_DAYS] },
+    })
+  })
+})
