@@ -8,7 +8,6 @@ import type { Clock } from '../ports/clock.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { JobIntake, PushResult } from '../ports/job-intake.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettingsSource, TokenVerifier } from '../ports/team-settings.ts'
 import { answerError, answerFault, answerJson, answerProblem, answerRetryLater } from './answers.ts'
 import { authenticate } from './authentication.ts'
@@ -26,7 +25,6 @@ export interface PushRouteParts {
   readonly teamSettings: TeamSettingsSource
   readonly clock: Clock
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'jobsPushed'>
   /** Bytes of bodies that may wait for the store; 256 MiB unless given. */
   readonly waitingBytesMax?: number
 }
@@ -61,7 +59,6 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
     intake.push({ team, ...read.value }).then(
       (result) => {
         waitingBytes -= body.length
-        if (result.status === 'created') metrics.jobsPushed(1)
         answerPush(response, result)
       },
       (fault: unknown) => {

@@ -36,7 +36,8 @@ describe('a push', () => {
     })
     expect(Object.keys(answer.headers)).not.toEqual(expect.arrayContaining(['x-powered-by']))
     expect(Object.keys(answer.headers)).not.toEqual(expect.arrayContaining(['etag']))
-    expect(api.counted).toEqual([1])
+    // The intake counts: counted here too, every push would count twice.
+    expect(api.counted).toEqual([])
   })
 
   test('reaches the store with its team, its payload as written and its key', async () => {
@@ -55,7 +56,7 @@ describe('a push', () => {
     ])
   })
 
-  test('a repeat is answered as the first time, and not counted again', async () => {
+  test('a repeat is answered as the first time', async () => {
     const own = await startApi({
       intake: { push: () => Promise.resolve({ ...createdResult(), status: 'repeated' } as never) },
     })
@@ -63,7 +64,6 @@ describe('a push', () => {
       status: 201,
       text: CREATED,
     })
-    expect(own.counted).toEqual([])
     await own.close()
   })
 
