@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
+import { applySamples } from '../../../src/standalone/samples.ts'
+
+const samples = join(import.meta.dirname, '../../../config/samples')
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'punctual-samples-'))
+})
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('samples', () => {
+  it('go into a folder that is not there yet', () => {
+    const resources = join(folder, 'resources')
+    expect(applySamples(resources)).toEqual(['one-at-a-time.yaml', 'quick-retries.yaml', 'team.yaml'])
+    expect(readdirSync(resources)).toHaveLength(3)
+  })
+
+  it('go into a folder that holds only dot files', () => {
+    writeFileSync(join(folder, '.punctual-store'), 'x')
+    expect(applySamples(folder)).toHaveLength(3)
+  })
+
+  it('leave a folder alone that holds anything', () => {
+    mkdirSync(join(folder, 'sub'))
+    expect(applySamples(folder)).toEqual([])
+    expect(readdirSync(folder)).toEqual(['sub'])
+  })
+
+  it.each(readdirSync(samples))('%s is valid, and stays so with its comments taken off', (file) => {
+    const text = readFileSync(join(samples, file), 'utf8')
+    const reader = createManifestReader('default')
+    expect(reader.read(file, text)).toMatchObject({ problems: [] })
+    // Fields that are commented out; sentences begin with a capital letter or a word alone.
+    const tried = text.replaceAll(/^( *)# (?=-|---|[a-zA-Z]+:| )/gm, '$1')
+    expect(reader.read(file, tried)).toMatchObject({ problems: [] })
+  })
+
+  it('show signing as a try-out', () => {
+    const text = readFileSync(join(samples, 'team.yaml'), 'utf8')
+    const tried = text.replaceAll(/^( *)# (?=-|---|[a-zA-Z]+:| )/gm, '$1')
+    const { resources } = createManifestReader('default').read('team.yaml', tried)
+    expect(resources.map((one) => one.resource)).toMatchObject([
+      { kind: 'TeamSettings', signingSecretRefs: [{ name: 'signing', key: 'current' }] },
+      { kind: 'Secret', name: 'signing' },
+    ])
+  })
+})
