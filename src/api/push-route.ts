@@ -34,16 +34,7 @@ export interface PushRouteParts {
  * too much waits, 400, 422.
  */
 export function createPushRoute(parts: PushRouteParts): RequestListener {
-  const {
-    intake,
-    tokens,
-    egress,
-    teamSettings,
-    clock,
-    logger,
-    metrics,
-    waitingBytesMax = WAITING_BYTES_MAX,
-  } = parts
+  const { intake, tokens, egress, teamSettings, clock, logger, waitingBytesMax = WAITING_BYTES_MAX } = parts
   let waitingBytes = 0
 
   const push = (team: string, body: Buffer, request: IncomingMessage, response: ServerResponse): void => {
