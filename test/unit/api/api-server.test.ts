@@ -117,7 +117,7 @@ test('close ends idle connections at once and cuts a stuck one after the grace',
   const idleEnded = new Promise<void>((resolve) => idle.on('close', () => resolve()))
   const stuck = call(port, '/').then(
     () => 'answered',
-    (fault: Error) => fault.message,
+    (fault: unknown) => String(fault),
   )
   await arrived.promise
   const closed = server.close(5_000)
