@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Logger } from '../ports/logger.ts'
-import type { Metrics } from '../ports/metrics.ts'
 import type { TokenVerifier } from '../ports/team-settings.ts'
 import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { authenticate } from './authentication.ts'
@@ -13,7 +12,6 @@ import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 
 export interface ApiParts extends PushRouteParts, JobRouteParts, QueueRouteParts {
   /** The intake counts what was pushed; the API must not count it again and has nothing else to count yet. */
-  readonly metrics: Pick<Metrics, 'jobsPushed'>
   /** Answers what is not below `/api/` (the echo target, the dashboard); without it that is a 404. */
   readonly fallback?: RequestListener
 }

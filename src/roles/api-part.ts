@@ -5,7 +5,6 @@ import { StartupError } from '../domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Metrics } from '../ports/metrics.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { CompiledSettings } from '../redis/compiled-settings.ts'
 import { createJobIntake } from '../redis/job-intake.ts'
@@ -28,7 +27,6 @@ export async function startApi(options: {
   egress: EgressPolicy
   fallback?: RequestListener
   logger: Logger
-  metrics: Metrics
   lifecycle: Lifecycle
 }): Promise<number> {
   const { engine } = options.store
@@ -46,7 +44,6 @@ export async function startApi(options: {
     jobIds: engine.jobIds,
     clock: systemClock,
     logger: options.logger,
-    metrics: options.metrics,
     ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
   })
   const server = createApiServer(listener, systemClock)
@@ -84,4 +81,3 @@ export function createEngineEditor(queues: QueueStore): QueueEditor {
     },
   }
 }
-

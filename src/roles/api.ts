@@ -17,7 +17,10 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
   const { logger, metrics } = telemetry
   const key = settings.secretsKey
-  if (key === null) throw new StartupError('PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one.')
+  if (key === null)
+    throw new StartupError(
+      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one.',
+    )
   await runUntilSignalled(logger, async (lifecycle) => {
     const store = await openStore({
       url: settings.redisUrl,
@@ -52,7 +55,6 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       settings: compiled,
       egress: createEgressGuard({ allow: settings.egressAllow, deny: settings.egressDeny, allowable: null }),
       logger,
-      metrics,
       lifecycle,
     })
     logger.info('The API listens', { url: `http://${settings.host}:${port}` })

@@ -39,8 +39,7 @@ export async function startExecutor(options: {
   const caller = createHttpCaller({ egress: options.egress, clock: systemClock, version: VERSION })
   lifecycle.onStop('outgoing connections', () => caller.close())
   const executor = createExecutor({
-    openSources: (executorId) =>
-      engine.shards.map(({ shard }) => createJobSource(engine, shard, executorId)),
+    openSources: (executorId) => engine.shards.map(({ shard }) => createJobSource(engine, shard, executorId)),
     upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
     hints: await subscribeToWakeHints(listener),
     caller,

@@ -14,7 +14,10 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
   const { logger, metrics } = telemetry
   const key = settings.secretsKey
-  if (key === null) throw new StartupError('PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one.')
+  if (key === null)
+    throw new StartupError(
+      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one.',
+    )
   await runUntilSignalled(logger, async (lifecycle) => {
     const store = await openStore({
       url: settings.redisUrl,

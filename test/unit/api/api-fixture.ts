@@ -109,7 +109,6 @@ export interface RunningApi {
   readonly port: number
   readonly pushed: NewJob[]
   readonly logged: unknown[][]
-  readonly counted: number[]
   readonly server: ApiServer
   close(): Promise<void>
 }
@@ -118,7 +117,6 @@ export interface RunningApi {
 export async function startApi(change: Partial<ApiParts> = {}): Promise<RunningApi> {
   const pushed: NewJob[] = []
   const logged: unknown[][] = []
-  const counted: number[] = []
   const note = (...entry: unknown[]): void => void logged.push(entry)
   const logger: Logger = { debug: note, info: note, warn: note, error: note, child: () => logger }
   const parts: ApiParts = {
@@ -146,12 +144,11 @@ export async function startApi(change: Partial<ApiParts> = {}): Promise<RunningA
     jobIds: JOB_IDS,
     clock,
     logger,
-    metrics: { jobsPushed: (count) => void counted.push(count) },
     ...change,
   }
   const server = createApiServer(createApi(parts), clock)
   const { port } = await server.listen(0, '127.0.0.1')
-  return { port, pushed, logged, counted, server, close: () => server.close(1_000) }
+  return { port, pushed, logged, server, close: () => server.close(1_000) }
 }
 
 export function createdResult(): PushResult {
