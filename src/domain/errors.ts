@@ -29,3 +29,8 @@ export class StartupError extends Error {
     this.name = 'StartupError'
   }
 }
+
+/** What a log says about a thrown value, which need not be an Error. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,3 +1,4 @@
+import { reasonOf } from '../domain/errors.ts'
 import type { JobIds } from '../domain/job-ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpCaller } from '../ports/http-caller.ts'
@@ -5,14 +6,22 @@ import type { JobSource, ShardUpkeep, WakeHints } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
-import { createCallRunner } from './call-runner.ts'
+import { createCallRunner, type CallRunner } from './call-runner.ts'
 import { createCallSampler } from './call-sampler.ts'
-import { createJobPool } from './job-pool.ts'
-import { createRescuer } from './rescuer.ts'
-import { createShardWatcher } from './shard-watcher.ts'
+import { createJobPool, type JobPool } from './job-pool.ts'
+import { createRescuer, type Rescuer } from './rescuer.ts'
+import { createShardWatcher, type ShardWatcher } from './shard-watcher.ts'
 import { createTenure, type Tenure } from './tenure.ts'
 
-/** Claims jobs, makes their calls, writes their ends; promotes, rescues and sweeps on the way. */
+/**
+ * Claims jobs, makes their calls, writes their ends; promotes, rescues and sweeps on the way. Owns: the slots, one
+ * tenure at a time, a watcher per shard and the rescuer.
+ *
+ *     new → beginning ⇄ holding (a tenure has its leases) → stopped
+ *
+ * A tenure that cannot begin or that loses a lease is followed by another, under a new id, until `stop`, which waits
+ * for the tenure to leave and for the watchers and the rescuer to be at rest.
+ */
 export interface Executor {
   /** Begins; goes on trying while Redis is away. */
   start(): void
@@ -22,131 +31,155 @@ export interface Executor {
   isReady(): boolean
 }
 
+export interface ExecutorOptions {
+  /** Opens this executor id's hold on every shard. */
+  openSources(executorId: string): JobSource[]
+  readonly upkeeps: readonly ShardUpkeep[]
+  readonly hints: WakeHints
+  readonly caller: HttpCaller
+  readonly teams: TeamSettingsSource
+  readonly jobIds: JobIds
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** Calls open at once. */
+  readonly concurrency: number
+  newExecutorId(): string
+  random(): number
+  redisNowMs(shard: number): number
+}
+
 const RETRY_START_MS = 500
 /** How long claiming rests when this machine cannot open connections. */
 const LOCAL_FAULT_PAUSE_MS = 1_000
 
-export function createExecutor(options: {
-  /** Opens this executor id's hold on every shard. */
-  openSources(executorId: string): JobSource[]
-  upkeeps: readonly ShardUpkeep[]
-  hints: WakeHints
-  caller: HttpCaller
-  teams: TeamSettingsSource
-  jobIds: JobIds
-  clock: Clock
-  logger: Logger
-  metrics: Metrics
-  /** Calls open at once. */
-  concurrency: number
-  newExecutorId(): string
-  random(): number
-  redisNowMs(shard: number): number
-}): Executor {
-  const { clock, logger, metrics } = options
-  const pool = createJobPool(options.concurrency)
-  let pausedUntilMs = 0
-  let tenure: Tenure | null = null
-  let isReady = false
-  let isStopping = false
-  let stopping: Promise<void> | null = null
-  let cancelRetry: () => void = () => undefined
+export function createExecutor(options: ExecutorOptions): Executor {
+  return new LeasingExecutor(options)
+}
 
-  const runner = createCallRunner({
-    caller: options.caller,
-    teams: options.teams,
-    jobIds: options.jobIds,
-    sampler: createCallSampler(clock),
-    logger,
-    metrics,
-    onLocalFault: () => {
-      pausedUntilMs = clock.monotonicMs() + LOCAL_FAULT_PAUSE_MS
-    },
-  })
-  const watchers = options.upkeeps.map((upkeep) =>
-    createShardWatcher({
-      upkeep,
+class LeasingExecutor implements Executor {
+  readonly #options: ExecutorOptions
+  readonly #pool: JobPool
+  readonly #runner: CallRunner
+  readonly #watchers: readonly ShardWatcher[]
+  readonly #rescuer: Rescuer
+  #pausedUntilMs = 0
+  #tenure: Tenure | null = null
+  #isReady = false
+  #isStopping = false
+  #stopping: Promise<void> | null = null
+  #cancelRetry: () => void = () => undefined
+  #stopHints: () => void = () => undefined
+
+  constructor(options: ExecutorOptions) {
+    const { clock, logger, metrics } = options
+    this.#options = options
+    this.#pool = createJobPool(options.concurrency)
+    this.#pool.onRelease(() => {
+      metrics.callsInFlight(this.#pool.busy)
+      this.#tenure?.slotFreed()
+    })
+    this.#runner = createCallRunner({
+      caller: options.caller,
+      teams: options.teams,
+      jobIds: options.jobIds,
+      sampler: createCallSampler(clock),
+      logger,
+      metrics,
+      onLocalFault: () => {
+        this.#pausedUntilMs = clock.monotonicMs() + LOCAL_FAULT_PAUSE_MS
+      },
+    })
+    this.#watchers = options.upkeeps.map((upkeep) =>
+      createShardWatcher({
+        upkeep,
+        clock,
+        logger,
+        redisNowMs: () => options.redisNowMs(upkeep.shard),
+        onRunnable: () => this.#tenure?.wake(upkeep.shard),
+      }),
+    )
+    this.#rescuer = createRescuer({
+      upkeeps: options.upkeeps,
       clock,
       logger,
-      redisNowMs: () => options.redisNowMs(upkeep.shard),
-      onRunnable: () => tenure?.wake(upkeep.shard),
-    }),
-  )
-  const rescuer = createRescuer({
-    upkeeps: options.upkeeps,
-    clock,
-    logger,
-    random: options.random,
-    onReaped: (shard) => tenure?.wake(shard),
-  })
+      random: options.random,
+      onReaped: (shard) => this.#tenure?.wake(shard),
+    })
+  }
 
-  pool.onRelease(() => {
-    metrics.callsInFlight(pool.busy)
-    tenure?.slotFreed()
-  })
+  start(): void {
+    this.#stopHints = this.#options.hints.onWake((shard) => this.#tenure?.wake(shard))
+    for (const watcher of this.#watchers) watcher.start()
+    this.#rescuer.start()
+    this.#run().catch((error: unknown) =>
+      this.#options.logger.error('The executor stopped by itself', { reason: reasonOf(error) }),
+    )
+  }
 
-  async function run(): Promise<void> {
-    while (!isStopping) {
-      const current = openTenure()
+  stop(graceMs: number): Promise<void> {
+    return (this.#stopping ??= this.#stop(graceMs))
+  }
+
+  isReady(): boolean {
+    return this.#isReady
+  }
+
+  async #stop(graceMs: number): Promise<void> {
+    this.#isStopping = true
+    this.#isReady = false
+    this.#cancelRetry()
+    this.#stopHints()
+    await Promise.all([
+      this.#tenure?.stop(graceMs),
+      this.#rescuer.stop(),
+      ...this.#watchers.map((watcher) => watcher.stop()),
+    ])
+  }
+
+  async #run(): Promise<void> {
+    const { logger } = this.#options
+    while (!this.#isStopping) {
+      const tenure = this.#openTenure()
       try {
-        await current.start()
+        await tenure.start()
       } catch (error) {
-        logger.warn('The executor cannot begin; it tries again', { reason: (error as Error).message })
-        await current.leave()
-        await rest(RETRY_START_MS)
+        logger.warn('The executor cannot begin; it tries again', { reason: reasonOf(error) })
+        await tenure.leave()
+        await this.#rest(RETRY_START_MS)
         continue
       }
-      tenure = current
-      isReady = true
+      this.#tenure = tenure
+      this.#isReady = true
       logger.info('The executor holds its leases')
-      await current.lost
-      isReady = false
-      if (!isStopping) await current.leave()
+      await tenure.lost
+      this.#isReady = false
+      if (!this.#isStopping) await tenure.leave()
     }
   }
 
-  function openTenure(): Tenure {
-    const current = createTenure({
-      sources: options.openSources(options.newExecutorId()),
-      pool,
-      runner,
+  #openTenure(): Tenure {
+    const { clock, logger, metrics } = this.#options
+    const tenure = createTenure({
+      sources: this.#options.openSources(this.#options.newExecutorId()),
+      pool: this.#pool,
+      runner: this.#runner,
       clock,
       logger,
       metrics,
-      isPaused: () => clock.monotonicMs() < pausedUntilMs,
+      isPaused: () => clock.monotonicMs() < this.#pausedUntilMs,
     })
-    current.onNextDue((shard, nextDueMs) => watchers[shard]?.noteNextDue(nextDueMs))
-    return current
+    tenure.onNextDue((shard, nextDueMs) => this.#watchers[shard]?.noteNextDue(nextDueMs))
+    return tenure
   }
 
-  function rest(ms: number): Promise<void> {
+  #rest(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = clock.after(ms, resolve)
-      cancelRetry = () => {
+      const cancel = this.#options.clock.after(ms, resolve)
+      this.#cancelRetry = () => {
         cancel()
         resolve()
       }
     })
-  }
-
-  async function stop(graceMs: number): Promise<void> {
-    isStopping = true
-    isReady = false
-    cancelRetry()
-    stopHints()
-    await Promise.all([tenure?.stop(graceMs), rescuer.stop(), ...watchers.map((watcher) => watcher.stop())])
-  }
-
-  let stopHints: () => void = () => undefined
-
-  return {
-    start: () => {
-      stopHints = options.hints.onWake((shard) => tenure?.wake(shard))
-      for (const watcher of watchers) watcher.start()
-      rescuer.start()
-      run().catch((error: Error) => logger.error('The executor stopped by itself', { reason: error.message }))
-    },
-    stop: (graceMs) => (stopping ??= stop(graceMs)),
-    isReady: () => isReady,
   }
 }

@@ -1,5 +1,5 @@
 import { FINISH_BATCH_MAX } from '../domain/limits.ts'
-import { StoreUnavailableError } from '../domain/errors.ts'
+import { reasonOf, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JobSource, WorkEnd } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -8,6 +8,11 @@ import type { Logger } from '../ports/logger.ts'
  * Writes the ends of one shard's work. Owns: ends not yet written. One finish is under way at a time and the next
  * gathers meanwhile, so a batch is a single job when it is quiet and 64 under load. The same batch is sent until
  * Redis answers it, or until `discard`: then the lease is gone and the ends are worth nothing.
+ *
+ *     idle ⇄ flushing (until nothing waits)
+ *
+ * After `discard` every end is settled as stale without a word to Redis. There is nothing to stop: it is at rest as
+ * soon as every end it was given is settled.
  */
 export interface Finisher {
   add(end: WorkEnd): void
@@ -16,64 +21,73 @@ export interface Finisher {
   discard(): void
 }
 
-const RETRY_DELAY_MS = 100
-
-export function createFinisher(options: {
-  source: JobSource
-  clock: Clock
-  logger: Logger
+export interface FinisherOptions {
+  readonly source: JobSource
+  readonly clock: Clock
+  readonly logger: Logger
   /** The end is written (or refused as stale, or discarded): its slot is free. */
   onSettled(end: WorkEnd, outcome: 'done' | 'stale'): void
   /** A fault that no resend mends. */
   onFault(error: unknown): void
-}): Finisher {
-  const { source, clock, logger } = options
-  let waiting: WorkEnd[] = []
-  let isFlushing = false
-  let isDiscarding = false
+}
 
-  function startFlush(): void {
-    if (isFlushing) return
-    isFlushing = true
-    // The calls that end in the same turn share a batch.
-    setImmediate(() => void flush())
+const RETRY_DELAY_MS = 100
+
+export function createFinisher(options: FinisherOptions): Finisher {
+  return new BatchingFinisher(options)
+}
+
+class BatchingFinisher implements Finisher {
+  readonly #options: FinisherOptions
+  #waiting: WorkEnd[] = []
+  #isFlushing = false
+  #isDiscarding = false
+
+  constructor(options: FinisherOptions) {
+    this.#options = options
   }
 
-  async function flush(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, FINISH_BATCH_MAX)
-      waiting = waiting.slice(FINISH_BATCH_MAX)
-      const outcomes = await write(batch)
-      batch.forEach((end, i) => options.onSettled(end, outcomes?.[i] ?? 'stale'))
+  add(end: WorkEnd): void {
+    this.#waiting.push(end)
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    // The calls that end in the same turn share a batch.
+    setImmediate(() => void this.#flush())
+  }
+
+  isIdle(): boolean {
+    return !this.#isFlushing
+  }
+
+  discard(): void {
+    this.#isDiscarding = true
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, FINISH_BATCH_MAX)
+      this.#waiting = this.#waiting.slice(FINISH_BATCH_MAX)
+      const outcomes = await this.#write(batch)
+      batch.forEach((end, i) => this.#options.onSettled(end, outcomes?.[i] ?? 'stale'))
     }
-    isFlushing = false
+    this.#isFlushing = false
   }
 
   /** null when the batch was discarded. */
-  async function write(batch: readonly WorkEnd[]): Promise<ReadonlyArray<'done' | 'stale'> | null> {
-    while (!isDiscarding) {
+  async #write(batch: readonly WorkEnd[]): Promise<ReadonlyArray<'done' | 'stale'> | null> {
+    const { source, clock, logger } = this.#options
+    while (!this.#isDiscarding) {
       try {
         return await source.finish(batch)
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) {
-          logger.error('Ended jobs could not be written', { reason: (error as Error).message })
-          options.onFault(error)
+          logger.error('Ended jobs could not be written', { reason: reasonOf(error) })
+          this.#options.onFault(error)
           return null
         }
         await new Promise<void>((resolve) => clock.after(RETRY_DELAY_MS, resolve))
       }
     }
     return null
-  }
-
-  return {
-    add: (end) => {
-      waiting.push(end)
-      startFlush()
-    },
-    isIdle: () => !isFlushing,
-    discard: () => {
-      isDiscarding = true
-    },
   }
 }

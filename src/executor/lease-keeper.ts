@@ -1,11 +1,17 @@
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../domain/limits.ts'
+import { reasonOf } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JobSource } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
 
 /**
  * Keeps one shard's lease. Owns: the local deadline, by the monotonic clock, counted from before each beat was sent,
- * so it always ends before the lease that Redis holds. Past it, or when Redis says so, `onLost` is called once.
+ * so it always ends before the lease that Redis holds.
+ *
+ *     new → kept (a beat and a deadline are always set) → stopped (neither is)
+ *
+ * Past the deadline, or when Redis says the lease is gone, it stops itself and calls `onLost`, once. `stop` waits for
+ * nothing: the answer of a beat that is under way is only counted, no other follows it.
  */
 export interface LeaseKeeper {
   /** Makes the lease; throws StoreUnavailableError. */
@@ -13,70 +19,82 @@ export interface LeaseKeeper {
   stop(): void
 }
 
-/** After a beat that failed the next one goes out soon: a short outage must not cost the lease. */
-const RETRY_BEAT_MS = 500
-
-export function createLeaseKeeper(options: {
-  source: JobSource
-  clock: Clock
-  logger: Logger
+export interface LeaseKeeperOptions {
+  readonly source: JobSource
+  readonly clock: Clock
+  readonly logger: Logger
   onLost(reason: string): void
   /** Redis says how many jobs this executor holds. */
   onHeld(held: number): void
-}): LeaseKeeper {
-  const { source, clock, logger } = options
-  let deadlineMs = 0
-  let isStopped = false
-  let cancelBeat: () => void = () => undefined
-  let cancelDeadline: () => void = () => undefined
+}
 
-  function lose(reason: string): void {
-    if (isStopped) return
-    stop()
-    options.onLost(reason)
+/** After a beat that failed the next one goes out soon: a short outage must not cost the lease. */
+const RETRY_BEAT_MS = 500
+
+export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
+  return new BeatingLeaseKeeper(options)
+}
+
+class BeatingLeaseKeeper implements LeaseKeeper {
+  readonly #options: LeaseKeeperOptions
+  #isStopped = false
+  #cancelBeat: () => void = () => undefined
+  #cancelDeadline: () => void = () => undefined
+
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options
   }
 
-  function stop(): void {
-    isStopped = true
-    cancelBeat()
-    cancelDeadline()
+  async register(): Promise<void> {
+    await this.#beat(true)
+    this.#beatAfter(LEASE_BEAT_MS)
   }
 
-  function watchDeadline(): void {
-    cancelDeadline()
-    cancelDeadline = clock.after(Math.max(0, deadlineMs - clock.monotonicMs()), () =>
-      lose('the lease ran out'),
-    )
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelBeat()
+    this.#cancelDeadline()
   }
 
-  async function beat(register: boolean): Promise<'ok' | 'lost'> {
+  #lose(reason: string): void {
+    if (this.#isStopped) return
+    this.stop()
+    this.#options.onLost(reason)
+  }
+
+  async #beat(register: boolean): Promise<'ok' | 'lost'> {
+    const { source, clock } = this.#options
     const sentAtMs = clock.monotonicMs()
     const answer = await source.beat(register)
     if (answer.status === 'lease_lost') return 'lost'
-    deadlineMs = sentAtMs + LEASE_MS - LEASE_MARGIN_MS
-    if (!isStopped) watchDeadline()
-    options.onHeld(answer.held)
+    if (!this.#isStopped) this.#watchDeadline(sentAtMs + LEASE_MS - LEASE_MARGIN_MS)
+    this.#options.onHeld(answer.held)
     return 'ok'
   }
 
-  function beatAfter(delayMs: number): void {
-    if (isStopped) return
-    cancelBeat = clock.after(delayMs, () => {
-      beat(false).then(
-        (status) => (status === 'ok' ? beatAfter(LEASE_BEAT_MS) : lose('Redis had ended the lease')),
-        (error: Error) => {
-          logger.debug('A lease could not be renewed yet', { reason: error.message })
-          beatAfter(RETRY_BEAT_MS)
-        },
-      )
-    })
+  #watchDeadline(deadlineMs: number): void {
+    const { clock } = this.#options
+    this.#cancelDeadline()
+    this.#cancelDeadline = clock.after(Math.max(0, deadlineMs - clock.monotonicMs()), () =>
+      this.#lose('the lease ran out'),
+    )
   }
 
-  return {
-    register: async () => {
-      await beat(true)
-      beatAfter(LEASE_BEAT_MS)
-    },
-    stop,
+  #beatAfter(delayMs: number): void {
+    if (this.#isStopped) return
+    this.#cancelBeat = this.#options.clock.after(delayMs, () => void this.#renew())
+  }
+
+  async #renew(): Promise<void> {
+    let status: 'ok' | 'lost'
+    try {
+      status = await this.#beat(false)
+    } catch (error) {
+      this.#options.logger.debug('A lease could not be renewed yet', { reason: reasonOf(error) })
+      this.#beatAfter(RETRY_BEAT_MS)
+      return
+    }
+    if (status === 'ok') this.#beatAfter(LEASE_BEAT_MS)
+    else this.#lose('Redis had ended the lease')
   }
 }

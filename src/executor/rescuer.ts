@@ -1,11 +1,16 @@
+import { reasonOf } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ShardUpkeep } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
-import { createSignal } from './signal.ts'
+import { createSignal, type Signal } from './signal.ts'
 
 /**
  * Takes jobs back from lost executors and sweeps what is past its time, one shard after another. Every executor runs
- * one; several at once do no harm.
+ * one; several at once do no harm. Owns: the loop, and when it sweeps next.
+ *
+ *     new → running (a round over the shards, then a rest) → stopping → at rest
+ *
+ * `stop` waits for the round that is under way.
  */
 export interface Rescuer {
   start(): void
@@ -13,75 +18,89 @@ export interface Rescuer {
   stop(): Promise<void>
 }
 
+export interface RescuerOptions {
+  readonly upkeeps: readonly ShardUpkeep[]
+  readonly clock: Clock
+  readonly logger: Logger
+  /** 0–1; spreads the executors' rounds. */
+  random(): number
+  onReaped(shard: number): void
+}
+
 const REAP_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 10_000
 /** While a sweep finds more to do it goes on after this pause, so that it never holds Redis for long. */
 const SWEEP_PAUSE_MS = 50
 
-export function createRescuer(options: {
-  upkeeps: readonly ShardUpkeep[]
-  clock: Clock
-  logger: Logger
-  /** 0–1; spreads the executors' rounds. */
-  random(): number
-  onReaped(shard: number): void
-}): Rescuer {
-  const { upkeeps, clock, logger } = options
-  const awake = createSignal(clock)
-  let isStopped = false
-  let loop: Promise<void> = Promise.resolve()
+export function createRescuer(options: RescuerOptions): Rescuer {
+  return new LoopingRescuer(options)
+}
 
-  async function attempt<T>(what: string, shard: number, run: () => Promise<T>): Promise<T | null> {
-    try {
-      return await run()
-    } catch (error) {
-      logger.debug('Upkeep of a shard failed; it is tried again', {
-        what,
-        shard,
-        reason: (error as Error).message,
-      })
-      return null
+class LoopingRescuer implements Rescuer {
+  readonly #options: RescuerOptions
+  readonly #awake: Signal
+  #isStopped = false
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(options: RescuerOptions) {
+    this.#options = options
+    this.#awake = createSignal(options.clock)
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#awake.notify()
+    await this.#loop
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options
+    let sweepAtMs = clock.monotonicMs() + SWEEP_EVERY_MS * this.#options.random()
+    await this.#awake.wait(REAP_EVERY_MS * this.#options.random())
+    while (!this.#isStopped) {
+      await this.#reapAll()
+      if (clock.monotonicMs() >= sweepAtMs) {
+        const isMore = await this.#sweepAll()
+        sweepAtMs = clock.monotonicMs() + (isMore ? SWEEP_PAUSE_MS : SWEEP_EVERY_MS)
+      }
+      if (!this.#isStopped) {
+        await this.#awake.wait(Math.min(REAP_EVERY_MS, Math.max(0, sweepAtMs - clock.monotonicMs())))
+      }
     }
   }
 
-  async function reapAll(): Promise<void> {
-    for (const upkeep of upkeeps) {
-      const reaped = await attempt('reap', upkeep.shard, () => upkeep.reap())
-      if (reaped !== null && reaped.jobs > 0) options.onReaped(upkeep.shard)
+  async #reapAll(): Promise<void> {
+    for (const upkeep of this.#options.upkeeps) {
+      const reaped = await this.#attempt('reap', upkeep.shard, () => upkeep.reap())
+      if (reaped !== null && reaped.jobs > 0) this.#options.onReaped(upkeep.shard)
     }
   }
 
   /** Answers whether a shard has more to sweep at once. */
-  async function sweepAll(): Promise<boolean> {
+  async #sweepAll(): Promise<boolean> {
     let isMore = false
-    for (const upkeep of upkeeps) {
-      const swept = await attempt('sweep', upkeep.shard, () => upkeep.sweep())
+    for (const upkeep of this.#options.upkeeps) {
+      const swept = await this.#attempt('sweep', upkeep.shard, () => upkeep.sweep())
       isMore ||= swept?.isMore ?? false
     }
     return isMore
   }
 
-  async function run(): Promise<void> {
-    let sweepAtMs = clock.monotonicMs() + SWEEP_EVERY_MS * options.random()
-    await awake.wait(REAP_EVERY_MS * options.random())
-    while (!isStopped) {
-      await reapAll()
-      if (clock.monotonicMs() >= sweepAtMs) {
-        const isMore = await sweepAll()
-        sweepAtMs = clock.monotonicMs() + (isMore ? SWEEP_PAUSE_MS : SWEEP_EVERY_MS)
-      }
-      if (!isStopped) await awake.wait(Math.min(REAP_EVERY_MS, Math.max(0, sweepAtMs - clock.monotonicMs())))
+  /** null when it failed: the next round tries again, and the other shards do not wait for it. */
+  async #attempt<T>(what: string, shard: number, run: () => Promise<T>): Promise<T | null> {
+    try {
+      return await run()
+    } catch (error) {
+      this.#options.logger.debug('Upkeep of a shard failed; it is tried again', {
+        what,
+        shard,
+        reason: reasonOf(error),
+      })
+      return null
     }
-  }
-
-  return {
-    start: () => {
-      loop = run()
-    },
-    stop: async () => {
-      isStopped = true
-      awake.notify()
-      await loop
-    },
   }
 }

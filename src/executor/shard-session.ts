@@ -1,21 +1,26 @@
 import { CLAIM_BATCH_MAX } from '../domain/limits.ts'
-import { StoreUnavailableError } from '../domain/errors.ts'
+import { reasonOf, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClaimedWork, JobSource, WorkEnd } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Metrics } from '../ports/metrics.ts'
+import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
 import type { CallRunner } from './call-runner.ts'
-import { createFinisher } from './finisher.ts'
+import { createFinisher, type Finisher } from './finisher.ts'
 import type { JobPool } from './job-pool.ts'
-import { createLeaseKeeper } from './lease-keeper.ts'
-import { createSignal } from './signal.ts'
+import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts'
+import { createSignal, type Signal } from './signal.ts'
 
 /**
- * One executor's work on one shard under one lease. Owns every job it claimed until its end is written.
+ * One executor's work on one shard under one lease. Owns every job it claimed, and the job's slot, until its end is
+ * written.
  *
  *     registering → claiming → draining (stop) → left
  *                      ↓
  *                    lost (lease gone: calls cut, results worth nothing)
+ *
+ * Registering: no lease, nothing is held. Claiming: the lease is kept and every held job has a slot and a call or an
+ * end on its way. Draining: no new claim; the lease is kept for what is held. Lost: the lease is no longer kept and
+ * ends are discarded. `drain` waits for the claim under way and until nothing is held, `leave` for Redis.
  */
 export interface ShardSession {
   readonly shard: number
@@ -57,144 +62,186 @@ export interface ShardSessionOptions {
 }
 
 export function createShardSession(options: ShardSessionOptions): ShardSession {
-  const { source, pool, runner, clock, logger, metrics } = options
-  const held = new Set<number>()
-  const awake = createSignal(clock)
-  const dueListeners: Array<(nextDueMs: number | null) => void> = []
-  let mayHaveWork = true
-  let isEnding = false
-  let isClaiming = false
-  let mismatches = 0
-  let loop: Promise<void> = Promise.resolve()
-  let whenEmpty: (() => void) | null = null
-  let draining: Promise<void> | null = null
+  return new LeasedShardSession(options)
+}
 
-  const finisher = createFinisher({
-    source,
-    clock,
-    logger,
-    onSettled: settle,
-    onFault: () => lose('ends could not be written'),
-  })
-  const lease = createLeaseKeeper({ source, clock, logger, onLost: lose, onHeld: compareHeld })
+class LeasedShardSession implements ShardSession {
+  readonly shard: number
+  readonly #options: ShardSessionOptions
+  readonly #held = new Set<number>()
+  readonly #finisher: Finisher
+  readonly #lease: LeaseKeeper
+  readonly #awake: Signal
+  readonly #dueListeners: Array<(nextDueMs: number | null) => void> = []
+  #mayHaveWork = true
+  #isEnding = false
+  #isClaiming = false
+  #mismatches = 0
+  #loop: Promise<void> = Promise.resolve()
+  #whenEmpty: (() => void) | null = null
+  #draining: Promise<void> | null = null
 
-  function settle(end: WorkEnd, outcome: 'done' | 'stale'): void {
-    held.delete(end.work.jobId)
-    pool.release(1)
-    count(end, outcome)
-    if (held.size === 0) whenEmpty?.()
+  constructor(options: ShardSessionOptions) {
+    const { source, clock, logger } = options
+    this.shard = source.shard
+    this.#options = options
+    this.#awake = createSignal(clock)
+    this.#finisher = createFinisher({
+      source,
+      clock,
+      logger,
+      onSettled: (end, outcome) => this.#settle(end, outcome),
+      onFault: () => this.#lose('ends could not be written'),
+    })
+    this.#lease = createLeaseKeeper({
+      source,
+      clock,
+      logger,
+      onLost: (reason) => this.#lose(reason),
+      onHeld: (held) => this.#compareHeld(held),
+    })
   }
 
-  function count(end: WorkEnd, outcome: 'done' | 'stale'): void {
-    if (outcome === 'stale') return metrics.jobFinished('stale', 1)
-    if (end.type === 'given_back') return metrics.jobFinished('released', 1)
-    if (end.type === 'callback_ended') return
-    const { kind } = end.end
-    metrics.jobFinished(kind === 'retry' ? 'retrying' : kind === 'dead_letter' ? 'dead_lettered' : kind, 1)
+  async start(): Promise<void> {
+    await this.#lease.register()
+    this.#loop = this.#claimLoop()
   }
 
-  function lose(reason: string): void {
-    if (isEnding && held.size === 0) return
-    isEnding = true
-    lease.stop()
-    finisher.discard()
-    awake.notify()
-    options.onLost(reason)
+  wake(): void {
+    this.#mayHaveWork = true
+    this.#awake.notify()
   }
 
-  /** A claim whose answer never came leaves jobs that Redis thinks we hold. */
-  function compareHeld(inRedis: number): void {
-    const isComparable = !isClaiming && finisher.isIdle()
-    mismatches = isComparable && inRedis > held.size ? mismatches + 1 : 0
-    if (mismatches < MISMATCHES_MAX) return
-    mismatches = 0
-    source.giveBackUnknown(new Set(held)).then(
-      (jobs) => logger.warn('Jobs of a lost claim were given back', { shard: source.shard, jobs }),
-      (error: Error) => logger.debug('Jobs of a lost claim wait on', { reason: error.message }),
-    )
+  slotFreed(): void {
+    this.#awake.notify()
   }
 
-  async function claimLoop(): Promise<void> {
-    while (!isEnding) {
-      const slots = mayHaveWork && !options.isPaused() ? pool.reserve(CLAIM_BATCH_MAX) : 0
+  drain(): Promise<void> {
+    return (this.#draining ??= this.#drain())
+  }
+
+  discard(): void {
+    this.#finisher.discard()
+  }
+
+  async leave(): Promise<void> {
+    this.#lease.stop()
+    await this.#options.source.leave()
+  }
+
+  onNextDue(listener: (nextDueMs: number | null) => void): void {
+    this.#dueListeners.push(listener)
+  }
+
+  async #drain(): Promise<void> {
+    this.#isEnding = true
+    this.#awake.notify()
+    await this.#loop
+    if (this.#held.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenEmpty = resolve
+      })
+    }
+  }
+
+  async #claimLoop(): Promise<void> {
+    const { pool } = this.#options
+    while (!this.#isEnding) {
+      const slots = this.#mayHaveWork && !this.#options.isPaused() ? pool.reserve(CLAIM_BATCH_MAX) : 0
       if (slots === 0) {
-        await awake.wait(IDLE_WAIT_MS)
+        await this.#awake.wait(IDLE_WAIT_MS)
         continue
       }
-      const used = await claim(slots)
+      const used = await this.#claim(slots)
       if (used < slots) pool.release(slots - used)
       // Others were quicker: a short rest instead of a race for the same queues.
-      if (used === 0 && mayHaveWork) await awake.wait(CONTENDED_WAIT_MS)
+      if (used === 0 && this.#mayHaveWork) await this.#awake.wait(CONTENDED_WAIT_MS)
     }
   }
 
   /** Answers how many of the slots are in use now. */
-  async function claim(slots: number): Promise<number> {
-    isClaiming = true
+  async #claim(slots: number): Promise<number> {
+    const { source, clock, logger } = this.#options
+    this.#isClaiming = true
     try {
       const answer = await source.claim(slots)
       if (answer.status === 'lease_lost') {
-        lose('a claim was refused')
+        this.#lose('a claim was refused')
         return 0
       }
-      mayHaveWork = answer.runnable > 0
-      for (const listener of dueListeners) listener(answer.nextDueMs)
-      for (const work of answer.work) start(work)
+      this.#mayHaveWork = answer.runnable > 0
+      for (const listener of this.#dueListeners) listener(answer.nextDueMs)
+      for (const work of answer.work) this.#run(work)
       return answer.work.length
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) {
-        logger.error('A claim failed', { shard: source.shard, reason: (error as Error).message })
+        logger.error('A claim failed', { shard: source.shard, reason: reasonOf(error) })
       }
       await new Promise<void>((resolve) => clock.after(RETRY_CLAIM_MS, resolve))
       return 0
     } finally {
-      isClaiming = false
+      this.#isClaiming = false
     }
   }
 
-  function start(work: ClaimedWork): void {
-    held.add(work.jobId)
+  #run(work: ClaimedWork): void {
+    const { source, runner, logger, metrics, signal } = this.#options
+    this.#held.add(work.jobId)
     if (work.kind === 'job') metrics.jobStarted(work.startedAtMs - work.scheduledAtMs)
     runner
-      .run(work, options.signal, () => source.redisNowMs())
-      .catch((error: Error): WorkEnd => {
-        logger.error('A job could not be run; it waits', { jobId: work.jobId, reason: error.message })
+      .run(work, signal, () => source.redisNowMs())
+      .catch((error: unknown): WorkEnd => {
+        logger.error('A job could not be run; it waits', { jobId: work.jobId, reason: reasonOf(error) })
         return { type: 'given_back', work }
       })
-      .then((end) => finisher.add(end))
-      .catch((error: Error) => logger.error('An end was lost', { reason: error.message }))
+      .then((end) => this.#finisher.add(end))
+      .catch((error: unknown) => logger.error('An end was lost', { reason: reasonOf(error) }))
   }
 
-  async function drain(): Promise<void> {
-    isEnding = true
-    awake.notify()
-    await loop
-    if (held.size > 0) {
-      await new Promise<void>((resolve) => {
-        whenEmpty = resolve
-      })
-    }
+  #settle(end: WorkEnd, outcome: 'done' | 'stale'): void {
+    const { pool, metrics } = this.#options
+    this.#held.delete(end.work.jobId)
+    pool.release(1)
+    const counted = countedAs(end, outcome)
+    if (counted !== null) metrics.jobFinished(counted, 1)
+    if (this.#held.size === 0) this.#whenEmpty?.()
   }
 
-  return {
-    shard: source.shard,
-    start: async () => {
-      await lease.register()
-      loop = claimLoop()
-    },
-    wake: () => {
-      mayHaveWork = true
-      awake.notify()
-    },
-    slotFreed: () => awake.notify(),
-    drain: () => (draining ??= drain()),
-    discard: () => finisher.discard(),
-    leave: async () => {
-      lease.stop()
-      await source.leave()
-    },
-    onNextDue: (listener) => {
-      dueListeners.push(listener)
-    },
+  #lose(reason: string): void {
+    if (this.#isEnding && this.#held.size === 0) return
+    this.#isEnding = true
+    this.#lease.stop()
+    this.#finisher.discard()
+    this.#awake.notify()
+    this.#options.onLost(reason)
+  }
+
+  /** A claim whose answer never came leaves jobs that Redis thinks we hold. */
+  #compareHeld(inRedis: number): void {
+    const { source, logger } = this.#options
+    const isComparable = !this.#isClaiming && this.#finisher.isIdle()
+    this.#mismatches = isComparable && inRedis > this.#held.size ? this.#mismatches + 1 : 0
+    if (this.#mismatches < MISMATCHES_MAX) return
+    this.#mismatches = 0
+    source.giveBackUnknown(new Set(this.#held)).then(
+      (jobs) => logger.warn('Jobs of a lost claim were given back', { shard: source.shard, jobs }),
+      (error: unknown) => logger.debug('Jobs of a lost claim wait on', { reason: reasonOf(error) }),
+    )
+  }
+}
+
+/** null for a callback, which its runner has counted. */
+function countedAs(end: WorkEnd, outcome: 'done' | 'stale'): FinishOutcome | null {
+  if (outcome === 'stale') return 'stale'
+  if (end.type === 'given_back') return 'released'
+  if (end.type === 'callback_ended') return null
+  switch (end.end.kind) {
+    case 'retry':
+      return 'retrying'
+    case 'dead_letter':
+      return 'dead_lettered'
+    case 'success':
+    case 'failed_no_retries':
+      return end.end.kind
   }
 }
