@@ -24,7 +24,19 @@ export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judge
     response: result.kind === 'answered' ? recordResponse(result) : null,
     failureReason: judgement.failureReason,
     errorMessage: judgement.errorMessage,
-    timings: { queueWaitMs: work.startedAtMs - work.scheduledAtMs, ...result.timings },
+    timings: { queueWaitMs: work.startedAtMs - work.scheduledAtMs, ...roundTimings(result.timings) },
+  }
+}
+
+/** To the tenth of a millisecond: what lies below is noise. */
+function roundTimings(timings: HttpCallResult['timings']): HttpCallResult['timings'] {
+  const round = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
+  return {
+    dnsMs: round(timings.dnsMs),
+    connectMs: round(timings.connectMs),
+    tlsMs: round(timings.tlsMs),
+    firstByteMs: round(timings.firstByteMs),
+    bodyMs: round(timings.bodyMs),
   }
 }
 

@@ -70,8 +70,14 @@ class LeasingExecutor implements Executor {
   #stopping: Promise<void> | null = null
   #cancelRetry: () => void = () => undefined
   #stopHints: () => void = () => undefined
+  #running: Promise<void> = Promise.resolve()
+  readonly #whenStopping: Promise<void>
+  readonly #tellStopping: () => void
 
   constructor(options: ExecutorOptions) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#whenStopping = promise
+    this.#tellStopping = resolve
     const { clock, logger, metrics } = options
     this.#options = options
     this.#pool = createJobPool(options.concurrency)
@@ -112,7 +118,7 @@ class LeasingExecutor implements Executor {
     this.#stopHints = this.#options.hints.onWake((shard) => this.#tenure?.wake(shard))
     for (const watcher of this.#watchers) watcher.start()
     this.#rescuer.start()
-    this.#run().catch((error: unknown) =>
+    this.#running = this.#run().catch((error: unknown) =>
       this.#options.logger.error('The executor stopped by itself', { reason: reasonOf(error) }),
     )
   }
@@ -130,17 +136,20 @@ class LeasingExecutor implements Executor {
     this.#isReady = false
     this.#cancelRetry()
     this.#stopHints()
+    this.#tellStopping()
     await Promise.all([
       this.#tenure?.stop(graceMs),
       this.#rescuer.stop(),
       ...this.#watchers.map((watcher) => watcher.stop()),
     ])
+    await this.#running
   }
 
   async #run(): Promise<void> {
     const { logger } = this.#options
     while (!this.#isStopping) {
       const tenure = this.#openTenure()
+      this.#tenure = tenure
       try {
         await tenure.start()
       } catch (error) {
@@ -149,12 +158,15 @@ class LeasingExecutor implements Executor {
         await this.#rest(RETRY_START_MS)
         continue
       }
-      this.#tenure = tenure
-      this.#isReady = true
-      logger.info('The executor holds its leases')
-      await tenure.lost
-      this.#isReady = false
-      if (!this.#isStopping) await tenure.leave()
+      if (!this.#isStopping) {
+        this.#isReady = true
+        logger.info('The executor holds its leases')
+        await Promise.race([tenure.lost, this.#whenStopping])
+        this.#isReady = false
+        if (this.#isStopping) return
+      }
+      // Lost, or stopped while it began: what Redis gave it since then goes back.
+      await tenure.leave()
     }
   }
 
@@ -174,6 +186,7 @@ class LeasingExecutor implements Executor {
   }
 
   #rest(ms: number): Promise<void> {
+    if (this.#isStopping) return Promise.resolve()
     return new Promise((resolve) => {
       const cancel = this.#options.clock.after(ms, resolve)
       this.#cancelRetry = () => {

@@ -171,7 +171,7 @@ class LeasedShardSession implements ShardSession {
       }
       this.#mayHaveWork = answer.runnable > 0
       for (const listener of this.#dueListeners) listener(answer.nextDueMs)
-      for (const work of answer.work) this.#run(work)
+      for (const work of answer.work) this.#begin(work)
       return answer.work.length
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) {
@@ -184,9 +184,15 @@ class LeasedShardSession implements ShardSession {
     }
   }
 
+  #begin(work: ClaimedWork): void {
+    this.#held.add(work.jobId)
+    // Claimed while the session was told to end: back at once, others may have slots.
+    if (this.#isEnding) this.#finisher.add({ type: 'given_back', work })
+    else this.#run(work)
+  }
+
   #run(work: ClaimedWork): void {
     const { source, runner, logger, metrics, signal } = this.#options
-    this.#held.add(work.jobId)
     if (work.kind === 'job') metrics.jobStarted(work.startedAtMs - work.scheduledAtMs)
     runner
       .run(work, signal, () => source.redisNowMs())
