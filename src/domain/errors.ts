@@ -21,6 +21,15 @@ export class StorageFullError extends Error {
   }
 }
 
+/** An edit that the place where resources are kept does not take; the message says why. */
+export class EditRefusedError extends Error {
+  readonly code = 'edit_refused'
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options)
+    this.name = 'EditRefusedError'
+  }
+}
+
 /** A mistake of the person who starts the program; the message says how to mend it. Ends the program with 2. */
 export class StartupError extends Error {
   readonly code = 'startup'

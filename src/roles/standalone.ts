@@ -1,2 +1,268 @@
+import type { RequestListener } from 'node:http'
+import { relative } from 'node:path'
+import { reasonOf } from '../domain/errors.ts'
+import { SHUTDOWN_GRACE_MS } from '../domain/limits.ts'
+import { openFolderStore } from '../folder-store/folder-store.ts'
+import { createEgressGuard, type EgressGuard } from '../outbound/egress-guard.ts'
+import type { Executor } from '../executor/executor.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
+import type { TeamSettingsSource } from '../ports/team-settings.ts'
+import {
+  createCompiledSettings,
+  createCompiledSettingsWriter,
+  type CompiledSettings,
+} from '../redis/compiled-settings.ts'
+import { bindStoreId } from '../redis/installation.ts'
+import { createJobIntake } from '../redis/job-intake.ts'
+import { createJobStore } from '../redis/job-store.ts'
+import { createQueueStore } from '../redis/queue-store.ts'
+import { createSecretBox } from '../redis/secret-box.ts'
 import type { StandaloneSettings } from '../settings/role-settings.ts'
-export async function runStandalone(_settings: StandaloneSettings): Promise<void> {}
+import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
+import { createEchoTarget, ECHO_PATH, type EchoTarget } from '../standalone/echo-target.ts'
+import { startRedisChild } from '../standalone/redis-child.ts'
+import { applySamples } from '../standalone/samples.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import { startApi } from './api-part.ts'
+import { startExecutor } from './executor-part.ts'
+import { showFirstJob } from './first-try.ts'
+import { applyFolderChange, createFolderEditor } from './folder-part.ts'
+import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
+import { API_COMMAND_TIMEOUT_MS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './store.ts'
+import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
+
+const TEAM = 'default'
+
+/** All roles in one process, with a Redis of its own unless one is named. Redis stops last. */
+export async function runStandalone(settings: StandaloneSettings): Promise<void> {
+  const telemetry = createTelemetry(settings)
+  const { logger } = telemetry
+  await runUntilSignalled(logger, async (lifecycle, signal) => {
+    const folder = openDataFolder({
+      path: settings.dataDir,
+      token: settings.token,
+      secretsKey: settings.secretsKey,
+    })
+    lifecycle.onStop('data folder', () => folder.close())
+    const redisUrl =
+      settings.redisUrl ?? (await startOwnRedis(settings, folder, { logger, lifecycle, signal }))
+    await startParts(settings, folder, redisUrl, { telemetry, lifecycle, signal })
+  })
+}
+
+async function startOwnRedis(
+  settings: StandaloneSettings,
+  folder: DataFolder,
+  { logger, lifecycle, signal }: { logger: Logger; lifecycle: Lifecycle; signal: AbortSignal },
+): Promise<string> {
+  const child = await startRedisChild({
+    folder: folder.redisPath,
+    maxmemoryBytes: settings.redisMaxmemoryBytes,
+    clock: systemClock,
+    logger,
+    signal,
+  })
+  lifecycle.onStop('redis', () => child.stop())
+  return child.url
+}
+
+interface StartContext {
+  readonly telemetry: Telemetry
+  readonly lifecycle: Lifecycle
+  readonly signal: AbortSignal
+}
+
+async function startParts(
+  settings: StandaloneSettings,
+  folder: DataFolder,
+  redisUrl: string,
+  context: StartContext,
+): Promise<void> {
+  const { telemetry, lifecycle } = context
+  const { logger, metrics } = telemetry
+  const store = await openStore({
+    ...settings,
+    url: redisUrl,
+    name: 'punctual-api',
+    commandTimeoutMs: API_COMMAND_TIMEOUT_MS,
+    logger,
+    metrics,
+    lifecycle,
+  })
+  const resources = await openResources(settings, folder, store, context)
+  const egress = createEgressGuard({
+    allow: settings.egressAllow,
+    deny: settings.egressDeny,
+    allowable: null,
+  })
+  const executor = await startOwnExecutor(settings, redisUrl, {
+    ...context,
+    egress,
+    teams: resources.compiled,
+  })
+  const opsPort = await telemetry.startOpsServer({
+    host: settings.host,
+    port: settings.opsPort,
+    checks: [
+      redisCheck(store.connection),
+      { name: 'leases', failure: () => (executor.isReady() ? null : 'no leases yet') },
+    ],
+    lifecycle,
+  })
+  const port = await startApi({
+    host: settings.host,
+    port: settings.port,
+    store,
+    queues: resources.queues,
+    editor: resources.editor,
+    settings: resources.compiled,
+    egress,
+    fallback: fallbackWith(createEchoTarget(systemClock)),
+    logger,
+    lifecycle,
+  })
+  const baseUrl = `http://${urlHost(settings.host)}:${port}`
+  folder.announce(baseUrl)
+  logger.info('Standalone runs', { url: baseUrl, opsUrl: `http://${urlHost(settings.host)}:${opsPort}` })
+  if (settings.logFormat === 'json') return
+  greet({ baseUrl, folder, manifests: settings.manifests })
+  if (resources.isFirstStart) showFirstTry(baseUrl, store, context)
+}
+
+/** A connection of its own: an executor waits longer for Redis than the API may. */
+async function startOwnExecutor(
+  settings: StandaloneSettings,
+  redisUrl: string,
+  context: StartContext & { egress: EgressGuard; teams: TeamSettingsSource },
+): Promise<Executor> {
+  const { logger, metrics } = context.telemetry
+  const store = await openStore({
+    ...settings,
+    url: redisUrl,
+    name: 'punctual-executor',
+    commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
+    logger,
+    metrics,
+    lifecycle: context.lifecycle,
+  })
+  return startExecutor({
+    redisUrl,
+    store,
+    egress: context.egress,
+    teams: context.teams,
+    concurrency: settings.executorConcurrency,
+    graceMs: SHUTDOWN_GRACE_MS,
+    logger,
+    metrics,
+    lifecycle: context.lifecycle,
+  })
+}
+
+interface Resources {
+  readonly queues: QueueStore
+  readonly editor: QueueEditor
+  readonly compiled: CompiledSettings
+  /** The samples were applied: nothing was there before. */
+  readonly isFirstStart: boolean
+}
+
+/** Puts the token and the folder of resources in force and goes on watching the folder. */
+async function openResources(
+  settings: StandaloneSettings,
+  folder: DataFolder,
+  store: Store,
+  { telemetry: { logger }, lifecycle }: StartContext,
+): Promise<Resources> {
+  const { connection } = store
+  const queues = createQueueStore(store.engine)
+  const box = createSecretBox(folder.secretsKey)
+  const writer = createCompiledSettingsWriter(connection, box)
+  const compiled = createCompiledSettings({ connection, box, clock: systemClock, logger })
+  await writer.putToken(folder.token, TEAM)
+  lifecycle.onStop('compiled settings', () => compiled.stop())
+  await compiled.start()
+
+  const isFirstStart = applySamples(settings.manifests).length > 0
+  const resources = await openFolderStore({
+    folder: settings.manifests,
+    team: TEAM,
+    statePath: folder.folderStatePath,
+    logger,
+    clock: systemClock,
+  })
+  await bindStoreId(connection, resources.storeId, settings.manifests)
+  lifecycle.onStop('resources', () => resources.stop())
+  await resources.start(async (change) => {
+    await applyFolderChange(change, { queues, writer })
+    await compiled.refresh()
+  })
+  return { queues, editor: createFolderEditor(resources, queues), compiled, isFirstStart }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+/** Runs beside everything else; its faults are worth a line in the log and no more. */
+function showFirstTry(baseUrl: string, store: Store, { telemetry, signal }: StartContext): void {
+  showFirstJob({
+    baseUrl,
+    team: TEAM,
+    intake: createJobIntake(store.engine, {
+      defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
+      nowMs: () => systemClock.monotonicMs(),
+    }),
+    jobs: createJobStore(store.engine),
+    jobIds: store.engine.jobIds,
+    say,
+    signal,
+  }).catch((error: unknown) =>
+    telemetry.logger.warn('The first job could not be shown', { reason: reasonOf(error) }),
+  )
+}
+
+/** Beside the API there is the echo target; it answers calls from this machine only. */
+function fallbackWith(echo: EchoTarget): RequestListener {
+  return (request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0]
+    if (path === ECHO_PATH) return echo(request, response)
+    request.resume()
+    response.writeHead(404, { 'content-type': 'application/json' })
+    response.end('{"error":"Not found"}')
+  }
+}
+
+function greet({
+  baseUrl,
+  folder,
+  manifests,
+}: {
+  baseUrl: string
+  folder: DataFolder
+  manifests: string
+}): void {
+  const token = folder.tokenPath === null ? '$PUNCTUAL_TOKEN' : `$(cat ${shown(folder.tokenPath)})`
+  const tokenText = folder.tokenPath === null ? 'the one in PUNCTUAL_TOKEN' : folder.token
+  say('')
+  say(`  Punctual runs on ${baseUrl}`)
+  say(`  Token      ${tokenText}`)
+  say(`  Resources  ${shown(manifests)} (queues and team settings; changes are in force within 2 s)`)
+  say('')
+  say('  Push a job from another terminal:')
+  say('')
+  say(`  curl ${baseUrl}/api/jobs -H "Authorization: Bearer ${token}" \\`)
+  say(`    -H 'Content-Type: application/json' \\`)
+  say(`    -d '{"queue": "emails", "url": "${baseUrl}/echo", "payload": {"to": "ada"}}'`)
+  say('')
+}
+
+function shown(path: string): string {
+  const short = relative(process.cwd(), path)
+  return short.startsWith('..') ? path : short
+}
+
+function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
