@@ -49,7 +49,7 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
   if (body !== undefined && body !== null) {
     const record = decodeRecord(body, largePart)
     const attempt = await openAttempt(engine, k, ids[at] as string, record)
-    return openChain(engine, queue, rootId, record, attempt, records)
+    return openChain(engine, queue, { rootId, record, open: attempt, calls: records })
   }
   if (dead !== null) return deadChain(engine, queue, rootId, decodeRecord(dead, largePart), records)
   if (finished !== null) return finishedChain(engine, queue, rootId, finished, records)
@@ -78,14 +78,16 @@ export function toOpenAttempt(record: JobRecord, deadline: string | null): OpenA
   }
 }
 
-export function openChain(
-  engine: Engine,
-  queue: KnownQueue,
-  rootId: number,
-  record: JobRecord,
-  open: OpenAttempt,
-  calls: readonly CallRecord[],
-): JobChain {
+/** What was read of a chain that goes on. */
+export interface OpenChainParts {
+  readonly rootId: number
+  readonly record: JobRecord
+  readonly open: OpenAttempt
+  readonly calls: readonly CallRecord[]
+}
+
+export function openChain(engine: Engine, queue: KnownQueue, parts: OpenChainParts): JobChain {
+  const { rootId, record, open, calls } = parts
   return {
     ...identity(engine, queue, rootId),
     request: requestOf(record),

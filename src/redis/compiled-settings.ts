@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { reasonOf } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import {
@@ -68,6 +69,13 @@ export function createCompiledSettingsWriter(
   }
 }
 
+/**
+ * The readers' copy. Owns: the teams and tokens as last read, and the timer of the next look.
+ *
+ *     new → looking (a timer is set or a read is under way) → stopped
+ *
+ * `stop` waits for nothing: a read under way still ends, no other follows it.
+ */
 export interface CompiledSettings extends TeamSettingsSource, TokenVerifier {
   /** Reads what is stored, then goes on looking; the first read must succeed. */
   start(): Promise<void>
@@ -76,65 +84,80 @@ export interface CompiledSettings extends TeamSettingsSource, TokenVerifier {
   stop(): void
 }
 
-export function createCompiledSettings(options: {
-  connection: RedisConnection
-  box: SecretBox
-  clock: Clock
-  logger: Logger
-}): CompiledSettings {
-  const { connection, box, clock, logger } = options
-  let version: string | null = null
-  let teams = new Map<string, TeamSettings>()
-  let tokens = new Map<string, string>()
-  let cancelTimer: (() => void) | null = null
-  let isStopped = false
+export interface CompiledSettingsOptions {
+  readonly connection: RedisConnection
+  readonly box: SecretBox
+  readonly clock: Clock
+  readonly logger: Logger
+}
 
-  async function refresh(): Promise<void> {
+export function createCompiledSettings(options: CompiledSettingsOptions): CompiledSettings {
+  return new RefreshedSettings(options)
+}
+
+class RefreshedSettings implements CompiledSettings {
+  readonly #options: CompiledSettingsOptions
+  #version: string | null = null
+  #teams = new Map<string, TeamSettings>()
+  #tokens = new Map<string, string>()
+  #cancelTimer: () => void = () => undefined
+  #isStopped = false
+
+  constructor(options: CompiledSettingsOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    await this.refresh()
+    this.#lookLater()
+  }
+
+  async refresh(): Promise<void> {
+    const { connection, box } = this.#options
     const current = await connection.hget(META_KEY, 'settings')
-    if (current === version) return
-    const [storedTeams, storedTokens] = await Promise.all([
-      connection.hgetall(TEAMS_KEY),
-      connection.hgetall(TOKENS_KEY),
-    ])
-    teams = new Map(Object.entries(storedTeams).map(([team, json]) => [team, openTeam(json)]))
-    tokens = new Map(Object.entries(storedTokens))
-    version = current
+    if (current === this.#version) return
+    const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
+    this.#teams = new Map(Object.entries(teams).map(([team, json]) => [team, openTeam(box, json)]))
+    this.#tokens = new Map(Object.entries(tokens))
+    this.#version = current
   }
 
-  function openTeam(json: string): TeamSettings {
-    const stored = JSON.parse(json) as StoredTeam
-    return {
-      version: stored.version,
-      egressAllow: stored.egressAllow,
-      signingSecrets: stored.signingSecrets.map((sealed) => box.open(sealed)),
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelTimer()
+  }
+
+  of(team: string): TeamSettings {
+    return this.#teams.get(team) ?? NO_TEAM_SETTINGS
+  }
+
+  teamOf(token: string): string | null {
+    return this.#tokens.get(hashOf(token)) ?? null
+  }
+
+  #lookLater(): void {
+    if (this.#isStopped) return
+    this.#cancelTimer = this.#options.clock.after(REFRESH_MS, () => void this.#look())
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.refresh()
+    } catch (error) {
+      this.#options.logger.warn('Compiled settings could not be read; the known ones stay in force', {
+        reason: reasonOf(error),
+      })
     }
+    this.#lookLater()
   }
+}
 
-  function lookLater(): void {
-    if (isStopped) return
-    cancelTimer = clock.after(REFRESH_MS, () => {
-      refresh()
-        .catch((error: Error) =>
-          logger.warn('Compiled settings could not be read; the known ones stay in force', {
-            reason: error.message,
-          }),
-        )
-        .finally(lookLater)
-    })
-  }
-
+function openTeam(box: SecretBox, json: string): TeamSettings {
+  const stored = JSON.parse(json) as StoredTeam
   return {
-    start: async () => {
-      await refresh()
-      lookLater()
-    },
-    refresh,
-    stop: () => {
-      isStopped = true
-      cancelTimer?.()
-    },
-    of: (team) => teams.get(team) ?? NO_TEAM_SETTINGS,
-    teamOf: (token) => tokens.get(hashOf(token)) ?? null,
+    version: stored.version,
+    egressAllow: stored.egressAllow,
+    signingSecrets: stored.signingSecrets.map((sealed) => box.open(sealed)),
   }
 }
 

@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis'
-import { StartupError } from '../domain/errors.ts'
+import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { Logger } from '../ports/logger.ts'
 
 /** One server or a Cluster: the engine sends the same commands to each, and only these. */
@@ -73,7 +73,7 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
   } catch (error) {
     single.disconnect()
     throw new StartupError(
-      `Redis does not answer at ${withoutPassword(options.url)}: ${(error as Error).message}. Start it, or set PUNCTUAL_REDIS_URL.`,
+      `Redis does not answer at ${withoutPassword(options.url)}: ${reasonOf(error)}. Start it, or set PUNCTUAL_REDIS_URL.`,
       { cause: error },
     )
   }

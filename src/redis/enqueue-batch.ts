@@ -98,44 +98,56 @@ class Positions<Key> {
   }
 }
 
+/** What the jobs of a batch need declared, and the jobs themselves in the step's words. */
+interface NamedBatch {
+  readonly blocks: Positions<number>
+  readonly queues: Positions<string>
+  readonly teams: Positions<string>
+  readonly minutes: ReadonlySet<number>
+  readonly jobs: readonly Argument[]
+}
+
+function nameBatch(batch: EnqueueBatch, nowMs: number): NamedBatch {
+  const blocks = new Positions<number>()
+  const queues = new Positions<string>()
+  const teams = new Positions<string>()
+  const minutes = new Set<number>()
+  const jobs: Argument[] = []
+  for (const push of batch.pushes) {
+    const { job, field, request } = push
+    const seq = push.seq ?? 0
+    for (const minute of minutesOf(job, nowMs)) minutes.add(minute)
+    teams.of(job.team)
+    jobs.push(
+      queues.of(field),
+      blocks.of(indexPlace(seq).block),
+      seq,
+      'delaySeconds' in job.start ? `d${job.start.delaySeconds * 1000}` : `a${job.start.runAtMs}`,
+      job.request.timeoutSeconds ?? '',
+      request.inline,
+      request.large,
+      job.idempotency === null ? '' : `${batch.localIds.get(field)}:${job.idempotency.key}`,
+      job.idempotency?.fingerprint ?? '',
+    )
+  }
+  return { blocks, queues, teams, minutes, jobs }
+}
+
+/** The minute buckets this job may go to; none when it is due so soon that it goes straight to the near set. */
+function minutesOf({ start }: NewJob, nowMs: number): number[] {
+  const dueMs = 'delaySeconds' in start ? nowMs + start.delaySeconds * 1000 : start.runAtMs
+  return dueMs - nowMs > NEAR_DELAY_SECONDS_MAX * 1000 ? minutesAround(dueMs) : []
+}
+
 function buildStep(
   engine: Engine,
   keys: ShardKeys,
   batch: EnqueueBatch,
 ): { keys: string[]; args: Argument[] } {
   const nowMs = engine.runner.redisNowMs(keys.shard)
-  const blocks = new Positions<number>()
-  const queues = new Positions<string>()
-  const teams = new Positions<string>()
-  const minutes = new Set<number>()
-  const jobs: Argument[] = []
-  let hasIdempotency = false
-
-  for (const { job, field, request, seq } of batch.pushes) {
-    const place = indexPlace(seq ?? 0)
-    const idempotencyField =
-      job.idempotency === null ? '' : `${batch.localIds.get(field)}:${job.idempotency.key}`
-    hasIdempotency ||= idempotencyField !== ''
-    const { start } = job
-    const dueMs = 'delaySeconds' in start ? nowMs + start.delaySeconds * 1000 : start.runAtMs
-    if (dueMs - nowMs > NEAR_DELAY_SECONDS_MAX * 1000)
-      for (const minute of minutesAround(dueMs)) minutes.add(minute)
-    teams.of(job.team)
-    jobs.push(
-      queues.of(field),
-      blocks.of(place.block),
-      seq ?? 0,
-      'delaySeconds' in start ? `d${start.delaySeconds * 1000}` : `a${start.runAtMs}`,
-      job.request.timeoutSeconds ?? '',
-      request.inline,
-      request.large,
-      idempotencyField,
-      job.idempotency?.fingerprint ?? '',
-    )
-  }
-
-  const today = Math.floor(nowMs / DAY_MS)
-  const days = hasIdempotency ? daysAround(nowMs, today) : []
+  const { blocks, queues, teams, minutes, jobs } = nameBatch(batch, nowMs)
+  const hasIdempotency = batch.pushes.some(({ job }) => job.idempotency !== null)
+  const days = hasIdempotency ? daysAround(nowMs) : []
   const fields = queues.keys
   return {
     keys: [
@@ -166,7 +178,8 @@ function buildStep(
 }
 
 /** Redis's day and the day before; near midnight also the day after, should our estimate be behind. */
-function daysAround(nowMs: number, today: number): number[] {
+function daysAround(nowMs: number): number[] {
+  const today = Math.floor(nowMs / DAY_MS)
   const tomorrow = Math.floor((nowMs + 60_000) / DAY_MS)
   return tomorrow === today ? [today, today - 1] : [tomorrow, today, today - 1]
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { StartupError } from '../domain/errors.ts'
+import { reasonOf, StartupError } from '../domain/errors.ts'
 import { createJobIds, type JobIds } from '../domain/job-ids.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RedisConnection } from './connection.ts'
@@ -80,13 +80,13 @@ function versionProblems(info: string): string[] {
 async function settingProblems(connection: RedisConnection, logger: Logger): Promise<string[]> {
   const problems: string[] = []
   try {
-    const [, policy] = (await connection.config('GET', 'maxmemory-policy')) as string[]
+    const [, policy] = await connection.config('GET', 'maxmemory-policy')
     if (policy !== 'noeviction') {
       problems.push(
         `Redis may evict jobs (maxmemory-policy is ${policy}): run "redis-cli CONFIG SET maxmemory-policy noeviction".`,
       )
     }
-    const [, appendOnly] = (await connection.config('GET', 'appendonly')) as string[]
+    const [, appendOnly] = await connection.config('GET', 'appendonly')
     if (appendOnly !== 'yes') {
       problems.push(
         'Redis would lose jobs at a restart (appendonly is no): run "redis-cli CONFIG SET appendonly yes".',
@@ -94,7 +94,7 @@ async function settingProblems(connection: RedisConnection, logger: Logger): Pro
     }
   } catch (error) {
     logger.warn('Redis does not show its settings; its eviction policy and AOF are not checked', {
-      reason: (error as Error).message,
+      reason: reasonOf(error),
     })
   }
   return problems

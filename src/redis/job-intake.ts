@@ -8,7 +8,7 @@ import {
 import { StoreUnavailableError } from '../domain/errors.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { JobIntake, NewJob, PushResult } from '../ports/job-intake.ts'
-import { createSequence } from './sequence.ts'
+import { createSequence, type Sequence } from './sequence.ts'
 import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
 import { hintWake, shardOfQueue, type Engine } from './engine.ts'
 import { encodeRequest } from './job-record.ts'
@@ -37,7 +37,9 @@ export function createJobIntake(
 ): JobIntake {
   const names = createQueueNames(engine)
   const nonce = randomBytes(6).toString('base64url')
-  const lanes = engine.shards.map((keys) => createLane(engine, keys, names, nonce, options))
+  const defaultsOf = (team: string) => options.defaultsOf(team)
+  const nowMs = () => options.nowMs()
+  const lanes = engine.shards.map((keys) => new Lane({ engine, keys, names, nonce, defaultsOf, nowMs }))
   return {
     push: (job) => {
       const keys = shardOfQueue(engine, job.team, job.queue)
@@ -48,78 +50,113 @@ export function createJobIntake(
   }
 }
 
-interface Lane {
-  push(job: NewJob): Promise<PushResult>
+interface LaneOptions {
+  readonly engine: Engine
+  readonly keys: ShardKeys
+  readonly names: QueueNames
+  /** Names this process in the idempotency of its resends. */
+  readonly nonce: string
+  defaultsOf(team: string): QueueSettings
+  nowMs(): number
 }
 
-/** One shard's pushes: a waiting list and at most one flush under way. */
-function createLane(
-  engine: Engine,
-  keys: ShardKeys,
-  names: QueueNames,
-  nonce: string,
-  options: { defaultsOf(team: string): QueueSettings; nowMs(): number },
-): Lane {
-  const sequence = createSequence(engine, keys)
-  let waiting: Waiting[] = []
-  let isFlushing = false
+/**
+ * One shard's pushes. Owns: the waiting list, its part of the shard's id blocks, and at most one flush under way.
+ *
+ *     idle ⇄ flushing (until nothing waits)
+ *
+ * Every push is answered within the store deadline or, when it was put back, with the flush that follows.
+ */
+class Lane {
+  readonly #options: LaneOptions
+  readonly #sequence: Sequence
+  #waiting: Waiting[] = []
+  #isFlushing = false
 
-  function push(job: NewJob): Promise<PushResult> {
-    if (waiting.length >= INTAKE_WAITING_MAX) {
+  constructor(options: LaneOptions) {
+    this.#options = options
+    this.#sequence = createSequence(options.engine, options.keys)
+  }
+
+  push(job: NewJob): Promise<PushResult> {
+    if (this.#waiting.length >= INTAKE_WAITING_MAX) {
       return Promise.reject(new StoreUnavailableError('too many pushes are waiting for it'))
     }
     return new Promise((resolve, reject) => {
-      waiting.push({
+      this.#waiting.push({
         job,
         field: nameField(job.team, job.queue),
         request: encodeRequest(job.request),
         seq: null,
-        deadlineMs: options.nowMs() + STORE_DEADLINE_MS,
+        deadlineMs: this.#options.nowMs() + STORE_DEADLINE_MS,
         tries: 0,
         resolve,
         reject,
       })
-      startFlush()
+      this.#startFlush()
     })
   }
 
-  function startFlush(): void {
-    if (isFlushing || waiting.length === 0) return
-    isFlushing = true
+  #startFlush(): void {
+    if (this.#isFlushing || this.#waiting.length === 0) return
+    this.#isFlushing = true
     setImmediate(() => {
-      void flush().finally(() => {
-        isFlushing = false
-        startFlush()
+      void this.#flush().finally(() => {
+        this.#isFlushing = false
+        this.#startFlush()
       })
     })
   }
 
   /** Never throws: every push of the batch is answered or put back. */
-  async function flush(): Promise<void> {
-    const batch = takeBatch()
+  async #flush(): Promise<void> {
+    const batch = this.#takeBatch()
     try {
-      await enqueue(batch)
+      await this.#enqueue(batch)
     } catch (error) {
       for (const push of batch) push.reject(error)
     }
   }
 
-  function takeBatch(): Waiting[] {
+  #takeBatch(): Waiting[] {
     let bytes = 0
     let count = 0
-    for (const push of waiting) {
+    for (const push of this.#waiting) {
       bytes += push.request.inline.length + push.request.large.length
       if (count > 0 && (count >= ENQUEUE_BATCH_MAX || bytes > ENQUEUE_BATCH_BYTES_MAX)) break
       count += 1
     }
-    const batch = waiting.slice(0, count)
-    waiting = waiting.slice(count)
+    const batch = this.#waiting.slice(0, count)
+    this.#waiting = this.#waiting.slice(count)
     return batch
   }
 
-  async function enqueue(batch: readonly Waiting[]): Promise<void> {
-    const remainingMs = Math.min(...batch.map((push) => push.deadlineMs)) - options.nowMs()
+  async #enqueue(batch: readonly Waiting[]): Promise<void> {
+    const { engine, keys, nonce } = this.#options
+    const remainingMs = Math.min(...batch.map((push) => push.deadlineMs)) - this.#options.nowMs()
     if (remainingMs <= 0) throw new StoreUnavailableError('it did not answer in time')
+    const { ready, localIds } = await this.#place(batch)
+    if (ready.length === 0) return
+    const answer = await enqueueBatch(engine, keys, {
+      pushes: ready,
+      localIds,
+      nonce,
+      defaultsOf: (team) => this.#options.defaultsOf(team),
+      resendForMs: remainingMs,
+    })
+    const redisNowMs = engine.runner.redisNowMs(keys.shard)
+    if (answer.woken > 0 || ready.some((push) => isDueVerySoon(push, redisNowMs))) {
+      hintWake(engine, keys.shard)
+    }
+    ready.forEach((push, i) => this.#settle(push, answer, i))
+    engine.metrics.jobsPushed(answer.outcomes.filter((outcome) => outcome.code === 'ok').length)
+  }
+
+  /** Finds each push's queue and number; answers the ones that have both, and the queues' local ids. */
+  async #place(
+    batch: readonly Waiting[],
+  ): Promise<{ ready: readonly Waiting[]; localIds: ReadonlyMap<string, string> }> {
+    const { keys, names } = this.#options
     const ready: Waiting[] = []
     const localIds = new Map<string, string>()
     for (const push of batch) {
@@ -129,25 +166,13 @@ function createLane(
         continue
       }
       localIds.set(push.field, known)
-      push.seq ??= await sequence.next()
+      push.seq ??= await this.#sequence.next()
       ready.push(push)
     }
-    if (ready.length === 0) return
-    const answer = await enqueueBatch(engine, keys, {
-      pushes: ready,
-      localIds,
-      nonce,
-      defaultsOf: options.defaultsOf,
-      resendForMs: Math.max(0, remainingMs),
-    })
-    const redisNowMs = engine.runner.redisNowMs(keys.shard)
-    if (answer.woken > 0 || ready.some((push) => isDueVerySoon(push, redisNowMs)))
-      hintWake(engine, keys.shard)
-    ready.forEach((push, i) => settle(push, answer, i))
-    engine.metrics.jobsPushed(answer.outcomes.filter((outcome) => outcome.code === 'ok').length)
+    return { ready, localIds }
   }
 
-  function settle(push: Waiting, answer: EnqueueAnswer, index: number): void {
+  #settle(push: Waiting, answer: EnqueueAnswer, index: number): void {
     const outcome = answer.outcomes[index]
     if (outcome === undefined) throw new Error('enqueue answered fewer jobs than it was sent')
     switch (outcome.code) {
@@ -165,25 +190,23 @@ function createLane(
       case 'full':
         return push.resolve({ status: 'idempotency_full' })
       case 'moved':
-        names.forget(push.field)
-        return tryAgain(push)
+        this.#options.names.forget(push.field)
+        return this.#tryAgain(push)
       case 'taken':
-        sequence.dropBlock()
+        this.#sequence.dropBlock()
         push.seq = null
-        return tryAgain(push)
+        return this.#tryAgain(push)
     }
   }
 
-  function tryAgain(push: Waiting): void {
+  #tryAgain(push: Waiting): void {
     push.tries += 1
     if (push.tries >= PUSH_TRIES_MAX) {
       push.reject(new StoreUnavailableError('the queue is being deleted and made again'))
       return
     }
-    waiting.push(push)
+    this.#waiting.push(push)
   }
-
-  return { push }
 }
 
 function isDueVerySoon(push: Waiting, redisNowMs: number): boolean {

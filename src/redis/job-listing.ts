@@ -1,4 +1,4 @@
-import type { JobStatus } from '../domain/job.ts'
+import type { JobStatus, OpenAttempt } from '../domain/job.ts'
 import type { JobListQuery, ListedJob } from '../ports/job-store.ts'
 import { deadChain, finishedChain, openChain, toOpenAttempt, type KnownQueue } from './chain-reader.ts'
 import type { Engine } from './engine.ts'
@@ -117,7 +117,8 @@ async function readOpen(
   const deadlines = ids.length === 0 ? [] : await engine.runner.read((redis) => redis.zmscore(k.a, ...ids))
   const jobs = ids.flatMap((id, i): ListedJob[] => {
     const record = decodeRecord(page[i * 2 + 1] as string, null)
-    return listOpen(engine, queue, status, Number(id), record, deadlines[i] ?? null)
+    const open = toOpenAttempt(record, deadlines[i] ?? null)
+    return listOpen(engine, queue, { id: Number(id), record, open }, status)
   })
   const isRest = (start + room) * 2 < flat.length
   if (isRest) return { jobs, examined: ids.length, next: { ...at, position: start + room } }
@@ -132,14 +133,14 @@ async function readOpen(
 function listOpen(
   engine: Engine,
   queue: KnownQueue,
+  job: { id: number; record: JobRecord; open: OpenAttempt },
   status: StatusFilter,
-  id: number,
-  record: JobRecord,
-  deadline: string | null,
 ): ListedJob[] {
-  const open = toOpenAttempt(record, deadline)
+  const { id, record, open } = job
   const rootId = engine.jobIds.rootOf(id)
-  const row = (jobId: number) => [{ jobId, chain: openChain(engine, queue, rootId, record, open, []) }]
+  const row = (jobId: number) => [
+    { jobId, chain: openChain(engine, queue, { rootId, record, open, calls: [] }) },
+  ]
   if (status === 'failed') return record.earlier.length > 0 ? row(rootId) : []
   return status === null || status === open.status ? row(id) : []
 }

@@ -3,10 +3,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { RedisConnection } from './connection.ts'
 import { asStoreFault } from './faults.ts'
-import type { ScriptName, Scripts } from './scripts.ts'
+import type { Script, ScriptName, Scripts } from './scripts.ts'
 
 export type Argument = string | number
 
+/** The only way to a script. Owns: the difference between Redis's clock and ours, per shard. */
 export interface StepRunner {
   /**
    * Runs one step. Every step may be sent twice and is done once, so a passing fault is answered by sending the
@@ -29,54 +30,37 @@ export interface StepRunner {
 
 const RESEND_DELAY_MS = 50
 
-export function createStepRunner(options: {
-  connection: RedisConnection
-  scripts: Scripts
-  clock: Clock
-  metrics: Metrics
-}): StepRunner {
-  const { connection, scripts, clock, metrics } = options
+export interface StepRunnerOptions {
+  readonly connection: RedisConnection
+  readonly scripts: Scripts
+  readonly clock: Clock
+  readonly metrics: Metrics
+}
+
+export function createStepRunner(options: StepRunnerOptions): StepRunner {
+  return new ResendingStepRunner(options)
+}
+
+class ResendingStepRunner implements StepRunner {
+  readonly #options: StepRunnerOptions
   /** Redis time minus monotonic time, per shard. */
-  const offsets: number[] = []
+  readonly #offsets: number[] = []
 
-  async function send(
-    name: ScriptName,
-    keys: readonly string[],
-    args: readonly Argument[],
-  ): Promise<unknown> {
-    const script = scripts[name]
-    const startedAt = clock.monotonicMs()
-    let ok = false
-    try {
-      const answer = await evaluate(script.sha, script.source, keys, args)
-      ok = true
-      return answer
-    } catch (error) {
-      throw asStoreFault(error)
-    } finally {
-      metrics.redisStep(name, (clock.monotonicMs() - startedAt) / 1000, ok)
-    }
+  constructor(options: StepRunnerOptions) {
+    this.#options = options
   }
 
-  async function evaluate(sha: string, source: string, keys: readonly string[], args: readonly Argument[]) {
-    try {
-      return await connection.evalsha(sha, keys.length, ...(keys as string[]), ...(args as string[]))
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return connection.eval(source, keys.length, ...(keys as string[]), ...(args as string[]))
-    }
-  }
-
-  async function run(
+  async run(
     name: ScriptName,
     keys: readonly string[],
     args: readonly Argument[],
     resendForMs = 0,
   ): Promise<unknown> {
+    const { clock } = this.#options
     const deadline = clock.monotonicMs() + resendForMs
     for (;;) {
       try {
-        return await send(name, keys, args)
+        return await this.#send(name, keys, args)
       } catch (error) {
         const isWorthwhile =
           error instanceof StoreUnavailableError && clock.monotonicMs() + RESEND_DELAY_MS < deadline
@@ -86,19 +70,52 @@ export function createStepRunner(options: {
     }
   }
 
-  return {
-    run,
-    read: async (reads) => {
-      try {
-        return await reads(connection)
-      } catch (error) {
-        throw asStoreFault(error)
-      }
-    },
-    redisNowMs: (shard) =>
-      Math.round(clock.monotonicMs() + (offsets[shard] ?? clock.wallMs() - clock.monotonicMs())),
-    noteRedisTime: (shard, redisMs) => {
-      offsets[shard] = redisMs - clock.monotonicMs()
-    },
+  async read<T>(reads: (connection: RedisConnection) => Promise<T>): Promise<T> {
+    try {
+      return await reads(this.#options.connection)
+    } catch (error) {
+      throw asStoreFault(error)
+    }
+  }
+
+  redisNowMs(shard: number): number {
+    const { clock } = this.#options
+    const nowMs = clock.monotonicMs()
+    return Math.round(nowMs + (this.#offsets[shard] ?? clock.wallMs() - nowMs))
+  }
+
+  noteRedisTime(shard: number, redisMs: number): void {
+    this.#offsets[shard] = redisMs - this.#options.clock.monotonicMs()
+  }
+
+  async #send(name: ScriptName, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    const { connection, scripts, clock, metrics } = this.#options
+    const startedAtMs = clock.monotonicMs()
+    let ok = false
+    try {
+      const answer = await evaluate(connection, scripts[name], keys, args)
+      ok = true
+      return answer
+    } catch (error) {
+      throw asStoreFault(error)
+    } finally {
+      metrics.redisStep(name, (clock.monotonicMs() - startedAtMs) / 1000, ok)
+    }
+  }
+}
+
+/** By its hash; a Redis that does not know the script yet, or no longer, is sent its source. */
+async function evaluate(
+  connection: RedisConnection,
+  script: Script,
+  keys: readonly string[],
+  args: readonly Argument[],
+): Promise<unknown> {
+  const words = [...keys, ...args] as string[]
+  try {
+    return await connection.evalsha(script.sha, keys.length, ...words)
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+    return connection.eval(script.source, keys.length, ...words)
   }
 }

@@ -6,16 +6,12 @@ import {
   PROMOTE_BATCH_MAX,
   REAP_BATCH_MAX,
 } from '../domain/limits.ts'
-import { effectiveSettings, endAttempt } from '../domain/attempt-end.ts'
-import { callbackFor } from '../domain/callback.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { ShardGlance, ShardUpkeep } from '../ports/job-source.ts'
-import { batchKeys, type BatchJob } from './batch.ts'
+import { batchKeys } from './batch.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
-import { decodeRecord, decodeRequest, decodeSettings, SYSTEM_SETTINGS_HASH } from './job-record.ts'
-import { splitNameField, type ShardKeys } from './keys.ts'
+import type { ShardKeys } from './keys.ts'
+import { prepareLoss, type HeldEntry } from './lost-job.ts'
 import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
-import { blankBatchJob, endedBatchJob } from './work-end.ts'
 
 /** Minutes are poured into the near set this long before they begin. */
 const POUR_AHEAD_MS = 60_000
@@ -121,12 +117,6 @@ async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; ex
   return { jobs, executors: expired.length }
 }
 
-interface HeldEntry {
-  readonly id: string
-  readonly queue: string
-  readonly token: string
-}
-
 async function heldPage(engine: Engine, keys: ShardKeys, executor: string): Promise<HeldEntry[]> {
   // Two more than a page, for the notes of the last claim and the last finish.
   const flat = (await engine.runner.read((redis) =>
@@ -165,70 +155,6 @@ async function reapPage(
   if (woken > 0) hintWake(engine, keys.shard)
   for (const queue of toTrim) await trimFinished(engine, keys, queue)
   return [...codes].filter((code) => code === 'b' || code === 'f').length
-}
-
-/** A job as it is given back, or, when this is its last allowed loss, as it fails. */
-async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
-  const queue = keys.queue(entry.queue)
-  const id = Number(entry.id)
-  const giveBack = blankBatchJob(
-    id,
-    entry.token,
-    { queue: entry.queue, settingsHash: '', isLarge: false },
-    engine.jobIds,
-  )
-  const text = await engine.runner.read((redis) => redis.hget(queue.b, entry.id))
-  if (text === null) return giveBack
-  const record = decodeRecord(text, null)
-  if (record.losses + 1 < LOST_LEASES_MAX) return giveBack
-  if (record.settingsHash === SYSTEM_SETTINGS_HASH) return { ...giveBack, kind: 'c' }
-  const [largePart, settingsJson, nameField] = await engine.runner.read((redis) =>
-    Promise.all([
-      record.isLarge ? redis.hget(queue.p, String(engine.jobIds.seqOf(id))) : null,
-      redis.hget(keys.set, record.settingsHash),
-      redis.hget(queue.q, 'n'),
-    ]),
-  )
-  const requestPart = record.requestPart ?? largePart
-  if (requestPart === null || nameField === null) return giveBack
-  const request = decodeRequest(requestPart)
-  const frozen = settingsJson === null ? DEFAULT_QUEUE_SETTINGS : decodeSettings(settingsJson)
-  const settings = effectiveSettings(frozen, request)
-  const nowMs = engine.runner.redisNowMs(keys.shard)
-  const end = endAttempt(
-    { ...record, scheduledAtMs: record.dueMs, startedAtMs: nowMs, settings },
-    {
-      completedAtMs: nowMs,
-      durationMs: 0,
-      responseStatus: null,
-      failureReason: 'executor_lost',
-      errorMessage: `The executor was lost during this attempt, ${LOST_LEASES_MAX} times.`,
-    },
-  )
-  const rootId = engine.jobIds.rootOf(id)
-  const callback = callbackFor({
-    rootId,
-    attempt: record.attempt,
-    request,
-    events: settings.callbackEvents,
-    end,
-    jobIds: engine.jobIds,
-  })
-  return endedBatchJob(
-    {
-      jobId: id,
-      rootId,
-      token: entry.token,
-      team: splitNameField(nameField).team,
-      place: { queue: entry.queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
-      request,
-      dlqRetentionDays: settings.dlqRetentionDays,
-    },
-    end,
-    callback,
-    null,
-    engine.jobIds,
-  )
 }
 
 async function sweep(engine: Engine, keys: ShardKeys): Promise<{ isMore: boolean }> {

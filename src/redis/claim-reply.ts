@@ -1,0 +1,96 @@
+import { effectiveSettings } from '../domain/attempt-end.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import type { ClaimedWork } from '../ports/job-source.ts'
+import type { Engine } from './engine.ts'
+import { decodeRecord, decodeRequest, decodeSystemRequest, type JobRecord } from './job-record.ts'
+import { splitNameField, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
+import type { SettingsCache } from './settings-cache.ts'
+
+/** What the `claim` step answers; scripts/claim.lua says what each part holds. */
+export type ClaimReply = [
+  status: 'ok' | 'lost',
+  now: string,
+  token: string,
+  nextDue: string,
+  ringSize: number,
+  candidates: string[],
+  /** In fours: job id, number of its queue among those asked, record, large part. */
+  jobs: Array<string | number>,
+  /** In twos: number of a queue, its `team/name`. */
+  names: Array<string | number>,
+  /** In twos: hash, JSON; '' when it is not stored. */
+  settings: string[],
+]
+
+/** @param asked local ids of the queues the claim asked, in order */
+export function readClaim(
+  engine: Engine,
+  keys: ShardKeys,
+  settings: SettingsCache,
+  reply: ClaimReply,
+  asked: readonly string[],
+): ClaimedWork[] {
+  const [, now, token, , , , jobs, names, learnt] = reply
+  for (const [hash, json] of tuples<[string, string]>(learnt, 2)) {
+    if (json !== '') settings.learn(hash, json)
+  }
+  const nameOf = new Map(tuples<[number, string]>(names, 2))
+  return tuples<[string, number, string, string]>(jobs, 4).map(([id, index, text, large]) => {
+    const queue = asked[index - 1] as string
+    const record = decodeRecord(text, large)
+    const base = {
+      shard: keys.shard,
+      jobId: Number(id),
+      token,
+      startedAtMs: Number(now),
+      scheduledAtMs: record.dueMs,
+      place: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
+    }
+    return queue === SYSTEM_QUEUE
+      ? claimedCallback(base, record)
+      : claimedJob(engine, settings, base, record, nameOf.get(index) ?? '/')
+  })
+}
+
+function tuples<Tuple extends unknown[]>(flat: readonly unknown[], size: number): Tuple[] {
+  return Array.from(
+    { length: flat.length / size },
+    (_, i) => flat.slice(i * size, (i + 1) * size) as unknown as Tuple,
+  )
+}
+
+type ClaimedBase = Pick<ClaimedWork, 'shard' | 'jobId' | 'token' | 'startedAtMs' | 'scheduledAtMs' | 'place'>
+
+function claimedCallback(base: ClaimedBase, record: JobRecord): ClaimedWork {
+  const { team, ...callback } = decodeSystemRequest(record.requestPart ?? '')
+  return { kind: 'callback', ...base, team, callback, timeoutSeconds: record.timeoutSeconds }
+}
+
+function claimedJob(
+  engine: Engine,
+  settings: SettingsCache,
+  base: ClaimedBase,
+  record: JobRecord,
+  nameField: string,
+): ClaimedWork {
+  const request = decodeRequest(record.requestPart ?? '')
+  const frozen = settings.get(record.settingsHash)
+  if (frozen === undefined) {
+    engine.logger.error('A job names settings that are not stored; defaults are used', {
+      jobId: base.jobId,
+    })
+  }
+  const { team, queue: queueName } = splitNameField(nameField)
+  return {
+    kind: 'job',
+    ...base,
+    team,
+    queueName,
+    rootId: engine.jobIds.rootOf(base.jobId),
+    attempt: record.attempt,
+    createdAtMs: record.createdAtMs,
+    earlier: record.earlier,
+    request,
+    settings: effectiveSettings(frozen ?? DEFAULT_QUEUE_SETTINGS, request),
+  }
+}

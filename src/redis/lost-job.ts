@@ -1,0 +1,110 @@
+import { LOST_LEASES_MAX } from '../domain/limits.ts'
+import { effectiveSettings, endAttempt } from '../domain/attempt-end.ts'
+import { callbackFor } from '../domain/callback.ts'
+import type { JobRequest } from '../domain/job.ts'
+import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../domain/queue-settings.ts'
+import type { BatchJob } from './batch.ts'
+import type { Engine } from './engine.ts'
+import {
+  decodeRecord,
+  decodeRequest,
+  decodeSettings,
+  SYSTEM_SETTINGS_HASH,
+  type JobRecord,
+} from './job-record.ts'
+import { splitNameField, type ShardKeys } from './keys.ts'
+import { blankBatchJob, endedBatchJob } from './work-end.ts'
+
+/** A job in flight, as its executor's `in:` hash tells of it. */
+export interface HeldEntry {
+  readonly id: string
+  /** Local queue id. */
+  readonly queue: string
+  readonly token: string
+}
+
+/** A job as it is given back, or, when this is its last allowed loss, as it fails. */
+export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
+  const place = { queue: entry.queue, settingsHash: '', isLarge: false }
+  const giveBack = blankBatchJob(Number(entry.id), entry.token, place, engine.jobIds)
+  const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).b, entry.id))
+  if (text === null) return giveBack
+  const record = decodeRecord(text, null)
+  if (record.losses + 1 < LOST_LEASES_MAX) return giveBack
+  if (record.settingsHash === SYSTEM_SETTINGS_HASH) return { ...giveBack, kind: 'c' }
+  const facts = await readChainFacts(engine, keys, entry, record)
+  return facts === null ? giveBack : failedByLoss(engine, keys, entry, record, facts)
+}
+
+/** What of a job stands outside its record. */
+interface ChainFacts {
+  readonly team: string
+  readonly request: JobRequest
+  readonly settings: ChainSettings
+}
+
+/** null when the queue or the request is gone meanwhile. */
+async function readChainFacts(
+  engine: Engine,
+  keys: ShardKeys,
+  entry: HeldEntry,
+  record: JobRecord,
+): Promise<ChainFacts | null> {
+  const queue = keys.queue(entry.queue)
+  const [largePart, settingsJson, nameField] = await engine.runner.read((redis) =>
+    Promise.all([
+      record.isLarge ? redis.hget(queue.p, String(engine.jobIds.seqOf(Number(entry.id)))) : null,
+      redis.hget(keys.set, record.settingsHash),
+      redis.hget(queue.q, 'n'),
+    ]),
+  )
+  const requestPart = record.requestPart ?? largePart
+  if (requestPart === null || nameField === null) return null
+  const request = decodeRequest(requestPart)
+  const frozen = settingsJson === null ? DEFAULT_QUEUE_SETTINGS : decodeSettings(settingsJson)
+  return {
+    team: splitNameField(nameField).team,
+    request,
+    settings: effectiveSettings(frozen, request),
+  }
+}
+
+function failedByLoss(
+  engine: Engine,
+  keys: ShardKeys,
+  entry: HeldEntry,
+  record: JobRecord,
+  { team, request, settings }: ChainFacts,
+): BatchJob {
+  const { jobIds } = engine
+  const jobId = Number(entry.id)
+  const rootId = jobIds.rootOf(jobId)
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const end = endAttempt(
+    { ...record, scheduledAtMs: record.dueMs, startedAtMs: nowMs, settings },
+    {
+      completedAtMs: nowMs,
+      durationMs: 0,
+      responseStatus: null,
+      failureReason: 'executor_lost',
+      errorMessage: `The executor was lost during this attempt, ${LOST_LEASES_MAX} times.`,
+    },
+  )
+  const { attempt } = record
+  const callback = callbackFor({ rootId, attempt, request, events: settings.callbackEvents, end, jobIds })
+  return endedBatchJob(
+    {
+      jobId,
+      rootId,
+      token: entry.token,
+      team,
+      place: { queue: entry.queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
+      request,
+      dlqRetentionDays: settings.dlqRetentionDays,
+    },
+    end,
+    callback,
+    null,
+    jobIds,
+  )
+}
