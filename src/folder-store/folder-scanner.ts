@@ -1,0 +1,116 @@
+import { open, readdir, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import type { Content } from './manifest-file.ts'
+import { readStoreId } from './store-id.ts'
+
+/** What lies in the folder under one name. */
+export interface FoundFile {
+  readonly content: Content
+  /** The older of birth and last change, Unix ms. */
+  readonly madeAtMs: number
+}
+
+export type FolderScan =
+  | { readonly kind: 'files'; readonly files: ReadonlyMap<string, FoundFile> }
+  /** The folder is gone, closed, another one, or too full: what it lacks says nothing. */
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json'])
+const FILES_MAX = 2_000
+const FILE_BYTES_MAX = 1024 * 1024
+
+interface Seen {
+  /** Of the stat before the read; two equal ones around a pause mean that nothing was missed in a clock tick. */
+  readonly signature: string
+  readonly isConfirmed: boolean
+  readonly found: FoundFile
+}
+
+/**
+ * Reads the manifests of a folder; those that have not changed are not read again. Subfolders and names that begin
+ * with a dot are passed over.
+ */
+export function createFolderScanner(folder: string, storeId: string): () => Promise<FolderScan> {
+  let seen: ReadonlyMap<string, Seen> = new Map()
+  return async () => {
+    try {
+      if ((await readStoreId(folder)) !== storeId) {
+        return { kind: 'unusable', reason: 'does not carry its store id: nothing is changed until it does.' }
+      }
+      const entries = await readdir(folder, { withFileTypes: true })
+      const names = entries
+        .filter((entry) => !entry.isDirectory() && isManifestName(entry.name))
+        .map((entry) => entry.name)
+        .sort()
+      if (names.length > FILES_MAX) {
+        const reason = `holds ${names.length} manifests; at most ${FILES_MAX} are allowed. Nothing is changed until then.`
+        return { kind: 'unusable', reason }
+      }
+      const next = new Map<string, Seen>()
+      for (const name of names) {
+        const look = await lookAt(join(folder, name), seen.get(name))
+        if (look !== null) next.set(name, look)
+      }
+      seen = next
+      return { kind: 'files', files: new Map([...next].map(([name, { found }]) => [name, found])) }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      return { kind: 'unusable', reason: `cannot be read (${reason}): nothing is changed until it can.` }
+    }
+  }
+}
+
+/** Whether a file of this name counts as a manifest. */
+export function isManifestName(name: string): boolean {
+  return !name.startsWith('.') && EXTENSIONS.has(extname(name).toLowerCase())
+}
+
+/** Null when there is no file; a link that leads nowhere is none. */
+async function lookAt(path: string, before: Seen | undefined): Promise<Seen | null> {
+  try {
+    const stats = await stat(path, { bigint: true })
+    const signature = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':')
+    // Before it is opened: a pipe would hold the reader up for ever.
+    if (!stats.isFile()) return unreadable('is not a regular file.')
+    const isSame = before?.signature === signature
+    if (isSame && before.isConfirmed) return before
+    const madeAtMs = Number(
+      stats.birthtimeMs > 0n && stats.birthtimeMs < stats.mtimeMs ? stats.birthtimeMs : stats.mtimeMs,
+    )
+    return { signature, isConfirmed: isSame, found: { content: await contentOf(path), madeAtMs } }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    return unreadable(`cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
+
+function unreadable(reason: string): Seen {
+  return {
+    signature: '',
+    isConfirmed: false,
+    found: { content: { kind: 'unreadable', reason }, madeAtMs: 0 },
+  }
+}
+
+async function contentOf(path: string): Promise<Content> {
+  const handle = await open(path, 'r')
+  try {
+    return await textOf(handle)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function textOf(handle: FileHandle): Promise<Content> {
+  const stats = await handle.stat()
+  if (stats.size > FILE_BYTES_MAX) {
+    return { kind: 'unreadable', reason: `has ${stats.size} bytes; at most ${FILE_BYTES_MAX} are allowed.` }
+  }
+  const bytes = await handle.readFile()
+  try {
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+  } catch {
+    return { kind: 'unreadable', reason: 'is not text in UTF-8.' }
+  }
+}

@@ -1,0 +1,111 @@
+import type { QueueSettings } from '../domain/queue-settings.ts'
+
+/** A queue that a manifest describes. */
+export interface FolderQueue {
+  readonly team: string
+  readonly name: string
+  readonly settings: QueueSettings
+}
+
+/** What a team's TeamSettings come to, its secrets looked up. */
+export interface TeamPolicy {
+  readonly egressAllow: readonly string[]
+  /** Newest first, at most two. */
+  readonly signingSecrets: readonly string[]
+}
+
+export interface FolderTeam {
+  readonly team: string
+  readonly policy: TeamPolicy
+}
+
+/** What the folder says, as far as it is valid; in the order of teams, then of names. */
+export interface FolderSnapshot {
+  readonly queues: readonly FolderQueue[]
+  readonly teams: readonly FolderTeam[]
+}
+
+export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({ queues: [], teams: [] })
+
+/**
+ * What differs from what was in force, to be applied in the order of the fields: what a call may reach and how it
+ * is signed first, then the queues, what is gone last. What is named nowhere stays as it is: a team whose secret
+ * cannot be found, a queue that was never a resource.
+ */
+export interface FolderChange {
+  readonly teams: readonly FolderTeam[]
+  readonly removedTeams: readonly string[]
+  readonly queues: readonly FolderQueue[]
+  /** Their manifests are gone: the queues go, with all their jobs. */
+  readonly removedQueues: ReadonlyArray<{ readonly team: string; readonly name: string }>
+  /** All that is in force after it. */
+  readonly snapshot: FolderSnapshot
+}
+
+export function queueKey(queue: { readonly team: string; readonly name: string }): string {
+  return JSON.stringify([queue.team, queue.name])
+}
+
+/**
+ * @param unsure keys of teams and queues (see `keysOf`) that may or may not be as `before` says: an earlier change
+ * broke off. They are told again. `all`: nothing is known to be in force.
+ */
+export function changeBetween(
+  before: FolderSnapshot,
+  after: FolderSnapshot,
+  unsure: ReadonlySet<string> | 'all',
+): FolderChange {
+  const isUnsure = (key: string) => unsure === 'all' || unsure.has(key)
+  const queues = difference(before.queues, after.queues, queueKey, isUnsure)
+  const teams = difference(before.teams, after.teams, (team) => team.team, isUnsure)
+  return {
+    teams: teams.changed,
+    removedTeams: teams.removed.map((team) => team.team),
+    queues: queues.changed,
+    removedQueues: queues.removed.map(({ team, name }) => ({ team, name })),
+    snapshot: after,
+  }
+}
+
+export function isEmptyChange(change: FolderChange): boolean {
+  return keysOf(change).length === 0
+}
+
+/** The teams and queues that a change touches. */
+export function keysOf(change: FolderChange): readonly string[] {
+  return [
+    ...change.teams.map((team) => team.team),
+    ...change.removedTeams,
+    ...change.queues.map(queueKey),
+    ...change.removedQueues.map(queueKey),
+  ]
+}
+
+/** What may be in force after a change broke off: the next change must undo what it does not want of it. */
+export function withAttempt(before: FolderSnapshot, change: FolderChange): FolderSnapshot {
+  return {
+    queues: merged(before.queues, change.queues, queueKey),
+    teams: merged(before.teams, change.teams, (team) => team.team),
+  }
+}
+
+function merged<T>(before: readonly T[], changed: readonly T[], keyOf: (entry: T) => string): readonly T[] {
+  return [...new Map([...before, ...changed].map((entry) => [keyOf(entry), entry])).values()]
+}
+
+function difference<T>(
+  before: readonly T[],
+  after: readonly T[],
+  keyOf: (entry: T) => string,
+  isUnsure: (key: string) => boolean,
+): { readonly changed: readonly T[]; readonly removed: readonly T[] } {
+  const old = new Map(before.map((entry) => [keyOf(entry), entry]))
+  const kept = new Set(after.map(keyOf))
+  return {
+    changed: after.filter((entry) => {
+      const key = keyOf(entry)
+      return isUnsure(key) || JSON.stringify(entry) !== JSON.stringify(old.get(key))
+    }),
+    removed: before.filter((entry) => !kept.has(keyOf(entry))),
+  }
+}

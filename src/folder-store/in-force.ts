@@ -1,0 +1,125 @@
+import { identityOf } from '../resources/resource.ts'
+import type {
+  HttpQueueResource,
+  Resource,
+  SecretResource,
+  TeamSettingsResource,
+} from '../resources/resource.ts'
+import { signingSecretOf } from '../resources/secret-data.ts'
+import type { FolderProblem } from './folder-problem.ts'
+import { queueKey } from './folder-snapshot.ts'
+import type { FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.ts'
+import type { ManifestFile } from './manifest-file.ts'
+
+/** A resource and where it stands. */
+interface Placed<T extends Resource = Resource> {
+  readonly file: string
+  readonly document: number
+  readonly resource: T
+}
+
+/** What the good versions of all files come to. */
+export interface InForce {
+  readonly snapshot: FolderSnapshot
+  /** By queue key: the manifest in force first, then those whose name is taken. */
+  readonly queues: ReadonlyMap<string, ReadonlyArray<Placed<HttpQueueResource>>>
+  readonly problems: readonly FolderProblem[]
+}
+
+/**
+ * @param before what was in force: a team whose secrets cannot be found keeps what it had, so that its calls do not
+ * go out unsigned
+ */
+export function inForceOf(files: readonly ManifestFile[], before: FolderSnapshot): InForce {
+  const problems: FolderProblem[] = []
+  const unique = firstOfEach(oldestFirst(files), problems)
+  const queues = new Map<string, Array<Placed<HttpQueueResource>>>()
+  for (const placed of unique.filter(isQueue)) {
+    const { team, queueName } = placed.resource
+    const key = queueKey({ team, name: queueName })
+    const sameName = queues.get(key) ?? []
+    const [winner] = sameName
+    if (winner !== undefined) {
+      problems.push(takenProblem(placed, `The queue name ${JSON.stringify(queueName)}`, winner))
+    }
+    queues.set(key, [...sameName, placed])
+  }
+  const secrets = new Map(
+    unique.filter(isSecret).map((placed) => [identityOf(placed.resource), placed.resource]),
+  )
+  const teams = unique.filter(isTeamSettings).flatMap((placed) => teamOf(placed, secrets, before, problems))
+  return { snapshot: snapshotOf(queues, teams), queues, problems }
+}
+
+function snapshotOf(queues: InForce['queues'], teams: readonly FolderTeam[]): FolderSnapshot {
+  const entries = [...queues.values()].flatMap(([winner]) => {
+    if (winner === undefined) return []
+    const { team, queueName, settings } = winner.resource
+    return [{ team, name: queueName, settings }]
+  })
+  return Object.freeze({
+    queues: entries.sort((left, right) => compare(left.team, right.team) || compare(left.name, right.name)),
+    teams: [...teams].sort((left, right) => compare(left.team, right.team)),
+  })
+}
+
+function oldestFirst(files: readonly ManifestFile[]): Placed[] {
+  return [...files]
+    .sort((left, right) => left.madeAtMs - right.madeAtMs || compare(left.file, right.file))
+    .flatMap(({ file, good }) =>
+      (good?.resources ?? []).map(({ resource, document }) => ({ file, document, resource })),
+    )
+}
+
+/** One resource of each kind, team and name, as in a cluster. */
+function firstOfEach(placed: readonly Placed[], problems: FolderProblem[]): Placed[] {
+  const first = new Map<string, Placed>()
+  for (const one of placed) {
+    const identity = identityOf(one.resource)
+    const winner = first.get(identity)
+    if (winner === undefined) first.set(identity, one)
+    else problems.push(takenProblem(one, `The name of ${one.resource.kind} ${one.resource.name}`, winner))
+  }
+  return [...first.values()]
+}
+
+function takenProblem(placed: Placed, what: string, winner: Placed): FolderProblem {
+  const place = `document ${winner.document} of ${winner.file}`
+  const reason = `${what} is taken by ${place}, which is older: this one is not in force.`
+  return { code: 'NameTaken', file: placed.file, document: placed.document, line: null, field: null, reason }
+}
+
+function teamOf(
+  { file, document, resource }: Placed<TeamSettingsResource>,
+  secrets: ReadonlyMap<string, SecretResource>,
+  before: FolderSnapshot,
+  problems: FolderProblem[],
+): readonly FolderTeam[] {
+  const { team, egressAllow } = resource
+  const found = resource.signingSecretRefs.map(({ name, key }, index) => {
+    const secret = secrets.get(identityOf({ kind: 'Secret', team, name, data: {} }))
+    const bytes = secret?.data[key]
+    const missing =
+      secret === undefined ? `There is no Secret ${name} in ${team}.` : `Secret ${name} has no key ${key}.`
+    const read = bytes === undefined ? { reason: missing } : signingSecretOf(bytes)
+    if ('text' in read) return read.text
+    const reason = bytes === undefined ? read.reason : `Key ${key} of Secret ${name} ${read.reason}`
+    const field = `spec.signing.secretRefs[${index}]`
+    problems.push({ code: 'SecretNotUsable', file, document, line: null, field, reason })
+    return null
+  })
+  const signingSecrets = found.filter((text) => text !== null)
+  if (signingSecrets.length < found.length) return before.teams.filter((one) => one.team === team)
+  const policy: TeamPolicy = Object.freeze({ egressAllow, signingSecrets })
+  return [{ team, policy }]
+}
+
+const isQueue = (placed: Placed): placed is Placed<HttpQueueResource> => placed.resource.kind === 'HttpQueue'
+const isSecret = (placed: Placed): placed is Placed<SecretResource> => placed.resource.kind === 'Secret'
+const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>
+  placed.resource.kind === 'TeamSettings'
+
+/** By code units, the same on every machine. */
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
+import {
+  changeBetween,
+  EMPTY_SNAPSHOT,
+  isEmptyChange,
+  keysOf,
+  withAttempt,
+} from '../../../src/folder-store/folder-snapshot.ts'
+import type { FolderSnapshot } from '../../../src/folder-store/folder-snapshot.ts'
+
+const queue = (name: string, timeoutSeconds = 30) => ({
+  team: 'default',
+  name,
+  settings: { ...DEFAULT_QUEUE_SETTINGS, timeoutSeconds },
+})
+const team = (name: string, ...egressAllow: string[]) => ({
+  team: name,
+  policy: { egressAllow, signingSecrets: [] },
+})
+const NONE: ReadonlySet<string> = new Set()
+
+const BEFORE: FolderSnapshot = { queues: [queue('a'), queue('b')], teams: [team('t'), team('u')] }
+const AFTER: FolderSnapshot = { queues: [queue('b', 1), queue('c')], teams: [team('t', 'x'), team('v')] }
+
+describe('a change', () => {
+  it('names what is new or different, and what is gone', () => {
+    const change = changeBetween(BEFORE, AFTER, NONE)
+    expect(change).toEqual({
+      teams: [team('t', 'x'), team('v')],
+      removedTeams: ['u'],
+      queues: [queue('b', 1), queue('c')],
+      removedQueues: [{ team: 'default', name: 'a' }],
+      snapshot: AFTER,
+    })
+    expect(keysOf(change)).toHaveLength(6)
+  })
+
+  it('is empty between equal snapshots', () => {
+    expect(isEmptyChange(changeBetween(BEFORE, structuredClone(BEFORE), NONE))).toBe(true)
+  })
+
+  it('names everything when nothing is sure', () => {
+    expect(changeBetween(BEFORE, BEFORE, 'all')).toMatchObject({ queues: BEFORE.queues, teams: BEFORE.teams })
+  })
+
+  it('tells again what may not have been taken', () => {
+    const broken = changeBetween(BEFORE, AFTER, NONE)
+    const unsure = new Set(keysOf(broken))
+    const next = changeBetween(withAttempt(BEFORE, broken), AFTER, unsure)
+    expect(next).toEqual(broken)
+  })
+
+  it('undoes what may have been taken of one that broke off', () => {
+    const broken = changeBetween(BEFORE, AFTER, NONE)
+    const next = changeBetween(withAttempt(BEFORE, broken), BEFORE, new Set(keysOf(broken)))
+    expect(next).toMatchObject({
+      queues: BEFORE.queues,
+      removedQueues: [{ team: 'default', name: 'c' }],
+      teams: BEFORE.teams,
+      removedTeams: ['v'],
+    })
+  })
+
+  it('of nothing to nothing is empty', () => {
+    expect(isEmptyChange(changeBetween(EMPTY_SNAPSHOT, EMPTY_SNAPSHOT, 'all'))).toBe(true)
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
+import { EMPTY_SNAPSHOT } from '../../../src/folder-store/folder-snapshot.ts'
+import type { FolderSnapshot } from '../../../src/folder-store/folder-snapshot.ts'
+import { inForceOf } from '../../../src/folder-store/in-force.ts'
+import type { ManifestFile } from '../../../src/folder-store/manifest-file.ts'
+import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
+import { problemText } from '../../../src/resources/resource.ts'
+
+const reader = createManifestReader('default')
+
+function file(name: string, madeAtMs: number, ...documents: readonly string[]): ManifestFile {
+  const text = documents.join('\n---\n')
+  const { resources, problems } = reader.read(name, text)
+  expect(problems).toEqual([])
+  return { file: name, madeAtMs, good: { text, resources }, candidate: null }
+}
+
+const queue = (name: string, spec = '{}', metadata = '') =>
+  `{ apiVersion: punctual.dev/v1alpha1, kind: HttpQueue, metadata: { name: ${name}${metadata} }, spec: ${spec} }`
+const team = (spec: string) =>
+  `{ apiVersion: punctual.dev/v1alpha1, kind: TeamSettings, metadata: { name: team }, spec: ${spec} }`
+const secret = (data: string) =>
+  `{ apiVersion: v1, kind: Secret, metadata: { name: s }, stringData: ${data} }`
+const SIGNED =
+  '{ signing: { secretRefs: [{ name: s, key: new }, { name: s, key: old }] }, egress: { allow: [a.b] } }'
+
+const of = (files: readonly ManifestFile[], before: FolderSnapshot = EMPTY_SNAPSHOT) =>
+  inForceOf(files, before)
+const texts = (result: ReturnType<typeof inForceOf>) => result.problems.map(problemText)
+
+describe('queues', () => {
+  it('stand in the order of teams and names', () => {
+    const { snapshot, problems } = of([
+      file('b.yaml', 1, queue('b'), queue('x', '{ queueName: B }')),
+      file('a.yaml', 2, queue('a', '{}', ', namespace: another')),
+    ])
+    expect(problems).toEqual([])
+    expect(snapshot.queues).toEqual([
+      { team: 'another', name: 'a', settings: DEFAULT_QUEUE_SETTINGS },
+      { team: 'default', name: 'B', settings: DEFAULT_QUEUE_SETTINGS },
+      { team: 'default', name: 'b', settings: DEFAULT_QUEUE_SETTINGS },
+    ])
+  })
+
+  it('of one name: the older file wins, the other is told', () => {
+    const result = of([
+      file('a.yaml', 2, queue('young', '{ queueName: mail, timeoutSeconds: 2 }')),
+      file('b.yaml', 1, queue('old', '{ queueName: mail, timeoutSeconds: 1 }')),
+    ])
+    expect(result.snapshot.queues).toMatchObject([{ name: 'mail', settings: { timeoutSeconds: 1 } }])
+    expect(result.problems).toMatchObject([{ code: 'NameTaken', file: 'a.yaml' }])
+    expect(texts(result)).toEqual([
+      'a.yaml, document 1: The queue name "mail" is taken by document 1 of b.yaml, which is older: this one is not in force.',
+    ])
+  })
+
+  it('of one name and age: the name of the file decides, then the place in it', () => {
+    const files = [
+      file('b.yaml', 1, queue('b', '{ queueName: mail, timeoutSeconds: 3 }')),
+      file(
+        'a.yaml',
+        1,
+        queue('a1', '{ queueName: mail, timeoutSeconds: 1 }'),
+        queue('a2', '{ queueName: mail, timeoutSeconds: 2 }'),
+      ),
+    ]
+    const result = of(files)
+    expect(result.snapshot.queues).toMatchObject([{ settings: { timeoutSeconds: 1 } }])
+    expect(result.problems).toHaveLength(2)
+    expect(of(files.toReversed()).snapshot).toEqual(result.snapshot)
+  })
+
+  it('of one name in two teams do not meet', () => {
+    const files = [
+      file('a.yaml', 1, queue('mail')),
+      file('b.yaml', 2, queue('mail', '{}', ', namespace: other')),
+    ]
+    expect(of(files)).toMatchObject({ problems: [], snapshot: { queues: [{}, {}] } })
+  })
+
+  it('whose metadata.name is taken are not in force', () => {
+    const files = [file('a.yaml', 1, queue('mail')), file('b.yaml', 2, queue('mail', '{ queueName: other }'))]
+    expect(of(files)).toMatchObject({
+      problems: [{ code: 'NameTaken', file: 'b.yaml' }],
+      snapshot: { queues: [{ name: 'mail' }] },
+    })
+  })
+})
+
+describe('team settings', () => {
+  it('have their secrets looked up, newest first', () => {
+    const files = [file('a.yaml', 1, team(SIGNED)), file('b.yaml', 2, secret('{ new: n1, old: o1 }'))]
+    expect(of(files)).toMatchObject({
+      problems: [],
+      snapshot: {
+        teams: [{ team: 'default', policy: { egressAllow: ['a.b'], signingSecrets: ['n1', 'o1'] } }],
+      },
+    })
+  })
+
+  it.each([
+    ['no Secret', [], 'There is no Secret s in default.'],
+    ['no key', [file('b.yaml', 2, secret('{ new: n1 }'))], 'Secret s has no key old.'],
+    [
+      'a bad value',
+      [file('b.yaml', 2, secret('{ new: n1, old: "top secret" }'))],
+      'Key old of Secret s must be',
+    ],
+  ])('with %s keep what they had, and are never unsigned', (_name, files, text) => {
+    const before = {
+      queues: [],
+      teams: [{ team: 'default', policy: { egressAllow: [], signingSecrets: ['last'] } }],
+    }
+    const result = of([file('a.yaml', 1, team(SIGNED)), ...files], before)
+    expect(result.snapshot.teams).toEqual(before.teams)
+    expect(result.problems[0]).toMatchObject({ code: 'SecretNotUsable' })
+    expect(texts(result).join('\n')).toContain(text)
+    expect(texts(result).join('\n')).not.toContain('top secret')
+    expect(of([file('a.yaml', 1, team(SIGNED)), ...files]).snapshot.teams).toEqual([])
+  })
+
+  it('take a Secret of their own team only', () => {
+    const other = secret('{ new: n1, old: o1 }').replace('name: s', 'name: s, namespace: other')
+    expect(of([file('a.yaml', 1, team(SIGNED), other)]).problems).toHaveLength(2)
+  })
+})
