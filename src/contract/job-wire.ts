@@ -18,9 +18,11 @@ export function writeJob(chain: JobChain, jobId: number, jobIds: JobIds): string
   const view = viewJob(chain, jobId, jobIds)
   if (view === null) return null
   const before = { ...toSummary(chain, view, jobIds), headers: chain.request.headers }
+  const calls = chain.calls.filter((call) => call.jobId === jobId).map(toCall)
   const after = {
     chain: viewChain(chain, jobIds).map((each) => toSummary(chain, each, jobIds)),
-    calls: chain.calls.filter((call) => call.jobId === jobId).map(toCall),
+    calls,
+    calls_dropped: view.completedAtMs !== null && calls.length === 0 ? 1 : 0,
   }
   const payload = chain.request.payload ?? 'null'
   return `${JSON.stringify(before).slice(0, -1)},"payload":${payload},${JSON.stringify(after).slice(1)}`

@@ -127,7 +127,7 @@ export function finishedChain(
   const record = decodeFinished(text)
   return {
     ...identity(engine, queue, rootId),
-    request: { ...record.request, ...keptParts(calls) },
+    request: { ...record.request, payload: keptPayload(calls) },
     attempts: record.attempts,
     open: null,
     end: record.end,
@@ -136,13 +136,10 @@ export function finishedChain(
   }
 }
 
-/** A finished chain's headers and payload live on in its call records only, as far as those hold them whole. */
-function keptParts(calls: readonly CallRecord[]): Pick<JobChain['request'], 'headers' | 'payload'> {
+/** A finished chain's payload lives on in its call records only, as far as those hold it whole. */
+function keptPayload(calls: readonly CallRecord[]): string | null {
   const call = calls.at(-1)
-  return {
-    headers: call === undefined ? null : Object.fromEntries(call.request.headers),
-    payload: call === undefined || call.request.bodyTruncated ? null : call.request.body,
-  }
+  return call === undefined || call.request.bodyTruncated ? null : call.request.body
 }
 
 /** A listing does not read the tails of large requests: what stands in them is null there. */

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { INLINE_REQUEST_BYTES_MAX } from '../domain/limits.ts'
-import { FAILURE_REASONS, METHODS, type AttemptSummary, type JobRequest, type Method } from '../domain/job.ts'
+import {
+  FAILURE_REASONS,
+  METHODS,
+  type AttemptSummary,
+  type JobChain,
+  type JobRequest,
+  type Method,
+} from '../domain/job.ts'
 import type { ChainSettings } from '../domain/queue-settings.ts'
 
 /**
@@ -201,11 +208,15 @@ function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
 const END_CODES = { success: 's', failed_no_retries: 'f', dead_lettered: 'd' } as const
 export type ChainEnd = keyof typeof END_CODES
 
-/** What stays of a chain that has ended; headers and payload live only as long as its call records. */
+/** Headers of a finished chain are kept up to this many characters of JSON. */
+const KEPT_HEADERS_CHARACTERS_MAX = 1024
+
+/** What stays of a chain that has ended; its payload lives only as long as its call records. */
 export interface FinishedRecord {
   readonly end: ChainEnd
   readonly attempts: readonly AttemptSummary[]
-  readonly request: Omit<JobRequest, 'headers' | 'payload'>
+  /** Headers are null when they were too long to be kept. */
+  readonly request: Omit<JobRequest, 'headers' | 'payload'> & Pick<JobChain['request'], 'headers'>
   /** The job a replay of this dead letter made. */
   readonly replayedAs: number | null
 }
@@ -222,14 +233,22 @@ export function encodeFinished(record: FinishedRecord): string {
         request.callbackUrl ?? 0,
         isEmpty(request.tags) ? 0 : request.tags,
         record.replayedAs ?? 0,
+        keptHeaders(request.headers),
       ],
       (index) => (index === 3 ? METHODS.indexOf('POST') : 0),
     ),
   )
 }
 
+/** 0 = none, 1 = not kept. */
+function keptHeaders(headers: Readonly<Record<string, string>> | null): Record<string, string> | 0 | 1 {
+  if (headers === null) return 1
+  if (isEmpty(headers)) return 0
+  return JSON.stringify(headers).length <= KEPT_HEADERS_CHARACTERS_MAX ? headers : 1
+}
+
 export function decodeFinished(text: string): FinishedRecord {
-  const [code, attempts, url, method, callbackUrl, tags, replayedAs] = JSON.parse(text) as [
+  const [code, attempts, url, method, callbackUrl, tags, replayedAs, headers] = JSON.parse(text) as [
     string,
     AttemptTuple[],
     string,
@@ -237,6 +256,7 @@ export function decodeFinished(text: string): FinishedRecord {
     (string | 0)?,
     (Record<string, string> | 0)?,
     number?,
+    (Record<string, string> | 0 | 1)?,
   ]
   return {
     end: code === 's' ? 'success' : code === 'f' ? 'failed_no_retries' : 'dead_lettered',
@@ -244,6 +264,7 @@ export function decodeFinished(text: string): FinishedRecord {
     request: {
       url,
       method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
+      headers: headers === undefined || headers === 0 ? {} : headers === 1 ? null : headers,
       callbackUrl: callbackUrl === undefined || callbackUrl === 0 ? null : callbackUrl,
       callbackEvents: null,
       tags: tags === undefined || tags === 0 ? {} : tags,

@@ -207,7 +207,7 @@ export interface Job {
    */
   replayed_as: Id | null
   /**
-   * null once only the summary of a finished job is kept.
+   * As pushed; null when they were over 1 KiB and the job has ended in success or without retries.
    */
   headers: {
     [k: string]: string
@@ -228,6 +228,10 @@ export interface Job {
    * The HTTP exchanges of this job that are still kept, oldest first.
    */
   calls: Call[]
+  /**
+   * Exchanges of this job whose record is no longer kept, or never was: successes are sampled above 20 a second per queue, and records go after 3 days or when their room is needed.
+   */
+  calls_dropped: number
 }
 /**
  * One HTTP exchange as it happened on the wire; bodies are cut at 16 KiB.
