@@ -58,9 +58,8 @@ async function readChainFacts(
       redis.hget(queue.q, 'n'),
     ]),
   )
-  const requestPart = record.requestPart ?? largePart
-  if (requestPart === null || nameField === null) return null
-  const request = decodeRequest(requestPart)
+  if ((record.isLarge && largePart === null) || nameField === null) return null
+  const request = decodeRequest(record.inlinePart + (largePart ?? ''))
   const frozen = settingsJson === null ? DEFAULT_QUEUE_SETTINGS : decodeSettings(settingsJson)
   return {
     team: splitNameField(nameField).team,
