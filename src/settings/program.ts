@@ -40,7 +40,13 @@ export function buildProgram(options: ProgramOptions): Command {
     .showHelpAfterError(false)
   program.configureOutput({
     ...options.output,
-    outputError: (text, write) => write(text.replace(/^error: /, 'punctual: ')),
+    outputError: (text, write) =>
+      write(
+        `punctual: ${text
+          .replace(/^error: /, '')
+          .trim()
+          .replaceAll('\n', ' ')}\n`,
+      ),
   })
   const { roles } = options
   addRole(
