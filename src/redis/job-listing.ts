@@ -20,6 +20,11 @@ type Section = (typeof SECTIONS)[number]
 /** One request looks at this many entries and queues at most, then answers what it has and a cursor. */
 const EXAMINED_ENTRIES_MAX = 5_000
 const EXAMINED_QUEUES_MAX = 500
+/**
+ * COUNT of every HSCAN. It may not follow the room on a page: a place within a scan step is only a place again when
+ * the step is asked for with the same COUNT.
+ */
+const SCAN_COUNT = 100
 
 type StatusFilter = JobListQuery['status']
 
@@ -109,8 +114,8 @@ async function readOpen(
   room: number,
 ): Promise<SectionPage> {
   const k = queue.keys.queue(queue.localId)
-  const [next, flat] = await engine.runner.read((redis) => redis.hscan(k.b, at.scan, 'COUNT', room))
-  // A small hash answers whole, whatever COUNT says: give it out in pages under the same scan cursor.
+  const [next, flat] = await engine.runner.read((redis) => redis.hscan(k.b, at.scan, 'COUNT', SCAN_COUNT))
+  // A step answers more than a page: it is given out in pages under the same scan cursor.
   const start = Math.max(0, at.position)
   const page = flat.slice(start * 2, (start + room) * 2)
   const ids = page.filter((_, i) => i % 2 === 0)
