@@ -59,7 +59,8 @@ for i = 1, number() do
   queue.moved = call('HGET', KEYS[3], queue.field) ~= queue.id
   local live = call('HMGET', queue.q, 'a', 'm', 's', 't')
   queue.is_new = not live[3]
-  queue.live = { live[1] or queue.default.active, live[2] or queue.default.max }
+  -- A queue that exists without a limit has none, whatever new ones get.
+  queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
   queue.hash = live[3] or queue.default.hash
   queue.timeout = live[4] or queue.default.timeout
   queue.bodies, queue.requests, queue.ready, queue.count = {}, {}, {}, 0
