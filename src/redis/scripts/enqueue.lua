@@ -9,7 +9,7 @@
 --       jobs, (queue index, block index, seq, start, timeout, request, large, idem field, fingerprint)…
 --       start: 'd<ms>' delay, 'a<ms>' absolute. timeout '' = the queue's.
 --       request: the request part of the record; large: its tail for p:, or ''
--- Answer {'day'} when the day of TIME is not declared, else {now, woken, code, a, b, …} with three values a job:
+-- Answer {'day'} when the day of TIME or the one before is not declared, else {now, woken, code, a, b, …} with three values a job:
 --       ok id due · again id due (due -1: already ended) · dup id due · conflict · full · moved · taken
 -- Transition: (none) → pending.
 --#include clock
@@ -43,11 +43,14 @@ for i = 1, number() do
   defaults[i] = { hash = arg(), timeout = arg(), max = arg(), active = arg(), strict = arg(), json = arg() }
 end
 
-local today
+local today, has_yesterday
 if day_count > 0 then
   local day = math.floor(now / 86400000)
-  for i = 1, day_count do if day_numbers[i] == day then today = days[i] end end
-  if not today then return { 'day' } end
+  for i = 1, day_count do
+    if day_numbers[i] == day then today = days[i] end
+    if day_numbers[i] == day - 1 then has_yesterday = true end
+  end
+  if not (today and has_yesterday) then return { 'day' } end
 end
 
 -- Read and check everything.
