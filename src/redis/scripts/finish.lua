@@ -23,10 +23,9 @@ local jobs, codes, seen, any = {}, {}, {}, false
 for i = 1, number() do
   local job = read_job()
   local held = call('HGET', KEYS[3], job.id) == ctx.queues[job.queue].id .. '|' .. job.token and not seen[job.id]
-  seen[job.id] = true
   codes[i] = held and 'd' or 's'
   if held then
-    any = true
+    any, seen[job.id] = true, true
     table.insert(jobs, job)
   end
 end
