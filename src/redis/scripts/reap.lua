@@ -25,7 +25,7 @@ if mode == 'lease' then
 end
 
 local ctx = open_batch(now)
-local planned, codes = {}, {}
+local planned, codes, taken = {}, {}, {}
 
 local function judge(job)
   local queue = ctx.queues[job.queue]
@@ -48,8 +48,11 @@ end
 
 for i = 1, number() do
   local job = read_job()
-  codes[i] = judge(job)
-  if codes[i] == 'b' or codes[i] == 'f' then table.insert(planned, job) end
+  codes[i] = taken[job.id] and 's' or judge(job)
+  if codes[i] == 'b' or codes[i] == 'f' then
+    taken[job.id] = true
+    table.insert(planned, job)
+  end
 end
 
 for _, job in ipairs(planned) do
