@@ -35,7 +35,8 @@ interface StoredTeam {
 export interface CompiledSettingsWriter {
   putTeam(team: string, policy: TeamPolicy): Promise<void>
   removeTeam(team: string): Promise<void>
-  putToken(token: string, team: string): Promise<void>
+  /** Makes this the only token of that name; a former one is no longer accepted. */
+  putToken(name: string, token: string, team: string): Promise<void>
 }
 
 export function createCompiledSettingsWriter(
@@ -61,10 +62,18 @@ export function createCompiledSettingsWriter(
     removeTeam: async (team) => {
       await change(() => connection.hdel(TEAMS_KEY, team))
     },
-    putToken: async (token, team) => {
+    putToken: async (name, token, team) => {
       const hash = hashOf(token)
-      if ((await connection.hget(TOKENS_KEY, hash)) === team) return
-      await change(() => connection.hset(TOKENS_KEY, hash, team))
+      const entry = JSON.stringify([team, name])
+      const known = await connection.hgetall(TOKENS_KEY)
+      const former = Object.keys(known).filter(
+        (other) => other !== hash && tokenEntry(known[other]).name === name,
+      )
+      if (known[hash] === entry && former.length === 0) return
+      await change(async () => {
+        await connection.hset(TOKENS_KEY, hash, entry)
+        if (former.length > 0) await connection.hdel(TOKENS_KEY, ...former)
+      })
     },
   }
 }
@@ -159,6 +168,11 @@ function openTeam(box: SecretBox, json: string): TeamSettings {
     egressAllow: stored.egressAllow,
     signingSecrets: stored.signingSecrets.map((sealed) => box.open(sealed)),
   }
+}
+
+function tokenEntry(json = '["",""]'): { team: string; name: string } {
+  const [team, name] = JSON.parse(json) as [string, string]
+  return { team, name }
 }
 
 /** Tokens are random, so a fast hash is right; looking up by hash compares no secret byte by byte. */

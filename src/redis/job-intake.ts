@@ -135,7 +135,7 @@ class Lane {
     const { engine, keys, nonce } = this.#options
     const remainingMs = Math.min(...batch.map((push) => push.deadlineMs)) - this.#options.nowMs()
     if (remainingMs <= 0) throw new StoreUnavailableError('it did not answer in time')
-    const { ready, localIds } = await this.#place(batch)
+    const { ready, localIds } = await this.#place(batch, remainingMs)
     if (ready.length === 0) return
     const answer = await enqueueBatch(engine, keys, {
       pushes: ready,
@@ -153,20 +153,27 @@ class Lane {
   }
 
   /** Finds each push's queue and number; answers the ones that have both, and the queues' local ids. */
+  /** Finds the pushes' queues and gives them numbers. A push to a full shard is answered here. */
   async #place(
     batch: readonly Waiting[],
+    resendForMs: number,
   ): Promise<{ ready: readonly Waiting[]; localIds: ReadonlyMap<string, string> }> {
     const { keys, names } = this.#options
-    const ready: Waiting[] = []
     const localIds = new Map<string, string>()
+    const fields = [...new Set(batch.map((push) => push.field))]
+    await Promise.all(
+      fields.map(async (field) => {
+        const id = await names.resolve(keys, field, resendForMs)
+        if (id !== null) localIds.set(field, id)
+      }),
+    )
+    const ready: Waiting[] = []
     for (const push of batch) {
-      const known = localIds.get(push.field) ?? (await names.resolve(keys, push.field))
-      if (known === null) {
+      if (!localIds.has(push.field)) {
         push.resolve({ status: 'too_many_queues' })
         continue
       }
-      localIds.set(push.field, known)
-      push.seq ??= await this.#sequence.next()
+      push.seq ??= await this.#sequence.next(resendForMs)
       ready.push(push)
     }
     return { ready, localIds }

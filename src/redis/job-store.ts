@@ -69,7 +69,7 @@ async function replay(
   for (let tries = 0; tries < REPLAY_TRIES_MAX; tries += 1) {
     const letter = await readLetter(engine, queue, rootId)
     if (letter === null) return whyNotReplayable(engine, queue, rootId)
-    const seq = await sequence.next()
+    const seq = await sequence.next(STORE_DEADLINE_MS / 2)
     const newId = engine.jobIds.idOf(keys.shard, seq, 1)
     const { block, field } = indexPlace(seq)
     const k = keys.queue(localId)

@@ -97,7 +97,7 @@ async function apply(
   const field = nameField(team, name)
   const { hash, json } = encodeSettings(settings)
   for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
-    const localId = await names.resolve(keys, field)
+    const localId = await names.resolve(keys, field, STORE_DEADLINE_MS)
     if (localId === null) throw new StoreUnavailableError('it holds as many queues as it may')
     const k = keys.queue(localId)
     const answer = await engine.runner.run(

@@ -4,7 +4,7 @@ import type { ShardKeys } from './keys.ts'
 
 /** Job sequence numbers of one shard, taken from blocks reserved for this process. */
 export interface Sequence {
-  next(): Promise<number>
+  next(resendForMs: number): Promise<number>
   /** The block turned out to be another's: never use it again. */
   dropBlock(): void
 }
@@ -14,16 +14,16 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   let end = 0
   let highestBlock = -1
 
-  async function reserve(): Promise<void> {
-    const answer = await engine.runner.run('reserve_ids', [keys.seq], [highestBlock])
+  async function reserve(resendForMs: number): Promise<void> {
+    const answer = await engine.runner.run('reserve_ids', [keys.seq], [highestBlock], resendForMs)
     highestBlock = Number(answer)
     next = highestBlock * ID_BLOCK
     end = next + ID_BLOCK
   }
 
   return {
-    next: async () => {
-      if (next >= end) await reserve()
+    next: async (resendForMs) => {
+      if (next >= end) await reserve(resendForMs)
       next += 1
       return next - 1
     },

@@ -57,17 +57,29 @@ class ResendingStepRunner implements StepRunner {
     resendForMs = 0,
   ): Promise<unknown> {
     const { clock } = this.#options
-    const deadline = clock.monotonicMs() + resendForMs
+    if (resendForMs <= 0) return this.#send(name, keys, args)
+    const deadlineMs = clock.monotonicMs() + resendForMs
     for (;;) {
       try {
-        return await this.#send(name, keys, args)
+        return await this.#within(deadlineMs, this.#send(name, keys, args))
       } catch (error) {
         const isWorthwhile =
-          error instanceof StoreUnavailableError && clock.monotonicMs() + RESEND_DELAY_MS < deadline
+          error instanceof StoreUnavailableError && clock.monotonicMs() + RESEND_DELAY_MS < deadlineMs
         if (!isWorthwhile) throw error
         await new Promise<void>((resolve) => clock.after(RESEND_DELAY_MS, resolve))
       }
     }
+  }
+
+  /** What is sent may still be done when we no longer wait for it: the caller sends it again, or says 503. */
+  #within<T>(deadlineMs: number, sent: Promise<T>): Promise<T> {
+    const { clock } = this.#options
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(Math.max(0, deadlineMs - clock.monotonicMs()), () =>
+        reject(new StoreUnavailableError('it did not answer in time')),
+      )
+      sent.then(resolve, reject).finally(cancel)
+    })
   }
 
   async read<T>(reads: (connection: RedisConnection) => Promise<T>): Promise<T> {

@@ -34,7 +34,11 @@ export async function runApi(settings: ApiSettings): Promise<void> {
     })
     const box = createSecretBox(key)
     if (settings.token !== null) {
-      await createCompiledSettingsWriter(store.connection, box).putToken(settings.token, DEFAULT_TEAM)
+      await createCompiledSettingsWriter(store.connection, box).putToken(
+        'PUNCTUAL_TOKEN',
+        settings.token,
+        DEFAULT_TEAM,
+      )
     }
     const compiled = createCompiledSettings({ connection: store.connection, box, clock: systemClock, logger })
     lifecycle.onStop('compiled settings', () => compiled.stop())

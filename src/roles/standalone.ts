@@ -7,7 +7,7 @@ import { createEgressGuard, type EgressGuard } from '../outbound/egress-guard.ts
 import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
-import type { TeamSettingsSource } from '../ports/team-settings.ts'
+import { NO_TEAM_SETTINGS, type TeamSettingsSource } from '../ports/team-settings.ts'
 import {
   createCompiledSettings,
   createCompiledSettingsWriter,
@@ -127,8 +127,9 @@ async function startParts(
   folder.announce(baseUrl)
   logger.info('Standalone runs', { url: baseUrl, opsUrl: `http://${urlHost(settings.host)}:${opsPort}` })
   if (settings.logFormat === 'json') return
-  greet({ baseUrl, folder, manifests: settings.manifests })
-  if (resources.isFirstStart) showFirstTry(baseUrl, store, context)
+  const isEchoOpen = egress.refusalOf(new URL(`${baseUrl}${ECHO_PATH}`), NO_TEAM_SETTINGS) === null
+  greet({ baseUrl, folder, manifests: settings.manifests, isEchoOpen })
+  if (resources.isFirstStart && isEchoOpen) showFirstTry(baseUrl, store, context)
 }
 
 /** A connection of its own: an executor waits longer for Redis than the API may. */
@@ -180,7 +181,7 @@ async function openResources(
   const box = createSecretBox(folder.secretsKey)
   const writer = createCompiledSettingsWriter(connection, box)
   const compiled = createCompiledSettings({ connection, box, clock: systemClock, logger })
-  await writer.putToken(folder.token, TEAM)
+  await writer.putToken('PUNCTUAL_TOKEN', folder.token, TEAM)
   lifecycle.onStop('compiled settings', () => compiled.stop())
   await compiled.start()
 
@@ -238,10 +239,12 @@ function greet({
   baseUrl,
   folder,
   manifests,
+  isEchoOpen,
 }: {
   baseUrl: string
   folder: DataFolder
   manifests: string
+  isEchoOpen: boolean
 }): void {
   const token = folder.tokenPath === null ? '$PUNCTUAL_TOKEN' : `$(cat ${shown(folder.tokenPath)})`
   const tokenText = folder.tokenPath === null ? 'the one in PUNCTUAL_TOKEN' : folder.token
@@ -250,6 +253,13 @@ function greet({
   say(`  Token      ${tokenText}`)
   say(`  Resources  ${shown(manifests)} (queues and team settings; changes are in force within 2 s)`)
   say('')
+  if (!isEchoOpen) {
+    say(
+      '  Jobs may call public addresses only. To call targets on this machine, such as the echo target of the',
+    )
+    say('  next lines, start with PUNCTUAL_EGRESS_ALLOW=127.0.0.0/8,localhost.')
+    say('')
+  }
   say('  Push a job from another terminal:')
   say('')
   say(`  curl ${baseUrl}/api/jobs -H "Authorization: Bearer ${token}" \\`)

@@ -121,7 +121,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     withWriter,
     clientOfTeam: async (team) => {
       const token = `token-of-team-${team}-${randomBytes(6).toString('hex')}`
-      await withWriter((writer) => writer.putToken(token, team))
+      await withWriter((writer) => writer.putToken(`${team} tests`, token, team))
       const client = createApiClient(api.url, token)
       await until(
         `the token of ${team}`,
