@@ -1,0 +1,45 @@
+import type { Figure } from './figures.ts'
+
+export interface Machine {
+  readonly cpu: string
+  readonly cores: number
+  readonly memory_gib: number
+  readonly os: string
+  readonly node: string
+  readonly redis: string
+}
+
+/** `bench/results/latest.json`. */
+export interface Results {
+  readonly machine: Machine
+  readonly commit: string
+  readonly figures: readonly Figure[]
+}
+
+/** What the page says beside the figures: `bench/results/run.json`. */
+export interface RunNotes {
+  readonly command: string
+  readonly finished_at: string
+  readonly minutes: number
+  readonly runs: number
+  readonly settings: Readonly<Record<string, string | number>>
+  /** Limits of the parts alone, on the same machine at the same time. */
+  readonly ceilings: ReadonlyArray<{ readonly name: string; readonly unit: string; readonly value: number }>
+  /** Facts of this run that a figure cannot hold, such as a count of early calls. */
+  readonly notes: readonly string[]
+  /** What was not measured, and why. */
+  readonly skipped: readonly string[]
+}
+
+/** As text: one line a figure, so that a change of one shows as one line. */
+export function renderResults(results: Results): string {
+  const figures = results.figures.map((figure) => `    ${JSON.stringify(figure)}`).join(',\n')
+  return [
+    '{',
+    `  "machine": ${JSON.stringify(results.machine)},`,
+    `  "commit": ${JSON.stringify(results.commit)},`,
+    `  "figures": [\n${figures}\n  ]`,
+    '}',
+    '',
+  ].join('\n')
+}
