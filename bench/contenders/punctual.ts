@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { Pool } from 'undici'
+import { BenchError } from '../harness/bench-error.ts'
+import { runPushPlan } from '../harness/load.ts'
+import { freePort } from '../harness/ports.ts'
+import { startProgram, untilReady, type Program } from '../harness/processes.ts'
+import type { RedisServer } from '../harness/redis-server.ts'
+import { PUNCTUAL } from '../report/figures.ts'
+import { padded, queueName, type Contender, type FillOptions, type Stand } from './contender.ts'
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js')
+const FILL_WITHIN_MS = 180_000
+const CONNECTIONS = 64
+
+/** The real roles as processes: `punctual api` and `punctual executor`. */
+export const punctual: Contender = {
+  name: PUNCTUAL,
+  isSplit: true,
+  open: async (redis, folder) => new PunctualStand(redis, folder, await freePort()),
+}
+
+class PunctualStand implements Stand {
+  readonly redis: RedisServer
+  readonly #folder: string
+  readonly #programs: Program[] = []
+  readonly #origin: string
+  readonly #env: Record<string, string>
+  #workOps: string | null = null
+
+  constructor(redis: RedisServer, folder: string, port: number) {
+    this.redis = redis
+    this.#folder = folder
+    this.#origin = `http://127.0.0.1:${port}`
+    this.#env = {
+      PUNCTUAL_PORT: String(port),
+      PUNCTUAL_REDIS_URL: redis.url,
+      PUNCTUAL_TOKEN: randomBytes(24).toString('base64url'),
+      PUNCTUAL_SECRETS_KEY: randomBytes(32).toString('base64'),
+      PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
+    }
+  }
+
+  async startIntake(): Promise<void> {
+    await this.#start('api', {})
+  }
+
+  async startWork({ concurrency }: { concurrency: number }): Promise<Program> {
+    const { program, ops } = await this.#start('executor', {
+      PUNCTUAL_EXECUTOR_CONCURRENCY: String(concurrency),
+    })
+    this.#workOps = ops
+    return program
+  }
+
+  load(targetUrl: string, delaySeconds: number) {
+    const body = { queue: 'bench', url: targetUrl, ...(delaySeconds > 0 ? { delay: delaySeconds } : {}) }
+    return { url: `${this.#origin}/api/jobs`, headers: this.#headers(), body: padded(body) }
+  }
+
+  pacedPlan(targetOrigin: string) {
+    const body = padded({ queue: 'bench', url: `${targetOrigin}/due?due={due}`, run_at: '{due_iso}' })
+    return { url: `${this.#origin}/api/jobs`, headers: this.#headers(), body }
+  }
+
+  async fill({ count, queues, delaySeconds, targetUrl }: FillOptions): Promise<void> {
+    const delay = delaySeconds > 0 ? { delay: delaySeconds } : {}
+    await runPushPlan(
+      {
+        url: `${this.#origin}/api/jobs`,
+        headers: this.#headers(),
+        body: padded({ queue: queueName(queues), url: targetUrl, ...delay }),
+        count,
+        queues: queues ?? 1,
+        connections: CONNECTIONS,
+        perSecond: null,
+        dueInMs: 0,
+      },
+      FILL_WITHIN_MS,
+    )
+  }
+
+  async makeLimitedQueues(count: number, limit: number): Promise<void> {
+    await this.#forEachQueue(count, async (pool, queueId, jobId) => {
+      await this.#request(pool, 'PATCH', `/api/queues/${queueId}`, { max_parallelism: limit })
+      await this.#request(pool, 'DELETE', `/api/jobs/${jobId}`)
+    })
+  }
+
+  async makeIdleQueues(count: number): Promise<void> {
+    await this.#forEachQueue(count, async (pool, _queueId, jobId) => {
+      await this.#request(pool, 'DELETE', `/api/jobs/${jobId}`)
+    })
+  }
+
+  async isAtRest(): Promise<boolean> {
+    if (this.#workOps === null) return true
+    const metrics = await (await fetch(`${this.#workOps}/metrics`)).text()
+    return /^punctual_calls_in_flight 0$/m.test(metrics)
+  }
+
+  cpuSeconds(): number {
+    return this.#programs.reduce((sum, program) => sum + program.cpuSeconds(), 0)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#programs.map((program) => program.stop()))
+  }
+
+  async #start(role: string, env: Record<string, string>): Promise<{ program: Program; ops: string }> {
+    const opsPort = await freePort()
+    const program = startProgram({
+      name: `punctual-${role}`,
+      command: process.execPath,
+      args: [...profilerArguments(role), MAIN, role],
+      folder: this.#folder,
+      env: { ...this.#env, ...env, PUNCTUAL_OPS_PORT: String(opsPort) },
+    })
+    this.#programs.push(program)
+    const ops = `http://127.0.0.1:${opsPort}`
+    const isReady = (url: string): Promise<boolean> =>
+      fetch(url).then(
+        (answer) => answer.status < 500,
+        () => false,
+      )
+    await untilReady(program, () => isReady(`${ops}/readyz`))
+    if (role === 'api') await untilReady(program, () => isReady(this.#origin))
+    return { program, ops }
+  }
+
+  #headers(): Record<string, string> {
+    return {
+      Authorization: `Bearer ${this.#env['PUNCTUAL_TOKEN']}`,
+      'Content-Type': 'application/json',
+    }
+  }
+
+  /** Makes each queue by a push that is due later; `then` tidies it away. */
+  async #forEachQueue(
+    count: number,
+    then: (pool: Pool, queueId: number, jobId: number) => Promise<void>,
+  ): Promise<void> {
+    const pool = new Pool(this.#origin, { connections: CONNECTIONS, pipelining: 1 })
+    let next = 0
+    const worker = async (): Promise<void> => {
+      while (next < count) {
+        const body = { queue: `q${next++}`, url: 'http://127.0.0.1:9/call', delay: 60 }
+        const made = (await this.#request(pool, 'POST', '/api/jobs', body)) as {
+          queue_id: number
+          job_id: number
+        }
+        await then(pool, made.queue_id, made.job_id)
+      }
+    }
+    await Promise.all(Array.from({ length: CONNECTIONS }, worker))
+    await pool.close()
+  }
+
+  async #request(pool: Pool, method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) {
+    const answer = await pool.request({
+      path,
+      method,
+      headers: this.#headers(),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.body.text()
+    if (answer.statusCode >= 300) throw new BenchError(`${method} ${path}: ${answer.statusCode} ${text}`)
+    return text === '' ? null : (JSON.parse(text) as unknown)
+  }
+}
+
+/** With PROFILE_DIR set, both roles leave a CPU profile there at their end. */
+function profilerArguments(role: string): string[] {
+  const folder = process.env['PROFILE_DIR']
+  if (folder === undefined || folder === '') return []
+  return ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${role}-${Date.now()}.cpuprofile`]
+}
