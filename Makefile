@@ -12,7 +12,7 @@ RUN := env PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 # Jobs may call this machine under `make run`: the echo target and most first targets live here.
 LOOPBACK := 127.0.0.0/8,::1/128,localhost
 
-.PHONY: help install redis build run test check clean
+.PHONY: help install redis build run test bench check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ run: build redis ## build and start Punctual on http://127.0.0.1:8080, with ever
 test: build ## run every suite: unit, model and integration, with a real Redis
 	@scripts/redis.sh || true
 	@$(RUN) node scripts/test.ts
+
+bench: build ## the side-by-side table (docs/performance.md); QUICK=1 takes three minutes
+	@$(RUN) node bench/main.ts
 
 check: install ## format, lint, types, dead code, generated files, unit tests
 	@$(RUN) npm run --silent check

@@ -1,0 +1,171 @@
+/**
+ * `make bench`: Punctual beside what people would take instead, on this machine. QUICK=1 takes at most three minutes,
+ * SMOKE=1 only proves that all of it works; ONLY=life,memory picks scenarios. Load goes to 127.0.0.1 alone.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bullmq, bullmqAddBulk } from './contenders/bullmq.ts'
+import type { Contender } from './contenders/contender.ts'
+import { punctual } from './contenders/punctual.ts'
+import { findQuirrelNode, quirrelOn } from './contenders/quirrel.ts'
+import { BenchError, messageOf } from './harness/bench-error.ts'
+import { killAllPrograms, stopAllPrograms } from './harness/processes.ts'
+import { installPeers, requirePrograms } from './harness/requirements.ts'
+import { describeCommit, describeMachine } from './machine.ts'
+import { Measurements } from './report/figures.ts'
+import { renderMeasured, withMeasured } from './report/performance-page.ts'
+import { renderResults, type Results, type RunNotes } from './report/results.ts'
+import { measureCeilings } from './scenarios/ceilings.ts'
+import { measureIdleQueues } from './scenarios/idle-queues.ts'
+import { measureLateness } from './scenarios/lateness.ts'
+import { measureLife } from './scenarios/life.ts'
+import { measureLimitedQueues } from './scenarios/limited-queues.ts'
+import { measureMemory } from './scenarios/memory.ts'
+import { measureOpenCalls } from './scenarios/open-calls.ts'
+import { measureRecovery } from './scenarios/recovery.ts'
+import type { Bench } from './scenarios/scenario.ts'
+import { tunePeers } from './scenarios/tuning.ts'
+import { CONCURRENCY, QUEUE_LIMIT, sizesOf } from './sizes.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const RESULTS = join(import.meta.dirname, 'results')
+const PAGE = join(ROOT, 'docs/performance.md')
+const isSet = (name: string): boolean => !['', '0', 'false', undefined].includes(process.env[name])
+
+/** These need the cores for themselves. Lateness needs the life's rates. */
+const FOR_THE_CORES = {
+  life: measureLife,
+  limited: measureLimitedQueues,
+  lateness: measureLateness,
+} as const
+/** These count bytes, commands and long waits; a quick run does them side by side. */
+const FOR_THE_CLOCK = {
+  recovery: measureRecovery,
+  memory: measureMemory,
+  idle: measureIdleQueues,
+  calls: measureOpenCalls,
+} as const
+const ALL = [...Object.keys(FOR_THE_CORES), 'ceilings', ...Object.keys(FOR_THE_CLOCK)]
+
+process.on('exit', killAllPrograms)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
+
+try {
+  await main()
+} catch (error) {
+  say(error instanceof BenchError ? `bench: ${error.message}` : String((error as Error).stack))
+  process.exitCode = 1
+} finally {
+  await stopAllPrograms()
+}
+
+async function main(): Promise<void> {
+  if (!existsSync(join(ROOT, 'dist/main.js'))) throw new BenchError('dist/ is not built: run make bench')
+  requirePrograms(say)
+  const startedMs = performance.now()
+  const bench = prepare()
+  try {
+    const ceilings = await runScenarios(bench)
+    const minutes = Math.round((performance.now() - startedMs) / 6_000) / 10
+    write(bench, { ceilings, minutes })
+  } finally {
+    rmSync(bench.folder, { recursive: true, force: true })
+  }
+}
+
+function prepare(): Bench {
+  const skipped: string[] = []
+  const sizes = sizesOf(isSet('SMOKE') ? 'smoke' : isSet('QUICK') ? 'quick' : 'full')
+  return {
+    sizes,
+    folder: mkdtempSync(join(tmpdir(), 'punctual-bench-')),
+    measured: new Measurements(),
+    contenders: findContenders(skipped),
+    concurrencyOf: new Map(),
+    notes: [],
+    skipped,
+    say,
+  }
+}
+
+function findContenders(skipped: string[]): Contender[] {
+  const wanted = process.env['PEERS'] ?? 'bullmq,bullmq_add_bulk,quirrel'
+  const contenders = [punctual]
+  const problem = wanted === '' ? 'left out by PEERS' : installPeers(say)
+  if (problem !== null) {
+    skipped.push(`every peer: ${problem}`)
+    return contenders
+  }
+  const node = findQuirrelNode(process.env['PATH'] ?? '')
+  contenders.push(bullmq, bullmqAddBulk)
+  if (node === null) skipped.push('quirrel: its package supports Node 14 to 20, and none is on PATH')
+  else contenders.push(quirrelOn(node))
+  return contenders.filter(({ name }) => name === punctual.name || wanted.split(',').includes(name))
+}
+
+async function runScenarios(bench: Bench): Promise<RunNotes['ceilings']> {
+  const only = process.env['ONLY']?.split(',').filter((name) => name !== '') ?? []
+  const isWanted = (name: string): boolean => only.length === 0 || only.includes(name)
+  const chosen = (scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>>) =>
+    Object.entries(scenarios).filter(([name]) => isWanted(name))
+  for (const name of only) if (!ALL.includes(name)) throw new BenchError(`ONLY knows ${ALL.join(', ')}`)
+
+  await tunePeers(bench)
+  for (const [, measure] of chosen(FOR_THE_CORES)) await measure(bench)
+  const ceilings = isWanted('ceilings') ? await measureCeilings(bench) : []
+  const waiting = chosen(FOR_THE_CLOCK).map(([, measure]) => measure)
+  if (bench.sizes.isOverlapping) await Promise.all(waiting.map((measure) => measure(bench)))
+  else for (const measure of waiting) await measure(bench)
+  return ceilings
+}
+
+function write(bench: Bench, { ceilings, minutes }: Pick<RunNotes, 'ceilings' | 'minutes'>): void {
+  const { sizes } = bench
+  const results: Results = {
+    machine: describeMachine(),
+    commit: describeCommit(ROOT),
+    figures: bench.measured.figures(),
+  }
+  const notes: RunNotes = {
+    command: sizes.label === 'full' ? 'make bench' : `make bench ${sizes.label.toUpperCase()}=1`,
+    finished_at: new Date().toISOString(),
+    minutes,
+    runs: sizes.runs,
+    settings: settingsOf(bench),
+    ceilings,
+    notes: bench.notes,
+    skipped: bench.skipped,
+  }
+  const measured = renderMeasured(results, notes)
+  say(`\n${measured}`)
+  // A smoke run or a part of one is not a result.
+  const isResult = sizes.label !== 'smoke' && !isSet('ONLY') && !('PEERS' in process.env)
+  if (!isResult) return say('not written: only a whole run is a result')
+  mkdirSync(RESULTS, { recursive: true })
+  writeFileSync(join(RESULTS, 'latest.json'), renderResults(results))
+  writeFileSync(join(RESULTS, 'run.json'), `${JSON.stringify(notes, null, 2)}\n`)
+  try {
+    writeFileSync(PAGE, withMeasured(readFileSync(PAGE, 'utf8'), measured))
+  } catch (error) {
+    say(`docs/performance.md was not written: ${messageOf(error)}`)
+  }
+}
+
+function settingsOf({ sizes, concurrencyOf }: Bench): RunNotes['settings'] {
+  return {
+    'Redis (one of its own a run)': 'AOF everysec, noeviction, no snapshots',
+    'submitted JSON': '152 B',
+    'calls at once, punctual': CONCURRENCY,
+    ...Object.fromEntries([...concurrencyOf].map(([name, value]) => [`calls at once, ${name}`, value])),
+    'seconds of pushes (taking in / end to end)': `${sizes.acceptSeconds} / ${sizes.endToEndSeconds}`,
+    'limited queues, limit each': `${sizes.limitedQueues}, ${QUEUE_LIMIT}`,
+    'jobs over the limited queues': sizes.limitedJobs,
+    'jobs for memory': sizes.memoryJobs,
+    'idle queues': sizes.idleQueues,
+  }
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}

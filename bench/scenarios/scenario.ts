@@ -1,0 +1,69 @@
+import { startRedisServer } from '../harness/redis-server.ts'
+import { startTarget, type Target } from '../harness/nginx-target.ts'
+import { BenchError, messageOf } from '../harness/bench-error.ts'
+import { PUNCTUAL, type Measurements } from '../report/figures.ts'
+import { CONCURRENCY, type Sizes } from '../sizes.ts'
+import type { Contender, Stand } from '../contenders/contender.ts'
+
+/** What every scenario works with. */
+export interface Bench {
+  readonly sizes: Sizes
+  readonly folder: string
+  readonly measured: Measurements
+  readonly contenders: readonly Contender[]
+  /** Chosen before the runs. */
+  readonly concurrencyOf: Map<string, number>
+  readonly notes: string[]
+  readonly skipped: string[]
+  say(text: string): void
+}
+
+/** Runs something on a stand and a target of its own; both are gone afterwards. */
+export async function withStand<T>(
+  bench: Bench,
+  contender: Contender,
+  use: (stand: Stand, target: Target) => Promise<T>,
+): Promise<T> {
+  const redis = await startRedisServer(bench.folder)
+  try {
+    const target = await startTarget(bench.folder)
+    try {
+      const stand = await contender.open(redis, bench.folder)
+      try {
+        return await use(stand, target)
+      } finally {
+        await stand.close()
+      }
+    } finally {
+      await target.stop()
+    }
+  } finally {
+    await redis.stop()
+  }
+}
+
+/** A scenario that fails for one contender is named in the results; the others go on. */
+export async function attempt(
+  bench: Bench,
+  what: string,
+  contender: Contender,
+  run: () => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now()
+  try {
+    await run()
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    bench.say(`  ${contender.name}: ${what} (${seconds} s)`)
+  } catch (error) {
+    const text = `${what}, ${contender.name}: ${messageOf(error)}`
+    bench.say(`  FAILED ${text}`)
+    const oneLine = text.replaceAll(/\s+/g, ' ')
+    if (!bench.skipped.includes(oneLine)) bench.skipped.push(oneLine)
+    if (!(error instanceof BenchError) && contender.name === PUNCTUAL)
+      bench.say(String((error as Error).stack))
+  }
+}
+
+export function concurrencyOf(bench: Bench, contender: Contender): number {
+  return bench.concurrencyOf.get(contender.name) ?? CONCURRENCY
+}

@@ -1,0 +1,81 @@
+/** How much of everything one run takes. */
+export interface Sizes {
+  readonly label: 'full' | 'quick' | 'smoke'
+  /** Alternating runs of the scenarios that measure speed. */
+  readonly runs: number
+  readonly acceptSeconds: number
+  readonly endToEndSeconds: number
+  readonly limitedQueues: number
+  readonly limitedJobs: number
+  readonly latenessSeconds: number
+  readonly memoryJobs: number
+  readonly idleQueues: number
+  /** Peers pay per idle queue and process; what they pay is measured on fewer and multiplied. */
+  readonly peerIdleQueues: number
+  readonly idleSeconds: number
+  readonly heldJobs: number
+  readonly openCalls: number
+  /** BullMQ's concurrency is the best of these. */
+  readonly peerConcurrency: readonly number[]
+  /** Scenarios that do not need the cores for themselves run side by side. */
+  readonly isOverlapping: boolean
+}
+
+/** Calls at once of Punctual's executor: the most that a peer may choose. */
+export const CONCURRENCY = 300
+export const QUEUE_LIMIT = 4
+
+const FULL: Sizes = {
+  label: 'full',
+  runs: 5,
+  acceptSeconds: 5,
+  endToEndSeconds: 6,
+  limitedQueues: 1_000,
+  limitedJobs: 60_000,
+  latenessSeconds: 10,
+  memoryJobs: 100_000,
+  idleQueues: 100_000,
+  peerIdleQueues: 1_000,
+  idleSeconds: 20,
+  heldJobs: 1_000,
+  openCalls: 10_000,
+  peerConcurrency: [64, 150, 300],
+  isOverlapping: false,
+}
+
+const QUICK: Sizes = {
+  ...FULL,
+  label: 'quick',
+  runs: 3,
+  acceptSeconds: 1,
+  endToEndSeconds: 1,
+  limitedJobs: 10_000,
+  latenessSeconds: 2,
+  memoryJobs: 20_000,
+  idleQueues: 10_000,
+  peerIdleQueues: 200,
+  idleSeconds: 10,
+  peerConcurrency: [150],
+  isOverlapping: true,
+}
+
+/** Proves that every scenario works; its figures mean nothing. */
+const SMOKE: Sizes = {
+  ...QUICK,
+  label: 'smoke',
+  runs: 1,
+  limitedQueues: 20,
+  limitedJobs: 1_000,
+  latenessSeconds: 1,
+  memoryJobs: 1_000,
+  idleQueues: 200,
+  peerIdleQueues: 20,
+  idleSeconds: 2,
+  heldJobs: 50,
+  openCalls: 500,
+}
+
+export function sizesOf(label: string): Sizes {
+  if (label === 'quick') return QUICK
+  return label === 'smoke' ? SMOKE : FULL
+}
