@@ -17,7 +17,7 @@ export interface Arrival {
   readonly arrivedAtMs: number
   /** Unix ms when the exchange was over, answered or cut; null while it is open. */
   closedAtMs: number | null
-  /** Whether the whole answer went out. */
+  /** Whether the whole answer was handed to the system. */
   wasAnswered: boolean
 }
 
@@ -56,7 +56,7 @@ export function latch(answer: Answer = {}): { readonly answering: Answering; ope
   return { answering: () => promise, open: () => resolve(answer) }
 }
 
-export const hang: Answering = () => new Promise<Answer>(() => undefined)
+export const hang = () => new Promise<Answer>(() => undefined)
 
 export async function startTarget(): Promise<Target> {
   const arrivals: Arrival[] = []
@@ -77,7 +77,9 @@ export async function startTarget(): Promise<Target> {
     response.once('close', () => {
       counter.now -= 1
       arrival.closedAtMs = Date.now()
-      arrival.wasAnswered = response.writableFinished
+    })
+    response.once('finish', () => {
+      arrival.wasAnswered = true
     })
     arrivals.push(arrival)
     const answer = await answeringOf(arrival.path)(arrival, nth)

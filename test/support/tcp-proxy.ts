@@ -1,0 +1,169 @@
+/** A TCP proxy between a role and Redis that holds, swallows, delays or cuts what passes, also at a chosen script. */
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { readCommands } from './resp-commands.ts'
+
+export interface TcpProxy {
+  readonly port: number
+  readonly url: string
+  /** Bytes wait, in both directions, until `release`. */
+  hold(): void
+  release(): void
+  /** Bytes vanish in both directions, and new connections get no answer; `heal` cuts these and serves new ones. */
+  blackHole(): void
+  heal(): void
+  /** Every chunk comes this much later, in both directions. */
+  delay(ms: number): void
+  /** Resets every connection. */
+  cutAll(): void
+  /** Resets the connection when this many more bytes of answers have passed. */
+  cutAfter(bytes: number): void
+  /**
+   * Once, at the next EVALSHA of this script: its connection is cut before Redis gets it, or after Redis has run it and
+   * before the answer passes. Resolves at that moment, after `action` ran.
+   */
+  cutAtScript(sha: string, when: 'before' | 'after', action?: () => void): Promise<void>
+  close(): Promise<void>
+}
+
+interface Trap {
+  readonly sha: string
+  readonly when: 'before' | 'after'
+  spring(): void
+}
+
+interface Link {
+  readonly client: Socket
+  readonly server: Socket
+  /** Set while the answer of a trapped script is awaited. */
+  sentinel: { readonly text: string; seen: string; spring(): void } | null
+}
+
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const links = new Set<Link>()
+  const traps: Trap[] = []
+  let mode: 'open' | 'held' | 'swallowed' = 'open'
+  let delayMs = 0
+  let bytesLeft = Number.POSITIVE_INFINITY
+  let waiting: Array<() => void> = []
+  let nonces = 0
+
+  function pass(socket: Socket, bytes: Buffer): void {
+    const write = () => {
+      if (mode === 'swallowed' || socket.destroyed) return
+      if (mode === 'held') waiting.push(write)
+      else socket.write(bytes)
+    }
+    if (delayMs > 0) setTimeout(write, delayMs)
+    else write()
+  }
+
+  function cut(link: Link): void {
+    links.delete(link)
+    if (!link.client.destroyed) link.client.resetAndDestroy()
+    link.server.destroy()
+  }
+
+  /** Answers whether the connection goes on. */
+  function passCommand(link: Link, words: readonly string[], bytes: Buffer): boolean {
+    const at = traps.findIndex((trap) => words[0]?.toUpperCase() === 'EVALSHA' && trap.sha === words[1])
+    const trap = traps[at]
+    if (trap === undefined) {
+      if (link.sentinel === null) pass(link.server, bytes)
+      return true
+    }
+    traps.splice(at, 1)
+    if (trap.when === 'before') {
+      trap.spring()
+      cut(link)
+      return false
+    }
+    // The echo comes back once the script has run: no reply needs to be understood.
+    const text = `punctual-proxy-${(nonces += 1)}`
+    link.sentinel = { text, seen: '', spring: () => trap.spring() }
+    pass(link.server, bytes)
+    pass(link.server, Buffer.from(`*2\r\n$4\r\nECHO\r\n$${text.length}\r\n${text}\r\n`))
+    return true
+  }
+
+  function answered(link: Link, bytes: Buffer): void {
+    if (link.sentinel !== null) {
+      link.sentinel.seen = (link.sentinel.seen + bytes.toString('latin1')).slice(-1024)
+      if (!link.sentinel.seen.includes(link.sentinel.text)) return
+      link.sentinel.spring()
+      cut(link)
+      return
+    }
+    if (bytes.length > bytesLeft) {
+      link.client.write(bytes.subarray(0, bytesLeft), () => cut(link))
+      bytesLeft = Number.POSITIVE_INFINITY
+      return
+    }
+    bytesLeft -= bytes.length
+    pass(link.client, bytes)
+  }
+
+  const server = createServer((client) => {
+    const upstream = connect(targetPort, '127.0.0.1')
+    const link: Link = { client, server: upstream, sentinel: null }
+    links.add(link)
+    const read = readCommands((words, bytes) => passCommand(link, words, bytes))
+    client.on('data', read)
+    upstream.on('data', (bytes: Buffer) => answered(link, bytes))
+    for (const socket of [client, upstream]) {
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        // A hole swallows the goodbye as well.
+        if (mode !== 'swallowed' || socket === client) cut(link)
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const cutAll = () => {
+    for (const link of links) cut(link)
+  }
+  const release = () => {
+    mode = 'open'
+    const held = waiting
+    waiting = []
+    for (const write of held) write()
+  }
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    hold: () => {
+      mode = 'held'
+    },
+    release,
+    blackHole: () => {
+      mode = 'swallowed'
+    },
+    heal: () => {
+      mode = 'open'
+      cutAll()
+    },
+    delay: (ms) => {
+      delayMs = ms
+    },
+    cutAll,
+    cutAfter: (bytes) => {
+      bytesLeft = bytes
+    },
+    cutAtScript: (sha, when, action) =>
+      new Promise((resolve) => {
+        traps.push({
+          sha,
+          when,
+          spring: () => {
+            action?.()
+            resolve()
+          },
+        })
+      }),
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      cutAll()
+      await closed
+    },
+  }
+}
