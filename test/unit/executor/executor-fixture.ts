@@ -1,0 +1,224 @@
+import { endAttempt } from '../../../src/domain/attempt-end.ts'
+import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../src/domain/queue-settings.ts'
+import type { JobRequest } from '../../../src/domain/job.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { HttpCallResult } from '../../../src/ports/http-caller.ts'
+import type {
+  ClaimAnswer,
+  ClaimedCallback,
+  ClaimedJob,
+  ClaimedWork,
+  JobSource,
+  ShardUpkeep,
+  WorkEnd,
+} from '../../../src/ports/job-source.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
+import type { Metrics } from '../../../src/ports/metrics.ts'
+import type { CallRunner } from '../../../src/executor/call-runner.ts'
+import { jobRequest } from '../../support/engine.ts'
+import { FAKE_EPOCH_MS } from '../../support/fake-clock.ts'
+import { latched, type Latched } from '../../support/latched.ts'
+import { quietMetrics } from '../../support/quiet.ts'
+
+export const REDIS_AWAY = new StoreUnavailableError('connection refused')
+
+export function claimedJob(
+  change: Partial<Omit<ClaimedJob, 'request' | 'settings'>> & {
+    request?: Partial<JobRequest>
+    settings?: Partial<ChainSettings>
+  } = {},
+): ClaimedJob {
+  const jobId = change.jobId ?? 0
+  return {
+    kind: 'job',
+    shard: 0,
+    jobId,
+    rootId: jobId,
+    attempt: 1,
+    token: '1',
+    team: 'default',
+    queueName: 'emails',
+    place: { queue: '7', settingsHash: 'abcdefghijk', isLarge: false },
+    createdAtMs: FAKE_EPOCH_MS - 2_000,
+    scheduledAtMs: FAKE_EPOCH_MS - 1_000,
+    startedAtMs: FAKE_EPOCH_MS,
+    earlier: [],
+    ...change,
+    request: jobRequest(change.request),
+    settings: { ...DEFAULT_QUEUE_SETTINGS, ...change.settings },
+  }
+}
+
+export function claimedCallback(change: Partial<ClaimedCallback> = {}): ClaimedCallback {
+  return {
+    kind: 'callback',
+    shard: 0,
+    jobId: 900,
+    token: '1',
+    team: 'default',
+    place: { queue: '0', settingsHash: '-----------', isLarge: false },
+    scheduledAtMs: FAKE_EPOCH_MS - 1_000,
+    startedAtMs: FAKE_EPOCH_MS,
+    callback: { url: 'http://caller.test/done', webhookId: 'uuid_cb', body: '{"status":"success"}' },
+    timeoutSeconds: 10,
+    ...change,
+  }
+}
+
+const NO_TIMINGS = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
+
+type Answered = Extract<HttpCallResult, { kind: 'answered' }>
+
+export function answered(
+  change: Partial<Omit<Answered, 'kind' | 'body'>> & { body?: string } = {},
+): Answered {
+  return {
+    kind: 'answered',
+    status: 200,
+    headers: [],
+    durationMs: 12.4,
+    timings: NO_TIMINGS,
+    requestHeaders: [],
+    bodyTruncated: false,
+    ...change,
+    body: Buffer.from(change.body ?? ''),
+  }
+}
+
+export function failedCall(message = 'refused'): Extract<HttpCallResult, { kind: 'failed' }> {
+  const exchange = { durationMs: 3, timings: NO_TIMINGS, requestHeaders: [] }
+  return { kind: 'failed', reason: 'connection_error', message, ...exchange }
+}
+
+export function cutCall(
+  kind: 'aborted' | 'local_fault',
+): Extract<HttpCallResult, { kind: 'aborted' | 'local_fault' }> {
+  const exchange = { durationMs: 3, timings: NO_TIMINGS, requestHeaders: [] }
+  return kind === 'aborted' ? { kind, ...exchange } : { kind, message: 'EMFILE', ...exchange }
+}
+
+/** The end of a job that succeeded. */
+export function succeeded(work: ClaimedJob): WorkEnd {
+  const end = endAttempt(work, {
+    completedAtMs: work.startedAtMs,
+    durationMs: 1,
+    responseStatus: 200,
+    failureReason: null,
+    errorMessage: null,
+  })
+  return { type: 'ended', work, end, callback: null, call: null }
+}
+
+export interface FakeSource extends JobSource {
+  readonly beat: Latched<JobSource['beat']>
+  readonly claim: Latched<JobSource['claim']>
+  readonly finish: Latched<JobSource['finish']>
+  readonly giveBackUnknown: Latched<JobSource['giveBackUnknown']>
+  readonly leave: Latched<JobSource['leave']>
+}
+
+/** A shard that keeps its leases, has nothing to claim and takes every end, until the test says otherwise. */
+export function createFakeSource(shard = 0): FakeSource {
+  return {
+    shard,
+    beat: latched<JobSource['beat']>(() => ({ status: 'ok' as const, held: 0 })),
+    claim: latched<JobSource['claim']>(() => claimAnswer([])),
+    finish: latched<JobSource['finish']>((ends) => ends.map(() => 'done' as const)),
+    giveBackUnknown: latched<JobSource['giveBackUnknown']>(() => 0),
+    leave: latched<JobSource['leave']>(() => undefined),
+    redisNowMs: () => FAKE_EPOCH_MS,
+  }
+}
+
+export function claimAnswer(
+  work: readonly ClaimedWork[],
+  change: { runnable?: number; nextDueMs?: number | null } = {},
+): ClaimAnswer {
+  return { status: 'claimed', work, runnable: change.runnable ?? 0, nextDueMs: change.nextDueMs ?? null }
+}
+
+export interface FakeUpkeep extends ShardUpkeep {
+  readonly glance: Latched<ShardUpkeep['glance']>
+  readonly promote: Latched<ShardUpkeep['promote']>
+  readonly reap: Latched<ShardUpkeep['reap']>
+  readonly sweep: Latched<ShardUpkeep['sweep']>
+}
+
+/** A shard in which nothing waits, nobody is lost and nothing is past its time. */
+export function createFakeUpkeep(shard = 0): FakeUpkeep {
+  return {
+    shard,
+    glance: latched<ShardUpkeep['glance']>(() => ({ runnable: false, nextDueMs: null })),
+    promote: latched<ShardUpkeep['promote']>(() => ({ moved: 0, nextDueMs: null })),
+    reap: latched<ShardUpkeep['reap']>(() => ({ jobs: 0, executors: 0 })),
+    sweep: latched<ShardUpkeep['sweep']>(() => ({ isMore: false })),
+  }
+}
+
+export interface FakeRunner extends CallRunner {
+  readonly run: Latched<CallRunner['run']>
+  /** Ends the open call of a job with success. */
+  succeed(work: ClaimedJob): void
+}
+
+/** Calls stay open until the test ends them; cutting one gives its work back, as the real runner does. */
+export function createFakeRunner(): FakeRunner {
+  const open = new Map<number, (end: WorkEnd) => void>()
+  return {
+    run: latched<CallRunner['run']>(
+      (work, signal) =>
+        new Promise<WorkEnd>((resolve) => {
+          const giveBack = () => resolve({ type: 'given_back', work })
+          if (signal.aborted) giveBack()
+          else signal.addEventListener('abort', giveBack)
+          open.set(work.jobId, resolve)
+        }),
+    ),
+    succeed: (work) => {
+      const end = open.get(work.jobId)
+      if (end === undefined) throw new Error(`no call was made for job ${work.jobId}`)
+      end(succeeded(work))
+    },
+  }
+}
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: Record<string, unknown> | undefined
+}
+
+export function createRecordingLogger(): Logger & { readonly lines: LogLine[] } {
+  const lines: LogLine[] = []
+  const write = (level: LogLine['level']) => (message: string, fields?: Record<string, unknown>) => {
+    lines.push({ level, message, fields })
+  }
+  const logger = {
+    lines,
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: () => logger,
+  }
+  return logger
+}
+
+/** Every count as `name:value…`, in order. */
+export function createRecordingMetrics(): Metrics & { readonly counts: string[] } {
+  const counts: string[] = []
+  const note =
+    (name: string) =>
+    (...values: unknown[]) => {
+      counts.push([name, ...values].join(':'))
+    }
+  return {
+    ...quietMetrics,
+    counts,
+    jobStarted: note('jobStarted'),
+    jobFinished: note('jobFinished'),
+    callbackFinished: note('callbackFinished'),
+    callsInFlight: note('callsInFlight'),
+    leaseLost: note('leaseLost'),
+  }
+}
