@@ -10,7 +10,7 @@ import { createSignal, type Signal } from './signal.ts'
  *
  *     new → running (a round over the shards, then a rest) → stopping → at rest
  *
- * `stop` waits for the round that is under way.
+ * `stop` waits for the shard that is being looked after and begins no other.
  */
 export interface Rescuer {
   start(): void
@@ -75,6 +75,7 @@ class LoopingRescuer implements Rescuer {
 
   async #reapAll(): Promise<void> {
     for (const upkeep of this.#options.upkeeps) {
+      if (this.#isStopped) return
       const reaped = await this.#attempt('reap', upkeep.shard, () => upkeep.reap())
       if (reaped !== null && reaped.jobs > 0) this.#options.onReaped(upkeep.shard)
     }
@@ -84,6 +85,7 @@ class LoopingRescuer implements Rescuer {
   async #sweepAll(): Promise<boolean> {
     let isMore = false
     for (const upkeep of this.#options.upkeeps) {
+      if (this.#isStopped) return false
       const swept = await this.#attempt('sweep', upkeep.shard, () => upkeep.sweep())
       isMore ||= swept?.isMore ?? false
     }
