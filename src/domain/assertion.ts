@@ -1,3 +1,5 @@
+import { excerpt } from './excerpt.ts'
+
 /** A condition on a response, beside its 2xx status. `value` was accepted as string or integer where it is a number. */
 export type SuccessAssertion =
   | { readonly type: 'status_code_equals'; readonly value: number }
@@ -24,6 +26,9 @@ export function brokenAssertion(
   return null
 }
 
+/** Of an assertion's text in its message. */
+const QUOTED_TEXT_CHARACTERS_MAX = 80
+
 function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse): string | null {
   switch (assertion.type) {
     case 'status_code_equals':
@@ -33,14 +38,10 @@ function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse
     case 'body_contains':
       return response.bodyText.includes(assertion.value)
         ? null
-        : `The response body does not contain ${JSON.stringify(excerpt(assertion.value))}.`
+        : `The response body does not contain ${JSON.stringify(excerpt(assertion.value, QUOTED_TEXT_CHARACTERS_MAX))}.`
     case 'response_time_under_ms':
       return response.durationMs < assertion.value
         ? null
         : `Expected an answer in under ${assertion.value} ms, got one after ${Math.round(response.durationMs)} ms.`
   }
-}
-
-function excerpt(text: string): string {
-  return text.length <= 80 ? text : `${text.slice(0, 79)}…`
 }

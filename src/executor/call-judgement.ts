@@ -1,5 +1,6 @@
 import { ERROR_MESSAGE_CHARACTERS_MAX } from '../domain/limits.ts'
 import { brokenAssertion } from '../domain/assertion.ts'
+import { excerpt } from '../domain/excerpt.ts'
 import type { FailureReason } from '../domain/job.ts'
 import type { ChainSettings } from '../domain/queue-settings.ts'
 import type { HttpCallResult } from '../ports/http-caller.ts'
@@ -42,9 +43,6 @@ function reasonOfStatus(status: number): FailureReason | null {
 }
 
 function failure(reason: FailureReason, message: string, status: number | null): Judgement {
-  const errorMessage =
-    message.length <= ERROR_MESSAGE_CHARACTERS_MAX
-      ? message
-      : `${message.slice(0, ERROR_MESSAGE_CHARACTERS_MAX - 1)}…`
+  const errorMessage = excerpt(message, ERROR_MESSAGE_CHARACTERS_MAX)
   return { failureReason: reason, errorMessage, responseStatus: status }
 }
