@@ -154,14 +154,15 @@ class LeasedShardSession implements ShardSession {
       }
       const used = await this.#claim(slots)
       if (used < slots) pool.release(slots - used)
-      // Others were quicker: a short rest instead of a race for the same queues.
-      if (used === 0 && this.#mayHaveWork) await this.#awake.wait(CONTENDED_WAIT_MS)
+      // Others were quicker: a short rest instead of a race for the same queues. The signal would not let it rest, for
+      // it has just been told of our own slots.
+      if (used === 0 && this.#mayHaveWork && !this.#isEnding) await this.#rest(CONTENDED_WAIT_MS)
     }
   }
 
   /** Answers how many of the slots are in use now. */
   async #claim(slots: number): Promise<number> {
-    const { source, clock, logger } = this.#options
+    const { source, logger } = this.#options
     this.#isClaiming = true
     try {
       const answer = await source.claim(slots)
@@ -177,7 +178,7 @@ class LeasedShardSession implements ShardSession {
       if (!(error instanceof StoreUnavailableError)) {
         logger.error('A claim failed', { shard: source.shard, reason: reasonOf(error) })
       }
-      await new Promise<void>((resolve) => clock.after(RETRY_CLAIM_MS, resolve))
+      await this.#rest(RETRY_CLAIM_MS)
       return 0
     } finally {
       this.#isClaiming = false
@@ -189,6 +190,10 @@ class LeasedShardSession implements ShardSession {
     // Claimed while the session was told to end: back at once, others may have slots.
     if (this.#isEnding) this.#finisher.add({ type: 'given_back', work })
     else this.#run(work)
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.after(ms, resolve))
   }
 
   #run(work: ClaimedWork): void {
