@@ -127,7 +127,7 @@ class RefreshedSettings implements CompiledSettings {
     if (current === this.#version) return
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
     this.#teams = new Map(Object.entries(teams).map(([team, json]) => [team, openTeam(box, json)]))
-    this.#tokens = new Map(Object.entries(tokens))
+    this.#tokens = new Map(Object.entries(tokens).map(([hash, json]) => [hash, tokenEntry(json).team]))
     this.#version = current
   }
 
