@@ -146,22 +146,27 @@ class LeasedShardSession implements ShardSession {
 
   async #claimLoop(): Promise<void> {
     const { pool } = this.#options
+    let slots = 0
     while (!this.#isEnding) {
-      const slots = this.#mayHaveWork && !this.#options.isPaused() ? pool.reserve(CLAIM_BATCH_MAX) : 0
+      if (slots === 0 && this.#mayHaveWork && !this.#options.isPaused()) slots = pool.reserve(CLAIM_BATCH_MAX)
       if (slots === 0) {
         await this.#awake.wait(IDLE_WAIT_MS)
         continue
       }
       const used = await this.#claim(slots)
+      // The same claim goes out again and may still bring as many jobs as it first asked for: its slots stay reserved.
+      if (used === 'unanswered') continue
       if (used < slots) pool.release(slots - used)
+      slots = 0
       // Others were quicker: a short rest instead of a race for the same queues. The signal would not let it rest, for
       // it has just been told of our own slots.
       if (used === 0 && this.#mayHaveWork && !this.#isEnding) await this.#rest(CONTENDED_WAIT_MS)
     }
+    if (slots > 0) pool.release(slots)
   }
 
-  /** Answers how many of the slots are in use now. */
-  async #claim(slots: number): Promise<number> {
+  /** Answers how many of the slots are in use now; after a rest, when there was no answer. */
+  async #claim(slots: number): Promise<number | 'unanswered'> {
     const { source, logger } = this.#options
     this.#isClaiming = true
     try {
@@ -179,7 +184,7 @@ class LeasedShardSession implements ShardSession {
         logger.error('A claim failed', { shard: source.shard, reason: reasonOf(error) })
       }
       await this.#rest(RETRY_CLAIM_MS)
-      return 0
+      return 'unanswered'
     } finally {
       this.#isClaiming = false
     }
