@@ -39,7 +39,7 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
     [
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
       ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'],
-      ...(options.cluster ? ['--cluster-enabled', 'yes'] : []),
+      ...(options.cluster ? ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] : []),
       ...(options.settings ?? []),
     ],
     { stdio: 'ignore' },
