@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
+import type { ClaimedWork } from '../../src/ports/job-source.ts'
+import type { JobIntake } from '../../src/ports/job-intake.ts'
+import { shardKeys } from '../../src/redis/engine.ts'
+import { createJobStore } from '../../src/redis/job-store.ts'
+import { createQueueStore } from '../../src/redis/queue-store.ts'
+import { purgeDeadLetters } from '../../src/redis/retention.ts'
+import { createShardUpkeep } from '../../src/redis/upkeep.ts'
+import {
+  assertClean,
+  callRecord,
+  claimed,
+  ended,
+  openExecutor,
+  pushAll,
+  pushOne,
+} from '../support/model-executor.ts'
+import { openWorld, type World } from '../support/model-world.ts'
+import { startRedis, type TestRedis } from '../support/redis-server.ts'
+
+const ONCE = { ...DEFAULT_QUEUE_SETTINGS, retriesEnabled: true, retryDelays: [1] }
+const DAY_MS = 86_400_000
+
+describe('queues, dead letters and retention', () => {
+  let redis: TestRedis
+  let world: World
+  let intake: JobIntake
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    world = await openWorld(redis, { shards: 1 })
+    intake = world.newIntake()
+    return () => world.close()
+  })
+
+  const shard = () => shardKeys(world.engine, 0)
+  const sweepAll = async () => {
+    const upkeep = createShardUpkeep(world.engine, 0)
+    while ((await upkeep.sweep()).isMore);
+  }
+  const beat = async (name = 'e1') => openExecutor(world, name)
+
+  /** Lets `count` chains end as dead letters; answers their roots. */
+  async function makeDeadLetters(count: number, payload: string | null = null): Promise<number[]> {
+    await createQueueStore(world.engine).apply('default', 'emails', ONCE)
+    const ids = await pushAll(intake, count, { request: { payload } })
+    const source = await beat()
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const works = await claimed(source, 64)
+      assert.equal(works.length, count)
+      await source.finish(works.map((work) => ended(world, work, { failed: true })))
+      world.clock.advance(1000)
+      await beat()
+      await createShardUpkeep(world.engine, 0).promote()
+    }
+    assert.equal(await redis.client.zcard(shard().queue('1').x), count)
+    return ids
+  }
+
+  /** Microseconds Redis spent on one removal of the queue. */
+  async function removeTimed(): Promise<number> {
+    await redis.client.config('RESETSTAT')
+    assert.equal(await createQueueStore(world.engine).remove('default', 'emails'), 'removed')
+    const stats = await redis.client.info('commandstats')
+    const found = /cmdstat_eval(?:sha)?:calls=1,usec=(\d+)/.exec(stats)
+    assert.ok(found, stats)
+    return Number(found[1])
+  }
+
+  test('a queue of 100,000 jobs is deleted in the time of a small one, and sweep forgets the rest', async () => {
+    await pushOne(intake)
+    await removeTimed()
+    await pushOne(intake)
+    const few = await removeTimed()
+    await sweepAll()
+    for (let i = 0; i < 10; i += 1) {
+      await pushAll(intake, 10_000, i % 2 === 0 ? {} : { start: { delaySeconds: 30 } })
+    }
+    const many = await removeTimed()
+    assert.ok(many < few * 20 + 2_000, `${many} µs for 100,000 jobs, ${few} µs for one`)
+    await sweepAll()
+    await createShardUpkeep(world.engine, 0).promote()
+    await assertClean(world)
+    assert.deepEqual(await redis.client.keys('*ix:*'), [])
+    assert.deepEqual(await redis.client.keys('*trash*'), [])
+    assert.equal(await redis.client.exists(shard().set, shard().setn, shard().gc), 0)
+  })
+
+  test('a deleted queue leaves nothing of any kind behind', async () => {
+    await makeDeadLetters(2, JSON.stringify('x'.repeat(5000)))
+    await pushAll(intake, 6, { request: { payload: JSON.stringify('y'.repeat(5000)) } })
+    await pushOne(intake, { start: { delaySeconds: 500 } })
+    const source = await beat()
+    const works = await claimed(source, 4)
+    const ends = works.slice(0, 3).map((work, i) => {
+      const call = work.kind === 'job' ? callRecord(work, world.clock.wallMs, 50) : undefined
+      return ended(world, work, { failed: i > 0, ...(call === undefined ? {} : { call }) })
+    })
+    await source.finish(ends)
+    await assertClean(world)
+    await createQueueStore(world.engine).remove('default', 'emails')
+    await assertClean(world)
+    await sweepAll()
+    await source.leave()
+    world.clock.advance(600_000)
+    await createShardUpkeep(world.engine, 0).promote()
+    await createShardUpkeep(world.engine, 0).promote()
+    await assertClean(world)
+    const kept = /:(clk|seq|qseq|tok|use|q:0|meta)$/
+    assert.deepEqual(
+      (await redis.client.keys('*')).filter((key) => !kept.test(key)),
+      [],
+    )
+  })
+
+  test('a replay keeps the job, takes the settings of now, and is done once', async () => {
+    const payload = JSON.stringify('x'.repeat(5000))
+    const [root] = await makeDeadLetters(1, payload)
+    await createQueueStore(world.engine).apply('default', 'emails', { ...ONCE, timeoutSeconds: 77 })
+    world.faults.resent.add('replay')
+    const answer = await createJobStore(world.engine).replay('default', root as number)
+    assert.equal(answer.status, 'replayed')
+    await assertClean(world)
+    const source = await beat()
+    const works = await claimed(source, 64)
+    assert.equal(works.length, 1)
+    const [work] = works
+    assert.ok(work?.kind === 'job')
+    assert.equal(work.request.payload, payload)
+    assert.equal(work.settings.timeoutSeconds, 77)
+    assert.equal(work.attempt, 1)
+  })
+
+  test('dead letters go at their time, and at once when purged', async () => {
+    const roots = await makeDeadLetters(3)
+    assert.equal(await purgeDeadLetters(world.engine, shard(), '1', [String(roots[0])], true), 0)
+    assert.equal(await purgeDeadLetters(world.engine, shard(), '1', [String(roots[0])], false), 1)
+    await assertClean(world)
+    world.clock.advance(14 * DAY_MS - 2_000)
+    await beat()
+    await sweepAll()
+    assert.equal(await redis.client.zcard(shard().queue('1').x), 2)
+    world.clock.advance(2_000)
+    await beat()
+    await sweepAll()
+    assert.equal(await redis.client.zcard(shard().queue('1').x), 0)
+    assert.equal(await redis.client.exists(shard().gc), 0)
+    await assertClean(world)
+  })
+
+  test('a slot past its hard deadline is freed while its holder lives', async () => {
+    await createQueueStore(world.engine).apply('default', 'emails', {
+      ...DEFAULT_QUEUE_SETTINGS,
+      timeoutSeconds: 1,
+      maxParallelism: 1,
+    })
+    await pushAll(intake, 2)
+    const source = await beat()
+    const [work] = await claimed(source, 1)
+    for (let i = 0; i < 3; i += 1) {
+      await sweepAll()
+      assert.equal(await redis.client.zcard(shard().queue('1').a), 1)
+      world.clock.advance(9_000)
+      await source.beat(false)
+    }
+    world.clock.advance(4_000)
+    await source.beat(false)
+    await sweepAll()
+    await assertClean(world)
+    assert.equal(await redis.client.zcard(shard().queue('1').a), 0)
+    assert.deepEqual(await source.finish([ended(world, work as ClaimedWork)]), ['stale'])
+    const [again] = await claimed(source, 1)
+    assert.equal(again?.jobId, work?.jobId)
+  })
+
+  test('old call records are evicted, and the oldest ones when the budget is nearly used up', async () => {
+    world.close()
+    world = await openWorld(redis, { shards: 1, retention: { callRecordsBytesMax: 10_000 } })
+    intake = world.newIntake()
+    const source = await beat()
+    const finishOne = async (queue: string) => {
+      await pushOne(intake, { queue })
+      const [work] = await claimed(source, 1)
+      assert.ok(work?.kind === 'job')
+      await source.finish([
+        ended(world, work, { failed: false, call: callRecord(work, world.clock.wallMs, 1000) }),
+      ])
+    }
+    await finishOne('old')
+    world.clock.advance(5_000)
+    for (let i = 0; i < 3; i += 1) await finishOne('new')
+    await sweepAll()
+    const ids = await redis.client.hgetall(shard().names)
+    const kept = (queue: string) => redis.client.hlen(shard().queue(ids[`default/${queue}`] ?? '').c)
+    assert.deepEqual([await kept('old'), await kept('new')], [0, 3])
+    await assertClean(world)
+    world.clock.advance(4 * DAY_MS)
+    await beat()
+    await sweepAll()
+    assert.deepEqual([await kept('old'), await kept('new')], [0, 0])
+    assert.equal(await redis.client.exists(shard().cq), 0)
+    await assertClean(world)
+  })
+})
