@@ -1,7 +1,7 @@
 import { CLAIM_BATCH_MAX } from '../domain/limits.ts'
 import { reasonOf, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ClaimedWork, JobSource, WorkEnd } from '../ports/job-source.ts'
+import type { ClaimAnswer, ClaimedWork, JobSource, WorkEnd } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
 import type { CallRunner } from './call-runner.ts'
@@ -60,6 +60,10 @@ export interface ShardSessionOptions {
   isPaused(): boolean
   onLost(reason: string): void
 }
+
+type Claimed = Extract<ClaimAnswer, { status: 'claimed' }>
+
+const NOTHING_CLAIMED: Claimed = { status: 'claimed', work: [], runnable: 0, nextDueMs: null }
 
 export function createShardSession(options: ShardSessionOptions): ShardSession {
   return new LeasedShardSession(options)
@@ -153,38 +157,41 @@ class LeasedShardSession implements ShardSession {
         await this.#awake.wait(IDLE_WAIT_MS)
         continue
       }
-      const used = await this.#claim(slots)
+      const answer = await this.#claim(slots)
       // The same claim goes out again and may still bring as many jobs as it first asked for: its slots stay reserved.
-      if (used === 'unanswered') continue
+      if (answer === null) continue
+      const used = answer.work.length
       if (used < slots) pool.release(slots - used)
       slots = 0
       // Others were quicker: a short rest instead of a race for the same queues. The signal would not let it rest, for
       // it has just been told of our own slots.
-      if (used === 0 && this.#mayHaveWork && !this.#isEnding) await this.#rest(CONTENDED_WAIT_MS)
+      if (used === 0 && answer.runnable > 0) await this.#rest(CONTENDED_WAIT_MS)
     }
     if (slots > 0) pool.release(slots)
   }
 
-  /** Answers how many of the slots are in use now; after a rest, when there was no answer. */
-  async #claim(slots: number): Promise<number | 'unanswered'> {
+  /** Begins what the claim brings. null, after a rest, when there was no answer. */
+  async #claim(slots: number): Promise<Claimed | null> {
     const { source, logger } = this.#options
     this.#isClaiming = true
+    // From here on: a hint that comes while the claim is under way may be of a job that it was too early for.
+    this.#mayHaveWork = false
     try {
       const answer = await source.claim(slots)
       if (answer.status === 'lease_lost') {
         this.#lose('a claim was refused')
-        return 0
+        return NOTHING_CLAIMED
       }
-      this.#mayHaveWork = answer.runnable > 0
+      if (answer.runnable > 0) this.#mayHaveWork = true
       for (const listener of this.#dueListeners) listener(answer.nextDueMs)
       for (const work of answer.work) this.#begin(work)
-      return answer.work.length
+      return answer
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) {
         logger.error('A claim failed', { shard: source.shard, reason: reasonOf(error) })
       }
       await this.#rest(RETRY_CLAIM_MS)
-      return 'unanswered'
+      return null
     } finally {
       this.#isClaiming = false
     }

@@ -146,6 +146,19 @@ describe('claims', () => {
     expect(source.claim.calls).toHaveLength(2)
   })
 
+  test('again at once when a hint came while one was under way', async () => {
+    const { source, session, start } = setUp()
+    source.claim.rule = null
+    await start()
+    session.wake()
+    source.claim.next.answer(claimAnswer([]))
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+    source.claim.next.answer(claimAnswer([]))
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+  })
+
   test('none while paused', async () => {
     let isPaused = true
     const { clock, source, start } = setUp({ isPaused: () => isPaused })
