@@ -52,7 +52,7 @@ class BatchingFinisher implements Finisher {
     if (this.#isFlushing) return
     this.#isFlushing = true
     // The calls that end in the same turn share a batch.
-    setImmediate(() => void this.#flush())
+    this.#options.clock.nextTurn(() => void this.#flush())
   }
 
   isIdle(): boolean {

@@ -6,4 +6,6 @@ export interface Clock {
   wallMs(): number
   /** Calls `run` once after `delayMs`; the answer cancels it. */
   after(delayMs: number, run: () => void): () => void
+  /** Calls `run` once all that is ready now has run, without time passing in between. */
+  nextTurn(run: () => void): void
 }

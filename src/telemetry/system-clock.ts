@@ -8,4 +8,5 @@ export const systemClock: Clock = Object.freeze({
     const timer = setTimeout(run, delayMs)
     return () => clearTimeout(timer)
   },
+  nextTurn: (run: () => void) => void setImmediate(run),
 })

@@ -36,6 +36,7 @@ export function createFakeClock(): FakeClock {
       timers.add(timer)
       return () => timers.delete(timer)
     },
+    nextTurn: (run) => void setImmediate(run),
     advance: async (ms) => {
       const targetMs = nowMs + ms
       await quiescence()

@@ -28,6 +28,7 @@ export function createHandClock(): HandClock {
       asked = []
       return () => void (timers = timers.filter((one) => one !== timer))
     },
+    nextTurn: (run) => void setImmediate(run),
     advance: (ms) => {
       nowMs += ms
       const due = timers.filter((timer) => timer.atMs <= nowMs).sort((left, right) => left.atMs - right.atMs)

@@ -7,4 +7,5 @@ export const realClock: Clock = {
     const timer = setTimeout(run, delayMs)
     return () => clearTimeout(timer)
   },
+  nextTurn: (run) => void setImmediate(run),
 }

@@ -25,6 +25,7 @@ export const clock: Clock = {
     const timer = setTimeout(run, delayMs)
     return () => clearTimeout(timer)
   },
+  nextTurn: (run) => void setImmediate(run),
 }
 
 /** Job 16 (seq 1) with a failed first attempt and a retry that waits. */

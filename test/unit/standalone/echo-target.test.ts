@@ -19,6 +19,7 @@ const clock: Clock = {
     else waits.push({ delayMs, run })
     return () => void (cancelled += 1)
   },
+  nextTurn: (run) => run(),
 }
 
 beforeEach(async () => {
