@@ -8,6 +8,7 @@ import {
   LOST_LEASES_MAX,
   REAP_BATCH_MAX,
 } from '../domain/limits.ts'
+import { reasonOf } from '../domain/errors.ts'
 import type { ClaimAnswer, JobSource, WorkEnd } from '../ports/job-source.ts'
 import { batchKeys, type BatchJob } from './batch.ts'
 import { readClaim, type ClaimReply } from './claim-reply.ts'
@@ -98,7 +99,7 @@ class ResendingJobSource implements JobSource {
     engine.runner.noteRedisTime(this.shard, Number(now))
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
     if (woken > 0) hintWake(engine, this.shard)
-    for (const queue of toTrim) await trimFinished(engine, this.#keys, queue)
+    for (const queue of toTrim) await this.#trim(queue)
     return [...codes].map((code) => (code === 'd' ? 'done' : 'stale'))
   }
 
@@ -166,6 +167,16 @@ class ResendingJobSource implements JobSource {
       ends,
       keys: batch.keys,
       args: [LEASE_MS, `${this.#executor}:${this.#finishes}`, trimAbove, ...batch.args],
+    }
+  }
+
+  /** Best effort: the ends are written by now, and as long as there is too much every finish asks again. */
+  async #trim(queue: string): Promise<void> {
+    try {
+      await trimFinished(this.#engine, this.#keys, queue)
+    } catch (error) {
+      const fields = { shard: this.shard, queue, reason: reasonOf(error) }
+      this.#engine.logger.warn('Finished chains could not be forgotten yet', fields)
     }
   }
 

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { endAttempt } from '../../../src/domain/attempt-end.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { createJobIds } from '../../../src/domain/job-ids.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
+import type { ClaimedJob, WorkEnd } from '../../../src/ports/job-source.ts'
+import type { RedisConnection } from '../../../src/redis/connection.ts'
+import { createEngine } from '../../../src/redis/engine.ts'
+import { encodeRequest, encodeSettings } from '../../../src/redis/job-record.ts'
+import { createJobSource } from '../../../src/redis/job-source.ts'
+import type { StepRunner } from '../../../src/redis/step-runner.ts'
+import { jobRequest } from '../../support/engine.ts'
+import { latched } from '../../support/latched.ts'
+import { quietLogger, quietMetrics } from '../../support/quiet.ts'
+
+const NOW_MS = 1_800_000_000_000
+const AWAY = new StoreUnavailableError('silent')
+const jobIds = createJobIds(1, '0123456789ab')
+const { hash, json } = encodeSettings(DEFAULT_QUEUE_SETTINGS)
+
+function setUp() {
+  const run = latched<StepRunner['run']>()
+  const jumps: string[] = []
+  const reads = {
+    ring: ['7', '9'],
+    llen: () => Promise.resolve(0),
+  }
+  const connection = {
+    zrange: () => Promise.resolve(reads.ring),
+    llen: () => reads.llen(),
+    lrange: () => Promise.resolve([]),
+    publish: () => Promise.resolve(0),
+  } as unknown as RedisConnection
+  const engine = createEngine({
+    runner: {
+      run,
+      read: (read) => read(connection),
+      redisNowMs: () => NOW_MS,
+      noteRedisTime: () => undefined,
+    },
+    jobIds,
+    logger: quietLogger,
+    metrics: { ...quietMetrics, clockJumped: (direction) => jumps.push(direction) },
+  })
+  return { run, reads, jumps, source: createJobSource(engine, 0, 'me') }
+}
+
+/** The `claim` step's answer with one job of the first queue asked. */
+function claimReply(token = '5'): unknown {
+  const record = `${NOW_MS}100030${hash}|${encodeRequest(jobRequest({ payload: '1' })).inline}`
+  const jobId = String(jobIds.idOf(0, 3, 1))
+  return ['ok', String(NOW_MS), token, '', 1, ['9'], [jobId, 1, record, ''], [1, 'shop/emails'], [hash, json]]
+}
+
+function endOf(work: ClaimedJob): WorkEnd {
+  const outcome = { completedAtMs: NOW_MS, durationMs: 1, responseStatus: 200 }
+  const end = endAttempt(work, { ...outcome, failureReason: null, errorMessage: null })
+  return { type: 'ended', work, end, callback: null, call: null }
+}
+
+async function claimOne(given: ReturnType<typeof setUp>): Promise<ClaimedJob> {
+  given.run.rule = () => claimReply()
+  const answer = await given.source.claim(4)
+  given.run.rule = null
+  if (answer.status !== 'claimed' || answer.work[0]?.kind !== 'job') throw new Error('one job was given')
+  return answer.work[0]
+}
+
+describe('claim', () => {
+  test('reads the job, its queue’s name and its settings', async () => {
+    const job = await claimOne(setUp())
+    expect(job).toMatchObject({
+      kind: 'job',
+      shard: 0,
+      token: '5',
+      team: 'shop',
+      queueName: 'emails',
+      attempt: 1,
+      place: { queue: '7', settingsHash: hash, isLarge: false },
+      request: { url: 'http://target.test/', payload: '1' },
+      settings: { retryDelays: [60, 1800, 10_800] },
+    })
+  })
+
+  test('asks nothing of Redis when no queue can run', async () => {
+    const { run, reads, source } = setUp()
+    reads.ring = []
+    expect(await source.claim(4)).toEqual({ status: 'claimed', work: [], runnable: 0, nextDueMs: null })
+    expect(run.calls).toEqual([])
+  })
+
+  test('without an answer is sent again as it was, whatever is wanted next', async () => {
+    const { run, source } = setUp()
+    run.rule = () => Promise.reject(AWAY)
+    await expect(source.claim(64)).rejects.toBe(AWAY)
+    await expect(source.claim(1)).rejects.toBe(AWAY)
+    run.rule = () => claimReply()
+    expect(await source.claim(1)).toMatchObject({ status: 'claimed' })
+    expect(run.calls).toHaveLength(3)
+    for (const call of run.calls) expect(call.args).toEqual(run.calls[0]?.args)
+  })
+
+  test('after an answer is another claim, of the queues that the answer named', async () => {
+    const given = setUp()
+    await claimOne(given)
+    await claimOne(given)
+    const [first, second] = given.run.calls.map((call) => call.args[2])
+    expect(first?.slice(-2)).toEqual(['7', '9'])
+    expect(second?.slice(-2)).toEqual([1, '9'])
+    expect(first?.[2]).not.toBe(second?.[2])
+    expect(second).toContain('5')
+  })
+
+  test('says that the lease is gone', async () => {
+    const { run, source } = setUp()
+    run.rule = () => ['lost']
+    expect(await source.claim(4)).toEqual({ status: 'lease_lost' })
+  })
+})
+
+describe('finish', () => {
+  test('tells each end apart', async () => {
+    const given = setUp()
+    const ends = [endOf(await claimOne(given)), endOf(await claimOne(given))]
+    given.run.rule = () => [String(NOW_MS), 0, 0, 'ds', []]
+    expect(await given.source.finish(ends)).toEqual(['done', 'stale'])
+  })
+
+  test('of the same ends is the same step until it is answered, then another', async () => {
+    const given = setUp()
+    const ends = [endOf(await claimOne(given))]
+    given.run.rule = () => Promise.reject(AWAY)
+    await expect(given.source.finish(ends)).rejects.toBe(AWAY)
+    given.run.rule = () => [String(NOW_MS), 0, 0, 'd', []]
+    await given.source.finish(ends)
+    await given.source.finish(ends)
+    const [first, second, third] = given.run.calls.slice(1).map((call) => call.args[2][1])
+    expect(second).toBe(first)
+    expect(third).not.toBe(first)
+  })
+
+  test('is done though the old chains it was asked to forget cannot be read', async () => {
+    const given = setUp()
+    const ends = [endOf(await claimOne(given))]
+    given.reads.llen = () => Promise.reject(AWAY)
+    given.run.rule = () => [String(NOW_MS), 0, 0, 'd', ['7']]
+    expect(await given.source.finish(ends)).toEqual(['done'])
+  })
+})
+
+describe('beat', () => {
+  test('says how many jobs Redis counts, or that the lease is gone', async () => {
+    const { run, source } = setUp()
+    run.rule = () => ['ok', String(NOW_MS), 3, 0, 0]
+    expect(await source.beat(true)).toEqual({ status: 'ok', held: 3 })
+    run.rule = () => ['lost', String(NOW_MS)]
+    expect(await source.beat(false)).toEqual({ status: 'lease_lost' })
+  })
+
+  test('notes jumps of Redis’s clock that came since the last', async () => {
+    const { run, jumps, source } = setUp()
+    for (const [forward, back] of [
+      [4, 2],
+      [4, 2],
+      [5, 2],
+      [5, 3],
+    ]) {
+      run.rule = () => ['ok', String(NOW_MS), 0, forward, back]
+      await source.beat(false)
+    }
+    expect(jumps).toEqual(['forward', 'backward'])
+  })
+})
