@@ -156,7 +156,7 @@ for _ = 1, number() do
   table.insert(answer, b)
 end
 
--- Writes that cannot fail: records, index, places, ring; the idempotency keys last, when their jobs are in place.
+-- Writes that cannot fail: records, places, ring; the index and the idempotency keys last, when their jobs are in place.
 for _, queue in ipairs(queues) do
   if queue.count > 0 then
     local uses = queue.count
@@ -173,7 +173,6 @@ for _, queue in ipairs(queues) do
     call('HSET', queue.b, unpack(queue.bodies))
   end
 end
-for block, fields in pairs(index_fields) do call('HSET', blocks[block], 'o', nonce, unpack(fields)) end
 if #near > 0 then call('ZADD', KEYS[4], unpack(near)) end
 for minute, entries in pairs(buckets) do
   call('ZADD', KEYS[5], minute, string.format('%.0f', minute))
@@ -186,6 +185,8 @@ for _, queue in ipairs(queues) do
     answer[2] = answer[2] + wake(KEYS[6], queue.id, queue.live, queue.r, queue.a)
   end
 end
+-- From here on a resend finds the jobs done.
+for block, fields in pairs(index_fields) do call('HSET', blocks[block], 'o', nonce, unpack(fields)) end
 if #idem_fields > 0 then
   call('HSET', today, unpack(idem_fields))
   call('EXPIREAT', today, (math.floor(now / 86400000) + 2) * 86400)
