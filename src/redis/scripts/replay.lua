@@ -34,11 +34,12 @@ if payload then
 end
 call('HINCRBY', KEYS[6], live[3], 1)
 call('HSET', KEYS[10], id, pad13(now) .. '10' .. large .. string.format('%03d', limit) .. live[3] .. '|' .. request)
+local woken = 0
+if call('RPUSH', KEYS[9], id) == 1 then woken = wake(KEYS[3], q, live, KEYS[9], KEYS[11]) end
+-- From here on a resend finds the new job made.
 call('HSET', KEYS[7], 'o', nonce, field, q)
 call('HSET', KEYS[16], root, record)
 if call('LPUSH', KEYS[15], root) == 1 then call('ZADD', KEYS[4], 'LT', now + finished_ms, q) end
 call('HDEL', KEYS[14], root)
 call('ZREM', KEYS[13], root)
-local woken = 0
-if call('RPUSH', KEYS[9], id) == 1 then woken = wake(KEYS[3], q, live, KEYS[9], KEYS[11]) end
 return { 'ok', pad13(now), woken }
