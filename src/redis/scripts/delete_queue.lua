@@ -10,24 +10,22 @@ local call = redis.call
 local field, id = ARGV[1], ARGV[2]
 if call('HGET', KEYS[1], field) ~= id then return 'moved' end
 local hash = call('HGET', KEYS[8], 's')
-call('HDEL', KEYS[1], field)
+local bytes = 0
+for _, call_id in ipairs(call('HKEYS', KEYS[13])) do bytes = bytes + call('HSTRLEN', KEYS[13], call_id) end
+local kept = {}
+for i = 16, 19 do if call('EXISTS', KEYS[i]) == 1 then table.insert(kept, i) end end
+
+-- The name goes last, so that the step can be sent again until it is done.
 call('ZREM', KEYS[2], id)
 call('ZREM', KEYS[4], id)
+call('ZREM', KEYS[3], id)
+if #kept > 0 then call('ZADD', KEYS[3], 0, 't' .. id) end
+for _, i in ipairs(kept) do call('RENAME', KEYS[i], KEYS[i + 4]) end
+if bytes > 0 then call('HINCRBY', KEYS[7], 'calls', -bytes) end
 if hash and call('HINCRBY', KEYS[6], hash, -1) <= 0 then
   call('HDEL', KEYS[6], hash)
   call('HDEL', KEYS[5], hash)
 end
-local bytes = 0
-for _, call_id in ipairs(call('HKEYS', KEYS[13])) do bytes = bytes + call('HSTRLEN', KEYS[13], call_id) end
-if bytes > 0 then call('HINCRBY', KEYS[7], 'calls', -bytes) end
-local has_trash = false
-for i = 16, 19 do
-  if call('EXISTS', KEYS[i]) == 1 then
-    call('RENAME', KEYS[i], KEYS[i + 4])
-    has_trash = true
-  end
-end
-call('ZREM', KEYS[3], id)
-if has_trash then call('ZADD', KEYS[3], 0, 't' .. id) end
 call('UNLINK', KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15])
+call('HDEL', KEYS[1], field)
 return 'deleted'
