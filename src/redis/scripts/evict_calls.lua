@@ -13,7 +13,7 @@ end
 local bytes = 0
 for i = 3, #ARGV do bytes = bytes + call('HSTRLEN', KEYS[1], ARGV[i]) end
 if count > 0 then
-  call('HINCRBY', KEYS[3], 'calls', -bytes)
+  if bytes > 0 then call('HINCRBY', KEYS[3], 'calls', -bytes) end
   call('HDEL', KEYS[1], unpack(ARGV, 3))
   call('LTRIM', KEYS[2], 0, -count - 1)
 end
