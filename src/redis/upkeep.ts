@@ -9,7 +9,7 @@ import {
 import type { ShardGlance, ShardUpkeep } from '../ports/job-source.ts'
 import { batchKeys } from './batch.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
-import type { ShardKeys } from './keys.ts'
+import { SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
 import { prepareLoss, type HeldEntry } from './lost-job.ts'
 import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
 
@@ -196,11 +196,16 @@ async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEnt
   return overdue
 }
 
-/** One queue drawn by chance: is it in the ring exactly when it may run? */
+/** The system queue, which no name leads to, and one queue drawn by chance. */
 async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
-  const [, id] = ((await engine.runner.read((redis) => redis.hrandfield(keys.names, 1, 'WITHVALUES'))) ??
+  const [, drawn] = ((await engine.runner.read((redis) => redis.hrandfield(keys.names, 1, 'WITHVALUES'))) ??
     []) as string[]
-  if (id === undefined) return
+  await checkInRing(engine, keys, SYSTEM_QUEUE)
+  if (drawn !== undefined) await checkInRing(engine, keys, drawn)
+}
+
+/** Is the queue in the ring exactly when it may run? */
+async function checkInRing(engine: Engine, keys: ShardKeys, id: string): Promise<void> {
   const { q, r, a } = keys.queue(id)
   const mended = await engine.runner.run('check_ring', [keys.ring, q, r, a], [id])
   if (mended === 1) {
