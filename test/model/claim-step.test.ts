@@ -47,21 +47,23 @@ describe('claim', () => {
     )
   })
 
-  test('does not starve the other queues for one that comes back at limit 1', async () => {
-    await setMax('one', 1)
-    await pushAll(intake, 30, { queue: 'one' })
-    await pushAll(intake, 30, { queue: 'two' })
+  test('does not starve a queue for two that come back at limit 1', async () => {
+    const queues = ['one', 'two', 'three']
+    for (const queue of queues) {
+      await setMax(queue, 1)
+      await pushAll(intake, 30, { queue })
+    }
     const source = await openExecutor(world, 'e1')
     const served: string[] = []
-    for (let i = 0; i < 20; i += 1) {
+    for (let i = 0; i < 30; i += 1) {
       const [work] = await claimed(source, 1)
       assert.ok(work)
       served.push(work.kind === 'job' ? work.queueName : '')
       await source.finish([ended(world, work)])
     }
-    for (const queue of ['one', 'two']) {
+    for (const queue of queues) {
       const share = served.filter((name) => name === queue).length
-      assert.ok(share >= 8, `${queue} was served ${share} of 20 times: ${served.join(' ')}`)
+      assert.ok(share >= 5, `${queue} was served ${share} of 30 times: ${served.join(' ')}`)
     }
   })
 

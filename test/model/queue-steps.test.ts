@@ -8,6 +8,7 @@ import { createJobStore } from '../../src/redis/job-store.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { purgeDeadLetters } from '../../src/redis/retention.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
+import { newJob } from '../support/engine.ts'
 import {
   assertClean,
   callRecord,
@@ -176,6 +177,20 @@ describe('queues, dead letters and retention', () => {
     assert.deepEqual(await source.finish([ended(world, work as ClaimedWork)]), ['stale'])
     const [again] = await claimed(source, 1)
     assert.equal(again?.jobId, work?.jobId)
+  })
+
+  test('sweep mends the ring where lost writes left it wrong, for callbacks too', async () => {
+    await pushOne(intake, { request: { ...newJob().request, callbackUrl: 'http://target.test/' } })
+    const source = await beat()
+    const [work] = await claimed(source, 1)
+    await source.finish([ended(world, work as ClaimedWork)])
+    await pushOne(intake)
+    await redis.client.del(shard().ring)
+    await sweepAll()
+    assert.equal((await claimed(source, 64)).length, 2)
+    await redis.client.zadd(shard().ring, 1, '0', 1, '1')
+    await sweepAll()
+    await assertClean(world)
   })
 
   test('old call records are evicted, and the oldest ones when the budget is nearly used up', async () => {

@@ -5,7 +5,7 @@ import { connectRedis, type RedisConnection } from '../../src/redis/connection.t
 import { createEngine, DEFAULT_RETENTION, type Engine, type Retention } from '../../src/redis/engine.ts'
 import { openInstallation } from '../../src/redis/installation.ts'
 import { createJobIntake } from '../../src/redis/job-intake.ts'
-import type { Scripts } from '../../src/redis/scripts.ts'
+import type { ScriptName, Scripts } from '../../src/redis/scripts.ts'
 import { createStepRunner } from '../../src/redis/step-runner.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import { quietLogger, quietMetrics } from './quiet.ts'
@@ -14,6 +14,7 @@ import {
   createTestClock,
   loadWrappedScripts,
   wrapRunner,
+  type SentStep,
   type StepFaults,
   type TestClock,
 } from './wrapped-scripts.ts'
@@ -24,6 +25,8 @@ export interface World {
   readonly connection: RedisConnection
   readonly clock: TestClock
   readonly faults: StepFaults
+  /** The last step sent of each name, answered or not. */
+  readonly sent: ReadonlyMap<ScriptName, SentStep>
   /** What a queue made by a push has. */
   defaults: QueueSettings
   newIntake(): JobIntake
@@ -52,6 +55,7 @@ export async function openWorld(
   const jobIds = await openInstallation(connection, options.shards ?? 2)
   const clock = createTestClock(options.startMs)
   const faults = createStepFaults()
+  const sent = new Map<ScriptName, SentStep>()
   const inner = createStepRunner({
     connection,
     scripts: options.scripts ?? WRAPPED_SCRIPTS,
@@ -59,7 +63,7 @@ export async function openWorld(
     metrics: quietMetrics,
   })
   const engine = createEngine({
-    runner: wrapRunner(inner, clock, faults),
+    runner: wrapRunner(inner, clock, faults, sent),
     jobIds,
     logger: quietLogger,
     metrics: quietMetrics,
@@ -70,6 +74,7 @@ export async function openWorld(
     connection,
     clock,
     faults,
+    sent,
     defaults: DEFAULT_QUEUE_SETTINGS,
     newIntake: () =>
       createJobIntake(engine, { defaultsOf: () => world.defaults, nowMs: () => clock.monotonicMs }),

@@ -85,6 +85,9 @@ export interface StepFaults {
   after: (step: SentStep) => void
 }
 
+/** What a tear raises; the product sees an error reply it does not know. */
+export const TORN = /^TORN at /
+
 export function createStepFaults(): StepFaults {
   return {
     lost: new Set(),
@@ -96,7 +99,12 @@ export function createStepFaults(): StepFaults {
 }
 
 /** Runs wrapped scripts on the test clock. Estimates Redis time as the real runner does, from the last answer. */
-export function wrapRunner(inner: StepRunner, clock: TestClock, faults: StepFaults): StepRunner {
+export function wrapRunner(
+  inner: StepRunner,
+  clock: TestClock,
+  faults: StepFaults,
+  sent: Map<ScriptName, SentStep>,
+): StepRunner {
   const offsets: number[] = []
 
   async function send(step: SentStep): Promise<unknown> {
@@ -111,6 +119,7 @@ export function wrapRunner(inner: StepRunner, clock: TestClock, faults: StepFaul
   return {
     run: async (name, keys, args) => {
       const step: SentStep = { name, keys, args, reply: undefined }
+      sent.set(name, step)
       if (faults.resent.delete(name)) await send(step)
       const reply = await send(step)
       if (faults.lost.delete(name)) throw new StoreUnavailableError('the answer was lost')
