@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CALL_RECORD_BODY_BYTES_MAX } from '../../../src/domain/limits.ts'
 import { judgeCall } from '../../../src/executor/call-judgement.ts'

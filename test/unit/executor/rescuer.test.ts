@@ -149,7 +149,8 @@ describe('stop', () => {
   })
 
   test('before start is at rest at once', async () => {
-    const { rescuer } = setUp()
+    const { clock, rescuer } = setUp()
     await rescuer.stop()
+    expect(clock.timers).toBe(0)
   })
 })
