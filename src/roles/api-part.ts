@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { createApiServer } from '../api/api-server.ts'
 import { createApi } from '../api/create-api.ts'
 import { StartupError } from '../domain/errors.ts'
+import { listenFailure } from '../domain/listen-failure.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -52,18 +53,9 @@ export async function startApi(options: {
     const { port } = await server.listen(options.port, options.host)
     return port
   } catch (error) {
-    throw new StartupError(portMessage(error, options.port, options.host), { cause: error })
+    const place = { host: options.host, port: options.port, variable: 'PUNCTUAL_PORT' }
+    throw new StartupError(listenFailure(error as NodeJS.ErrnoException, place), { cause: error })
   }
-}
-
-function portMessage(error: unknown, port: number, host: string): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') {
-    return `Port ${port} on ${host} is taken: stop what listens there, or set PUNCTUAL_PORT to another.`
-  }
-  if (code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine: set PUNCTUAL_HOST.`
-  if (code === 'EACCES') return `Port ${port} needs more rights: set PUNCTUAL_PORT to one above 1023.`
-  return `The API cannot listen on ${host}:${port}: ${message}`
 }
 
 /** Where no resources are kept, an edit goes to the engine alone. */

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StartupError } from '../domain/errors.ts'
+import { listenFailure } from '../domain/listen-failure.ts'
 import { redactText } from './redaction.ts'
 
 /** One thing the process needs before it may be given work. */
@@ -115,11 +116,9 @@ function send(request: IncomingMessage, response: ServerResponse, result: Answer
 
 function listen(server: Server, options: OpsServerOptions): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
-  server.once('error', (error) => {
-    const place = `${options.host}:${options.port}`
-    reject(
-      new StartupError(`Cannot listen on ${place} (PUNCTUAL_OPS_PORT): ${error.message}`, { cause: error }),
-    )
+  server.once('error', (error: NodeJS.ErrnoException) => {
+    const place = { host: options.host, port: options.port, variable: 'PUNCTUAL_OPS_PORT' }
+    reject(new StartupError(listenFailure(error, place), { cause: error }))
   })
   server.listen(options.port, options.host, () => resolve((server.address() as AddressInfo).port))
   return promise
