@@ -1,6 +1,14 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Clock } from '../ports/clock.ts'
+import { answerError } from './answers.ts'
+import { discardBody } from './request-body.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
@@ -29,7 +37,8 @@ export function createApiServer(listener: RequestListener, clock: Clock): ApiSer
     if (closing !== null) response.setHeader('Connection', 'close')
     open.add(response)
     response.once('close', () => open.delete(response))
-    listener(request, response)
+    if (lacksHost(request)) answerNoHost(request, response)
+    else listener(request, response)
   }
 
   const server = createServer(
@@ -39,7 +48,8 @@ export function createApiServer(listener: RequestListener, clock: Clock): ApiSer
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: HEADER_BYTES_MAX,
-      requireHostHeader: true,
+      // Node's own refusal has no body.
+      requireHostHeader: false,
       noDelay: true,
     },
     onRequest,
@@ -65,6 +75,16 @@ export function createApiServer(listener: RequestListener, clock: Clock): ApiSer
     listen: (port, host) => listen(server, port, host),
     close: (graceMs) => (closing ??= drain(graceMs)),
   }
+}
+
+/** RFC 9112 §3.2: HTTP/1.1 needs exactly one. */
+function lacksHost(request: IncomingMessage): boolean {
+  return request.headers.host === undefined && request.httpVersionMajor === 1 && request.httpVersionMinor > 0
+}
+
+function answerNoHost(request: IncomingMessage, response: ServerResponse): void {
+  answerError(response, 400, 'The Host header is missing', ['Connection', 'close'])
+  discardBody(request)
 }
 
 function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
