@@ -179,6 +179,16 @@ describe('queues, dead letters and retention', () => {
     assert.equal(again?.jobId, work?.jobId)
   })
 
+  test('a slot is judged by the time of Redis, not by the estimate of who sweeps', async () => {
+    await pushOne(intake)
+    const source = await beat()
+    const [work] = await claimed(source, 1)
+    world.engine.runner.noteRedisTime(0, world.clock.wallMs + 3_600_000)
+    await createShardUpkeep(world.engine, 0).sweep()
+    assert.deepEqual(await source.finish([ended(world, work as ClaimedWork)]), ['done'])
+    await assertClean(world)
+  })
+
   test('sweep mends the ring where lost writes left it wrong, for callbacks too', async () => {
     await pushOne(intake, { request: { ...newJob().request, callbackUrl: 'http://target.test/' } })
     const source = await beat()
