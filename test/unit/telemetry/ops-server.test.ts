@@ -85,5 +85,7 @@ test('a taken port is a startup error that names the place and the variable', as
   const port = await make().start()
   const failed = make([], port).start()
   await expect(failed).rejects.toThrow(StartupError)
-  await expect(failed).rejects.toThrow(`127.0.0.1:${port} (PUNCTUAL_OPS_PORT)`)
+  await expect(failed).rejects.toThrow(
+    `Port ${port} on 127.0.0.1 is taken: stop what listens there, or set PUNCTUAL_OPS_PORT to another.`,
+  )
 })
