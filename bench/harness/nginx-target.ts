@@ -103,7 +103,7 @@ export function parseArrivals(lines: string): Array<{ dueMs: number; arrivedMs: 
 /** `$msec` is the time of the turn that read the request: the arrival, by this machine's clock, as Redis's TIME is. */
 function nginxConfig(home: string, logPath: string, port: number): string {
   return `daemon off;
-worker_processes 1;
+master_process off;
 pid ${home}/nginx.pid;
 error_log ${home}/error.log crit;
 worker_rlimit_nofile 20000;

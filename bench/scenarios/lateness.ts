@@ -1,18 +1,19 @@
 import { runPushPlan } from '../harness/load.ts'
+import { PUNCTUAL } from '../report/figures.ts'
 import { percentile, spreadOf } from '../report/statistics.ts'
 import { workOptions } from './life.ts'
-import { attempt, withStand, type Bench } from './scenario.ts'
+import { attempt, runsOf, withStand, type Bench } from './scenario.ts'
 
-const LEAD_MS = 2_000
+const LEAD_MS = 1_000
 const CONNECTIONS = 64
 const SETTLE_WITHIN_MS = 60_000
 
 /** Arrival at the target − due time, at half of the contender's own end-to-end rate in this run. */
 export async function measureLateness(bench: Bench): Promise<void> {
-  const { runs, latenessSeconds } = bench.sizes
-  for (let run = 1; run <= runs; run += 1) {
-    bench.say(`lateness, run ${run} of ${runs}`)
-    for (const contender of bench.contenders) {
+  const { latenessPeers, latenessSeconds } = bench.sizes
+  const contenders = bench.contenders.filter(({ name }) => name === PUNCTUAL || latenessPeers.includes(name))
+  for (const run of runsOf(bench, 'lateness')) {
+    for (const contender of contenders) {
       const rates = bench.measured.valuesOf('end_to_end_jobs_per_second', contender.name)
       if (rates.length === 0) continue
       const perSecond = Math.floor(spreadOf(rates).median / 2)

@@ -4,7 +4,7 @@ import type { Target } from '../harness/nginx-target.ts'
 import { waitUntil } from '../harness/waiting.ts'
 import { runWrk, type HttpLoad } from '../harness/wrk.ts'
 import { steadyRate, type CountSample } from '../report/statistics.ts'
-import { attempt, concurrencyOf, withStand, type Bench } from './scenario.ts'
+import { attempt, concurrencyOf, runsOf, withStand, type Bench } from './scenario.ts'
 
 /** Start-up and the last stragglers are no part of a rate. */
 const STEADY = { from: 0.2, to: 0.9 }
@@ -13,8 +13,7 @@ const DELAYED_SECONDS = 3_600
 
 /** Taking in alone, calling alone, both at once; and what a job's life costs Redis and the contender's programs. */
 export async function measureLife(bench: Bench): Promise<void> {
-  for (let run = 1; run <= bench.sizes.runs; run += 1) {
-    bench.say(`life of a job, run ${run} of ${bench.sizes.runs}`)
+  for (const _ of runsOf(bench, 'life')) {
     for (const contender of bench.contenders) {
       await attempt(bench, 'life of a job', contender, () =>
         withStand(bench, contender, (stand, target) =>

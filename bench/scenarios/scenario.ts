@@ -2,7 +2,7 @@ import { startRedisServer } from '../harness/redis-server.ts'
 import { startTarget, type Target } from '../harness/nginx-target.ts'
 import { BenchError, messageOf } from '../harness/bench-error.ts'
 import { PUNCTUAL, type Measurements } from '../report/figures.ts'
-import { CONCURRENCY, type Sizes } from '../sizes.ts'
+import { CONCURRENCY, type Sizes, type TimedScenario } from '../sizes.ts'
 import type { Contender, Stand } from '../contenders/contender.ts'
 
 /** What every scenario works with. */
@@ -15,7 +15,23 @@ export interface Bench {
   readonly concurrencyOf: Map<string, number>
   readonly notes: string[]
   readonly skipped: string[]
+  /** By the monotonic clock. */
+  readonly startedMs: number
   say(text: string): void
+}
+
+/** The numbers of the runs of one scenario, as long as its time lasts. */
+export function* runsOf(bench: Bench, scenario: TimedScenario): Generator<number> {
+  const { runs, untilSeconds } = bench.sizes
+  for (let run = 1; run <= runs; run += 1) {
+    const seconds = (performance.now() - bench.startedMs) / 1000
+    if (run > 1 && seconds > untilSeconds[scenario]) {
+      bench.notes.push(`${scenario}: ${run - 1} of ${runs} runs, then the time was up`)
+      return
+    }
+    bench.say(`${scenario}, run ${run} of ${runs}`)
+    yield run
+  }
 }
 
 /** Runs something on a stand and a target of its own; both are gone afterwards. */
