@@ -116,13 +116,12 @@ local function take(queue, count)
     end
   end
   queue.free = queue.free - got
-  return got
 end
 
 local function open(queue)
   local live = call('HMGET', queue.q, 'a', 'm', 'n')
   queue.name = live[3]
-  queue.consumed, queue.gone, queue.taken = 0, 0, {}
+  queue.consumed, queue.gone, queue.dealt, queue.taken = 0, 0, 0, {}
   queue.ready = live[1] == '1' and call('LLEN', queue.r) or 0
   queue.free = queue.ready
   if queue.ready > 0 and live[2] then
@@ -132,15 +131,35 @@ local function open(queue)
   queue.opened = true
 end
 
--- Rounds of one quantum a queue until the batch is full, so that one hot queue still fills a batch.
-local progress = true
-while progress and taken < wanted and not full do
-  progress = false
-  for _, queue in ipairs(queues) do
-    if taken >= wanted or full then break end
+-- Deals `count` places to the queues in rounds of one quantum each, so that one hot queue still fills a batch. Queues
+-- are looked at only until the batch is full. Answers whether any place was dealt.
+local function deal(count)
+  local dealt = 0
+  local function offer(queue)
     if not queue.opened then open(queue) end
-    local count = math.min(quantum, wanted - taken, queue.free, queue.ready - queue.consumed)
-    if count > 0 and take(queue, count) > 0 then progress = true end
+    local room = math.min(quantum, count - dealt, queue.free - queue.dealt, queue.ready - queue.consumed - queue.dealt)
+    if room <= 0 then return false end
+    queue.dealt, dealt = queue.dealt + room, dealt + room
+    return true
+  end
+  local progress = true
+  while progress and dealt < count do
+    progress = false
+    for _, queue in ipairs(queues) do
+      if dealt >= count then break end
+      if offer(queue) then progress = true end
+    end
+  end
+  return dealt > 0
+end
+
+-- Ids of cancelled jobs leave places free: these are dealt again.
+while taken < wanted and not full and deal(wanted - taken) do
+  for _, queue in ipairs(queues) do
+    if queue.opened and queue.dealt > 0 then
+      if not full then take(queue, queue.dealt) end
+      queue.dealt = 0
+    end
   end
 end
 

@@ -70,11 +70,29 @@ for i = 1, number() do
   queues[i] = queue
 end
 
-local owners, idem_size, seen_keys = {}, nil, {}
-local function is_taken(block)
-  if owners[block] == nil then owners[block] = call('HGET', blocks[block], 'o') or nonce end
-  return owners[block] ~= nonce
+-- Each block is read once: its owner and the entries of this batch's jobs. A job takes nine arguments, block and seq
+-- the second and third.
+local JOB_ARGUMENTS = 9
+local job_count = number()
+local seen_seqs, block_fields = {}, {}
+for i = 0, job_count - 1 do
+  local block, seq = tonumber(ARGV[at + i * JOB_ARGUMENTS + 2]), ARGV[at + i * JOB_ARGUMENTS + 3]
+  local fields = block_fields[block]
+  if not fields then
+    fields = { names = { 'o' }, seqs = {} }
+    block_fields[block] = fields
+  end
+  table.insert(fields.names, string.format('%.0f', tonumber(seq) % 128))
+  table.insert(fields.seqs, seq)
 end
+local is_taken = {}
+for block, fields in pairs(block_fields) do
+  local found = call('HMGET', blocks[block], unpack(fields.names))
+  is_taken[block] = (found[1] or nonce) ~= nonce
+  for i, seq in ipairs(fields.seqs) do seen_seqs[seq] = found[i + 1] end
+end
+
+local idem_size, seen_keys = nil, {}
 
 -- What an earlier push under this key answered; nil when there was none.
 local function earlier_push(field)
@@ -106,10 +124,9 @@ end
 
 local function plan(queue, block, seq, start, timeout, request, large, field, fingerprint)
   if queue.moved then return 'moved', '', '' end
-  if is_taken(block) then return 'taken', '', '' end
+  if is_taken[block] then return 'taken', '', '' end
   local id = string.format('%.0f', tonumber(seq) * 16 * shards + shard)
-  local index_field = string.format('%.0f', tonumber(seq) % 128)
-  if call('HGET', blocks[block], index_field) then
+  if seen_seqs[seq] then
     local body = call('HGET', queue.b, id)
     return 'again', id, body and string.sub(body, 1, 13) or '-1'
   end
@@ -138,7 +155,7 @@ local function plan(queue, block, seq, start, timeout, request, large, field, fi
   end
   queue.count = queue.count + 1
   index_fields[block] = index_fields[block] or {}
-  table.insert(index_fields[block], index_field)
+  table.insert(index_fields[block], string.format('%.0f', tonumber(seq) % 128))
   table.insert(index_fields[block], queue.id)
   if field ~= '' then
     seen_keys[field] = fingerprint .. ' ' .. id .. ' ' .. pad13(due)
@@ -148,7 +165,7 @@ local function plan(queue, block, seq, start, timeout, request, large, field, fi
   return 'ok', id, pad13(due)
 end
 
-for _ = 1, number() do
+for _ = 1, job_count do
   local queue = queues[number()]
   local code, a, b = plan(queue, number(), arg(), arg(), arg(), arg(), arg(), arg(), arg())
   table.insert(answer, code)

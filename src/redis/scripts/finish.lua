@@ -19,10 +19,15 @@ local last_id, last_codes = string.match(call('HGET', KEYS[3], '#f') or '', '^(%
 if last_id == finish_id then return { pad13(now), 0, 0, last_codes, {} } end
 
 local ctx = open_batch(now)
-local jobs, codes, seen, any = {}, {}, {}, false
+local asked, ids = {}, {}
 for i = 1, number() do
-  local job = read_job()
-  local held = call('HGET', KEYS[3], job.id) == ctx.queues[job.queue].id .. '|' .. job.token and not seen[job.id]
+  asked[i] = read_job()
+  ids[i] = asked[i].id
+end
+local holders = call('HMGET', KEYS[3], unpack(ids))
+local jobs, codes, seen, any = {}, {}, {}, false
+for i, job in ipairs(asked) do
+  local held = holders[i] == ctx.queues[job.queue].id .. '|' .. job.token and not seen[job.id]
   codes[i] = held and 'd' or 's'
   if held then
     any, seen[job.id] = true, true

@@ -28,7 +28,7 @@ local function open_batch(now)
       q = KEYS[k + 1], r = KEYS[k + 2], b = KEYS[k + 3], a = KEYS[k + 4], p = KEYS[k + 5], x = KEYS[k + 6],
       xb = KEYS[k + 7], h = KEYS[k + 8], d = KEYS[k + 9], c = KEYS[k + 10], cf = KEYS[k + 11], co = KEYS[k + 12],
     }
-    local queue = { id = arg(), keys = keys, freed = {}, dropped = {}, length = 0 }
+    local queue = { id = arg(), keys = keys, freed = {}, dropped = {}, ended = {}, records = {}, large = {} }
     queue.live = call('HMGET', keys.q, 'a', 'm', 's')
     -- A deleted queue frees and creates nothing.
     queue.exists = queue.id == '0' or queue.live[3]
@@ -50,8 +50,7 @@ local function end_job(ctx, job)
   table.insert(ctx.freed, job.id)
   table.insert(queue.freed, job.id)
   if not queue.exists then return end
-  local length = Settle.settle(ctx, queue.keys, queue.id, job)
-  if length then queue.length = length end
+  Settle.settle(ctx, queue, job)
   if job.kind == 'g' then queue.given_back = true else table.insert(queue.dropped, job.id) end
 end
 
@@ -60,13 +59,14 @@ local function close_batch(ctx, trim_above)
   local trim = {}
   for _, queue in ipairs(ctx.queues) do
     if #queue.freed > 0 then
+      local length = #queue.ended > 0 and Settle.write_finished(ctx, queue) or 0
       call('ZREM', queue.keys.a, unpack(queue.freed))
       if #queue.dropped > 0 then call('HDEL', queue.keys.b, unpack(queue.dropped)) end
       -- Without a limit only a job given back can make the queue runnable.
       if queue.exists and (queue.live[2] or queue.given_back) then
         ctx.woken = ctx.woken + wake(ctx.ring, queue.id, queue.live, queue.keys.r, queue.keys.a)
       end
-      if queue.length > trim_above then table.insert(trim, queue.id) end
+      if length > trim_above then table.insert(trim, queue.id) end
     end
   end
   for hash, count in pairs(ctx.released) do Settle.release_settings(ctx, hash, count) end

@@ -51,11 +51,21 @@ function Settle.dead_letter(ctx, keys, q, job)
   call('ZADD', ctx.gc, 'LT', purge, q)
 end
 
-function Settle.finished(ctx, keys, q, job)
-  call('HSET', keys.d, job.root, job.record)
-  local length = call('LPUSH', keys.h, job.root)
-  if length == 1 then call('ZADD', ctx.gc, 'LT', ctx.now + ctx.limits.finished_ms, q) end
-  if job.large then call('HDEL', keys.p, job.seq) end
+-- Notes a chain that has ended; `write_finished` writes a queue's together.
+function Settle.finished(queue, job)
+  table.insert(queue.ended, job.root)
+  table.insert(queue.records, job.root)
+  table.insert(queue.records, job.record)
+  if job.large then table.insert(queue.large, job.seq) end
+end
+
+-- Answers the length of the queue's history.
+function Settle.write_finished(ctx, queue)
+  local keys = queue.keys
+  call('HSET', keys.d, unpack(queue.records))
+  local length = call('LPUSH', keys.h, unpack(queue.ended))
+  if length == #queue.ended then call('ZADD', ctx.gc, 'LT', ctx.now + ctx.limits.finished_ms, queue.id) end
+  if #queue.large > 0 then call('HDEL', keys.p, unpack(queue.large)) end
   return length
 end
 
@@ -94,10 +104,10 @@ function Settle.release_settings(ctx, hash, count)
   end
 end
 
--- Ends one job. Answers the length of the queue's finished chains when it grew.
--- The slot (a:), the holder (in:) and the record (b:) are dropped by the caller, once per queue.
-function Settle.settle(ctx, keys, q, job)
-  local length
+-- Ends one job of a queue that exists. The slot (a:), the holder (in:), the record (b:) and what is noted on `queue`
+-- are written by the caller, once per queue.
+function Settle.settle(ctx, queue, job)
+  local keys, q = queue.keys, queue.id
   if job.kind == 'g' then
     call('LPUSH', keys.r, job.id)
     return
@@ -107,12 +117,11 @@ function Settle.settle(ctx, keys, q, job)
   elseif job.kind == 'd' then
     Settle.dead_letter(ctx, keys, q, job)
   elseif job.kind == 's' or job.kind == 'f' then
-    length = Settle.finished(ctx, keys, q, job)
+    Settle.finished(queue, job)
   end
   if job.kind == 's' or job.kind == 'f' or job.kind == 'd' then
     ctx.released[job.hash] = (ctx.released[job.hash] or 0) + 1
   end
   if job.call ~= '' and not Settle.keep_call(ctx, keys, q, job) then ctx.dropped = ctx.dropped + 1 end
   if job.callback ~= '' then Settle.callback(ctx, job) end
-  return length
 end
