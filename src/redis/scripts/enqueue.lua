@@ -54,12 +54,16 @@ if day_count > 0 then
 end
 
 -- Read and check everything.
-local queues = {}
+local queues, fields = {}, {}
 for i = 1, number() do
   local queue = { field = arg(), id = arg(), default = defaults[number()] }
   local keys = take_keys(5)
   queue.q, queue.r, queue.b, queue.p, queue.a = keys[1], keys[2], keys[3], keys[4], keys[5]
-  queue.moved = call('HGET', KEYS[3], queue.field) ~= queue.id
+  queues[i], fields[i] = queue, queue.field
+end
+local ids_now = call('HMGET', KEYS[3], unpack(fields))
+for i, queue in ipairs(queues) do
+  queue.moved = ids_now[i] ~= queue.id
   local live = call('HMGET', queue.q, 'a', 'm', 's', 't')
   queue.is_new = not live[3]
   -- A queue that exists without a limit has none, whatever new ones get.
@@ -67,7 +71,6 @@ for i = 1, number() do
   queue.hash = live[3] or queue.default.hash
   queue.timeout = live[4] or queue.default.timeout
   queue.bodies, queue.requests, queue.ready, queue.count = {}, {}, {}, 0
-  queues[i] = queue
 end
 
 -- Each block is read once: its owner and the entries of this batch's jobs. A job takes nine arguments, block and seq
@@ -174,22 +177,23 @@ for _ = 1, job_count do
 end
 
 -- Writes that cannot fail: records, places, ring; the index and the idempotency keys last, when their jobs are in place.
+local uses = {}
 for _, queue in ipairs(queues) do
   if queue.count > 0 then
-    local uses = queue.count
+    uses[queue.hash] = (uses[queue.hash] or 0) + queue.count
     if queue.is_new then
       local default = queue.default
       call('HSET', queue.q, 'n', queue.field, 's', default.hash, 't', default.timeout, 'a', default.active)
       if default.max ~= '' then call('HSET', queue.q, 'm', default.max) end
       if default.strict == '1' then call('HSET', queue.q, 'k', '1') end
       call('HSETNX', KEYS[7], default.hash, default.json)
-      uses = uses + 1
+      uses[queue.hash] = uses[queue.hash] + 1
     end
-    call('HINCRBY', KEYS[8], queue.hash, uses)
     if #queue.requests > 0 then call('HSET', queue.p, unpack(queue.requests)) end
     call('HSET', queue.b, unpack(queue.bodies))
   end
 end
+for hash, count in pairs(uses) do call('HINCRBY', KEYS[8], hash, count) end
 if #near > 0 then call('ZADD', KEYS[4], unpack(near)) end
 for minute, entries in pairs(buckets) do
   call('ZADD', KEYS[5], minute, string.format('%.0f', minute))
