@@ -110,12 +110,23 @@ class Lane {
 
   /** Never throws: every push of the batch is answered or put back. */
   async #flush(): Promise<void> {
-    const batch = this.#takeBatch()
+    const batch = this.#withoutExpired(this.#takeBatch())
+    if (batch.length === 0) return
     try {
       await this.#enqueue(batch)
     } catch (error) {
       for (const push of batch) push.reject(error)
     }
+  }
+
+  /** A push whose time is over is answered alone: the others of its batch still have theirs. */
+  #withoutExpired(batch: readonly Waiting[]): Waiting[] {
+    const nowMs = this.#options.nowMs()
+    return batch.filter((push) => {
+      const isExpired = push.deadlineMs <= nowMs
+      if (isExpired) push.reject(new StoreUnavailableError('it did not answer in time'))
+      return !isExpired
+    })
   }
 
   #takeBatch(): Waiting[] {
@@ -134,7 +145,6 @@ class Lane {
   async #enqueue(batch: readonly Waiting[]): Promise<void> {
     const { engine, keys, nonce } = this.#options
     const remainingMs = Math.min(...batch.map((push) => push.deadlineMs)) - this.#options.nowMs()
-    if (remainingMs <= 0) throw new StoreUnavailableError('it did not answer in time')
     const { ready, localIds } = await this.#place(batch, remainingMs)
     if (ready.length === 0) return
     const answer = await enqueueBatch(engine, keys, {
