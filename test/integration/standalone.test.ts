@@ -1,0 +1,260 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { identityOf } from '../../src/standalone/process-identity.ts'
+import { createApiClient, type ApiClient } from '../support/api-client.ts'
+import { complaintsAbout, runProgram, stopProgram, type Program } from '../support/processes.ts'
+import { hang, latch, startTarget, type Target } from '../support/target.ts'
+import { until } from '../support/until.ts'
+
+/** A lease that must run out, and a start on a busy machine. */
+const RESCUED_MS = 40_000
+
+const folders: string[] = []
+const programs: Program[] = []
+const targets: Target[] = []
+
+afterAll(async () => {
+  for (const program of programs) if (program.isRunning()) program.signal('SIGTERM')
+  await Promise.all(programs.map((program) => program.exited))
+  for (const target of targets) await target.close()
+  for (const folder of folders) {
+    const pid = redisPid(folder)
+    if (pid !== null) process.kill(pid, 'SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+function newFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'punctual-')))
+  folders.push(folder)
+  return folder
+}
+
+async function newTarget(): Promise<Target> {
+  const target = await startTarget()
+  targets.push(target)
+  return target
+}
+
+function settingsOf(folder: string): Record<string, string> {
+  return {
+    PUNCTUAL_DATA_DIR: folder,
+    PUNCTUAL_PORT: '0',
+    PUNCTUAL_OPS_PORT: '0',
+    PUNCTUAL_LOG_FORMAT: 'json',
+    PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8,localhost',
+  }
+}
+
+function run(folder: string, env: Record<string, string> = {}): Program {
+  const program = runProgram(['standalone'], { ...settingsOf(folder), ...env })
+  programs.push(program)
+  return program
+}
+
+async function start(folder: string): Promise<{ program: Program; client: ApiClient }> {
+  const program = run(folder)
+  const { url } = await program.logged('Standalone runs', { timeoutMs: 30_000 })
+  const token = readFileSync(join(folder, 'token'), 'utf8').trim()
+  return { program, client: createApiClient(String(url), token) }
+}
+
+/** The process its Redis noted, if it runs; null when there is none. */
+function redisPid(folder: string): number | null {
+  try {
+    const pid = Number(readFileSync(join(folder, 'redis', 'redis.pid'), 'utf8'))
+    return identityOf(pid) === null ? null : pid
+  } catch {
+    return null
+  }
+}
+
+async function expectDone(client: ApiClient, ids: readonly number[]): Promise<void> {
+  for (const id of ids) {
+    const job = await client.ended(id, RESCUED_MS)
+    expect(job).toMatchObject({ final_status: 'success', attempt_number: 1 })
+    expect(job.chain).toHaveLength(1)
+  }
+}
+
+describe.concurrent('standalone', () => {
+  test('killed mid-flight loses nothing: the next start finds its Redis and every job', async () => {
+    const [folder, target] = [newFolder(), await newTarget()]
+    const held = latch()
+    target.route('/held', (arrival, nth) => (nth === 1 ? held.answering(arrival, nth) : {}))
+    const first = await start(folder)
+    await first.client.makeQueue('narrow', { max_parallelism: 3 })
+    const pushes = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        first.client.push({ queue: i % 2 === 0 ? 'narrow' : 'wide', url: `${target.url}/held` }),
+      ),
+    )
+    const later = await first.client.push({ queue: 'wide', url: `${target.url}/later`, delay: 5 })
+    await target.arrived('/held', 23)
+    first.program.signal('SIGKILL')
+    expect(await first.program.exited).toEqual({ code: null, signal: 'SIGKILL' })
+    await until('its calls are cut', () => target.openNow() === 0)
+    held.open()
+    const second = await start(folder)
+    await expectDone(
+      second.client,
+      [...pushes, later].map((job) => job.job_id),
+    )
+    const byJob = Map.groupBy(target.arrivals('/held'), (arrival) => arrival.jobId)
+    expect(byJob.size).toBe(40)
+    expect(target.arrivals('/held')).toHaveLength(40 + 23)
+    for (const arrivals of byJob.values()) expect(arrivals.length).toBeLessThanOrEqual(2)
+    const { queues } = await second.client.queues()
+    for (const { counts } of queues) expect(counts).toMatchObject({ pending: 0, processing: 0, dead: 0 })
+    expect(await stopProgram(second.program)).toEqual([])
+    expect(complaintsAbout(first.program)).toEqual([])
+    expect(redisPid(folder)).toBeNull()
+  })
+
+  test('killed with its Redis, as a machine dies, loses nothing', async () => {
+    const [folder, target] = [newFolder(), await newTarget()]
+    target.route('/held', (_arrival, nth) => (nth === 1 ? hang() : {}))
+    const first = await start(folder)
+    const pushes = await Promise.all(
+      Array.from({ length: 20 }, () => first.client.push({ queue: 'work', url: `${target.url}/held` })),
+    )
+    await target.arrived('/held', 20)
+    // Nobody may start Redis again in between.
+    first.program.signal('SIGSTOP')
+    process.kill(redisPid(folder) ?? 0, 'SIGKILL')
+    first.program.signal('SIGKILL')
+    await first.program.exited
+    const second = await start(folder)
+    await expectDone(
+      second.client,
+      pushes.map((job) => job.job_id),
+    )
+    expect(target.arrivals('/held')).toHaveLength(40)
+    expect(await stopProgram(second.program)).toEqual([])
+  })
+
+  test('stops on Ctrl-C: calls get 10 s, the rest is given back, and the next start runs it at once', async () => {
+    const [folder, target] = [newFolder(), await newTarget()]
+    const held = latch()
+    target.route('/ends', held.answering)
+    target.route('/hangs', (_arrival, nth) => (nth === 1 ? hang() : {}))
+    const first = await start(folder)
+    const ends = await first.client.push({ queue: 'work', url: `${target.url}/ends` })
+    const hangs = await first.client.push({ queue: 'work', url: `${target.url}/hangs`, timeout_seconds: 300 })
+    await target.arrived('/ends')
+    await target.arrived('/hangs')
+    first.program.signal('SIGINT')
+    await first.program.logged('Stopping: no new work is taken, running calls get a moment')
+    const stoppedAt = performance.now()
+    await until('the intake has stopped', async () => {
+      return first.client.push({ queue: 'work', url: `${target.url}/late`, delay: 1 }).then(
+        () => false,
+        () => true,
+      )
+    })
+    held.open()
+    expect(await first.program.exited).toEqual({ code: 0, signal: null })
+    expect(performance.now() - stoppedAt).toBeLessThan(20_000)
+    expect(complaintsAbout(first.program)).toEqual([])
+    expect(redisPid(folder)).toBeNull()
+    const second = await start(folder)
+    const startedAtMs = Date.now()
+    await expectDone(second.client, [ends.job_id, hangs.job_id])
+    expect(target.arrivals('/ends')).toHaveLength(1)
+    const [, again] = target.arrivals('/hangs')
+    // Without waiting for a lease.
+    expect((again?.arrivedAtMs ?? Infinity) - startedAtMs).toBeLessThan(10_000)
+    expect(await stopProgram(second.program)).toEqual([])
+  })
+
+  test('keeps settings, history and waiting jobs over a restart', async () => {
+    const [folder, target] = [newFolder(), await newTarget()]
+    target.route('/fails', () => ({ status: 500 }))
+    const first = await start(folder)
+    await first.client.makeQueue('kept', { max_parallelism: 7, retries_enabled: false })
+    const done = await first.client.push({ queue: 'kept', url: `${target.url}/ok` })
+    const failed = await first.client.push({ queue: 'kept', url: `${target.url}/fails` })
+    const waiting = await first.client.push({ queue: 'kept', url: `${target.url}/ok`, delay: 86_400 })
+    const paused = await first.client.push({ queue: 'paused', url: `${target.url}/ok`, delay: 1 })
+    await first.client.send('POST', `/api/queues/${paused.queue_id}/pause`)
+    await first.client.ended(done.job_id)
+    await first.client.ended(failed.job_id)
+    const ids = [done, failed, waiting].map((job) => job.job_id)
+    const before = await Promise.all(ids.map((id) => first.client.job(id)))
+    expect(await stopProgram(first.program)).toEqual([])
+    const second = await start(folder)
+    expect(await Promise.all(ids.map((id) => second.client.job(id)))).toEqual(before)
+    expect(await second.client.queueNamed('kept')).toMatchObject({
+      max_parallelism: 7,
+      counts: { delayed: 1 },
+    })
+    expect(await second.client.queueNamed('paused')).toMatchObject({ is_active: false })
+    await second.client.send('POST', `/api/queues/${paused.queue_id}/resume`)
+    await expectDone(second.client, [paused.job_id])
+    const fresh = await second.client.push({ queue: 'kept', url: `${target.url}/ok` })
+    expect(ids).not.toContain(fresh.job_id)
+    expect(await stopProgram(second.program)).toEqual([])
+  })
+
+  test('refuses a data folder that is in use, and a port that is taken, in one line', async () => {
+    const folder = newFolder()
+    const { program, client } = await start(folder)
+    const second = run(folder)
+    expect(await second.exited).toEqual({ code: 2, signal: null })
+    expect(second.errorLines).toEqual([
+      expect.stringContaining(`The data folder ${folder} is in use by process ${program.pid} at http://`),
+    ])
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as AddressInfo
+    for (const variable of ['PUNCTUAL_PORT', 'PUNCTUAL_OPS_PORT']) {
+      const elsewhere = newFolder()
+      const third = run(elsewhere, { [variable]: String(port) })
+      expect(await third.exited, variable).toEqual({ code: 2, signal: null })
+      expect(third.errorLines, variable).toEqual([
+        expect.stringMatching(new RegExp(`^punctual: Port ${port} .* set ${variable}`)),
+      ])
+      // What had started is stopped again.
+      expect(redisPid(elsewhere)).toBeNull()
+    }
+    await new Promise((resolve) => taken.close(resolve))
+    expect((await client.send('GET', '/api/queues')).status).toBe(200)
+    expect(await stopProgram(program)).toEqual([])
+  })
+
+  test.for(['SIGKILL', 'SIGSTOP'] as const)('goes on after its Redis got a %s', async (signal) => {
+    const [folder, target] = [newFolder(), await newTarget()]
+    const held = latch()
+    target.route('/held', (arrival, nth) => (nth === 1 ? held.answering(arrival, nth) : {}))
+    const { program, client } = await start(folder)
+    const pushes = await Promise.all(
+      Array.from({ length: 20 }, () => client.push({ queue: 'work', url: `${target.url}/held` })),
+    )
+    await target.arrived('/held', 20)
+    const pid = redisPid(folder) ?? 0
+    process.kill(pid, signal)
+    if (signal === 'SIGSTOP') {
+      const refused = await client.send('POST', '/api/jobs', { queue: 'work', url: `${target.url}/x` })
+      expect(refused.status).toBe(503)
+      process.kill(pid, 'SIGCONT')
+    }
+    held.open()
+    await until(
+      'the API is back',
+      async () => (await client.send('GET', '/api/queues')).status === 200,
+      RESCUED_MS,
+    )
+    const after = await client.push({ queue: 'work', url: `${target.url}/after` })
+    await expectDone(
+      client,
+      [...pushes, after].map((job) => job.job_id),
+    )
+    expect(target.arrivals('/held').length).toBeLessThanOrEqual(40)
+    if (signal === 'SIGKILL') expect(redisPid(folder)).not.toBe(pid)
+    expect(await stopProgram(program, { errors: ['Redis ended by itself and is started again'] })).toEqual([])
+    expect(redisPid(folder)).toBeNull()
+  })
+})
