@@ -199,7 +199,6 @@ class LeasedShardSession implements ShardSession {
 
   #begin(work: ClaimedWork): void {
     this.#held.add(work.jobId)
-    this.#options.metrics.callsInFlight(this.#options.pool.busy)
     // Claimed while the session was told to end: back at once, others may have slots.
     if (this.#isEnding) this.#finisher.add({ type: 'given_back', work })
     else this.#run(work)
