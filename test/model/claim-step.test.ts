@@ -158,15 +158,18 @@ describe('claim', () => {
   })
 
   test('names candidates from the head and, at an offset that moves, from all over the ring', async () => {
-    for (let i = 0; i < 200; i += 1) await pushOne(intake, { queue: `q${i}` })
+    for (let i = 0; i < 200; i += 1) await pushAll(intake, 2, { queue: `q${i}` })
     const source = await openExecutor(world, 'e1')
-    const served = new Set<string>()
-    // Nothing is finished and no queue has a second job: only new candidates find all of them.
-    for (let i = 0; i < 30 && served.size < 200; i += 1) {
-      for (const work of await claimed(source, 16)) served.add(work.place.queue)
+    const named = new Set<string>()
+    for (let i = 0; i < 12; i += 1) {
+      await claimed(source, 1)
+      const reply = world.sent.get('claim')?.reply as ReadonlyArray<string[]> | undefined
+      const candidates = reply?.[5] ?? []
+      const head = await redis.client.zrange(shardKeys(world.engine, 0).ring, '0', '15')
+      assert.deepEqual(candidates.slice(0, 16), head)
+      for (const id of candidates) named.add(id)
     }
-    assert.equal(served.size, 200)
-    await assertClean(world)
+    assert.equal(named.size, 200)
   })
 
   test('wakes an unlimited queue though new queues are made with a limit', async () => {
