@@ -17,8 +17,9 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   async function reserve(resendForMs: number): Promise<void> {
     const answer = await engine.runner.run('reserve_ids', [keys.seq], [highestBlock], resendForMs)
     highestBlock = Number(answer)
-    next = highestBlock * ID_BLOCK
-    end = next + ID_BLOCK
+    // Number 0 is left out: a job_id of 0 would pass for none.
+    next = Math.max(1, highestBlock * ID_BLOCK)
+    end = (highestBlock + 1) * ID_BLOCK
   }
 
   return {

@@ -3,10 +3,10 @@ import { createApiServer } from '../api/api-server.ts'
 import { createApi } from '../api/create-api.ts'
 import { StartupError } from '../domain/errors.ts'
 import { listenFailure } from '../domain/listen-failure.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../domain/queue-settings.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
+import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { CompiledSettings } from '../redis/compiled-settings.ts'
 import { createJobIntake } from '../redis/job-intake.ts'
 import { createJobStore } from '../redis/job-store.ts'
@@ -58,14 +58,23 @@ export async function startApi(options: {
   }
 }
 
-/** Where no resources are kept, an edit goes to the engine alone. */
+/** Where no resources are kept, an edit goes to the engine alone. Edits wait for each other, so that none is lost. */
 export function createEngineEditor(queues: QueueStore): QueueEditor {
+  let lastEdit: Promise<unknown> = Promise.resolve()
+
+  async function edit(team: string, queueId: number, change: Partial<QueueSettings>): Promise<Queue | null> {
+    const queue = await queues.get(team, queueId)
+    if (queue === null) return null
+    await queues.apply(team, queue.name, { ...queue.settings, ...change })
+    return queues.get(team, queueId)
+  }
+
   return {
-    edit: async (team, queueId, change) => {
-      const queue = await queues.get(team, queueId)
-      if (queue === null) return null
-      await queues.apply(team, queue.name, { ...queue.settings, ...change })
-      return queues.get(team, queueId)
+    edit: (team, queueId, change) => {
+      const run = () => edit(team, queueId, change)
+      const current = lastEdit.then(run, run)
+      lastEdit = current
+      return current
     },
     remove: async (team, queueId) => {
       const queue = await queues.get(team, queueId)
