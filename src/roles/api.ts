@@ -4,7 +4,7 @@ import { createCompiledSettings, createCompiledSettingsWriter } from '../redis/c
 import { createQueueStore } from '../redis/queue-store.ts'
 import { createSecretBox } from '../redis/secret-box.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
-import type { ApiSettings } from '../settings/role-settings.ts'
+import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
 import { createEngineEditor, startApi } from './api-part.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { API_COMMAND_TIMEOUT_MS, openStore } from './store.ts'
@@ -16,6 +16,7 @@ const DEFAULT_TEAM = 'default'
 export async function runApi(settings: ApiSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
   const { logger, metrics } = telemetry
+  logger.debug('Settings', describeSettings(settings))
   const key = settings.secretsKey
   if (key === null)
     throw new StartupError(

@@ -4,7 +4,7 @@ import { createEgressGuard } from '../outbound/egress-guard.ts'
 import { createCompiledSettings } from '../redis/compiled-settings.ts'
 import { createSecretBox } from '../redis/secret-box.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
-import type { ExecutorSettings } from '../settings/role-settings.ts'
+import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
 import { startExecutor } from './executor-part.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS, openStore } from './store.ts'
@@ -13,6 +13,7 @@ import { createTelemetry, redisCheck } from './telemetry-part.ts'
 export async function runExecutor(settings: ExecutorSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
   const { logger, metrics } = telemetry
+  logger.debug('Settings', describeSettings(settings))
   const key = settings.secretsKey
   if (key === null)
     throw new StartupError(

@@ -18,7 +18,7 @@ import { createJobIntake } from '../redis/job-intake.ts'
 import { createJobStore } from '../redis/job-store.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
 import { createSecretBox } from '../redis/secret-box.ts'
-import type { StandaloneSettings } from '../settings/role-settings.ts'
+import { describeSettings, type StandaloneSettings } from '../settings/role-settings.ts'
 import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
 import { createEchoTarget, ECHO_PATH, type EchoTarget } from '../standalone/echo-target.ts'
 import { startRedisChild } from '../standalone/redis-child.ts'
@@ -39,6 +39,7 @@ const TEAM = 'default'
 export async function runStandalone(settings: StandaloneSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
   const { logger } = telemetry
+  logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle, signal) => {
     const folder = openDataFolder({
       path: settings.dataDir,

@@ -5,6 +5,7 @@ import {
   loadExecutorSettings,
   loadStandaloneSettings,
   ROLE_TABLES,
+  unknownVariables,
 } from './role-settings.ts'
 import type { ApiSettings, ExecutorSettings, RoleName, StandaloneSettings } from './role-settings.ts'
 import { flagOf } from './setting.ts'
@@ -29,6 +30,8 @@ export interface ProgramOptions {
 }
 
 const MISUSE = 2
+/** What the client verbs read; see src/client. */
+const CLIENT_VARIABLES = ['PUNCTUAL_SERVER']
 
 /** The command line: one command a role, then the client verbs. Builds only; nothing runs. */
 export function buildProgram(options: ProgramOptions): Command {
@@ -49,6 +52,12 @@ export function buildProgram(options: ProgramOptions): Command {
       ),
   })
   const { roles } = options
+  program.hook('preAction', () => {
+    for (const name of unknownVariables(env, CLIENT_VARIABLES)) {
+      const { writeErr = (text: string) => void process.stderr.write(text) } = options.output ?? {}
+      writeErr(`punctual: ${name} is not a setting and has no effect.\n`)
+    }
+  })
   addRole(
     program,
     'standalone',
