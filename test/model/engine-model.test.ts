@@ -67,14 +67,15 @@ describe.each([
     )
   }
 
+  const timeoutMs = 120_000 + runs * 500
   const defaults = fc.constantFrom({}, {}, { maxParallelism: 1 }, { maxParallelism: 2 })
 
-  test('does what the model says in long stories', async () => {
+  test('does what the model says in long stories', { timeout: timeoutMs }, async () => {
     const property = fc.asyncProperty(story(80), defaults, (ops, given) => tell(ops, given, false))
     await assert.doesNotReject(hold(property, runs))
   })
 
-  test('passes the audit after every step of short stories', async () => {
+  test('passes the audit after every step of short stories', { timeout: timeoutMs }, async () => {
     const property = fc.asyncProperty(story(25), defaults, (ops, given) => tell(ops, given, true))
     await assert.doesNotReject(hold(property, runs / 6))
   })
