@@ -1,10 +1,12 @@
 import {
   FINISHED_CHAINS_SLACK,
+  HARD_DEADLINE_GRACE_MS,
   LEASE_MARGIN_MS,
   LEASE_MS,
   LOST_LEASES_MAX,
   PROMOTE_BATCH_MAX,
   REAP_BATCH_MAX,
+  TIMEOUT_SECONDS_MAX,
 } from '../domain/limits.ts'
 import type { ShardGlance, ShardUpkeep } from '../ports/job-source.ts'
 import { batchKeys } from './batch.ts'
@@ -18,6 +20,8 @@ const POUR_AHEAD_MS = 60_000
 /** Executors and pages one call of `reap` or `sweep` deals with at most. */
 const REAPED_EXECUTORS_MAX = 16
 const REAP_PAGES_MAX = 100
+/** The longest a hard deadline can lie ahead of its claim. */
+const HARD_DEADLINE_MS_MAX = TIMEOUT_SECONDS_MAX * 1000 + HARD_DEADLINE_GRACE_MS
 
 export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
   const keys = shardKeys(engine, shard)
@@ -101,17 +105,20 @@ async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; ex
   )
   let jobs = 0
   for (const executor of expired) {
+    let taken = 0
     for (let page = 0; page < REAP_PAGES_MAX; page += 1) {
       const held = await heldPage(engine, keys, executor)
       const answer = await reapPage(engine, keys, executor, 'lease', held)
       if (answer === 'live') break
-      jobs += answer
+      taken += answer
       if (held.length < REAP_BATCH_MAX) break
     }
+    jobs += taken
+    if (taken === 0) continue
     engine.logger.warn('An executor was lost; its jobs are ready again', {
       shard: keys.shard,
       executor,
-      jobs,
+      jobs: taken,
     })
   }
   return { jobs, executors: expired.length }
@@ -147,7 +154,14 @@ async function reapPage(
   const batch = batchKeys(engine, keys, executor, jobs)
   const trimAbove = engine.retention.finishedChainsMax + FINISHED_CHAINS_SLACK
   const reply = (await engine.runner.run('reap', batch.keys, [
-    ...[LEASE_MS, executor, mode, mode === 'lease' ? LEASE_MARGIN_MS : 0, LOST_LEASES_MAX, trimAbove],
+    ...[
+      LEASE_MS,
+      executor,
+      mode,
+      mode === 'lease' ? LEASE_MARGIN_MS : HARD_DEADLINE_MS_MAX,
+      LOST_LEASES_MAX,
+      trimAbove,
+    ],
     ...batch.args,
   ])) as ['live'] | ['ok', string, number, string, string[]]
   if (reply[0] === 'live') return 'live'

@@ -56,6 +56,8 @@ export interface FinishedChain {
 export interface ModelShard {
   lastMs: number | null
   backMs: number | null
+  /** The time after the last jump of the clock. */
+  jumpedMs: number | null
   nowMs: number
   /** The latest time this shard ever took for now: what was due then stays ready when the clock goes back. */
   highestMs: number
@@ -98,6 +100,7 @@ export class EngineModel {
     this.shards = Array.from({ length: shards }, (_, shard) => ({
       lastMs: null,
       backMs: null,
+      jumpedMs: null,
       nowMs: 0,
       highestMs: 0,
       leases: new Map(),
@@ -123,6 +126,7 @@ export class EngineModel {
     }
     if (lastMs !== null && Math.abs(wallMs - lastMs) > 10_000) {
       for (const executor of shard.leases.keys()) shard.leases.set(executor, wallMs + LEASE_MS)
+      shard.jumpedMs = wallMs
     }
     shard.backMs = null
     shard.lastMs = wallMs
@@ -349,6 +353,7 @@ export class EngineModel {
 
   freeOverdue(shardNumber: number): void {
     const shard = this.shard(shardNumber)
+    if (shard.jumpedMs !== null && shard.nowMs < shard.jumpedMs + 330_000) return
     for (const [executor, held] of shard.held) {
       for (const [jobId, { queue, token }] of held) {
         const job = this.jobs.get(`${queue.key}|${jobId}`)

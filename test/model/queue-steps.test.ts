@@ -179,6 +179,29 @@ describe('queues, dead letters and retention', () => {
     assert.equal(again?.jobId, work?.jobId)
   })
 
+  test('a jump of the clock frees no slot before its longest call must be over', async () => {
+    await createQueueStore(world.engine).apply('default', 'emails', {
+      ...DEFAULT_QUEUE_SETTINGS,
+      timeoutSeconds: 1,
+      maxParallelism: 1,
+    })
+    await pushAll(intake, 2)
+    const source = await beat()
+    await claimed(source, 1)
+    world.clock.advance(3_600_000)
+    const inFlight = () => redis.client.zcard(shard().queue('1').a)
+    for (let elapsedMs = 0; elapsedMs < 330_000; elapsedMs += 9_000) {
+      await source.beat(false)
+      await sweepAll()
+      assert.equal(await inFlight(), 1, `freed ${elapsedMs} ms after the jump`)
+      world.clock.advance(9_000)
+    }
+    await source.beat(false)
+    await sweepAll()
+    assert.equal(await inFlight(), 0)
+    await assertClean(world)
+  })
+
   test('a slot is judged by the time of Redis, not by the estimate of who sweeps', async () => {
     await pushOne(intake)
     const source = await beat()

@@ -5,9 +5,9 @@
 -- ARGV  lease_ms, executor, mode, margin_ms, lost_max, trim_above, then as in lib/batch.lua (open_batch),
 --       jobs, then read_job × jobs; kind 'g' = give back, else the prepared failure of the last loss
 --       mode: 'lease' the executor's lease is past by margin_ms · 'deadline' each job's own hard deadline is past ·
---       'unknown' the executor itself says that it does not know these jobs · 'leave' it ends and gives all back (for both
+--       (margin_ms: how long they rest after a jump of the clock) · 'unknown' the executor itself says that it does not know these jobs · 'leave' it ends and gives all back (for both
 --       no loss is counted)
--- Answer {'live'} when the lease is not past, else {'ok', now, woken, codes, {queue that wants a trim…}}; codes:
+-- Answer {'live'} when the lease is not past or deadlines rest, else {'ok', now, woken, codes, {queue that wants a trim…}}; codes:
 --       b given back · f failed · p needs a prepared failure · s no longer so. An executor that holds nothing more
 --       after a 'lease' or 'leave' reap is removed.
 -- Transitions: processing → pending | failed.
@@ -22,6 +22,13 @@ local now = shard_now(KEYS[1], KEYS[2], lease_ms)
 if mode == 'lease' then
   local lease = call('ZSCORE', KEYS[2], executor)
   if lease and tonumber(lease) + margin_ms > now then return { 'live' } end
+end
+
+-- Deadlines set before a jump forward are past at once, though their calls still run: none is judged until the
+-- longest of them, margin_ms, must be over.
+if mode == 'deadline' then
+  local jumped = tonumber(call('HGET', KEYS[1], 'j') or '')
+  if jumped and now < jumped + margin_ms then return { 'live' } end
 end
 
 local ctx = open_batch(now)
