@@ -82,7 +82,7 @@ class QuirrelStand implements Stand {
     return {
       url: this.#urlFor(`${targetOrigin}/due`),
       headers: { 'Content-Type': 'application/json' },
-      body: bodyOf({ id: '{due}-{index}', runAt: '{due_iso}' }),
+      body: bodyOf({ id: 'due{due}-{index}', runAt: '{due_iso}' }),
     }
   }
 

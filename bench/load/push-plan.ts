@@ -14,6 +14,14 @@ export interface PushPlan {
   readonly dueInMs: number
 }
 
+/** What became of a plan. */
+export interface PushReport {
+  readonly accepted: number
+  /** Of these, answered after their due time. */
+  readonly acceptedLate: number
+  readonly refused: number
+}
+
 /** The path and body of one push. */
 export function fillIn(plan: PushPlan, index: number, nowMs: number): { path: string; body: string } {
   const { pathname, search } = new URL(plan.url)

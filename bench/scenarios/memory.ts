@@ -3,7 +3,10 @@ import { PUNCTUAL, type FigureName } from '../report/figures.ts'
 import { untilAtRest } from './life.ts'
 import { attempt, concurrencyOf, withStand, type Bench } from './scenario.ts'
 
-/** Finished jobs are spread: Punctual keeps 10,000 a queue, and all of these are to be kept. */
+/**
+ * Punctual keeps 10,000 finished jobs a queue, so they are spread, as all are to be kept. A peer keeps any number of
+ * one queue, and is smallest there.
+ */
 const FINISHED_QUEUES = 16
 const DELAYED_SECONDS = 3_600
 const DRAIN_WITHIN_MS = 180_000
@@ -56,15 +59,15 @@ async function measureFinished(
   target: { readonly url: string; watch(from: number, total: number, withinMs: number): Promise<unknown> },
 ): Promise<void> {
   const count = bench.sizes.memoryJobs
-  const queues = FINISHED_QUEUES
+  const queues = contender.name === PUNCTUAL ? FINISHED_QUEUES : null
   await stand.startIntake()
   await stand.startWork({ concurrency: concurrencyOf(bench, contender), queues, keepsHistory: true })
-  await stand.fill({ count: queues, queues, delaySeconds: 0, targetUrl: target.url })
-  await target.watch(0, queues, DRAIN_WITHIN_MS)
+  await stand.fill({ count: FINISHED_QUEUES, queues, delaySeconds: 0, targetUrl: target.url })
+  await target.watch(0, FINISHED_QUEUES, DRAIN_WITHIN_MS)
   const before = await stand.redis.dataBytes()
   const detailsBefore = await detailBytes(stand)
   await stand.fill({ count, queues, delaySeconds: 0, targetUrl: target.url })
-  await target.watch(0, count + queues, DRAIN_WITHIN_MS)
+  await target.watch(0, count + FINISHED_QUEUES, DRAIN_WITHIN_MS)
   await untilAtRest(stand)
   const details = (await detailBytes(stand)) - detailsBefore
   const grown = (await stand.redis.dataBytes()) - before
