@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { createApiServer } from '../api/api-server.ts'
 import { createApi } from '../api/create-api.ts'
-import { StartupError } from '../domain/errors.ts'
+import { StartupError, StoreUnavailableError } from '../domain/errors.ts'
 import { listenFailure } from '../domain/listen-failure.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../domain/queue-settings.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
@@ -72,8 +72,15 @@ export function createEngineEditor(queues: QueueStore): QueueEditor {
   return {
     edit: (team, queueId, change) => {
       const run = () => edit(team, queueId, change)
-      const current = lastEdit.then(run, run)
+      const current = lastEdit.then(run, (error: unknown) => {
+        // Who waited while Redis did not answer has no time left to find that out again.
+        if (error instanceof StoreUnavailableError) throw error
+        return run()
+      })
       lastEdit = current
+      current.catch(() => {
+        if (lastEdit === current) lastEdit = Promise.resolve()
+      })
       return current
     },
     remove: async (team, queueId) => {

@@ -115,25 +115,25 @@ async function readShard(
     if (error !== null) throw error
     return value
   })
-  const take = <T>() => values.shift() as T
-  const names = pairs(take<Record<string, string>>())
-  const leases = scored(take<string[]>())
+  const take = (): unknown => values.shift()
+  const names = pairs(take() as Record<string, string>)
+  const leases = scored(take() as string[])
   const held = executors.map((executor) => {
-    const fields = pairs(take<Record<string, string>>()).filter((pair) => !pair.startsWith('#'))
+    const fields = pairs(take() as Record<string, string>).filter((pair) => !pair.startsWith('#'))
     return [executor, fields] as const
   })
   const read = queues.map((queue): [ModelQueue, RealQueue] => [
     queue,
     {
-      bodies: take<string[]>(),
-      ready: take<string[]>(),
-      slots: scored(take<string[]>()),
-      dead: scored(take<string[]>()),
-      finished: Object.entries(take<Record<string, string>>()).map(
+      bodies: take() as string[],
+      ready: take() as string[],
+      slots: scored(take() as string[]),
+      dead: scored(take() as string[]),
+      finished: Object.entries(take() as Record<string, string>).map(
         ([root, text]) => `${root}=${decodeFinished(text).end}`,
       ),
-      failedCalls: take<string[]>(),
-      successfulCalls: take<string[]>(),
+      failedCalls: take() as string[],
+      successfulCalls: take() as string[],
     },
   ])
   return { names, leases, held, queues: read }
