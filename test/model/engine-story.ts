@@ -248,8 +248,8 @@ export class Story {
         return entry?.token === note.token && this.model.jobs.has(`${entry.queue.key}|${id}`)
       })
       assert.deepEqual(
-        taken.map(([, id]) => Number(id)).toSorted((a, b) => a - b),
-        same.map(Number).toSorted((a, b) => a - b),
+        taken.map(([, id]) => id).toSorted((a, b) => a - b),
+        same.toSorted((a, b) => a - b),
         'a claim sent again gave other jobs',
       )
       return
