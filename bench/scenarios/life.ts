@@ -13,8 +13,9 @@ const DELAYED_SECONDS = 3_600
 
 /** Taking in alone, calling alone, both at once; and what a job's life costs Redis and the contender's programs. */
 export async function measureLife(bench: Bench): Promise<void> {
-  for (const _ of runsOf(bench, 'life')) {
+  for (const run of runsOf(bench, 'life')) {
     for (const contender of bench.contenders) {
+      if (run > 1 && bench.sizes.oncePeers.includes(contender.name)) continue
       await attempt(bench, 'life of a job', contender, () =>
         withStand(bench, contender, (stand, target) =>
           contender.isSplit
