@@ -118,7 +118,8 @@ export function readUrl(
   const text = readText(errors, field, value, URL_CHARACTERS_MAX)
   if (text === null) return null
   const url = URL_START.test(text) && !URL_REFUSED.test(text) ? URL.parse(text) : null
-  if (url === null || url.hostname === '') {
+  // Nothing listens on port 0, and no client connects to it.
+  if (url === null || url.hostname === '' || url.port === '0') {
     errors.add(field, mustBeUrl(field))
   } else if (url.username !== '' || url.password !== '' || carriesUserinfo(text)) {
     errors.add(field, mustNotCarryCredentials(field))

@@ -38,6 +38,7 @@ describe('every mistake has its field and text', () => {
     ['url opaque', { ...GOOD, url: 'http:example.com' }, 'url', 'The url field must be a valid URL.'],
     ['url one slash', { ...GOOD, url: 'http:/example.com' }, 'url', 'The url field must be a valid URL.'],
     ['url backslash', { ...GOOD, url: 'http:\\\\example.com' }, 'url', 'The url field must be a valid URL.'],
+    ['url port 0', { ...GOOD, url: 'http://example.com:0/' }, 'url', 'The url field must be a valid URL.'],
     ['url blank', { ...GOOD, url: ' https://example.com' }, 'url', 'The url field must be a valid URL.'],
     ['url line feed', { ...GOOD, url: 'https://exa\nmple.com' }, 'url', 'The url field must be a valid URL.'],
     [
