@@ -108,6 +108,22 @@ describe('claim', () => {
     await assertClean(world)
   })
 
+  test('looks at no more than 1,024 cancelled ids and a round, and leaves the rest to the next claim', async () => {
+    const ids = await pushAll(intake, 1_500)
+    const store = createJobStore(world.engine)
+    for (const id of ids.slice(0, -1)) await store.cancel('default', id)
+    const source = await openExecutor(world, 'e1')
+    assert.deepEqual(await claimed(source, 64), [])
+    const [ready] = await redis.client.keys('*:r:*')
+    assert.ok((await redis.client.llen(ready ?? '')) >= 1_500 - 1_024 - 64)
+    await assertClean(world)
+    assert.deepEqual(
+      (await claimed(source, 64)).map((work) => work.jobId),
+      ids.slice(-1),
+    )
+    await assertClean(world)
+  })
+
   test('gives the same batch again when its answer was lost', async () => {
     const ids = await pushAll(intake, 10)
     const source = await openExecutor(world, 'e1')

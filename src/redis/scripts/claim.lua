@@ -89,11 +89,13 @@ if last then
   end
 end
 
--- Reads from the head of the queue's ready list up to `count` jobs that exist; ids of cancelled jobs are passed over.
-local taken, full = 0, false
+-- Reads from the head of the queue's ready list up to `count` jobs that exist; ids of cancelled jobs are passed over,
+-- so many in one claim: a million of them must not hold Redis up. The queue stays in the ring for the next claim.
+local SKIPPED_MAX = 1024
+local taken, full, skipped = 0, false, 0
 local function take(queue, count)
-  local got, skipped = 0, 0
-  while got < count and not full and skipped < 256 do
+  local got = 0
+  while got < count and not full and skipped < SKIPPED_MAX do
     local ids = call('LRANGE', queue.r, queue.consumed, queue.consumed + count - got - 1)
     if #ids == 0 then break end
     local bodies = call('HMGET', queue.b, unpack(ids))
@@ -154,7 +156,7 @@ local function deal(count)
 end
 
 -- Ids of cancelled jobs leave places free: these are dealt again.
-while taken < wanted and not full and deal(wanted - taken) do
+while taken < wanted and not full and skipped < SKIPPED_MAX and deal(wanted - taken) do
   for _, queue in ipairs(queues) do
     if queue.opened and queue.dealt > 0 then
       if not full then take(queue, queue.dealt) end
