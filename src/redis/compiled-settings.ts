@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { reasonOf } from '../domain/errors.ts'
+import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import {
@@ -111,6 +111,8 @@ class RefreshedSettings implements CompiledSettings {
   #tokens = new Map<string, string>()
   #cancelTimer: () => void = () => undefined
   #isStopped = false
+  /** Told once, however often the next looks fail as well. */
+  #isFailing = false
 
   constructor(options: CompiledSettingsOptions) {
     this.#options = options
@@ -126,7 +128,7 @@ class RefreshedSettings implements CompiledSettings {
     const current = await connection.hget(META_KEY, 'settings')
     if (current === this.#version) return
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
-    this.#teams = new Map(Object.entries(teams).map(([team, json]) => [team, openTeam(box, json)]))
+    this.#teams = new Map(Object.entries(teams).map(([team, json]) => [team, openTeam(box, team, json)]))
     this.#tokens = new Map(Object.entries(tokens).map(([hash, json]) => [hash, tokenEntry(json).team]))
     this.#version = current
   }
@@ -152,8 +154,11 @@ class RefreshedSettings implements CompiledSettings {
   async #look(): Promise<void> {
     try {
       await this.refresh()
+      this.#isFailing = false
     } catch (error) {
-      this.#options.logger.warn('Compiled settings could not be read; the known ones stay in force', {
+      const log = this.#isFailing ? 'debug' : 'warn'
+      this.#isFailing = true
+      this.#options.logger[log]('Compiled settings could not be read; the known ones stay in force', {
         reason: reasonOf(error),
       })
     }
@@ -161,12 +166,16 @@ class RefreshedSettings implements CompiledSettings {
   }
 }
 
-function openTeam(box: SecretBox, json: string): TeamSettings {
-  const stored = JSON.parse(json) as StoredTeam
-  return {
-    version: stored.version,
-    egressAllow: stored.egressAllow,
-    signingSecrets: stored.signingSecrets.map((sealed) => box.open(sealed)),
+/** @throws StartupError when the secrets are sealed under another key: without them calls would go out unsigned */
+function openTeam(box: SecretBox, team: string, json: string): TeamSettings {
+  const { version, egressAllow, signingSecrets } = JSON.parse(json) as StoredTeam
+  try {
+    return { version, egressAllow, signingSecrets: signingSecrets.map((sealed) => box.open(sealed)) }
+  } catch (error) {
+    throw new StartupError(
+      `The signing secrets of team ${team} in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.`,
+      { cause: error },
+    )
   }
 }
 

@@ -184,7 +184,6 @@ async function openResources(
   const compiled = createCompiledSettings({ connection, box, clock: systemClock, logger })
   await writer.putToken('PUNCTUAL_TOKEN', folder.token, TEAM)
   lifecycle.onStop('compiled settings', () => compiled.stop())
-  await compiled.start()
 
   const isFirstStart = applySamples(settings.manifests).length > 0
   const resources = await openFolderStore({
@@ -200,6 +199,8 @@ async function openResources(
     await applyFolderChange(change, { queues, writer })
     await compiled.refresh()
   })
+  // Only now: what lies in Redis may be sealed under a former key, and the folder has just put it there anew.
+  await compiled.start()
   return { queues, editor: createFolderEditor(resources, queues), compiled, isFirstStart }
 }
 

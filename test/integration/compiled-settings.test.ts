@@ -7,9 +7,11 @@ import {
 } from '../../src/redis/compiled-settings.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
 import { openEngine, type TestEngine } from '../support/engine.ts'
 import { quietLogger } from '../support/quiet.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
 
 const box = createSecretBox(createSecretKey(randomBytes(32)))
 let redis: TestRedis
@@ -73,4 +75,31 @@ test('a change of a team is seen, under a higher version, and its removal too', 
   await writer().removeTeam('team-a')
   await reader.refresh()
   expect(reader.of('team-a').version).toBe(0)
+})
+
+test('a secret that another key has sealed is told in one sentence, and once while it lies there', async () => {
+  const stranger = createSecretBox(createSecretKey(randomBytes(32)))
+  const told: string[] = []
+  const clock = createFakeClock()
+  const other = createCompiledSettings({
+    connection: opened.connection,
+    box,
+    clock,
+    logger: { ...quietLogger, warn: (_message, fields) => told.push(String(fields?.['reason'])) },
+  })
+  await other.start()
+  await createCompiledSettingsWriter(opened.connection, stranger).putTeam('team-c', {
+    egressAllow: [],
+    signingSecrets: ['whsec_c2VjcmV0'],
+  })
+  const sentence =
+    'The signing secrets of team team-c in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.'
+  await expect(reader.refresh()).rejects.toThrow(sentence)
+  for (let looks = 0; looks < 3; looks += 1) {
+    await clock.advance(800)
+    await until('the next look is planned', () => clock.timers > 0)
+  }
+  expect(told).toEqual([sentence])
+  other.stop()
+  await writer().removeTeam('team-c')
 })

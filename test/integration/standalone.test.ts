@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,20 @@ import { until } from '../support/until.ts'
 
 /** A lease that must run out, and a start on a busy machine. */
 const RESCUED_MS = 40_000
+
+const SIGNING = `
+apiVersion: punctual.dev/v1alpha1
+kind: TeamSettings
+metadata: { name: team }
+spec:
+  signing:
+    secretRefs: [{ name: signing, key: current }]
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: signing }
+stringData: { current: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
+`
 
 const folders: string[] = []
 const programs: Program[] = []
@@ -196,6 +210,20 @@ describe.concurrent('standalone', () => {
     await expectDone(second.client, [paused.job_id])
     const fresh = await second.client.push({ queue: 'kept', url: `${target.url}/ok` })
     expect(ids).not.toContain(fresh.job_id)
+    expect(await stopProgram(second.program)).toEqual([])
+  })
+
+  test('whose key file was removed makes a new one and seals the secrets of the folder anew', async () => {
+    const [folder, target] = [newFolder(), await newTarget()]
+    mkdirSync(join(folder, 'resources'))
+    writeFileSync(join(folder, 'resources', 'team.yaml'), SIGNING)
+    const first = await start(folder)
+    expect(await stopProgram(first.program)).toEqual([])
+    rmSync(join(folder, 'key'))
+    const second = await start(folder)
+    const job = await second.client.push({ queue: 'signed', url: `${target.url}/signed` })
+    await expectDone(second.client, [job.job_id])
+    expect(target.arrivals('/signed')[0]?.headers['webhook-signature']).toMatch(/^v1,/)
     expect(await stopProgram(second.program)).toEqual([])
   })
 
