@@ -6,6 +6,7 @@ import { createSecretBox } from '../redis/secret-box.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
 import { createEngineEditor, startApi } from './api-part.ts'
+import { baseUrl } from './base-url.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { API_COMMAND_TIMEOUT_MS, openStore } from './store.ts'
 import { createTelemetry, redisCheck } from './telemetry-part.ts'
@@ -62,6 +63,6 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       logger,
       lifecycle,
     })
-    logger.info('The API listens', { url: `http://${settings.host}:${port}` })
+    logger.info('The API listens', { url: baseUrl(settings.host, port) })
   })
 }

@@ -5,6 +5,7 @@ import { createCompiledSettings } from '../redis/compiled-settings.ts'
 import { createSecretBox } from '../redis/secret-box.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
+import { baseUrl } from './base-url.ts'
 import { startExecutor } from './executor-part.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS, openStore } from './store.ts'
@@ -58,6 +59,6 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       ],
       lifecycle,
     })
-    logger.info('The executor runs', { opsUrl: `http://${settings.host}:${port}` })
+    logger.info('The executor runs', { opsUrl: baseUrl(settings.host, port) })
   })
 }

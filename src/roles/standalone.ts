@@ -26,6 +26,7 @@ import { applySamples } from '../standalone/samples.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import { startApi } from './api-part.ts'
+import { baseUrl, localHost } from './base-url.ts'
 import { startExecutor } from './executor-part.ts'
 import { showFirstJob } from './first-try.ts'
 import { applyFolderChange, createFolderEditor } from './folder-part.ts'
@@ -124,13 +125,16 @@ async function startParts(
     logger,
     lifecycle,
   })
-  const baseUrl = `http://${urlHost(settings.host)}:${port}`
-  folder.announce(baseUrl)
-  logger.info('Standalone runs', { url: baseUrl, opsUrl: `http://${urlHost(settings.host)}:${opsPort}` })
+  const localUrl = baseUrl(localHost(settings.host), port)
+  folder.announce(localUrl)
+  logger.info('Standalone runs', {
+    url: baseUrl(settings.host, port),
+    opsUrl: baseUrl(settings.host, opsPort),
+  })
   if (settings.logFormat === 'json') return
-  const isEchoOpen = egress.refusalOf(new URL(`${baseUrl}${ECHO_PATH}`), NO_TEAM_SETTINGS) === null
-  greet({ baseUrl, folder, manifests: settings.manifests, isEchoOpen })
-  if (resources.isFirstStart && isEchoOpen) showFirstTry(baseUrl, store, context)
+  const isEchoOpen = egress.refusalOf(new URL(`${localUrl}${ECHO_PATH}`), NO_TEAM_SETTINGS) === null
+  greet({ localUrl, folder, manifests: settings.manifests, isEchoOpen })
+  if (resources.isFirstStart && isEchoOpen) showFirstTry(localUrl, store, context)
 }
 
 /** A connection of its own: an executor waits longer for Redis than the API may. */
@@ -209,9 +213,9 @@ function say(line: string): void {
 }
 
 /** Runs beside everything else; its faults are worth a line in the log and no more. */
-function showFirstTry(baseUrl: string, store: Store, { telemetry, signal }: StartContext): void {
+function showFirstTry(localUrl: string, store: Store, { telemetry, signal }: StartContext): void {
   showFirstJob({
-    baseUrl,
+    baseUrl: localUrl,
     team: TEAM,
     intake: createJobIntake(store.engine, {
       defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
@@ -238,12 +242,12 @@ function fallbackWith(echo: EchoTarget): RequestListener {
 }
 
 function greet({
-  baseUrl,
+  localUrl,
   folder,
   manifests,
   isEchoOpen,
 }: {
-  baseUrl: string
+  localUrl: string
   folder: DataFolder
   manifests: string
   isEchoOpen: boolean
@@ -251,7 +255,7 @@ function greet({
   const token = folder.tokenPath === null ? '$PUNCTUAL_TOKEN' : `$(cat ${shown(folder.tokenPath)})`
   const tokenText = folder.tokenPath === null ? 'the one in PUNCTUAL_TOKEN' : folder.token
   say('')
-  say(`  Punctual runs on ${baseUrl}`)
+  say(`  Punctual runs on ${localUrl}`)
   say(`  Token      ${tokenText}`)
   say(`  Resources  ${shown(manifests)} (queues and team settings; changes are in force within 2 s)`)
   say('')
@@ -264,17 +268,13 @@ function greet({
   }
   say('  Push a job from another terminal:')
   say('')
-  say(`  curl ${baseUrl}/api/jobs -H "Authorization: Bearer ${token}" \\`)
+  say(`  curl ${localUrl}/api/jobs -H "Authorization: Bearer ${token}" \\`)
   say(`    -H 'Content-Type: application/json' \\`)
-  say(`    -d '{"queue": "emails", "url": "${baseUrl}/echo", "payload": {"to": "ada"}}'`)
+  say(`    -d '{"queue": "emails", "url": "${localUrl}/echo", "payload": {"to": "ada"}}'`)
   say('')
 }
 
 function shown(path: string): string {
   const short = relative(process.cwd(), path)
   return short.startsWith('..') ? path : short
-}
-
-function urlHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

@@ -227,6 +227,16 @@ describe.concurrent('standalone', () => {
     expect(await stopProgram(second.program)).toEqual([])
   })
 
+  test('on all addresses greets with one that can be called, and shows its first job', async () => {
+    const program = run(newFolder(), { PUNCTUAL_HOST: '0.0.0.0', PUNCTUAL_LOG_FORMAT: 'text' })
+    const said = () => program.strayLines.join('\n')
+    await until('the first job has ended', () => said().includes('attempt 3: completed'), 30_000)
+    expect(said()).toMatch(/Punctual runs on http:\/\/127\.0\.0\.1:\d+$/m)
+    expect(said()).not.toContain('Jobs may call public addresses only')
+    program.signal('SIGINT')
+    expect(await program.exited).toEqual({ code: 0, signal: null })
+  })
+
   test('refuses a data folder that is in use, and a port that is taken, in one line', async () => {
     const folder = newFolder()
     const { program, client } = await start(folder)

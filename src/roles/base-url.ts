@@ -1,0 +1,10 @@
+/** The address of a port as a URL; an IPv6 address gets its brackets. */
+export function baseUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Where this machine reaches what listens on `host`: all addresses are none that one can call. */
+export function localHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '::1' : host
+}
