@@ -11,7 +11,6 @@ import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 
 export interface ApiParts extends PushRouteParts, JobRouteParts, QueueRouteParts {
-  /** The intake counts what was pushed; the API must not count it again and has nothing else to count yet. */
   /** Answers what is not below `/api/` (the echo target, the dashboard); without it that is a 404. */
   readonly fallback?: RequestListener
 }

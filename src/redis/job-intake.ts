@@ -162,7 +162,6 @@ class Lane {
     engine.metrics.jobsPushed(answer.outcomes.filter((outcome) => outcome.code === 'ok').length)
   }
 
-  /** Finds each push's queue and number; answers the ones that have both, and the queues' local ids. */
   /** Finds the pushes' queues and gives them numbers. A push to a full shard is answered here. */
   async #place(
     batch: readonly Waiting[],
