@@ -343,6 +343,9 @@ export interface Queue {
    * @maxItems 10
    */
   success_assertions: SuccessAssertion[]
+  /**
+   * Kept, without effect in this version.
+   */
   alerts_enabled: boolean
   /**
    * Calls in flight at once; null = unlimited.
@@ -350,6 +353,9 @@ export interface Queue {
   max_parallelism: number | null
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
+  /**
+   * Kept, without effect in this version.
+   */
   strict_parallelism: boolean
   counts: QueueCounts
 }
@@ -367,6 +373,9 @@ export interface EditedQueue {
    * @maxItems 10
    */
   success_assertions: SuccessAssertion[]
+  /**
+   * Kept, without effect in this version.
+   */
   alerts_enabled: boolean
   /**
    * Calls in flight at once; null = unlimited.
@@ -374,6 +383,9 @@ export interface EditedQueue {
   max_parallelism: number | null
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
+  /**
+   * Kept, without effect in this version.
+   */
   strict_parallelism: boolean
   counts: QueueCounts
   /**

@@ -26,7 +26,7 @@ test('the known answer of Standard Webhooks 1.0', () => {
 test('the example of the documentation', () => {
   const example = readFileSync(new URL('../../../docs/reference/signing.md', import.meta.url), 'utf8')
   const headers = signed(['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], {
-    webhookId: '3f0c52a9-71be-8000-8000-00000000002a',
+    webhookId: '3f0c52a9-71be-8000-8000-000000000040',
     timestampSeconds: 1614265330,
     body: Buffer.from('{"order": 12345}'),
   })
