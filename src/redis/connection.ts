@@ -1,4 +1,4 @@
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { Logger } from '../ports/logger.ts'
 
@@ -78,16 +78,45 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
     )
   }
   single.disconnect()
-  const { host, port } = new URL(options.url)
-  const cluster = new Cluster([{ host: host.split(':')[0] ?? host, port: Number(port || 6379) }], {
+  return connectCluster(options, single.options)
+}
+
+/**
+ * The client learns the nodes from the one the URL names, then tries until any of them is ready. Nodes that announce
+ * addresses nobody here can reach would be tried for ever, so the first connection has a bound.
+ */
+async function connectCluster(options: ConnectionOptions, named: RedisOptions): Promise<RedisConnection> {
+  const { host = 'localhost', port = 6379, username, password, tls } = named
+  const cluster = new Cluster([{ host, port }], {
     enableOfflineQueue: false,
     lazyConnect: true,
     clusterRetryStrategy: reconnectDelayMs,
-    redisOptions: clientOptions(options),
+    // The nodes ask for the same credentials as the one that the URL names.
+    redisOptions: { ...clientOptions(options), username, password, tls },
   })
   logConnectionEvents(cluster, options.logger)
-  await cluster.connect()
-  return cluster
+  let reason = 'none of its nodes is ready'
+  cluster.on('node error', (error: Error, node: string) => {
+    reason = `${node}: ${error.message}`
+  })
+  const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
+  cluster.once('ready', resolve)
+  const timer = setTimeout(() => reject(new Error(reason)), 2 * options.commandTimeoutMs + 1000)
+  // Of its tries only the first one's answer comes here; `ready` tells of each.
+  cluster.connect().catch(() => undefined)
+  try {
+    await ready
+    return cluster
+  } catch (error) {
+    cluster.disconnect()
+    throw new StartupError(
+      `The nodes of the Redis Cluster at ${withoutPassword(options.url)} do not answer: ${reasonOf(error)}. ` +
+        'Each must be up and announce an address that is reached from here (cluster-announce-ip).',
+      { cause: error },
+    )
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function clientOptions(options: ConnectionOptions) {
