@@ -23,6 +23,8 @@ const CONNECTION_FAULTS = [
   'Cluster isn',
   'Socket closed unexpectedly',
   'None of startup nodes is available',
+  // A slot that moves: some of a step's keys are here, some there.
+  'Too many Cluster redirections',
 ]
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',

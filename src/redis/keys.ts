@@ -100,6 +100,16 @@ export function createShardKeys(shard: number): ShardKeys {
   }
 }
 
+/**
+ * A key in the slot of these that never exists. While a slot moves, a Cluster refuses a step one of whose keys is
+ * absent, and else lets it begin: a step that then empties a key and looks at it again is stopped half way. With this
+ * key declared every step waits, whole, until the move is over.
+ */
+export function absentKeyBeside(keys: readonly string[]): string {
+  const [first = ''] = keys
+  return `${first.slice(0, first.indexOf('}') + 1)}:absent`
+}
+
 /** The index block of a job sequence number, and its field in it. */
 export function indexPlace(seq: number): { block: number; field: string } {
   return { block: Math.floor(seq / ID_BLOCK), field: String(seq % ID_BLOCK) }

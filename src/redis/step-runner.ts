@@ -1,8 +1,10 @@
+import { Cluster } from 'ioredis'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { RedisConnection } from './connection.ts'
 import { asStoreFault } from './faults.ts'
+import { absentKeyBeside } from './keys.ts'
 import type { Script, ScriptName, Scripts } from './scripts.ts'
 
 export type Argument = string | number
@@ -123,11 +125,13 @@ async function evaluate(
   keys: readonly string[],
   args: readonly Argument[],
 ): Promise<unknown> {
-  const words = [...keys, ...args] as string[]
+  // Behind all others: the scripts count their keys from the first.
+  const declared = connection instanceof Cluster ? [...keys, absentKeyBeside(keys)] : keys
+  const words = [...declared, ...args] as string[]
   try {
-    return await connection.evalsha(script.sha, keys.length, ...words)
+    return await connection.evalsha(script.sha, declared.length, ...words)
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-    return connection.eval(script.source, keys.length, ...words)
+    return connection.eval(script.source, declared.length, ...words)
   }
 }

@@ -16,7 +16,7 @@ import type { World } from '../support/model-world.ts'
 /** A stage for one step: what was there before, and who sends the step. */
 export interface Stage {
   readonly world: World
-  readonly client: Redis
+  readonly client: Pick<Redis, 'del' | 'zadd'>
   readonly intake: JobIntake
   /** Ids that a push answered, or, when it was torn, would have answered. */
   readonly accepted: number[]

@@ -35,13 +35,13 @@ export interface World {
 
 const WRAPPED_SCRIPTS = loadWrappedScripts()
 
-export async function openConnection(url: string): Promise<RedisConnection> {
-  return connectRedis({ url, commandTimeoutMs: 10_000, name: 'test', logger: quietLogger })
+export async function openConnection(url: string, commandTimeoutMs = 10_000): Promise<RedisConnection> {
+  return connectRedis({ url, commandTimeoutMs, name: 'test', logger: quietLogger })
 }
 
 /** A fresh world on an empty Redis; `connection` is kept open for the next one when it is passed in. */
 export async function openWorld(
-  redis: { url: string; client: Redis },
+  redis: { url: string; client: Pick<Redis, 'flushall'> },
   options: {
     connection?: RedisConnection
     shards?: number

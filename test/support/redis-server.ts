@@ -4,10 +4,13 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { until } from './until.ts'
 
 /** A real Redis of a test's own: loopback, AOF on, noeviction. */
 export interface TestRedis {
   readonly port: number
+  /** Where the nodes of a Cluster talk to each other; 0 without. */
+  readonly busPort: number
   readonly url: string
   readonly process: ChildProcess
   /** A plain client of this server, closed by `stop`. */
@@ -21,6 +24,8 @@ export interface TestRedisOptions {
   /** Extra arguments for redis-server. */
   readonly settings?: readonly string[]
   readonly cluster?: boolean
+  /** In Cluster mode: the first and last slot this node takes; all when not said. */
+  readonly slots?: readonly [number, number]
 }
 
 export async function freePort(): Promise<number> {
@@ -33,13 +38,15 @@ export async function freePort(): Promise<number> {
 
 export async function startRedis(options: TestRedisOptions = {}): Promise<TestRedis> {
   const port = options.port ?? (await freePort())
+  // Redis's own choice, port + 10000, may lie past the last port.
+  const busPort = options.cluster === true ? await freePort() : 0
   const folder = options.dataFolder ?? mkdtempSync(join(tmpdir(), 'punctual-redis-'))
   const child = spawn(
     'redis-server',
     [
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
       ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'],
-      ...(options.cluster ? ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] : []),
+      ...(options.cluster === true ? clusterSettings(busPort) : []),
       ...(options.settings ?? []),
     ],
     { stdio: 'ignore' },
@@ -51,9 +58,10 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
   })
   client.on('error', () => undefined)
   await client.ping()
-  if (options.cluster) await takeAllSlots(client)
+  if (options.cluster === true) await takeSlots(client, options.slots ?? [0, 16_383])
   return {
     port,
+    busPort,
     url: `redis://127.0.0.1:${port}`,
     process: child,
     client,
@@ -69,10 +77,32 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
   }
 }
 
-/** Makes a one-node cluster of a server that was started in Cluster mode. */
-async function takeAllSlots(client: Redis): Promise<void> {
-  await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
-  while (!String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) {
-    await new Promise((resolve) => setImmediate(resolve))
+function clusterSettings(busPort: number): string[] {
+  return ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-port', String(busPort)]
+}
+
+async function takeSlots(client: Redis, [first, last]: readonly [number, number]): Promise<void> {
+  await client.call('CLUSTER', 'ADDSLOTSRANGE', String(first), String(last))
+  if (first === 0 && last === 16_383) await clusterIsWhole([client])
+}
+
+/** Waits until every node says that all slots are served. */
+async function clusterIsWhole(nodes: readonly Redis[]): Promise<void> {
+  for (const node of nodes) {
+    await until('the Cluster is whole', async () =>
+      String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+    )
   }
+}
+
+/** Two nodes that make one Cluster, each with half of the slots. */
+export async function startCluster(settings: readonly string[] = []): Promise<[TestRedis, TestRedis]> {
+  const nodes = await Promise.all([
+    startRedis({ cluster: true, slots: [0, 8191], settings }),
+    startRedis({ cluster: true, slots: [8192, 16_383], settings }),
+  ])
+  const [first, second] = nodes
+  await first.client.call('CLUSTER', 'MEET', '127.0.0.1', String(second.port), String(second.busPort))
+  await clusterIsWhole([first.client, second.client])
+  return nodes
 }

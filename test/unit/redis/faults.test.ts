@@ -21,6 +21,7 @@ describe('Redis may answer later', () => {
     "Cluster isn't ready and enableOfflineQueue options is false",
     'Socket closed unexpectedly',
     'None of startup nodes is available',
+    'Too many Cluster redirections. Last error: ReplyError: TRYAGAIN Multiple keys request during rehashing of slot',
   ])('%s', (message) => {
     const cause = new Error(message)
     const fault = asStoreFault(cause)
