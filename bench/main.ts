@@ -25,8 +25,8 @@ import { measureMemory } from './scenarios/memory.ts'
 import { measureOpenCalls } from './scenarios/open-calls.ts'
 import { measureRecovery } from './scenarios/recovery.ts'
 import type { Bench } from './scenarios/scenario.ts'
-import { tunePeers } from './scenarios/tuning.ts'
-import { CONCURRENCY, QUEUE_LIMIT, sizesOf } from './sizes.ts'
+import { tuneContenders } from './scenarios/tuning.ts'
+import { QUEUE_LIMIT, sizesOf } from './sizes.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const RESULTS = join(import.meta.dirname, 'results')
@@ -111,7 +111,7 @@ async function runScenarios(bench: Bench): Promise<RunNotes['ceilings']> {
     Object.entries(scenarios).filter(([name]) => isWanted(name))
   for (const name of only) if (!ALL.includes(name)) throw new BenchError(`ONLY knows ${ALL.join(', ')}`)
 
-  await tunePeers(bench)
+  await tuneContenders(bench)
   const { isOverlapping } = bench.sizes
   // Recovery is a minute of waiting, so a quick run lets it wait beside the rest.
   const recovery = isWanted('recovery') && isOverlapping ? measureRecovery(bench) : Promise.resolve()
@@ -160,7 +160,6 @@ function settingsOf({ sizes, concurrencyOf }: Bench): RunNotes['settings'] {
   return {
     'Redis (one of its own a run)': 'AOF everysec, noeviction, no snapshots',
     'submitted JSON': '152 B',
-    'calls at once, punctual': CONCURRENCY,
     ...Object.fromEntries([...concurrencyOf].map(([name, value]) => [`calls at once, ${name}`, value])),
     'seconds of pushes (taking in / end to end)': `${sizes.acceptSeconds} / ${sizes.endToEndSeconds}`,
     'limited queues, limit each': `${sizes.limitedQueues}, ${QUEUE_LIMIT}`,

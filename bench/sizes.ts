@@ -17,8 +17,8 @@ export interface Sizes {
   readonly idleSeconds: number
   readonly heldJobs: number
   readonly openCalls: number
-  /** BullMQ's concurrency is the best of these. */
-  readonly peerConcurrency: readonly number[]
+  /** Each contender's calls at once are the best of these. */
+  readonly concurrency: readonly number[]
   /** Scenarios that do not need the cores for themselves run side by side. */
   readonly isOverlapping: boolean
   /** Contenders that take part in the first run only, to save time. */
@@ -29,8 +29,6 @@ export interface Sizes {
   readonly untilSeconds: Readonly<Record<TimedScenario, number>>
 }
 
-/** Calls at once of Punctual's executor: the most that a peer may choose. */
-export const CONCURRENCY = 300
 export const QUEUE_LIMIT = 4
 
 const FULL: Sizes = {
@@ -47,7 +45,7 @@ const FULL: Sizes = {
   idleSeconds: 20,
   heldJobs: 1_000,
   openCalls: 10_000,
-  peerConcurrency: [64, 150, 300],
+  concurrency: [64, 150, 300],
   isOverlapping: false,
   oncePeers: [],
   latenessPeers: ['bullmq', 'bullmq_add_bulk', 'quirrel'],
@@ -66,7 +64,7 @@ const QUICK: Sizes = {
   idleQueues: 5_000,
   peerIdleQueues: 200,
   idleSeconds: 10,
-  peerConcurrency: [150],
+  concurrency: [150],
   isOverlapping: true,
   oncePeers: ['bullmq_add_bulk', 'quirrel'],
   latenessPeers: ['bullmq'],

@@ -2,8 +2,10 @@ import { startRedisServer } from '../harness/redis-server.ts'
 import { startTarget, type Target } from '../harness/nginx-target.ts'
 import { BenchError, messageOf } from '../harness/bench-error.ts'
 import { PUNCTUAL, type Measurements } from '../report/figures.ts'
-import { CONCURRENCY, type Sizes, type TimedScenario } from '../sizes.ts'
+import type { Sizes, TimedScenario } from '../sizes.ts'
 import type { Contender, Stand } from '../contenders/contender.ts'
+
+const DEFAULT_CONCURRENCY = 150
 
 /** What every scenario works with. */
 export interface Bench {
@@ -81,5 +83,5 @@ export async function attempt(
 }
 
 export function concurrencyOf(bench: Bench, contender: Contender): number {
-  return bench.concurrencyOf.get(contender.name) ?? CONCURRENCY
+  return bench.concurrencyOf.get(contender.name) ?? DEFAULT_CONCURRENCY
 }
