@@ -212,6 +212,7 @@ class ResendingJobSource implements JobSource {
 
   async #unknownJobs(mode: 'unknown' | 'leave', known: ReadonlySet<number>): Promise<BatchJob[]> {
     const { runner, jobIds } = this.#engine
+    const isClaiming = this.#openClaim !== null
     const held = await runner.read((redis) => redis.hgetall(this.#keys.held(this.#executor)))
     return (
       Object.entries(held)
@@ -220,8 +221,9 @@ class ResendingJobSource implements JobSource {
           const [queue = '', token = ''] = value.split('|')
           return blankBatchJob(Number(id), token, { queue, settingsHash: '', isLarge: false }, jobIds)
         })
-        // A token above the last one received belongs to a claim whose answer is still to come.
-        .filter((job) => mode === 'leave' || Number(job.token) <= Number(this.#highestToken))
+        // While a claim is under way a token above the last one received belongs to it, and its answer is still to come.
+        // While none is, it belongs to one that Redis got a second time, long after its answer.
+        .filter((job) => mode === 'leave' || !isClaiming || Number(job.token) <= Number(this.#highestToken))
     )
   }
 }
