@@ -54,7 +54,7 @@ export function installPeers(say: (text: string) => void): string | null {
     cpSync(lock, INSTALLED)
     return null
   } catch (error) {
-    return `the peers could not be installed: ${messageOf(error).split('\n')[0]}`
+    return `the peers could not be installed: ${messageOf(error).split('\n').slice(0, 4).join(' ')}`
   }
 }
 
