@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createExecutor, type Executor } from '../executor/executor.ts'
+import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
+import { SOCKETS_MAX_DEFAULT } from '../outbound/bounds.ts'
 import { createHttpCaller } from '../outbound/http-caller.ts'
 import type { EgressGuard } from '../outbound/egress-guard.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -36,7 +38,15 @@ export async function startExecutor(options: {
     logger,
   })
   lifecycle.onStop('hint connection', () => listener.disconnect())
-  const caller = createHttpCaller({ egress: options.egress, clock: systemClock, version: VERSION })
+  const caller = createHttpCaller({
+    egress: options.egress,
+    clock: systemClock,
+    version: VERSION,
+    // The pool bounds the calls. Were sockets the tighter bound, one slow target would hold up every queue: a call
+    // without a socket counts as a fault of this machine, for which all claiming rests.
+    socketsMax: Math.max(SOCKETS_MAX_DEFAULT, options.concurrency),
+    socketsPerOriginMax: Math.max(SOCKETS_PER_ORIGIN_MAX, options.concurrency),
+  })
   lifecycle.onStop('outgoing connections', () => caller.close())
   const executor = createExecutor({
     openSources: (executorId) => engine.shards.map(({ shard }) => createJobSource(engine, shard, executorId)),
