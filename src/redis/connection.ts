@@ -65,15 +65,22 @@ const RECONNECT_DELAY_MS_MAX = 1000
  */
 export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
   const single = new Redis(options.url, clientOptions(options))
-  logConnectionEvents(single, options.logger)
+  // What a command rejects with is only that the connection is gone; the first event says why.
+  let reason: string | null = null
+  single.on('error', (error: Error) => {
+    reason ??= error.message
+  })
   try {
     await single.connect()
     const info = await single.info('cluster')
-    if (!info.includes('cluster_enabled:1')) return single
+    if (!info.includes('cluster_enabled:1')) {
+      logConnectionEvents(single, options.logger)
+      return single
+    }
   } catch (error) {
     single.disconnect()
     throw new StartupError(
-      `Redis does not answer at ${withoutPassword(options.url)}: ${reasonOf(error)}. Start it, or set PUNCTUAL_REDIS_URL.`,
+      `Redis does not answer at ${withoutPassword(options.url)}: ${(reason ?? reasonOf(error)).replace(/\.$/, '')}. Start it, or set PUNCTUAL_REDIS_URL.`,
       { cause: error },
     )
   }
@@ -151,7 +158,7 @@ function logConnectionEvents(connection: RedisConnection, logger: Logger): void 
   })
 }
 
-/** For messages: the address without credentials. */
+/** For messages: the address without credentials, which may hold an `@` or a `/` that should have been escaped. */
 export function withoutPassword(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//')
+  return url.replace(/\/\/.*@/, '//')
 }

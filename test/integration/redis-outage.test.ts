@@ -349,14 +349,24 @@ describe('a Redis that would lose jobs', () => {
     const port = await freePort()
     const refused = runProgram(['executor'], {
       ...SETTINGS,
-      PUNCTUAL_REDIS_URL: `redis://:secret-password@127.0.0.1:${port}`,
+      PUNCTUAL_REDIS_URL: `redis://:secret@password@127.0.0.1:${port}`,
     })
     expect(await refused.exited).toEqual({ code: 2, signal: null })
-    expect(refused.errorLines).toEqual([
-      expect.stringContaining(`Redis does not answer at redis://127.0.0.1:${port}`),
-    ])
-    expect([...refused.errorLines, ...refused.strayLines, JSON.stringify(refused.log)].join()).not.toContain(
-      'secret-password',
-    )
+    const sentence = `Redis does not answer at redis://127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}.`
+    expect(refused.errorLines).toEqual([`punctual: ${sentence} Start it, or set PUNCTUAL_REDIS_URL.`])
+    expect([...refused.strayLines, ...refused.log]).toEqual([])
+  })
+
+  test('does not take the password, says so in one line', async () => {
+    const locked = await startRedis()
+    await locked.client.config('SET', 'requirepass', 'right')
+    const refused = runProgram(['executor'], {
+      ...SETTINGS,
+      PUNCTUAL_REDIS_URL: `redis://:wrong@127.0.0.1:${locked.port}`,
+    })
+    expect(await refused.exited).toEqual({ code: 2, signal: null })
+    expect(refused.errorLines).toEqual([expect.stringContaining('WRONGPASS')])
+    expect([...refused.strayLines, ...refused.log]).toEqual([])
+    await locked.stop()
   })
 })
