@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { startInstallation } from '../support/installation.ts'
 import { latch } from '../support/target.ts'
 import { until } from '../support/until.ts'
