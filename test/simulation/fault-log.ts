@@ -1,0 +1,87 @@
+/** What was done to the executors, by virtual time: only this may excuse what is otherwise wrong. */
+export interface Fault {
+  readonly kind: 'kill' | 'stop' | 'freeze' | 'cut' | 'outage' | 'clock'
+  /** Name of the process; null = everyone. */
+  readonly process: string | null
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/**
+ * From its last beat an executor goes on for 13 s, and the next beat would have come 5 s after it: a silence of 8 s is
+ * too long, less the time that slow messages, lost ones and retries take.
+ */
+const FATAL_SILENCE_MS = 6_000
+const FATAL_SILENCE_ON_BAD_NETWORK_MS = 1_000
+/** A break of contact this short counts together with the next one. */
+const GAP_MS = 3_000
+/** Kinds that hurt only when they last. */
+const SILENCES: ReadonlySet<Fault['kind']> = new Set(['cut', 'outage', 'freeze'])
+/** A clock set forward by less than 10 s shortens leases until every executor has beaten again. */
+const CLOCK_AFTER_MS = 20_000
+
+export class FaultLog {
+  readonly #faults: Fault[] = []
+  readonly #isNetworkBad: boolean
+
+  constructor(isNetworkBad: boolean) {
+    this.#isNetworkBad = isNetworkBad
+  }
+
+  add(fault: Fault): void {
+    this.#faults.push(fault)
+  }
+
+  get isEmpty(): boolean {
+    return this.#faults.length === 0
+  }
+
+  get count(): number {
+    return this.#faults.length
+  }
+
+  /** Whether the process may have lost what it held between these times. */
+  mayHaveLost(process: string, fromMs: number, toMs: number): boolean {
+    const faults = this.#of(process).filter((fault) => touches(fault, fromMs, toMs))
+    if (faults.some(({ kind }) => kind === 'kill' || kind === 'stop')) return true
+    const steps = faults.filter(({ kind }) => kind === 'clock').length
+    const isShortened = this.#isNetworkBad || faults.some(({ kind }) => SILENCES.has(kind))
+    if (steps > 1 || (steps === 1 && isShortened)) return true
+    return this.#silences(process).some((silence) => this.#isFatal(silence) && touches(silence, fromMs, toMs))
+  }
+
+  #isFatal(silence: { fromMs: number; toMs: number }): boolean {
+    const fatalMs = this.#isNetworkBad ? FATAL_SILENCE_ON_BAD_NETWORK_MS : FATAL_SILENCE_MS
+    return silence.toMs - silence.fromMs > fatalMs
+  }
+
+  /** Whether a call of the process may be on the wire though its slot is gone: it could not know in time. */
+  mayOverlap(process: string, fromMs: number, toMs: number): boolean {
+    return this.#of(process).some(
+      (fault) => (fault.kind === 'freeze' || fault.kind === 'clock') && touches(fault, fromMs - 15_000, toMs),
+    )
+  }
+
+  #of(process: string): Fault[] {
+    return this.#faults
+      .filter((fault) => fault.process === null || fault.process === process)
+      .map((fault) => (fault.kind === 'clock' ? { ...fault, toMs: fault.toMs + CLOCK_AFTER_MS } : fault))
+  }
+
+  /** Times without contact between the process and Redis, joined where one follows the other closely. */
+  #silences(process: string): Array<{ fromMs: number; toMs: number }> {
+    const found: Array<{ fromMs: number; toMs: number }> = []
+    const faults = this.#of(process).filter((fault) => SILENCES.has(fault.kind))
+    for (const { fromMs, toMs } of faults.sort((a, b) => a.fromMs - b.fromMs)) {
+      const last = found.at(-1)
+      if (last !== undefined && fromMs <= last.toMs + GAP_MS) last.toMs = Math.max(last.toMs, toMs)
+      else found.push({ fromMs, toMs })
+    }
+    return found
+  }
+}
+
+/** What a fault does shows a little after it. */
+function touches(fault: { fromMs: number; toMs: number }, fromMs: number, toMs: number): boolean {
+  return fault.fromMs <= toMs && fault.toMs + 6_000 >= fromMs
+}

@@ -1,0 +1,3 @@
+import { describeSeeds } from './seed-suite.ts'
+
+describeSeeds(1, 2)

@@ -1,0 +1,6 @@
+import { replaySeed } from './seeds.ts'
+
+/** `node test/simulation/replay.ts 42`: tells the story of one seed, step by step. */
+process.exitCode = await replaySeed(Number(process.argv[2] ?? process.env['SEED']), (line) =>
+  process.stdout.write(`${line}\n`),
+)

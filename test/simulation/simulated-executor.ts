@@ -1,0 +1,140 @@
+import { NO_TEAM_SETTINGS } from '../../src/ports/team-settings.ts'
+import type { Logger } from '../../src/ports/logger.ts'
+import type { Metrics } from '../../src/ports/metrics.ts'
+import type { JobIds } from '../../src/domain/job-ids.ts'
+import { createExecutor, type Executor } from '../../src/executor/executor.ts'
+import { createEngine, type Engine } from '../../src/redis/engine.ts'
+import { createJobSource } from '../../src/redis/job-source.ts'
+import type { Scripts } from '../../src/redis/scripts.ts'
+import { createStepRunner } from '../../src/redis/step-runner.ts'
+import { createShardUpkeep } from '../../src/redis/upkeep.ts'
+import { quietMetrics } from '../support/quiet.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { SeededRandom } from './seeded-random.ts'
+import { SimulatedConnection, type NetworkFaults } from './simulated-connection.ts'
+import { SimulatedProcess } from './simulated-process.ts'
+import type { SimulatedServer } from './simulated-server.ts'
+import type { SimulatedTarget } from './simulated-target.ts'
+
+/** What every process of a simulation is built with. */
+export interface Surroundings {
+  readonly scheduler: Scheduler
+  readonly server: SimulatedServer
+  readonly target: SimulatedTarget
+  readonly random: SeededRandom
+  readonly scripts: Scripts
+  readonly jobIds: JobIds
+  readonly network: () => NetworkFaults
+  readonly hintLoss: () => number
+  readonly trace: (line: () => string) => void
+  /** Something that must never happen. */
+  readonly complain: (problem: string) => void
+}
+
+/** The engine's adapters in a process of their own, on a connection of their own. */
+export interface EngineProcess {
+  readonly process: SimulatedProcess
+  readonly connection: SimulatedConnection
+  readonly engine: Engine
+  readonly logger: Logger
+}
+
+export function openEngineProcess(
+  around: Surroundings,
+  name: string,
+  options: { commandTimeoutMs: number; metrics: Metrics },
+): EngineProcess {
+  const { scheduler, server, random, trace } = around
+  const process = new SimulatedProcess(name, scheduler, random.fork())
+  const connection = new SimulatedConnection({
+    ...{ process, server, scheduler, trace, random: random.fork(), faults: around.network },
+    commandTimeoutMs: options.commandTimeoutMs,
+  })
+  const logger = createLogger(around, name)
+  const { metrics } = options
+  const { clock } = process
+  const runner = createStepRunner({ connection: connection.client, scripts: around.scripts, clock, metrics })
+  return {
+    process,
+    connection,
+    logger,
+    engine: createEngine({ runner, jobIds: around.jobIds, logger, metrics }),
+  }
+}
+
+/** Logs to the trace; an error in the log is a defect. */
+function createLogger(around: Surroundings, name: string): Logger {
+  const write = (level: string) => (message: string, fields?: Record<string, unknown>) => {
+    around.trace(() => `${name} ${level}: ${message} ${fields === undefined ? '' : JSON.stringify(fields)}`)
+    if (level === 'error') around.complain(`${name} logged "${message}" ${JSON.stringify(fields)}`)
+  }
+  const logger: Logger = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: () => logger,
+  }
+  return logger
+}
+
+const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
+
+/** One executor process: the product's executor and adapters in virtual time. */
+export class SimulatedExecutor {
+  readonly name: string
+  readonly process: SimulatedProcess
+  readonly connection: SimulatedConnection
+  readonly executor: Executor
+  callsInFlight = 0
+  stoppedAtMs = Infinity
+
+  constructor(
+    around: Surroundings,
+    name: string,
+    options: { concurrency: number; onLeaseLost: () => void; onStale: () => void },
+  ) {
+    this.name = name
+    const metrics: Metrics = {
+      ...quietMetrics,
+      callsInFlight: (count) => {
+        this.callsInFlight = count
+      },
+      leaseLost: options.onLeaseLost,
+      jobFinished: (outcome) => {
+        if (outcome === 'stale') options.onStale()
+      },
+    }
+    const opened = openEngineProcess(around, name, { commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS, metrics })
+    const { process, connection, engine, logger } = opened
+    this.process = process
+    this.connection = connection
+    let tenures = 0
+    const random = around.random.fork()
+    this.executor = createExecutor({
+      openSources: (id) => engine.shards.map(({ shard }) => createJobSource(engine, shard, id)),
+      upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
+      hints: { onWake: (listener) => this.#listen(around, random, listener) },
+      caller: around.target.callerOf(process),
+      teams: { of: () => NO_TEAM_SETTINGS },
+      jobIds: around.jobIds,
+      clock: process.clock,
+      logger,
+      metrics,
+      concurrency: options.concurrency,
+      newExecutorId: () => {
+        tenures += 1
+        return `${name}.${tenures}`
+      },
+      random: () => random.next(),
+      redisNowMs: (shard) => engine.runner.redisNowMs(shard),
+    })
+  }
+
+  #listen(around: Surroundings, random: SeededRandom, listener: (shard: number) => void): () => void {
+    return around.server.onHint((message) => {
+      if (random.chance(around.hintLoss())) return
+      this.process.deliver(around.scheduler.nowMs + random.between(0.05, 2), () => listener(Number(message)))
+    })
+  }
+}
