@@ -22,7 +22,7 @@ run: build redis ## build and start Punctual on http://127.0.0.1:8080, with ever
 	echo "Beyond the Internet, jobs may call: $${PUNCTUAL_EGRESS_ALLOW:-nothing} (PUNCTUAL_EGRESS_ALLOW)"; \
 	exec $(RUN) node dist/main.js standalone
 
-test: build ## run every suite: unit, model and integration, with a real Redis
+test: build ## run every suite: unit, model, simulation and integration, with a real Redis
 	@scripts/redis.sh || true
 	@$(RUN) node scripts/test.ts
 

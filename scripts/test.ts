@@ -22,6 +22,7 @@ interface SuiteResult extends SuiteSummary {
 const SUITES: readonly Suite[] = [
   { name: 'unit', budgetSeconds: 10, needsRedis: false },
   { name: 'model', budgetSeconds: 120, needsRedis: true },
+  { name: 'simulation', budgetSeconds: 120, needsRedis: false },
   { name: 'integration', budgetSeconds: 240, needsRedis: true },
 ]
 
