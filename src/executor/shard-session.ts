@@ -72,7 +72,8 @@ export function createShardSession(options: ShardSessionOptions): ShardSession {
 class LeasedShardSession implements ShardSession {
   readonly shard: number
   readonly #options: ShardSessionOptions
-  readonly #held = new Set<number>()
+  /** By the work, not its id: a callback has the id of the job it reports, whose end may still be on its way. */
+  readonly #held = new Set<ClaimedWork>()
   readonly #finisher: Finisher
   readonly #lease: LeaseKeeper
   readonly #awake: Signal
@@ -198,7 +199,7 @@ class LeasedShardSession implements ShardSession {
   }
 
   #begin(work: ClaimedWork): void {
-    this.#held.add(work.jobId)
+    this.#held.add(work)
     // Claimed while the session was told to end: back at once, others may have slots.
     if (this.#isEnding) this.#finisher.add({ type: 'given_back', work })
     else this.#run(work)
@@ -223,7 +224,7 @@ class LeasedShardSession implements ShardSession {
 
   #settle(end: WorkEnd, outcome: 'done' | 'stale'): void {
     const { pool, metrics } = this.#options
-    this.#held.delete(end.work.jobId)
+    this.#held.delete(end.work)
     pool.release(1)
     const counted = countedAs(end, outcome)
     if (counted !== null) metrics.jobFinished(counted, 1)
@@ -246,7 +247,7 @@ class LeasedShardSession implements ShardSession {
     this.#mismatches = isComparable && inRedis > this.#held.size ? this.#mismatches + 1 : 0
     if (this.#mismatches < MISMATCHES_MAX) return
     this.#mismatches = 0
-    source.giveBackUnknown(new Set(this.#held)).then(
+    source.giveBackUnknown(new Set([...this.#held].map(({ jobId }) => jobId))).then(
       (jobs) => logger.warn('Jobs of a lost claim were given back', { shard: source.shard, jobs }),
       (error: unknown) => logger.debug('Jobs of a lost claim wait on', { reason: reasonOf(error) }),
     )

@@ -395,6 +395,32 @@ describe('drain', () => {
     expect(pool.busy).toBe(0)
   })
 
+  test('waits for a callback that has the id of a job whose end was still on its way', async () => {
+    const { source, runner, cut, session, start, give } = setUp()
+    source.finish.rule = null
+    await start()
+    const [job] = jobs(1) as [ClaimedJob]
+    await give(job)
+    runner.succeed(job)
+    await quiescence()
+    const callback = claimedCallback({ jobId: job.jobId })
+    source.claim.rule = () => {
+      source.claim.rule = () => claimAnswer([])
+      return claimAnswer([callback])
+    }
+    session.wake()
+    await quiescence()
+    let isDrained = false
+    const draining = session.drain().then(() => (isDrained = true))
+    source.finish.next.answer(['done'])
+    await quiescence()
+    expect(isDrained).toBe(false)
+    cut.abort()
+    await quiescence()
+    source.finish.next.answer(['done'])
+    await draining
+  })
+
   test('comes to an end by discard though Redis is away', async () => {
     const { clock, source, runner, pool, session, start, give } = setUp()
     await start()
