@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -19,6 +19,8 @@ import type { SecretBox } from './secret-box.ts'
 
 /** How often readers look: with the folder's own look of 1 s a change is in force within 2 s. */
 const REFRESH_MS = 800
+/** No number of a change: whatever is stored next is news. */
+const LOST = 'lost'
 
 export interface TeamPolicy {
   readonly egressAllow: readonly string[]
@@ -127,6 +129,10 @@ class RefreshedSettings implements CompiledSettings {
     const { connection, box } = this.#options
     const current = await connection.hget(META_KEY, 'settings')
     if (current === this.#version) return
+    if (current === null) {
+      this.#version = LOST
+      throw new Error('Redis has lost them')
+    }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
     this.#teams = new Map(Object.entries(teams).map(([team, json]) => [team, openTeam(box, team, json)]))
     this.#tokens = new Map(Object.entries(tokens).map(([hash, json]) => [hash, tokenEntry(json).team]))
@@ -186,5 +192,5 @@ function tokenEntry(json = '["",""]'): { team: string; name: string } {
 
 /** Tokens are random, so a fast hash is right; looking up by hash compares no secret byte by byte. */
 function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
+  return hash('sha256', token, 'base64url')
 }

@@ -214,8 +214,22 @@ async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEnt
 async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
   const [, drawn] = ((await engine.runner.read((redis) => redis.hrandfield(keys.names, 1, 'WITHVALUES'))) ??
     []) as string[]
+  await mendSystemQueue(engine, keys)
   await checkInRing(engine, keys, SYSTEM_QUEUE)
   if (drawn !== undefined) await checkInRing(engine, keys, drawn)
+}
+
+/**
+ * The system queue was made at the start of every role. When it is gone, so is all data: somebody emptied Redis, or it
+ * came back without its file. Without this queue new jobs would run and their callbacks wait for ever.
+ */
+async function mendSystemQueue(engine: Engine, keys: ShardKeys): Promise<void> {
+  const { q } = keys.queue(SYSTEM_QUEUE)
+  const made = await engine.runner.read((redis) => redis.hsetnx(q, 'a', '1'))
+  if (made === 0) return
+  engine.logger.error('Redis has lost its data: all jobs and queues of before are gone. Restart every role', {
+    shard: keys.shard,
+  })
 }
 
 /** Is the queue in the ring exactly when it may run? */
