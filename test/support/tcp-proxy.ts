@@ -21,13 +21,20 @@ export interface TcpProxy {
    * Once, at the next EVALSHA of this script: its connection is cut before Redis gets it, or after Redis has run it and
    * before the answer passes. Resolves at that moment, after `action` ran.
    */
-  cutAtScript(sha: string, when: 'before' | 'after', action?: () => void): Promise<void>
+  cutAtScript(
+    sha: string,
+    when: 'before' | 'after',
+    action?: () => void,
+    /** Asked about the command's bytes: only one that is meant springs the trap. */
+    isMeant?: (command: Buffer) => boolean,
+  ): Promise<void>
   close(): Promise<void>
 }
 
 interface Trap {
   readonly sha: string
   readonly when: 'before' | 'after'
+  isMeant(command: Buffer): boolean
   spring(): void
 }
 
@@ -65,7 +72,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
 
   /** Answers whether the connection goes on. */
   function passCommand(link: Link, words: readonly string[], bytes: Buffer): boolean {
-    const at = traps.findIndex((trap) => words[0]?.toUpperCase() === 'EVALSHA' && trap.sha === words[1])
+    const at = traps.findIndex(
+      (trap) => words[0]?.toUpperCase() === 'EVALSHA' && trap.sha === words[1] && trap.isMeant(bytes),
+    )
     const trap = traps[at]
     if (trap === undefined) {
       if (link.sentinel === null) pass(link.server, bytes)
@@ -149,11 +158,12 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     cutAfter: (bytes) => {
       bytesLeft = bytes
     },
-    cutAtScript: (sha, when, action) =>
+    cutAtScript: (sha, when, action, isMeant = () => true) =>
       new Promise((resolve) => {
         traps.push({
           sha,
           when,
+          isMeant,
           spring: () => {
             action?.()
             resolve()
