@@ -184,10 +184,15 @@ function daysAround(nowMs: number): number[] {
   return tomorrow === today ? [today, today - 1] : [tomorrow, today, today - 1]
 }
 
+/** Encoded once: the same object stands for a team's defaults in every batch. */
+const encodedDefaults = new WeakMap<QueueSettings, Argument[]>()
+
 /** A queue made by a push gets these. */
 function defaultsArguments(settings: QueueSettings): Argument[] {
+  const known = encodedDefaults.get(settings)
+  if (known !== undefined) return known
   const { hash, json } = encodeSettings(settings)
-  return [
+  const encoded = [
     hash,
     settings.timeoutSeconds,
     settings.maxParallelism ?? '',
@@ -195,4 +200,6 @@ function defaultsArguments(settings: QueueSettings): Argument[] {
     settings.strictParallelism ? 1 : 0,
     json,
   ]
+  encodedDefaults.set(settings, encoded)
+  return encoded
 }

@@ -8,15 +8,14 @@ import {
   LOST_LEASES_MAX,
   REAP_BATCH_MAX,
 } from '../domain/limits.ts'
-import { reasonOf } from '../domain/errors.ts'
 import type { ClaimAnswer, JobSource, WorkEnd } from '../ports/job-source.ts'
 import { batchKeys, type BatchJob } from './batch.ts'
 import { readClaim, type ClaimReply } from './claim-reply.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
 import type { ShardKeys } from './keys.ts'
-import { trimFinished } from './retention.ts'
 import { createSettingsCache } from './settings-cache.ts'
 import type { Argument } from './step-runner.ts'
+import { createTrimmer, type Trimmer } from './trimmer.ts'
 import { blankBatchJob, toBatchJob } from './work-end.ts'
 
 interface SentStep {
@@ -51,6 +50,7 @@ class ResendingJobSource implements JobSource {
   readonly #engine: Engine
   readonly #keys: ShardKeys
   readonly #executor: string
+  readonly #trimmer: Trimmer
   readonly #settings = createSettingsCache()
   #candidates: readonly string[] = []
   #claims = 0
@@ -66,6 +66,7 @@ class ResendingJobSource implements JobSource {
     this.#engine = engine
     this.#keys = shardKeys(engine, shard)
     this.#executor = executor
+    this.#trimmer = createTrimmer(engine, this.#keys)
   }
 
   async claim(wanted: number): Promise<ClaimAnswer> {
@@ -99,7 +100,7 @@ class ResendingJobSource implements JobSource {
     engine.runner.noteRedisTime(this.shard, Number(now))
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
     if (woken > 0) hintWake(engine, this.shard)
-    for (const queue of toTrim) await this.#trim(queue)
+    for (const queue of toTrim) this.#trimmer.ask(queue)
     return [...codes].map((code) => (code === 'd' ? 'done' : 'stale'))
   }
 
@@ -167,16 +168,6 @@ class ResendingJobSource implements JobSource {
       ends,
       keys: batch.keys,
       args: [LEASE_MS, `${this.#executor}:${this.#finishes}`, trimAbove, ...batch.args],
-    }
-  }
-
-  /** Best effort: the ends are written by now, and as long as there is too much every finish asks again. */
-  async #trim(queue: string): Promise<void> {
-    try {
-      await trimFinished(this.#engine, this.#keys, queue)
-    } catch (error) {
-      const fields = { shard: this.shard, queue, reason: reasonOf(error) }
-      this.#engine.logger.warn('Finished chains could not be forgotten yet', fields)
     }
   }
 

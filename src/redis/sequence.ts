@@ -9,22 +9,40 @@ export interface Sequence {
   dropBlock(): void
 }
 
+/** The next block is reserved while this many numbers are left, so that a flush seldom waits for it. */
+const RESERVE_AHEAD = ID_BLOCK / 2
+
 export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   let next = 0
   let end = 0
   let highestBlock = -1
+  let following: Promise<number | null> | null = null
+  let opening: Promise<void> | null = null
 
-  async function reserve(resendForMs: number): Promise<void> {
+  async function reserve(resendForMs: number): Promise<number> {
     const answer = await engine.runner.run('reserve_ids', [keys.seq], [highestBlock], resendForMs)
-    highestBlock = Number(answer)
+    highestBlock = Math.max(highestBlock, Number(answer))
+    return Number(answer)
+  }
+
+  async function openBlock(resendForMs: number): Promise<void> {
+    const block = (await following) ?? (await reserve(resendForMs))
+    following = null
     // Number 0 is left out: a job_id of 0 would pass for none.
-    next = Math.max(1, highestBlock * ID_BLOCK)
-    end = (highestBlock + 1) * ID_BLOCK
+    next = Math.max(1, block * ID_BLOCK)
+    end = (block + 1) * ID_BLOCK
   }
 
   return {
     next: async (resendForMs) => {
-      if (next >= end) await reserve(resendForMs)
+      // Whoever comes while a block is being opened waits for that one: opened twice, it would give numbers twice.
+      while (next >= end) {
+        opening ??= openBlock(resendForMs).finally(() => {
+          opening = null
+        })
+        await opening
+      }
+      if (following === null && end - next <= RESERVE_AHEAD) following = reserve(0).catch(() => null)
       next += 1
       return next - 1
     },

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { ID_BLOCK } from '../../../src/domain/limits.ts'
+import type { Engine } from '../../../src/redis/engine.ts'
+import { createShardKeys } from '../../../src/redis/keys.ts'
+import { createSequence } from '../../../src/redis/sequence.ts'
+
+/** An engine whose `reserve_ids` gives one block after the other. */
+function engineOfBlocks(): Engine {
+  let block = -1
+  const run = () => {
+    block += 1
+    return Promise.resolve(String(block))
+  }
+  return { runner: { run } } as unknown as Engine
+}
+
+test('numbers are given once, whoever asks at the same time, and never 0', async () => {
+  const sequence = createSequence(engineOfBlocks(), createShardKeys(0))
+  const numbers: number[] = []
+  for (let round = 0; round < 20; round += 1) {
+    numbers.push(...(await Promise.all(Array.from({ length: 50 }, () => sequence.next(0)))))
+  }
+  expect(new Set(numbers).size).toBe(1000)
+  expect(Math.min(...numbers)).toBe(1)
+})
+
+test('a dropped block gives no number any more', async () => {
+  const sequence = createSequence(engineOfBlocks(), createShardKeys(0))
+  const first = await sequence.next(0)
+  sequence.dropBlock()
+  const next = await sequence.next(0)
+  expect(Math.floor(next / ID_BLOCK)).toBeGreaterThan(Math.floor(first / ID_BLOCK))
+})
