@@ -8,10 +8,10 @@ import { startTrapTarget, type TrapMoment, type TrapTarget } from '../support/tr
 
 /**
  * An executor is killed at every step it takes, one after another in one installation, so that all wait for the same
- * leases. What then lives finishes the work. PUNCTUAL_TEST_CRASHES=full kills at each point with both numbers of
+ * leases. What then lives finishes the work. CRASHES=full kills at each point with both numbers of
  * executors and freezes one for a minute.
  */
-const IS_FULL = process.env['PUNCTUAL_TEST_CRASHES'] === 'full'
+const IS_FULL = process.env['CRASHES'] === 'full'
 
 /** Leases of those killed last, rescuers' rounds, and what a busy machine adds. */
 const ENDED_MS = 45_000
@@ -193,6 +193,8 @@ describe.concurrent('executors killed at every step', () => {
       const run = new CrashRun(here, await here.loadScripts())
       for (const [at, point] of points.entries()) await run.kill(point, at)
       await here.startExecutor()
+      // Each of those whose call hung held a job at least.
+      expect(run.hit.size).toBeGreaterThanOrEqual(points.filter((point) => 'call' in point).length)
       await expectEachEndedOnce(here, run)
       await here.close()
       expect(run.accepted.size).toBeGreaterThanOrEqual(4 * points.length - 8)
