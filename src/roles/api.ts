@@ -7,6 +7,7 @@ import { systemClock } from '../telemetry/system-clock.ts'
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
 import { createEngineEditor, startApi } from './api-part.ts'
 import { baseUrl } from './base-url.ts'
+import { denyOwnRedis } from './own-redis.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { API_COMMAND_TIMEOUT_MS, openStore } from './store.ts'
 import { createTelemetry, redisCheck } from './telemetry-part.ts'
@@ -59,7 +60,11 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       queues,
       editor: createEngineEditor(queues),
       settings: compiled,
-      egress: createEgressGuard({ allow: settings.egressAllow, deny: settings.egressDeny, allowable: null }),
+      egress: createEgressGuard({
+        allow: settings.egressAllow,
+        deny: [...settings.egressDeny, ...(await denyOwnRedis(settings.redisUrl))],
+        allowable: null,
+      }),
       logger,
       lifecycle,
     })

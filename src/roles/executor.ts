@@ -7,6 +7,7 @@ import { systemClock } from '../telemetry/system-clock.ts'
 import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
 import { baseUrl } from './base-url.ts'
 import { startExecutor } from './executor-part.ts'
+import { denyOwnRedis } from './own-redis.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS, openStore } from './store.ts'
 import { createTelemetry, redisCheck } from './telemetry-part.ts'
@@ -42,7 +43,11 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
     const executor = await startExecutor({
       redisUrl: settings.redisUrl,
       store,
-      egress: createEgressGuard({ allow: settings.egressAllow, deny: settings.egressDeny, allowable: null }),
+      egress: createEgressGuard({
+        allow: settings.egressAllow,
+        deny: [...settings.egressDeny, ...(await denyOwnRedis(settings.redisUrl))],
+        allowable: null,
+      }),
       teams: compiled,
       concurrency: settings.executorConcurrency,
       graceMs: SHUTDOWN_GRACE_MS,

@@ -30,6 +30,7 @@ import { baseUrl, localHost } from './base-url.ts'
 import { startExecutor } from './executor-part.ts'
 import { showFirstJob } from './first-try.ts'
 import { applyFolderChange, createFolderEditor } from './folder-part.ts'
+import { denyOwnRedis } from './own-redis.ts'
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
 import { API_COMMAND_TIMEOUT_MS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './store.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
@@ -96,7 +97,7 @@ async function startParts(
   const resources = await openResources(settings, folder, store, context)
   const egress = createEgressGuard({
     allow: settings.egressAllow,
-    deny: settings.egressDeny,
+    deny: [...settings.egressDeny, ...(await denyOwnRedis(redisUrl))],
     allowable: null,
   })
   const executor = await startOwnExecutor(settings, redisUrl, {

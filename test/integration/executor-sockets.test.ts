@@ -1,4 +1,4 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startInstallation } from '../support/installation.ts'
 import { latch } from '../support/target.ts'
 import { until } from '../support/until.ts'
@@ -17,6 +17,7 @@ test('a slow target takes as many calls as the executor may make, and holds up n
   await here.target.arrived('/slow', SLOW_CALLS)
   await push('other')
   await here.target.arrived('/other')
+  expect(here.target.openNow()).toBeGreaterThanOrEqual(SLOW_CALLS)
   held.open()
   await until('all calls have ended', () => here.target.openNow() === 0)
   await here.close()

@@ -36,7 +36,7 @@ export async function pushAll(
 }
 
 export async function pushOne(intake: JobIntake, change: Partial<NewJob> = {}): Promise<number> {
-  const [id] = await pushAll(intake, 1, change as Parameters<typeof newJob>[0])
+  const [id] = await pushAll(intake, 1, change)
   return id as number
 }
 

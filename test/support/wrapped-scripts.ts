@@ -85,9 +85,6 @@ export interface StepFaults {
   after: (step: SentStep) => void
 }
 
-/** What a tear raises; the product sees an error reply it does not know. */
-export const TORN = /^TORN at /
-
 export function createStepFaults(): StepFaults {
   return {
     lost: new Set(),
