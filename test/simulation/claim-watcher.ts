@@ -27,6 +27,8 @@ export class ClaimWatcher implements StepWatcher {
   readonly #server: SimulatedServer
   readonly #onRescue: (executor: string, what: 'deadline' | 'unknown') => void
   readonly #complain: (problem: string) => void
+  /** When each lease was renewed, by executor and shard; virtual time. */
+  readonly #beats = new Map<string, number[]>()
   readonly #losses = new Map<string, number>()
   readonly #requests = new Map<string, string>()
   #highestMs = 0
@@ -51,6 +53,7 @@ export class ClaimWatcher implements StepWatcher {
 
   after({ script, keys, args }: ServerStep, reply: Reply): void {
     if (script === 'reap') this.#countLosses(keys, args, reply)
+    if (script === 'beat' && (reply as string[])[0] === 'ok') this.#noteBeat(keys[0] ?? '', args[1] ?? '')
     if (script !== 'claim') return
     const [status, , token, , , , jobs] = reply as [string, string, string, string, number, string[], Reply[]]
     if (status !== 'ok' || jobs.length === 0) return
@@ -62,6 +65,18 @@ export class ClaimWatcher implements StepWatcher {
       this.#note(Number(jobs[i]), key, token, args[1] ?? '')
       this.#checkDue(Number(jobs[i]), String(jobs[i + 2]))
     }
+  }
+
+  #noteBeat(clockKey: string, executor: string): void {
+    const key = `${executor} ${shardOf(clockKey)}`
+    const times = this.#beats.get(key) ?? []
+    times.push(this.#server.nowMs)
+    this.#beats.set(key, times)
+  }
+
+  /** When the lease that a claim was made under was last renewed before this time. */
+  lastBeat({ executor, queue }: Claim, beforeMs: number): number {
+    return this.#beats.get(`${executor} ${shardOf(queue)}`)?.findLast((ms) => ms <= beforeMs) ?? 0
   }
 
   /** The third lost lease fails the attempt, no earlier and no later. */
@@ -128,6 +143,10 @@ export class ClaimWatcher implements StepWatcher {
     const limit = max === null ? null : Number(max)
     this.claims.set(name, { ...{ jobId, isCallback, token, executor, limit, queue: key } })
   }
+}
+
+function shardOf(key: string): string {
+  return key.slice(0, key.indexOf('}'))
 }
 
 function slotKeysOf(keys: readonly string[]): string[] {

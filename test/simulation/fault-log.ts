@@ -17,12 +17,16 @@ const FATAL_SILENCE_ON_BAD_NETWORK_MS = 1_000
 const GAP_MS = 3_000
 /** Kinds that hurt only when they last. */
 const SILENCES: ReadonlySet<Fault['kind']> = new Set(['cut', 'outage', 'freeze'])
+/** Breaks of a connection in a row that can cost a lease. */
+const SHAKEN_BREAKS = 4
+const SHAKEN_MS = 6_000
 /** A clock set forward by less than 10 s shortens leases until every executor has beaten again. */
 const CLOCK_AFTER_MS = 20_000
 
 export class FaultLog {
   readonly #faults: Fault[] = []
   readonly #isNetworkBad: boolean
+  readonly #breaks = new Map<string, number[]>()
 
   constructor(isNetworkBad: boolean) {
     this.#isNetworkBad = isNetworkBad
@@ -36,8 +40,25 @@ export class FaultLog {
     return this.#faults.length === 0
   }
 
+  /** When the last one that ends by itself has ended. */
+  get overAtMs(): number {
+    return Math.max(0, ...this.#faults.map(({ toMs }) => (toMs === Infinity ? 0 : toMs)))
+  }
+
   get count(): number {
     return this.#faults.length
+  }
+
+  noteBreak(process: string, atMs: number): void {
+    const times = this.#breaks.get(process) ?? []
+    times.push(atMs)
+    this.#breaks.set(process, times)
+  }
+
+  /** Whether the connection broke so often in so short a time that beat after beat may have been among what was lost. */
+  #isShaken(process: string, fromMs: number, toMs: number): boolean {
+    const times = (this.#breaks.get(process) ?? []).filter((ms) => ms >= fromMs && ms <= toMs)
+    return times.some((ms, i) => (times[i + SHAKEN_BREAKS - 1] ?? Infinity) - ms < SHAKEN_MS)
   }
 
   /** Whether the process may have lost what it held between these times. */
@@ -47,6 +68,7 @@ export class FaultLog {
     const steps = faults.filter(({ kind }) => kind === 'clock').length
     const isShortened = this.#isNetworkBad || faults.some(({ kind }) => SILENCES.has(kind))
     if (steps > 1 || (steps === 1 && isShortened)) return true
+    if (this.#isShaken(process, fromMs, toMs)) return true
     return this.#silences(process).some((silence) => this.#isFatal(silence) && touches(silence, fromMs, toMs))
   }
 

@@ -1,3 +1,4 @@
+import { LEASE_MARGIN_MS, LEASE_MS } from '../../src/domain/limits.ts'
 import type { JobChain } from '../../src/domain/job.ts'
 import type { QueueSettings } from '../../src/domain/queue-settings.ts'
 import { audit } from '../../src/redis/audit.ts'
@@ -14,6 +15,8 @@ import { SimulatedProcess } from './simulated-process.ts'
 import { SeededRandom } from './seeded-random.ts'
 import type { Delivery } from './simulated-target.ts'
 
+/** How late a timer and how wrong a clock may be, over a lease. */
+const TIMER_LAG_MS = 20
 /** Keys that must be gone when all is at rest. */
 const LEFT = /:(in:|a:|b:|trash:|m:|mins$|ring$|near$|ex$)/
 
@@ -106,6 +109,7 @@ class StoryJudge {
     const { target, claims } = this.#simulation
     for (const delivery of target.deliveries) {
       if (delivery.endedAtMs === null) this.#complain(delivery.jobId ?? 0, 'is still on the wire')
+      else this.#judgeLease(delivery, delivery.endedAtMs)
     }
     const { ledger } = this.#simulation
     for (const { jobId, result, answeredAtMs } of ledger.cancellations) {
@@ -121,6 +125,17 @@ class StoryJudge {
         this.#complain(claim.jobId, `was claimed (${key}) and never called`)
       }
     }
+  }
+
+  /** An executor that hears nothing more from Redis cuts its calls before anybody may take its jobs. */
+  #judgeLease({ jobId, token, process, outcome, startedAtMs }: Delivery, endedAtMs: number): void {
+    const { claims, faults } = this.#simulation
+    const claim = claims.claims.get(`${jobId} ${token.split('-')[1]}`)
+    if (claim === undefined || outcome === 'killed') return
+    const silenceMs = endedAtMs - claims.lastBeat(claim, endedAtMs)
+    if (silenceMs <= LEASE_MS - LEASE_MARGIN_MS + TIMER_LAG_MS) return
+    if (faults.mayOverlap(process.name, startedAtMs, endedAtMs)) return
+    this.#complain(jobId ?? 0, `was on the wire ${silenceMs.toFixed(0)} ms after the last beat`)
   }
 
   #complain(jobId: number, problem: string): void {

@@ -49,6 +49,11 @@ export function drawPlan(seed: number): Plan {
   const mayFail = (share: number) => !isCalm && random.chance(share)
   const isCalm = random.chance(0.1)
   const poison = mayFail(0.08) ? 0 : null
+  const bursts = Array.from({ length: random.integer(1, 4) }, () => random.between(100, activeMs))
+  const localFault = mayFail(0.25) ? random.pick([0.03, 0.3]) : 0
+  const drawn = mayFail(0.6) ? drawNetwork(random) : NO_FAULTS
+  // A job given back comes round to the same executor: then an old message about it is worst.
+  const network = localFault > 0.1 && drawn !== NO_FAULTS ? { ...drawn, lostBefore: 0.05, late: 1 } : drawn
   return {
     seed,
     shards: random.integer(1, 2),
@@ -56,20 +61,20 @@ export function drawPlan(seed: number): Plan {
     concurrency: random.pick([2, 4, 16]),
     activeMs,
     queues,
-    network: mayFail(0.6) ? drawNetwork(random) : NO_FAULTS,
+    network,
     hintLoss: mayFail(0.4) ? random.pick([0.5, 1]) : 0,
     habits: {
       failing: random.pick([0, 0.3, 0.3, 0.8]),
       hanging: random.pick([0, 0.02, 0.1]),
       slow: random.pick([0, 0.1, 0.4]),
       slowMs: random.pick([3_000, 9_000, 35_000]),
-      localFault: mayFail(0.25) ? random.pick([0.03, 0.3]) : 0,
+      localFault,
     },
     poison,
     events: [
-      ...drawPushes(random.fork(), names, activeMs, poison),
+      ...drawPushes(random.fork(), names, bursts, { activeMs, poison }),
       ...drawEdits(random.fork(), names, activeMs),
-      ...(isCalm ? [] : drawFaults(random.fork(), executors, activeMs)),
+      ...(isCalm ? [] : drawFaults(random.fork(), executors, bursts, activeMs)),
     ].sort((a, b) => a.atMs - b.atMs),
   }
 }
@@ -98,11 +103,10 @@ function drawNetwork(random: SeededRandom): NetworkFaults {
 function drawPushes(
   random: SeededRandom,
   queues: readonly string[],
-  activeMs: number,
-  poison: number | null,
+  bursts: readonly number[],
+  { activeMs, poison }: Pick<Plan, 'activeMs' | 'poison'>,
 ): PlannedEvent[] {
   const count = random.integer(8, 50)
-  const bursts = Array.from({ length: random.integer(1, 4) }, () => random.between(100, activeMs))
   return Array.from({ length: count }, (_, n): PlannedEvent => {
     const atMs = random.chance(0.5) ? random.pick(bursts) : random.between(100, activeMs)
     const start = random.chance(0.1)
@@ -155,7 +159,12 @@ function drawEdits(random: SeededRandom, queues: readonly string[], activeMs: nu
   return events
 }
 
-function drawFaults(random: SeededRandom, executors: number, activeMs: number): PlannedEvent[] {
+function drawFaults(
+  random: SeededRandom,
+  executors: number,
+  bursts: readonly number[],
+  activeMs: number,
+): PlannedEvent[] {
   const events: PlannedEvent[] = []
   const at = () => random.between(500, activeMs)
   const times = (share: number, most: number) => (random.chance(share) ? random.integer(1, most) : 0)
@@ -166,7 +175,9 @@ function drawFaults(random: SeededRandom, executors: number, activeMs: number): 
   }
   for (let i = times(0.25, 3); i > 0; i -= 1) {
     const graceMs = random.pick([0, 500, 5_000])
-    events.push({ atMs: at(), what: 'stop', executor: executor(), graceMs, restartMs: restart() })
+    // Often just when there is much to claim.
+    const atMs = random.chance(0.5) ? random.pick(bursts) + random.between(0, 4) : at()
+    events.push({ atMs, what: 'stop', executor: executor(), graceMs, restartMs: restart() })
   }
   for (let i = times(0.45, 3); i > 0; i -= 1) {
     const forMs = random.pick([

@@ -36,6 +36,7 @@ export interface SimulatedConnectionOptions {
   readonly faults: () => NetworkFaults
   readonly commandTimeoutMs: number
   readonly trace: (line: () => string) => void
+  readonly onBreak: (process: string) => void
 }
 
 const RECONNECT_DELAY_MS_MAX = 1000
@@ -86,6 +87,7 @@ export class SimulatedConnection {
     if (!this.#isUp) return
     const { process, scheduler, trace } = this.#options
     trace(() => `${process.name} connection breaks: ${reason}`)
+    this.#options.onBreak(process.name)
     this.#isUp = false
     this.#epoch += 1
     const open = [...this.#open]

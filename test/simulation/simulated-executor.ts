@@ -27,6 +27,7 @@ export interface Surroundings {
   readonly network: () => NetworkFaults
   readonly hintLoss: () => number
   readonly trace: (line: () => string) => void
+  readonly onBreak: (process: string) => void
   /** Something that must never happen. */
   readonly complain: (problem: string) => void
 }
@@ -44,10 +45,10 @@ export function openEngineProcess(
   name: string,
   options: { commandTimeoutMs: number; metrics: Metrics },
 ): EngineProcess {
-  const { scheduler, server, random, trace } = around
+  const { scheduler, server, random, trace, onBreak } = around
   const process = new SimulatedProcess(name, scheduler, random.fork())
   const connection = new SimulatedConnection({
-    ...{ process, server, scheduler, trace, random: random.fork(), faults: around.network },
+    ...{ process, server, scheduler, trace, onBreak, random: random.fork(), faults: around.network },
     commandTimeoutMs: options.commandTimeoutMs,
   })
   const logger = createLogger(around, name)

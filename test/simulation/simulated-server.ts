@@ -37,6 +37,11 @@ export class SimulatedServer {
     this.redis = new MemoryRedis({ scripts, nowMs: () => this.wallMs, random: () => random.next() })
   }
 
+  /** Virtual time, which nobody sets. */
+  get nowMs(): number {
+    return this.#scheduler.nowMs
+  }
+
   get wallMs(): number {
     return SIMULATION_EPOCH_MS + this.#scheduler.nowMs + this.#offsetMs
   }

@@ -30,6 +30,8 @@ const SCRIPTS = loadScripts()
 const API_COMMAND_TIMEOUT_MS = 1_500
 /** By then the queues are made; faults begin later. */
 const PREPARED_MS = 50
+/** A beat that failed is sent again by then, and its answer seen. */
+const LEARNING_MS = 8_000
 /** How long everything may take to come to rest once nothing fails any more. */
 const SETTLE_MS_MAX = 600_000
 
@@ -75,7 +77,7 @@ export class Simulation {
     const wire = new WireWatcher(this.claims, this.faults, complain)
     this.target = new SimulatedTarget({
       ...{ scheduler, trace, random: random.fork() },
-      habits: () => (this.#isHealed ? { ...plan.habits, localFault: 0 } : plan.habits),
+      habits: () => (this.#isHealed ? { ...plan.habits, hanging: 0, slow: 0, localFault: 0 } : plan.habits),
       onStart: (delivery) => {
         wire.started(delivery)
         this.#called(delivery)
@@ -87,6 +89,7 @@ export class Simulation {
       target: this.target,
       jobIds: createJobIds(plan.shards, '0123456789ab'),
       network: () => (this.#isHealed || scheduler.nowMs < PREPARED_MS ? NO_FAULTS : plan.network),
+      onBreak: (name) => this.faults.noteBreak(name, scheduler.nowMs),
       hintLoss: () => (this.#isHealed ? 0 : plan.hintLoss),
     }
     for (let shard = 0; shard < plan.shards; shard += 1) {
@@ -293,6 +296,8 @@ export class Simulation {
   }
 
   #isQuiet(): boolean {
+    // An executor that was frozen or cut off must first learn what that cost it.
+    if (this.scheduler.nowMs < this.faults.overAtMs + LEARNING_MS) return false
     const executors = this.liveExecutors
     const isAwake = executors.length > 0 && executors.every(({ executor }) => executor.isReady())
     const isIdle = executors.every(({ callsInFlight }) => callsInFlight === 0)

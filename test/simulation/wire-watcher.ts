@@ -1,4 +1,4 @@
-import type { ClaimWatcher } from './claim-watcher.ts'
+import type { Claim, ClaimWatcher } from './claim-watcher.ts'
 import type { FaultLog } from './fault-log.ts'
 import type { Delivery } from './simulated-target.ts'
 
@@ -17,10 +17,9 @@ export class WireWatcher {
 
   started(delivery: Delivery): void {
     if (delivery.jobId === null) return
-    const [, token = ''] = delivery.token.split('-')
-    const claim = this.#claims.claims.get(`${delivery.jobId} ${token}`)
+    const claim = this.#claimOf(delivery)
     if (claim === undefined) {
-      this.#complain(`job ${delivery.jobId} was called without a claim of token ${token}`)
+      this.#complain(`job ${delivery.jobId} was called without a claim, under token ${delivery.token}`)
       return
     }
     const open = (this.#open.get(claim.queue) ?? []).filter(({ endedAtMs }) => endedAtMs === null)
@@ -30,9 +29,19 @@ export class WireWatcher {
     const counted = open.filter(
       ({ process, startedAtMs }) => !this.#faults.mayOverlap(process.name, startedAtMs, nowMs),
     )
-    if (claim.limit !== null && counted.length > claim.limit) {
+    // A limit may have been raised since one of them was claimed, and lowered since another.
+    const limit = Math.max(0, ...counted.map((call) => this.#limitOf(call)))
+    if (counted.length > limit) {
       const jobs = counted.map(({ jobId, process }) => `${jobId} of ${process.name}`).join(', ')
-      this.#complain(`${counted.length} calls of ${claim.limit} are on the wire: ${jobs}`)
+      this.#complain(`${counted.length} calls of ${limit} are on the wire: ${jobs}`)
     }
+  }
+
+  #claimOf({ jobId, token }: Delivery): Claim | undefined {
+    return this.#claims.claims.get(`${jobId} ${token.slice(token.indexOf('-') + 1)}`)
+  }
+
+  #limitOf(delivery: Delivery): number {
+    return this.#claimOf(delivery)?.limit ?? Infinity
   }
 }
