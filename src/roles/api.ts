@@ -1,4 +1,3 @@
-import { StartupError } from '../domain/errors.ts'
 import { createEgressGuard } from '../outbound/egress-guard.ts'
 import { createCompiledSettings, createCompiledSettingsWriter } from '../redis/compiled-settings.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
@@ -19,11 +18,6 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
   const { logger, metrics } = telemetry
   logger.debug('Settings', describeSettings(settings))
-  const key = settings.secretsKey
-  if (key === null)
-    throw new StartupError(
-      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one.',
-    )
   await runUntilSignalled(logger, async (lifecycle) => {
     const store = await openStore({
       url: settings.redisUrl,
@@ -35,7 +29,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       metrics,
       lifecycle,
     })
-    const box = createSecretBox(key)
+    const box = createSecretBox(settings.secretsKey)
     if (settings.token !== null) {
       await createCompiledSettingsWriter(store.connection, box).putToken(
         'PUNCTUAL_TOKEN',

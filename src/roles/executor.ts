@@ -1,4 +1,3 @@
-import { StartupError } from '../domain/errors.ts'
 import { SHUTDOWN_GRACE_MS } from '../domain/limits.ts'
 import { createEgressGuard } from '../outbound/egress-guard.ts'
 import { createCompiledSettings } from '../redis/compiled-settings.ts'
@@ -16,11 +15,6 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
   const { logger, metrics } = telemetry
   logger.debug('Settings', describeSettings(settings))
-  const key = settings.secretsKey
-  if (key === null)
-    throw new StartupError(
-      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one.',
-    )
   await runUntilSignalled(logger, async (lifecycle) => {
     const store = await openStore({
       url: settings.redisUrl,
@@ -34,7 +28,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
     })
     const compiled = createCompiledSettings({
       connection: store.connection,
-      box: createSecretBox(key),
+      box: createSecretBox(settings.secretsKey),
       clock: systemClock,
       logger,
     })

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
 import { readSettings } from './setting.ts'
@@ -44,11 +45,15 @@ export type StandaloneSettings = Omit<SettingValues<typeof SETTINGS>, 'manifests
 }
 
 /** What the API runs with; its Redis is someone else's. */
-export type ApiSettings = Omit<SettingValues<typeof API>, 'redisUrl'> & { readonly redisUrl: string }
+export type ApiSettings = Omit<SettingValues<typeof API>, 'redisUrl' | 'secretsKey'> & {
+  readonly redisUrl: string
+  readonly secretsKey: KeyObject
+}
 
 /** What an executor runs with; `host` is for its ops port. */
-export type ExecutorSettings = Omit<SettingValues<typeof EXECUTOR>, 'redisUrl'> & {
+export type ExecutorSettings = Omit<SettingValues<typeof EXECUTOR>, 'redisUrl' | 'secretsKey'> & {
   readonly redisUrl: string
+  readonly secretsKey: KeyObject
 }
 
 /** @throws StartupError with every mistake, one a line */
@@ -62,21 +67,14 @@ export function loadStandaloneSettings(env: Environment, flags: GivenFlags): Sta
 /** @throws StartupError with every mistake, one a line */
 export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSettings {
   const { values, mistakes } = readSettings(API, env, flags)
-  const { redisUrl } = values
-  refuseMistakes([
-    ...mistakes,
-    ...equalPorts(values.port, values.opsPort),
-    ...missingRedis(redisUrl, mistakes),
-  ])
-  return Object.freeze({ ...values, redisUrl: redisUrl ?? '' })
+  const shared = requireShared(values, [...mistakes, ...equalPorts(values.port, values.opsPort)])
+  return Object.freeze({ ...values, ...shared })
 }
 
 /** @throws StartupError with every mistake, one a line */
 export function loadExecutorSettings(env: Environment, flags: GivenFlags): ExecutorSettings {
   const { values, mistakes } = readSettings(EXECUTOR, env, flags)
-  const { redisUrl } = values
-  refuseMistakes([...mistakes, ...missingRedis(redisUrl, mistakes)])
-  return Object.freeze({ ...values, redisUrl: redisUrl ?? '' })
+  return Object.freeze({ ...values, ...requireShared(values, mistakes) })
 }
 
 function refuseMistakes(mistakes: readonly string[]): void {
@@ -88,10 +86,30 @@ function equalPorts(port: number, opsPort: number): string[] {
   return [`PUNCTUAL_PORT and PUNCTUAL_OPS_PORT are both ${port}: they must differ.`]
 }
 
-function missingRedis(redisUrl: string | null, mistakes: readonly string[]): string[] {
-  const isReported = mistakes.some((mistake) => /^(?:PUNCTUAL_REDIS_URL|--redis-url) /.test(mistake))
-  if (redisUrl !== null || isReported) return []
-  return ['PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.']
+/**
+ * What every role of an installation must be told and standalone makes for itself.
+ * @throws StartupError with these mistakes and the ones found before
+ */
+function requireShared(
+  { redisUrl, secretsKey }: { readonly redisUrl: string | null; readonly secretsKey: KeyObject | null },
+  before: readonly string[],
+): { redisUrl: string; secretsKey: KeyObject } {
+  const mistakes = [...before]
+  if (redisUrl === null && !isReported(before, 'PUNCTUAL_REDIS_URL', '--redis-url')) {
+    mistakes.push('PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.')
+  }
+  if (secretsKey === null && !isReported(before, 'PUNCTUAL_SECRETS_KEY', '--secrets-key')) {
+    mistakes.push(
+      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one, such as from "openssl rand -base64 32".',
+    )
+  }
+  refuseMistakes(mistakes)
+  if (redisUrl === null || secretsKey === null) throw new Error('a value that is missing is a mistake')
+  return { redisUrl, secretsKey }
+}
+
+function isReported(mistakes: readonly string[], variable: string, flag: string): boolean {
+  return mistakes.some((mistake) => mistake.startsWith(`${variable} `) || mistake.startsWith(`${flag} `))
 }
 
 /**

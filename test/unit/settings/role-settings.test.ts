@@ -183,7 +183,8 @@ describe('values', () => {
   })
 
   it.each(['redis://redis:6379/0', 'rediss://u:p@redis', '/run/redis.sock'])('takes %s as a Redis', (url) => {
-    expect(loadApiSettings({ PUNCTUAL_REDIS_URL: url }, {}).redisUrl).toBe(url)
+    const env = { PUNCTUAL_REDIS_URL: url, PUNCTUAL_SECRETS_KEY: KEY }
+    expect(loadApiSettings(env, {}).redisUrl).toBe(url)
   })
 
   it('makes a key of 32 bytes that printing does not show', () => {
@@ -204,15 +205,18 @@ describe('values', () => {
 })
 
 describe('api and executor', () => {
-  it.each([loadApiSettings, loadExecutorSettings])('need a Redis', (load) => {
+  it.each([loadApiSettings, loadExecutorSettings])('need a Redis and a key, and say both at once', (load) => {
     expect(mistakesOf(() => load({}, {}))).toEqual([
       'PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.',
+      'PUNCTUAL_SECRETS_KEY is not set: every role of an installation needs the same one, such as from "openssl rand -base64 32".',
     ])
-    expect(mistakesOf(() => load({ PUNCTUAL_REDIS_URL: 'http://x' }, {}))).toHaveLength(1)
+    // A value that is there and wrong is not called missing as well.
+    const wrong = { PUNCTUAL_REDIS_URL: 'http://x', PUNCTUAL_SECRETS_KEY: 'short' }
+    expect(mistakesOf(() => load(wrong, {}))).toHaveLength(2)
   })
 
   it('do not look at variables that are not theirs', () => {
-    const env = { PUNCTUAL_REDIS_URL: 'redis://r', PUNCTUAL_PORT: 'wrong' }
+    const env = { PUNCTUAL_REDIS_URL: 'redis://r', PUNCTUAL_SECRETS_KEY: KEY, PUNCTUAL_PORT: 'wrong' }
     expect(loadExecutorSettings(env, {})).toMatchObject({ redisUrl: 'redis://r', opsPort: 9090 })
     expect(loadExecutorSettings(env, {})).not.toHaveProperty('port')
   })
