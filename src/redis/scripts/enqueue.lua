@@ -9,7 +9,8 @@
 --       jobs, (queue index, block index, seq, start, timeout, request, large, idem field, fingerprint)…
 --       start: 'd<ms>' delay, 'a<ms>' absolute. timeout '' = the queue's.
 --       request: the request part of the record; large: its tail for p:, or ''
--- Answer {'day'} when the day of TIME or the one before is not declared, else {now, woken, code, a, b, …} with three values a job:
+-- Answer {'day'} when the day of TIME or the one before is not declared, else {now, woken, code, a, b, …} with three
+--       values a job:
 --       ok id due · again id due (due -1: already ended) · dup id due · conflict · full · moved · taken
 -- Transition: (none) → pending.
 --#include clock

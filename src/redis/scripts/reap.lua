@@ -4,12 +4,12 @@
 -- KEYS  as in lib/batch.lua
 -- ARGV  lease_ms, executor, mode, margin_ms, lost_max, trim_above, then as in lib/batch.lua (open_batch),
 --       jobs, then read_job × jobs; kind 'g' = give back, else the prepared failure of the last loss
---       mode: 'lease' the executor's lease is past by margin_ms · 'deadline' each job's own hard deadline is past ·
---       (margin_ms: how long they rest after a jump of the clock) · 'unknown' the executor itself says that it does not know these jobs · 'leave' it ends and gives all back (for both
---       no loss is counted)
--- Answer {'live'} when the lease is not past or deadlines rest, else {'ok', now, woken, codes, {queue that wants a trim…}}; codes:
---       b given back · f failed · p needs a prepared failure · s no longer so. An executor that holds nothing more
---       after a 'lease' or 'leave' reap is removed.
+--       mode: 'lease' the executor's lease is past by margin_ms · 'deadline' each job's own hard deadline is past
+--       (margin_ms: how long they rest after a jump of the clock) · 'unknown' the executor itself says that it does
+--       not know these jobs · 'leave' it ends and gives all back (for both no loss is counted)
+-- Answer {'live'} when the lease is not past or deadlines rest, else
+--       {'ok', now, woken, codes, {queue that wants a trim…}}; codes: b given back · f failed · p needs a prepared
+--       failure · s no longer so. An executor that holds nothing more after a 'lease' or 'leave' reap is removed.
 -- Transitions: processing → pending | failed.
 --#include clock
 --#include ring
