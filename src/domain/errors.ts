@@ -30,6 +30,38 @@ export class EditRefusedError extends Error {
   }
 }
 
+/**
+ * Why the Kubernetes API server did not do what it was asked. `unavailable`: no answer, or a fault of its own; nothing
+ * is known of a write. `too_many`: it asks for a pause. `gone`: the version asked for is too old.
+ */
+export type ResourceApiFault =
+  | 'unavailable'
+  | 'too_many'
+  | 'conflict'
+  | 'gone'
+  | 'not_found'
+  | 'invalid'
+  | 'forbidden'
+  | 'unauthorized'
+
+/** The message is the API server's own, without a secret in it. */
+export class ResourceApiError extends Error {
+  readonly code = 'resource_api'
+  readonly fault: ResourceApiFault
+  /** As asked for by Retry-After; null when nothing was said. */
+  readonly retryAfterMs: number | null
+  constructor(
+    fault: ResourceApiFault,
+    reason: string,
+    options?: ErrorOptions & { readonly retryAfterMs?: number | null },
+  ) {
+    super(`The Kubernetes API answered: ${reason}`, options)
+    this.name = 'ResourceApiError'
+    this.fault = fault
+    this.retryAfterMs = options?.retryAfterMs ?? null
+  }
+}
+
 /** A mistake of the person who starts the program; the message says how to mend it. Ends the program with 2. */
 export class StartupError extends Error {
   readonly code = 'startup'
