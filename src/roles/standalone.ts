@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { reasonOf } from '../domain/errors.ts'
 import { SHUTDOWN_GRACE_MS } from '../domain/limits.ts'
 import { openFolderStore } from '../folder-store/folder-store.ts'
-import { createEgressGuard, type EgressGuard } from '../outbound/egress-guard.ts'
+import type { EgressGuard } from '../outbound/egress-guard.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
@@ -27,10 +27,10 @@ import { systemClock } from '../telemetry/system-clock.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import { startApi } from './api-part.ts'
 import { baseUrl, localHost } from './base-url.ts'
+import { openEgress } from './engine-part.ts'
 import { startExecutor } from './executor-part.ts'
 import { showFirstJob } from './first-try.ts'
 import { applyFolderChange, createFolderEditor } from './folder-part.ts'
-import { denyOwnRedis } from './own-redis.ts'
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
 import { API_COMMAND_TIMEOUT_MS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './store.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
@@ -95,11 +95,7 @@ async function startParts(
     lifecycle,
   })
   const resources = await openResources(settings, folder, store, context)
-  const egress = createEgressGuard({
-    allow: settings.egressAllow,
-    deny: [...settings.egressDeny, ...(await denyOwnRedis(redisUrl))],
-    allowable: null,
-  })
+  const egress = await openEgress(settings, redisUrl)
   const executor = await startOwnExecutor(settings, redisUrl, {
     ...context,
     egress,

@@ -1,0 +1,72 @@
+import type { KeyObject } from 'node:crypto'
+import { createEgressGuard, type EgressGuard } from '../outbound/egress-guard.ts'
+import { createCompiledSettings, type CompiledSettings } from '../redis/compiled-settings.ts'
+import { createSecretBox, type SecretBox } from '../redis/secret-box.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import { denyOwnRedis } from './own-redis.ts'
+import { openStore, type Store } from './store.ts'
+import type { Telemetry } from './telemetry-part.ts'
+
+/** What a role over an installation's Redis begins with. */
+export interface OpenEngine {
+  readonly store: Store
+  readonly box: SecretBox
+}
+
+/** @param role.name as Redis lists the connection */
+export async function openEngine(
+  settings: {
+    readonly redisUrl: string
+    readonly shards: number
+    readonly allowUnsafeRedis: boolean
+    readonly secretsKey: KeyObject
+  },
+  role: {
+    readonly name: string
+    readonly commandTimeoutMs: number
+    readonly telemetry: Telemetry
+    readonly lifecycle: Lifecycle
+  },
+): Promise<OpenEngine> {
+  const { logger, metrics } = role.telemetry
+  const store = await openStore({
+    url: settings.redisUrl,
+    name: role.name,
+    commandTimeoutMs: role.commandTimeoutMs,
+    shards: settings.shards,
+    allowUnsafeRedis: settings.allowUnsafeRedis,
+    logger,
+    metrics,
+    lifecycle: role.lifecycle,
+  })
+  return { store, box: createSecretBox(settings.secretsKey) }
+}
+
+/** The copy of what resources say about teams and tokens, read once and from then on looked at. */
+export async function startCompiledSettings(
+  { store, box }: OpenEngine,
+  { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+): Promise<CompiledSettings> {
+  const compiled = createCompiledSettings({
+    connection: store.connection,
+    box,
+    clock: systemClock,
+    logger: telemetry.logger,
+  })
+  lifecycle.onStop('compiled settings', () => compiled.stop())
+  await compiled.start()
+  return compiled
+}
+
+/** What calls may reach, as the installation says. The Redis that holds the jobs is never among it. */
+export async function openEgress(
+  settings: { readonly egressAllow: readonly string[]; readonly egressDeny: readonly string[] },
+  redisUrl: string,
+): Promise<EgressGuard> {
+  return createEgressGuard({
+    allow: settings.egressAllow,
+    deny: [...settings.egressDeny, ...(await denyOwnRedis(redisUrl))],
+    allowable: null,
+  })
+}
