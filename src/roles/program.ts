@@ -1,6 +1,7 @@
 import { registerClientCommands } from '../client/client-commands.ts'
 import { buildProgram, runProgram } from '../settings/program.ts'
 import { runApi } from './api.ts'
+import { runController } from './controller.ts'
 import { runExecutor } from './executor.ts'
 import { runStandalone } from './standalone.ts'
 import { VERSION } from './version.ts'
@@ -11,7 +12,7 @@ const SERVER_DEFAULT = 'http://127.0.0.1:8080'
 export function runPunctual(argv: readonly string[]): Promise<number> {
   const program = buildProgram({
     version: VERSION,
-    roles: { standalone: runStandalone, api: runApi, executor: runExecutor },
+    roles: { standalone: runStandalone, controller: runController, api: runApi, executor: runExecutor },
     registerClientCommands: (command, env) =>
       registerClientCommands(command, {
         serverDefault: env['PUNCTUAL_SERVER'] ?? SERVER_DEFAULT,

@@ -13,6 +13,10 @@ export type Parser<T> = (text: string) => Parsed<T>
 
 const EGRESS_ENTRIES_MAX = 1000
 const HOST_CHARACTERS_MAX = 253
+const NAMESPACES_MAX = 50
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const OBJECT_NAME_CHARACTERS_MAX = 253
 const SECRETS_KEY_BYTES = 32
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
 /** The last label starts with a letter, else it is a mistyped address. */
@@ -80,12 +84,32 @@ export const parseRedisUrl: Parser<string> = (text) => {
   return isRedis ? found(text) : refused(allowed)
 }
 
+/** A name that Kubernetes takes for a pod or a Deployment. */
+export const parseObjectName: Parser<string> = (text) =>
+  OBJECT_NAME.test(text) && text.length <= OBJECT_NAME_CHARACTERS_MAX
+    ? found(text)
+    : refused(
+        `a name of lower-case letters, digits, - and ., at most ${OBJECT_NAME_CHARACTERS_MAX} characters`,
+      )
+
+export const parseNamespace: Parser<string> = (text) =>
+  NAMESPACE.test(text)
+    ? found(text)
+    : refused('a namespace: lower-case letters, digits and -, at most 63 characters')
+
+/** Each is watched on connections of its own, so there is a bound. */
+export const parseNamespaces: Parser<readonly string[]> = (text) => {
+  const names = entriesOf(text)
+  const isGood =
+    names.length > 0 && names.length <= NAMESPACES_MAX && names.every((one) => NAMESPACE.test(one))
+  return isGood
+    ? found(Object.freeze([...new Set(names)]))
+    : refused(`1 to ${NAMESPACES_MAX} namespaces separated by commas`)
+}
+
 /** CIDR blocks, addresses and host suffixes, separated by commas. */
 export const parseEgressEntries: Parser<readonly string[]> = (text) => {
-  const entries = text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '')
+  const entries = entriesOf(text)
   const problem = entries.map(egressEntryProblem).find((one) => one !== null)
   if (problem !== undefined) {
     return refused(`CIDR blocks and host suffixes separated by commas. ${problem.replace(/\.$/, '')}`)
@@ -93,6 +117,13 @@ export const parseEgressEntries: Parser<readonly string[]> = (text) => {
   return entries.length > EGRESS_ENTRIES_MAX
     ? refused(`at most ${EGRESS_ENTRIES_MAX} entries`)
     : found(Object.freeze(entries))
+}
+
+function entriesOf(list: string): string[] {
+  return list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
 }
 
 /** An AES-256 key. A KeyObject, so that printing the settings never prints the key. */

@@ -2,18 +2,26 @@ import { Command, CommanderError, Option } from 'commander'
 import { StartupError } from '../domain/errors.ts'
 import {
   loadApiSettings,
+  loadControllerSettings,
   loadExecutorSettings,
   loadStandaloneSettings,
   ROLE_TABLES,
   unknownVariables,
 } from './role-settings.ts'
-import type { ApiSettings, ExecutorSettings, RoleName, StandaloneSettings } from './role-settings.ts'
+import type {
+  ApiSettings,
+  ControllerSettings,
+  ExecutorSettings,
+  RoleName,
+  StandaloneSettings,
+} from './role-settings.ts'
 import { flagOf } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags } from './setting.ts'
 
 /** Runs a role until it has ended; what it rejects with ends the program. */
 export interface RoleRunners {
   standalone(settings: StandaloneSettings): Promise<void>
+  controller(settings: ControllerSettings): Promise<void>
   api(settings: ApiSettings): Promise<void>
   executor(settings: ExecutorSettings): Promise<void>
 }
@@ -63,6 +71,9 @@ export function buildProgram(options: ProgramOptions): Command {
     'standalone',
     'run everything on this machine: API, executor and a Redis of its own',
     (flags) => roles.standalone(loadStandaloneSettings(env, flags)),
+  )
+  addRole(program, 'controller', 'put Kubernetes resources in force and scale the executors', (flags) =>
+    roles.controller(loadControllerSettings(env, flags)),
   )
   addRole(program, 'api', 'take jobs in over HTTP', (flags) => roles.api(loadApiSettings(env, flags)))
   addRole(program, 'executor', 'make the calls', (flags) => roles.executor(loadExecutorSettings(env, flags)))

@@ -1,46 +1,92 @@
 import type { KeyObject } from 'node:crypto'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
 import { readSettings } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, SettingValues } from './setting.ts'
 import { SETTINGS } from './table.ts'
 
+const REDIS = {
+  redisUrl: SETTINGS.redisUrl,
+  redisCa: SETTINGS.redisCa,
+  allowUnsafeRedis: SETTINGS.allowUnsafeRedis,
+  shards: SETTINGS.shards,
+}
+
+const LOG = { logLevel: SETTINGS.logLevel, logFormat: SETTINGS.logFormat }
+
+const STANDALONE = Object.freeze({
+  port: SETTINGS.port,
+  host: SETTINGS.host,
+  opsPort: SETTINGS.opsPort,
+  dataDir: SETTINGS.dataDir,
+  manifests: SETTINGS.manifests,
+  ...REDIS,
+  redisMaxmemoryBytes: SETTINGS.redisMaxmemoryBytes,
+  executorConcurrency: SETTINGS.executorConcurrency,
+  token: SETTINGS.token,
+  secretsKey: SETTINGS.secretsKey,
+  egressAllow: SETTINGS.egressAllow,
+  egressDeny: SETTINGS.egressDeny,
+  ...LOG,
+})
+
 const EXECUTOR = Object.freeze({
   host: SETTINGS.host,
   opsPort: SETTINGS.opsPort,
-  redisUrl: SETTINGS.redisUrl,
-  allowUnsafeRedis: SETTINGS.allowUnsafeRedis,
-  shards: SETTINGS.shards,
+  ...REDIS,
   executorConcurrency: SETTINGS.executorConcurrency,
   secretsKey: SETTINGS.secretsKey,
   egressAllow: SETTINGS.egressAllow,
   egressDeny: SETTINGS.egressDeny,
-  logLevel: SETTINGS.logLevel,
-  logFormat: SETTINGS.logFormat,
+  podName: SETTINGS.podName,
+  ...LOG,
 })
 
 const API = Object.freeze({
   port: SETTINGS.port,
   host: SETTINGS.host,
   opsPort: SETTINGS.opsPort,
-  redisUrl: SETTINGS.redisUrl,
-  allowUnsafeRedis: SETTINGS.allowUnsafeRedis,
-  shards: SETTINGS.shards,
+  ...REDIS,
   token: SETTINGS.token,
   secretsKey: SETTINGS.secretsKey,
   egressAllow: SETTINGS.egressAllow,
   egressDeny: SETTINGS.egressDeny,
-  logLevel: SETTINGS.logLevel,
-  logFormat: SETTINGS.logFormat,
+  resources: SETTINGS.resources,
+  podNamespace: SETTINGS.podNamespace,
+  watchNamespaces: SETTINGS.watchNamespaces,
+  ...LOG,
+})
+
+const CONTROLLER = Object.freeze({
+  host: SETTINGS.host,
+  opsPort: SETTINGS.opsPort,
+  ...REDIS,
+  secretsKey: SETTINGS.secretsKey,
+  podName: SETTINGS.podName,
+  podNamespace: SETTINGS.podNamespace,
+  watchNamespaces: SETTINGS.watchNamespaces,
+  executorDeployment: SETTINGS.executorDeployment,
+  scalingMode: SETTINGS.scalingMode,
+  scalingMin: SETTINGS.scalingMin,
+  scalingMax: SETTINGS.scalingMax,
+  scalingCallsPerPod: SETTINGS.scalingCallsPerPod,
+  scalingDownSeconds: SETTINGS.scalingDownSeconds,
+  ...LOG,
 })
 
 /** The settings each role takes, in the order of its help. */
-export const ROLE_TABLES = Object.freeze({ standalone: SETTINGS, api: API, executor: EXECUTOR })
+export const ROLE_TABLES = Object.freeze({
+  standalone: STANDALONE,
+  controller: CONTROLLER,
+  api: API,
+  executor: EXECUTOR,
+})
 
 export type RoleName = keyof typeof ROLE_TABLES
 
 /** What the standalone runs with. `manifests` is always a folder: the one named, or the data folder's. */
-export type StandaloneSettings = Omit<SettingValues<typeof SETTINGS>, 'manifests'> & {
+export type StandaloneSettings = Omit<SettingValues<typeof STANDALONE>, 'manifests'> & {
   readonly manifests: string
 }
 
@@ -51,14 +97,26 @@ export type ApiSettings = Omit<SettingValues<typeof API>, 'redisUrl' | 'secretsK
 }
 
 /** What an executor runs with; `host` is for its ops port. */
-export type ExecutorSettings = Omit<SettingValues<typeof EXECUTOR>, 'redisUrl' | 'secretsKey'> & {
+export type ExecutorSettings = Omit<SettingValues<typeof EXECUTOR>, 'redisUrl' | 'secretsKey' | 'podName'> & {
   readonly redisUrl: string
   readonly secretsKey: KeyObject
+  readonly podName: string
+}
+
+/** What the controller runs with; `host` is for its ops port. */
+export type ControllerSettings = Omit<
+  SettingValues<typeof CONTROLLER>,
+  'redisUrl' | 'secretsKey' | 'podName' | 'podNamespace'
+> & {
+  readonly redisUrl: string
+  readonly secretsKey: KeyObject
+  readonly podName: string
+  readonly podNamespace: string
 }
 
 /** @throws StartupError with every mistake, one a line */
 export function loadStandaloneSettings(env: Environment, flags: GivenFlags): StandaloneSettings {
-  const { values, mistakes } = readSettings(SETTINGS, env, flags)
+  const { values, mistakes } = readSettings(STANDALONE, env, flags)
   refuseMistakes([...mistakes, ...equalPorts(values.port, values.opsPort)])
   const dataDir = resolve(values.dataDir)
   return Object.freeze({ ...values, dataDir, manifests: values.manifests ?? join(dataDir, 'resources') })
@@ -74,7 +132,28 @@ export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSetting
 /** @throws StartupError with every mistake, one a line */
 export function loadExecutorSettings(env: Environment, flags: GivenFlags): ExecutorSettings {
   const { values, mistakes } = readSettings(EXECUTOR, env, flags)
-  return Object.freeze({ ...values, ...requireShared(values, mistakes) })
+  return Object.freeze({
+    ...values,
+    ...requireShared(values, mistakes),
+    podName: values.podName ?? hostname(),
+  })
+}
+
+/** @throws StartupError with every mistake, one a line */
+export function loadControllerSettings(env: Environment, flags: GivenFlags): ControllerSettings {
+  const { values, mistakes } = readSettings(CONTROLLER, env, flags)
+  const found = [...mistakes]
+  if (values.scalingMin > values.scalingMax) {
+    found.push(
+      `PUNCTUAL_SCALING_MIN is ${values.scalingMin} and PUNCTUAL_SCALING_MAX is ${values.scalingMax}: the first must not be the greater.`,
+    )
+  }
+  const podNamespace = values.podNamespace ?? ''
+  if (podNamespace === '' && !isReported(mistakes, 'PUNCTUAL_POD_NAMESPACE', '--pod-namespace')) {
+    found.push('PUNCTUAL_POD_NAMESPACE is not set: the controller keeps its lease in its own namespace.')
+  }
+  const shared = requireShared(values, found)
+  return Object.freeze({ ...values, ...shared, podName: values.podName ?? hostname(), podNamespace })
 }
 
 function refuseMistakes(mistakes: readonly string[]): void {

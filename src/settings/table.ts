@@ -6,6 +6,9 @@ import {
   oneOf,
   parseEgressEntries,
   parseListenHost,
+  parseNamespace,
+  parseNamespaces,
+  parseObjectName,
   parsePath,
   parseRedisUrl,
   parseSecretsKey,
@@ -17,12 +20,17 @@ import type { Setting } from './setting.ts'
 
 const PORT_MAX = 65_535
 const EXECUTOR_CONCURRENCY_MAX = 20_000
+const EXECUTOR_PODS_MAX = 1_000
+const SCALING_DOWN_SECONDS_MAX = 86_400
 /** Below this Redis 7 cannot hold its own bookkeeping and a batch at once. */
 const REDIS_MAXMEMORY_BYTES_MIN = 16 * 1024 ** 2
 const REDIS_MAXMEMORY_BYTES_MAX = 4 * 1024 ** 4
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export const LOG_FORMATS = ['auto', 'json', 'text'] as const
+/** Where the API writes edits of queues. */
+export const RESOURCE_HOMES = ['engine', 'kubernetes'] as const
+export const SCALING_MODES = ['builtin', 'fixed'] as const
 
 /** Every setting there is, in the order of the help. The keys are the names in the typed objects. */
 export const SETTINGS = Object.freeze({
@@ -70,6 +78,14 @@ export const SETTINGS = Object.freeze({
     initialText: 'none: standalone starts its own',
     isSecret: true,
     parse: optional(parseRedisUrl),
+  }),
+  redisCa: setting({
+    variable: 'PUNCTUAL_REDIS_CA',
+    placeholder: 'file',
+    help: 'PEM file of the authorities that a rediss:// server is verified by',
+    initial: null,
+    initialText: "Node's own",
+    parse: optional(parsePath),
   }),
   redisMaxmemoryBytes: setting({
     variable: 'PUNCTUAL_REDIS_MAXMEMORY',
@@ -137,6 +153,79 @@ export const SETTINGS = Object.freeze({
     initial: Object.freeze([]),
     initialText: 'none',
     parse: parseEgressEntries,
+  }),
+  podName: setting({
+    variable: 'PUNCTUAL_POD_NAME',
+    placeholder: 'name',
+    help: 'this pod: its identity in the lease, and the name of an executor',
+    initial: null,
+    initialText: 'the host name',
+    parse: optional(parseObjectName),
+  }),
+  podNamespace: setting({
+    variable: 'PUNCTUAL_POD_NAMESPACE',
+    placeholder: 'namespace',
+    help: "the operator's own namespace, where its lease and its executors are",
+    initial: null,
+    initialText: 'none',
+    parse: optional(parseNamespace),
+  }),
+  watchNamespaces: setting({
+    variable: 'PUNCTUAL_WATCH_NAMESPACES',
+    placeholder: 'list',
+    help: 'look at these namespaces only, separated by commas',
+    initial: null,
+    initialText: 'all',
+    parse: optional(parseNamespaces),
+  }),
+  resources: setting<(typeof RESOURCE_HOMES)[number]>({
+    variable: 'PUNCTUAL_RESOURCES',
+    placeholder: 'home',
+    help: 'where edits of queues go: kubernetes writes HttpQueue resources, engine goes straight to Redis',
+    initial: 'engine',
+    parse: oneOf(RESOURCE_HOMES),
+  }),
+  executorDeployment: setting({
+    variable: 'PUNCTUAL_EXECUTOR_DEPLOYMENT',
+    placeholder: 'name',
+    help: 'the Deployment to scale',
+    initial: 'punctual-executor',
+    parse: parseObjectName,
+  }),
+  scalingMode: setting<(typeof SCALING_MODES)[number]>({
+    variable: 'PUNCTUAL_SCALING_MODE',
+    placeholder: 'mode',
+    help: 'builtin scales executors by what they have to do, fixed leaves them as they are',
+    initial: 'builtin',
+    parse: oneOf(SCALING_MODES),
+  }),
+  scalingMin: setting({
+    variable: 'PUNCTUAL_SCALING_MIN',
+    placeholder: 'number',
+    help: 'executor pods there always are',
+    initial: 0,
+    parse: integerBetween(0, EXECUTOR_PODS_MAX),
+  }),
+  scalingMax: setting({
+    variable: 'PUNCTUAL_SCALING_MAX',
+    placeholder: 'number',
+    help: 'executor pods there are at most',
+    initial: 10,
+    parse: integerBetween(1, EXECUTOR_PODS_MAX),
+  }),
+  scalingCallsPerPod: setting({
+    variable: 'PUNCTUAL_SCALING_CALLS_PER_POD',
+    placeholder: 'number',
+    help: 'calls at once that one executor pod should carry before another is asked for',
+    initial: 200,
+    parse: integerBetween(1, EXECUTOR_CONCURRENCY_MAX),
+  }),
+  scalingDownSeconds: setting({
+    variable: 'PUNCTUAL_SCALING_DOWN_SECONDS',
+    placeholder: 'seconds',
+    help: 'how long fewer executor pods must have been enough before there are fewer',
+    initial: 120,
+    parse: integerBetween(0, SCALING_DOWN_SECONDS_MAX),
   }),
   logLevel: setting<(typeof LOG_LEVELS)[number]>({
     variable: 'PUNCTUAL_LOG_LEVEL',

@@ -26,7 +26,12 @@ async function run(
   const program = buildProgram({
     version: '1.2.3',
     env: options.env ?? {},
-    roles: { standalone: role('standalone'), api: role('api'), executor: role('executor') },
+    roles: {
+      standalone: role('standalone'),
+      controller: role('controller'),
+      api: role('api'),
+      executor: role('executor'),
+    },
     output: { writeOut: (text) => void (out += text), writeErr: (text) => void (err += text) },
     ...(options.client === undefined ? {} : { registerClientCommands: options.client }),
   })

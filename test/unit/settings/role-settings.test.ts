@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -5,6 +6,7 @@ import { StartupError } from '../../../src/domain/errors.ts'
 import {
   describeSettings,
   loadApiSettings,
+  loadControllerSettings,
   loadExecutorSettings,
   loadStandaloneSettings,
   unknownVariables,
@@ -34,6 +36,7 @@ describe('defaults', () => {
       dataDir: resolve('.punctual'),
       manifests: resolve('.punctual/resources'),
       redisUrl: null,
+      redisCa: null,
       redisMaxmemoryBytes: 1024 ** 3,
       allowUnsafeRedis: false,
       shards: 4,
@@ -219,6 +222,59 @@ describe('api and executor', () => {
     const env = { PUNCTUAL_REDIS_URL: 'redis://r', PUNCTUAL_SECRETS_KEY: KEY, PUNCTUAL_PORT: 'wrong' }
     expect(loadExecutorSettings(env, {})).toMatchObject({ redisUrl: 'redis://r', opsPort: 9090 })
     expect(loadExecutorSettings(env, {})).not.toHaveProperty('port')
+  })
+})
+
+describe('the controller', () => {
+  const env = { PUNCTUAL_REDIS_URL: 'redis://r', PUNCTUAL_SECRETS_KEY: KEY, PUNCTUAL_POD_NAMESPACE: 'tools' }
+  const mistake = (given: Record<string, string>) =>
+    mistakesOf(() => loadControllerSettings({ ...env, ...given }, {}))
+
+  it('has the defaults of the reference', () => {
+    expect(loadControllerSettings(env, {})).toMatchObject({
+      podName: hostname(),
+      podNamespace: 'tools',
+      watchNamespaces: null,
+      executorDeployment: 'punctual-executor',
+      scalingMode: 'builtin',
+      scalingMin: 0,
+      scalingMax: 10,
+      scalingCallsPerPod: 200,
+      scalingDownSeconds: 120,
+    })
+  })
+
+  it('needs its namespace, and says so beside the other mistakes', () => {
+    expect(mistakesOf(() => loadControllerSettings({}, {}))).toHaveLength(3)
+    expect(mistake({ PUNCTUAL_POD_NAMESPACE: '' })).toEqual([
+      'PUNCTUAL_POD_NAMESPACE is not set: the controller keeps its lease in its own namespace.',
+    ])
+    expect(mistake({ PUNCTUAL_POD_NAMESPACE: 'Tools' })).toHaveLength(1)
+  })
+
+  it('reads a list of namespaces', () => {
+    const list = { ...env, PUNCTUAL_WATCH_NAMESPACES: 'shop, mail,shop' }
+    expect(loadControllerSettings(list, {}).watchNamespaces).toEqual(['shop', 'mail'])
+  })
+
+  it('refuses a minimum above the maximum', () => {
+    expect(mistake({ PUNCTUAL_SCALING_MIN: '3', PUNCTUAL_SCALING_MAX: '2' })).toEqual([
+      'PUNCTUAL_SCALING_MIN is 3 and PUNCTUAL_SCALING_MAX is 2: the first must not be the greater.',
+    ])
+  })
+
+  it.each([
+    ['PUNCTUAL_WATCH_NAMESPACES', ','],
+    ['PUNCTUAL_WATCH_NAMESPACES', 'a.b'],
+    ['PUNCTUAL_WATCH_NAMESPACES', Array.from({ length: 51 }, (_, index) => `n${index}`).join()],
+    ['PUNCTUAL_EXECUTOR_DEPLOYMENT', 'Executor'],
+    ['PUNCTUAL_POD_NAME', 'a_b'],
+    ['PUNCTUAL_SCALING_MODE', 'external'],
+    ['PUNCTUAL_SCALING_MAX', '0'],
+    ['PUNCTUAL_SCALING_CALLS_PER_POD', '0'],
+    ['PUNCTUAL_SCALING_DOWN_SECONDS', '-1'],
+  ])('refuses %s=%s', (variable, text) => {
+    expect(mistake({ [variable]: text })).toHaveLength(1)
   })
 })
 
