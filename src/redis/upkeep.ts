@@ -20,17 +20,31 @@ const POUR_AHEAD_MS = 60_000
 /** Executors and pages one call of `reap` or `sweep` deals with at most. */
 const REAPED_EXECUTORS_MAX = 16
 const REAP_PAGES_MAX = 100
+/** A queue's place in the ring can only be wrong by a defect of ours: one queue a shard is looked at this often. */
+const RING_CHECK_EVERY_MS = 60_000
 /** The longest a hard deadline can lie ahead of its claim. */
 const HARD_DEADLINE_MS_MAX = TIMEOUT_SECONDS_MAX * 1000 + HARD_DEADLINE_GRACE_MS
 
 export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
   const keys = shardKeys(engine, shard)
+  let ringCheckAtMs = 0
   return {
     shard,
     glance: () => glance(engine, keys),
     promote: () => promote(engine, keys),
     reap: () => reap(engine, keys),
-    sweep: () => sweep(engine, keys),
+    sweep: async () => {
+      await mendSystemQueue(engine, keys)
+      await freeOverdue(engine, keys)
+      const hasGarbage = await collectGarbage(engine, keys)
+      const hasCalls = await evictCalls(engine, keys)
+      const nowMs = engine.runner.redisNowMs(shard)
+      if (nowMs >= ringCheckAtMs) {
+        await checkRing(engine, keys)
+        ringCheckAtMs = nowMs + RING_CHECK_EVERY_MS
+      }
+      return { isMore: hasGarbage || hasCalls }
+    },
   }
 }
 
@@ -171,14 +185,6 @@ async function reapPage(
   return [...codes].filter((code) => code === 'b' || code === 'f').length
 }
 
-async function sweep(engine: Engine, keys: ShardKeys): Promise<{ isMore: boolean }> {
-  await freeOverdue(engine, keys)
-  const hasGarbage = await collectGarbage(engine, keys)
-  const hasCalls = await evictCalls(engine, keys)
-  await checkRing(engine, keys)
-  return { isMore: hasGarbage || hasCalls }
-}
-
 /** Frees jobs in flight past their hard deadline, whatever their holder says. Bounded by the jobs in flight. */
 async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
   const executors = await engine.runner.read((redis) => redis.zrange(keys.ex, '0', '-1'))
@@ -214,7 +220,6 @@ async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEnt
 async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
   const [, drawn] = ((await engine.runner.read((redis) => redis.hrandfield(keys.names, 1, 'WITHVALUES'))) ??
     []) as string[]
-  await mendSystemQueue(engine, keys)
   await checkInRing(engine, keys, SYSTEM_QUEUE)
   if (drawn !== undefined) await checkInRing(engine, keys, drawn)
 }
