@@ -1,5 +1,9 @@
+import type { ObjectRef } from './kube-object.ts'
+
 /** The executor pods as the API server knows them. */
 export interface FleetState {
+  /** The Deployment, for events about it. */
+  readonly ref: ObjectRef
   /** As written in the Deployment's scale. */
   readonly desired: number
   /** Pods that exist and are not on their way out. */
