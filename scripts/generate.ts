@@ -3,23 +3,20 @@
  * something is stale. The same sources give the same bytes on every machine.
  *
  * openapi.yaml → src/contract/generated/wire.ts (types of the bodies), openapi-document.ts (the document)
+ * crds/*.yaml → src/resources/generated/kinds.ts (types of spec and status)
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { compile } from 'json-schema-to-typescript'
 import { parse } from 'yaml'
+import { crdDefinitions } from './crd-definitions.ts'
+import type { CrdDocument, JsonValue } from './crd-definitions.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = 'src/contract/generated'
 const BANNER = '// Generated from openapi.yaml by `npm run generate`: change that file, not this one.\n'
+const KINDS_BANNER = '// Generated from crds/ by `npm run generate`: change those files, not this one.\n'
 
-type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue }
 interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, JsonValue>> }
 }
@@ -29,16 +26,28 @@ async function generateAll(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     [`${FOLDER}/wire.ts`, await wireTypes(document)],
     [`${FOLDER}/openapi-document.ts`, documentText(document)],
+    ['src/resources/generated/kinds.ts', await kindTypes()],
   ])
 }
 
 async function wireTypes(document: OpenApiDocument): Promise<string> {
-  const root = {
-    title: 'Unused',
-    type: 'object',
-    additionalProperties: false,
-    definitions: toDefinitions(document.components.schemas),
-  } as const
+  return `${BANNER}${await typesOf(toDefinitions(document.components.schemas))}`
+}
+
+async function kindTypes(): Promise<string> {
+  const folder = join(ROOT, 'crds')
+  const names = (await readdir(folder)).sort()
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+  const types = await typesOf(crdDefinitions(texts.map((text) => parse(text) as CrdDocument)))
+  // What is read of a resource is not to be changed in place.
+  const readonly = types
+    .replaceAll(/^( +)(\w+\??: )/gm, '$1readonly $2')
+    .replaceAll(/(\w+)\[\]/g, 'readonly $1[]')
+  return `${KINDS_BANNER}${readonly}`
+}
+
+async function typesOf(definitions: JsonValue): Promise<string> {
+  const root = { title: 'Unused', type: 'object', additionalProperties: false, definitions } as const
   const source = await compile(root as unknown as Parameters<typeof compile>[0], 'Unused', {
     bannerComment: '',
     unreachableDefinitions: true,
@@ -47,7 +56,7 @@ async function wireTypes(document: OpenApiDocument): Promise<string> {
     ignoreMinAndMaxItems: true,
     style: { semi: false, singleQuote: true, printWidth: 110 },
   })
-  return `${BANNER}${withoutRemarks(source)}`
+  return withoutRemarks(source)
 }
 
 /** Drops what the compiler says about its own input: where a type was found, and the root that has no use. */

@@ -4,10 +4,10 @@ import { readerOfCrd, shown } from './crd-schema.ts'
 import type { SpecReader } from './crd-schema.ts'
 import { fieldName } from './field-path.ts'
 import type { FieldPath, FieldProblem } from './field-path.ts'
+import type { HttpQueueSpec, TeamSettingsSpec } from './generated/kinds.ts'
 import { settingsOfSpec } from './queue-spec.ts'
-import type { HttpQueueSpec } from './queue-spec.ts'
 import { API_VERSION } from './resource.ts'
-import type { ManifestProblem, Resource, SecretRef } from './resource.ts'
+import type { ManifestProblem, Resource } from './resource.ts'
 import { secretDataOf } from './secret-data.ts'
 import { isBlank, parseManifest } from './yaml-documents.ts'
 
@@ -155,11 +155,6 @@ function makeQueue(fields: Fields, head: Head, reader: SpecReader): Made {
   return { resource: { kind: 'HttpQueue', ...head, queueName: spec.queueName ?? head.name, settings } }
 }
 
-interface TeamSettingsSpec {
-  readonly egress?: { readonly allow: readonly string[] }
-  readonly signing?: { readonly secretRefs: readonly SecretRef[] }
-}
-
 function makeTeamSettings(fields: Fields, { team, name }: Head, reader: SpecReader): Made {
   const read = readSpec(fields, reader)
   const problems: FieldProblem[] = 'problems' in read ? [...read.problems] : []
@@ -169,7 +164,7 @@ function makeTeamSettings(fields: Fields, { team, name }: Head, reader: SpecRead
       reason: `${shown(name)} must be team: a team has one TeamSettings.`,
     })
   }
-  const spec = 'problems' in read ? {} : (read.spec as TeamSettingsSpec)
+  const spec: Partial<TeamSettingsSpec> = 'problems' in read ? {} : (read.spec as TeamSettingsSpec)
   const egressAllow = spec.egress?.allow ?? []
   egressAllow.forEach((entry, index) => {
     const reason = egressEntryProblem(entry)

@@ -2,24 +2,7 @@ import type { SuccessAssertion } from '../domain/assertion.ts'
 import { ASSERTION_TEXT_CHARACTERS_MAX } from '../domain/limits.ts'
 import type { CallbackEvents, QueueSettings } from '../domain/queue-settings.ts'
 import type { FieldProblem } from './field-path.ts'
-
-/** `HttpQueue.spec` as the CRD describes it, defaults filled in. */
-export interface HttpQueueSpec {
-  readonly queueName?: string
-  readonly active: boolean
-  readonly timeoutSeconds: number
-  readonly retriesEnabled: boolean
-  readonly retryDelays: readonly number[]
-  readonly successAssertions: ReadonlyArray<{
-    readonly type: keyof typeof ASSERTION_TYPES
-    readonly value: number | string
-  }>
-  readonly alertsEnabled: boolean
-  readonly maxParallelism?: number | null
-  readonly dlqRetentionDays: QueueSettings['dlqRetentionDays']
-  readonly callbackEvents: keyof typeof CALLBACK_EVENTS
-  readonly strictParallelism: boolean
-}
+import type { AssertionSpec, HttpQueueSpec } from './generated/kinds.ts'
 
 const ASSERTION_TYPES = {
   StatusCodeEquals: 'status_code_equals',
@@ -102,7 +85,7 @@ function wholeNumber(value: number | string, min: number, max: number): number |
   return typeof number === 'number' && number >= min && number <= max ? number : null
 }
 
-function specOfAssertion(assertion: SuccessAssertion): HttpQueueSpec['successAssertions'][number] {
+function specOfAssertion(assertion: SuccessAssertion): AssertionSpec {
   switch (assertion.type) {
     case 'status_code_equals':
       return { type: 'StatusCodeEquals', value: assertion.value }

@@ -1,4 +1,5 @@
 import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { SecretRef } from './generated/kinds.ts'
 
 export const API_VERSION = 'punctual.dev/v1alpha1'
 
@@ -12,12 +13,6 @@ export interface HttpQueueResource {
   /** The name jobs are pushed to: `spec.queueName`, else `metadata.name`. */
   readonly queueName: string
   readonly settings: QueueSettings
-}
-
-/** Names one value of a Secret of the same team. */
-export interface SecretRef {
-  readonly name: string
-  readonly key: string
 }
 
 export interface TeamSettingsResource {

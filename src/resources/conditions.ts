@@ -1,0 +1,107 @@
+import { excerpt } from '../domain/excerpt.ts'
+
+export type ConditionStatus = 'True' | 'False' | 'Unknown'
+
+/** One entry of `status.conditions`, as Kubernetes writes it (`metav1.Condition`). */
+export interface Condition {
+  readonly type: string
+  readonly status: ConditionStatus
+  readonly observedGeneration?: number
+  /** RFC 3339, whole seconds. */
+  readonly lastTransitionTime: string
+  readonly reason: string
+  readonly message: string
+}
+
+/** Reasons of the conditions that every kind has. */
+interface SharedReasons {
+  readonly Reconciling: 'Progressing' | 'ProgressingWithRetry' | 'Deleting'
+  readonly Stalled: 'InvalidSpec' | 'Forbidden'
+}
+
+/** Reasons that a kind gives, by condition: what a person can look up and a script can test. */
+export interface ReasonsOf {
+  readonly HttpQueue: SharedReasons & {
+    readonly Ready:
+      | 'Reconciled'
+      | 'InvalidSpec'
+      | 'NameTaken'
+      | 'BackendUnavailable'
+      | 'BackendReplaced'
+      | 'Pending'
+      | 'Deleting'
+    readonly Dispatching: 'Active' | 'Paused'
+  }
+  readonly TeamSettings: SharedReasons & {
+    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'SecretNotFound' | 'BackendUnavailable' | 'Pending'
+  }
+  readonly ApiToken: SharedReasons & {
+    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'SecretNotFound' | 'BackendUnavailable' | 'Pending'
+  }
+}
+
+export type ReconciledKind = keyof ReasonsOf
+
+/** A condition as a reconciler wants it. */
+export type WantedCondition<Kind extends ReconciledKind> = {
+  [Type in keyof ReasonsOf[Kind] & string]: {
+    readonly type: Type
+    readonly status: ConditionStatus
+    readonly reason: ReasonsOf[Kind][Type]
+    readonly message: string
+  }
+}[keyof ReasonsOf[Kind] & string]
+
+/** They tell of something out of the ordinary: waiters take their absence for all is well. */
+const ABNORMAL_TRUE: ReadonlySet<string> = new Set(['Reconciling', 'Stalled'])
+/** The CRDs take more; a table in a terminal does not. */
+const MESSAGE_CHARACTERS_MAX = 1_024
+
+/**
+ * The whole list to write: what is wanted, sorted by type, with the time of the last change of each status. What is
+ * not wanted any more is left off, and so are `Reconciling` and `Stalled` unless they are true.
+ * @param before as the object holds them now; conditions of others are not ours to write and are left off
+ * @param generation of the spec that was looked at
+ */
+export function mergeConditions<Kind extends ReconciledKind>(
+  before: readonly Condition[],
+  wanted: ReadonlyArray<WantedCondition<Kind>>,
+  seen: { readonly generation: number; readonly wallMs: number },
+): readonly Condition[] {
+  const former = new Map(before.map((condition) => [condition.type, condition]))
+  return wanted
+    .filter(({ type, status }) => !ABNORMAL_TRUE.has(type) || status === 'True')
+    .map(({ type, status, reason, message }) => {
+      const same = former.get(type)
+      return {
+        type,
+        status,
+        observedGeneration: seen.generation,
+        lastTransitionTime: same?.status === status ? same.lastTransitionTime : wholeSeconds(seen.wallMs),
+        reason,
+        message: excerpt(message, MESSAGE_CHARACTERS_MAX),
+      }
+    })
+    .sort((a, b) => (a.type < b.type ? -1 : 1))
+}
+
+/**
+ * Whether two statuses say the same, so that no write is due: fields in any order, absent and undefined alike.
+ * Lists count with their order; that of conditions is always the same.
+ */
+export function isSameStatus(before: unknown, after: unknown): boolean {
+  if (Object.is(before, after)) return true
+  if (!isObject(before) || !isObject(after)) return false
+  if (Array.isArray(before) !== Array.isArray(after)) return false
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].every((name) => isSameStatus(before[name], after[name]))
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+/** As the API server keeps it: with milliseconds, what is read would never equal what was written. */
+function wholeSeconds(wallMs: number): string {
+  return new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
+}
