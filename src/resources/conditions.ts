@@ -47,7 +47,7 @@ export type WantedCondition<Kind extends ReconciledKind> = {
   [Type in keyof ReasonsOf[Kind] & string]: {
     readonly type: Type
     readonly status: ConditionStatus
-    readonly reason: ReasonsOf[Kind][Type]
+    readonly reason: ReasonsOf[Kind][Type] & string
     readonly message: string
   }
 }[keyof ReasonsOf[Kind] & string]
