@@ -1,5 +1,7 @@
+import type { ClusterMetrics } from '../../src/ports/cluster-metrics.ts'
 import type { Logger } from '../../src/ports/logger.ts'
 import type { Metrics } from '../../src/ports/metrics.ts'
+import type { ReconcileMetrics } from '../../src/ports/reconcile-metrics.ts'
 
 export const quietLogger: Logger = {
   debug: () => undefined,
@@ -20,4 +22,21 @@ export const quietMetrics: Metrics = {
   clockJumped: () => undefined,
   callRecordsDropped: () => undefined,
   redisStep: () => undefined,
+}
+
+export const quietReconcileMetrics: ReconcileMetrics = {
+  reconciled: () => undefined,
+  queueDepth: () => undefined,
+  keyAdded: () => undefined,
+  keyRetried: () => undefined,
+  keyWaited: () => undefined,
+  workersActive: () => undefined,
+  leading: () => undefined,
+  eventsDropped: () => undefined,
+}
+
+export const quietClusterMetrics: ClusterMetrics = {
+  requestEnded: () => undefined,
+  watchEnded: () => undefined,
+  watchHeard: () => undefined,
 }

@@ -1,0 +1,23 @@
+/** Bounds of this folder alone; those the whole service shares stand in `domain/limits.ts`. */
+
+// Requests.
+/** From the call to the last byte of the answer, waiting for the bucket and retries included. */
+export const REQUEST_TIMEOUT_MS = 30_000
+export const CONNECT_TIMEOUT_MS = 10_000
+/** Connections for everything but watches. Each watch has one of its own. */
+export const API_CONNECTIONS_MAX = 4
+export const WATCH_CONNECTIONS_MAX = 256
+/** Below the 90 s or more of API servers and of the balancers before them. */
+export const KEEP_ALIVE_MS = 30_000
+/** TCP probes of a silent connection; the same as client-go. */
+export const TCP_KEEP_ALIVE_MS = 30_000
+/** Enough for 10,000 first statuses within two minutes; the API server's own fairness does the rest. */
+export const REQUESTS_PER_SECOND = 200
+export const REQUESTS_BURST = 400
+/** Tries of one request that the server asked to send later. */
+export const TRIES_MAX = 5
+/** The most a Retry-After is believed. */
+export const RETRY_AFTER_MS_MAX = 60_000
+/** A list of all objects at once, the answer to an expired page, is the longest. */
+export const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+export const ERROR_TEXT_CHARACTERS_MAX = 1_000

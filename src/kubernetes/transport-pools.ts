@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Pool } from 'undici'
+import type { ClusterTls } from './cluster-config.ts'
+import {
+  API_CONNECTIONS_MAX,
+  CONNECT_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  TCP_KEEP_ALIVE_MS,
+  WATCH_CONNECTIONS_MAX,
+} from './bounds.ts'
+
+/** The connections to one API server: few that all calls share, and one for each watch. */
+export interface TransportPools {
+  /** When authority, certificate or key are others than last time, new connections are opened and the old ones left. */
+  under(tls: ClusterTls): { readonly api: Pool; readonly watch: Pool }
+  /** Cuts what is under way. */
+  close(): Promise<void>
+}
+
+export function createTransportPools(origin: string): TransportPools {
+  let current: { readonly tls: ClusterTls; readonly api: Pool; readonly watch: Pool } | null = null
+
+  return {
+    under: (tls) => {
+      if (current !== null && isDeepStrictEqual(current.tls, tls)) return current
+      // Requests and watches under way end on the connections they have.
+      for (const pool of poolsOf(current)) void pool.close()
+      current = {
+        tls,
+        api: openPool(origin, tls, API_CONNECTIONS_MAX),
+        watch: openPool(origin, tls, WATCH_CONNECTIONS_MAX),
+      }
+      return current
+    },
+    close: async () => {
+      const pools = poolsOf(current)
+      current = null
+      await Promise.all(pools.map((pool) => pool.destroy()))
+    },
+  }
+}
+
+function poolsOf(pair: { readonly api: Pool; readonly watch: Pool } | null): readonly Pool[] {
+  return pair === null ? [] : [pair.api, pair.watch]
+}
+
+function openPool(origin: string, tls: ClusterTls, connections: number): Pool {
+  return new Pool(origin, {
+    connections,
+    // Over HTTP/2 all watches would share one connection, and a dead one is not noticed.
+    allowH2: false,
+    pipelining: 1,
+    // undici's clocks restart at every byte; ours do not.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    connect: {
+      ...tls,
+      timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+    },
+  })
+}

@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http'
+import type { Effect } from './fake-api-faults.ts'
+import type { Change, Collection, FakeObjects } from './fake-api-objects.ts'
+
+/** One open watch, which a test can end in every way. */
+export interface FakeWatch {
+  readonly collection: Collection
+  readonly namespace: string | null
+  /** Since which version it was asked for. */
+  readonly from: string
+  /** Sends these bytes as they are. */
+  write(text: string): void
+  bookmark(): void
+  error(code: number, reason: string): void
+  /** Ends the body as the server does when its `timeoutSeconds` are over. */
+  end(): void
+  reset(): void
+  /** From here on nothing comes, and the connection stays. */
+  silence(): void
+}
+
+export interface WatchRequest {
+  readonly collection: Collection
+  readonly namespace: string | null
+  readonly kind: string
+  readonly query: URLSearchParams
+  readonly effect: Effect | null
+  readonly matches: (object: Change['object']) => boolean
+}
+
+export interface FakeWatches {
+  readonly open: readonly FakeWatch[]
+  begin(request: WatchRequest, response: ServerResponse): void
+}
+
+export function createFakeWatches(objects: FakeObjects): FakeWatches {
+  const open: Array<FakeWatch & { tell(change: Change): void }> = []
+  objects.onChange((change) => {
+    for (const watch of open.slice()) watch.tell(change)
+  })
+  return {
+    open,
+    begin: (request, response) => {
+      const watch = createWatch(request, response, objects)
+      open.push(watch)
+      response.on('close', () => open.splice(open.indexOf(watch), 1))
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.flushHeaders()
+      if (Number(watch.from) < objects.floor) return watch.error(410, 'Expired')
+      for (const change of objects.since(Number(watch.from), request.collection, request.namespace)) {
+        watch.tell(change)
+      }
+    },
+  }
+}
+
+function createWatch(
+  { collection, namespace, kind, query, effect, matches }: WatchRequest,
+  response: ServerResponse,
+  objects: FakeObjects,
+): FakeWatch & { tell(change: Change): void } {
+  let isSilent = effect?.do === 'silence'
+  let told = 0
+
+  function write(text: string): void {
+    if (isSilent || response.destroyed || response.writableEnded) return
+    if (effect?.do === 'cut' && text.length > effect.bytes) {
+      response.write(text.slice(0, effect.bytes), () => response.socket?.resetAndDestroy())
+      isSilent = true
+      return
+    }
+    const size = effect?.do === 'split' ? effect.bytes : text.length
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size))
+  }
+
+  function send(type: string, object: unknown): void {
+    write(`${JSON.stringify({ type, object })}\n`)
+  }
+
+  const watch = {
+    collection,
+    namespace,
+    from: query.get('resourceVersion') ?? '0',
+    write,
+    bookmark: () => {
+      const metadata = { resourceVersion: String(objects.version), creationTimestamp: null }
+      send('BOOKMARK', { kind, apiVersion: collection.split('/').slice(2, -1).join('/'), metadata })
+    },
+    error: (code: number, reason: string) => {
+      send('ERROR', {
+        kind: 'Status',
+        apiVersion: 'v1',
+        status: 'Failure',
+        code,
+        reason,
+        message: `${reason} on command`,
+      })
+      response.end()
+    },
+    end: () => void response.end(),
+    reset: () => response.socket?.resetAndDestroy(),
+    silence: () => {
+      isSilent = true
+    },
+    tell: (change: Change) => {
+      const isHere = namespace === null || change.object.metadata.namespace === namespace
+      if (change.collection !== collection || !isHere || !matches(change.object)) return
+      if (effect !== null && 'after' in effect && told >= effect.after) {
+        if (effect.do === 'error-event') watch.error(effect.code, effect.reason)
+        else response.end()
+        isSilent = true
+        return
+      }
+      told += 1
+      send(change.type, change.object)
+      if (effect?.do === 'duplicate') send(change.type, change.object)
+    },
+  }
+  return watch
+}
