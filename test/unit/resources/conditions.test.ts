@@ -1,4 +1,4 @@
-import { assert, constantFrom, property, string } from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Condition, isSameStatus, mergeConditions } from '../../../src/resources/conditions.ts'
 
@@ -49,13 +49,13 @@ test('conditions stand in the order of their types', () => {
 })
 
 test('what tells of trouble is left off when there is none', () => {
-  const trouble: Condition = { ...ready, type: 'Reconciling', reason: 'Progressing' }
+  const trouble: Condition = { ...ready, type: 'Reconciling', reason: 'ProgressingWithRetry' }
   const kept = merged(
     [ready, trouble],
     [
       { type: 'Ready', status: 'True', reason: 'Reconciled', message: 'In force.' },
-      { type: 'Reconciling', status: 'False', reason: 'Progressing', message: '' },
-      { type: 'Stalled', status: 'Unknown', reason: 'Forbidden', message: '' },
+      { type: 'Reconciling', status: 'False', reason: 'ProgressingWithRetry', message: '' },
+      { type: 'Stalled', status: 'Unknown', reason: 'InvalidSpec', message: '' },
     ],
   )
   expect(kept.map(({ type }) => type)).toEqual(['Ready'])
@@ -74,12 +74,12 @@ test('a message longer than 1,024 characters is cut, and not within a character'
 })
 
 test('merging what was merged changes nothing', () => {
-  const statuses = constantFrom('True', 'False', 'Unknown')
-  assert(
-    property(statuses, statuses, string({ maxLength: 2_000 }), (first, second, message) => {
+  const statuses = fc.constantFrom('True', 'False', 'Unknown')
+  fc.assert(
+    fc.property(statuses, statuses, fc.string({ maxLength: 2_000 }), (first, second, message) => {
       const wanted = [
-        { type: 'Ready', status: first, reason: 'Pending', message },
-        { type: 'Reconciling', status: second, reason: 'Progressing', message },
+        { type: 'Ready', status: first, reason: 'BackendUnavailable', message },
+        { type: 'Reconciling', status: second, reason: 'ProgressingWithRetry', message },
       ] as const
       const once = merged([], wanted)
       const later = mergeConditions<'HttpQueue'>(once, wanted, { generation: 2, wallMs: NOW_MS + 60_000 })
