@@ -22,8 +22,9 @@ run: build redis ## build and start Punctual on http://127.0.0.1:8080, with ever
 	echo "Beyond the Internet, jobs may call: $${PUNCTUAL_EGRESS_ALLOW:-nothing} (PUNCTUAL_EGRESS_ALLOW)"; \
 	exec $(RUN) node dist/main.js standalone
 
-test: build ## run every suite: unit, model, simulation and integration, with a real Redis
+test: build ## run every suite but e2e, with a real Redis and a real Kubernetes API server
 	@scripts/redis.sh || true
+	@scripts/control-plane.sh >/dev/null || true
 	@$(RUN) node scripts/test.ts
 
 bench: build ## the side-by-side table (docs/performance.md); QUICK=1 takes three minutes

@@ -49,13 +49,11 @@ build() { # folder
 
 # A folder under its final name is whole: it is filled under another one, whoever is killed or works beside.
 keep() { # how, folder
-  local unfinished status=0
   mkdir -p "$CACHE"
   unfinished="$(mktemp -d "$CACHE/unfinished-XXXXXX")"
-  ("$1" "$unfinished") >&2 || status=$?
-  ((status != 0)) || mv -T "$unfinished" "$2" 2>/dev/null || complete "$2" || status=$?
-  rm -rf "$unfinished"
-  return "$status"
+  trap 'rm -rf "$unfinished"' EXIT
+  ("$1" "$unfinished") >&2 || return 1
+  complete "$2" || mv "$unfinished" "$2"
 }
 
 if [[ -n "${KUBEBUILDER_ASSETS:-}" ]]; then
