@@ -93,3 +93,9 @@ export const SUCCESSFUL_CALL_RECORDS_PER_SECOND = 20
 // Standalone.
 export const SHUTDOWN_GRACE_MS = 10_000
 export const REDIS_MAXMEMORY_BYTES_DEFAULT = 1024 * 1024 * 1024
+
+// Scaling of executors.
+/** There is an executor while anything is due within this: longer than a pod takes to start. */
+export const DUE_HORIZON_MS = 20_000
+/** One more executor than computed once the oldest job that could start has waited for longer, and again after as long. */
+export const OLD_READY_MS = 30_000
