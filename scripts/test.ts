@@ -3,6 +3,7 @@
  * file that does not load and an error outside a test count as failures; so does a skipped test in CI.
  */
 import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { startVitest } from 'vitest/node'
 import { summarise } from './suite-summary.ts'
 import type { SuiteSummary } from './suite-summary.ts'
@@ -19,6 +20,8 @@ interface SuiteResult extends SuiteSummary {
   readonly suite: Suite
   readonly seconds: number
 }
+
+const FIND_CONTROL_PLANE = fileURLToPath(new URL('control-plane.sh', import.meta.url))
 
 const SUITES: readonly Suite[] = [
   { name: 'unit', budgetSeconds: 10 },

@@ -1,6 +1,7 @@
 /** One control plane for all files of this layer: each makes namespaces of its own. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { startControlPlane, type ControlPlane } from '../support/control-plane.ts'
 import { applyDefinitions, openKubernetesApi, type ClusterAccess } from '../support/kubernetes-api.ts'
@@ -13,7 +14,7 @@ declare module 'vitest' {
   }
 }
 
-const FIND = new URL('../../scripts/control-plane.sh', import.meta.url).pathname
+const FIND = fileURLToPath(new URL('../../scripts/control-plane.sh', import.meta.url))
 const DEFINITIONS = new URL('../../crds/', import.meta.url)
 
 let controlPlane: ControlPlane | undefined
