@@ -61,12 +61,16 @@ export async function startCompiledSettings(
 
 /** What calls may reach, as the installation says. The Redis that holds the jobs is never among it. */
 export async function openEgress(
-  settings: { readonly egressAllow: readonly string[]; readonly egressDeny: readonly string[] },
+  settings: {
+    readonly egressAllow: readonly string[]
+    readonly egressDeny: readonly string[]
+    readonly egressAllowable: readonly string[] | null
+  },
   redisUrl: string,
 ): Promise<EgressGuard> {
   return createEgressGuard({
     allow: settings.egressAllow,
     deny: [...settings.egressDeny, ...(await denyOwnRedis(redisUrl))],
-    allowable: null,
+    allowable: settings.egressAllowable,
   })
 }

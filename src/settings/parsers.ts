@@ -119,6 +119,12 @@ export const parseEgressEntries: Parser<readonly string[]> = (text) => {
     : found(Object.freeze(entries))
 }
 
+/** As `parseEgressEntries`; `any` is null, `none` is no entry. */
+export const parseEgressAllowable: Parser<readonly string[] | null> = (text) => {
+  if (text === 'any') return found(null)
+  return text === 'none' ? found(Object.freeze([])) : parseEgressEntries(text)
+}
+
 function entriesOf(list: string): string[] {
   return list
     .split(',')

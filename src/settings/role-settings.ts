@@ -28,6 +28,7 @@ const STANDALONE = Object.freeze({
   secretsKey: SETTINGS.secretsKey,
   egressAllow: SETTINGS.egressAllow,
   egressDeny: SETTINGS.egressDeny,
+  egressAllowable: SETTINGS.egressAllowable,
   ...LOG,
 })
 
@@ -39,6 +40,7 @@ const EXECUTOR = Object.freeze({
   secretsKey: SETTINGS.secretsKey,
   egressAllow: SETTINGS.egressAllow,
   egressDeny: SETTINGS.egressDeny,
+  egressAllowable: SETTINGS.egressAllowable,
   podName: SETTINGS.podName,
   ...LOG,
 })
@@ -52,6 +54,7 @@ const API = Object.freeze({
   secretsKey: SETTINGS.secretsKey,
   egressAllow: SETTINGS.egressAllow,
   egressDeny: SETTINGS.egressDeny,
+  egressAllowable: SETTINGS.egressAllowable,
   resources: SETTINGS.resources,
   podNamespace: SETTINGS.podNamespace,
   watchNamespaces: SETTINGS.watchNamespaces,

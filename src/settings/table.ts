@@ -4,6 +4,7 @@ import {
   bytesBetween,
   integerBetween,
   oneOf,
+  parseEgressAllowable,
   parseEgressEntries,
   parseListenHost,
   parseNamespace,
@@ -153,6 +154,14 @@ export const SETTINGS = Object.freeze({
     initial: Object.freeze([]),
     initialText: 'none',
     parse: parseEgressEntries,
+  }),
+  egressAllowable: setting({
+    variable: 'PUNCTUAL_EGRESS_ALLOWABLE',
+    placeholder: 'list',
+    help: 'the most a team may open by its TeamSettings: CIDRs and host suffixes, any or none',
+    initial: null,
+    initialText: 'any',
+    parse: parseEgressAllowable,
   }),
   podName: setting({
     variable: 'PUNCTUAL_POD_NAME',

@@ -45,9 +45,19 @@ describe('defaults', () => {
       secretsKey: null,
       egressAllow: [],
       egressDeny: [],
+      egressAllowable: null,
       logLevel: 'info',
       logFormat: 'auto',
     })
+  })
+
+  it.each([
+    ['any', null],
+    ['none', []],
+    ['10.0.0.0/8, shop.internal', ['10.0.0.0/8', 'shop.internal']],
+  ])('let teams open %s', (text, egressAllowable) => {
+    const settings = loadStandaloneSettings({ PUNCTUAL_EGRESS_ALLOWABLE: text }, {})
+    expect(settings).toMatchObject({ egressAllowable })
   })
 
   it('hold for an empty variable', () => {
