@@ -57,7 +57,7 @@ function withoutRedis(): string | null {
 
 /** Finds, downloads or builds it, and may take minutes the first time: outside the budget of the suite. */
 function withoutControlPlane(): string | null {
-  const found = spawnSync('scripts/control-plane.sh', {
+  const found = spawnSync(FIND_CONTROL_PLANE, {
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',
   })
