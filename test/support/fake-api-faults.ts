@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+
 /** How a fake API server misbehaves on command. */
 export interface Fault {
   /** Which requests: get, list, watch, create, update, patch, delete. Any when absent. */
@@ -30,6 +32,10 @@ export type Effect =
   | { readonly do: 'lose-answer' }
   /** Resets the connection after this many bytes of the answer's body. */
   | { readonly do: 'cut'; readonly bytes: number }
+  /** Sends so many bytes of the answer's body, then nothing more, with the connection open. */
+  | { readonly do: 'stall'; readonly bytes: number }
+  /** Answers a body without an end. */
+  | { readonly do: 'flood' }
   /** Sends the body in chunks of so many bytes. */
   | { readonly do: 'split'; readonly bytes: number }
   /** Answers a body that is no JSON. */
@@ -74,4 +80,11 @@ export function createFaultList(): FaultList {
       return waiting.length
     },
   }
+}
+
+/** Cuts a connection as a dying host or a balancer does. */
+export function reset(socket: Socket | null): void {
+  // The TLS socket over it cannot.
+  const { _parent: below } = socket as unknown as { readonly _parent: Socket }
+  below.resetAndDestroy()
 }

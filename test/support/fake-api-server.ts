@@ -8,7 +8,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ClusterConfig } from '../../src/kubernetes/cluster-config.ts'
 import { selfSignedCertificate, type Certificate } from './certificates.ts'
-import { createFaultList, type Effect, type FaultList, type Verb } from './fake-api-faults.ts'
+import { createFaultList, reset, type Effect, type FaultList, type Verb } from './fake-api-faults.ts'
 import { Refusal, createFakeObjects, notFound } from './fake-api-objects.ts'
 import type { Collection, FakeObject, Json, Place, WriteOptions } from './fake-api-objects.ts'
 import { createFakeWatches, type FakeWatch } from './fake-api-watches.ts'
@@ -23,6 +23,8 @@ export interface FakeApiServer {
   readonly watches: readonly FakeWatch[]
   /** Requests answered or struck so far, oldest first. */
   readonly requests: readonly SeenRequest[]
+  /** Paths of requests that are none of the Kubernetes API. */
+  readonly strays: readonly string[]
   /** TLS connections accepted so far. */
   readonly connections: number
   /** Tokens that are accepted. */
@@ -39,7 +41,7 @@ export interface FakeApiServer {
   list(path: string): readonly FakeObject[]
   /** Forgets all versions before this one, so that watches and pages from them are expired. */
   compact(): void
-  /** Shows another certificate to new connections and cuts the present ones. */
+  /** Shows another certificate to new connections. */
   changeCertificate(certificate: Certificate): void
   /** Resets every connection. */
   cutAll(): void
@@ -70,6 +72,8 @@ interface Call {
 
 const PATH =
   /^(?<root>\/api\/[^/]+|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[^/]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[^/]+))?)?$/
+/** Like the real one it would rather speak HTTP/2, which it cannot: a client that offers that gets nowhere. */
+const TLS = { ALPNProtocols: ['h2', 'http/1.1'] }
 const SEED: WriteOptions = { subresource: null, fieldManager: 'test', force: false }
 
 let shared: Certificate | null = null
@@ -83,6 +87,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const faults = createFaultList()
   const tokens = new Set(['token-1'])
   const requests: SeenRequest[] = []
+  const strays: string[] = []
   const pages = new Map<string, { readonly version: number; readonly rest: readonly FakeObject[] }>()
   const sockets = new Set<Socket>()
   let connections = 0
@@ -90,7 +95,10 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'https://fake')
     const body = await bodyOf(request)
-    if (!PATH.test(pathname)) return answer(response, { code: 404, body: '404 page not found' }, null)
+    if (!PATH.test(pathname)) {
+      strays.push(request.url ?? '')
+      return answer(response, { code: 404, body: '404 page not found' }, null)
+    }
     const route = routeOf(pathname)
     const verb = verbOf(request.method ?? 'GET', route, searchParams)
     requests.push({
@@ -103,8 +111,9 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     })
     const effect = faults.take(verb, pathname)
     if (effect?.do === 'hang') return
-    if (effect?.do === 'reset') return void request.socket.resetAndDestroy()
+    if (effect?.do === 'reset') return reset(request.socket)
     if (effect?.do === 'hold') await effect.until
+    if (effect?.do === 'flood') return flood(response)
     if (effect?.do === 'answer') return answerFault(response, effect)
     const token = request.headers.authorization?.replace(/^Bearer /, '')
     if (token === undefined || !tokens.has(token)) {
@@ -123,7 +132,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
         return
       }
       const result = { code: verb === 'create' ? 201 : 200, body: done(call) }
-      if (effect?.do === 'lose-answer') return void request.socket.resetAndDestroy()
+      if (effect?.do === 'lose-answer') return reset(request.socket)
       answer(response, result, effect)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
@@ -206,23 +215,26 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     }
   }
 
-  const server = createServer({ ...certificate, keepAliveTimeout: 120_000 }, (request, response) => {
+  const server = createServer({ ...certificate, ...TLS, keepAliveTimeout: 120_000 }, (request, response) => {
     response.on('error', () => undefined)
     serve(request, response).catch((error: unknown) => {
       response.destroy(error instanceof Error ? error : new Error(String(error)))
     })
   })
-  server.on('secureConnection', (socket: Socket) => {
-    connections += 1
+  server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined)
+  })
+  server.on('secureConnection', (socket: Socket) => {
+    connections += 1
+    socket.on('error', () => undefined)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   function cutAll(): void {
-    for (const socket of sockets) socket.destroy()
+    for (const socket of sockets) socket.resetAndDestroy()
   }
 
   return {
@@ -241,6 +253,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     faults,
     watches: watches.open,
     requests,
+    strays,
     get connections() {
       return connections
     },
@@ -276,8 +289,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     compact: () => objects.compact(),
     changeCertificate: (next) => {
       certificate = next
-      server.setSecureContext(next)
-      cutAll()
+      server.setSecureContext({ ...next, ...TLS })
     },
     cutAll,
     close: async () => {
@@ -378,10 +390,20 @@ function answer(response: ServerResponse, { code, body }: FakeAnswer, effect: Ef
   const bytes = Buffer.from(effect?.do === 'garble' ? '<html>not JSON</html>' : JSON.stringify(body))
   response.writeHead(code, { 'content-type': 'application/json' })
   if (effect?.do === 'cut') {
-    response.write(bytes.subarray(0, effect.bytes), () => response.socket?.resetAndDestroy())
+    response.write(bytes.subarray(0, effect.bytes), () => reset(response.socket))
     return
   }
+  if (effect?.do === 'stall') return void response.write(bytes.subarray(0, effect.bytes))
   const size = effect?.do === 'split' ? effect.bytes : bytes.length
   for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size))
   response.end()
+}
+
+function flood(response: ServerResponse): void {
+  const chunk = Buffer.alloc(1024 * 1024, ' ')
+  const pour = (): void => {
+    while (!response.destroyed && response.write(chunk));
+  }
+  response.writeHead(200).on('drain', pour)
+  pour()
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Effect } from './fake-api-faults.ts'
+import { reset, type Effect } from './fake-api-faults.ts'
 import type { Change, Collection, FakeObjects } from './fake-api-objects.ts'
 
 /** One open watch, which a test can end in every way. */
@@ -38,6 +38,16 @@ export function createFakeWatches(objects: FakeObjects): FakeWatches {
   objects.onChange((change) => {
     for (const watch of open.slice()) watch.tell(change)
   })
+
+  /** What a watch has to be told at its beginning. Without a version: all there is. */
+  function missed({ collection, namespace }: WatchRequest, from: number): readonly Change[] {
+    if (from > 0) return from < objects.floor ? [] : objects.since(from, collection, namespace)
+    const { version } = objects
+    return objects
+      .list(collection, namespace)
+      .map((object) => ({ version, type: 'ADDED', collection, object }) as const)
+  }
+
   return {
     open,
     begin: (request, response) => {
@@ -46,10 +56,8 @@ export function createFakeWatches(objects: FakeObjects): FakeWatches {
       response.on('close', () => open.splice(open.indexOf(watch), 1))
       response.writeHead(200, { 'content-type': 'application/json' })
       response.flushHeaders()
-      if (Number(watch.from) < objects.floor) return watch.error(410, 'Expired')
-      for (const change of objects.since(Number(watch.from), request.collection, request.namespace)) {
-        watch.tell(change)
-      }
+      for (const change of missed(request, Number(watch.from))) watch.tell(change)
+      if (watch.from !== '0' && Number(watch.from) < objects.floor) watch.error(410, 'Expired')
     },
   }
 }
@@ -65,7 +73,7 @@ function createWatch(
   function write(text: string): void {
     if (isSilent || response.destroyed || response.writableEnded) return
     if (effect?.do === 'cut' && text.length > effect.bytes) {
-      response.write(text.slice(0, effect.bytes), () => response.socket?.resetAndDestroy())
+      response.write(text.slice(0, effect.bytes), () => reset(response.socket))
       isSilent = true
       return
     }
@@ -99,7 +107,7 @@ function createWatch(
       response.end()
     },
     end: () => void response.end(),
-    reset: () => response.socket?.resetAndDestroy(),
+    reset: () => reset(response.socket),
     silence: () => {
       isSilent = true
     },
