@@ -97,7 +97,7 @@ function teamOf(
 ): readonly FolderTeam[] {
   const { team, egressAllow } = resource
   const found = resource.signingSecretRefs.map(({ name, key }, index) => {
-    const secret = secrets.get(identityOf({ kind: 'Secret', team, name, data: {} }))
+    const secret = secrets.get(identityOf({ kind: 'Secret', team, name }))
     const bytes = secret?.data[key]
     const missing =
       secret === undefined ? `There is no Secret ${name} in ${team}.` : `Secret ${name} has no key ${key}.`

@@ -43,15 +43,12 @@ export function observe(
   nowMs: number,
   reader: ManifestReader,
 ): ManifestFile {
-  const { file, good, candidate } = known
+  const { good, candidate } = known
   if (content.kind === 'text' ? content.text === good?.text : content.kind === 'absent' && good === null) {
     return candidate === null ? known : { ...known, candidate: null }
   }
   if (candidate !== null && isSameContent(candidate.content, content)) return known
-  const read = readContent(file, content, reader)
-  const renamed = read.problems.length === 0 ? renamedQueues(file, good, read.resources) : []
-  const problems = [...read.problems, ...renamed]
-  return { ...known, candidate: { content, sinceMs: nowMs, resources: read.resources, problems } }
+  return { ...known, candidate: { content, sinceMs: nowMs, ...readContent(known, content, reader) } }
 }
 
 /**
@@ -83,32 +80,16 @@ export function problemsOf(known: ManifestFile, nowMs: number): readonly Manifes
 }
 
 function readContent(
-  file: string,
+  { file, good }: ManifestFile,
   content: Content,
   reader: ManifestReader,
 ): { readonly resources: readonly ReadResource[]; readonly problems: readonly ManifestProblem[] } {
-  if (content.kind === 'text') return reader.read(file, content.text)
+  if (content.kind === 'text') return reader.read(file, content.text, good?.resources)
   if (content.kind === 'absent') return { resources: [], problems: [] }
   return {
     resources: [],
     problems: [{ file, document: null, line: null, field: null, reason: content.reason }],
   }
-}
-
-/** What the CRD says by a rule over the old and the new object: a queue keeps its name. */
-function renamedQueues(
-  file: string,
-  good: GoodVersion | null,
-  resources: readonly ReadResource[],
-): readonly ManifestProblem[] {
-  const old = new Map(good?.resources.map(({ resource }) => [identityOf(resource), resource]))
-  return resources.flatMap(({ resource, document }) => {
-    const before = old.get(identityOf(resource))
-    if (resource.kind !== 'HttpQueue' || before?.kind !== 'HttpQueue') return []
-    if (before.queueName === resource.queueName) return []
-    const reason = `cannot be changed from ${JSON.stringify(before.queueName)}: make another HttpQueue.`
-    return [{ file, document, line: null, field: 'spec.queueName', reason }]
-  })
 }
 
 /** Whether something that is in force would be gone. A document alone can be lost when a file is half-written. */

@@ -15,28 +15,32 @@ export interface Condition {
 
 /** Reasons of the conditions that every kind has. */
 interface SharedReasons {
-  readonly Reconciling: 'Progressing' | 'ProgressingWithRetry' | 'Deleting'
-  readonly Stalled: 'InvalidSpec' | 'Forbidden'
+  readonly Reconciling: 'ProgressingWithRetry'
+  readonly Stalled: 'InvalidSpec'
 }
 
 /** Reasons that a kind gives, by condition: what a person can look up and a script can test. */
 export interface ReasonsOf {
   readonly HttpQueue: SharedReasons & {
+    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'NameTaken' | 'BackendUnavailable'
+    readonly Dispatching: 'Active' | 'Paused'
+    /** Only there for a while after the engine was found empty or older than it had been. */
+    readonly JobsLost: 'EngineLost' | 'EngineRestored'
+  }
+  readonly TeamSettings: SharedReasons & {
     readonly Ready:
       | 'Reconciled'
       | 'InvalidSpec'
-      | 'NameTaken'
+      | 'SecretNotFound'
+      | 'SecretKeyNotFound'
+      | 'SecretNotUsable'
+      | 'SecretForbidden'
       | 'BackendUnavailable'
-      | 'BackendReplaced'
-      | 'Pending'
-      | 'Deleting'
-    readonly Dispatching: 'Active' | 'Paused'
-  }
-  readonly TeamSettings: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'SecretNotFound' | 'BackendUnavailable' | 'Pending'
+    /** Only there when pushed queues stay without a resource. */
+    readonly PushedQueues: 'TooMany'
   }
   readonly ApiToken: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'SecretNotFound' | 'BackendUnavailable' | 'Pending'
+    readonly Ready: 'Reconciled' | 'HashTaken' | 'BackendUnavailable'
   }
 }
 

@@ -1,67 +1,81 @@
-import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { ErrorObject, SchemaObject } from 'ajv'
-import { parse } from 'yaml'
+import { schemaOfCrd } from './crd-file.ts'
+import type { CrdSchema } from './crd-file.ts'
+import { readDateTime } from './date-time.ts'
 import type { FieldPath, FieldProblem } from './field-path.ts'
+import { repeatedEntries } from './list-keys.ts'
+import { createRuleChecker } from './validation-rules.ts'
 
-/** Checks a resource's `spec` as the API server does, and answers with the defaults filled in. */
-export type SpecReader = (
-  spec: unknown,
-) => { readonly spec: unknown } | { readonly problems: readonly FieldProblem[] }
+/** What a resource's schema speaks of. */
+export interface GivenResource {
+  readonly metadata: { readonly name: string }
+  readonly spec: unknown
+}
 
-/** Where the files lie, beside `src` as beside `dist`. */
-const CRD_FOLDER = new URL('../../crds/', import.meta.url)
+/**
+ * Checks a resource as the API server does, and answers with the defaults filled in.
+ * @param former the resource of that name that is in force, checked before; undefined = it is new
+ */
+export type ResourceReader = (
+  given: GivenResource,
+  former?: GivenResource,
+) => { readonly checked: GivenResource } | { readonly problems: readonly FieldProblem[] }
+
 const PROBLEMS_MAX = 20
 
 /**
  * Compiles the schema of a kind from its CRD file, so that a manifest that works in a cluster works here.
  * @param file name of a file of `crds/`
  */
-export function readerOfCrd(file: string): SpecReader {
-  const crd: unknown = parse(readFileSync(new URL(file, CRD_FOLDER), 'utf8'))
-  const schema = asSchema(crd).spec.versions[0]?.schema.openAPIV3Schema.properties.spec
+export function readerOfCrd(file: string): ResourceReader {
+  const root = schemaOfCrd(file)
+  const schema = root.properties?.spec
   if (schema === undefined) throw new Error(`${file} has no schema of spec`)
   const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, strictTypes: false })
+  ajv.addFormat('date-time', (text) => readDateTime(text) !== null)
+  ajv.addFormat(HIDDEN, true)
   const validate = ajv.compile(toJsonSchema(schema))
-  return (given) => {
+  const brokenRules = createRuleChecker(root)
+  return ({ metadata, spec: given }, former) => {
     const spec = withoutNulls(structuredClone(given), schema)
-    if (validate(spec)) return { spec }
-    const problems = (validate.errors ?? []).map(problemOf)
-    return { problems: problems.slice(0, PROBLEMS_MAX) }
+    // A rule may trust the shape of what it reads.
+    if (!validate(spec)) return problemsOf((validate.errors ?? []).map(problemOf).map(inSpec))
+    const checked = { metadata: { name: metadata.name }, spec }
+    const problems = [
+      ...brokenTexts(spec).map(inSpec),
+      ...repeatedEntries(spec, schema).map(inSpec),
+      ...brokenRules(checked, former),
+    ]
+    return problems.length > 0 ? problemsOf(problems) : { checked }
   }
 }
 
-interface CrdDocument {
-  readonly spec: {
-    readonly versions: ReadonlyArray<{
-      readonly schema: { readonly openAPIV3Schema: { readonly properties: { readonly spec?: CrdSchema } } }
-    }>
-  }
+function problemsOf(problems: readonly FieldProblem[]): { readonly problems: readonly FieldProblem[] } {
+  return { problems: problems.slice(0, PROBLEMS_MAX) }
 }
 
-/** A structural schema: the part of OpenAPI that a CRD may use. */
-interface CrdSchema extends SchemaObject {
-  readonly properties?: Readonly<Record<string, CrdSchema>>
-  readonly items?: CrdSchema
-  readonly nullable?: boolean
+function inSpec(problem: FieldProblem): FieldProblem {
+  return { ...problem, path: ['spec', ...problem.path] }
 }
 
-/** Our own file, checked by the tests. */
-function asSchema(crd: unknown): CrdDocument {
-  return crd as CrdDocument
-}
+/** The format of a field whose value no message may show. */
+const HIDDEN = 'password'
+const FORMATS: ReadonlySet<string | undefined> = new Set(['date-time', HIDDEN])
 
 /**
  * As JSON Schema: fields that are not named are mistakes, as kubectl has them by default, and an int-or-string is
  * a type of two.
  */
 function toJsonSchema(schema: CrdSchema): SchemaObject {
-  const { properties, items, description: _description, format: _format, ...rest } = schema
-  const kept = Object.entries(rest).filter(([name]) => !name.startsWith('x-kubernetes-'))
+  const { properties, items, format, ...rest } = schema
+  const kept = Object.entries(rest).filter(
+    ([name]) => name !== 'description' && !name.startsWith('x-kubernetes-'),
+  )
   return {
     ...Object.fromEntries(kept),
+    ...(FORMATS.has(format) ? { format } : {}),
     ...(schema['x-kubernetes-int-or-string'] === true ? { type: ['integer', 'string'] } : {}),
-    ...(schema['x-kubernetes-list-type'] === 'set' ? { uniqueItems: true } : {}),
     ...(items === undefined ? {} : { items: toJsonSchema(items) }),
     ...(properties === undefined
       ? {}
@@ -90,6 +104,20 @@ function withoutNulls(value: unknown, schema: CrdSchema): unknown {
   return Object.fromEntries(entries)
 }
 
+/** YAML can write half of a surrogate pair; JSON on its way to an API server would lose it. */
+function brokenTexts(value: unknown): readonly FieldProblem[] {
+  if (typeof value === 'string') {
+    return value.isWellFormed() ? [] : [{ path: [], reason: 'must not hold half of a surrogate pair.' }]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, field]) =>
+    brokenTexts(field).map(({ path, reason }) => ({
+      path: [Array.isArray(value) ? Number(name) : name, ...path],
+      reason,
+    })),
+  )
+}
+
 function problemOf(error: ErrorObject): FieldProblem {
   const path = pathOf(error.instancePath)
   const params = error.params as Readonly<Record<string, unknown>>
@@ -102,7 +130,11 @@ function problemOf(error: ErrorObject): FieldProblem {
     case 'required':
       return { path: [...path, String(params.missingProperty)], reason: 'is required.' }
     default:
-      return { path, reason: `${shown(error.data)} ${ruleText(error)}` }
+      return {
+        path,
+        reason:
+          error.parentSchema?.format === HIDDEN ? ruleText(error) : `${shown(error.data)} ${ruleText(error)}`,
+      }
   }
 }
 
@@ -110,7 +142,7 @@ function ruleText(error: ErrorObject): string {
   const { keyword, parentSchema: rule = {} } = error
   if (keyword === 'type') return `must be ${typeText(rule)}.`
   if (keyword === 'enum') return `must be one of ${(rule.enum as readonly unknown[]).join(', ')}.`
-  if (keyword === 'uniqueItems') return 'must not hold the same entry twice.'
+  if (keyword === 'format') return 'must be a time such as 2026-11-21T09:00:00Z.'
   if (keyword === 'minimum' || keyword === 'maximum')
     return `must be ${rangeText(rule.minimum, rule.maximum)}.`
   if (keyword === 'minItems' || keyword === 'maxItems') {

@@ -1,5 +1,5 @@
 import type { QueueSettings } from '../domain/queue-settings.ts'
-import type { SecretRef } from './generated/kinds.ts'
+import type { HttpCronSpec, MaintenanceWindowSpec, SecretRef } from './generated/kinds.ts'
 
 export const API_VERSION = 'punctual.dev/v1alpha1'
 
@@ -24,6 +24,31 @@ export interface TeamSettingsResource {
   readonly signingSecretRefs: readonly SecretRef[]
 }
 
+/** A recurring request. */
+export interface HttpCronResource {
+  readonly kind: 'HttpCron'
+  readonly team: string
+  readonly name: string
+  readonly spec: HttpCronSpec
+}
+
+/** A time without alerts. */
+export interface MaintenanceWindowResource {
+  readonly kind: 'MaintenanceWindow'
+  readonly team: string
+  readonly name: string
+  readonly spec: MaintenanceWindowSpec
+}
+
+/** A token that is taken for the team, by its hash. */
+export interface ApiTokenResource {
+  readonly kind: 'ApiToken'
+  readonly team: string
+  readonly name: string
+  /** SHA-256 of the token's bytes, 64 lower-case hex digits. */
+  readonly sha256Hex: string
+}
+
 export interface SecretResource {
   readonly kind: 'Secret'
   readonly team: string
@@ -31,7 +56,13 @@ export interface SecretResource {
   readonly data: Readonly<Record<string, Uint8Array>>
 }
 
-export type Resource = HttpQueueResource | TeamSettingsResource | SecretResource
+export type Resource =
+  | HttpQueueResource
+  | HttpCronResource
+  | MaintenanceWindowResource
+  | TeamSettingsResource
+  | ApiTokenResource
+  | SecretResource
 
 /** What is wrong, and where. Never holds a value of a Secret. */
 export interface ManifestProblem {
@@ -58,6 +89,12 @@ export function problemText(problem: ManifestProblem): string {
 }
 
 /** Tells resources of one folder apart, as Kubernetes does in one cluster. */
-export function identityOf(resource: Resource): string {
-  return JSON.stringify([resource.kind, resource.team, resource.name])
+export interface Identity {
+  readonly kind: string
+  readonly team: string
+  readonly name: string
+}
+
+export function identityOf({ kind, team, name }: Identity): string {
+  return JSON.stringify([kind, team, name])
 }

@@ -149,13 +149,14 @@ describe('a document', () => {
       queue('active: true').replace('spec:', 'specs:'),
       'specs: is not a known field; known here: apiVersion,',
     ],
+    ['apiVersion: punctual.dev/v1alpha1\nkind: HttpQueue\nmetadata: {name: a}\n', 'spec: is required.'],
     [
-      'apiVersion: punctual.dev/v1alpha1\nkind: HttpQueue\nmetadata: {name: a}\n',
-      'spec: is required; spec: {} takes',
+      'apiVersion: punctual.dev/v1alpha1\nkind: HttpTask\nmetadata: {name: a}\n',
+      'HttpTask of punctual.dev/v1alpha1 is not known here: HttpQueue, HttpCron, MaintenanceWindow,',
     ],
     [
-      'apiVersion: punctual.dev/v1alpha1\nkind: HttpCron\nmetadata: {name: a}\n',
-      'HttpCron of punctual.dev/v1alpha1 is not known here',
+      'apiVersion: punctual.dev/v1alpha1\nkind: constructor\nmetadata: {name: a}\nspec: {}\n',
+      'constructor of punctual.dev/v1alpha1 is not known here',
     ],
     [
       'apiVersion: punctual.dev/v9\nkind: HttpQueue\nmetadata: {name: a}\n',
@@ -234,12 +235,12 @@ describe('TeamSettings', () => {
   })
 
   it.each([
-    [team('{}', 'other'), 'metadata.name: "other" must be team: a team has one TeamSettings.'],
+    [team('{}', 'other'), 'line 3, metadata.name: a namespace has one TeamSettings, and it is named team.'],
     [
       team('{ egress: { allow: [10.0.0.1/8] } }'),
-      'spec.egress.allow[0]: The egress entry "10.0.0.1/8" is not a CIDR block',
+      'spec.egress.allow[0]: must be a CIDR block such as 10.0.0.0/8: a complete address, no',
     ],
-    [team('{ egress: { allow: [a, a] } }'), 'must not hold the same entry twice.'],
+    [team('{ egress: { allow: [a, a] } }'), 'spec.egress.allow[1]: "a" stands there twice.'],
     [team('{ signing: { secretRefs: [{ name: s }] } }'), 'spec.signing.secretRefs[0].key: is required.'],
     [
       team(`{ signing: { secretRefs: [${'{ name: s, key: k },'.repeat(3)}] } }`),

@@ -1,0 +1,63 @@
+/** What of an HttpQueue decides which queue it stands for. */
+export interface QueueClaim {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly uid: string
+    readonly creationTimestamp: string
+    readonly deletionTimestamp?: string
+    readonly finalizers?: readonly string[]
+  }
+  readonly spec: { readonly queueName?: string }
+}
+
+/** Keeps a deleted HttpQueue until its queue and jobs are gone from the engine. */
+export const QUEUE_FINALIZER = 'punctual.dev/queue'
+
+/** Label of resources that were made for pushed queues: `punctual.dev/origin=push`. */
+export const ORIGIN_LABEL = 'punctual.dev/origin'
+export const PUSH_ORIGIN = 'push'
+
+/** The name that jobs are pushed to. */
+export function queueNameOf(claim: QueueClaim): string {
+  return claim.spec.queueName ?? claim.metadata.name
+}
+
+/** One key for all resources of one queue: `team/queue name`. A team has no slash, a queue's name may. */
+export function queueKeyOf(claim: QueueClaim): string {
+  return queueKey(claim.metadata.namespace, queueNameOf(claim))
+}
+
+export function queueKey(team: string, name: string): string {
+  return `${team}/${name}`
+}
+
+export function placeOfKey(key: string): { readonly team: string; readonly name: string } {
+  const end = key.indexOf('/')
+  return { team: key.slice(0, end), name: key.slice(end + 1) }
+}
+
+export function holdsFinalizer(claim: QueueClaim): boolean {
+  return claim.metadata.finalizers?.includes(QUEUE_FINALIZER) === true
+}
+
+/**
+ * Which of the resources of one queue is in force: the oldest, and of two of the same second the one that is in force
+ * already. One that is being deleted keeps the name until its jobs are gone.
+ */
+export function ownerOf<T extends QueueClaim>(claims: readonly T[]): T | undefined {
+  return claims.filter((claim) => !isGivenUp(claim)).sort(byAge)[0]
+}
+
+/** Deleted, with our part done; a finalizer of someone else still keeps it. */
+function isGivenUp(claim: QueueClaim): boolean {
+  return claim.metadata.deletionTimestamp !== undefined && !holdsFinalizer(claim)
+}
+
+function byAge(left: QueueClaim, right: QueueClaim): number {
+  const ages = Date.parse(left.metadata.creationTimestamp) - Date.parse(right.metadata.creationTimestamp)
+  if (ages !== 0) return ages
+  const held = Number(holdsFinalizer(right)) - Number(holdsFinalizer(left))
+  if (held !== 0) return held
+  return left.metadata.name < right.metadata.name ? -1 : 1
+}
