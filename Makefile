@@ -12,7 +12,7 @@ RUN := env PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 # Jobs may call this machine under `make run`: the echo target and most first targets live here.
 LOOPBACK := 127.0.0.0/8,::1/128,localhost
 
-.PHONY: help install redis build run test bench check clean
+.PHONY: help install redis build run test bench check manifests clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ bench: build ## the side-by-side table (docs/performance.md); QUICK=1 takes thre
 
 check: install ## format, lint, types, dead code, generated files, unit tests
 	@$(RUN) npm run --silent check
+
+manifests: install ## render config/ and install.yaml from the chart
+	@helm="$$(scripts/helm.sh)" && PATH="$$helm:$$PATH" && $(RUN) node scripts/manifests.ts
 
 build: $(BUILT) ## compile to dist/
 

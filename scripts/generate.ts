@@ -3,7 +3,8 @@
  * something is stale. The same sources give the same bytes on every machine.
  *
  * openapi.yaml → src/contract/generated/wire.ts (types of the bodies), openapi-document.ts (the document)
- * crds/*.yaml → src/resources/generated/kinds.ts (types of spec and status)
+ * crds/*.yaml → src/resources/generated/kinds.ts (types of spec and status), charts/punctual/files/crds/ (copies: Helm
+ *   reads nothing outside a chart)
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -27,7 +28,17 @@ async function generateAll(): Promise<ReadonlyMap<string, string>> {
     [`${FOLDER}/wire.ts`, await wireTypes(document)],
     [`${FOLDER}/openapi-document.ts`, documentText(document)],
     ['src/resources/generated/kinds.ts', await kindTypes()],
+    ...(await chartCopies()),
   ])
+}
+
+async function chartCopies(): Promise<ReadonlyMap<string, string>> {
+  const names = (await readdir(join(ROOT, 'crds'))).sort()
+  const copies = names.map(
+    async (name) =>
+      [`charts/punctual/files/crds/${name}`, await readFile(join(ROOT, 'crds', name), 'utf8')] as const,
+  )
+  return new Map(await Promise.all(copies))
 }
 
 async function wireTypes(document: OpenApiDocument): Promise<string> {

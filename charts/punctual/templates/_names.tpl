@@ -1,0 +1,80 @@
+{{/* The name everything is called after: the release's, with the chart's unless that is part of it. */}}
+{{- define "punctual.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains "punctual" .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-punctual" .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The labels that find the pods of one component. Arguments: root, component. */}}
+{{- define "punctual.selector" -}}
+app.kubernetes.io/name: punctual
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* The labels of every object. Arguments: root, component (may be absent). */}}
+{{- define "punctual.labels" -}}
+app.kubernetes.io/name: punctual
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- with .component }}
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* Arguments: an image's repository, tag and digest. */}}
+{{- define "punctual.imageName" -}}
+{{- if .digest -}}
+{{ .repository }}@{{ .digest }}
+{{- else -}}
+{{ .repository }}:{{ .tag }}
+{{- end -}}
+{{- end -}}
+
+{{- define "punctual.image" -}}
+{{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
+{{- include "punctual.imageName" (dict "repository" .Values.image.repository "tag" $tag "digest" .Values.image.digest) -}}
+{{- end -}}
+
+{{/* "true" when the chart brings its own Redis. */}}
+{{- define "punctual.hasBundledRedis" -}}
+{{- with .Values.redis.external -}}
+{{- if and .url .existingSecret -}}
+{{- fail "redis.external: give url or existingSecret, not both" -}}
+{{- end -}}
+{{- if not (or .url .existingSecret) -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Name and key of each Secret: the one that is there already, or the chart's. */}}
+{{- define "punctual.tokenSecret" -}}
+name: {{ .Values.token.existingSecret | default (printf "%s-token" (include "punctual.fullname" .)) }}
+key: {{ ternary .Values.token.existingSecretKey "token" (ne .Values.token.existingSecret "") }}
+{{- end -}}
+{{- define "punctual.keySecret" -}}
+name: {{ .Values.secretsKey.existingSecret | default (printf "%s-key" (include "punctual.fullname" .)) }}
+key: {{ ternary .Values.secretsKey.existingSecretKey "secrets-key" (ne .Values.secretsKey.existingSecret "") }}
+{{- end -}}
+{{- define "punctual.redisPasswordSecret" -}}
+{{- with .Values.redis.bundled -}}
+name: {{ .existingSecret | default (printf "%s-redis" (include "punctual.fullname" $)) }}
+key: {{ ternary .existingSecretKey "password" (ne .existingSecret "") }}
+{{- end -}}
+{{- end -}}
+{{- define "punctual.redisUrlSecret" -}}
+{{- with .Values.redis.external -}}
+name: {{ .existingSecret | default (printf "%s-redis" (include "punctual.fullname" $)) }}
+key: {{ ternary .existingSecretKey "url" (ne .existingSecret "") }}
+{{- end -}}
+{{- end -}}
+
+{{/* The Service that `helm test` calls, and the name jobs may call it by. */}}
+{{- define "punctual.testTarget" -}}
+{{ include "punctual.fullname" . }}-test.{{ .Release.Namespace }}.svc
+{{- end -}}

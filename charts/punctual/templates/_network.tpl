@@ -1,0 +1,139 @@
+{{- define "punctual.toDns" -}}
+- to:
+    {{- toYaml .Values.networkPolicy.dns | nindent 4 }}
+  ports:
+    - protocol: UDP
+      port: 53
+    - protocol: TCP
+      port: 53
+{{- end -}}
+
+{{- define "punctual.toRedis" -}}
+{{- if include "punctual.hasBundledRedis" . -}}
+- to:
+    - podSelector:
+        matchLabels:
+          {{- include "punctual.selector" (dict "root" . "component" "redis") | nindent 10 }}
+  ports:
+    - protocol: TCP
+      port: 6379
+{{- else -}}
+- ports:
+    - protocol: TCP
+      port: {{ .Values.redis.external.port }}
+  {{- with .Values.redis.external.cidrs }}
+  to:
+    {{- range . }}
+    - ipBlock:
+        cidr: {{ . }}
+    {{- end }}
+  {{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* The API server's address is no pod's and differs by cluster: the port must do. */}}
+{{- define "punctual.toApiServer" -}}
+- ports:
+    {{- range .Values.networkPolicy.apiServerPorts }}
+    - protocol: TCP
+      port: {{ . }}
+    {{- end }}
+{{- end -}}
+
+{{- define "punctual.fromProbesAndScrapes" -}}
+- ports:
+    - protocol: TCP
+      port: 9090
+  {{- with .Values.networkPolicy.opsFrom }}
+  from:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{/* Arguments: root, component, ingress, egress. */}}
+{{- define "punctual.policy" -}}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "punctual.fullname" .root }}-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "punctual.labels" . | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels:
+      {{- include "punctual.selector" . | nindent 6 }}
+  policyTypes: [Ingress, Egress]
+  ingress:
+    {{- .ingress | nindent 4 }}
+  {{- with .egress }}
+  egress:
+    {{- . | nindent 4 }}
+  {{- end }}
+{{ end -}}
+
+{{- define "punctual.fromClients" -}}
+- ports:
+    - protocol: TCP
+      port: 8080
+  {{- with .Values.networkPolicy.apiFrom }}
+  from:
+    {{- toYaml . | nindent 4 }}
+    # For helm test.
+    - podSelector:
+        matchLabels:
+          {{- include "punctual.selector" (dict "root" $ "component" "test") | nindent 10 }}
+  {{- end }}
+{{- end }}
+
+{{/* Calls go where the installation says; the egress guard in the executors has the same rules, and this is the wall behind it. */}}
+{{- define "punctual.toTargets" -}}
+- to:
+    - ipBlock:
+        cidr: 0.0.0.0/0
+        {{- $ipv4 := list }}
+        {{- $ipv6 := list }}
+        {{- range .Values.networkPolicy.blockedCidrs }}
+        {{- if contains ":" . }}{{ $ipv6 = append $ipv6 . }}{{ else }}{{ $ipv4 = append $ipv4 . }}{{ end }}
+        {{- end }}
+        except:
+          {{- toYaml $ipv4 | nindent 10 }}
+    - ipBlock:
+        cidr: ::/0
+        except:
+          {{- toYaml $ipv6 | nindent 10 }}
+    {{- range .Values.egress.allow }}
+    {{- if regexMatch "^[0-9a-fA-F.:]+/[0-9]+$" . }}
+    - ipBlock:
+        cidr: {{ . }}
+    {{- end }}
+    {{- end }}
+{{- if .Values.tests.enabled }}
+- to:
+    - podSelector:
+        matchLabels:
+          {{- include "punctual.selector" (dict "root" . "component" "test") | nindent 10 }}
+  ports:
+    - protocol: TCP
+      port: 8080
+{{- end }}
+{{- with .Values.networkPolicy.executorEgress }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "punctual.fromOurPods" -}}
+- from:
+    - podSelector:
+        matchLabels:
+          app.kubernetes.io/name: punctual
+          app.kubernetes.io/instance: {{ .Release.Name }}
+        matchExpressions:
+          - key: app.kubernetes.io/component
+            operator: In
+            values: [controller, api, executor]
+  ports:
+    - protocol: TCP
+      port: 6379
+{{- end }}
