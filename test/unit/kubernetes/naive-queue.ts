@@ -26,6 +26,11 @@ export class NaiveQueue {
     this.#workersMax = workersMax
   }
 
+  get depth(): Readonly<Record<QueuePriority, number>> {
+    const high = this.waiting.filter(({ priority }) => priority === 'high').length
+    return { high, low: this.waiting.length - high }
+  }
+
   add(key: ObjectKey, priority: QueuePriority): void {
     const run = this.running.find((one) => one.key === key)
     if (run !== undefined) run.again.push(priority)
