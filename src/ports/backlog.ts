@@ -1,14 +1,14 @@
 /** What the executors have to do, over all shards. */
 export interface Backlog {
-  /** Jobs ready to start, in active queues, callbacks included. */
+  /** Jobs ready to start in active queues with a free slot, callbacks included; not what waits for a slot. */
   readonly ready: number
   /** Calls being made. */
   readonly inFlight: number
-  /** Calls that the queues' own limits would let run at once: Σ min(ready + in flight, limit) over active queues. */
+  /** Calls that the queues' own limits would let run at once: those in flight, and ready jobs with a slot for each. */
   readonly usable: number
-  /** Waiting work due within the horizon: delayed jobs, retries, callbacks. At most `DUE_SOON_MAX` are counted. */
+  /** Delayed jobs and retries due within the horizon. A minute counts whole once the horizon reaches it. */
   readonly dueSoon: number
-  /** When the next waiting work is due, ms from now; null = nothing waits. */
+  /** When the next waiting work is due, ms from now, up to a minute too early; null = nothing waits. */
   readonly nextDueInMs: number | null
   /** Age of the oldest ready job that could start, ms; null = none. */
   readonly oldestReadyMs: number | null
@@ -16,7 +16,10 @@ export interface Backlog {
   readonly held: ReadonlyMap<string, number>
 }
 
-/** Reads a bounded piece of each shard; idle queues cost nothing. Throws StoreUnavailableError. */
+/**
+ * Reads a bounded piece of each shard, and takes what lies beyond to be like it; idle queues cost nothing. Throws
+ * StoreUnavailableError. @param horizonMs at most 120,000
+ */
 export interface BacklogReader {
   read(horizonMs: number): Promise<Backlog>
 }

@@ -39,16 +39,35 @@ export interface SettingsCompiler {
   }>
 }
 
-/** Which engine this is. */
+/** Numbers that were not yet given when it was read, nor for a long time after: later data may begin with them. */
+export interface IdFloor {
+  readonly jobBlock: number
+  readonly queue: number
+  readonly token: number
+}
+
+/**
+ * Which engine this is. Written down outside of Redis, and again whenever it differs, it tells wiped, other and
+ * restored data from what was known. `idFloor` rises in large steps: days lie between two under load.
+ */
 export interface EngineFacts {
   /** Made with the data; another one = another or a wiped Redis. */
   readonly installation: string
   /** Rises with every term of a leader; lower than one seen before = an older copy was restored. */
   readonly term: number
+  readonly idFloor: IdFloor
 }
 
+/** Throws StoreUnavailableError. */
 export interface EngineTerms {
   facts(): Promise<EngineFacts>
-  /** Begins a leader's term: from here on writes of former terms are refused, and those of this compiler taken. */
-  begin(): Promise<{ readonly term: number; readonly compiler: SettingsCompiler }>
+  /**
+   * Begins a leader's term: from here on writes of former terms are refused, and those of this compiler taken.
+   * @param earlier what was written down last; when Redis is another one or an older copy, the term rises above that
+   * one's and new ids begin at its floor, so that none comes twice
+   * @returns the facts as they are now, to be written down
+   */
+  begin(
+    earlier?: EngineFacts | null,
+  ): Promise<{ readonly facts: EngineFacts; readonly compiler: SettingsCompiler }>
 }
