@@ -19,22 +19,33 @@ export interface FolderTeam {
   readonly policy: TeamPolicy
 }
 
+/** A token that is taken for a team. */
+export interface FolderToken {
+  readonly team: string
+  readonly name: string
+  /** 64 lower-case hex digits. */
+  readonly sha256Hex: string
+}
+
 /** What the folder says, as far as it is valid; in the order of teams, then of names. */
 export interface FolderSnapshot {
   readonly queues: readonly FolderQueue[]
   readonly teams: readonly FolderTeam[]
+  readonly tokens: readonly FolderToken[]
 }
 
-export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({ queues: [], teams: [] })
+export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({ queues: [], teams: [], tokens: [] })
 
 /**
- * What differs from what was in force, to be applied in the order of the fields: what a call may reach and how it
- * is signed first, then the queues, what is gone last. What is named nowhere stays as it is: a team whose secret
+ * What differs from what was in force, to be applied in the order of the fields: what a call may reach, how it is
+ * signed and whose tokens are taken first, then the queues; queues that are gone last. What is named nowhere stays as it is: a team whose secret
  * cannot be found, a queue that was never a resource.
  */
 export interface FolderChange {
   readonly teams: readonly FolderTeam[]
   readonly removedTeams: readonly string[]
+  readonly removedTokens: ReadonlyArray<{ readonly team: string; readonly name: string }>
+  readonly tokens: readonly FolderToken[]
   readonly queues: readonly FolderQueue[]
   /** Their manifests are gone: the queues go, with all their jobs. */
   readonly removedQueues: ReadonlyArray<{ readonly team: string; readonly name: string }>
@@ -46,8 +57,12 @@ export function queueKey(queue: { readonly team: string; readonly name: string }
   return JSON.stringify([queue.team, queue.name])
 }
 
+function tokenKey(token: { readonly team: string; readonly name: string }): string {
+  return JSON.stringify(['ApiToken', token.team, token.name])
+}
+
 /**
- * @param unsure keys of teams and queues (see `keysOf`) that may or may not be as `before` says: an earlier change
+ * @param unsure keys of teams, tokens and queues (see `keysOf`) that may or may not be as `before` says: an earlier change
  * broke off. They are told again. `all`: nothing is known to be in force.
  */
 export function changeBetween(
@@ -58,9 +73,12 @@ export function changeBetween(
   const isUnsure = (key: string) => unsure === 'all' || unsure.has(key)
   const queues = difference(before.queues, after.queues, queueKey, isUnsure)
   const teams = difference(before.teams, after.teams, (team) => team.team, isUnsure)
+  const tokens = difference(before.tokens, after.tokens, tokenKey, isUnsure)
   return {
     teams: teams.changed,
     removedTeams: teams.removed.map((team) => team.team),
+    removedTokens: tokens.removed.map(({ team, name }) => ({ team, name })),
+    tokens: tokens.changed,
     queues: queues.changed,
     removedQueues: queues.removed.map(({ team, name }) => ({ team, name })),
     snapshot: after,
@@ -71,11 +89,13 @@ export function isEmptyChange(change: FolderChange): boolean {
   return keysOf(change).length === 0
 }
 
-/** The teams and queues that a change touches. */
+/** The teams, tokens and queues that a change touches. */
 export function keysOf(change: FolderChange): readonly string[] {
   return [
     ...change.teams.map((team) => team.team),
     ...change.removedTeams,
+    ...change.removedTokens.map(tokenKey),
+    ...change.tokens.map(tokenKey),
     ...change.queues.map(queueKey),
     ...change.removedQueues.map(queueKey),
   ]
@@ -86,6 +106,7 @@ export function withAttempt(before: FolderSnapshot, change: FolderChange): Folde
   return {
     queues: merged(before.queues, change.queues, queueKey),
     teams: merged(before.teams, change.teams, (team) => team.team),
+    tokens: merged(before.tokens, change.tokens, tokenKey),
   }
 }
 

@@ -1,5 +1,6 @@
 import { identityOf } from '../resources/resource.ts'
 import type {
+  ApiTokenResource,
   HttpQueueResource,
   Resource,
   SecretResource,
@@ -8,7 +9,7 @@ import type {
 import { signingSecretOf } from '../resources/secret-data.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import { queueKey } from './folder-snapshot.ts'
-import type { FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.ts'
+import type { FolderSnapshot, FolderTeam, FolderToken, TeamPolicy } from './folder-snapshot.ts'
 import type { ManifestFile } from './manifest-file.ts'
 
 /** A resource and where it stands. */
@@ -48,18 +49,25 @@ export function inForceOf(files: readonly ManifestFile[], before: FolderSnapshot
     unique.filter(isSecret).map((placed) => [identityOf(placed.resource), placed.resource]),
   )
   const teams = unique.filter(isTeamSettings).flatMap((placed) => teamOf(placed, secrets, before, problems))
-  return { snapshot: snapshotOf(queues, teams), queues, problems }
+  const tokens = tokensOf(unique.filter(isToken), problems)
+  problems.push(...unique.flatMap(notRunYet))
+  return { snapshot: snapshotOf(queues, teams, tokens), queues, problems }
 }
 
-function snapshotOf(queues: InForce['queues'], teams: readonly FolderTeam[]): FolderSnapshot {
+function snapshotOf(
+  queues: InForce['queues'],
+  teams: readonly FolderTeam[],
+  tokens: readonly FolderToken[],
+): FolderSnapshot {
   const entries = [...queues.values()].flatMap(([winner]) => {
     if (winner === undefined) return []
     const { team, queueName, settings } = winner.resource
     return [{ team, name: queueName, settings }]
   })
   return Object.freeze({
-    queues: entries.sort((left, right) => compare(left.team, right.team) || compare(left.name, right.name)),
+    queues: entries.sort(byTeamAndName),
     teams: [...teams].sort((left, right) => compare(left.team, right.team)),
+    tokens: [...tokens].sort(byTeamAndName),
   })
 }
 
@@ -83,10 +91,15 @@ function firstOfEach(placed: readonly Placed[], problems: FolderProblem[]): Plac
   return [...first.values()]
 }
 
-function takenProblem(placed: Placed, what: string, winner: Placed): FolderProblem {
+function takenProblem(
+  placed: Placed,
+  what: string,
+  winner: Placed,
+  code: FolderProblem['code'] = 'NameTaken',
+): FolderProblem {
   const place = `document ${winner.document} of ${winner.file}`
   const reason = `${what} is taken by ${place}, which is older: this one is not in force.`
-  return { code: 'NameTaken', file: placed.file, document: placed.document, line: null, field: null, reason }
+  return { code, file: placed.file, document: placed.document, line: null, field: null, reason }
 }
 
 function teamOf(
@@ -114,10 +127,41 @@ function teamOf(
   return [{ team, policy }]
 }
 
+/** One token cannot speak for two teams: the older resource has it. */
+function tokensOf(
+  placed: ReadonlyArray<Placed<ApiTokenResource>>,
+  problems: FolderProblem[],
+): readonly FolderToken[] {
+  const byHash = new Map<string, Placed<ApiTokenResource>>()
+  for (const one of placed) {
+    const winner = byHash.get(one.resource.sha256Hex)
+    if (winner === undefined) byHash.set(one.resource.sha256Hex, one)
+    else problems.push(takenProblem(one, 'This token', winner, 'TokenTaken'))
+  }
+  return [...byHash.values()].map(({ resource: { team, name, sha256Hex } }) => ({ team, name, sha256Hex }))
+}
+
+/** So that nobody waits for a cron that never comes. */
+function notRunYet({ file, document, resource }: Placed): readonly FolderProblem[] {
+  if (resource.kind !== 'HttpCron' && resource.kind !== 'MaintenanceWindow') return []
+  const reason = `${resource.kind} ${resource.name} is valid, but this version does nothing with it.`
+  return [{ code: 'NotRunYet', file, document, line: null, field: null, reason }]
+}
+
 const isQueue = (placed: Placed): placed is Placed<HttpQueueResource> => placed.resource.kind === 'HttpQueue'
 const isSecret = (placed: Placed): placed is Placed<SecretResource> => placed.resource.kind === 'Secret'
+const isToken = (placed: Placed): placed is Placed<ApiTokenResource> => placed.resource.kind === 'ApiToken'
 const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>
   placed.resource.kind === 'TeamSettings'
+
+interface Named {
+  readonly team: string
+  readonly name: string
+}
+
+function byTeamAndName(left: Named, right: Named): number {
+  return compare(left.team, right.team) || compare(left.name, right.name)
+}
 
 /** By code units, the same on every machine. */
 function compare(left: string, right: string): number {

@@ -20,8 +20,18 @@ const team = (name: string, ...egressAllow: string[]) => ({
 })
 const NONE: ReadonlySet<string> = new Set()
 
-const BEFORE: FolderSnapshot = { queues: [queue('a'), queue('b')], teams: [team('t'), team('u')] }
-const AFTER: FolderSnapshot = { queues: [queue('b', 1), queue('c')], teams: [team('t', 'x'), team('v')] }
+const token = (name: string, digit: string) => ({ team: 'default', name, sha256Hex: digit.repeat(64) })
+
+const BEFORE: FolderSnapshot = {
+  queues: [queue('a'), queue('b')],
+  teams: [team('t'), team('u')],
+  tokens: [token('a', '1'), token('b', '2')],
+}
+const AFTER: FolderSnapshot = {
+  queues: [queue('b', 1), queue('c')],
+  teams: [team('t', 'x'), team('v')],
+  tokens: [token('b', '3'), token('c', '4')],
+}
 
 describe('a change', () => {
   it('names what is new or different, and what is gone', () => {
@@ -29,11 +39,13 @@ describe('a change', () => {
     expect(change).toEqual({
       teams: [team('t', 'x'), team('v')],
       removedTeams: ['u'],
+      removedTokens: [{ team: 'default', name: 'a' }],
+      tokens: [token('b', '3'), token('c', '4')],
       queues: [queue('b', 1), queue('c')],
       removedQueues: [{ team: 'default', name: 'a' }],
       snapshot: AFTER,
     })
-    expect(keysOf(change)).toHaveLength(6)
+    expect(keysOf(change)).toHaveLength(9)
   })
 
   it('is empty between equal snapshots', () => {
@@ -57,6 +69,8 @@ describe('a change', () => {
     expect(next).toMatchObject({
       queues: BEFORE.queues,
       removedQueues: [{ team: 'default', name: 'c' }],
+      removedTokens: [{ team: 'default', name: 'c' }],
+      tokens: BEFORE.tokens,
       teams: BEFORE.teams,
       removedTeams: ['v'],
     })

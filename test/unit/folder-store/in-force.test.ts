@@ -110,6 +110,7 @@ describe('team settings', () => {
   ])('with %s keep what they had, and are never unsigned', (_name, files, text) => {
     const before = {
       queues: [],
+      tokens: [],
       teams: [{ team: 'default', policy: { egressAllow: [], signingSecrets: ['last'] } }],
     }
     const result = of([file('a.yaml', 1, team(SIGNED)), ...files], before)
@@ -124,4 +125,47 @@ describe('team settings', () => {
     const other = secret('{ new: n1, old: o1 }').replace('name: s', 'name: s, namespace: other')
     expect(of([file('a.yaml', 1, team(SIGNED), other)]).problems).toHaveLength(2)
   })
+})
+
+describe('tokens', () => {
+  const token = (name: string, digit: string, namespace = 'default') =>
+    `{ apiVersion: punctual.dev/v1alpha1, kind: ApiToken, metadata: { name: ${name}, namespace: ${namespace} }, spec: { sha256: "${digit.repeat(64)}" } }`
+
+  it('stand in the order of teams and names', () => {
+    const { snapshot, problems } = of([
+      file('a.yaml', 1, token('b', '1'), token('a', '2'), token('z', '3', 'another')),
+    ])
+    expect(problems).toEqual([])
+    expect(snapshot.tokens).toEqual([
+      { team: 'another', name: 'z', sha256Hex: '3'.repeat(64) },
+      { team: 'default', name: 'a', sha256Hex: '2'.repeat(64) },
+      { team: 'default', name: 'b', sha256Hex: '1'.repeat(64) },
+    ])
+  })
+
+  it('of one hash: the older one has it, whatever the team', () => {
+    const result = of([
+      file('a.yaml', 2, token('young', '1')),
+      file('b.yaml', 1, token('old', '1', 'another')),
+    ])
+    expect(result.snapshot.tokens).toMatchObject([{ team: 'another', name: 'old' }])
+    expect(result.problems).toMatchObject([{ code: 'TokenTaken', file: 'a.yaml' }])
+    expect(texts(result)).toEqual([
+      'a.yaml, document 1: This token is taken by document 1 of b.yaml, which is older: this one is not in force.',
+    ])
+  })
+})
+
+it('crons and windows are taken, and said to do nothing yet', () => {
+  const cron =
+    '{ apiVersion: punctual.dev/v1alpha1, kind: HttpCron, metadata: { name: daily }, spec: { url: "http://a.test", cronExpression: 0 8 * * * } }'
+  const window =
+    '{ apiVersion: punctual.dev/v1alpha1, kind: MaintenanceWindow, metadata: { name: night }, spec: { recurring: [{ cronExpression: 0 1 * * *, durationSeconds: 3600 }] } }'
+  const result = of([file('a.yaml', 1, cron, window, queue('mail'))])
+  expect(result.snapshot.queues).toHaveLength(1)
+  expect(result.problems).toMatchObject([{ code: 'NotRunYet' }, { code: 'NotRunYet' }])
+  expect(texts(result)).toEqual([
+    'a.yaml, document 1: HttpCron daily is valid, but this version does nothing with it.',
+    'a.yaml, document 2: MaintenanceWindow night is valid, but this version does nothing with it.',
+  ])
 })
