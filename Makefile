@@ -12,7 +12,9 @@ RUN := env PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 # Jobs may call this machine under `make run`: the echo target and most first targets live here.
 LOOPBACK := 127.0.0.0/8,::1/128,localhost
 
-.PHONY: help install redis build run test bench check manifests clean
+IMAGE ?= punctual:$(shell sed -n 's/^  "version": "\(.*\)",$$/\1/p' package.json)
+
+.PHONY: help install redis build run test e2e bench check image manifests clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,11 +29,18 @@ test: build ## run every suite but e2e, with a real Redis and a real Kubernetes 
 	@scripts/control-plane.sh >/dev/null || true
 	@$(RUN) node scripts/test.ts
 
+e2e: build ## run the scenarios on a kind cluster made for them; KEEP=1 leaves it
+	@$(RUN) scripts/e2e.sh
+
 bench: build ## the side-by-side table (docs/performance.md); QUICK=1 takes three minutes
 	@$(RUN) node bench/main.ts
 
 check: install ## format, lint, types, dead code, generated files, unit tests
 	@$(RUN) npm run --silent check
+
+image: build ## build the container image; IMAGE names it, BASE_IMAGE is what it stands on
+	@$(RUN) node scripts/image-tree.ts .image
+	@docker build --build-arg PROGRAM=prebuilt $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) --tag $(IMAGE) .
 
 manifests: install ## render config/ and install.yaml from the chart
 	@helm="$$(scripts/helm.sh)" && PATH="$$helm:$$PATH" && $(RUN) node scripts/manifests.ts
@@ -44,7 +53,7 @@ redis:
 	@scripts/redis.sh
 
 clean: ## remove what was built; node_modules and .punctual stay
-	rm -rf dist coverage
+	rm -rf dist coverage .image
 
 $(INSTALLED): package-lock.json
 	@scripts/install.sh

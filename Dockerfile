@@ -1,0 +1,30 @@
+# docker build .                                  compiles in here; the package registry must be reachable
+# docker build --build-arg PROGRAM=prebuilt .     takes .image/, which `make image` lays out on the host
+#
+# Behind a proxy of your own: --secret id=npmrc,src=$HOME/.npmrc --secret id=ca,src=<PEM file>.
+ARG BASE_IMAGE=node:26-bookworm-slim
+ARG PROGRAM=build
+
+FROM ${BASE_IMAGE} AS build
+WORKDIR /source
+COPY package.json package-lock.json .npmrc ./
+# No install scripts: the only one that matters brings Node 26, which the base image has.
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=ca,target=/run/secrets/ca \
+    --mount=type=cache,target=/root/.npm \
+    export NODE_EXTRA_CA_CERTS=/run/secrets/ca && npm ci --ignore-scripts --no-progress --loglevel=error
+COPY . .
+RUN PATH="$PATH:/source/node_modules/.bin" && node scripts/build.ts && node scripts/image-tree.ts /app
+
+FROM scratch AS prebuilt
+COPY .image /app
+
+FROM ${PROGRAM} AS program
+
+FROM ${BASE_IMAGE}
+LABEL org.opencontainers.image.title="Punctual" org.opencontainers.image.licenses="Apache-2.0"
+ENV NODE_ENV=production
+COPY --from=program /app /app
+USER 65532:65532
+EXPOSE 8080 9090
+ENTRYPOINT ["node", "/app/dist/main.js"]
+CMD ["--help"]

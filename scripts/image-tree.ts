@@ -1,0 +1,63 @@
+/**
+ * Lays out what the container image holds: dist/ and the production packages, without what only editors and tests read.
+ * Usage: node scripts/image-tree.ts <folder>, after a build. The packages are those of node_modules, by the lock file,
+ * so nothing is fetched.
+ */
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+/** Types, maps, sources, prose and tests; binaries for the runtime called Bare. Licences stay. */
+const LEFT_OUT = [
+  /\.(?:d\.[cm]?ts|[cm]?ts|tsx|map|md|markdown|bare|flow)$/i,
+  // Only at the top of a package: further in, a folder may bear such a name and hold code, as yaml's doc/ does.
+  /^\/(?:tests?|benchmarks?|examples?|docs|prebuilds|\.github)(?:\/|$)/,
+]
+const TYPES_ONLY = /\/(?:@types\/[^/]+|undici-types)$/
+
+interface LockedPackage {
+  readonly dev?: boolean
+  readonly devOptional?: boolean
+  readonly optional?: boolean
+}
+
+const out = process.argv[2]
+if (out === undefined) throw new Error('Usage: node scripts/image-tree.ts <folder>')
+rmSync(out, { recursive: true, force: true })
+cpSync(join(ROOT, 'dist'), join(out, 'dist'), {
+  recursive: true,
+  filter: (path) => !path.endsWith('/.built'),
+})
+const { name, version, type, license } = readJson('package.json') as Record<string, string>
+writeFileSync(
+  join(out, 'package.json'),
+  `${JSON.stringify({ name, version, private: true, type, license }, null, 2)}\n`,
+)
+cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'))
+for (const path of productionPackages()) copyPackage(path)
+
+function productionPackages(): string[] {
+  const { packages } = readJson('package-lock.json') as { packages: Record<string, LockedPackage> }
+  return Object.entries(packages)
+    .filter(([path, locked]) => {
+      const isForUs = path !== '' && !(locked.dev ?? locked.devOptional ?? locked.optional ?? false)
+      return isForUs && !TYPES_ONLY.test(path)
+    })
+    .map(([path]) => path)
+}
+
+function copyPackage(path: string): void {
+  const from = join(ROOT, path)
+  cpSync(from, join(out ?? '', path), {
+    recursive: true,
+    // A package inside a package is one of its own in the lock file.
+    filter: (source) => {
+      const inside = `/${relative(from, source)}`
+      return !inside.startsWith('/node_modules') && !LEFT_OUT.some((pattern) => pattern.test(inside))
+    },
+  })
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
+}
