@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { ReconcileMetrics, ReconcileResult } from '../ports/reconcile-metrics.ts'
+import type { QueuePriority, ReconcileMetrics, ReconcileResult } from '../ports/reconcile-metrics.ts'
 import type { Reconciler } from '../ports/reconciler.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import { pause } from './pause.ts'
@@ -20,13 +20,15 @@ export interface Runner {
   /** From now on, in every term. Once. */
   start(): void
   /** Something that this key depends on has changed. Nothing happens while this process does not lead. */
-  enqueue(key: ObjectKey): void
+  enqueue(key: ObjectKey, priority?: QueuePriority): void
 }
 
 export interface RunnerOptions<T extends KubeObject> {
   /** Of the controller, in lower case: the kind. */
   readonly name: string
   readonly view: ResourceView<T>
+  /** What an object gives a turn to, when its key is not the object's own: several objects may share one. */
+  readonly keysOf?: (object: T) => readonly ObjectKey[]
   readonly reconciler: Reconciler
   readonly leadership: Leadership
   readonly clock: Clock
@@ -67,8 +69,8 @@ class LeadingRunner<T extends KubeObject> implements Runner {
     this.#options.leadership.onLead((signal) => this.#lead(signal))
   }
 
-  enqueue(key: ObjectKey): void {
-    this.#queue?.add(key, 'high')
+  enqueue(key: ObjectKey, priority: QueuePriority = 'high'): void {
+    this.#queue?.add(key, priority)
   }
 
   async #lead(signal: AbortSignal): Promise<void> {
@@ -81,17 +83,23 @@ class LeadingRunner<T extends KubeObject> implements Runner {
       metrics,
       work: (key) => this.#turn(key, signal),
     })
-    const unlisten = view.onChange((key, before, after) => {
-      if (asksForTurn(before, after)) queue.add(key, 'high')
+    const unlisten = view.onChange((_key, before, after) => {
+      if (!asksForTurn(before, after)) return
+      for (const key of this.#keysOf([before, after])) queue.add(key, 'high')
     })
     this.#queue = queue
     while (!signal.aborted) {
-      for (const { metadata } of view.all()) queue.add(`${metadata.namespace}/${metadata.name}`, 'low')
+      for (const key of this.#keysOf([...view.all()])) queue.add(key, 'low')
       await pause(clock, this.#resyncMs(), signal)
     }
     this.#queue = null
     unlisten()
     await queue.stop()
+  }
+
+  #keysOf(objects: ReadonlyArray<T | undefined>): ReadonlySet<ObjectKey> {
+    const { keysOf = ownKeyOf } = this.#options
+    return new Set(objects.flatMap((object) => (object === undefined ? [] : keysOf(object))))
   }
 
   async #turn(key: ObjectKey, signal: AbortSignal): Promise<WorkEnd> {
@@ -132,6 +140,10 @@ class LeadingRunner<T extends KubeObject> implements Runner {
   #resyncMs(): number {
     return RESYNC_MIN_MS + this.#options.random() * (RESYNC_MAX_MS - RESYNC_MIN_MS)
   }
+}
+
+function ownKeyOf({ metadata }: KubeObject): readonly ObjectKey[] {
+  return [`${metadata.namespace}/${metadata.name}`]
 }
 
 /** Before the first list every object would look deleted. False when the term ended first. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRunner } from '../../../src/kubernetes/runner.ts'
 import { ResourceApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { KubeObject } from '../../../src/ports/kube-object.ts'
 import type { ReconcileEnd } from '../../../src/ports/reconciler.ts'
 import type { ReconcileResult } from '../../../src/ports/reconcile-metrics.ts'
 import { createFakeClock, quiescence } from '../../support/fake-clock.ts'
@@ -10,7 +11,7 @@ import { createSettableView, kubeObject } from './kube-objects.ts'
 
 const DONE: ReconcileEnd = { requeueAfterMs: null }
 
-function setUp(keys: readonly string[] = ['default/q']) {
+function setUp(keys: readonly string[] = ['default/q'], keysOf?: (object: KubeObject) => readonly string[]) {
   const clock = createFakeClock()
   const view = createSettableView()
   for (const key of keys) view.set(key, objectOf(key))
@@ -22,6 +23,7 @@ function setUp(keys: readonly string[] = ['default/q']) {
     name: 'httpqueue',
     view,
     reconciler: { reconcile },
+    ...(keysOf === undefined ? {} : { keysOf }),
     leadership: election.leadership,
     clock,
     logger: { ...quietLogger, warn: (_message, fields) => warnings.push(String(fields?.reason)) },
@@ -143,6 +145,18 @@ describe('turns', () => {
     view.set('a/2', undefined)
     await quiescence()
     expect(turns()).toEqual(['a/1', 'a/1', 'a/2', 'a/2'])
+  })
+
+  test('come for the keys that an object stands for, once where objects share one', async () => {
+    const byLabel = ({ metadata }: KubeObject) => [`default/${metadata.labels?.['of'] ?? 'none'}`]
+    const { view, turns, election } = setUp(['default/a', 'default/b'], byLabel)
+    view.sync()
+    election.win()
+    await quiescence()
+    expect(turns()).toEqual(['default/none'])
+    view.set('default/a', kubeObject({ name: 'a', labels: { of: 'x' } }))
+    await quiescence()
+    expect(turns().slice(1).sort()).toEqual(['default/none', 'default/x'])
   })
 
   test('come for a key that something else asks for, while leading', async () => {

@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util'
+import { reasonOf, StoreUnavailableError } from '../domain/errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ControllerMetrics } from '../ports/controller-metrics.ts'
+import type { EngineRecord } from '../ports/engine-record.ts'
+import type { EventRecorder } from '../ports/event-recorder.ts'
+import type { ObjectRef } from '../ports/kube-object.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { CompileEnd, EngineFacts, EngineTerms, SettingsCompiler } from '../ports/settings-compiler.ts'
+import { isFresh, lossBetween, type EngineLoss } from './engine-loss.ts'
+import { pause } from './pause.ts'
+
+/**
+ * A leader's hold on the engine: away → open, and from there anew whenever the engine turns out to be another or an
+ * older one. Owns the term under which settings are written.
+ */
+export interface EngineSession {
+  /**
+   * Writes under this term; at the begin of leading, when it is known whether there is one. Throws
+   * StoreUnavailableError, also while no term has begun or when another has.
+   */
+  write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T>
+  /** What was lost not long ago; null = nothing. */
+  loss(): EngineLoss | null
+  /** Opens and goes on looking until the signal; `onOpen` is told each time that everything must be compiled anew. */
+  run(signal: AbortSignal, onOpen: () => void): Promise<void>
+}
+
+export interface EngineSessionParts {
+  readonly terms: EngineTerms
+  readonly record: EngineRecord
+  readonly events: EventRecorder
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<ControllerMetrics, 'engineLost'>
+}
+
+/** How often it is asked whether the engine is still the same. */
+export const ENGINE_LOOK_MS = 5_000
+/** A term is begun anew this often, so that a copy of Redis from before it is known for an older one. */
+const TERM_RENEWED_MS = 3_600_000
+
+export function createEngineSession(parts: EngineSessionParts): EngineSession {
+  return new OpenedEngine(parts)
+}
+
+interface OpenTerm {
+  readonly facts: EngineFacts
+  readonly compiler: SettingsCompiler
+  /** By the monotonic clock. */
+  readonly sinceMs: number
+}
+
+class OpenedEngine implements EngineSession {
+  readonly #parts: EngineSessionParts
+  #open: OpenTerm | null = null
+  #loss: EngineLoss | null = null
+  /** Over when the first look of this time of leading has ended, well or not. */
+  #firstLook = Promise.withResolvers<void>()
+  #isFailing = false
+  #isSuperseded = false
+
+  constructor(parts: EngineSessionParts) {
+    this.#parts = parts
+  }
+
+  async write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T> {
+    await this.#firstLook.promise
+    if (this.#open === null) throw new StoreUnavailableError('it has not answered since this leader began')
+    const end = await run(this.#open.compiler)
+    if (!isSuperseded(end)) return end
+    this.#isSuperseded = true
+    throw new StoreUnavailableError('another term has begun')
+  }
+
+  loss(): EngineLoss | null {
+    return this.#loss !== null && isFresh(this.#loss, this.#parts.clock.wallMs()) ? this.#loss : null
+  }
+
+  async run(signal: AbortSignal, onOpen: () => void): Promise<void> {
+    const { clock, logger } = this.#parts
+    while (!signal.aborted) {
+      try {
+        if (await this.#look(signal)) onOpen()
+        if (this.#isFailing) logger.info('The engine answers again')
+        this.#isFailing = false
+      } catch (error) {
+        if (!this.#isFailing) {
+          logger.warn('The engine could not be looked at; what is in force stays so', {
+            reason: reasonOf(error),
+          })
+        }
+        this.#isFailing = true
+      }
+      this.#firstLook.resolve()
+      await pause(clock, ENGINE_LOOK_MS, signal)
+    }
+    this.#open = null
+    this.#firstLook.resolve()
+    this.#firstLook = Promise.withResolvers()
+  }
+
+  /** @returns whether everything must be compiled anew */
+  async #look(signal: AbortSignal): Promise<boolean> {
+    const facts = await this.#parts.terms.facts()
+    const open = this.#open
+    const isSame = open !== null && !this.#isSuperseded && lossBetween(open.facts, facts) === null
+    const isDue = open === null || this.#parts.clock.monotonicMs() - open.sinceMs >= TERM_RENEWED_MS
+    if (signal.aborted) return false
+    if (!isSame || isDue) await this.#begin(facts)
+    else if (!isDeepStrictEqual(open.facts, facts)) await this.#keep(open, facts)
+    return !isSame
+  }
+
+  /** The record is written last: should we die before, the next leader finds the same loss. */
+  async #begin(found: EngineFacts): Promise<void> {
+    const { terms, record, clock } = this.#parts
+    const recorded = await record.read()
+    const reason = recorded === null ? null : lossBetween(recorded, found)
+    const loss =
+      reason === null ? (recorded?.loss ?? null) : { reason, at: new Date(clock.wallMs()).toISOString() }
+    const { facts, compiler } = await terms.begin(recorded)
+    const regarding = await record.write({ ...facts, loss })
+    this.#isSuperseded = false
+    this.#loss = loss === null ? null : asLoss(loss)
+    this.#open = { facts, compiler, sinceMs: clock.monotonicMs() }
+    this.#parts.logger.info('A term of the engine has begun', { ...facts })
+    if (reason !== null && this.#loss !== null) this.#tell(this.#loss, regarding)
+  }
+
+  /** Ids that were given since: without them, those of a wiped Redis would begin too low. */
+  async #keep(open: OpenTerm, facts: EngineFacts): Promise<void> {
+    const recorded = await this.#parts.record.read()
+    await this.#parts.record.write({ ...facts, loss: recorded?.loss ?? null })
+    this.#open = { ...open, facts }
+  }
+
+  #tell({ reason, message: note }: EngineLoss, regarding: ObjectRef): void {
+    const { metrics, logger, events } = this.#parts
+    metrics.engineLost(reason)
+    logger.error(note, { reason })
+    events.record({ regarding, type: 'Warning', reason, action: 'OpenEngine', note })
+  }
+}
+
+function isSuperseded<T extends object>(end: CompileEnd<T>): end is { readonly status: 'superseded' } {
+  return 'status' in end && end.status === 'superseded'
+}
+
+function asLoss({ reason: text, at }: { readonly reason: string; readonly at: string }): EngineLoss {
+  const reason = text === 'EngineRestored' ? 'EngineRestored' : 'EngineLost'
+  const what =
+    reason === 'EngineLost'
+      ? 'Redis was found to be another or an empty one'
+      : 'Redis was found to hold an older copy of its data'
+  const message = `${what} at ${at}: jobs pushed before may be gone or run again. Settings are in force anew.`
+  return { reason, atMs: Date.parse(at), message }
+}

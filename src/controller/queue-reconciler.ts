@@ -1,0 +1,183 @@
+import { StoreUnavailableError } from '../domain/errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ControllerMetrics } from '../ports/controller-metrics.ts'
+import type { EventRecorder } from '../ports/event-recorder.ts'
+import type { ObjectKey } from '../ports/kube-object.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { CensusEntry } from '../ports/queue-census.ts'
+import type { ReconcileEnd, Reconciler } from '../ports/reconciler.ts'
+import type { ResourceView } from '../ports/resource-view.ts'
+import type { ResourceWriter } from '../ports/resource-writer.ts'
+import type { CompileEnd, SettingsCompiler } from '../ports/settings-compiler.ts'
+import { isSameStatus } from '../resources/conditions.ts'
+import { placeOfKey, QUEUE_FINALIZER, queueKeyOf } from '../resources/queue-claim.ts'
+import type { EngineSession } from './engine-session.ts'
+import { refOf, type HttpQueue } from './kinds.ts'
+import type { QueueCheck } from './queue-check.ts'
+import { mustRelease, planQueue, type QueueStep } from './queue-plan.ts'
+import { queueEvents } from './queue-events.ts'
+import { queueStatus, type QueueOutcome } from './queue-status.ts'
+import { unlessGone } from './unless-gone.ts'
+import { BY_QUEUE, type VanishedQueues } from './vanished-queues.ts'
+
+export interface QueueReconcilerParts {
+  readonly view: Pick<ResourceView<HttpQueue>, 'byIndex'>
+  readonly writer: Pick<ResourceWriter<HttpQueue>, 'applyStatus' | 'setFinalizer'>
+  readonly check: QueueCheck
+  readonly engine: Pick<EngineSession, 'write' | 'loss'>
+  /** The counts as read last. */
+  readonly countsOf: (key: ObjectKey) => CensusEntry | null
+  readonly vanished: Pick<VanishedQueues, 'note' | 'takeDoomed'>
+  readonly events: EventRecorder
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<ControllerMetrics, 'queueLeftBehind' | 'statusWritten'>
+}
+
+/** A deleted resource is let go when Redis has not taken its removal for this long, so that a namespace can end. */
+export const REMOVAL_GIVEN_UP_MS = 300_000
+
+/**
+ * Its keys are those of `queueKeyOf`: all resources of one queue name have their turn together, so that none of them
+ * is looked at while the name passes from one to the other.
+ */
+export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
+  return new QueueReconciler(parts)
+}
+
+/**
+ * Owns, by key: since when a removal fails, and which resource was let go while the view may still show it; both end
+ * with the resource.
+ */
+class QueueReconciler implements Reconciler {
+  readonly #parts: QueueReconcilerParts
+  readonly #failingSinceMs = new Map<ObjectKey, number>()
+  readonly #released = new Map<ObjectKey, string>()
+
+  constructor(parts: QueueReconcilerParts) {
+    this.#parts = parts
+  }
+
+  async reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileEnd> {
+    const released = this.#released.get(key)
+    const seen = this.#parts.view.byIndex(BY_QUEUE, key)
+    const claims = seen.filter((claim) => claim.metadata.uid !== released)
+    // Still shown though let go: its name must not be cleared twice, a push may have made the queue anew.
+    if (released !== undefined && claims.length === seen.length) this.#released.delete(key)
+    const { step, taken } = planQueue(claims, this.#parts.check)
+    await this.#take(key, step, released !== undefined)
+    for (const loser of taken) {
+      if (signal.aborted) break
+      await this.#tellTaken(loser, step)
+    }
+    return { requeueAfterMs: null }
+  }
+
+  async #take(key: ObjectKey, step: QueueStep, wasReleased: boolean): Promise<void> {
+    switch (step.kind) {
+      case 'vanished':
+        return wasReleased ? undefined : this.#clear(key)
+      case 'remove':
+        return this.#remove(key, step.owner)
+      case 'refuse':
+        return this.#writeStatus(step.owner, { kind: 'refused', problem: step.problem })
+      case 'apply':
+        return this.#apply(key, step)
+    }
+  }
+
+  async #apply(key: ObjectKey, step: QueueStep & { kind: 'apply' }): Promise<void> {
+    const { team, name } = placeOfKey(key)
+    // First, so that whatever happens next, a deletion finds its way to the engine.
+    const owner = await this.#parts.writer.setFinalizer(step.owner, QUEUE_FINALIZER, true)
+    const end = await this.#inEngine(owner, 'unavailable', (compiler) =>
+      compiler.applyQueue(team, name, step.settings),
+    )
+    await this.#writeStatus(owner, { kind: 'in_force', queueId: end.queueId })
+  }
+
+  async #remove(key: ObjectKey, owner: HttpQueue): Promise<void> {
+    const { team, name } = placeOfKey(key)
+    try {
+      await this.#inEngine(owner, 'deleting', (compiler) => compiler.removeQueue(team, name))
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key)) throw error
+      this.#tellLeftBehind(owner, name)
+    }
+    this.#failingSinceMs.delete(key)
+    await this.#release(key, owner)
+  }
+
+  async #release(key: ObjectKey, owner: HttpQueue): Promise<void> {
+    await unlessGone(() => this.#parts.writer.setFinalizer(owner, QUEUE_FINALIZER, false))
+    this.#released.set(key, owner.metadata.uid)
+  }
+
+  /** Without a resource there is nothing to tell that it was meant; so it takes the word of the sweep. */
+  async #clear(key: ObjectKey): Promise<void> {
+    if (!this.#parts.vanished.takeDoomed(key)) return this.#parts.vanished.note(key)
+    const { team, name } = placeOfKey(key)
+    const end = await this.#parts.engine.write((compiler) => compiler.removeQueue(team, name))
+    this.#parts.logger.warn('A queue whose resource is gone was removed', {
+      team,
+      queue: name,
+      end: end.status,
+    })
+  }
+
+  #isTimeToGiveUp(key: ObjectKey): boolean {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const sinceMs = this.#failingSinceMs.get(key) ?? nowMs
+    this.#failingSinceMs.set(key, sinceMs)
+    return nowMs - sinceMs >= REMOVAL_GIVEN_UP_MS
+  }
+
+  #tellLeftBehind(owner: HttpQueue, queue: string): void {
+    const { events, logger, metrics } = this.#parts
+    const note = `Redis has not answered for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its queue and jobs stay in Redis until the controller finds them there.`
+    metrics.queueLeftBehind()
+    logger.error('A resource is let go without its queue', { team: owner.metadata.namespace, queue })
+    events.record({
+      regarding: refOf(owner),
+      type: 'Warning',
+      reason: 'JobsLeftBehind',
+      action: 'RemoveQueue',
+      note,
+    })
+  }
+
+  async #tellTaken(loser: HttpQueue, step: QueueStep): Promise<void> {
+    if (mustRelease(loser)) {
+      await unlessGone(() => this.#parts.writer.setFinalizer(loser, QUEUE_FINALIZER, false))
+    } else if (step.kind !== 'vanished' && loser.metadata.deletionTimestamp === undefined) {
+      await this.#writeStatus(loser, { kind: 'taken', by: step.owner.metadata.name })
+    }
+  }
+
+  /** What the engine answered; when it does not, the resource says so before the turn fails. */
+  async #inEngine<T extends object>(
+    owner: HttpQueue,
+    fallback: 'unavailable' | 'deleting',
+    run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>,
+  ): Promise<T> {
+    try {
+      return await this.#parts.engine.write(run)
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) await this.#writeStatus(owner, { kind: fallback })
+      throw error
+    }
+  }
+
+  async #writeStatus(queue: HttpQueue, outcome: QueueOutcome): Promise<void> {
+    const { countsOf, engine, clock, writer, metrics, events } = this.#parts
+    const status = queueStatus(queue, outcome, {
+      census: countsOf(queueKeyOf(queue)),
+      loss: engine.loss(),
+      wallMs: clock.wallMs(),
+    })
+    if (isSameStatus(queue.status, status)) return
+    await unlessGone(() => writer.applyStatus(refOf(queue), status))
+    metrics.statusWritten('HttpQueue')
+    for (const event of queueEvents(queue, status)) events.record(event)
+  }
+}

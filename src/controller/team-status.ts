@@ -1,0 +1,65 @@
+import { mergeConditions } from '../resources/conditions.ts'
+import type { ReasonsOf, WantedCondition } from '../resources/conditions.ts'
+import type { TeamSettingsStatus } from '../resources/generated/kinds.ts'
+import type { TeamSettings } from './kinds.ts'
+
+/** What came of a team's settings. Whatever is wrong, the settings before stay in force as a whole. */
+export type TeamOutcome =
+  | { readonly kind: 'in_force' }
+  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'secret'; readonly reason: SecretReason; readonly message: string }
+  | { readonly kind: 'unavailable' }
+
+export type SecretReason = Extract<ReasonsOf['TeamSettings']['Ready'], `Secret${string}`>
+
+type Wanted = WantedCondition<'TeamSettings'>
+
+/** @param waiting pushed queues of the team that stay without a resource, because there are too many */
+export function teamStatus(
+  team: TeamSettings,
+  outcome: TeamOutcome,
+  facts: { readonly waiting: number; readonly wallMs: number },
+): TeamSettingsStatus {
+  const generation = team.metadata.generation ?? 0
+  const wanted = [...conditionsOf(outcome), ...pushedQueues(facts.waiting)]
+  return {
+    observedGeneration: generation,
+    conditions: mergeConditions<'TeamSettings'>(team.status?.conditions ?? [], wanted, {
+      generation,
+      wallMs: facts.wallMs,
+    }),
+  }
+}
+
+function conditionsOf(outcome: TeamOutcome): readonly Wanted[] {
+  switch (outcome.kind) {
+    case 'in_force':
+      return [{ type: 'Ready', status: 'True', reason: 'Reconciled', message: 'The settings are in force.' }]
+    case 'refused':
+      return [
+        { type: 'Ready', status: 'False', reason: 'InvalidSpec', message: outcome.problem },
+        { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message: outcome.problem },
+      ]
+    case 'secret': {
+      const message = `${outcome.message} The settings before stay in force.`
+      return [
+        { type: 'Ready', status: 'False', reason: outcome.reason, message },
+        { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },
+      ]
+    }
+    case 'unavailable': {
+      const message = 'Redis does not answer: the settings before stay in force, these follow when it does.'
+      return [
+        { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message },
+        { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },
+      ]
+    }
+  }
+}
+
+function pushedQueues(waiting: number): readonly Wanted[] {
+  if (waiting === 0) return []
+  const message =
+    'More queues were pushed to than get an HttpQueue of their own. They work by the defaults; make an HttpQueue for those that need other settings.'
+  return [{ type: 'PushedQueues', status: 'False', reason: 'TooMany', message }]
+}

@@ -1,0 +1,12 @@
+/** What the controller counts about resources and engine, as `punctual_*`. */
+export interface ControllerMetrics {
+  /** The engine was found to be another, or an older copy. */
+  engineLost(reason: 'EngineLost' | 'EngineRestored'): void
+  /** A deleted resource was let go although the engine did not answer: its queue may be left in it. */
+  queueLeftBehind(): void
+  /** Queues in force whose resource is gone; above the bound they are left alone. */
+  orphanQueues(count: number): void
+  /** Pushed queues that stay without a resource: too many in their namespace, or it takes none. */
+  pushedQueuesWaiting(count: number): void
+  statusWritten(kind: 'HttpQueue' | 'TeamSettings' | 'ApiToken'): void
+}
