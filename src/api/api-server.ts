@@ -17,15 +17,18 @@ const TIMEOUT_CHECK_MS = 2_000
 /** Longer than the 60 s of common load balancers, which must be the ones to hang up. */
 const KEEP_ALIVE_MS = 65_000
 const HEADER_BYTES_MAX = 16 * 1024
+/** One to end the present turn, one to accept a connection that waits, one to read its request. */
+const TURNS_TO_READ = 3
 
 export interface ApiServer {
   /** Resolves once connections are accepted. Port 0 = any free one. */
   listen(port: number, host: string): Promise<AddressInfo>
   /**
-   * Stops accepting, says `Connection: close` on every answer still to come, and resolves when all connections have
-   * ended; those left after `graceMs` are cut. Idempotent.
+   * Says `Connection: close` on every answer from now on and goes on serving for `drainMs`, so that clients turn
+   * elsewhere without losing a request. Then stops accepting and resolves when all connections have ended; those left
+   * after `graceMs` more are cut. A request that was here before that is answered. Idempotent.
    */
-  close(graceMs: number): Promise<void>
+  close(graceMs: number, drainMs?: number): Promise<void>
 }
 
 /** A hardened node:http server around a listener. Owns its sockets. */
@@ -58,22 +61,32 @@ export function createApiServer(listener: RequestListener, clock: Clock): ApiSer
   server.on('checkContinue', onRequest)
   server.on('clientError', answerClientError)
 
-  const drain = (graceMs: number): Promise<void> =>
+  const closeNow = (graceMs: number): Promise<void> =>
     new Promise((resolve) => {
       const cancelCut = clock.after(graceMs, () => server.closeAllConnections())
       server.close(() => {
         cancelCut()
         resolve()
       })
-      for (const response of open) {
-        if (!response.headersSent) response.setHeader('Connection', 'close')
-      }
-      server.closeIdleConnections()
+      // Their heads went out before the end was known, so their connections are kept.
+      for (const response of open) response.once('close', () => server.closeIdleConnections())
     })
+
+  const drain = async (graceMs: number, drainMs: number): Promise<void> => {
+    for (const response of open) {
+      if (!response.headersSent) response.setHeader('Connection', 'close')
+    }
+    if (drainMs > 0) await new Promise<void>((resolve) => clock.after(drainMs, resolve))
+    // A connection counts as idle while its request has arrived and was not read.
+    for (let turn = 0; turn < TURNS_TO_READ; turn += 1) {
+      await new Promise<void>((resolve) => clock.nextTurn(resolve))
+    }
+    await closeNow(graceMs)
+  }
 
   return {
     listen: (port, host) => listen(server, port, host),
-    close: (graceMs) => (closing ??= drain(graceMs)),
+    close: (graceMs, drainMs = 0) => (closing ??= drain(graceMs, drainMs)),
   }
 }
 

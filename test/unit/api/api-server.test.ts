@@ -1,10 +1,28 @@
-import { Agent, request as send } from 'node:http'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { Agent, request as send, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { createApiServer } from '../../../src/api/api-server.ts'
+import { until } from '../../support/until.ts'
 import { call, clock, createdResult, push, rawExchange, startApi, TOKEN } from './api-fixture.ts'
 
 const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
+
+/** The answers that have begun on a connection so far. */
+function answersOn(socket: Socket): () => string[] {
+  let received = ''
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.toString('latin1')
+  })
+  return () => received.split(/(?=HTTP\/1\.1 )/).filter((answer) => answer !== '')
+}
+
+function isRefused(port: number): Promise<boolean> {
+  return call(port, '/api/jobs').then(
+    () => false,
+    (fault: unknown) => String(fault).includes('ECONNREFUSED'),
+  )
+}
 
 test.each([
   ['no HTTP at all', 'hello\r\n\r\n', '400 Bad Request', 'The request is not valid HTTP'],
@@ -94,11 +112,82 @@ test('close lets a push in flight end, says so on its connection, and accepts no
   await arrived.promise
   const closed = api.close()
   expect(api.server.close(0)).toBe(api.server.close(0))
-  await expect(call(api.port, '/api/jobs')).rejects.toThrow(/ECONNREFUSED/)
+  await until('no connection is accepted', () => isRefused(api.port))
   stored.resolve(createdResult())
   expect(await answered).toEqual([201, 'close'])
   await closed
   agent.destroy()
+})
+
+/** One request on a connection that is to be kept. */
+const KEPT = 'GET /api/queues HTTP/1.1\r\nHost: x\r\n\r\n'
+
+test.each([
+  ['on a connection that was idle', true],
+  ['on a connection that was not accepted yet', false],
+])('close answers a request that was sent before it %s', async (_case, isKept) => {
+  const api = await startApi()
+  const socket = connect(api.port, '127.0.0.1')
+  const answers = answersOn(socket)
+  await once(socket, 'connect')
+  if (isKept) {
+    socket.write(KEPT)
+    await until('the first answer', () => answers().length === 1)
+    expect(answers()[0]).toMatch(/\r\nConnection: keep-alive/)
+  }
+  // Both before the server runs again: what was sent is still unread when it is told to close.
+  socket.write(KEPT)
+  const closed = api.close()
+  await once(socket, 'close')
+  expect(answers()).toHaveLength(isKept ? 2 : 1)
+  expect(answers().at(-1)).toMatch(/^HTTP\/1\.1 401 [^]*\r\nConnection: close/)
+  await closed
+})
+
+test('close goes on serving while it drains, each connection once', async () => {
+  const drained = Promise.withResolvers<void>()
+  const server = createApiServer((_request, response) => response.end('served'), {
+    ...clock,
+    after: (delayMs, run) => {
+      if (delayMs === 3_000) void drained.promise.then(run)
+      return () => undefined
+    },
+  })
+  const { port } = await server.listen(0, '127.0.0.1')
+  const kept = connect(port, '127.0.0.1')
+  const answers = answersOn(kept)
+  kept.write(KEPT)
+  await until('the first answer', () => answers().length === 1)
+  const closed = server.close(5_000, 3_000)
+  kept.write(KEPT)
+  await once(kept, 'close')
+  expect(answers().map((answer) => /\r\nConnection: (\S+)/.exec(answer)?.[1])).toEqual([
+    'keep-alive',
+    'close',
+  ])
+  expect(await rawExchange(port, KEPT)).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close/)
+  drained.resolve()
+  await closed
+  expect(await isRefused(port)).toBe(true)
+})
+
+test('close ends a connection whose answer had begun before', async () => {
+  const begun = Promise.withResolvers<ServerResponse>()
+  const server = createApiServer((_request, response) => {
+    response.write('half')
+    begun.resolve(response)
+  }, clock)
+  const { port } = await server.listen(0, '127.0.0.1')
+  const socket = connect(port, '127.0.0.1')
+  const answers = answersOn(socket)
+  socket.write(KEPT)
+  const response = await begun.promise
+  const closed = server.close(60_000)
+  await until('no connection is accepted', () => isRefused(port))
+  response.end('whole')
+  await once(socket, 'close')
+  await closed
+  expect(answers()[0]).toMatch(/half[^]*whole/)
 })
 
 test('close ends idle connections at once and cuts a stuck one after the grace', async () => {
