@@ -3,7 +3,8 @@ import type { Job, JobList, ScheduledJob } from '../contract/generated/wire.ts'
 import { type ApiConnection, connectApi } from './api-connection.ts'
 import { clientFailure } from './client-failure.ts'
 import { jobPage, jobTable } from './job-text.ts'
-import { type PushOptions, writePushBody } from './push-body.ts'
+import { awaitSuccess } from './job-wait.ts'
+import { type PushOptions, wholeNumber, writePushBody } from './push-body.ts'
 
 export interface ClientOptions {
   /** Used without `--server`, such as `http://127.0.0.1:8080`. */
@@ -13,6 +14,7 @@ export interface ClientOptions {
   readonly stdout: { write(text: string): unknown }
   readonly stderr: { write(text: string): unknown }
   readonly stdin: AsyncIterable<Uint8Array | string>
+  readonly pause: (milliseconds: number) => Promise<void>
 }
 
 interface ConnectionFlags {
@@ -38,10 +40,15 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   }
   pushVerb(program).action((queue: string, url: string, flags: PushFlags) =>
     run(flags, async (api) => {
+      const seconds = flags.wait === undefined ? null : wholeNumber('--wait', flags.wait)
       const body = await writePushBody(queue, url, flags, options.stdin)
       const key = flags.idempotencyKey
       const text = await api.post('/api/jobs', body, key === undefined ? {} : { 'idempotency-key': key })
-      say(flags.output === 'json' ? `${text}\n` : scheduledLine(JSON.parse(text) as ScheduledJob))
+      const scheduled = JSON.parse(text) as ScheduledJob
+      say(flags.output === 'json' ? `${text}\n` : scheduledLine(scheduled))
+      if (seconds === null) return
+      const job = await awaitSuccess(api, scheduled.job_id, { seconds, pause: options.pause })
+      say(flags.output === 'json' ? `${JSON.stringify(job)}\n` : jobPage(job))
     }),
   )
   jobsVerb(program).action((flags: JobsFlags) =>
@@ -64,6 +71,7 @@ interface OutputFlags extends ConnectionFlags {
 
 interface PushFlags extends PushOptions, OutputFlags {
   readonly idempotencyKey?: string
+  readonly wait?: string
 }
 
 interface JobsFlags extends OutputFlags {
@@ -85,6 +93,10 @@ function pushVerb(program: Command): Command {
     .option('--callback-url <url>', 'where to report the end of the job')
     .option('--tag <name=value>', 'a tag; may be given again', collect, [])
     .option('--idempotency-key <key>', 'the same key again makes no second job')
+    .option(
+      '--wait <seconds>',
+      'stay until the chain has ended, at most this long; fail unless it ended well',
+    )
 }
 
 function jobsVerb(program: Command): Command {

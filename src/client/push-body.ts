@@ -71,7 +71,7 @@ function pairs(flag: string, given: readonly string[], separator: string): Recor
   )
 }
 
-function wholeNumber(flag: string, text: string): number {
+export function wholeNumber(flag: string, text: string): number {
   if (!/^[0-9]{1,9}$/.test(text)) throw clientFailure(`${flag} ${text} is not a whole number`, MISUSED)
   return Number(text)
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { registerClientCommands } from '../client/client-commands.ts'
 import { buildProgram, runProgram } from '../settings/program.ts'
 import { runApi } from './api.ts'
@@ -20,6 +21,7 @@ export function runPunctual(argv: readonly string[]): Promise<number> {
         stdout: process.stdout,
         stderr: process.stderr,
         stdin: process.stdin,
+        pause: (milliseconds) => pause(milliseconds),
       }),
   })
   return runProgram(program, argv)

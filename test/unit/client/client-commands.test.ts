@@ -65,6 +65,7 @@ async function run(
     stdin: (async function* () {
       yield Buffer.from(input)
     })(),
+    pause: () => Promise.reject(new Error('nothing to wait for')),
   })
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -131,6 +132,20 @@ describe('push', () => {
     const ran = await run(['push', 'q', 'https://e.com', ...args])
     expect(ran).toMatchObject({ out: '', code: 2 })
     expect(ran.err).toMatch(message)
+    expect(received).toEqual([])
+  })
+
+  test('with --wait it shows the job at its end', async () => {
+    answer = { status: 200, body: JSON.stringify({ ...JSON.parse(CREATED), ...ended, calls: [] }) }
+    const ran = await run('push emails https://example.com --wait 3'.split(' '))
+    expect(ran).toMatchObject({ err: '', code: 0 })
+    expect(ran.out).toMatch(/^job 16 in queue 7, .*\njob 16 {2}u\n/)
+    expect(received.map(({ url }) => url)).toEqual(['/api/jobs', '/api/jobs/16'])
+  })
+
+  test('a --wait that is no number pushes nothing', async () => {
+    const ran = await run('push q https://e.com --wait long'.split(' '))
+    expect(ran).toEqual({ out: '', err: 'punctual: --wait long is not a whole number\n', code: 2 })
     expect(received).toEqual([])
   })
 
@@ -202,6 +217,8 @@ const summary = {
   duration_ms: 12.4,
   replayed_as: null,
 }
+
+const ended = { ...summary, headers: {}, final_status: 'success', chain: [summary] }
 
 describe('jobs', () => {
   test('as a table', async () => {
