@@ -21,3 +21,23 @@ export const RETRY_AFTER_MS_MAX = 60_000
 /** A list of all objects at once, the answer to an expired page, is the longest. */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 export const ERROR_TEXT_CHARACTERS_MAX = 1_000
+
+// Lists and watches; the pauses are those of client-go.
+export const LIST_PAGE_OBJECTS = 500
+/** A list that goes on beyond 200,000 objects is a fault. */
+export const LIST_PAGES_MAX = 400
+/** Each watch asks for a time of its own in this range, so that not all are opened anew at once. */
+export const WATCH_SECONDS_MIN = 300
+export const WATCH_SECONDS_MAX = 600
+/** Bookmarks come about every minute: a watch without a byte for this long is dead, whatever TCP says. */
+export const WATCH_SILENCE_MS = 150_000
+/** A watch that the server ends sooner than this is opened again only after a pause. */
+export const WATCH_SHORT_MS = 1_000
+/** Watches in a row that began and told nothing before all is listed again: their version may be of another past. */
+export const WATCHES_BARREN_MAX = 3
+/** One object is at most 1.5 MiB in etcd; as JSON it may be longer. */
+export const WATCH_EVENT_BYTES_MAX = 16 * 1024 * 1024
+export const RETRY_PAUSE_MS_MIN = 800
+export const RETRY_PAUSE_MS_MAX = 30_000
+/** After this long without a failure the pauses begin anew. */
+export const RETRY_HEALTHY_MS = 120_000

@@ -1,0 +1,18 @@
+import type { KubeObject } from '../ports/kube-object.ts'
+import type { ResourceKind } from './resource-path.ts'
+
+/**
+ * An object as it came, made ready to be kept: without `managedFields`, which are often longer than all the rest, with
+ * the kind that lists of built-in objects leave out, and frozen.
+ */
+export function received(json: unknown, { apiVersion, kind }: ResourceKind): KubeObject {
+  const { metadata, ...rest } = json as KubeObject & { metadata: { managedFields?: unknown } }
+  const { managedFields: _bulk, ...kept } = metadata
+  return deepFreeze({ ...rest, apiVersion, kind, metadata: kept })
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const name in value) deepFreeze(value[name])
+  return Object.freeze(value)
+}

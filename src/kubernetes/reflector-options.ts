@@ -1,0 +1,27 @@
+import type { ClusterMetrics } from '../ports/cluster-metrics.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { KubeObject } from '../ports/kube-object.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ResourceKind } from './resource-path.ts'
+import type { Transport } from './transport.ts'
+
+/** Where a reflector puts what it hears. */
+export interface ReflectorSink<T extends KubeObject> {
+  /** All objects of the namespace, or of all; called at the first list and whenever events may have been missed. */
+  replace(namespace: string | null, objects: readonly T[]): void
+  put(object: T): void
+  remove(object: T): void
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: ClusterMetrics
+  readonly transport: Transport
+  /** 0 ≤ x < 1; for pauses and the length of watches. */
+  readonly random: () => number
+  readonly kind: ResourceKind
+  /** null = all. */
+  readonly namespace: string | null
+  readonly sink: ReflectorSink<T>
+}

@@ -1,0 +1,67 @@
+import type { KubeObject } from '../ports/kube-object.ts'
+import type { ResourceView } from '../ports/resource-view.ts'
+import { ObjectStore, type Index } from './object-store.ts'
+import type { ReflectorOptions } from './reflector-options.ts'
+import { Reflector } from './reflector.ts'
+
+export interface ResourceViewOptions<T extends KubeObject> extends Omit<
+  ReflectorOptions<T>,
+  'sink' | 'namespace'
+> {
+  /** Only these, each listed and watched on its own, so that rights in them are enough; null = all. */
+  readonly namespaces: readonly string[] | null
+  /** By name, for `byIndex`. */
+  readonly indexes: Readonly<Record<string, Index<T>>>
+}
+
+export interface LiveResourceView<T extends KubeObject> extends ResourceView<T> {
+  start(): void
+  /** Resolves when no request is under way; nothing is told from the call on. What is known stays readable. */
+  stop(): Promise<void>
+}
+
+export function createResourceView<T extends KubeObject>(
+  options: ResourceViewOptions<T>,
+): LiveResourceView<T> {
+  const { namespaces, indexes, logger } = options
+  const store = new ObjectStore<T>(logger, indexes)
+  const scopes = namespaces ?? [null]
+  const unlisted = new Set<string | null>(scopes)
+  const synced = Promise.withResolvers<void>()
+  const sink = {
+    replace: (namespace: string | null, objects: readonly T[]) => {
+      store.replace(namespace, objects)
+      if (unlisted.delete(namespace) && unlisted.size === 0) synced.resolve()
+    },
+    put: (object: T) => store.put(object),
+    remove: (object: T) => store.remove(object),
+  }
+  const reflectors = scopes.map((namespace) => new Reflector<T>({ ...options, namespace, sink }))
+  return {
+    isSynced: () => unlisted.size === 0,
+    whenSynced: (signal) => unlessAborted(synced.promise, signal),
+    get: (key) => store.get(key),
+    all: () => store.all(),
+    byIndex: (index, value) => store.byIndex(index, value),
+    onChange: (listener) => store.onChange(listener),
+    start: () => {
+      for (const reflector of reflectors) reflector.start()
+    },
+    stop: async () => {
+      await Promise.all(reflectors.map((reflector) => reflector.stop()))
+    },
+  }
+}
+
+/** Rejects with the signal's reason when it aborts first. */
+function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(signal.reason as Error)
+    if (signal.aborted) return giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    void promise.then(() => {
+      signal.removeEventListener('abort', giveUp)
+      resolve()
+    })
+  })
+}
