@@ -1,5 +1,5 @@
 import { ID_BLOCK } from '../domain/limits.ts'
-import { readHash, readList, readSortedSet } from './audit-reads.ts'
+import { readHash, readList, readSet, readSortedSet } from './audit-reads.ts'
 import type { Engine } from './engine.ts'
 import type { ShardKeys } from './keys.ts'
 
@@ -31,6 +31,8 @@ export interface ShardFacts {
   readonly ring: ReadonlyMap<string, number>
   readonly gc: ReadonlyMap<string, number>
   readonly cq: ReadonlyMap<string, number>
+  /** Local ids of queues that a push has made and no resource has taken over. */
+  readonly pushed: ReadonlySet<string>
   readonly set: ReadonlyMap<string, string>
   /** `queue|job` → due times of its entries in near and in the minute buckets. */
   readonly near: ReadonlyMap<string, number>
@@ -63,6 +65,7 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
     ring: await readSortedSet(engine, keys.ring),
     gc: await readSortedSet(engine, keys.gc),
     cq: await readSortedSet(engine, keys.cq),
+    pushed: await readSet(engine, keys.pushed),
     set: await readHash(engine, keys.set),
     near: await readSortedSet(engine, keys.near),
     buckets: await readBuckets(shard),

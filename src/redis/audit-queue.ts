@@ -68,11 +68,13 @@ function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void
   for (const field of ['s', 't', 'a']) if (!live.has(field)) shard.find(keys.q, `lacks ${field}`)
   const hash = live.get('s')
   if (hash !== undefined) countSettings(facts, hash)
+  if (live.has('c') && facts.pushed.has(id))
+    shard.find(shard.keys.pushed, `names queue ${id}, which a resource has taken over`)
 }
 
 function isHeadField(field: string, value: string): boolean {
   if (field === 'n' || field === 's') return true
-  if (field === 'a' || field === 'k') return value === '0' || value === '1'
+  if (field === 'a' || field === 'k' || field === 'c') return value === '0' || value === '1'
   return ['t', 'm', 'g'].includes(field) && /^\d+$/.test(value)
 }
 

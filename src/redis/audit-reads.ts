@@ -43,6 +43,17 @@ export async function readSortedSet(engine: Engine, key: string): Promise<Map<st
   return new Map([...members].map(([member, score]) => [member, Number(score)]))
 }
 
+export async function readSet(engine: Engine, key: string): Promise<Set<string>> {
+  const members = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, page] = await engine.runner.read((redis) => redis.sscan(key, cursor, 'COUNT', PAGE))
+    for (const member of page) members.add(member)
+    cursor = next
+  } while (cursor !== '0')
+  return members
+}
+
 async function pageThrough(
   page: (cursor: string) => Promise<[string, string[]]>,
   into: Map<string, string>,

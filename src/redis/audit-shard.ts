@@ -44,6 +44,9 @@ function auditMembers(shard: AuditedShard, facts: ShardFacts): void {
   for (const id of facts.cq.keys()) {
     if (list.queues.get(id)?.has('c') !== true) shard.find(keys.cq, `names queue ${id}, which keeps no calls`)
   }
+  for (const id of facts.pushed) {
+    if (!list.queues.has(id)) shard.find(keys.pushed, `names queue ${id}, which holds nothing`)
+  }
   for (const member of facts.gc.keys()) {
     const isKnown = member.startsWith('t') ? list.trash.has(member.slice(1)) : list.queues.has(member)
     if (!isKnown) shard.find(keys.gc, `names ${member}, which holds nothing`)

@@ -39,7 +39,24 @@ export async function audit(engine: Engine): Promise<AuditReport> {
 
 const INSTALLATION_KEYS: ReadonlySet<string> = new Set([META_KEY, TOKENS_KEY, TEAMS_KEY])
 const SHARD_KEYS: ReadonlySet<string> = new Set([
-  ...['clk', 'ex', 'names', 'near', 'mins', 'ring', 'set', 'setn', 'seq', 'qseq', 'tok', 'gc', 'cq', 'use'],
+  ...[
+    'clk',
+    'ex',
+    'names',
+    'near',
+    'mins',
+    'ring',
+    'set',
+    'setn',
+    'seq',
+    'qseq',
+    'tok',
+    'gc',
+    'cq',
+    'use',
+    'pushed',
+    'term',
+  ],
 ])
 const QUEUE_PARTS: ReadonlySet<string> = new Set([
   ...['q', 'r', 'b', 'a', 'p', 'x', 'xb', 'h', 'd', 'c', 'cf', 'co'],

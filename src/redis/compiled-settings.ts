@@ -9,79 +9,19 @@ import {
   type TokenVerifier,
 } from '../ports/team-settings.ts'
 import type { RedisConnection } from './connection.ts'
-import { META_KEY, TEAMS_KEY, TOKENS_KEY } from './keys.ts'
+import { TEAMS_KEY, TOKENS_KEY } from './keys.ts'
 import type { SecretBox } from './secret-box.ts'
-
-/**
- * The compiled copy of what resources say about teams and tokens, so that API and executors go on without their
- * source. The writer raises `settings` in the installation's facts; the readers look at that number.
- */
+import { decodeTeam, teamsOf, tokensOf, VERSION_FIELD } from './stored-settings.ts'
 
 /** How often readers look: with the folder's own look of 1 s a change is in force within 2 s. */
 const REFRESH_MS = 800
-/** No number of a change: whatever is stored next is news. */
-const LOST = 'lost'
-
-export interface TeamPolicy {
-  readonly egressAllow: readonly string[]
-  readonly signingSecrets: readonly string[]
-}
-
-interface StoredTeam {
-  readonly version: number
-  readonly egressAllow: readonly string[]
-  /** Each sealed under the installation's key. */
-  readonly signingSecrets: readonly string[]
-}
-
-export interface CompiledSettingsWriter {
-  putTeam(team: string, policy: TeamPolicy): Promise<void>
-  removeTeam(team: string): Promise<void>
-  /** Makes this the only token of that name; a former one is no longer accepted. */
-  putToken(name: string, token: string, team: string): Promise<void>
-}
-
-export function createCompiledSettingsWriter(
-  connection: RedisConnection,
-  box: SecretBox,
-): CompiledSettingsWriter {
-  /** A reader may see the number before or after the fact: it is raised on both sides, so none is missed. */
-  async function change(write: (version: number) => Promise<unknown>): Promise<void> {
-    await write(await connection.hincrby(META_KEY, 'settings', 1))
-    await connection.hincrby(META_KEY, 'settings', 1)
-  }
-  return {
-    putTeam: async (team, policy) => {
-      await change((version) => {
-        const stored: StoredTeam = {
-          version,
-          egressAllow: policy.egressAllow,
-          signingSecrets: policy.signingSecrets.map((secret) => box.seal(secret)),
-        }
-        return connection.hset(TEAMS_KEY, team, JSON.stringify(stored))
-      })
-    },
-    removeTeam: async (team) => {
-      await change(() => connection.hdel(TEAMS_KEY, team))
-    },
-    putToken: async (name, token, team) => {
-      const hash = hashOf(token)
-      const entry = JSON.stringify([team, name])
-      const known = await connection.hgetall(TOKENS_KEY)
-      const former = Object.keys(known).filter(
-        (other) => other !== hash && tokenEntry(known[other]).name === name,
-      )
-      if (known[hash] === entry && former.length === 0) return
-      await change(async () => {
-        await connection.hset(TOKENS_KEY, hash, entry)
-        if (former.length > 0) await connection.hdel(TOKENS_KEY, ...former)
-      })
-    },
-  }
-}
+/** The numbers of an installation where neither teams nor tokens were ever put. */
+const NONE = ','
 
 /**
- * The readers' copy. Owns: the teams and tokens as last read, and the timer of the next look.
+ * The compiled copy of what resources say about teams and tokens, so that API and executors go on without their
+ * source. Each hash carries the number of its last change, and only that is looked at. Owns: the teams and tokens as
+ * last read, and the timer of the next look.
  *
  *     new → looking (a timer is set or a read is under way) → stopped
  *
@@ -108,7 +48,8 @@ export function createCompiledSettings(options: CompiledSettingsOptions): Compil
 
 class RefreshedSettings implements CompiledSettings {
   readonly #options: CompiledSettingsOptions
-  #version: string | null = null
+  /** The last changes read, of teams and of tokens; null before the first read. */
+  #versions: string | null = null
   #teams = new Map<string, TeamSettings>()
   #tokens = new Map<string, string>()
   #cancelTimer: () => void = () => undefined
@@ -127,16 +68,20 @@ class RefreshedSettings implements CompiledSettings {
 
   async refresh(): Promise<void> {
     const { connection, box } = this.#options
-    const current = await connection.hget(META_KEY, 'settings')
-    if (current === this.#version) return
-    if (current === null) {
-      this.#version = LOST
+    const numbers = await Promise.all([
+      connection.hget(TEAMS_KEY, VERSION_FIELD),
+      connection.hget(TOKENS_KEY, VERSION_FIELD),
+    ])
+    const versions = numbers.join()
+    if (versions === this.#versions) return
+    if (versions === NONE && this.#versions !== null) {
+      this.#versions = NONE
       throw new Error('Redis has lost them')
     }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
-    this.#teams = new Map(Object.entries(teams).map(([team, json]) => [team, openTeam(box, team, json)]))
-    this.#tokens = new Map(Object.entries(tokens).map(([hash, json]) => [hash, tokenEntry(json).team]))
-    this.#version = current
+    this.#teams = new Map(teamsOf(teams).map(([team, value]) => [team, openTeam(box, team, value)]))
+    this.#tokens = teamsByToken(tokens)
+    this.#versions = versions
   }
 
   stop(): void {
@@ -173,10 +118,9 @@ class RefreshedSettings implements CompiledSettings {
 }
 
 /** @throws StartupError when the secrets are sealed under another key: without them calls would go out unsigned */
-function openTeam(box: SecretBox, team: string, json: string): TeamSettings {
-  const { version, egressAllow, signingSecrets } = JSON.parse(json) as StoredTeam
+function openTeam(box: SecretBox, team: string, value: string): TeamSettings {
   try {
-    return { version, egressAllow, signingSecrets: signingSecrets.map((sealed) => box.open(sealed)) }
+    return decodeTeam(box, value)
   } catch (error) {
     throw new StartupError(
       `The signing secrets of team ${team} in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.`,
@@ -185,9 +129,10 @@ function openTeam(box: SecretBox, team: string, json: string): TeamSettings {
   }
 }
 
-function tokenEntry(json = '["",""]'): { team: string; name: string } {
-  const [team, name] = JSON.parse(json) as [string, string]
-  return { team, name }
+/** A token of two teams is the first one's: who learns a hash must not draw away another team's jobs with it. */
+function teamsByToken(tokens: Readonly<Record<string, string>>): Map<string, string> {
+  const latestFirst = tokensOf(tokens).toSorted((a, b) => b.version - a.version)
+  return new Map(latestFirst.map(({ hash, team }) => [hash, team]))
 }
 
 /** Tokens are random, so a fast hash is right; looking up by hash compares no secret byte by byte. */

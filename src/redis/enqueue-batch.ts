@@ -151,7 +151,7 @@ function buildStep(
   const fields = queues.keys
   return {
     keys: [
-      ...[keys.clk, keys.ex, keys.names, keys.near, keys.mins, keys.ring, keys.set, keys.setn],
+      ...[keys.clk, keys.ex, keys.names, keys.near, keys.mins, keys.ring, keys.set, keys.setn, keys.pushed],
       ...blocks.keys.map((block) => keys.index(block)),
       ...days.map((day) => keys.idempotency(day)),
       ...[...minutes].map((minute) => keys.minute(minute)),

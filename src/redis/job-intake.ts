@@ -35,7 +35,7 @@ export function createJobIntake(
   engine: Engine,
   options: { defaultsOf(team: string): QueueSettings; nowMs(): number },
 ): JobIntake {
-  const names = createQueueNames(engine)
+  const names = createQueueNames(engine, null)
   const nonce = randomBytes(6).toString('base64url')
   const defaultsOf = (team: string) => options.defaultsOf(team)
   const nowMs = () => options.nowMs()
@@ -172,8 +172,8 @@ class Lane {
     const fields = [...new Set(batch.map((push) => push.field))]
     await Promise.all(
       fields.map(async (field) => {
-        const id = await names.resolve(keys, field, resendForMs)
-        if (id !== null) localIds.set(field, id)
+        const found = await names.resolve(keys, field, resendForMs)
+        if (typeof found === 'object') localIds.set(field, found.localId)
       }),
     )
     const ready: Waiting[] = []

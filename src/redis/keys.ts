@@ -46,6 +46,8 @@ export interface ShardKeys {
   readonly gc: string
   readonly cq: string
   readonly use: string
+  readonly pushed: string
+  readonly term: string
   held(executor: string): string
   minute(minute: number): string
   index(block: number): string
@@ -78,6 +80,8 @@ export function createShardKeys(shard: number): ShardKeys {
     gc: `${p}gc`,
     cq: `${p}cq`,
     use: `${p}use`,
+    pushed: `${p}pushed`,
+    term: `${p}term`,
     held: (executor) => `${p}in:${executor}`,
     minute: (minute) => `${p}m:${minute}`,
     index: (block) => `${p}ix:${block}`,
@@ -107,7 +111,9 @@ export function createShardKeys(shard: number): ShardKeys {
  */
 export function absentKeyBeside(keys: readonly string[]): string {
   const [first = ''] = keys
-  return `${first.slice(0, first.indexOf('}') + 1)}:absent`
+  // A key without a tag has its whole name for one.
+  const tagged = first.includes('}') ? first.slice(0, first.indexOf('}') + 1) : `${KEY_PREFIX}{${first}}`
+  return `${tagged}:absent`
 }
 
 /** The index block of a job sequence number, and its field in it. */

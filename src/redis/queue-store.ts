@@ -1,19 +1,16 @@
-import { StoreUnavailableError } from '../domain/errors.ts'
-import { STORE_DEADLINE_MS } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { Queue, QueueStore } from '../ports/queue-store.ts'
 import { knownQueue, type KnownQueue } from './chain-reader.ts'
-import { hintWake, shardKeys, shardOfQueue, type Engine } from './engine.ts'
-import { decodeSettings, encodeSettings } from './job-record.ts'
-import { nameField, queueIdOf } from './keys.ts'
-import { createQueueNames, type QueueNames } from './queue-names.ts'
+import { shardKeys, type Engine } from './engine.ts'
+import { decodeSettings } from './job-record.ts'
+import { queueIdOf } from './keys.ts'
+import { createQueueWriter } from './queue-writer.ts'
 import { teamQueues } from './team-queues.ts'
 
-/** A queue deleted and made again meanwhile is resolved anew this often. */
-const APPLY_TRIES_MAX = 4
+const WITHOUT_TERM = 'a write without a term was superseded'
 
 export function createQueueStore(engine: Engine): QueueStore {
-  const names = createQueueNames(engine)
+  const writer = createQueueWriter(engine, { term: null, isCompiled: false })
   return {
     list: async ({ team, limit, cursor }) => {
       const after = cursor === null ? null : parseCursor(cursor)
@@ -38,8 +35,16 @@ export function createQueueStore(engine: Engine): QueueStore {
       const [queue] = await teamQueues(engine, team, name)
       return queue === undefined ? null : readQueue(engine, queue)
     },
-    apply: (team, name, settings) => apply(engine, names, team, name, settings),
-    remove: (team, name) => remove(engine, team, name),
+    apply: async (team, name, settings) => {
+      const end = await writer.apply(team, name, settings)
+      if (end.status === 'superseded') throw new Error(WITHOUT_TERM)
+      return { queueId: end.queueId }
+    },
+    remove: async (team, name) => {
+      const end = await writer.remove(team, name)
+      if (end === 'superseded') throw new Error(WITHOUT_TERM)
+      return end
+    },
   }
 }
 
@@ -84,54 +89,4 @@ async function readQueue(engine: Engine, queue: KnownQueue): Promise<Queue | nul
     // The reads are not one step: a job on its way between two places may be missed by one of them.
     counts: { pending, delayed: Math.max(0, jobs - pending - inFlight), processing: inFlight, dead },
   }
-}
-
-async function apply(
-  engine: Engine,
-  names: QueueNames,
-  team: string,
-  name: string,
-  settings: QueueSettings,
-): Promise<{ queueId: number }> {
-  const keys = shardOfQueue(engine, team, name)
-  const field = nameField(team, name)
-  const { hash, json } = encodeSettings(settings)
-  for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
-    const localId = await names.resolve(keys, field, STORE_DEADLINE_MS)
-    if (localId === null) throw new StoreUnavailableError('it holds as many queues as it may')
-    const k = keys.queue(localId)
-    const answer = await engine.runner.run(
-      'set_queue',
-      [keys.names, keys.ring, keys.set, keys.setn, k.q, k.r, k.a],
-      [
-        ...[field, localId, hash, settings.timeoutSeconds, settings.maxParallelism ?? ''],
-        ...[settings.isActive ? 1 : 0, settings.strictParallelism ? 1 : 0, json],
-      ],
-      STORE_DEADLINE_MS,
-    )
-    if (answer === 'moved') {
-      names.forget(field)
-      continue
-    }
-    if (answer === 1) hintWake(engine, keys.shard)
-    return { queueId: queueIdOf(localId, keys.shard, engine.shards.length) }
-  }
-  throw new StoreUnavailableError('the queue is being deleted and made again')
-}
-
-async function remove(engine: Engine, team: string, name: string): Promise<'removed' | 'not_found'> {
-  const [queue] = await teamQueues(engine, team, name)
-  if (queue === undefined) return 'not_found'
-  const { keys, localId } = queue
-  const k = keys.queue(localId)
-  const answer = await engine.runner.run(
-    'delete_queue',
-    [
-      ...[keys.names, keys.ring, keys.gc, keys.cq, keys.set, keys.setn, keys.use],
-      ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
-      ...(['b', 'd', 'xb', 'p'] as const).map((part) => keys.trash(localId, part)),
-    ],
-    [nameField(team, name), localId],
-  )
-  return answer === 'deleted' ? 'removed' : 'not_found'
 }

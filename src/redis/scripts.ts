@@ -10,9 +10,11 @@ export interface Script {
 
 export const SCRIPT_NAMES = [
   'beat',
+  'begin_term',
   'cancel',
   'check_ring',
   'claim',
+  'count_queues',
   'delete_queue',
   'empty_trash',
   'enqueue',
@@ -21,6 +23,8 @@ export const SCRIPT_NAMES = [
   'pour',
   'promote',
   'purge',
+  'put_setting',
+  'read_backlog',
   'reap',
   'replay',
   'reschedule',

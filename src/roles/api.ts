@@ -1,5 +1,5 @@
-import { createCompiledSettingsWriter } from '../redis/compiled-settings.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
+import { createSettingsCompiler, putOwnToken } from '../redis/settings-compiler.ts'
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
 import { createEngineEditor, startApi } from './api-part.ts'
 import { baseUrl } from './base-url.ts'
@@ -24,11 +24,8 @@ export async function runApi(settings: ApiSettings): Promise<void> {
     })
     const { store, box } = engine
     if (settings.token !== null) {
-      await createCompiledSettingsWriter(store.connection, box).putToken(
-        'PUNCTUAL_TOKEN',
-        settings.token,
-        DEFAULT_TEAM,
-      )
+      const compiler = createSettingsCompiler({ engine: store.engine, box, term: null })
+      await putOwnToken(compiler, DEFAULT_TEAM, settings.token)
     }
     const compiled = await startCompiledSettings(engine, { telemetry, lifecycle })
     const queues = createQueueStore(store.engine)

@@ -2,17 +2,14 @@ import { EditRefusedError } from '../domain/errors.ts'
 import type { FolderChange } from '../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../folder-store/folder-store.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
-import type { CompiledSettingsWriter } from '../redis/compiled-settings.ts'
+import type { SettingsCompiler } from '../ports/settings-compiler.ts'
 
 /** Puts a change of the folder in force: what calls may reach first, then queues, what is gone last. */
-export async function applyFolderChange(
-  change: FolderChange,
-  target: { queues: QueueStore; writer: CompiledSettingsWriter },
-): Promise<void> {
-  for (const { team, policy } of change.teams) await target.writer.putTeam(team, policy)
-  for (const team of change.removedTeams) await target.writer.removeTeam(team)
-  for (const { team, name, settings } of change.queues) await target.queues.apply(team, name, settings)
-  for (const { team, name } of change.removedQueues) await target.queues.remove(team, name)
+export async function applyFolderChange(change: FolderChange, compiler: SettingsCompiler): Promise<void> {
+  for (const { team, policy } of change.teams) await compiler.putTeam(team, policy)
+  for (const team of change.removedTeams) await compiler.removeTeam(team)
+  for (const { team, name, settings } of change.queues) await compiler.applyQueue(team, name, settings)
+  for (const { team, name } of change.removedQueues) await compiler.removeQueue(team, name)
 }
 
 /** Edits go into the queue's manifest, and from there into force, so that file and engine always agree. */

@@ -8,16 +8,13 @@ import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import { NO_TEAM_SETTINGS, type TeamSettingsSource } from '../ports/team-settings.ts'
-import {
-  createCompiledSettings,
-  createCompiledSettingsWriter,
-  type CompiledSettings,
-} from '../redis/compiled-settings.ts'
+import { createCompiledSettings, type CompiledSettings } from '../redis/compiled-settings.ts'
 import { bindStoreId } from '../redis/installation.ts'
 import { createJobIntake } from '../redis/job-intake.ts'
 import { createJobStore } from '../redis/job-store.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
 import { createSecretBox } from '../redis/secret-box.ts'
+import { createSettingsCompiler, putOwnToken } from '../redis/settings-compiler.ts'
 import { describeSettings, type StandaloneSettings } from '../settings/role-settings.ts'
 import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
 import { createEchoTarget, ECHO_PATH, type EchoTarget } from '../standalone/echo-target.ts'
@@ -181,9 +178,9 @@ async function openResources(
   const { connection } = store
   const queues = createQueueStore(store.engine)
   const box = createSecretBox(folder.secretsKey)
-  const writer = createCompiledSettingsWriter(connection, box)
+  const compiler = createSettingsCompiler({ engine: store.engine, box, term: null })
   const compiled = createCompiledSettings({ connection, box, clock: systemClock, logger })
-  await writer.putToken('PUNCTUAL_TOKEN', folder.token, TEAM)
+  await putOwnToken(compiler, TEAM, folder.token)
   lifecycle.onStop('compiled settings', () => compiled.stop())
 
   const isFirstStart = applySamples(settings.manifests).length > 0
@@ -197,7 +194,7 @@ async function openResources(
   await bindStoreId(connection, resources.storeId, settings.manifests)
   lifecycle.onStop('resources', () => resources.stop())
   await resources.start(async (change) => {
-    await applyFolderChange(change, { queues, writer })
+    await applyFolderChange(change, compiler)
     await compiled.refresh()
   })
   // Only now: what lies in Redis may be sealed under a former key, and the folder has just put it there anew.

@@ -1,11 +1,9 @@
-import { createSecretKey, randomBytes } from 'node:crypto'
+import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  createCompiledSettings,
-  createCompiledSettingsWriter,
-  type CompiledSettings,
-} from '../../src/redis/compiled-settings.ts'
+import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
+import { createCompiledSettings, type CompiledSettings } from '../../src/redis/compiled-settings.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
+import { createSettingsCompiler, putOwnToken } from '../../src/redis/settings-compiler.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { openEngine, type TestEngine } from '../support/engine.ts'
@@ -17,10 +15,12 @@ const box = createSecretBox(createSecretKey(randomBytes(32)))
 let redis: TestRedis
 let opened: TestEngine
 let reader: CompiledSettings
+let compiler: SettingsCompiler
 
 beforeAll(async () => {
   redis = await startRedis()
   opened = await openEngine(redis.url)
+  compiler = createSettingsCompiler({ engine: opened.engine, box, term: null })
   reader = createCompiledSettings({
     connection: opened.connection,
     box,
@@ -36,25 +36,55 @@ afterAll(async () => {
   await redis.stop()
 })
 
-const writer = () => createCompiledSettingsWriter(opened.connection, box)
+const putToken = (team: string, name: string, token: string) =>
+  compiler.putTokenHash(team, name, hash('sha256', token, 'hex'))
 
 test('a token names its team, and the one it replaces no longer does', async () => {
-  await writer().putToken('first', 'token-one-0123456789', 'team-a')
-  await writer().putToken('other', 'token-two-0123456789', 'team-b')
+  await putToken('team-a', 'first', 'token-one-0123456789')
+  await putToken('team-b', 'other', 'token-two-0123456789')
   await reader.refresh()
   expect(reader.teamOf('token-one-0123456789')).toBe('team-a')
   expect(reader.teamOf('token-two-0123456789')).toBe('team-b')
   expect(reader.teamOf('token-three-01234567')).toBeNull()
 
-  await writer().putToken('first', 'token-new-0123456789', 'team-a')
+  await putToken('team-a', 'first', 'token-new-0123456789')
   await reader.refresh()
   expect(reader.teamOf('token-new-0123456789')).toBe('team-a')
   expect(reader.teamOf('token-one-0123456789')).toBeNull()
   expect(reader.teamOf('token-two-0123456789')).toBe('team-b')
+
+  await compiler.removeToken('team-b', 'other')
+  await reader.refresh()
+  expect(reader.teamOf('token-two-0123456789')).toBeNull()
+})
+
+test('names of tokens are each team’s own, and a token belongs to whom it came from first', async () => {
+  await putToken('team-b', 'first', 'token-b-01234567890')
+  await putToken('team-b', 'stolen', 'token-new-0123456789')
+  await reader.refresh()
+  expect(reader.teamOf('token-b-01234567890')).toBe('team-b')
+  expect(reader.teamOf('token-new-0123456789')).toBe('team-a')
+  await putToken('team-a', 'first', 'token-new-0123456789')
+  await reader.refresh()
+  expect(reader.teamOf('token-new-0123456789')).toBe('team-a')
+})
+
+test('what is in force is told, without the token that a process was given', async () => {
+  await putOwnToken(compiler, 'default', 'token-own-0123456789')
+  await compiler.putTeam('team-d', { egressAllow: [], signingSecrets: [] })
+  await reader.refresh()
+  expect(reader.teamOf('token-own-0123456789')).toBe('default')
+  const { teams, tokens } = await compiler.inForce()
+  expect(teams).toEqual(['team-d'])
+  expect(tokens.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+    { team: 'team-a', name: 'first' },
+    { team: 'team-b', name: 'first' },
+    { team: 'team-b', name: 'stolen' },
+  ])
 })
 
 test('no token and no secret lies in Redis as text', async () => {
-  await writer().putTeam('team-a', { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_c2VjcmV0'] })
+  await compiler.putTeam('team-a', { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_c2VjcmV0'] })
   const values = [
     ...Object.values(await redis.client.hgetall('punctual:teams')),
     ...Object.entries(await redis.client.hgetall('punctual:tokens')).flat(),
@@ -68,11 +98,11 @@ test('a change of a team is seen, under a higher version, and its removal too', 
   await reader.refresh()
   const before = reader.of('team-a')
   expect(before).toMatchObject({ egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_c2VjcmV0'] })
-  await writer().putTeam('team-a', { egressAllow: [], signingSecrets: [] })
+  await compiler.putTeam('team-a', { egressAllow: [], signingSecrets: [] })
   await reader.refresh()
   expect(reader.of('team-a')).toMatchObject({ egressAllow: [], signingSecrets: [] })
   expect(reader.of('team-a').version).toBeGreaterThan(before.version)
-  await writer().removeTeam('team-a')
+  await compiler.removeTeam('team-a')
   await reader.refresh()
   expect(reader.of('team-a').version).toBe(0)
 })
@@ -88,7 +118,8 @@ test('a secret that another key has sealed is told in one sentence, and once whi
     logger: { ...quietLogger, warn: (_message, fields) => told.push(String(fields?.['reason'])) },
   })
   await other.start()
-  await createCompiledSettingsWriter(opened.connection, stranger).putTeam('team-c', {
+  const theirs = createSettingsCompiler({ engine: opened.engine, box: stranger, term: null })
+  await theirs.putTeam('team-c', {
     egressAllow: [],
     signingSecrets: ['whsec_c2VjcmV0'],
   })
@@ -101,5 +132,9 @@ test('a secret that another key has sealed is told in one sentence, and once whi
   }
   expect(told).toEqual([sentence])
   other.stop()
-  await writer().removeTeam('team-c')
+  // Sealed anew under our key, though it says the same.
+  await compiler.putTeam('team-c', { egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
+  await reader.refresh()
+  expect(reader.of('team-c').signingSecrets).toEqual(['whsec_c2VjcmV0'])
+  await compiler.removeTeam('team-c')
 })

@@ -32,7 +32,7 @@ const ownSignature = (secret: string, { headers, body }: Arrival) =>
   hmac(secret, `${headers['x-punctual-timestamp']}.${body}`, 'hex')
 
 async function signedTeam(team: string, secrets: readonly string[]): Promise<ApiClient> {
-  await here.withWriter((writer) => writer.putTeam(team, { egressAllow: [], signingSecrets: secrets }))
+  await here.withCompiler((compiler) => compiler.putTeam(team, { egressAllow: [], signingSecrets: secrets }))
   return here.clientOfTeam(team)
 }
 

@@ -11,6 +11,8 @@ export interface ModelQueue {
   readonly shard: number
   readonly localId: string
   settings: QueueSettings
+  /** Made by a push and not taken over by a resource. */
+  isPushed: boolean
   readonly idempotency: Map<string, IdempotencyEntry[]>
   /** Kept call records, newest first. */
   failedCalls: KeptCall[]
@@ -147,10 +149,11 @@ export class EngineModel {
   }
 
   /** A queue that a push or an edit finds or makes. `answer` tells the id of a new one. */
-  queueOf(field: string, shard: number, localId: string): ModelQueue {
+  queueOf(field: string, shard: number, localId: string, isPushed: boolean): ModelQueue {
     const known = this.queues.get(field)
     if (known !== undefined) return known
     const made = newQueue(shard, localId, this.#defaults())
+    made.isPushed = isPushed
     this.queues.set(field, made)
     return made
   }
@@ -390,7 +393,8 @@ export class EngineModel {
 
 function newQueue(shard: number, localId: string, settings: QueueSettings): ModelQueue {
   const key = `${shard}:${localId}`
-  return { key, shard, localId, settings, idempotency: new Map(), failedCalls: [], successfulCalls: [] }
+  const kept = { idempotency: new Map(), failedCalls: [], successfulCalls: [] }
+  return { key, shard, localId, settings, isPushed: false, ...kept }
 }
 
 function timeoutOf(job: ModelJob): number {

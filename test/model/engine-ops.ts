@@ -1,4 +1,10 @@
 import * as fc from 'fast-check'
+import type { QueueSettings } from '../../src/domain/queue-settings.ts'
+import type { NewJob } from '../../src/ports/job-intake.ts'
+import { newJob } from '../support/engine.ts'
+
+export const TEAM = 'default'
+export const QUEUE_NAMES = ['alpha', 'beta', 'gamma', 'delta']
 
 /** One step of a drawn story. Numbers that pick something are taken modulo what there is to pick from. */
 export type Op =
@@ -38,6 +44,8 @@ export type Op =
   | { readonly op: 'promote'; readonly shard: number }
   | { readonly op: 'sweep'; readonly shard: number }
   | { readonly op: 'edit'; readonly queue: number; readonly change: EditOp; readonly resent: boolean }
+  | { readonly op: 'compile'; readonly queue: number; readonly change: EditOp; readonly resent: boolean }
+  | { readonly op: 'lead' }
   | { readonly op: 'remove'; readonly queue: number; readonly resent: boolean }
   | { readonly op: 'cancel'; readonly pick: number }
   | { readonly op: 'replay'; readonly pick: number; readonly resent: boolean }
@@ -72,12 +80,11 @@ export type EditOp =
       readonly everyAttempt: boolean
     }
 
-const QUEUES = 4
 const bit = fc.boolean()
 const rarely = fc.nat(7).map((n) => n === 7)
 const executor = fc.nat(2)
 const shard = fc.nat(1)
-const queue = fc.nat(QUEUES - 1)
+const queue = fc.nat(QUEUE_NAMES.length - 1)
 
 const pushOp: fc.Arbitrary<PushOp> = fc.record({
   queue,
@@ -149,6 +156,8 @@ const weighted: Array<readonly [number, fc.Arbitrary<Op>]> = [
   [4, fc.record({ op: fc.constant('promote'), shard })],
   [2, fc.record({ op: fc.constant('sweep'), shard })],
   [4, fc.record({ op: fc.constant('edit'), queue, change: editOp, resent: rarely })],
+  [2, fc.record({ op: fc.constant('compile'), queue, change: editOp, resent: rarely })],
+  [1, fc.record({ op: fc.constant('lead') })],
   [1, fc.record({ op: fc.constant('remove'), queue, resent: rarely })],
   [2, fc.record({ op: fc.constant('cancel'), pick: fc.nat(50) })],
   [2, fc.record({ op: fc.constant('replay'), pick: fc.nat(20), resent: rarely })],
@@ -176,4 +185,37 @@ function bitNumber(): fc.Arbitrary<number> {
 export function story(length: number): fc.Arbitrary<Op[]> {
   const step = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })))
   return fc.array(step, { minLength: 1, maxLength: length, size: 'max' })
+}
+
+/** The job that a drawn push sends. */
+export function toJob(op: PushOp, nowMs: number): NewJob {
+  return newJob({
+    team: TEAM,
+    queue: QUEUE_NAMES[op.queue] as string,
+    start:
+      op.delaySeconds === null ? { runAtMs: nowMs + op.runAtOffsetMs } : { delaySeconds: op.delaySeconds },
+    idempotency: op.key === null ? null : { key: `key ${op.key}`, fingerprint: `f${op.fingerprint}` },
+    request: {
+      payload: op.large ? JSON.stringify('x'.repeat(5000)) : null,
+      callbackUrl: op.callback === 'none' ? null : 'http://target.test/callback',
+      callbackEvents: op.callback === 'none' || op.callback === 'as_queue' ? null : op.callback,
+      retriesEnabled: op.retries === 'off' ? false : null,
+      retryDelays: op.retries === 'short' ? [1] : null,
+      timeoutSeconds: op.timeoutSeconds,
+    },
+  })
+}
+
+/** The settings after a drawn edit. */
+export function edited(settings: QueueSettings, change: EditOp): QueueSettings {
+  if ('max' in change) return { ...settings, maxParallelism: change.max }
+  if ('active' in change) return { ...settings, isActive: change.active }
+  return {
+    ...settings,
+    timeoutSeconds: change.timeout,
+    retryDelays: change.delays,
+    retriesEnabled: change.retries,
+    callbackEvents: change.everyAttempt ? 'every_attempt' : 'terminal',
+    dlqRetentionDays: 3,
+  }
 }

@@ -29,6 +29,11 @@ export async function differences(
       replies.leases,
       [...shard.leases].map(([executor, lease]) => `${executor}=${lease}`),
     )
+    compare(
+      `pushed queues of ${keys.shard}`,
+      replies.pushed,
+      queues.filter((queue) => queue.isPushed).map((queue) => queue.localId),
+    )
     for (const [executor, held] of replies.held) {
       const expected = [...(shard.held.get(executor) ?? [])]
       compare(
@@ -100,7 +105,7 @@ async function readShard(
   executors: readonly string[],
 ) {
   const pipeline = client.pipeline()
-  pipeline.hgetall(keys.names).zrange(keys.ex, '0', '-1', 'WITHSCORES')
+  pipeline.hgetall(keys.names).zrange(keys.ex, '0', '-1', 'WITHSCORES').smembers(keys.pushed)
   for (const executor of executors) pipeline.hgetall(keys.held(executor))
   for (const queue of queues) {
     const k = keys.queue(queue.localId)
@@ -118,6 +123,7 @@ async function readShard(
   const take = (): unknown => values.shift()
   const names = pairs(take() as Record<string, string>)
   const leases = scored(take() as string[])
+  const pushed = take() as string[]
   const held = executors.map((executor) => {
     const fields = pairs(take() as Record<string, string>).filter((pair) => !pair.startsWith('#'))
     return [executor, fields] as const
@@ -136,7 +142,7 @@ async function readShard(
       successfulCalls: take() as string[],
     },
   ])
-  return { names, leases, held, queues: read }
+  return { names, leases, pushed, held, queues: read }
 }
 
 function pairs(hash: Record<string, string>): string[] {

@@ -1,28 +1,40 @@
 import assert from 'node:assert/strict'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../src/domain/queue-settings.ts'
 import type { ClaimedWork, JobSource, WorkEnd } from '../../src/ports/job-source.ts'
 import type { JobIntake, NewJob, PushResult } from '../../src/ports/job-intake.ts'
+import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
+import { createEngineTerms } from '../../src/redis/engine-terms.ts'
 import { shardKeys, shardOfQueue } from '../../src/redis/engine.ts'
 import { createJobSource } from '../../src/redis/job-source.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
 import { nameField } from '../../src/redis/keys.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { purgeDeadLetters } from '../../src/redis/retention.ts'
+import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
-import { newJob } from '../support/engine.ts'
 import { callRecord, ended } from '../support/model-executor.ts'
 import { openWorld, type World } from '../support/model-world.ts'
 import type { SentStep } from '../support/wrapped-scripts.ts'
 import { EngineModel, type DrawnEnd, type KeptCall, type ModelQueue } from './engine-model.ts'
-import type { EditOp, EndOp, Op, PushOp } from './engine-ops.ts'
+import {
+  edited,
+  QUEUE_NAMES,
+  TEAM,
+  toJob,
+  type EditOp,
+  type EndOp,
+  type Op,
+  type PushOp,
+} from './engine-ops.ts'
 import { differences } from './engine-state.ts'
 
 const SHARDS = 2
-const TEAM = 'default'
-const QUEUE_NAMES = ['alpha', 'beta', 'gamma', 'delta']
+const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+const SUPERSEDED = { status: 'superseded' }
 export const STORY_RETENTION = {
   failedCallsMax: 3,
   successfulCallsMax: 2,
@@ -55,6 +67,8 @@ export class Story {
   readonly #store: ReturnType<typeof createJobStore>
   readonly #queues: ReturnType<typeof createQueueStore>
   readonly #holds: Hold[][]
+  /** The leader before, and the one of now. */
+  #leaders: SettingsCompiler[] = []
   #lastStep = new Map<string, SentStep>()
   #lastPush: { step: SentStep; atMs: number } | null = null
 
@@ -94,6 +108,8 @@ export class Story {
     const world = await openWorld(redis, { connection, shards: SHARDS, retention: STORY_RETENTION })
     world.defaults = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1, 70], ...defaults }
     const story = new Story(world, redis.client)
+    story.#leaders = [(await createEngineTerms(world.engine, BOX).begin()).compiler]
+    await story.#lead()
     for (const executor of [0, 1, 2]) {
       for (const shard of [0, 1]) await story.run({ op: 'beat', executor, shard, register: true })
     }
@@ -132,6 +148,10 @@ export class Story {
         return this.sweep(op.shard)
       case 'edit':
         return this.edit(op.queue, op.change, op.resent)
+      case 'compile':
+        return this.#compile(op.queue, op.change, op.resent)
+      case 'lead':
+        return this.#lead()
       case 'remove':
         return this.remove(op.queue, op.resent)
       case 'cancel':
@@ -177,7 +197,7 @@ export class Story {
     let queue = this.model.queues.get(field)
     if ('queueId' in answer) {
       const localId = String(Math.floor(answer.queueId / SHARDS))
-      queue ??= this.model.queueOf(field, shard, localId)
+      queue ??= this.model.queueOf(field, shard, localId, true)
       assert.equal(answer.queueId, Number(queue.localId) * SHARDS + shard)
     }
     assert.ok(queue, `${JSON.stringify(answer)} came for a queue that is not there`)
@@ -480,8 +500,35 @@ export class Story {
     const settings = edited(this.model.queues.get(field)?.settings ?? this.world.defaults, change)
     if (resent) this.world.faults.resent.add('set_queue')
     const { queueId } = await this.#queues.apply(TEAM, name, settings)
-    const queue = this.model.queueOf(field, queueId % SHARDS, String(Math.floor(queueId / SHARDS)))
+    this.#settled(field, queueId, settings)
+  }
+
+  /** What a resource says, by the leader of now and by the one before it, whose writes change nothing. */
+  async #compile(pick: number, change: EditOp, resent: boolean): Promise<void> {
+    const name = QUEUE_NAMES[pick] as string
+    const field = nameField(TEAM, name)
+    const settings = edited(this.model.queues.get(field)?.settings ?? this.world.defaults, change)
+    const [former, current] = this.#leaders
+    assert.deepEqual(await former?.applyQueue(TEAM, name, { ...settings, timeoutSeconds: 299 }), SUPERSEDED)
+    assert.deepEqual(await former?.removeQueue(TEAM, name), {
+      status: this.model.queues.has(field) ? 'superseded' : 'not_found',
+    })
+    if (resent) this.world.faults.resent.add('set_queue')
+    const end = await current?.applyQueue(TEAM, name, settings)
+    assert.ok(end?.status === 'applied')
+    this.#settled(field, end.queueId, settings).isPushed = false
+  }
+
+  #settled(field: string, queueId: number, settings: QueueSettings): ModelQueue {
+    const localId = String(Math.floor(queueId / SHARDS))
+    const queue = this.model.queueOf(field, queueId % SHARDS, localId, false)
     queue.settings = settings
+    return queue
+  }
+
+  async #lead(): Promise<void> {
+    const { compiler } = await createEngineTerms(this.world.engine, BOX).begin()
+    this.#leaders = [this.#leaders.at(-1) as SettingsCompiler, compiler]
   }
 
   async remove(pick: number, resent: boolean): Promise<void> {
@@ -530,37 +577,6 @@ export class Story {
     assert.equal(removed, 1)
     this.model.dead.delete(rootId)
     this.#lastPush = null
-  }
-}
-
-function toJob(op: PushOp, nowMs: number): NewJob {
-  return newJob({
-    team: TEAM,
-    queue: QUEUE_NAMES[op.queue] as string,
-    start:
-      op.delaySeconds === null ? { runAtMs: nowMs + op.runAtOffsetMs } : { delaySeconds: op.delaySeconds },
-    idempotency: op.key === null ? null : { key: `key ${op.key}`, fingerprint: `f${op.fingerprint}` },
-    request: {
-      payload: op.large ? JSON.stringify('x'.repeat(5000)) : null,
-      callbackUrl: op.callback === 'none' ? null : 'http://target.test/callback',
-      callbackEvents: op.callback === 'none' || op.callback === 'as_queue' ? null : op.callback,
-      retriesEnabled: op.retries === 'off' ? false : null,
-      retryDelays: op.retries === 'short' ? [1] : null,
-      timeoutSeconds: op.timeoutSeconds,
-    },
-  })
-}
-
-function edited(settings: QueueSettings, change: EditOp): QueueSettings {
-  if ('max' in change) return { ...settings, maxParallelism: change.max }
-  if ('active' in change) return { ...settings, isActive: change.active }
-  return {
-    ...settings,
-    timeoutSeconds: change.timeout,
-    retryDelays: change.delays,
-    retriesEnabled: change.retries,
-    callbackEvents: change.everyAttempt ? 'every_attempt' : 'terminal',
-    dlqRetentionDays: 3,
   }
 }
 

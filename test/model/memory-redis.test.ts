@@ -59,6 +59,7 @@ async function dump(client: Redis): Promise<Record<string, unknown>> {
     const kind = await client.type(key)
     if (kind === 'hash') all[key] = { ...(await client.hgetall(key)) }
     else if (kind === 'list') all[key] = await client.lrange(key, 0, -1)
+    else if (kind === 'set') all[key] = (await client.smembers(key)).toSorted((a, b) => (a < b ? -1 : 1))
     else if (kind === 'string') all[key] = await client.get(key)
     else {
       const flat = await client.zrange(key, '0', '-1', 'WITHSCORES')

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { callbackFor } from '../../src/domain/callback.ts'
 import { endAttempt } from '../../src/domain/attempt-end.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../src/domain/queue-settings.ts'
@@ -5,16 +6,22 @@ import type { JobIntake, PushResult } from '../../src/ports/job-intake.ts'
 import type { ClaimedWork, JobSource, ShardUpkeep, WorkEnd } from '../../src/ports/job-source.ts'
 import type { JobStore } from '../../src/ports/job-store.ts'
 import type { QueueStore } from '../../src/ports/queue-store.ts'
+import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
+import { createBacklogReader } from '../../src/redis/backlog-reader.ts'
 import type { Engine } from '../../src/redis/engine.ts'
+import { createEngineTerms } from '../../src/redis/engine-terms.ts'
 import { createJobSource } from '../../src/redis/job-source.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
+import { createQueueCensus } from '../../src/redis/queue-census.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
+import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { newJob } from '../support/engine.ts'
 import { SeededRandom } from '../simulation/seeded-random.ts'
 
 const TEAM = 'default'
 const QUEUES = ['alpha', 'beta', 'gamma']
+const BOX = createSecretBox(createSecretKey(Buffer.alloc(32)))
 
 interface Hold {
   readonly source: JobSource
@@ -30,6 +37,7 @@ export class PortDriver {
   readonly #upkeeps: readonly ShardUpkeep[]
   readonly #queues: QueueStore
   readonly #jobs: JobStore
+  #compiler: SettingsCompiler | null = null
   readonly #pushed: number[] = []
 
   constructor(world: { engine: Engine; newIntake(): JobIntake }, seed: number) {
@@ -66,6 +74,10 @@ export class PortDriver {
       [2, 'cancel', () => this.#withJob((id) => this.#jobs.cancel(TEAM, id))],
       [2, 'replay', () => this.#withJob((id) => this.#jobs.replay(TEAM, id))],
       [2, 'get', () => this.#withJob((id) => this.#jobs.get(TEAM, id))],
+      [1, 'compile', () => this.#compile()],
+      [1, 'lead', () => this.#lead()],
+      [1, 'census', () => this.#census()],
+      [2, 'backlog', () => this.#backlog()],
       [2, 'counts', () => this.#queues.getByName(TEAM, random.pick(QUEUES))],
     ]
     let weight = random.between(
@@ -130,14 +142,50 @@ export class PortDriver {
   }
 
   #apply(): Promise<unknown> {
+    return this.#queues.apply(TEAM, this.#random.pick(QUEUES), this.#drawSettings())
+  }
+
+  #drawSettings(): QueueSettings {
     const random = this.#random
-    const settings: QueueSettings = {
+    return {
       ...DEFAULT_QUEUE_SETTINGS,
       isActive: random.chance(0.7),
       maxParallelism: random.pick([null, 1, 3]),
       retryDelays: random.pick([[1], [70, 5]]),
     }
-    return this.#queues.apply(TEAM, random.pick(QUEUES), settings)
+  }
+
+  async #lead(): Promise<unknown> {
+    const { facts, compiler } = await createEngineTerms(this.#engine, BOX).begin()
+    // Now and then a leader does not notice that it leads no more.
+    if (this.#compiler === null || this.#random.chance(0.6)) this.#compiler = compiler
+    return [facts.term, facts.idFloor]
+  }
+
+  async #compile(): Promise<unknown> {
+    const random = this.#random
+    const team = random.pick(['one', 'two'])
+    const policy = { egressAllow: random.pick([[], ['10.0.0.0/8']]), signingSecrets: [] }
+    return [
+      await this.#compiler?.applyQueue(TEAM, random.pick(QUEUES), this.#drawSettings()),
+      await (random.chance(0.5) ? this.#compiler?.putTeam(team, policy) : this.#compiler?.removeTeam(team)),
+      await this.#compiler?.inForce(),
+    ]
+  }
+
+  async #census(): Promise<unknown> {
+    const census = createQueueCensus(this.#engine)
+    const { queues, cursor } = await census.page(this.#random.pick([null, '1:0']))
+    return [
+      await census.count(QUEUES.map((name) => ({ team: TEAM, name }))),
+      queues.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      cursor,
+    ]
+  }
+
+  async #backlog(): Promise<unknown> {
+    const { held, ...backlog } = await createBacklogReader(this.#engine).read(20_000)
+    return { ...backlog, held: [...held].toSorted(([a], [b]) => (a < b ? -1 : 1)) }
   }
 
   async #withJob(call: (jobId: number) => Promise<unknown>): Promise<unknown> {

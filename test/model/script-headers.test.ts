@@ -6,9 +6,9 @@ import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { readScriptHeader } from '../support/script-header.ts'
 import { SCENES } from './tear-scenes.ts'
 
-/** What a key of the product is called in a script's head: `q:7` is q, `trash:7:b` is trash b. */
+/** What a key of the product is called in a script's head: `q:7` is q, `trash:7:b` is trash b, outside a shard too. */
 function wordOf(key: string): string {
-  const [word, , part] = key.slice(key.indexOf('}:') + 2).split(':')
+  const [word, , part] = key.replace(/^punctual:(\{[^}]*\}:)?/, '').split(':')
   return part === undefined ? (word ?? '') : `${word} ${part}`
 }
 

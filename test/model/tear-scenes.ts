@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../src/domain/queue-settings.ts'
 import type { ClaimedJob, ClaimedWork, WorkEnd } from '../../src/ports/job-source.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
+import { createBacklogReader } from '../../src/redis/backlog-reader.ts'
+import { createEngineTerms } from '../../src/redis/engine-terms.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
+import { createQueueCensus } from '../../src/redis/queue-census.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { purgeDeadLetters, trimFinished } from '../../src/redis/retention.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
+import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { newJob } from '../support/engine.ts'
 import { callRecord, claimed, ended, openExecutor, pushAll, pushOne } from '../support/model-executor.ts'
@@ -25,6 +30,7 @@ export interface Stage {
 /** Sets the stage; answers what makes the product send the step, and send it again after a fault. */
 export type Scene = (stage: Stage) => Promise<() => Promise<unknown>>
 
+const BOX = createSecretBox(createSecretKey(randomBytes(32)))
 const LARGE = JSON.stringify('x'.repeat(5000))
 
 export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
@@ -119,6 +125,52 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       await apply(stage.world, { isActive: false })
       stage.accepted.push(...(await pushAll(stage.intake, 2)))
       return () => apply(stage.world, { isActive: true, timeoutSeconds: 5 })
+    },
+  ],
+  [
+    'set_queue',
+    'a resource for a pushed queue, from another term',
+    async (stage) => {
+      stage.accepted.push(...(await pushAll(stage.intake, 2)))
+      const { compiler } = await createEngineTerms(stage.world.engine, BOX).begin()
+      const settings = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 1, strictParallelism: true }
+      return () => compiler.applyQueue('default', 'emails', settings)
+    },
+  ],
+  [
+    'begin_term',
+    'a term after a wipe',
+    async ({ world }) => {
+      const idFloor = { jobBlock: 100, queue: 100, token: 100 }
+      const earlier = { installation: '0123456789ab', term: 7, idFloor }
+      return () => createEngineTerms(world.engine, BOX).begin(earlier)
+    },
+  ],
+  ...(['put', 'removed'] as const).map((what): [ScriptName, string, Scene] => [
+    'put_setting',
+    `a team that is ${what}`,
+    async ({ world }) => {
+      const { compiler } = await createEngineTerms(world.engine, BOX).begin()
+      const policy = { egressAllow: ['10.0.0.0/8'], signingSecrets: [] }
+      if (what === 'put') return () => compiler.putTeam('default', policy)
+      await compiler.putTeam('default', policy)
+      return () => compiler.removeTeam('default')
+    },
+  ]),
+  [
+    'count_queues',
+    'a queue with jobs of every kind',
+    async (stage) => {
+      await finishScene(stage).then((finish) => finish())
+      return () => createQueueCensus(stage.world.engine).count([{ team: 'default', name: 'emails' }])
+    },
+  ],
+  [
+    'read_backlog',
+    'a queue with jobs of every kind',
+    async (stage) => {
+      await finishScene(stage).then((finish) => finish())
+      return () => createBacklogReader(stage.world.engine).read(20_000)
     },
   ],
   [

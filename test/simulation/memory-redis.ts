@@ -9,6 +9,7 @@ export type Reply = null | number | string | Reply[]
 type Value =
   | { readonly kind: 'hash'; readonly hash: Map<string, string> }
   | { readonly kind: 'list'; readonly list: string[] }
+  | { readonly kind: 'set'; readonly set: Set<string> }
   | { readonly kind: 'zset'; readonly zset: SortedSet }
   | { readonly kind: 'string'; text: string }
 
@@ -41,6 +42,7 @@ export class MemoryRedis {
         ...this.#hashCommands(),
         ...this.#hashReads(),
         ...this.#listCommands(),
+        ...this.#setCommands(),
         ...this.#zsetCommands(),
         ...this.#zsetReads(),
       }),
@@ -65,6 +67,7 @@ export class MemoryRedis {
       if (value.kind === 'hash') {
         all[key] = Object.fromEntries([...value.hash].map(([field, text]) => [field, decode(text)]))
       } else if (value.kind === 'list') all[key] = value.list.map(decode)
+      else if (value.kind === 'set') all[key] = [...value.set].toSorted((a, b) => (a < b ? -1 : 1))
       else if (value.kind === 'zset') {
         all[key] = value.zset.entries().map(({ member, score }) => [member, score])
       } else all[key] = decode(value.text)
@@ -263,6 +266,28 @@ export class MemoryRedis {
     }
   }
 
+  #setCommands() {
+    const setOf = (key: string) => this.#of('set', key)?.set
+    return {
+      sadd: ([key = '', ...members]: Words) => {
+        const { set } = this.#of('set', key, () => ({ kind: 'set', set: new Set() })) as { set: Set<string> }
+        const before = set.size
+        for (const member of members) set.add(member)
+        return set.size - before
+      },
+      srem: ([key = '', ...members]: Words) => {
+        const set = setOf(key)
+        const count = members.filter((member) => set?.delete(member)).length
+        if (set?.size === 0) this.#drop(key)
+        return count
+      },
+      sscan: ([key = '']: Words) => ['0', [...(setOf(key) ?? [])]],
+      scard: ([key = '']: Words) => setOf(key)?.size ?? 0,
+      srandmember: ([key = '', count = '1']: Words) =>
+        this.#shuffled([...(setOf(key) ?? [])]).slice(0, Number(count)),
+    }
+  }
+
   #zsetCommands() {
     return {
       zadd: ([key = '', ...words]: Words) => {
@@ -308,6 +333,10 @@ export class MemoryRedis {
     }
     return {
       zcard: ([key = '']: Words) => this.#zset(key)?.size ?? 0,
+      zcount: ([key = '', from = '', to = '']: Words) => {
+        if (from !== '-inf') throw new Error('ERR only -inf is known')
+        return (this.#zset(key)?.entries() ?? []).filter(({ score }) => score <= Number(to)).length
+      },
       zscore: ([key = '', member = '']: Words) => scoreOf(key, member),
       zmscore: ([key = '', ...members]: Words) => members.map((member) => scoreOf(key, member)),
       zrange: ([key = '', from = '', to = '', ...options]: Words) => rangeOf(key, from, to, ...options),

@@ -1,12 +1,10 @@
 /** A whole installation of its own: Redis, API and executors as processes, and a target. */
-import { createSecretKey, randomBytes } from 'node:crypto'
+import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { audit } from '../../src/redis/audit.ts'
-import {
-  createCompiledSettingsWriter,
-  type CompiledSettingsWriter,
-} from '../../src/redis/compiled-settings.ts'
+import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import { loadScripts, type ScriptName } from '../../src/redis/scripts.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
+import { createSettingsCompiler } from '../../src/redis/settings-compiler.ts'
 import { createApiClient, type ApiClient } from './api-client.ts'
 import { openEngine, type TestEngine } from './engine.ts'
 import { runProgram, stopProgram, type Program, type StopExpectation } from './processes.ts'
@@ -35,7 +33,7 @@ export interface Installation {
   /** Waits until it holds its leases; stopped with the installation. */
   startExecutor(env?: Record<string, string>): Promise<Program>
   /** Writes teams and tokens as a controller does. */
-  withWriter<T>(use: (writer: CompiledSettingsWriter) => Promise<T>): Promise<T>
+  withCompiler<T>(use: (compiler: SettingsCompiler) => Promise<T>): Promise<T>
   /** A client of another team, once the API knows its token. */
   clientOfTeam(team: string): Promise<ApiClient>
   /** Loads every script, so that each step goes out as EVALSHA; answers their hashes. */
@@ -84,9 +82,10 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     return program
   }
 
-  async function withWriter<T>(use: (writer: CompiledSettingsWriter) => Promise<T>): Promise<T> {
-    const { connection } = await ownEngine()
-    return use(createCompiledSettingsWriter(connection, createSecretBox(createSecretKey(key))))
+  async function withCompiler<T>(use: (compiler: SettingsCompiler) => Promise<T>): Promise<T> {
+    const { engine } = await ownEngine()
+    const box = createSecretBox(createSecretKey(key))
+    return use(createSettingsCompiler({ engine, box, term: null }))
   }
 
   async function ownEngine(): Promise<TestEngine> {
@@ -118,10 +117,11 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     env,
     startApi,
     startExecutor,
-    withWriter,
+    withCompiler,
     clientOfTeam: async (team) => {
       const token = `token-of-team-${team}-${randomBytes(6).toString('hex')}`
-      await withWriter((writer) => writer.putToken(`${team} tests`, token, team))
+      const sha256Hex = hash('sha256', token, 'hex')
+      await withCompiler((compiler) => compiler.putTokenHash(team, 'tests', sha256Hex))
       const client = createApiClient(api.url, token)
       await until(
         `the token of ${team}`,

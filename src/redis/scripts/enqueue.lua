@@ -1,6 +1,6 @@
 #!lua
 -- enqueue: takes a batch of new jobs of one shard. Sent twice, done once.
--- KEYS  1 clk  2 ex  3 names  4 near  5 mins  6 ring  7 set  8 setn
+-- KEYS  1 clk  2 ex  3 names  4 near  5 mins  6 ring  7 set  8 setn  9 pushed
 --       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a) × queues
 -- ARGV  lease_ms, shards, shard, nonce, idem_max,
 --       blocks, days, day…, minutes, minute…,
@@ -21,7 +21,7 @@ local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
 local lease_ms, shards, shard, nonce, idem_max = number(), number(), number(), arg(), number()
-local key_at = 8
+local key_at = 9
 local function take_keys(count)
   local taken = {}
   for i = 1, count do taken[i] = KEYS[key_at + i] end
@@ -184,6 +184,8 @@ for _, queue in ipairs(queues) do
     uses[queue.hash] = (uses[queue.hash] or 0) + queue.count
     if queue.is_new then
       local default = queue.default
+      -- Before the queue itself: a resend no longer takes it for new.
+      call('SADD', KEYS[9], queue.id)
       call('HSET', queue.q, 'n', queue.field, 's', default.hash, 't', default.timeout, 'a', default.active)
       if default.max ~= '' then call('HSET', queue.q, 'm', default.max) end
       if default.strict == '1' then call('HSET', queue.q, 'k', '1') end

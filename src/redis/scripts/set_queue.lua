@@ -1,27 +1,55 @@
-#!lua
+#!lua flags=allow-oom
 -- set_queue: makes a queue or puts new settings in force. New jobs use them, chains that exist keep theirs; the limit
--- and the active flag are live, so a lower limit drains and a pause stops claims at once.
--- KEYS  1 names  2 ring  3 set  4 setn  5 q  6 r  7 a
--- ARGV  team/name, local id, settings hash, timeout, max or '', active (1 or 0), strict (1 or 0), settings json
--- Answer 'moved' when the name has another id by now, else 1 when the queue became runnable, else 0.
+-- and the active flag are live, so a lower limit drains and a pause stops claims at once. What is in force already is
+-- not written. Allowed when Redis is full: a pause or a lower limit must get through, and the names there are bound
+-- what settings take.
+-- KEYS  1 names  2 ring  3 set  4 setn  5 q  6 r  7 a  8 pushed  9 term
+-- ARGV  team/name, local id, settings hash, timeout, max or '', active (1 or 0), strict (1 or 0), settings json,
+--       compiled (1 = a resource says so, 0 = an edit past any resource), term or '' (no leader)
+-- Answer 'superseded' when a later term is known · 'moved' when the name has another id by now, else 1 when the queue
+--       became runnable, else 0.
 local call = redis.call
 --#include ring
+--#include term
 
-local field, id, hash, timeout, max, active, strict, json = unpack(ARGV)
+local field, id, hash, timeout, max, active, strict, json, compiled, term = unpack(ARGV)
+if is_superseded(KEYS[9], term) then return 'superseded' end
 if call('HGET', KEYS[1], field) ~= id then return 'moved' end
-local before = call('HGET', KEYS[5], 's')
-call('HSET', KEYS[5], 'n', field, 's', hash, 't', timeout, 'a', active)
-if max ~= '' then call('HSET', KEYS[5], 'm', max) else call('HDEL', KEYS[5], 'm') end
-if strict == '1' then call('HSET', KEYS[5], 'k', '1') else call('HDEL', KEYS[5], 'k') end
+local live = call('HMGET', KEYS[5], 's', 't', 'a', 'm', 'k', 'c')
+local before = live[1]
+local in_force = before == hash and live[2] == timeout and live[3] == active and (live[4] or '') == max
+  and (live[5] or '0') == strict and (compiled == '0' or live[6] == '1')
+if in_force then return 0 end
+
+-- The queue's own fields say what is done: what a resend would not do again comes before them, the release of the
+-- former settings, which must not be done twice, after them.
 if before ~= hash then
   call('HSETNX', KEYS[3], hash, json)
   call('HINCRBY', KEYS[4], hash, 1)
-  if before and call('HINCRBY', KEYS[4], before, -1) <= 0 then
-    call('HDEL', KEYS[4], before)
-    call('HDEL', KEYS[3], before)
-  end
 end
+local woken = 0
 local free = max == '' or call('ZCARD', KEYS[7]) < tonumber(max)
-if active == '1' and free then return wake(KEYS[2], id, { active, max }, KEYS[6], KEYS[7]) end
-call('ZREM', KEYS[2], id)
-return 0
+if active == '1' and free then
+  woken = wake(KEYS[2], id, { active, max }, KEYS[6], KEYS[7])
+else
+  call('ZREM', KEYS[2], id)
+end
+local fields = { 'n', field, 's', hash, 't', timeout, 'a', active }
+local function set(name, value)
+  table.insert(fields, name)
+  table.insert(fields, value)
+end
+if max ~= '' then set('m', max) end
+if strict == '1' then set('k', '1') end
+if compiled == '1' then
+  set('c', '1')
+  call('SREM', KEYS[8], id)
+end
+call('HSET', KEYS[5], unpack(fields))
+if max == '' then call('HDEL', KEYS[5], 'm') end
+if strict ~= '1' then call('HDEL', KEYS[5], 'k') end
+if before and before ~= hash and call('HINCRBY', KEYS[4], before, -1) <= 0 then
+  call('HDEL', KEYS[4], before)
+  call('HDEL', KEYS[3], before)
+end
+return woken

@@ -1,0 +1,79 @@
+import { StoreUnavailableError } from '../domain/errors.ts'
+import { STORE_DEADLINE_MS } from '../domain/limits.ts'
+import type { EngineFacts, EngineTerms, IdFloor } from '../ports/settings-compiler.ts'
+import type { Engine } from './engine.ts'
+import { META_KEY, TEAMS_KEY, TOKENS_KEY } from './keys.ts'
+import type { SecretBox } from './secret-box.ts'
+import { createSettingsCompiler } from './settings-compiler.ts'
+
+/**
+ * How far the floor lies beyond the numbers given: one of these at least, two at most. Whoever writes the floor down
+ * while the numbers pass one of them, days even under load, is never behind, and has little to write.
+ */
+const FLOOR_STEP: IdFloor = { jobBlock: 2 ** 20, queue: 2 ** 20, token: 2 ** 30 }
+/** Changes no counter. */
+const NO_FLOOR: IdFloor = { jobBlock: -1, queue: -1, token: -1 }
+
+export function createEngineTerms(engine: Engine, box: SecretBox): EngineTerms {
+  const facts = () => readFacts(engine)
+  return {
+    facts,
+    begin: async (earlier = null) => {
+      const now = await facts()
+      // The same data goes on from its own counters; other or older data must not give numbers again.
+      const isOther =
+        earlier !== null && (earlier.installation !== now.installation || earlier.term > now.term)
+      const term = await nextTerm(engine, Math.max(now.term, earlier?.term ?? 0))
+      const { jobBlock, queue, token } = isOther ? earlier.idFloor : NO_FLOOR
+      // Everywhere the term is known before its leader writes anything. A leader that dies in between has written
+      // nothing, and where it did not come its predecessor goes on as if it had not been.
+      const { runner } = engine
+      await Promise.all([
+        ...engine.shards.map(({ term: key, seq, qseq, tok }) =>
+          runner.run('begin_term', [key, seq, qseq, tok], [term, jobBlock, queue, token], STORE_DEADLINE_MS),
+        ),
+        ...[TEAMS_KEY, TOKENS_KEY].map((key) =>
+          runner.run('put_setting', [key], [term, '', ''], STORE_DEADLINE_MS),
+        ),
+      ])
+      return { facts: await facts(), compiler: createSettingsCompiler({ engine, box, term }) }
+    },
+  }
+}
+
+/** A term above all that are known: two leaders that ask at once get two. */
+function nextTerm(engine: Engine, highest: number): Promise<number> {
+  return engine.runner.read(async (redis) => {
+    const stored = Number((await redis.hget(META_KEY, 'term')) ?? 0)
+    return redis.hincrby(META_KEY, 'term', Math.max(0, highest - stored) + 1)
+  })
+}
+
+async function readFacts(engine: Engine): Promise<EngineFacts> {
+  const [meta, shards] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.hmget(META_KEY, 'installation', 'term'),
+      Promise.all(
+        engine.shards.map((keys) =>
+          Promise.all([redis.get(keys.term), redis.get(keys.seq), redis.get(keys.qseq), redis.get(keys.tok)]),
+        ),
+      ),
+    ]),
+  )
+  const [installation, term] = meta
+  if (typeof installation !== 'string') throw new StoreUnavailableError('it has lost its data')
+  const highest = (at: 0 | 1 | 2 | 3) => Math.max(...shards.map((counters) => Number(counters[at] ?? 0)))
+  return {
+    installation,
+    term: Math.max(Number(term ?? 0), highest(0)),
+    idFloor: {
+      jobBlock: floorAbove(highest(1), FLOOR_STEP.jobBlock),
+      queue: floorAbove(highest(2), FLOOR_STEP.queue),
+      token: floorAbove(highest(3), FLOOR_STEP.token),
+    },
+  }
+}
+
+function floorAbove(given: number, step: number): number {
+  return (Math.floor(given / step) + 2) * step
+}

@@ -1,0 +1,32 @@
+#!lua flags=no-writes
+-- count_queues: counts the jobs of many queues, and says since when the oldest ready one of each is due.
+-- KEYS  1 q  2 r  3 b  4 a  5 x  then the same of each further queue
+-- ARGV  queues
+-- Answer {now, then of each queue: ready or -1 (there is no such queue), records, in flight, dead, due or ''…}
+local call = redis.call
+
+-- Ids of cancelled jobs may stand at the head of a ready list. Past so many nothing is said of its age.
+local HEADS_MAX = 8
+local function oldest_due(ready_key, body_key)
+  for i = 0, HEADS_MAX - 1 do
+    local id = call('LINDEX', ready_key, i)
+    if not id then return '' end
+    local body = call('HGET', body_key, id)
+    if body then return string.sub(body, 1, 13) end
+  end
+  return ''
+end
+
+local time = call('TIME')
+local answer = { string.format('%013.0f', time[1] * 1000 + math.floor(time[2] / 1000)) }
+for i = 0, tonumber(ARGV[1]) - 1 do
+  local q, r, b, a, x = KEYS[i * 5 + 1], KEYS[i * 5 + 2], KEYS[i * 5 + 3], KEYS[i * 5 + 4], KEYS[i * 5 + 5]
+  local live = call('HMGET', q, 's', 'g')
+  local listed = call('LLEN', r)
+  table.insert(answer, live[1] and listed - tonumber(live[2] or '0') or -1)
+  table.insert(answer, call('HLEN', b))
+  table.insert(answer, call('ZCARD', a))
+  table.insert(answer, call('ZCARD', x))
+  table.insert(answer, listed > 0 and oldest_due(r, b) or '')
+end
+return answer

@@ -1,0 +1,56 @@
+#!lua flags=no-writes
+-- read_backlog: says what executors have to do in a shard: of the ring's queues that are named, and of what is due.
+-- KEYS  1 ring  2 near  3 mins  then m:<minute> × minutes, in:<executor> × executors, (q r b a) × queues
+-- ARGV  horizon_ms, minutes, minute…, executors, queues
+-- Answer {now, queues in the ring, ready, may start, oldest due or '', due soon, next due or '', {held by each executor…}}
+--       ready and may start: over the named queues; may start leaves out what a queue's limit holds back.
+--       A minute counts whole, and as due at its begin: its entries have no order.
+local call = redis.call
+
+local at = 0
+local function arg() at = at + 1; return ARGV[at] end
+local function number() return tonumber(arg()) end
+local key_at = 3
+local function take_keys(count)
+  local taken = {}
+  for i = 1, count do taken[i] = KEYS[key_at + i] end
+  key_at = key_at + count
+  return taken
+end
+
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local horizon = now + number()
+
+local due_soon = call('ZCOUNT', KEYS[2], '-inf', string.format('%.0f', horizon))
+local head, first = call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES'), call('ZRANGE', KEYS[3], 0, 0)
+local next_due, minute = tonumber(head[2] or ''), tonumber(first[1] or '')
+if minute and (not next_due or minute * 60000 < next_due) then next_due = minute * 60000 end
+for _, bucket in ipairs(take_keys(number())) do
+  if number() * 60000 <= horizon then due_soon = due_soon + call('LLEN', bucket) end
+end
+
+local held = {}
+for _, key in ipairs(take_keys(number())) do
+  table.insert(held, call('HLEN', key) - call('HEXISTS', key, '#c') - call('HEXISTS', key, '#f'))
+end
+
+local ready, startable, oldest = 0, 0, nil
+for _ = 1, number() do
+  local keys = take_keys(4)
+  local q, r, b, a = keys[1], keys[2], keys[3], keys[4]
+  local live = call('HMGET', q, 'a', 'm', 'g')
+  local count = math.max(0, call('LLEN', r) - tonumber(live[3] or '0'))
+  if live[1] == '1' and count > 0 then
+    ready = ready + count
+    local max = tonumber(live[2] or '')
+    startable = startable + (max and math.max(0, math.min(count, max - call('ZCARD', a))) or count)
+    -- The head is the oldest, or a rescued job. One that was cancelled says nothing.
+    local body = call('HGET', b, call('LINDEX', r, 0))
+    local due = body and tonumber(string.sub(body, 1, 13))
+    if due and (not oldest or due < oldest) then oldest = due end
+  end
+end
+
+local function text(ms) return ms and string.format('%.0f', ms) or '' end
+return { text(now), call('ZCARD', KEYS[1]), ready, startable, text(oldest), due_soon, text(next_due), held }

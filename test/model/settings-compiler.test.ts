@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
+import type { EngineTerms, SettingsCompiler } from '../../src/ports/settings-compiler.ts'
+import { createEngineTerms } from '../../src/redis/engine-terms.ts'
+import { createQueueStore } from '../../src/redis/queue-store.ts'
+import { createSecretBox } from '../../src/redis/secret-box.ts'
+import { createSettingsCompiler } from '../../src/redis/settings-compiler.ts'
+import { assertClean, pushAll, pushOne } from '../support/model-executor.ts'
+import { openWorld, type World } from '../support/model-world.ts'
+import { startRedis, type TestRedis } from '../support/redis-server.ts'
+
+const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+const SETTINGS = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 3 }
+const POLICY = { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_c2VjcmV0'] }
+const SHA = 'ab'.repeat(32)
+const SUPERSEDED = { status: 'superseded' } as const
+
+describe('terms and what is compiled under them', () => {
+  let redis: TestRedis
+  let world: World
+  let terms: EngineTerms
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    world = await openWorld(redis, { shards: 2 })
+    terms = createEngineTerms(world.engine, BOX)
+    return () => world.close()
+  })
+
+  const lead = async () => (await terms.begin()).compiler
+  const dump = async () => {
+    const held: Record<string, unknown> = {}
+    for (const key of (await redis.client.keys('*')).toSorted()) held[key] = await redis.client.dump(key)
+    return held
+  }
+  /** Commands that Redis says it has executed since, of those that write. */
+  const writes = async () => {
+    const stats = await redis.client.info('commandstats')
+    const written =
+      /^cmdstat_(hset|hsetnx|hdel|hincrby|set|sadd|srem|zadd|zrem|del|unlink|incr|rpush):calls=(\d+)/gm
+    return [...stats.matchAll(written)].map(([, name, calls]) => `${name} ${calls}`)
+  }
+  const compileAll = async (compiler: SettingsCompiler) => [
+    await compiler.applyQueue('default', 'emails', SETTINGS),
+    await compiler.putTeam('default', POLICY),
+    await compiler.putTokenHash('default', 'first', SHA),
+  ]
+  const changeAll = (compiler: SettingsCompiler): Array<Promise<unknown>> => [
+    compiler.applyQueue('default', 'emails', { ...SETTINGS, maxParallelism: 9 }),
+    compiler.applyQueue('default', 'new', SETTINGS),
+    compiler.removeQueue('default', 'emails'),
+    compiler.putTeam('default', { egressAllow: [], signingSecrets: [] }),
+    compiler.removeTeam('default'),
+    compiler.putTokenHash('default', 'first', 'cd'.repeat(32)),
+    compiler.removeToken('default', 'first'),
+  ]
+
+  test('a former leader changes nothing', async () => {
+    const former = await lead()
+    await compileAll(former)
+    await lead()
+    const before = await dump()
+    for (const end of changeAll(former)) assert.deepEqual(await end, SUPERSEDED)
+    assert.deepEqual(await dump(), before)
+    await assertClean(world)
+  })
+
+  test('a leader that died on its way supersedes where it came, and the next one everywhere', async () => {
+    const former = await lead()
+    await former.applyQueue('default', 'emails', SETTINGS)
+    // It reached one shard of two: in each, either both its queues are refused or none is.
+    const [shard] = world.engine.shards
+    await redis.client.set(shard?.term ?? '', '2')
+    const names = Array.from({ length: 20 }, (_, i) => `queue ${i}`)
+    const ends = await Promise.all(names.map((name) => former.applyQueue('default', name, SETTINGS)))
+    const refused = ends.filter(({ status }) => status === 'superseded').length
+    assert.ok(refused > 0 && refused < names.length)
+    const next = await lead()
+    assert.ok((await terms.facts()).term > 2)
+    for (const name of names) {
+      assert.deepEqual(
+        await former.applyQueue('default', name, { ...SETTINGS, timeoutSeconds: 7 }),
+        SUPERSEDED,
+      )
+      assert.equal((await next.applyQueue('default', name, SETTINGS)).status, 'applied')
+    }
+    await assertClean(world)
+  })
+
+  test('a shard that lost the term learns it from the first write', async () => {
+    const former = await lead()
+    const current = await lead()
+    for (const { term } of world.engine.shards) await redis.client.set(term, '1')
+    await current.applyQueue('default', 'emails', SETTINGS)
+    assert.deepEqual(await former.removeQueue('default', 'emails'), SUPERSEDED)
+  })
+
+  test('two leaders that begin at once get two terms, and one of them holds', async () => {
+    const begun = await Promise.all([terms.begin(), terms.begin()])
+    const ends = await Promise.all(
+      begun.map(({ compiler }) => compiler.applyQueue('default', 'emails', SETTINGS)),
+    )
+    // The lower one may have come before the other was known.
+    assert.ok(ends.some(({ status }) => status === 'applied'))
+    const later = await Promise.all(
+      begun.map(({ compiler }) =>
+        compiler.applyQueue('default', 'emails', { ...SETTINGS, timeoutSeconds: 5 }),
+      ),
+    )
+    assert.deepEqual(later.map(({ status }) => status).toSorted(), ['applied', 'superseded'])
+  })
+
+  test('without a leader everything is taken, whatever terms there were', async () => {
+    await lead()
+    const compiler = createSettingsCompiler({ engine: world.engine, box: BOX, term: null })
+    assert.deepEqual(
+      (await compileAll(compiler)).map(({ status }) => status),
+      ['applied', 'applied', 'applied'],
+    )
+    const queues = createQueueStore(world.engine)
+    await queues.apply('default', 'emails', DEFAULT_QUEUE_SETTINGS)
+    assert.equal(await queues.remove('default', 'emails'), 'removed')
+  })
+
+  test('what is in force already is not written, not even by the next leader', async () => {
+    await compileAll(await lead())
+    const next = await lead()
+    await compileAll(next)
+    await redis.client.config('RESETSTAT')
+    for (let round = 0; round < 3; round += 1) await compileAll(next)
+    assert.deepEqual(await writes(), [])
+    const fresh = createSettingsCompiler({ engine: world.engine, box: BOX, term: null })
+    await compileAll(fresh)
+    assert.deepEqual(await writes(), [])
+  })
+
+  test.each([
+    ['timeout', { timeoutSeconds: 5 }],
+    ['limit', { maxParallelism: 4 }],
+    ['no limit', { maxParallelism: null }],
+    ['pause', { isActive: false }],
+    ['strictness', { strictParallelism: true }],
+    ['retry delays', { retryDelays: [1] }],
+  ])('a change of one thing is in force: %s', async (_, change) => {
+    const compiler = await lead()
+    const queues = createQueueStore(world.engine)
+    for (const settings of [SETTINGS, { ...SETTINGS, ...change }, SETTINGS]) {
+      await compiler.applyQueue('default', 'emails', settings)
+      assert.deepEqual((await queues.getByName('default', 'emails'))?.settings, settings)
+      await assertClean(world)
+    }
+  })
+
+  test('a pushed queue keeps its id and its jobs', async () => {
+    await pushAll(world.newIntake(), 3)
+    const queues = createQueueStore(world.engine)
+    const before = await queues.getByName('default', 'emails')
+    world.faults.resent.add('set_queue')
+    const end = await (await lead()).applyQueue('default', 'emails', SETTINGS)
+    assert.deepEqual(end, { status: 'applied', queueId: before?.queueId })
+    assert.equal((await queues.getByName('default', 'emails'))?.counts.pending, 3)
+    await assertClean(world)
+  })
+
+  test('a Redis without room lets a queue be paused, deleted and a token be taken away', async () => {
+    const compiler = await lead()
+    await compileAll(compiler)
+    await redis.client.config('SET', 'maxmemory', '1')
+    try {
+      await assert.rejects(pushOne(world.newIntake()))
+      const paused = await compiler.applyQueue('default', 'emails', { ...SETTINGS, isActive: false })
+      assert.equal(paused.status, 'applied')
+      assert.deepEqual(await compiler.removeToken('default', 'first'), { status: 'removed' })
+      assert.deepEqual(await compiler.removeQueue('default', 'emails'), { status: 'removed' })
+      await assert.rejects(compiler.applyQueue('default', 'another', SETTINGS))
+    } finally {
+      await redis.client.config('SET', 'maxmemory', '0')
+    }
+  })
+
+  test('ids of wiped data never come again', async () => {
+    const jobs = await pushAll(world.newIntake(), 300)
+    const { queueId } = (await createQueueStore(world.engine).getByName('default', 'emails')) ?? {}
+    const known = (await terms.begin()).facts
+    assert.deepEqual((await terms.begin(known)).facts, { ...known, term: known.term + 1 })
+    const untouched = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+
+    world.close()
+    world = await openWorld(redis, { shards: 2 })
+    terms = createEngineTerms(world.engine, BOX)
+    const { facts, compiler } = await terms.begin(known)
+    assert.notEqual(facts.installation, known.installation)
+    assert.ok(facts.term > known.term)
+    const counters = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    assert.ok(counters.every((seq, i) => Number(seq) > Number(untouched[i] ?? 0)))
+    const again = await pushAll(world.newIntake(), 300)
+    assert.equal(new Set([...jobs, ...again]).size, 600)
+    assert.ok(Math.min(...again) > Math.max(...jobs))
+    const end = await compiler.applyQueue('default', 'emails', SETTINGS)
+    assert.ok(end.status === 'applied' && end.queueId > Number(queueId))
+    await assertClean(world)
+  })
+
+  test('an older copy of the data is known by its term and goes on above what was given since', async () => {
+    const known = (await terms.begin()).facts
+    const { facts } = await terms.begin({ ...known, term: 40 })
+    assert.equal(facts.term, 41)
+    const counters = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    assert.deepEqual(
+      counters.map(Number),
+      world.engine.shards.map(() => known.idFloor.jobBlock),
+    )
+  })
+
+  test('the floor lies above all numbers given and stays where it is for long', async () => {
+    const { idFloor } = await terms.facts()
+    await pushAll(world.newIntake(), 1_000)
+    assert.deepEqual((await terms.facts()).idFloor, idFloor)
+    const [shard] = world.engine.shards
+    await redis.client.set(shard?.seq ?? '', idFloor.jobBlock - 1)
+    assert.ok((await terms.facts()).idFloor.jobBlock > idFloor.jobBlock)
+  })
+
+  test('facts of a Redis that was emptied are none', async () => {
+    await redis.client.flushall()
+    await assert.rejects(terms.facts(), /lost its data/)
+  })
+})
