@@ -21,6 +21,9 @@ import type { Setting } from './setting.ts'
 
 const PORT_MAX = 65_535
 const EXECUTOR_CONCURRENCY_MAX = 20_000
+const GRACE_SECONDS_DEFAULT = 10
+const GRACE_SECONDS_MAX = 3_600
+const DRAIN_SECONDS_MAX = 300
 const EXECUTOR_PODS_MAX = 1_000
 const SCALING_DOWN_SECONDS_MAX = 86_400
 /** Below this Redis 7 cannot hold its own bookkeeping and a batch at once. */
@@ -120,6 +123,20 @@ export const SETTINGS = Object.freeze({
     help: 'HTTP calls at once per executor',
     initial: 1000,
     parse: integerBetween(1, EXECUTOR_CONCURRENCY_MAX),
+  }),
+  graceSeconds: setting({
+    variable: 'PUNCTUAL_GRACE_SECONDS',
+    placeholder: 'seconds',
+    help: 'how long calls under way may go on at a stop, before they are given back',
+    initial: GRACE_SECONDS_DEFAULT,
+    parse: integerBetween(0, GRACE_SECONDS_MAX),
+  }),
+  drainSeconds: setting({
+    variable: 'PUNCTUAL_DRAIN_SECONDS',
+    placeholder: 'seconds',
+    help: 'how long the API goes on serving at a stop, while clients turn elsewhere',
+    initial: 0,
+    parse: integerBetween(0, DRAIN_SECONDS_MAX),
   }),
   token: setting({
     variable: 'PUNCTUAL_TOKEN',

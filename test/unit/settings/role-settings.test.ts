@@ -41,6 +41,7 @@ describe('defaults', () => {
       allowUnsafeRedis: false,
       shards: 4,
       executorConcurrency: 1000,
+      graceSeconds: 10,
       token: null,
       secretsKey: null,
       egressAllow: [],
