@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { QueueSettings } from '../../../src/domain/queue-settings.ts'
+import type {
+  CompileEnd,
+  EngineFacts,
+  SettingsCompiler,
+  TeamPolicy,
+} from '../../../src/ports/settings-compiler.ts'
+import { queueKey } from '../../../src/resources/queue-claim.ts'
+
+/** What is in force, as an engine keeps it. */
+export interface MemoryEngine {
+  readonly compiler: SettingsCompiler
+  /** By `team/name`. */
+  readonly queues: Map<
+    string,
+    { readonly queueId: number; readonly settings: QueueSettings; isPushed: boolean }
+  >
+  readonly teams: Map<string, TeamPolicy>
+  /** By `team/name`. */
+  readonly tokens: Map<string, string>
+  isAway: boolean
+  facts: EngineFacts
+  /** As a push does. */
+  push(team: string, name: string, settings: QueueSettings): void
+  write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T>
+}
+
+export function createMemoryEngine(
+  onEffect: (when: 'before' | 'after') => void = () => undefined,
+): MemoryEngine {
+  let lastId = 0
+  /** What is in force already is not written. */
+  const effect = <T>(isChange: boolean, run: () => T): Promise<T> =>
+    Promise.try(() => {
+      if (engine.isAway) throw new StoreUnavailableError('the test took it away')
+      if (isChange) onEffect('before')
+      const answer = run()
+      if (isChange) onEffect('after')
+      return answer
+    })
+  const compiler: SettingsCompiler = {
+    applyQueue: (team, name, settings) =>
+      effect(!isDeepStrictEqual(engine.queues.get(queueKey(team, name))?.settings, settings), () => {
+        const key = queueKey(team, name)
+        const queueId = engine.queues.get(key)?.queueId ?? (lastId += 1)
+        engine.queues.set(key, { queueId, settings, isPushed: false })
+        return { status: 'applied', queueId }
+      }),
+    removeQueue: (team, name) =>
+      effect(engine.queues.has(queueKey(team, name)), () => ({
+        status: engine.queues.delete(queueKey(team, name)) ? 'removed' : 'not_found',
+      })),
+    putTeam: (team, policy) =>
+      effect(!isDeepStrictEqual(engine.teams.get(team), policy), () => {
+        engine.teams.set(team, policy)
+        return { status: 'applied' }
+      }),
+    removeTeam: (team) =>
+      effect(engine.teams.has(team), () => {
+        engine.teams.delete(team)
+        return { status: 'removed' }
+      }),
+    putTokenHash: (team, name, hash) =>
+      effect(engine.tokens.get(queueKey(team, name)) !== hash, () => {
+        engine.tokens.set(queueKey(team, name), hash)
+        return { status: 'applied' }
+      }),
+    removeToken: (team, name) =>
+      effect(engine.tokens.has(queueKey(team, name)), () => {
+        engine.tokens.delete(queueKey(team, name))
+        return { status: 'removed' }
+      }),
+    inForce: () => Promise.resolve({ teams: [...engine.teams.keys()], tokens: [] }),
+  }
+  const engine: MemoryEngine = {
+    compiler,
+    queues: new Map(),
+    teams: new Map(),
+    tokens: new Map(),
+    isAway: false,
+    facts: { installation: 'one', term: 1, idFloor: { jobBlock: 0, queue: 0, token: 0 } },
+    push: (team, name, settings) => {
+      const key = queueKey(team, name)
+      if (!engine.queues.has(key))
+        engine.queues.set(key, { queueId: (lastId += 1), settings, isPushed: true })
+    },
+    write: async (run) => {
+      const end = await run(compiler)
+      if ('status' in end && end.status === 'superseded') throw new Error('the test knows one term')
+      return end as Exclude<typeof end, { status: 'superseded' }>
+    },
+  }
+  return engine
+}
