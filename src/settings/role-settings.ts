@@ -68,6 +68,7 @@ const CONTROLLER = Object.freeze({
   host: SETTINGS.host,
   opsPort: SETTINGS.opsPort,
   ...REDIS,
+  token: SETTINGS.token,
   secretsKey: SETTINGS.secretsKey,
   podName: SETTINGS.podName,
   podNamespace: SETTINGS.podNamespace,

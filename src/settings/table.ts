@@ -141,7 +141,7 @@ export const SETTINGS = Object.freeze({
   token: setting({
     variable: 'PUNCTUAL_TOKEN',
     placeholder: 'text',
-    help: 'token to accept for team default; as a flag it shows in process lists',
+    help: 'token to accept: for team default, by the controller as an ApiToken; as a flag it shows in process lists',
     initial: null,
     initialText: 'standalone makes one and keeps it in the data folder',
     isSecret: true,
