@@ -1,0 +1,106 @@
+import type { KubeObject, ObjectMeta, ObjectRef } from '../ports/kube-object.ts'
+import type { ResourceWriter } from '../ports/resource-writer.ts'
+import { isFault } from './api-errors.ts'
+import { received } from './received-object.ts'
+import { collectionPath, objectPath, type ResourceKind } from './resource-path.ts'
+import type { ApiRequest, Transport } from './transport.ts'
+
+export interface ResourceWriterOptions {
+  readonly transport: Transport
+  readonly kind: ResourceKind
+  /** Who the fields we write belong to, as `managedFields` tell people: `punctual-controller`. */
+  readonly fieldManager: string
+}
+
+/** The status has an owner of its own, so that an apply of it touches nothing else. */
+const STATUS_MANAGER = 'punctual-status'
+const MERGE_PATCH = 'application/merge-patch+json'
+const APPLY_PATCH = 'application/apply-patch+yaml'
+
+type Place = Pick<ObjectRef, 'namespace' | 'name'>
+
+/** Every write names the `uid` it means: the API server refuses it when another object has the name by now. */
+export function createResourceWriter<T extends KubeObject>(
+  options: ResourceWriterOptions,
+): ResourceWriter<T> {
+  const { kind, fieldManager } = options
+  const send = async (request: ApiRequest): Promise<T> =>
+    received(await options.transport.request(request), kind) as T
+  const patch = (place: Place, body: object): Promise<T> =>
+    send({
+      method: 'PATCH',
+      path: objectPath(kind, place),
+      query: { fieldManager },
+      contentType: MERGE_PATCH,
+      body,
+    })
+
+  async function read(namespace: string, name: string): Promise<T | null> {
+    try {
+      return await send({ method: 'GET', path: objectPath(kind, { namespace, name }) })
+    } catch (error) {
+      if (isFault(error, 'not_found')) return null
+      throw error
+    }
+  }
+
+  return {
+    read,
+    create: (object) =>
+      send({
+        method: 'POST',
+        path: collectionPath(kind, object.metadata.namespace),
+        query: { fieldManager },
+        body: { apiVersion: kind.apiVersion, kind: kind.kind, ...object },
+      }),
+    patchSpec: (target, spec, resourceVersion) => {
+      const version = resourceVersion === null ? {} : { resourceVersion }
+      return patch(target, { metadata: { uid: target.uid, ...version }, spec })
+    },
+    applyStatus: (target, status) => send(statusApply(kind, target, status)),
+    setFinalizer: async (object, finalizer, present) => {
+      const metadata = finalizerPatch(object.metadata, finalizer, present)
+      return metadata === null ? object : patch(object.metadata, { metadata })
+    },
+    annotate: (target, annotations) => patch(target, { metadata: { uid: target.uid, annotations } }),
+    remove: async (target) => {
+      try {
+        await options.transport.request(removal(kind, target))
+      } catch (error) {
+        if (isFault(error, 'not_found')) return
+        if (!isFault(error, 'conflict')) throw error
+        // Most likely another object has the name by now, so that the one meant is gone.
+        const present = await read(target.namespace, target.name)
+        if (present?.metadata.uid === target.uid) throw error
+      }
+    },
+  }
+}
+
+function statusApply(kind: ResourceKind, { namespace, name, uid }: ObjectRef, status: object): ApiRequest {
+  return {
+    method: 'PATCH',
+    path: `${objectPath(kind, { namespace, name })}/status`,
+    // The status is ours alone: whoever wrote it by hand is overruled.
+    query: { fieldManager: STATUS_MANAGER, force: true },
+    contentType: APPLY_PATCH,
+    body: { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { namespace, name, uid }, status },
+  }
+}
+
+/** What to patch; null when it is so already. */
+function finalizerPatch(
+  { uid, resourceVersion, finalizers = [] }: ObjectMeta,
+  finalizer: string,
+  present: boolean,
+): object | null {
+  if (finalizers.includes(finalizer) === present) return null
+  const others = finalizers.filter((one) => one !== finalizer)
+  // A patch replaces the whole list: the version guards what others have put into it since.
+  return { uid, resourceVersion, finalizers: present ? [...others, finalizer] : others }
+}
+
+function removal(kind: ResourceKind, target: ObjectRef): ApiRequest {
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: target.uid } }
+  return { method: 'DELETE', path: objectPath(kind, target), body }
+}
