@@ -6,6 +6,14 @@ export interface CrdSchema {
   readonly type?: string
   readonly format?: string
   readonly nullable?: boolean
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, CrdSchema>>
   readonly items?: CrdSchema
   readonly 'x-kubernetes-int-or-string'?: boolean

@@ -26,8 +26,11 @@ export function settingsOfSpec(spec: HttpQueueSpec): QueueSettings {
   })
 }
 
+/** Fields to be changed; null takes one away, as a JSON merge patch has it. */
+export type SpecChange = { readonly [Field in keyof HttpQueueSpec]?: HttpQueueSpec[Field] | null }
+
 /** Fields of a spec, for those settings that are given; `queueName` is never among them. */
-export function specOfSettings(settings: Partial<QueueSettings>): Partial<HttpQueueSpec> {
+export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
   const { isActive, successAssertions, callbackEvents, ...same } = settings
   return {
     ...(isActive === undefined ? {} : { active: isActive }),

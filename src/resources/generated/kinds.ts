@@ -192,7 +192,7 @@ export interface HttpQueueSpec {
   /**
    * Calls in flight at once; without it, as many as the executors can make.
    */
-  readonly maxParallelism?: number | null
+  readonly maxParallelism?: number
   /**
    * How long dead letters are kept.
    */

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { createManifestReader } from '../../src/resources/manifest-reader.ts'
+import { INVALID, KINDS, manifestOf, VALID } from '../samples/all.ts'
+import type { Sample } from '../samples/sample.ts'
+import { type AnyObject, newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
+
+const VERSION = '/apis/punctual.dev/v1alpha1'
+
+const api = openKubernetesApi(inject('clusterAccess'))
+const reader = createManifestReader('default')
+let namespace: string
+
+beforeAll(async () => {
+  namespace = await newNamespace(api)
+})
+
+afterAll(() => api.close())
+
+/** What the API server makes of a sample: the object as it would be stored, or a refusal. */
+async function judge(sample: Sample): Promise<AnyObject> {
+  const plural = KINDS.find(({ kind }) => kind === sample.kind)?.crd.split('.')[0] ?? ''
+  const path = `${VERSION}/namespaces/${namespace}/${plural}`
+  const query = 'dryRun=All&fieldValidation=Strict'
+  if (sample.former === undefined) {
+    return api.send('POST', `${path}?${query}`, manifestOf(sample, sample.spec))
+  }
+  const former = await api.send('POST', path, manifestOf(sample, sample.former))
+  try {
+    const next = { ...manifestOf(sample, sample.spec), metadata: former.metadata }
+    return await api.send('PUT', `${path}/${sample.name}?${query}`, next)
+  } finally {
+    await api.send('DELETE', `${path}/${sample.name}`)
+  }
+}
+
+describe('the API server takes, with the defaults of the folder,', () => {
+  test.each(VALID)('$kind: $title', async (sample) => {
+    const stored = await judge(sample)
+    const { resources } = reader.read('a.json', JSON.stringify(manifestOf(sample, sample.spec)))
+
+    expect(stored.spec).toEqual(resources[0]?.checked?.spec)
+  })
+})
+
+describe('the API server refuses', () => {
+  test.each(INVALID)('$kind: $title', async (sample) => {
+    const said = expect.stringMatching(messagePattern(sample))
+
+    await expect(judge(sample)).rejects.toMatchObject({ message: said })
+  })
+})
+
+/** The field, as an unknown one or as one with a fault; then the words of the rule. */
+function messagePattern({ field, rule }: (typeof INVALID)[number]): RegExp {
+  const place = `(?:${RegExp.escape(field)}: |unknown field "${RegExp.escape(field)}[."])`
+  return new RegExp(`${place}${rule === undefined ? '' : `[^]*${RegExp.escape(rule)}`}`)
+}

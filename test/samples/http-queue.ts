@@ -1,0 +1,70 @@
+import { assertionSamples } from './assertions.ts'
+import type { KindSamples } from './sample.ts'
+
+const RENAMED = 'cannot be changed: make another HttpQueue'
+
+const ASSERTIONS = assertionSamples({})
+
+export const HTTP_QUEUE: KindSamples = {
+  kind: 'HttpQueue',
+  crd: 'httpqueues.punctual.dev.yaml',
+  name: 'mail',
+  full: [
+    {
+      queueName: 'Mails: out',
+      active: false,
+      timeoutSeconds: 7,
+      retriesEnabled: false,
+      retryDelays: [3, 4],
+      successAssertions: [{ type: 'BodyContains', value: '200' }],
+      alertsEnabled: true,
+      maxParallelism: 5,
+      dlqRetentionDays: 30,
+      callbackEvents: 'EveryAttempt',
+      strictParallelism: true,
+    },
+  ],
+  valid: [
+    { title: 'nothing but defaults', spec: {} },
+    { title: 'no limit, said aloud', spec: { maxParallelism: null } },
+    { title: 'empty fields', spec: { queueName: null, timeoutSeconds: null, retryDelays: null } },
+    { title: 'a name beyond the first plane', spec: { queueName: '😀'.repeat(255) } },
+    { title: 'a name with every kind of sign', spec: { queueName: ' \t"\'{}/\\:#\u0000' } },
+    { title: 'the same delay twice', spec: { retryDelays: [60, 60] } },
+    { title: 'the same assertion twice', spec: { successAssertions: twice('BodyContains', 'ok') } },
+    { title: 'other settings of a queue in force', former: { timeoutSeconds: 5 }, spec: { active: false } },
+    { title: 'its own name, said aloud', former: {}, spec: { queueName: 'mail' } },
+    { title: 'its own name, no longer said', former: { queueName: 'mail' }, spec: {} },
+    ...ASSERTIONS.valid,
+  ],
+  invalid: [
+    {
+      title: 'another name',
+      former: { queueName: 'a' },
+      spec: { queueName: 'b' },
+      field: 'spec.queueName',
+      rule: RENAMED,
+    },
+    { title: 'a name at last', former: {}, spec: { queueName: 'b' }, field: 'spec.queueName', rule: RENAMED },
+    {
+      title: 'no name any more',
+      former: { queueName: 'a' },
+      spec: {},
+      field: 'spec.queueName',
+      rule: RENAMED,
+    },
+    { title: 'a name of the API', spec: { max_parallelism: 4 }, field: 'spec.max_parallelism' },
+    { title: 'a value of the API', spec: { callbackEvents: 'every_attempt' }, field: 'spec.callbackEvents' },
+    { title: 'a list that is one number', spec: { retryDelays: 60 }, field: 'spec.retryDelays' },
+    { title: 'a spec that is a list', spec: [], field: 'spec' },
+    { title: 'no spec', spec: undefined, field: 'spec' },
+    ...ASSERTIONS.invalid,
+  ],
+}
+
+function twice(type: string, value: string): readonly object[] {
+  return [
+    { type, value },
+    { type, value },
+  ]
+}

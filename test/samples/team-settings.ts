@@ -1,0 +1,112 @@
+import type { GivenInvalidSample, GivenSample, KindSamples } from './sample.ts'
+
+const NAMED_TEAM = 'a namespace has one TeamSettings, and it is named team'
+const NOT_A_BLOCK =
+  'must be a CIDR block such as 10.0.0.0/8: a complete address, no bits set after the prefix'
+const NEITHER = 'must be a CIDR block such as 10.0.0.0/8 or a host suffix such as example.com'
+
+const LABEL = 'x'.repeat(63)
+
+export const EGRESS_ENTRIES = [
+  '10.0.0.0/8',
+  '0.0.0.0/0',
+  '10.1.2.3/32',
+  '10.1.2.3',
+  '::/0',
+  'fd00::/8',
+  '2001:db8::1/128',
+  'FD00::1',
+  'svc.cluster.local',
+  '.svc.cluster.local',
+  'Example.COM.',
+  'localhost',
+  '_srv.a-b.c1',
+  '1.2.3.4a',
+  `${LABEL}.test`,
+]
+
+export const EGRESS_ENTRIES_REFUSED: ReadonlyArray<readonly [string, string]> = [
+  ['10.0.0.1/8', NOT_A_BLOCK],
+  ['10.0.0.0/33', NOT_A_BLOCK],
+  ['10.0.0.0/08', NOT_A_BLOCK],
+  ['10.0.0/8', NOT_A_BLOCK],
+  ['10.0.0.0/', NOT_A_BLOCK],
+  ['10.0.0.0/8/8', NOT_A_BLOCK],
+  ['fd00::1/8', NOT_A_BLOCK],
+  ['::/129', NOT_A_BLOCK],
+  ['::ffff:10.0.0.0/104', NOT_A_BLOCK],
+  ['a.test/8', NOT_A_BLOCK],
+  ['http://a.test', NOT_A_BLOCK],
+  ['', NEITHER],
+  ['.', NEITHER],
+  ['a..b', NEITHER],
+  ['-a.test', NEITHER],
+  ['a-.test', NEITHER],
+  ['*.test', NEITHER],
+  ['a test', NEITHER],
+  ['ä.test', NEITHER],
+  ['a.test:80', NEITHER],
+  ['10.0.0', NEITHER],
+  ['10.0.0.256', NEITHER],
+  ['010.0.0.1', NEITHER],
+  ['fe80::1%eth0', NEITHER],
+  ['::ffff:10.0.0.1', NEITHER],
+  [`${LABEL}x.test`, NEITHER],
+]
+
+const allowing = (entry: string): GivenSample => ({
+  title: `egress ${JSON.stringify(entry)}`,
+  spec: { egress: { allow: [entry] } },
+})
+
+const signing = (...secretRefs: readonly object[]) => ({ signing: { secretRefs } })
+
+export const TEAM_SETTINGS: KindSamples = {
+  kind: 'TeamSettings',
+  crd: 'teamsettings.punctual.dev.yaml',
+  name: 'team',
+  full: [{ egress: { allow: ['a.test'] }, ...signing({ name: 'signing', key: 'current' }) }],
+  padding: { 'spec.egress.allow[]': '.x' },
+  valid: [
+    { title: 'nothing but defaults', spec: {} },
+    { title: 'empty halves', spec: { egress: {}, signing: {} } },
+    { title: 'one secret twice', spec: signing({ name: 's', key: 'k' }, { name: 's', key: 'k' }) },
+    { title: 'every sign of a key', spec: signing({ name: 'a.b-c', key: '-._aZ9' }) },
+    ...EGRESS_ENTRIES.map(allowing),
+  ],
+  invalid: [
+    { title: 'another name', name: 'teams', spec: {}, field: 'metadata.name', rule: NAMED_TEAM },
+    { title: 'one entry twice', spec: { egress: { allow: ['a', 'b', 'a'] } }, field: 'spec.egress.allow[2]' },
+    {
+      title: 'a secret of another namespace',
+      spec: signing({ name: 's', key: 'k', namespace: 'n' }),
+      field: 'spec.signing.secretRefs[0].namespace',
+    },
+    {
+      title: 'a name in capitals',
+      spec: signing({ name: 'S', key: 'k' }),
+      field: 'spec.signing.secretRefs[0].name',
+    },
+    {
+      title: 'an empty name',
+      spec: signing({ name: '', key: 'k' }),
+      field: 'spec.signing.secretRefs[0].name',
+    },
+    {
+      title: 'a name with an end',
+      spec: signing({ name: 's-', key: 'k' }),
+      field: 'spec.signing.secretRefs[0].name',
+    },
+    {
+      title: 'a key with a slash',
+      spec: signing({ name: 's', key: 'a/b' }),
+      field: 'spec.signing.secretRefs[0].key',
+    },
+    { title: 'an empty key', spec: signing({ name: 's', key: '' }), field: 'spec.signing.secretRefs[0].key' },
+    ...EGRESS_ENTRIES_REFUSED.map(([entry, rule]): GivenInvalidSample => ({
+      ...allowing(entry),
+      field: 'spec.egress.allow[0]',
+      rule,
+    })),
+  ],
+}
