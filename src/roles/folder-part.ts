@@ -4,10 +4,12 @@ import type { FolderStore } from '../folder-store/folder-store.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { SettingsCompiler } from '../ports/settings-compiler.ts'
 
-/** Puts a change of the folder in force: what calls may reach first, then queues, what is gone last. */
+/** Puts a change of the folder in force: what calls may reach and whose tokens count first, then queues, what is gone last. */
 export async function applyFolderChange(change: FolderChange, compiler: SettingsCompiler): Promise<void> {
   for (const { team, policy } of change.teams) await compiler.putTeam(team, policy)
   for (const team of change.removedTeams) await compiler.removeTeam(team)
+  for (const { team, name } of change.removedTokens) await compiler.removeToken(team, name)
+  for (const { team, name, sha256Hex } of change.tokens) await compiler.putTokenHash(team, name, sha256Hex)
   for (const { team, name, settings } of change.queues) await compiler.applyQueue(team, name, settings)
   for (const { team, name } of change.removedQueues) await compiler.removeQueue(team, name)
 }
