@@ -91,7 +91,6 @@ export const CALL_RECORDS_BYTES_MAX = 256 * 1024 * 1024
 export const SUCCESSFUL_CALL_RECORDS_PER_SECOND = 20
 
 // Standalone.
-export const SHUTDOWN_GRACE_MS = 10_000
 export const REDIS_MAXMEMORY_BYTES_DEFAULT = 1024 * 1024 * 1024
 
 // Scaling of executors.

@@ -27,6 +27,8 @@ export async function startApi(options: {
   settings: CompiledSettings
   egress: EgressPolicy
   fallback?: RequestListener
+  /** How long it serves on at a stop; 0 when left out. */
+  drainMs?: number
   logger: Logger
   lifecycle: Lifecycle
 }): Promise<number> {
@@ -48,7 +50,7 @@ export async function startApi(options: {
     ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
   })
   const server = createApiServer(listener, systemClock)
-  options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS))
+  options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.drainMs))
   try {
     const { port } = await server.listen(options.port, options.host)
     return port

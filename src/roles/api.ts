@@ -43,6 +43,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       editor: createEngineEditor(queues),
       settings: compiled,
       egress: await openEgress(settings, settings.redisUrl),
+      drainMs: settings.drainSeconds * 1000,
       logger,
       lifecycle,
     })

@@ -1,4 +1,4 @@
-import { SHUTDOWN_GRACE_MS } from '../domain/limits.ts'
+import type { Executor } from '../executor/executor.ts'
 import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
 import { baseUrl } from './base-url.ts'
 import { openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
@@ -19,24 +19,25 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       lifecycle,
     })
     const { store } = engine
-    const executor = await startExecutor({
-      redisUrl: settings.redisUrl,
-      store,
-      egress: await openEgress(settings, settings.redisUrl),
-      teams: await startCompiledSettings(engine, { telemetry, lifecycle }),
-      concurrency: settings.executorConcurrency,
-      graceMs: SHUTDOWN_GRACE_MS,
-      logger,
-      metrics,
-      lifecycle,
-    })
+    let executor: Executor | null = null
     const port = await telemetry.startOpsServer({
       host: settings.host,
       port: settings.opsPort,
       checks: [
         redisCheck(store.connection),
-        { name: 'leases', failure: () => (executor.isReady() ? null : 'no leases yet') },
+        { name: 'leases', failure: () => (executor?.isReady() === true ? null : 'no leases') },
       ],
+      lifecycle,
+    })
+    executor = await startExecutor({
+      redisUrl: settings.redisUrl,
+      store,
+      egress: await openEgress(settings, settings.redisUrl),
+      teams: await startCompiledSettings(engine, { telemetry, lifecycle }),
+      concurrency: settings.executorConcurrency,
+      graceMs: settings.graceSeconds * 1000,
+      logger,
+      metrics,
       lifecycle,
     })
     logger.info('The executor runs', { opsUrl: baseUrl(settings.host, port) })

@@ -8,9 +8,11 @@ export interface Lifecycle {
   /** Notes how to stop what was just started. */
   onStop(name: string, stop: () => unknown): void
   stop(): Promise<void>
+  /** Whether the end has begun, also while the role still starts. */
+  isStopping(): boolean
 }
 
-export function createLifecycle(logger: Logger): Lifecycle {
+export function createLifecycle(logger: Logger, signal: AbortSignal): Lifecycle {
   const stops: Array<{ name: string; stop: () => unknown }> = []
   let stopping: Promise<void> | null = null
 
@@ -29,6 +31,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
       stops.push({ name, stop })
     },
     stop: () => (stopping ??= stopAll()),
+    isStopping: () => signal.aborted || stopping !== null,
   }
 }
 
@@ -40,8 +43,8 @@ export async function runUntilSignalled(
   logger: Logger,
   start: (lifecycle: Lifecycle, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const lifecycle = createLifecycle(logger)
   const stopping = new AbortController()
+  const lifecycle = createLifecycle(logger, stopping.signal)
   let signals = 0
   let tellSignalled: () => void = () => undefined
   const signalled = new Promise<void>((resolve) => {

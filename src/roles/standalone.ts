@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { relative } from 'node:path'
 import { reasonOf } from '../domain/errors.ts'
-import { SHUTDOWN_GRACE_MS } from '../domain/limits.ts'
 import { openFolderStore } from '../folder-store/folder-store.ts'
 import type { EgressGuard } from '../outbound/egress-guard.ts'
 import type { Executor } from '../executor/executor.ts'
@@ -153,7 +152,7 @@ async function startOwnExecutor(
     egress: context.egress,
     teams: context.teams,
     concurrency: settings.executorConcurrency,
-    graceMs: SHUTDOWN_GRACE_MS,
+    graceMs: settings.graceSeconds * 1000,
     logger,
     metrics,
     lifecycle: context.lifecycle,

@@ -11,7 +11,9 @@ type LoggerOptions = Parameters<typeof createLogger>[0]
 export interface Telemetry {
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Answers the port. */
+  /**
+   * Answers the port. Started before what works, it is stopped after it: while a role ends it is alive and not ready.
+   */
   startOpsServer(options: {
     host: string
     port: number
@@ -30,7 +32,13 @@ export function createTelemetry(settings: {
     logger,
     metrics: registry.metrics,
     startOpsServer: async ({ host, port, checks, lifecycle }) => {
-      const server = createOpsServer({ host, port, checks, renderMetrics: registry.render })
+      const running = { name: 'running', failure: () => (lifecycle.isStopping() ? 'stopping' : null) }
+      const server = createOpsServer({
+        host,
+        port,
+        checks: [...checks, running],
+        renderMetrics: registry.render,
+      })
       lifecycle.onStop('ops server', () => server.stop())
       return server.start()
     },
