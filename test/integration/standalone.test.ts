@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -24,6 +25,20 @@ apiVersion: v1
 kind: Secret
 metadata: { name: signing }
 stringData: { current: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
+`
+
+const TOKEN = 'a-token-of-the-build'
+
+const SHARED = `
+apiVersion: punctual.dev/v1alpha1
+kind: ApiToken
+metadata: { name: build, namespace: other }
+spec: { sha256: ${hash('sha256', TOKEN, 'hex')} }
+---
+apiVersion: punctual.dev/v1alpha1
+kind: HttpCron
+metadata: { name: daily }
+spec: { url: "https://a.test", cronExpression: 0 8 * * * }
 `
 
 const folders: string[] = []
@@ -225,6 +240,23 @@ describe.concurrent('standalone', () => {
     await expectDone(second.client, [job.job_id])
     expect(target.arrivals('/signed')[0]?.headers['webhook-signature']).toMatch(/^v1,/)
     expect(await stopProgram(second.program)).toEqual([])
+  })
+
+  test('takes the token of an ApiToken while it is there, and says that nothing runs a cron', async () => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'resources'))
+    const file = join(folder, 'resources', 'shared.yaml')
+    writeFileSync(file, SHARED)
+    const program = run(folder)
+    const { url } = await program.logged('Standalone runs', { timeoutMs: 30_000 })
+    expect(await program.logged('A manifest is not in force')).toMatchObject({
+      problem: 'shared.yaml, document 2: HttpCron daily is valid, but this version does nothing with it.',
+    })
+    const build = createApiClient(String(url), TOKEN)
+    expect((await build.queues()).queues).toEqual([])
+    rmSync(file)
+    await until('the token is refused', async () => (await build.send('GET', '/api/queues')).status === 401)
+    expect(await stopProgram(program)).toEqual([])
   })
 
   test('on all addresses greets with one that can be called, and shows its first job', async () => {

@@ -1,7 +1,5 @@
 import type { GivenInvalidSample, GivenSample } from './sample.ts'
 
-/** Values of success assertions, which queues and crons have alike. */
-
 const STATUS = 'must be a status from 100 to 599'
 const MILLISECONDS = 'must be a number of milliseconds from 1 to 300000'
 const TEXT = 'must be a text of 1 to 4096 characters; put quotes around a number'
@@ -37,7 +35,10 @@ const VALUES_REFUSED: ReadonlyArray<readonly [string, string | number, string]> 
   ['BodyContains', 200, TEXT],
 ]
 
-/** @param least fields that the spec needs beside them */
+/**
+ * Success assertions, which queues and crons have alike.
+ * @param least fields that the spec needs beside them
+ */
 export function assertionSamples(least: object): {
   readonly valid: readonly GivenSample[]
   readonly invalid: readonly GivenInvalidSample[]

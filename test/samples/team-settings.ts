@@ -25,7 +25,7 @@ export const EGRESS_ENTRIES = [
   `${LABEL}.test`,
 ]
 
-export const EGRESS_ENTRIES_REFUSED: ReadonlyArray<readonly [string, string]> = [
+const EGRESS_ENTRIES_REFUSED: ReadonlyArray<readonly [string, string]> = [
   ['10.0.0.1/8', NOT_A_BLOCK],
   ['10.0.0.0/33', NOT_A_BLOCK],
   ['10.0.0.0/08', NOT_A_BLOCK],

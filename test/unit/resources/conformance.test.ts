@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { egressEntryProblem } from '../../../src/domain/egress-list.ts'
 import { createCelEnvironment } from '../../../src/resources/cel-environment.ts'
 import { schemaOfCrd } from '../../../src/resources/crd-file.ts'
 import type { CrdRule, CrdSchema } from '../../../src/resources/crd-file.ts'
 import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
 import { INVALID, KINDS, manifestOf, VALID } from '../../samples/all.ts'
 import type { Sample } from '../../samples/sample.ts'
+import { EGRESS_ENTRIES } from '../../samples/team-settings.ts'
 
 const reader = createManifestReader('default')
 
@@ -55,6 +57,10 @@ describe.each(KINDS)('the rules of $kind', ({ kind, crd }) => {
 
 it('a rule with a function that only an API server knows is found', () => {
   expect(createCelEnvironment().check('quantity(self).isInteger()').valid).toBe(false)
+})
+
+it.each(EGRESS_ENTRIES)('the egress guard understands %j, which the rules take', (entry) => {
+  expect(egressEntryProblem(entry)).toBeNull()
 })
 
 function rulesOf(schema: CrdSchema): readonly CrdRule[] {
