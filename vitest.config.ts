@@ -45,6 +45,18 @@ export default defineConfig({
           maxWorkers: 2,
         },
       },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          globalSetup: 'test/e2e/setup.ts',
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          pool: 'forks',
+          // One cluster: a scenario that stops the leader must not run beside one that counts calls.
+          fileParallelism: false,
+        },
+      },
     ],
   },
 })

@@ -1,6 +1,7 @@
 /**
- * Runs every suite and adds the results up. Its last line is always `N passed, N failed`. A suite without tests, a
- * file that does not load and an error outside a test count as failures; so does a skipped test in CI.
+ * Runs every suite but e2e, or those named as arguments, and adds the results up. Its last line is always
+ * `N passed, N failed`. A suite without tests, a file that does not load and an error outside a test count as failures;
+ * so does a skipped test in CI.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +15,8 @@ interface Suite {
   readonly budgetSeconds: number
   /** Says why the suite cannot run on this machine; null when it can. */
   readonly obstacle?: () => string | null
+  /** Runs only when it is named: it needs more than this machine's own programs. */
+  readonly onlyByName?: true
 }
 
 interface SuiteResult extends SuiteSummary {
@@ -29,13 +32,23 @@ const SUITES: readonly Suite[] = [
   { name: 'simulation', budgetSeconds: 120 },
   { name: 'integration', budgetSeconds: 240, obstacle: withoutRedis },
   { name: 'cluster', budgetSeconds: 180, obstacle: withoutControlPlane },
+  { name: 'e2e', budgetSeconds: 900, onlyByName: true },
 ]
 
 const inCi = !['', 'false', undefined].includes(process.env.CI)
 
 const results: SuiteResult[] = []
-for (const suite of SUITES) results.push(await runSuite(suite))
+for (const suite of suitesNamed(process.argv.slice(2))) results.push(await runSuite(suite))
 process.exit(report(results))
+
+function suitesNamed(names: readonly string[]): readonly Suite[] {
+  if (names.length === 0) return SUITES.filter((suite) => suite.onlyByName !== true)
+  return names.map((name) => {
+    const suite = SUITES.find((one) => one.name === name)
+    if (suite === undefined) throw new Error(`There is no suite ${name}.`)
+    return suite
+  })
+}
 
 async function runSuite(suite: Suite): Promise<SuiteResult> {
   const obstacle = suite.obstacle?.() ?? null

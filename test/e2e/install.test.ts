@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, expect, inject, test } from 'vitest'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
+
+const FIRST_JOB_SECONDS_MAX = 60
+
+const access = inject('kindAccess')
+const cluster = openKindCluster(access)
+
+afterAll(() => cluster.close())
+
+test('an installed chart does its first job within a minute', () => {
+  expect(access.firstJobSeconds).toBeLessThan(FIRST_JOB_SECONDS_MAX)
+})
+
+test('a job pushed by curl through the Service arrives, and kubectl shows its queue', async () => {
+  const job = JSON.stringify({ queue: 'by-curl', url: cluster.target.url('by-curl') })
+  const { stdout } = await promisify(execFile)('curl', [
+    ...['--silent', '--show-error', '--fail-with-body', '--max-time', '30', `${access.apiUrl}/api/jobs`],
+    ...['--header', `Authorization: Bearer ${access.token}`, '--header', 'Content-Type: application/json'],
+    ...['--data', job],
+  ])
+  const { job_id: id } = JSON.parse(stdout) as { job_id: number }
+  await cluster.punctual.ended(id, 60_000)
+
+  expect((await cluster.target.report('by-curl')).arrivals).toBe(1)
+
+  await cluster.kubectl(
+    '-n',
+    RELEASE_NAMESPACE,
+    'wait',
+    'hq/by-curl',
+    '--for=condition=Ready',
+    '--timeout=60s',
+  )
+  const shown = await cluster.kubectl('-n', RELEASE_NAMESPACE, 'get', 'hq', 'by-curl')
+
+  expect(shown).toMatch(
+    /^NAME +READY +ACTIVE +LIMIT +PENDING +DELAYED +RUNNING +DEAD .*\nby-curl +True +true +0 +0 +0 +0 /,
+  )
+})

@@ -1,0 +1,76 @@
+/** The cluster that scripts/e2e.sh made, as scenarios use it: commands with deadlines, the API server, the target. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Report } from '../e2e/target-process.ts'
+import { createApiClient, type ApiClient } from './api-client.ts'
+import { openKubernetesApi, type ClusterAccess, type KubernetesApi } from './kubernetes-api.ts'
+
+const COMMAND_TIMEOUT_MS = 120_000
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+
+/** Where the chart is installed; the first token belongs to the team of this name. */
+export const RELEASE_NAMESPACE = 'punctual-system'
+
+/** Plain data, handed from the setup to the scenarios. */
+export interface KindAccess {
+  readonly kubeconfig: string
+  /** As a cluster administrator. */
+  readonly cluster: ClusterAccess
+  /** Punctual's API, through a Service. */
+  readonly apiUrl: string
+  readonly token: string
+  /** From the start of `helm install` to the end of the first job. */
+  readonly firstJobSeconds: number
+}
+
+export interface Target {
+  /** What a job calls; the target keeps its arrivals under `label`. */
+  url(label: string, order?: { readonly delayMs?: number; readonly status?: number }): string
+  report(label: string): Promise<Report>
+}
+
+export interface KindCluster {
+  readonly kubernetes: KubernetesApi
+  readonly punctual: ApiClient
+  readonly target: Target
+  /** Runs to its end and answers what it printed; throws with what it complained about. */
+  kubectl(...given: string[]): Promise<string>
+  close(): Promise<void>
+}
+
+export function openKindCluster(access: Omit<KindAccess, 'firstJobSeconds'>): KindCluster {
+  const kubernetes = openKubernetesApi(access.cluster)
+  return {
+    kubernetes,
+    punctual: createApiClient(access.apiUrl, access.token),
+    target: targetBehind(kubernetes),
+    kubectl: (...given) => runCommand('kubectl', ['--kubeconfig', access.kubeconfig, ...given]),
+    close: () => kubernetes.close(),
+  }
+}
+
+function targetBehind(kubernetes: KubernetesApi): Target {
+  return {
+    url: (label, { delayMs = 0, status = 200 } = {}) =>
+      `http://target.targets.svc.cluster.local/calls/${label}?delay_ms=${delayMs}&status=${status}`,
+    report: async (label) => {
+      const path = `/api/v1/namespaces/targets/services/http:target:80/proxy/reports/${label}`
+      return (await kubernetes.send('GET', path)) as unknown as Report
+    },
+  }
+}
+
+export interface CommandOptions {
+  readonly timeoutMs?: number
+}
+
+/** @throws with the command and what it wrote to standard error */
+export async function runCommand(
+  command: string,
+  given: readonly string[],
+  { timeoutMs = COMMAND_TIMEOUT_MS }: CommandOptions = {},
+): Promise<string> {
+  const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES_MAX } as const
+  const { stdout } = await promisify(execFile)(command, [...given], limits)
+  return stdout
+}
