@@ -1,3 +1,4 @@
+import { ResourceApiError } from '../domain/errors.ts'
 import type { KubeObject, ObjectMeta, ObjectRef } from '../ports/kube-object.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { isFault } from './api-errors.ts'
@@ -19,7 +20,7 @@ const APPLY_PATCH = 'application/apply-patch+yaml'
 
 type Place = Pick<ObjectRef, 'namespace' | 'name'>
 
-/** Every write names the `uid` it means: the API server refuses it when another object has the name by now. */
+/** Every write names the `uid` it means; the API server refuses all but a status when another object has the name by now. */
 export function createResourceWriter<T extends KubeObject>(
   options: ResourceWriterOptions,
 ): ResourceWriter<T> {
@@ -57,7 +58,14 @@ export function createResourceWriter<T extends KubeObject>(
       const version = resourceVersion === null ? {} : { resourceVersion }
       return patch(target, { metadata: { uid: target.uid, ...version }, spec })
     },
-    applyStatus: (target, status) => send(statusApply(kind, target, status)),
+    applyStatus: async (target, status) => {
+      const applied = await send(statusApply(kind, target, status))
+      if (applied.metadata.uid === target.uid) return applied
+      throw new ResourceApiError(
+        'conflict',
+        `${target.name} is another object by now, which has got the status`,
+      )
+    },
     setFinalizer: async (object, finalizer, present) => {
       const metadata = finalizerPatch(object.metadata, finalizer, present)
       return metadata === null ? object : patch(object.metadata, { metadata })

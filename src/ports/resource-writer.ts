@@ -14,7 +14,7 @@ export interface NewObject {
 
 /**
  * Writes to objects of one kind. Every method throws ResourceApiError; nothing is half-written. A write to an object
- * whose `uid` is another by now is `not_found` or `conflict`, never a write to its successor.
+ * whose `uid` is another by now is `not_found` or `conflict`, never a write to its successor; but see `applyStatus`.
  */
 export interface ResourceWriter<T extends KubeObject> {
   /** Asks the API server itself, not the copy. null when there is none. */
@@ -30,7 +30,10 @@ export interface ResourceWriter<T extends KubeObject> {
     spec: Readonly<Record<string, unknown>>,
     resourceVersion: string | null,
   ): Promise<T>
-  /** Server-side apply of the whole status under our field manager. */
+  /**
+   * Server-side apply of the whole status under our field manager. Kubernetes asks for no `uid` here: a successor of the
+   * same name gets this status, the call is a `conflict`, and the successor's own turn puts it right.
+   */
   applyStatus(target: ObjectRef, status: object): Promise<T>
   /** Adds or removes one finalizer of ours and leaves those of others; no write when it is so already. */
   setFinalizer(object: T, finalizer: string, present: boolean): Promise<T>

@@ -107,7 +107,7 @@ export function createFakeObjects(): FakeObjects {
   function replace(place: Place, next: Json, options: WriteOptions): FakeObject {
     const before = existing(place)
     const meta = (next.metadata ?? {}) as Json
-    checkIdentity(place, before, meta)
+    checkIdentity(place, before, meta, options)
     const after = merged(before, next, options)
     if (isDeepStrictEqual(withoutVersion(after), withoutVersion(before))) return before
     if (before.metadata.deletionTimestamp !== undefined && finalizersOf(after).length === 0) {
@@ -229,8 +229,14 @@ function merged(before: FakeObject, next: Json, { subresource, fieldManager }: W
   }
 }
 
-function checkIdentity(place: Place, { metadata }: FakeObject, given: Json): void {
-  if (given.uid !== undefined && given.uid !== metadata.uid) {
+/** A status is taken for any uid, as by the real one. */
+function checkIdentity(
+  place: Place,
+  { metadata }: FakeObject,
+  given: Json,
+  { subresource }: WriteOptions,
+): void {
+  if (subresource !== 'status' && given.uid !== undefined && given.uid !== metadata.uid) {
     const message = `${placeText(place)} is invalid: metadata.uid: Invalid value: ${JSON.stringify(given.uid)}: field is immutable`
     throw new Refusal(422, 'Invalid', message, { causes: [{ field: 'metadata.uid' }] })
   }

@@ -184,13 +184,17 @@ describe('remove', () => {
 describe('trap: a successor of the same name', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['patchSpec', () => writer.patchSpec(refOf(one), { paused: true }, null)],
-    ['applyStatus', () => writer.applyStatus(refOf(one), { pending: 3 })],
     ['setFinalizer', () => writer.setFinalizer(one, FINALIZER, true)],
     ['annotate', () => writer.annotate(refOf(one), { a: '1' })],
   ])('%s does not touch it', async (_method, write) => {
     const again = await makeAgain()
     await expect(write()).rejects.toEqual(refusal('conflict'))
     expect(await writer.read('a', 'one')).toEqual(again)
+  })
+
+  test('applyStatus cannot but touch it, and says so', async () => {
+    await makeAgain()
+    await expect(writer.applyStatus(refOf(one), { pending: 3 })).rejects.toEqual(refusal('conflict'))
   })
 
   test('remove leaves it, and is content that the one meant is gone', async () => {
