@@ -1,0 +1,197 @@
+/** Our transport, view and writer against a real API server: what the fake only believes. */
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { loadClusterConfig } from '../../src/kubernetes/cluster-config.ts'
+import { createResourceView, type LiveResourceView } from '../../src/kubernetes/resource-view.ts'
+import { createResourceWriter } from '../../src/kubernetes/resource-writer.ts'
+import { createTransport } from '../../src/kubernetes/transport.ts'
+import type { KubeObject, ObjectRef } from '../../src/ports/kube-object.ts'
+import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
+import { quietClusterMetrics, quietLogger } from '../support/quiet.ts'
+import { until } from '../support/until.ts'
+
+interface Queue extends KubeObject {
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly status?: { readonly counts?: unknown; readonly conditions?: readonly object[] }
+}
+
+const KIND = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', plural: 'httpqueues' }
+const FINALIZER = 'punctual.dev/queue'
+
+const api = openKubernetesApi(inject('clusterAccess'))
+const config = loadClusterConfig(inject('kubeconfig'))
+const transport = createTransport({
+  config,
+  clock: systemClock,
+  metrics: quietClusterMetrics,
+  userAgent: 'punctual/test',
+})
+const writer = createResourceWriter<Queue>({ transport, kind: KIND, fieldManager: 'punctual-controller' })
+let namespace: string
+
+beforeAll(async () => {
+  namespace = await newNamespace(api)
+})
+
+afterAll(async () => {
+  await transport.close()
+  await api.close()
+})
+
+function make(name: string): Promise<Queue> {
+  return writer.create({ metadata: { name, namespace }, spec: {} })
+}
+
+function refOf({ apiVersion, kind, metadata: { name, uid } }: Queue): ObjectRef {
+  return { apiVersion, kind, namespace, name, uid }
+}
+
+const refusal = (fault: string) => expect.objectContaining({ fault }) as unknown
+
+describe('a writer', () => {
+  test('makes, reads and removes, each as often as it likes', async () => {
+    const one = await make('plain')
+    expect(await writer.read(namespace, 'plain')).toEqual(one)
+    await expect(make('plain')).rejects.toEqual(refusal('conflict'))
+    await writer.remove(refOf(one))
+    await writer.remove(refOf(one))
+    expect(await writer.read(namespace, 'plain')).toBeNull()
+  })
+
+  test('is told what is wrong with a spec', async () => {
+    const one = await make('invalid')
+    const error = await writer
+      .patchSpec(refOf(one), { timeoutSeconds: 100_000 }, null)
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      fault: 'invalid',
+      message: expect.stringContaining('spec.timeoutSeconds') as string,
+    })
+  })
+
+  test('applies a status that leaves the spec alone, and the same one again without a write', async () => {
+    const one = await make('status')
+    const status = { observedGeneration: 1, conditions: [condition('True')] }
+    const first = await writer.applyStatus(refOf(one), status)
+    expect([first.spec, first.status]).toEqual([one.spec, expect.objectContaining(status)])
+    const second = await writer.applyStatus(refOf(one), status)
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion)
+    const bare = await writer.applyStatus(refOf(one), { observedGeneration: 1 })
+    expect(bare.status?.conditions ?? []).toEqual([])
+  })
+
+  test('loses against a change that came between', async () => {
+    const one = await make('version')
+    await writer.patchSpec(refOf(one), { active: false }, one.metadata.resourceVersion)
+    const late = writer.patchSpec(refOf(one), { active: true }, one.metadata.resourceVersion)
+    await expect(late).rejects.toEqual(refusal('conflict'))
+    await expect(writer.setFinalizer(one, FINALIZER, true)).rejects.toEqual(refusal('conflict'))
+  })
+
+  test('holds a deleted object by its finalizer', async () => {
+    const one = await writer.setFinalizer(await make('held'), FINALIZER, true)
+    await writer.remove(refOf(one))
+    const held = await writer.read(namespace, 'held')
+    expect(held?.metadata.deletionTimestamp).toBeDefined()
+    await writer.setFinalizer(held!, FINALIZER, false)
+    expect(await writer.read(namespace, 'held')).toBeNull()
+  })
+
+  test.each<[string, (one: Queue) => Promise<unknown>]>([
+    ['patchSpec', (one) => writer.patchSpec(refOf(one), { active: false }, null)],
+    ['setFinalizer', (one) => writer.setFinalizer(one, FINALIZER, true)],
+    ['annotate', (one) => writer.annotate(refOf(one), { a: '1' })],
+  ])('%s does not touch a successor of the same name', async (method, write) => {
+    const { one, again } = await makeTwice(`successor-${method.toLowerCase()}`, write)
+    await expect(write(one)).rejects.toEqual(refusal('conflict'))
+    await writer.remove(refOf(one))
+    expect(await writer.read(namespace, one.metadata.name)).toEqual(again)
+  })
+
+  test('applyStatus cannot but touch a successor, and says so', async () => {
+    const write = (one: Queue) => writer.applyStatus(refOf(one), { observedGeneration: 9 })
+    const { one } = await makeTwice('successor-status', write)
+    await expect(write(one)).rejects.toEqual(refusal('conflict'))
+  })
+})
+
+/** In between, when there is none of that name, `write` finds none. */
+async function makeTwice(
+  name: string,
+  write: (one: Queue) => Promise<unknown>,
+): Promise<{ readonly one: Queue; readonly again: Queue }> {
+  const one = await make(name)
+  await writer.remove(refOf(one))
+  await expect(write(one)).rejects.toEqual(refusal('not_found'))
+  return { one, again: await make(name) }
+}
+
+describe('a view', () => {
+  let view: LiveResourceView<Queue>
+  let changes: string[]
+
+  beforeEach(async () => {
+    const own = await newNamespace(api)
+    changes = []
+    view = createResourceView<Queue>({
+      clock: systemClock,
+      logger: quietLogger,
+      metrics: quietClusterMetrics,
+      transport,
+      random: Math.random,
+      kind: KIND,
+      namespaces: [own],
+      indexes: {},
+    })
+    view.onChange((key, before, after) => {
+      changes.push(`${before === undefined ? '+' : after === undefined ? '-' : '~'}${key.split('/')[1]}`)
+    })
+    namespace = own
+    return () => view.stop()
+  })
+
+  test('lists more than one page, then tells what comes, changes and goes', async () => {
+    const names = Array.from({ length: 501 }, (_unused, index) => `queue-${index}`)
+    await Promise.all(names.map(make))
+    view.start()
+    await view.whenSynced(AbortSignal.timeout(10_000))
+    expect([...view.all()]).toHaveLength(501)
+    changes = []
+    const one = await make('one')
+    await writer.patchSpec(refOf(one), { active: false }, null)
+    await writer.remove(refOf(one))
+    await until('the changes', () => changes.length === 3)
+    expect(changes).toEqual(['+one', '~one', '-one'])
+  })
+
+  test('stays as the API server is after a thousand writes', async () => {
+    view.start()
+    await view.whenSynced(AbortSignal.timeout(10_000))
+    const made = await Promise.all(Array.from({ length: 100 }, (_unused, index) => make(`queue-${index}`)))
+    await Promise.all(
+      made.map(async (one, index) => {
+        for (let turn = 0; turn < 8; turn += 1) await writer.annotate(refOf(one), { turn: String(turn) })
+        if (index % 2 === 0) await writer.remove(refOf(one))
+      }),
+    )
+    const list = await transport.request<{ items: Queue[] }>({
+      method: 'GET',
+      path: `/apis/${KIND.apiVersion}/namespaces/${namespace}/httpqueues`,
+    })
+    const versions = (objects: Iterable<Queue>) =>
+      [...objects].map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort()
+    await until('the copy', () => String(versions(view.all())) === String(versions(list.items)))
+    expect(list.items).toHaveLength(50)
+  })
+})
+
+function condition(status: 'True' | 'False'): object {
+  return {
+    type: 'Ready',
+    status,
+    reason: 'Reconciled',
+    message: 'In force.',
+    lastTransitionTime: '2026-11-21T00:00:00Z',
+    observedGeneration: 1,
+  }
+}
