@@ -7,6 +7,7 @@ export interface CrdSchema {
   readonly format?: string
   readonly nullable?: boolean
   readonly enum?: readonly unknown[]
+  readonly default?: unknown
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
