@@ -1,6 +1,6 @@
 import { ResourceApiError } from '../domain/errors.ts'
 import type { KubeObject, ObjectMeta, ObjectRef } from '../ports/kube-object.ts'
-import type { ResourceWriter } from '../ports/resource-writer.ts'
+import type { NewObject, ResourceWriter } from '../ports/resource-writer.ts'
 import { isFault } from './api-errors.ts'
 import { received } from './received-object.ts'
 import { collectionPath, objectPath, type ResourceKind } from './resource-path.ts'
@@ -15,26 +15,14 @@ export interface ResourceWriterOptions {
 
 /** The status has an owner of its own, so that an apply of it touches nothing else. */
 const STATUS_MANAGER = 'punctual-status'
-const MERGE_PATCH = 'application/merge-patch+json'
-const APPLY_PATCH = 'application/apply-patch+yaml'
-
-type Place = Pick<ObjectRef, 'namespace' | 'name'>
 
 /** Every write names the `uid` it means; the API server refuses all but a status when another object has the name by now. */
 export function createResourceWriter<T extends KubeObject>(
   options: ResourceWriterOptions,
 ): ResourceWriter<T> {
-  const { kind, fieldManager } = options
+  const { transport, kind } = options
   const send = async (request: ApiRequest): Promise<T> =>
-    received(await options.transport.request(request), kind) as T
-  const patch = (place: Place, body: object): Promise<T> =>
-    send({
-      method: 'PATCH',
-      path: objectPath(kind, place),
-      query: { fieldManager },
-      contentType: MERGE_PATCH,
-      body,
-    })
+    received(await transport.request(request), kind) as T
 
   async function read(namespace: string, name: string): Promise<T | null> {
     try {
@@ -47,33 +35,25 @@ export function createResourceWriter<T extends KubeObject>(
 
   return {
     read,
-    create: (object) =>
-      send({
-        method: 'POST',
-        path: collectionPath(kind, object.metadata.namespace),
-        query: { fieldManager },
-        body: { apiVersion: kind.apiVersion, kind: kind.kind, ...object },
-      }),
+    create: (object) => send(creation(options, object)),
     patchSpec: (target, spec, resourceVersion) => {
       const version = resourceVersion === null ? {} : { resourceVersion }
-      return patch(target, { metadata: { uid: target.uid, ...version }, spec })
+      return send(mergePatch(options, target, { metadata: { uid: target.uid, ...version }, spec }))
     },
     applyStatus: async (target, status) => {
       const applied = await send(statusApply(kind, target, status))
       if (applied.metadata.uid === target.uid) return applied
-      throw new ResourceApiError(
-        'conflict',
-        `${target.name} is another object by now, which has got the status`,
-      )
+      throw new ResourceApiError('conflict', `${target.name} is another object by now and has got the status`)
     },
     setFinalizer: async (object, finalizer, present) => {
       const metadata = finalizerPatch(object.metadata, finalizer, present)
-      return metadata === null ? object : patch(object.metadata, { metadata })
+      return metadata === null ? object : send(mergePatch(options, object.metadata, { metadata }))
     },
-    annotate: (target, annotations) => patch(target, { metadata: { uid: target.uid, annotations } }),
+    annotate: (target, annotations) =>
+      send(mergePatch(options, target, { metadata: { uid: target.uid, annotations } })),
     remove: async (target) => {
       try {
-        await options.transport.request(removal(kind, target))
+        await transport.request(removal(kind, target))
       } catch (error) {
         if (isFault(error, 'not_found')) return
         if (!isFault(error, 'conflict')) throw error
@@ -85,13 +65,31 @@ export function createResourceWriter<T extends KubeObject>(
   }
 }
 
+function creation({ kind, fieldManager }: ResourceWriterOptions, object: NewObject): ApiRequest {
+  return {
+    method: 'POST',
+    path: collectionPath(kind, object.metadata.namespace),
+    query: { fieldManager },
+    body: { apiVersion: kind.apiVersion, kind: kind.kind, ...object },
+  }
+}
+
+function mergePatch(
+  { kind, fieldManager }: ResourceWriterOptions,
+  place: Pick<ObjectRef, 'namespace' | 'name'>,
+  body: object,
+): ApiRequest {
+  const path = objectPath(kind, place)
+  return { method: 'PATCH', path, query: { fieldManager }, contentType: 'application/merge-patch+json', body }
+}
+
 function statusApply(kind: ResourceKind, { namespace, name, uid }: ObjectRef, status: object): ApiRequest {
   return {
     method: 'PATCH',
     path: `${objectPath(kind, { namespace, name })}/status`,
     // The status is ours alone: whoever wrote it by hand is overruled.
     query: { fieldManager: STATUS_MANAGER, force: true },
-    contentType: APPLY_PATCH,
+    contentType: 'application/apply-patch+yaml',
     body: { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { namespace, name, uid }, status },
   }
 }

@@ -164,10 +164,10 @@ describe('a view', () => {
     expect(changes).toEqual(['+one', '~one', '-one'])
   })
 
-  test('stays as the API server is after a thousand writes', async () => {
+  test('stays as the API server is after hundreds of writes', async () => {
     view.start()
     await view.whenSynced(AbortSignal.timeout(10_000))
-    const made = await Promise.all(Array.from({ length: 100 }, (_unused, index) => make(`queue-${index}`)))
+    const made = await Promise.all(Array.from({ length: 40 }, (_unused, index) => make(`queue-${index}`)))
     await Promise.all(
       made.map(async (one, index) => {
         for (let turn = 0; turn < 8; turn += 1) await writer.annotate(refOf(one), { turn: String(turn) })
@@ -181,7 +181,7 @@ describe('a view', () => {
     const versions = (objects: Iterable<Queue>) =>
       [...objects].map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort()
     await until('the copy', () => String(versions(view.all())) === String(versions(list.items)))
-    expect(list.items).toHaveLength(50)
+    expect(list.items).toHaveLength(20)
   })
 })
 
