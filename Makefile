@@ -27,6 +27,7 @@ run: build redis ## build and start Punctual on http://127.0.0.1:8080, with ever
 test: build ## run every suite but e2e, with a real Redis and a real Kubernetes API server
 	@scripts/redis.sh || true
 	@scripts/control-plane.sh >/dev/null || true
+	@scripts/helm.sh >/dev/null || true
 	@$(RUN) node scripts/test.ts
 
 e2e: build ## run the scenarios on a kind cluster made for them; KEEP=1 leaves it

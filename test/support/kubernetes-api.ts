@@ -157,7 +157,8 @@ export function openKubernetesApi(access: ClusterAccess): KubernetesApi {
   }
 }
 
-function documentsOf(manifests: string): AnyObject[] {
+/** The objects of a text of several documents; empty ones are left out. */
+export function documentsOf(manifests: string): AnyObject[] {
   return parseAllDocuments(manifests)
     .map((document) => document.toJS() as AnyObject | null)
     .filter((object) => object !== null)

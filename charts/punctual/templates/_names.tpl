@@ -74,6 +74,20 @@ key: {{ ternary .existingSecretKey "url" (ne .existingSecret "") }}
 {{- end -}}
 {{- end -}}
 
+{{/* The team of the first token, as the controller decides it. */}}
+{{- define "punctual.firstTeam" -}}
+{{- if or (not .Values.watchNamespaces) (has .Release.Namespace .Values.watchNamespaces) -}}
+{{ .Release.Namespace }}
+{{- else -}}
+{{ first .Values.watchNamespaces }}
+{{- end -}}
+{{- end -}}
+
+{{/* "true" when `helm test` has what it needs. */}}
+{{- define "punctual.hasTest" -}}
+{{- if and .Values.tests.enabled .Values.token.enabled -}}true{{- end -}}
+{{- end -}}
+
 {{/* The Service that `helm test` calls, and the name jobs may call it by. */}}
 {{- define "punctual.testTarget" -}}
 {{ include "punctual.fullname" . }}-test.{{ .Release.Namespace }}.svc

@@ -109,7 +109,7 @@ spec:
         cidr: {{ . }}
     {{- end }}
     {{- end }}
-{{- if .Values.tests.enabled }}
+{{- if include "punctual.hasTest" . }}
 - to:
     - podSelector:
         matchLabels:

@@ -102,7 +102,7 @@ address is in every pod's variables, service links or not.
 */}}
 {{- define "punctual.egressEnv" -}}
 {{- $allow := .Values.egress.allow -}}
-{{- if .Values.tests.enabled -}}
+{{- if include "punctual.hasTest" . -}}
 {{- $allow = append $allow (include "punctual.testTarget" .) -}}
 {{- end -}}
 {{- with $allow -}}

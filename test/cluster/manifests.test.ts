@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { stringify } from 'yaml'
+import { plainManifests } from '../../scripts/plain-manifests.ts'
+import { helmObstacle, renderChart } from '../support/chart.ts'
+import { type AnyObject, documentsOf, newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const api = openKubernetesApi(inject('clusterAccess'))
+let namespace: string
+let shop: string
+let mail: string
+
+beforeAll(async () => {
+  namespace = await newNamespace(api)
+  shop = await newNamespace(api)
+  mail = await newNamespace(api)
+  const restricted = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } }
+  await api.send('PATCH', `/api/v1/namespaces/${namespace}`, restricted, 'application/merge-patch+json')
+})
+beforeEach(({ skip }) => {
+  const obstacle = helmObstacle()
+  skip(obstacle !== null, obstacle ?? '')
+})
+afterAll(() => api.close())
+
+/** Values, by what they are for. */
+const VARIANTS = {
+  defaults: [],
+  'a Redis of yours by URL': [
+    'redis.external.url=rediss://user:pass@redis.example:6380',
+    'redis.external.port=6380',
+  ],
+  'a Redis of yours by Secret, with its authority and place': [
+    'redis.external.existingSecret=redis',
+    'redis.external.caSecret=redis-ca',
+    'redis.external.cidrs[0]=10.1.2.0/24',
+  ],
+  'some namespaces only': ['watchNamespaces[0]=SHOP', 'watchNamespaces[1]=MAIL'],
+  'API by load': ['api.autoscaling.enabled=true', 'api.service.type=NodePort'],
+  'a fixed number of executors': ['executor.scaling.mode=fixed', 'executor.scaling.fixed=3'],
+  'nothing beside the pods': [
+    'networkPolicy.enabled=false',
+    'podDisruptionBudgets.enabled=false',
+    'rbac.create=false',
+    'crds.enabled=false',
+    'tests.enabled=false',
+    'token.enabled=false',
+    'redis.bundled.persistence.enabled=false',
+  ],
+  'every place of a pod': [
+    'imagePullSecrets[0].name=pull',
+    `image.digest=sha256:${'0'.repeat(64)}`,
+    ...['controller', 'api', 'executor', 'redis.bundled'].flatMap((component) => [
+      `${component}.priorityClassName=high`,
+      `${component}.nodeSelector.disk=ssd`,
+      `${component}.tolerations[0].operator=Exists`,
+      `${component}.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution=null`,
+      `${component}.podAnnotations.team=platform`,
+    ]),
+  ],
+  'walls of your own': [
+    'egress.allow={10.0.0.0/8,internal.example}',
+    'egress.allowable=none',
+    'networkPolicy.apiFrom[0].podSelector.matchLabels.app=shop',
+    'networkPolicy.opsFrom[0].podSelector.matchLabels.app=prometheus',
+    'networkPolicy.blockedCidrs={203.0.113.7/32}',
+    'networkPolicy.executorEgress[0].to[0].podSelector.matchLabels.app=target',
+  ],
+} as const
+
+type Variant = keyof typeof VARIANTS
+const variants = Object.keys(VARIANTS) as Variant[]
+
+async function render(variant: Variant): Promise<string> {
+  const set = VARIANTS[variant].map((one) => one.replace('SHOP', shop).replace('MAIL', mail))
+  return renderChart({ set, namespace })
+}
+
+/** The pods that the manifests lead to, as far as admission looks at them: on their own, with no account and no claim. */
+function podsOf(manifests: string): AnyObject[] {
+  return documentsOf(manifests).flatMap(({ kind, metadata, spec }) => {
+    const template = kind === 'Pod' ? { spec } : (spec?.['template'] as { spec: object } | undefined)
+    if (template === undefined) return []
+    const claims = (spec?.['volumeClaimTemplates'] ?? []) as { metadata: { name: string } }[]
+    const volumes = claims.map((claim) => ({ name: claim.metadata.name, emptyDir: {} }))
+    const alone = {
+      restartPolicy: 'Never',
+      serviceAccountName: 'default',
+      priorityClassName: '',
+      ...(claims.length > 0 && { volumes }),
+    }
+    const pod = { metadata: { name: metadata.name }, spec: { ...template.spec, ...alone } }
+    return [{ apiVersion: 'v1', kind: 'Pod', ...pod }]
+  })
+}
+
+describe.each(variants)('rendered with %s', (variant) => {
+  test('the API server takes every object, unknown fields refused', async () => {
+    const objects = documentsOf(await render(variant)).filter(({ kind }) => kind !== 'Pod')
+    expect(objects.length).toBeGreaterThan(5)
+    for (const object of objects) await api.apply(JSON.stringify(object), { dryRun: true })
+  })
+
+  test('every pod is let in where pod security is restricted', async () => {
+    const pods = podsOf(await render(variant))
+    expect(pods.length).toBeGreaterThanOrEqual(3)
+    const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All&fieldValidation=Strict`
+    for (const pod of pods) await api.send('POST', path, pod)
+  })
+})
+
+test('a pod with more than that is not', async () => {
+  const [pod] = podsOf(await render('defaults'))
+  const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`
+  await expect(api.send('POST', path, { ...pod, spec: { ...pod?.spec, hostNetwork: true } })).rejects.toThrow(
+    /violates PodSecurity "restricted:latest"/,
+  )
+})
+
+describe('rights', () => {
+  const kinds = ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding']
+  const rightsIn = (manifests: string) =>
+    documentsOf(manifests)
+      .filter(({ kind }) => kinds.includes(kind))
+      .map(({ kind, metadata, rules, roleRef, subjects }) => ({
+        kind,
+        name: metadata.name,
+        namespace: metadata.namespace,
+        ...(rules === undefined ? { roleRef, subjects } : { rules }),
+      }))
+
+  test('of all namespaces are those that were agreed', async () => {
+    const rights = rightsIn(await renderChart())
+    await expect(stringify(rights)).toMatchFileSnapshot('golden/rights-of-all-namespaces.yaml')
+  })
+
+  test('of some namespaces are Roles alone, those that were agreed', async () => {
+    const rights = rightsIn(await renderChart({ set: ['watchNamespaces={shop,mail}'] }))
+    expect(rights.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([])
+    await expect(stringify(rights)).toMatchFileSnapshot('golden/rights-of-some-namespaces.yaml')
+  })
+})
+
+describe('the plain manifests', () => {
+  test('are what the chart makes', async () => {
+    const stale = [...(await plainManifests(ROOT))].filter(
+      ([path, text]) => readFileSync(`${ROOT}${path}`, 'utf8') !== text,
+    )
+    expect(stale.map(([path]) => path)).toEqual([])
+  })
+
+  test('are taken by the API server, with nothing else there', async () => {
+    const manifests = readFileSync(`${ROOT}config/install.yaml`, 'utf8')
+    const [first] = documentsOf(manifests)
+    expect(first).toMatchObject({ kind: 'Namespace', metadata: { name: 'punctual' } })
+    await api.apply(JSON.stringify(first))
+    await api.apply(manifests, { dryRun: true })
+  })
+})
+
+test.each([
+  ['shards=0', /\/shards.*minimum/],
+  ['shard=4', /additional properties 'shard' not allowed/],
+  ['api.replica=3', /\/api.*additional properties 'replica' not allowed/],
+  ['executor.scaling.mode=auto', /\/executor\/scaling\/mode.*'builtin', 'fixed'/],
+  ['redis.external.url=http://redis', /\/redis\/external\/url.*does not match/],
+  ['networkPolicy.blockedCidrs={10.0.0.1}', /\/networkPolicy\/blockedCidrs\/0.*does not match/],
+  ['watchNamespaces={a,a}', /\/watchNamespaces.*equal/],
+  ['redis.external.url=redis://a,redis.external.existingSecret=b', /give url or existingSecret, not both/],
+])('the value %s is refused', async (value, message) => {
+  await expect(renderChart({ set: [value] })).rejects.toThrow(message)
+})
