@@ -61,9 +61,7 @@ describe('the reference of resources', () => {
     for (const bound of boundsOf(schema)) expect(type).toContain(bound)
     if (required) expect(initial).toBe('required')
     if (schema.default !== undefined && schema.type !== 'object') {
-      expect(initial).toBe(
-        Array.isArray(schema.default) ? `[${schema.default.join(', ')}]` : String(schema.default),
-      )
+      expect(initial).toBe(JSON.stringify(schema.default).replaceAll('"', '').replaceAll(',', ', '))
     }
     expect(row).not.toBe('no row')
   })
