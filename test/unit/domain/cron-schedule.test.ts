@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest'
+import { parseCronExpression } from '../../../src/domain/cron-expression.ts'
+import { createCronSchedule } from '../../../src/domain/cron-schedule.ts'
+import { timeZoneOf } from '../../../src/domain/time-zone.ts'
+
+const DAY_MS = 86_400_000
+
+function scheduleOf(text: string, zoneName = 'UTC') {
+  const expression = parseCronExpression(text)
+  if ('problem' in expression) throw new Error(expression.problem)
+  const zone = timeZoneOf(zoneName)
+  if (zone === null) throw new Error(`no zone ${zoneName}`)
+  return createCronSchedule(expression, zone)
+}
+const at = (text: string) => Date.parse(text)
+const shown = (ticks: ReadonlyArray<number | null>) =>
+  ticks.map((tick) => (tick === null ? null : new Date(tick).toISOString().replace(':00.000Z', 'Z')))
+function ticksOf(text: string, zoneName: string, from: string, until: string) {
+  return shown(scheduleOf(text, zoneName).between(at(from) - 1, at(until), 1_000))
+}
+
+describe('in UTC', () => {
+  // Those of robfig/cron (spec_test.go) that have five fields or a second 0, as Kubernetes runs them.
+  test.each([
+    ['2012-07-09T14:45Z', '0/15 * * * *', '2012-07-09T15:00Z'],
+    ['2012-07-09T14:59:59Z', '0/15 * * * *', '2012-07-09T15:00Z'],
+    ['2012-07-09T15:45Z', '20-35/15 * * * *', '2012-07-09T16:20Z'],
+    ['2012-07-09T23:46Z', '*/15 * * * *', '2012-07-10T00:00Z'],
+    ['2012-07-09T23:45Z', '20-35/15 * * * *', '2012-07-10T00:20Z'],
+    ['2012-07-09T23:35Z', '0 0 9 Apr-Oct *', '2012-08-09T00:00Z'],
+    ['2012-07-09T23:35Z', '0 0 */5 Apr,Aug,Oct Mon', '2012-08-01T00:00Z'],
+    ['2012-07-09T23:35Z', '0 0 */5 Oct Mon', '2012-10-01T00:00Z'],
+    ['2012-07-09T23:35Z', '0 0 * Feb Mon', '2013-02-04T00:00Z'],
+    ['2012-12-31T23:59:45Z', '* * * * *', '2013-01-01T00:00Z'],
+    ['2012-07-09T23:35Z', '0 0 29 Feb *', '2016-02-29T00:00Z'],
+    ['2012-07-14T23:59Z', '* * 1,15 * Sun', '2012-07-15T00:00Z'],
+    ['2012-07-31T23:59Z', '* * 1,15 * Sun', '2012-08-01T00:00Z'],
+    ['2012-07-14T23:59Z', '* * */10 * Sun', '2012-07-15T00:00Z'],
+  ])('after %s, %s comes at %s', (after, text, expected) => {
+    expect(shown([scheduleOf(text).next(at(after))])).toEqual([expected])
+  })
+
+  test('a tick is after its moment, never at it', () => {
+    const schedule = scheduleOf('0 9 * * *')
+    expect(shown([schedule.next(at('2026-11-21T09:00Z'))])).toEqual(['2026-11-22T09:00Z'])
+    expect(shown([schedule.next(at('2026-11-21T09:00Z') - 1)])).toEqual(['2026-11-21T09:00Z'])
+  })
+
+  test('29 February waits eight years over a century without one', () => {
+    expect(shown([scheduleOf('0 0 29 2 *').next(at('2096-03-01T00:00Z'))])).toEqual(['2104-02-29T00:00Z'])
+  })
+
+  test('the latest tick is the last at or before its moment', () => {
+    const schedule = scheduleOf('30 9 1 * *')
+    expect(shown([schedule.latest(at('2026-11-21T00:00Z'))])).toEqual(['2026-11-01T09:30Z'])
+    expect(shown([schedule.latest(at('2026-11-01T09:30Z'))])).toEqual(['2026-11-01T09:30Z'])
+    expect(shown([schedule.latest(at('2026-11-01T09:30Z') - 1)])).toEqual(['2026-10-01T09:30Z'])
+    expect(shown([scheduleOf('0 0 29 2 *').latest(at('2104-02-28T00:00Z'))])).toEqual(['2096-02-29T00:00Z'])
+  })
+
+  test('between stops at its limit', () => {
+    expect(scheduleOf('* * * * *').between(0, DAY_MS, 3)).toEqual([60_000, 120_000, 180_000])
+    expect(scheduleOf('* * * * *').between(0, 120_000, 9)).toEqual([60_000, 120_000])
+  })
+})
+
+describe('where the clock is put forward', () => {
+  const night = (text: string) => ticksOf(text, 'Europe/Berlin', '2026-03-29T00:00Z', '2026-03-29T02:30Z')
+  test.each([
+    ['30 2 * * *', ['2026-03-29T01:00Z']],
+    ['0,15,30 2 * * *', ['2026-03-29T01:00Z']],
+    ['30 2,3 * * *', ['2026-03-29T01:00Z', '2026-03-29T01:30Z']],
+    ['0 2,3 * * *', ['2026-03-29T01:00Z']],
+    ['0 3 * * *', ['2026-03-29T01:00Z']],
+    ['0 * * * *', ['2026-03-29T00:00Z', '2026-03-29T01:00Z', '2026-03-29T02:00Z']],
+    ['*/20 2 * * *', []],
+    ['30 */2 * * *', ['2026-03-29T02:30Z']],
+  ])('%s', (text, ticks) => {
+    expect(night(text)).toEqual(ticks)
+  })
+
+  test('where midnight does not exist, a daily tick of midnight comes at one', () => {
+    expect(ticksOf('0 0 * * *', 'America/Sao_Paulo', '2018-11-04T00:00Z', '2018-11-05T02:00Z')).toEqual([
+      '2018-11-04T03:00Z',
+      '2018-11-05T02:00Z',
+    ])
+  })
+
+  test('a day that does not exist gives its ticks to the moment after it', () => {
+    expect(ticksOf('0 9 30 12 *', 'Pacific/Apia', '2011-12-29T00:00Z', '2012-01-02T00:00Z')).toEqual([
+      '2011-12-30T10:00Z',
+    ])
+  })
+})
+
+describe('where the clock is put back', () => {
+  const night = (text: string) => ticksOf(text, 'Europe/Berlin', '2026-10-25T00:00Z', '2026-10-25T02:00Z')
+  test.each([
+    ['30 2 * * *', ['2026-10-25T00:30Z']],
+    ['0 3 * * *', ['2026-10-25T02:00Z']],
+    ['0 2,3 * * *', ['2026-10-25T00:00Z', '2026-10-25T02:00Z']],
+    ['0 * * * *', ['2026-10-25T00:00Z', '2026-10-25T01:00Z', '2026-10-25T02:00Z']],
+    ['*/30 2 * * *', ['2026-10-25T00:00Z', '2026-10-25T00:30Z', '2026-10-25T01:00Z', '2026-10-25T01:30Z']],
+  ])('%s', (text, ticks) => {
+    expect(night(text)).toEqual(ticks)
+  })
+
+  test('asked for within the hour that comes again, it has had its tick', () => {
+    const schedule = scheduleOf('30 2 * * *', 'Europe/Berlin')
+    for (const after of [
+      '2026-10-25T00:30Z',
+      '2026-10-25T01:00Z',
+      '2026-10-25T01:15Z',
+      '2026-10-25T01:45Z',
+    ]) {
+      expect(shown([schedule.next(at(after))])).toEqual(['2026-10-26T01:30Z'])
+    }
+  })
+})
+
+describe('zones', () => {
+  test.each([
+    'UTC',
+    'Europe/Berlin',
+    'Asia/Calcutta',
+    'America/Argentina/Buenos_Aires',
+    'Etc/GMT+5',
+    'EST5EDT',
+  ])('%s is one', (name) => {
+    expect(timeZoneOf(name)?.name).toBe(name)
+  })
+  test.each([
+    '',
+    '+02:00',
+    'Europe/Atlantis',
+    'local',
+    '../etc/passwd',
+    'Europe/Berlin\n',
+    'a'.repeat(5_000),
+  ])('%j is none', (name) => {
+    expect(timeZoneOf(name)).toBeNull()
+  })
+})
+
+describe('against a clock read minute by minute', () => {
+  const EXPRESSIONS = [
+    ...['30 2 * * *', '0 0 * * *', '15,45 0-4 * * *', '59 23 * * *', '0 1,2,3 * * SUN', '0 3 1,25-31 * *'],
+    ...['* * * * *', '*/20 * * * *', '10 */2 * * *', '5-59/30 1-3 * * *', '0 * * * 0'],
+  ]
+  const AROUND_MS = 5 * 3_600_000
+
+  /** Changes of all zones from 2016 to 2036; two that show the same clock are one. */
+  function changes(): Array<{ zone: string; atMs: number }> {
+    const found = new Map<string, { zone: string; atMs: number }>()
+    for (const zone of Intl.supportedValuesOf('timeZone')) {
+      let moment = Temporal.Instant.from('2016-01-01T00:00Z').toZonedDateTimeISO(zone)
+      for (;;) {
+        const next = moment.getTimeZoneTransition('next')
+        if (next === null || next.year > 2036) break
+        const former = next.subtract({ nanoseconds: 1 }).offset
+        // None of the expressions names a month: the same change on the same day says the same.
+        const day = `${next.dayOfWeek} ${next.day} ${next.toPlainTime().toString()}`
+        found.set(`${former} ${next.offset} ${day}`, { zone, atMs: next.epochMilliseconds })
+        moment = next
+      }
+    }
+    return [...found.values()]
+  }
+
+  /** What the rule says, told from the wall: no expression is searched for, every minute is looked at. */
+  function* wallTicks(text: string, zone: string, fromMs: number, untilMs: number) {
+    const expression = parseCronExpression(text)
+    if ('problem' in expression) throw new Error(expression.problem)
+    const fits = (wallMs: number): boolean => {
+      const wall = new Date(wallMs)
+      const [isDay, isWeekday] = [
+        expression.daysOfMonth.has(wall.getUTCDate()),
+        expression.daysOfWeek.has(wall.getUTCDay()),
+      ]
+      return (
+        expression.minutes.includes(wall.getUTCMinutes()) &&
+        expression.hours.includes(wall.getUTCHours()) &&
+        expression.months.has(wall.getUTCMonth() + 1) &&
+        (expression.isEitherDay ? isDay || isWeekday : isDay && isWeekday)
+      )
+    }
+    let highestMs = wallOf(zone, fromMs - 60_000)
+    for (let ms = fromMs; ms <= untilMs; ms += 60_000) {
+      const wallMs = wallOf(zone, ms)
+      if (expression.isPaced) {
+        if (fits(wallMs)) yield ms
+        continue
+      }
+      let isTick = wallMs > highestMs && fits(wallMs)
+      for (let skippedMs = highestMs + 60_000; skippedMs < wallMs; skippedMs += 60_000) {
+        isTick ||= fits(skippedMs)
+      }
+      if (isTick) yield ms
+      highestMs = Math.max(highestMs, wallMs)
+    }
+  }
+
+  const formats = new Map<string, Intl.DateTimeFormat>()
+  const walls = new Map<string, number>()
+  function wallOf(zone: string, ms: number): number {
+    const key = `${zone} ${ms}`
+    const known = walls.get(key)
+    if (known !== undefined) return known
+    let format = formats.get(zone)
+    if (format === undefined) {
+      format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })
+      formats.set(zone, format)
+    }
+    const wallMs = Date.parse(`${format.format(ms).replace(' ', 'T')}Z`)
+    walls.set(key, wallMs)
+    return wallMs
+  }
+
+  test('every change of every zone in twenty years', { timeout: 120_000 }, () => {
+    const all = changes()
+    expect(all.length).toBeGreaterThan(300)
+    for (const { zone, atMs } of all) {
+      walls.clear()
+      const fromMs = atMs - AROUND_MS
+      const untilMs = atMs + AROUND_MS
+      for (const text of EXPRESSIONS) {
+        const expected = [...wallTicks(text, zone, fromMs, untilMs)]
+        const ticks = scheduleOf(text, zone).between(fromMs - 1, untilMs, 10_000)
+        expect(shown(ticks), `${text} in ${zone}`).toEqual(shown(expected))
+      }
+    }
+  })
+})
