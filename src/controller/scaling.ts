@@ -103,7 +103,8 @@ class ScalingTerm {
 
   /** Answers whether everything could be read. Throws ResourceApiError. */
   async #look(): Promise<boolean> {
-    const backlog = await this.#readBacklog()
+    const isFixed = this.#options.settings.mode === 'fixed'
+    const backlog = isFixed ? null : await this.#readBacklog()
     const before = this.#history
     const known = this.#copy
     let copy = known ?? (await this.#readFleet())
@@ -119,7 +120,7 @@ class ScalingTerm {
     if (plan.change !== null && copy.fleet !== null) await this.#apply(plan.change, copy.fleet, backlog)
     // Only now: trouble with the write has not ended before it was done.
     this.#report.conditions(this.#copy?.fleet ?? null, plan.conditions)
-    return backlog !== null
+    return isFixed || backlog !== null
   }
 
   async #readBacklog(): Promise<Backlog | null> {

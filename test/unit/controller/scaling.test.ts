@@ -284,11 +284,14 @@ test('leaves a fleet to whoever else scales it, and says so', async () => {
   expect(written()).toEqual([10])
 })
 
-test('leaves a fleet of a fixed size without a word', async () => {
-  const { clock, world, written, events, gauges } = start({ desired: 2, settings: { mode: 'fixed' } })
+test('leaves a fleet of a fixed size without a word, and does not ask Redis', async () => {
+  const { clock, world, written, events, gauges, backlog } = start({
+    desired: 2,
+    settings: { mode: 'fixed' },
+  })
   world.work = work(2000)
   await clock.advance(60_000)
-  expect([written(), events]).toEqual([[], []])
+  expect([written(), events, backlog.calls]).toEqual([[], [], []])
   expect(gauges).toEqual({ desired: 2, current: 2, active: false, limited: false })
 })
 
