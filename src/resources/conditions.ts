@@ -1,17 +1,5 @@
 import { excerpt } from '../domain/excerpt.ts'
-
-export type ConditionStatus = 'True' | 'False' | 'Unknown'
-
-/** One entry of `status.conditions`, as Kubernetes writes it (`metav1.Condition`). */
-export interface Condition {
-  readonly type: string
-  readonly status: ConditionStatus
-  readonly observedGeneration?: number
-  /** RFC 3339, whole seconds. */
-  readonly lastTransitionTime: string
-  readonly reason: string
-  readonly message: string
-}
+import type { Condition } from './generated/kinds.ts'
 
 /** Reasons of the conditions that every kind has. */
 interface SharedReasons {
@@ -50,7 +38,7 @@ export type ReconciledKind = keyof ReasonsOf
 export type WantedCondition<Kind extends ReconciledKind> = {
   [Type in keyof ReasonsOf[Kind] & string]: {
     readonly type: Type
-    readonly status: ConditionStatus
+    readonly status: Condition['status']
     readonly reason: ReasonsOf[Kind][Type] & string
     readonly message: string
   }

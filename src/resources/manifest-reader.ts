@@ -2,9 +2,10 @@ import type { Document, LineCounter } from 'yaml'
 import { shown } from './crd-schema.ts'
 import { fieldName } from './field-path.ts'
 import type { FieldPath } from './field-path.ts'
-import type { ManifestProblem } from './resource.ts'
 import { createResourceMaker } from './resource-maker.ts'
-import type { Fields, Made, MadeResource } from './resource-maker.ts'
+import type { Fields, FormerResources, Made, MadeResource } from './resource-maker.ts'
+import { identityOf } from './resource.ts'
+import type { ManifestProblem } from './resource.ts'
 import { isBlank, parseManifest } from './yaml-documents.ts'
 
 /** A resource and the document of its file that holds it, from 1. */
@@ -36,7 +37,14 @@ const DOCUMENTS_MAX = 1000
 export function createManifestReader(defaultTeam: string): ManifestReader {
   const make = createResourceMaker(defaultTeam)
   return {
-    read: (file, text, former = []) => readManifest(file, text, (fields) => make(fields, former)),
+    read: (file, text, former = []) => {
+      const byIdentity: FormerResources = new Map(
+        former.flatMap(({ resource, checked }) =>
+          checked === null ? [] : [[identityOf(resource), checked]],
+        ),
+      )
+      return readManifest(file, text, (fields) => make(fields, byIdentity))
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import type {
 } from './generated/kinds.ts'
 import { settingsOfSpec } from './queue-spec.ts'
 import { API_VERSION, identityOf } from './resource.ts'
-import type { Identity, Resource } from './resource.ts'
+import type { Resource } from './resource.ts'
 import { secretDataOf } from './secret-data.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -24,8 +24,9 @@ export interface MadeResource {
 /** A document made out: a resource, nothing of ours, or what is wrong with it. */
 export type Made = { readonly made: MadeResource | null } | { readonly problems: readonly FieldProblem[] }
 
-/** @param former resources in force that the document may be a new version of */
-export type ResourceMaker = (fields: Fields, former: readonly MadeResource[]) => Made
+/** @param former what is in force and the document may be a new version of, by identity */
+export type ResourceMaker = (fields: Fields, former: FormerResources) => Made
+export type FormerResources = ReadonlyMap<string, GivenResource>
 
 interface Kind {
   readonly crd: string
@@ -93,16 +94,10 @@ export function createResourceMaker(defaultTeam: string): ResourceMaker {
       const given = `${kindName} of ${String(fields.apiVersion)}`
       return { problems: [{ path: ['kind'], reason: `${given} is not known here: ${KNOWN} are.` }] }
     }
-    const before = formerOf({ kind: kindName, ...head }, former)
-    const read = readResource(fields, head, reader, before)
+    const read = readResource(fields, head, reader, former.get(identityOf({ kind: kindName, ...head })))
     if ('problems' in read) return read
     return { made: { resource: kind.make(head, read.checked.spec), checked: read.checked } }
   }
-}
-
-function formerOf(identity: Identity, former: readonly MadeResource[]): GivenResource | undefined {
-  const id = identityOf(identity)
-  return former.find(({ resource }) => identityOf(resource) === id)?.checked ?? undefined
 }
 
 function readHead(

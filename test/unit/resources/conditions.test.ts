@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Condition, isSameStatus, mergeConditions } from '../../../src/resources/conditions.ts'
+import { isSameStatus, mergeConditions } from '../../../src/resources/conditions.ts'
+import type { Condition } from '../../../src/resources/generated/kinds.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0, 789)
 const EARLIER = '2026-11-20T08:00:00Z'
