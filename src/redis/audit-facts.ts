@@ -9,13 +9,16 @@ export interface ShardKeyList {
   readonly minutes: number[]
   readonly blocks: number[]
   readonly days: number[]
+  /** Buckets of pushed queues. */
+  readonly pushed: string[]
   /** Local queue id → parts that exist. */
   readonly queues: Map<string, Set<string>>
   readonly trash: Map<string, Set<string>>
 }
 
 export function createShardKeyList(): ShardKeyList {
-  return { executors: [], minutes: [], blocks: [], days: [], queues: new Map(), trash: new Map() }
+  const lists = { executors: [], minutes: [], blocks: [], days: [], pushed: [] }
+  return { ...lists, queues: new Map(), trash: new Map() }
 }
 
 export interface AuditedShard {
@@ -65,7 +68,7 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
     ring: await readSortedSet(engine, keys.ring),
     gc: await readSortedSet(engine, keys.gc),
     cq: await readSortedSet(engine, keys.cq),
-    pushed: await readSet(engine, keys.pushed),
+    pushed: await readPushed(shard),
     set: await readHash(engine, keys.set),
     near: await readSortedSet(engine, keys.near),
     buckets: await readBuckets(shard),
@@ -81,6 +84,23 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
     await readHeld(shard, facts, executor)
   }
   return facts
+}
+
+async function readPushed({ engine, keys, list, find }: AuditedShard): Promise<Set<string>> {
+  const listed = await readSet(engine, keys.pushed)
+  const inBuckets = new Set(list.pushed)
+  for (const bucket of listed.symmetricDifference(inBuckets)) {
+    find(keys.pushed, `${listed.has(bucket) ? 'lists the empty' : 'lacks the'} bucket ${bucket}`)
+  }
+  const pushed = new Set<string>()
+  for (const bucket of list.pushed) {
+    for (const id of await readSet(engine, `${keys.pushed}:${bucket}`)) {
+      if (keys.pushedBucket(id) !== `${keys.pushed}:${bucket}`)
+        find(keys.pushed, `has queue ${id} in bucket ${bucket}`)
+      pushed.add(id)
+    }
+  }
+  return pushed
 }
 
 async function readBuckets(shard: AuditedShard): Promise<Map<string, number[]>> {

@@ -77,6 +77,7 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
   if (kind === 'm') return list.minutes.push(Number(rest)) > 0
   if (kind === 'ix') return list.blocks.push(Number(rest)) > 0
+  if (kind === 'pushed') return list.pushed.push(rest) > 0
   if (kind === 'idem') return list.days.push(Number(rest)) > 0
   if (!QUEUE_PARTS.has(kind)) return false
   addPart(list.queues, rest, kind)

@@ -156,8 +156,9 @@ function buildStep(
       ...days.map((day) => keys.idempotency(day)),
       ...[...minutes].map((minute) => keys.minute(minute)),
       ...fields.flatMap((field) => {
-        const { q, r, b, p, a } = keys.queue(batch.localIds.get(field) ?? '')
-        return [q, r, b, p, a]
+        const localId = batch.localIds.get(field) ?? ''
+        const { q, r, b, p, a } = keys.queue(localId)
+        return [q, r, b, p, a, keys.pushedBucket(localId)]
       }),
     ],
     args: [

@@ -14,6 +14,9 @@ export const WAKE_CHANNEL = `${KEY_PREFIX}wake`
 /** The local id of each shard's system queue, which runs callbacks. */
 export const SYSTEM_QUEUE = '0'
 
+/** Queue numbers in one set of pushed queues; scripts/lib/pushed.lua says why. */
+export const PUSHED_BUCKET = 512
+
 /** Keys of one queue; see docs/architecture.md for what each holds. */
 export interface QueueKeys {
   readonly q: string
@@ -46,9 +49,11 @@ export interface ShardKeys {
   readonly gc: string
   readonly cq: string
   readonly use: string
+  /** The buckets of `pushedBucket` that hold any. */
   readonly pushed: string
   readonly term: string
   held(executor: string): string
+  pushedBucket(localId: string): string
   minute(minute: number): string
   index(block: number): string
   idempotency(day: number): string
@@ -82,6 +87,7 @@ export function createShardKeys(shard: number): ShardKeys {
     use: `${p}use`,
     pushed: `${p}pushed`,
     term: `${p}term`,
+    pushedBucket: (localId) => `${p}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
     held: (executor) => `${p}in:${executor}`,
     minute: (minute) => `${p}m:${minute}`,
     index: (block) => `${p}ix:${block}`,

@@ -3,8 +3,8 @@ import { shardKeys, shardOfQueue, type Engine } from './engine.ts'
 import { nameField, queueIdOf, splitNameField, type ShardKeys } from './keys.ts'
 
 /**
- * Queues one step counts. Measured on Redis 7.0 with 10,000 queues in 4 shards, a third of them with jobs ready: a
- * step of 250 takes Redis 0.8 ms, the round 45 ms, names included.
+ * Queues one step counts. On Redis 7.0 and a busy machine a round over 10,000 queues in 4 shards took it 36 ms of CPU
+ * while all were idle, 66 ms with a job in each, 99 ms with jobs ready in each: 0.9 to 2.5 ms a step, names included.
  */
 const COUNTED_BATCH_MAX = 250
 export const COUNTED_QUEUES_MAX = 10_000
@@ -20,8 +20,8 @@ interface Asked extends QueuePlace {
 }
 
 export function createQueueCensus(engine: Engine): QueueCensus {
-  /** The shard whose pushed queues come first, another each time, so that none is always cut off. */
-  let first = 0
+  /** Which shard's and which bucket's pushed queues come first: others each time, so that none is always cut off. */
+  let turn = 0
   return {
     count: async (places) => {
       if (places.length > COUNTED_QUEUES_MAX) throw new Error(`${places.length} queues are too many to count`)
@@ -39,12 +39,13 @@ export function createQueueCensus(engine: Engine): QueueCensus {
       return entries
     },
     pushed: async (limit) => {
-      first = (first + 1) % engine.shards.length
-      const inTurn = [...engine.shards.slice(first), ...engine.shards.slice(0, first)]
-      const found = await Promise.all(inTurn.map((keys) => pushedOf(engine, keys, limit)))
-      const queues = found.flatMap((ofShard) => ofShard.queues).slice(0, limit)
-      const total = found.reduce((sum, ofShard) => sum + ofShard.total, 0)
-      return { queues, isMore: total > limit }
+      turn += 1
+      const round = Math.floor(turn / engine.shards.length)
+      const inTurn = rotated(engine.shards, turn)
+      const found = await Promise.all(inTurn.map((keys) => pushedOf(engine, keys, { limit, round })))
+      const queues = found.flatMap((ofShard) => ofShard.queues)
+      const isMore = queues.length > limit || found.some((ofShard) => ofShard.isMore)
+      return { queues: queues.slice(0, limit), isMore }
     },
     page: async (cursor) => {
       const [shard, scan] = cursor === null ? [0, '0'] : parseCursor(cursor)
@@ -116,20 +117,39 @@ function toEntry(
   }
 }
 
-/** Any of a shard's pushed queues, drawn anew each time when there are more. */
+/** Buckets of a shard's pushed queues one look draws from. */
+const DRAWN_BUCKETS_MAX = 32
+
+/** Any of a shard's pushed queues, others each time when there are more. */
 async function pushedOf(
   engine: Engine,
   keys: ShardKeys,
-  limit: number,
-): Promise<{ queues: QueuePlace[]; total: number }> {
-  const [total, ids] = await engine.runner.read((redis) =>
-    Promise.all([redis.scard(keys.pushed), redis.srandmember(keys.pushed, limit)]),
+  { limit, round }: { limit: number; round: number },
+): Promise<{ queues: QueuePlace[]; isMore: boolean }> {
+  const [count, buckets] = await engine.runner.read((redis) =>
+    Promise.all([redis.scard(keys.pushed), redis.srandmember(keys.pushed, DRAWN_BUCKETS_MAX)]),
   )
-  if (total === 0) return { queues: [], total }
+  const inTurn = rotated(buckets, round).map((bucket) => `${keys.pushed}:${bucket}`)
+  // Drawn to the limit and no further: what is cut off must not be the same ones always.
+  const [sizes, drawn] = await engine.runner.read((redis) =>
+    Promise.all([
+      Promise.all(inTurn.map((bucket) => redis.scard(bucket))),
+      Promise.all(inTurn.map((bucket) => redis.srandmember(bucket, limit))),
+    ]),
+  )
+  const ids = drawn.flat().slice(0, limit)
   const names = await engine.runner.read((redis) =>
     Promise.all(ids.map((localId) => redis.hget(keys.queue(localId).q, 'n'))),
   )
-  return { queues: names.filter((name) => name !== null).map(toPlace), total }
+  return {
+    queues: names.filter((name) => name !== null).map(toPlace),
+    isMore: count > buckets.length || sizes.reduce((sum, size) => sum + size, 0) > limit,
+  }
+}
+
+function rotated<T>(items: readonly T[], turn: number): T[] {
+  const first = items.length === 0 ? 0 : turn % items.length
+  return [...items.slice(first), ...items.slice(0, first)]
 }
 
 async function readPage(engine: Engine, keys: ShardKeys, flat: readonly string[]) {

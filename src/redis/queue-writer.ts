@@ -70,7 +70,10 @@ function setQueue(
   const { hash, json } = encodeSettings(settings)
   return engine.runner.run(
     'set_queue',
-    [keys.names, keys.ring, keys.set, keys.setn, k.q, k.r, k.a, keys.pushed, keys.term],
+    [
+      ...[keys.names, keys.ring, keys.set, keys.setn, k.q, k.r, k.a],
+      ...[keys.pushed, keys.pushedBucket(localId), keys.term],
+    ],
     [
       ...[field, localId, hash, settings.timeoutSeconds, settings.maxParallelism ?? ''],
       ...[
@@ -97,7 +100,7 @@ function deleteQueue(
       ...[keys.names, keys.ring, keys.gc, keys.cq, keys.set, keys.setn, keys.use],
       ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
       ...(['b', 'd', 'xb', 'p'] as const).map((part) => keys.trash(localId, part)),
-      ...[keys.pushed, keys.term],
+      ...[keys.pushed, keys.pushedBucket(localId), keys.term],
     ],
     [nameField(team, name), localId, term ?? ''],
   )

@@ -105,7 +105,7 @@ async function readShard(
   executors: readonly string[],
 ) {
   const pipeline = client.pipeline()
-  pipeline.hgetall(keys.names).zrange(keys.ex, '0', '-1', 'WITHSCORES').smembers(keys.pushed)
+  pipeline.hgetall(keys.names).zrange(keys.ex, '0', '-1', 'WITHSCORES').smembers(keys.pushedBucket('1'))
   for (const executor of executors) pipeline.hgetall(keys.held(executor))
   for (const queue of queues) {
     const k = keys.queue(queue.localId)

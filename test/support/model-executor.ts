@@ -9,9 +9,9 @@ import { createJobSource } from '../../src/redis/job-source.ts'
 import { newJob } from './engine.ts'
 import type { World } from './model-world.ts'
 
-/** An executor with a lease on shard 0, in a test's hands. */
-export async function openExecutor(world: World, name: string): Promise<JobSource> {
-  const source = createJobSource(world.engine, 0, name)
+/** An executor with a lease on one shard, in a test's hands. */
+export async function openExecutor(world: World, name: string, shard = 0): Promise<JobSource> {
+  const source = createJobSource(world.engine, shard, name)
   assert.equal((await source.beat(true)).status, 'ok')
   return source
 }

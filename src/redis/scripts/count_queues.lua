@@ -21,12 +21,17 @@ local time = call('TIME')
 local answer = { string.format('%013.0f', time[1] * 1000 + math.floor(time[2] / 1000)) }
 for i = 0, tonumber(ARGV[1]) - 1 do
   local q, r, b, a, x = KEYS[i * 5 + 1], KEYS[i * 5 + 2], KEYS[i * 5 + 3], KEYS[i * 5 + 4], KEYS[i * 5 + 5]
-  local live = call('HMGET', q, 's', 'g')
-  local listed = call('LLEN', r)
-  table.insert(answer, live[1] and listed - tonumber(live[2] or '0') or -1)
-  table.insert(answer, call('HLEN', b))
-  table.insert(answer, call('ZCARD', a))
-  table.insert(answer, call('ZCARD', x))
-  table.insert(answer, listed > 0 and oldest_due(r, b) or '')
+  local ready, records, in_flight, dead, due = 0, 0, 0, 0, ''
+  -- One command tells an idle queue, and most are.
+  local existing = call('EXISTS', q, r, b, a, x)
+  if existing == 0 then ready = -1 end
+  if existing > 1 then
+    ready, records, in_flight, dead = call('LLEN', r), call('HLEN', b), call('ZCARD', a), call('ZCARD', x)
+    if ready > 0 then
+      ready = ready - tonumber(call('HGET', q, 'g') or '0')
+      due = oldest_due(r, b)
+    end
+  end
+  for _, value in ipairs({ ready, records, in_flight, dead, due }) do table.insert(answer, value) end
 end
 return answer

@@ -3,14 +3,16 @@
 -- index entries is renamed to trash, which sweep empties in pages. Calls in flight end as `deleted`: their finish
 -- frees and creates nothing.
 -- KEYS  1 names  2 ring  3 gc  4 cq  5 set  6 setn  7 use  8 q  9 r  10 a  11 x  12 h  13 c  14 cf  15 co
---       16 b  17 d  18 xb  19 p  20 trash b  21 trash d  22 trash xb  23 trash p  24 pushed  25 term
+--       16 b  17 d  18 xb  19 p  20 trash b  21 trash d  22 trash xb  23 trash p
+--       24 pushed  25 pushed:<bucket>  26 term
 -- ARGV  team/name, local id, term or '' (no leader)
 -- Answer 'superseded' when a later term is known · 'moved' when the name has another id by now, else 'deleted'.
 local call = redis.call
+--#include pushed
 --#include term
 
 local field, id = ARGV[1], ARGV[2]
-if is_superseded(KEYS[25], ARGV[3]) then return 'superseded' end
+if is_superseded(KEYS[26], ARGV[3]) then return 'superseded' end
 if call('HGET', KEYS[1], field) ~= id then return 'moved' end
 local hash = call('HGET', KEYS[8], 's')
 local bytes = 0
@@ -22,7 +24,7 @@ for i = 16, 19 do if call('EXISTS', KEYS[i]) == 1 then table.insert(kept, i) end
 call('ZREM', KEYS[2], id)
 call('ZREM', KEYS[4], id)
 call('ZREM', KEYS[3], id)
-call('SREM', KEYS[24], id)
+drop_pushed(KEYS[24], KEYS[25], id)
 if #kept > 0 then call('ZADD', KEYS[3], 0, 't' .. id) end
 for _, i in ipairs(kept) do call('RENAME', KEYS[i], KEYS[i + 4]) end
 if bytes > 0 then call('HINCRBY', KEYS[7], 'calls', -bytes) end

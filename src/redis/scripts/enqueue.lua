@@ -1,7 +1,7 @@
 #!lua
 -- enqueue: takes a batch of new jobs of one shard. Sent twice, done once.
 -- KEYS  1 clk  2 ex  3 names  4 near  5 mins  6 ring  7 set  8 setn  9 pushed
---       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a) × queues
+--       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a pushed:<bucket>) × queues
 -- ARGV  lease_ms, shards, shard, nonce, idem_max,
 --       blocks, days, day…, minutes, minute…,
 --       defaults, (hash, timeout, max, active, strict, json)…,
@@ -15,6 +15,7 @@
 -- Transition: (none) → pending.
 --#include clock
 --#include ring
+--#include pushed
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -58,8 +59,8 @@ end
 local queues, fields = {}, {}
 for i = 1, number() do
   local queue = { field = arg(), id = arg(), default = defaults[number()] }
-  local keys = take_keys(5)
-  queue.q, queue.r, queue.b, queue.p, queue.a = keys[1], keys[2], keys[3], keys[4], keys[5]
+  local keys = take_keys(6)
+  queue.q, queue.r, queue.b, queue.p, queue.a, queue.bucket = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
   queues[i], fields[i] = queue, queue.field
 end
 local ids_now = call('HMGET', KEYS[3], unpack(fields))
@@ -185,7 +186,7 @@ for _, queue in ipairs(queues) do
     if queue.is_new then
       local default = queue.default
       -- Before the queue itself: a resend no longer takes it for new.
-      call('SADD', KEYS[9], queue.id)
+      note_pushed(KEYS[9], queue.bucket, queue.id)
       call('HSET', queue.q, 'n', queue.field, 's', default.hash, 't', default.timeout, 'a', default.active)
       if default.max ~= '' then call('HSET', queue.q, 'm', default.max) end
       if default.strict == '1' then call('HSET', queue.q, 'k', '1') end

@@ -3,17 +3,18 @@
 -- and the active flag are live, so a lower limit drains and a pause stops claims at once. What is in force already is
 -- not written. Allowed when Redis is full: a pause or a lower limit must get through, and the names there are bound
 -- what settings take.
--- KEYS  1 names  2 ring  3 set  4 setn  5 q  6 r  7 a  8 pushed  9 term
+-- KEYS  1 names  2 ring  3 set  4 setn  5 q  6 r  7 a  8 pushed  9 pushed:<bucket>  10 term
 -- ARGV  team/name, local id, settings hash, timeout, max or '', active (1 or 0), strict (1 or 0), settings json,
 --       compiled (1 = a resource says so, 0 = an edit past any resource), term or '' (no leader)
 -- Answer 'superseded' when a later term is known · 'moved' when the name has another id by now, else 1 when the queue
 --       became runnable, else 0.
 local call = redis.call
 --#include ring
+--#include pushed
 --#include term
 
 local field, id, hash, timeout, max, active, strict, json, compiled, term = unpack(ARGV)
-if is_superseded(KEYS[9], term) then return 'superseded' end
+if is_superseded(KEYS[10], term) then return 'superseded' end
 if call('HGET', KEYS[1], field) ~= id then return 'moved' end
 local live = call('HMGET', KEYS[5], 's', 't', 'a', 'm', 'k', 'c')
 local before = live[1]
@@ -43,7 +44,7 @@ if max ~= '' then set('m', max) end
 if strict == '1' then set('k', '1') end
 if compiled == '1' then
   set('c', '1')
-  call('SREM', KEYS[8], id)
+  drop_pushed(KEYS[8], KEYS[9], id)
 end
 call('HSET', KEYS[5], unpack(fields))
 if max == '' then call('HDEL', KEYS[5], 'm') end
