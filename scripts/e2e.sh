@@ -117,7 +117,7 @@ finish() {
   if [[ "${KEEP:-}" == 1 && -e "$kubeconfig" ]]; then
     say "The cluster $cluster stays. Look around, run scenarios again, delete it:"
     say "  export KUBECONFIG=$PWD/$kubeconfig"
-    say "  E2E_KUBECONFIG=$PWD/$kubeconfig E2E_API_URL=http://127.0.0.1:$port vitest run --project e2e"
+    say "  E2E_KUBECONFIG=$PWD/$kubeconfig E2E_API_URL=http://127.0.0.1:$port node_modules/.bin/vitest run --project e2e"
     say "  kind delete cluster --name $cluster"
   elif [[ -n "$created" ]]; then
     kind delete cluster --name "$cluster" --kubeconfig "$kubeconfig" >&2 || true

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { openKindCluster, RELEASE_NAMESPACE, runCommand, type KindAccess } from '../support/kind-cluster.ts'
 import { openKubernetesApi, type ClusterAccess } from '../support/kubernetes-api.ts'
+import { until } from '../support/until.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,6 +18,7 @@ declare module 'vitest' {
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 const INSTALL_TIMEOUT_MS = 300_000
+const ANSWERING_TIMEOUT_MS = 60_000
 const FIRST_JOB_TIMEOUT_MS = 120_000
 
 export async function setup(project: TestProject): Promise<void> {
@@ -79,9 +81,19 @@ async function firstToken(kubeconfig: string): Promise<string> {
 async function seeFirstJob(access: Omit<KindAccess, 'firstJobSeconds'>): Promise<void> {
   const cluster = openKindCluster(access)
   try {
+    await until('the API answers through the Service', () => answers(access.apiUrl), ANSWERING_TIMEOUT_MS)
     const { job_id: id } = await cluster.punctual.push({ queue: 'first', url: cluster.target.url('first') })
     await cluster.punctual.ended(id, FIRST_JOB_TIMEOUT_MS)
   } finally {
     await cluster.close()
+  }
+}
+
+/** A ready pod stands behind the Service a moment later. */
+async function answers(apiUrl: string): Promise<boolean> {
+  try {
+    return (await fetch(`${apiUrl}/api/queues`)).status === 401
+  } catch {
+    return false
   }
 }
