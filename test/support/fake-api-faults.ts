@@ -54,6 +54,8 @@ export interface FaultList {
   /** The effect that strikes this request, which counts as struck. */
   take(verb: Verb, path: string): Effect | null
   clear(): void
+  /** Those that were added for exactly this part of the path. */
+  drop(path: string): void
   /** Faults that have not struck as often as they should. */
   readonly left: number
 }
@@ -75,6 +77,9 @@ export function createFaultList(): FaultList {
     },
     clear: () => {
       waiting = []
+    },
+    drop: (path) => {
+      waiting = waiting.filter(({ fault }) => fault.path !== path)
     },
     get left() {
       return waiting.length

@@ -1,0 +1,156 @@
+/**
+ * A view under a schedule of changes and faults that a seed decides, against the fake server over real sockets. Whatever
+ * has gone wrong, once the server behaves the copy equals it, and what was told adds up to it.
+ */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createResourceView } from '../../../src/kubernetes/resource-view.ts'
+import { createTransport } from '../../../src/kubernetes/transport.ts'
+import type { KubeObject } from '../../../src/ports/kube-object.ts'
+import { SeededRandom } from '../../simulation/seeded-random.ts'
+import type { Effect, Fault } from '../../support/fake-api-faults.ts'
+import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api-server.ts'
+import { createFakeClock, quiescence, type FakeClock } from '../../support/fake-clock.ts'
+import { quietClusterMetrics, quietLogger } from '../../support/quiet.ts'
+
+const KIND = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', plural: 'httpqueues' }
+const SEEDS = 240
+const SEEDS_AT_ONCE = 12
+const STEPS = 40
+const NAMES = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']
+/** Fake time in which a view must have found its way back: three silences and the pauses between them. */
+const RECOVERY_MS = 900_000
+
+let server: FakeApiServer
+
+beforeEach(async () => {
+  server = await startFakeApiServer()
+})
+
+afterEach(() => server.close())
+
+test.each(Array.from({ length: SEEDS / SEEDS_AT_ONCE }, (_unused, block) => block * SEEDS_AT_ONCE + 1))(
+  'seeds from %i on: at the end the copy is as the server is',
+  async (first) => {
+    const seeds = Array.from({ length: SEEDS_AT_ONCE }, (_unused, offset) => first + offset)
+    const ends = await Promise.all(seeds.map(async (seed) => ({ seed, problem: await problemOf(seed) })))
+    expect(ends.filter(({ problem }) => problem !== null)).toEqual([])
+  },
+)
+
+/** Tells one story. null = all went well. */
+async function problemOf(seed: number): Promise<string | null> {
+  const random = new SeededRandom(seed)
+  const clock = createFakeClock()
+  const namespace = `seed-${seed}`
+  const transport = createTransport({
+    config: server.config,
+    clock,
+    metrics: quietClusterMetrics,
+    userAgent: 'test',
+  })
+  const view = createResourceView({
+    clock,
+    logger: quietLogger,
+    metrics: quietClusterMetrics,
+    transport,
+    random: () => random.next(),
+    kind: KIND,
+    namespaces: [namespace],
+    indexes: {},
+  })
+  const mirror = mirrorOf(view)
+  view.start()
+  for (let step = 0; step < STEPS; step += 1) {
+    await act(random, namespace, clock)
+    await quiescence()
+  }
+  server.faults.drop(`/${namespace}/`)
+  const expected = versionsOf(server.list(`/apis/punctual.dev/v1alpha1/namespaces/${namespace}/httpqueues`))
+  const isEqual = () => view.isSynced() && versionsOf(view.all()) === expected
+  for (let waitedMs = 0; !isEqual() && waitedMs < RECOVERY_MS; waitedMs += 10_000) {
+    await clock.advance(10_000)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  await view.stop()
+  await transport.close()
+  if (!isEqual()) return `the copy is ${versionsOf(view.all())}, the server ${expected}`
+  if (mirror.problem() !== null) return mirror.problem()
+  return clock.timers === 0 ? null : `${clock.timers} timers are left`
+}
+
+/** Adds up what is told, and finds what does not fit. */
+function mirrorOf(view: ReturnType<typeof createResourceView>): { problem(): string | null } {
+  const told = new Map<string, KubeObject>()
+  let problem: string | null = null
+  view.onChange((key, before, after) => {
+    if (told.get(key) !== before) problem = `${key} was told to change from what it was not`
+    if (before?.metadata.resourceVersion === after?.metadata.resourceVersion)
+      problem = `${key} was told twice`
+    if (before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid) {
+      problem = `${key} was told to change into another object`
+    }
+    if (after === undefined) told.delete(key)
+    else told.set(key, after)
+  })
+  return {
+    problem: () =>
+      problem ?? (versionsOf(told.values()) === versionsOf(view.all()) ? null : 'something was not told'),
+  }
+}
+
+function versionsOf(
+  objects: Iterable<{ readonly metadata: { readonly name: string; readonly resourceVersion: string } }>,
+) {
+  return [...objects]
+    .map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`)
+    .sort()
+    .join(' ')
+}
+
+/** One thing that happens. */
+async function act(random: SeededRandom, namespace: string, clock: FakeClock): Promise<void> {
+  const path = `/apis/punctual.dev/v1alpha1/namespaces/${namespace}/httpqueues/${random.pick(NAMES)}`
+  const watch = server.watches.find((one) => one.namespace === namespace)
+  const turn = random.integer(1, 20)
+  if (turn <= 6) server.put(path, { ...KIND, spec: { queueName: `büro ${random.integer(1, 99)}` } })
+  else if (turn <= 8) removeIfThere(path)
+  else if (turn === 9) {
+    removeIfThere(path)
+    server.put(path, { ...KIND, spec: { queueName: 'again' } })
+  } else if (turn <= 11) server.faults.add(faultOf(random, namespace))
+  else if (turn === 12) watch?.reset()
+  else if (turn === 13) watch?.end()
+  else if (turn === 14) watch?.silence()
+  else if (turn === 15) watch?.error(random.pick([410, 500]), 'OnCommand')
+  else if (turn === 16)
+    watch?.write(random.pick(['{"type":"ADD', 'no JSON\n', '\n', '{"type":"ADDED","object":{}}\n']))
+  else if (turn === 17) watch?.bookmark()
+  else if (turn === 18) server.compact()
+  else await clock.advance(random.pick([500, 5_000, 60_000, 200_000]))
+}
+
+function removeIfThere(path: string): void {
+  if (server.get(path) !== undefined) server.remove(path)
+}
+
+function faultOf(random: SeededRandom, namespace: string): Fault {
+  const verb = random.pick(['list', 'watch'] as const)
+  const anywhere: Effect[] = [
+    { do: 'answer', code: random.pick([401, 403, 404, 500, 503]) },
+    { do: 'answer', code: 410, reason: 'Expired' },
+    { do: 'answer', code: 429, retryAfterSeconds: 3 },
+    { do: 'hang' },
+    { do: 'reset' },
+    { do: 'cut', bytes: random.integer(1, 300) },
+    { do: 'split', bytes: random.integer(1, 50) },
+  ]
+  const watches: Effect[] = [
+    { do: 'silence' },
+    { do: 'duplicate' },
+    { do: 'end', after: random.integer(0, 3) },
+    { do: 'error-event', after: random.integer(0, 3), code: random.pick([410, 504]), reason: 'OnCommand' },
+  ]
+  const lists: Effect[] = [{ do: 'garble' }, { do: 'stall', bytes: random.integer(1, 100) }]
+  const effect = random.pick([...anywhere, ...(verb === 'watch' ? watches : lists)])
+  return { verb, path: `/${namespace}/`, times: random.integer(1, 3), effect }
+}
