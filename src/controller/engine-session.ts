@@ -20,6 +20,8 @@ export interface EngineSession {
    * StoreUnavailableError, also while no term has begun or when another has.
    */
   write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T>
+  /** What is in force now. Throws as `write` does. */
+  inForce(): ReturnType<SettingsCompiler['inForce']>
   /** What was lost not long ago; null = nothing. */
   loss(): EngineLoss | null
   /** Opens and goes on looking until the signal; `onOpen` is told each time that everything must be compiled anew. */
@@ -65,12 +67,14 @@ class OpenedEngine implements EngineSession {
   }
 
   async write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T> {
-    await this.#firstLook.promise
-    if (this.#open === null) throw new StoreUnavailableError('it has not answered since this leader began')
-    const end = await run(this.#open.compiler)
+    const end = await run(await this.#compiler())
     if (!isSuperseded(end)) return end
     this.#isSuperseded = true
     throw new StoreUnavailableError('another term has begun')
+  }
+
+  async inForce(): ReturnType<SettingsCompiler['inForce']> {
+    return (await this.#compiler()).inForce()
   }
 
   loss(): EngineLoss | null {
@@ -98,6 +102,12 @@ class OpenedEngine implements EngineSession {
     this.#open = null
     this.#firstLook.resolve()
     this.#firstLook = Promise.withResolvers()
+  }
+
+  async #compiler(): Promise<SettingsCompiler> {
+    await this.#firstLook.promise
+    if (this.#open === null) throw new StoreUnavailableError('it has not answered since this leader began')
+    return this.#open.compiler
   }
 
   /** @returns whether everything must be compiled anew */

@@ -71,6 +71,14 @@ export class StartupError extends Error {
   }
 }
 
+/** Nothing answers at the address of Redis. Whoever can do without it for a while may try again. */
+export class StoreUnreachableError extends StartupError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreUnreachableError'
+  }
+}
+
 /** What a log says about a thrown value, which need not be an Error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

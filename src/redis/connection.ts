@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import { reasonOf, StartupError } from '../domain/errors.ts'
+import { reasonOf, StartupError, StoreUnreachableError } from '../domain/errors.ts'
 import type { Logger } from '../ports/logger.ts'
 
 /** One server or a Cluster: the engine sends the same commands to each, and only these. */
@@ -53,6 +54,8 @@ export type RedisConnection = Pick<
 export interface ConnectionOptions {
   /** `redis://…`, `rediss://…`, or the path of a unix socket. */
   readonly url: string
+  /** PEM file of the authorities that a `rediss://` server is verified by; null = Node's own. */
+  readonly redisCa?: string | null
   /** A reply that takes longer counts as a fault of Redis. */
   readonly commandTimeoutMs: number
   /** For CLIENT LIST: `punctual-api`, … */
@@ -82,7 +85,7 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
     }
   } catch (error) {
     single.disconnect()
-    throw new StartupError(
+    throw new StoreUnreachableError(
       `Redis does not answer at ${withoutPassword(options.url)}: ${(reason ?? reasonOf(error)).replace(/\.$/, '')}. Start it, or set PUNCTUAL_REDIS_URL.`,
       { cause: error },
     )
@@ -119,7 +122,7 @@ async function connectCluster(options: ConnectionOptions, named: RedisOptions): 
     return cluster
   } catch (error) {
     cluster.disconnect()
-    throw new StartupError(
+    throw new StoreUnreachableError(
       `The nodes of the Redis Cluster at ${withoutPassword(options.url)} do not answer: ${reasonOf(error)}. ` +
         'Each must be up and announce an address that is reached from here (cluster-announce-ip).',
       { cause: error },
@@ -142,6 +145,16 @@ function clientOptions(options: ConnectionOptions) {
     retryStrategy: reconnectDelayMs,
     // A failed-over primary answers READONLY until the client connects to the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    ...tlsOptions(options),
+  }
+}
+
+function tlsOptions({ url, redisCa = null }: ConnectionOptions): { readonly tls?: { readonly ca: string } } {
+  if (redisCa === null || !url.startsWith('rediss:')) return {}
+  try {
+    return { tls: { ca: readFileSync(redisCa, 'utf8') } }
+  } catch (error) {
+    throw new StartupError(`PUNCTUAL_REDIS_CA cannot be read: ${reasonOf(error)}.`, { cause: error })
   }
 }
 

@@ -1,30 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import type { ApiToken, HttpQueue, TeamSettings } from '../controller/kinds.ts'
+import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/leading.ts'
+import { createElector } from '../kubernetes/elector.ts'
+import { createLeaseStore } from '../kubernetes/elector-lease.ts'
+import { createEventRecorder } from '../kubernetes/event-recorder.ts'
+import { API_TOKENS, HTTP_QUEUES, TEAM_SETTINGS } from '../kubernetes/own-kinds.ts'
 import { describeSettings, type ControllerSettings } from '../settings/role-settings.ts'
+import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './base-url.ts'
+import { openCluster } from './cluster-part.ts'
+import { startLeading } from './controller-part.ts'
+import { openLateEngine } from './late-engine.ts'
 import { runUntilSignalled } from './lifecycle.ts'
-import { EXECUTOR_COMMAND_TIMEOUT_MS, openStore } from './store.ts'
-import { createTelemetry, redisCheck } from './telemetry-part.ts'
+import { createTelemetry } from './telemetry-part.ts'
+
+const LEASE_NAME = 'punctual-controller'
 
 export async function runController(settings: ControllerSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
-  const { logger, metrics } = telemetry
+  const { logger } = telemetry
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle) => {
-    const store = await openStore({
-      url: settings.redisUrl,
-      name: 'punctual-controller',
-      commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
-      shards: settings.shards,
-      allowUnsafeRedis: settings.allowUnsafeRedis,
+    const context = { telemetry, lifecycle }
+    const engine = await openLateEngine(settings, { name: 'punctual-controller', ...context })
+    const cluster = openCluster(
+      { namespaces: settings.watchNamespaces, fieldManager: 'punctual-controller' },
+      context,
+    )
+    const kinds = {
+      queues: cluster.openKind<HttpQueue>(HTTP_QUEUES, QUEUE_INDEXES),
+      teams: cluster.openKind<TeamSettings>(TEAM_SETTINGS, {}),
+      tokens: cluster.openKind<ApiToken>(API_TOKENS, TOKEN_INDEXES),
+    }
+    const metrics = createReconcileMetrics(telemetry.registry)
+    const elector = createElector({
+      store: createLeaseStore(cluster.transport, { namespace: settings.podNamespace, name: LEASE_NAME }),
+      // A pod that starts anew keeps its name, and is another process all the same.
+      identity: `${settings.podName}_${randomBytes(4).toString('hex')}`,
+      clock: systemClock,
       logger,
       metrics,
-      lifecycle,
+      random: Math.random,
     })
     const port = await telemetry.startOpsServer({
       host: settings.host,
       port: settings.opsPort,
-      checks: [redisCheck(store.connection)],
+      checks: [engine.check, ...Object.values(kinds).map(({ check }) => check)],
+      lifeChecks: [{ name: 'leading', failure: () => elector.failure() }],
       lifecycle,
     })
+    const events = createEventRecorder({
+      transport: cluster.transport,
+      source: { controller: 'punctual.dev/controller', instance: settings.podName },
+      clock: systemClock,
+      logger,
+      metrics,
+      random: Math.random,
+      newId: () => randomBytes(5).toString('hex'),
+    })
+    lifecycle.onStop('events', () => events.stop())
+    startLeading(settings, { telemetry, engine, cluster, kinds, leadership: elector, events, metrics })
+    // Stopped first: its terms end, and with them all that writes; then the lease is given away.
+    lifecycle.onStop('leading', () => elector.stop())
+    elector.start()
     logger.info('The controller runs', { opsUrl: baseUrl(settings.host, port) })
   })
 }

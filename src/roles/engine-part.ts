@@ -18,6 +18,7 @@ export interface OpenEngine {
 export async function openEngine(
   settings: {
     readonly redisUrl: string
+    readonly redisCa: string | null
     readonly shards: number
     readonly allowUnsafeRedis: boolean
     readonly secretsKey: KeyObject
@@ -32,6 +33,7 @@ export async function openEngine(
   const { logger, metrics } = role.telemetry
   const store = await openStore({
     url: settings.redisUrl,
+    redisCa: settings.redisCa,
     name: role.name,
     commandTimeoutMs: role.commandTimeoutMs,
     shards: settings.shards,

@@ -19,6 +19,7 @@ import { VERSION } from './version.ts'
 /** Starts an executor on a store; it is stopped with the lifecycle. */
 export async function startExecutor(options: {
   redisUrl: string
+  redisCa?: string | null
   store: Store
   egress: EgressGuard
   teams: TeamSettingsSource
@@ -33,6 +34,7 @@ export async function startExecutor(options: {
   const { engine } = store
   const listener = await connectRedis({
     url: options.redisUrl,
+    redisCa: options.redisCa ?? null,
     name: 'punctual-hints',
     commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
     logger,

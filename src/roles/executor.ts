@@ -31,6 +31,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
     })
     executor = await startExecutor({
       redisUrl: settings.redisUrl,
+      redisCa: settings.redisCa,
       store,
       egress: await openEgress(settings, settings.redisUrl),
       teams: await startCompiledSettings(engine, { telemetry, lifecycle }),

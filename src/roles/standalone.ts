@@ -148,6 +148,7 @@ async function startOwnExecutor(
   })
   return startExecutor({
     redisUrl,
+    redisCa: settings.redisCa,
     store,
     egress: context.egress,
     teams: context.teams,

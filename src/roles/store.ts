@@ -20,6 +20,7 @@ export interface Store {
 /** Connects to Redis, checks that it keeps jobs, and opens the engine on it. Throws StartupError. */
 export async function openStore(options: {
   url: string
+  redisCa: string | null
   name: string
   commandTimeoutMs: number
   shards: number
@@ -30,9 +31,14 @@ export async function openStore(options: {
 }): Promise<Store> {
   const { logger, metrics } = options
   const connection = await connectRedis(options)
-  options.lifecycle.onStop(`${options.name} connection`, () => connection.disconnect())
-  await checkRedisIsSafe(connection, { override: options.allowUnsafeRedis, logger })
-  const jobIds = await openInstallation(connection, options.shards)
-  const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
-  return { connection, engine: createEngine({ runner, jobIds, logger, metrics }) }
+  try {
+    await checkRedisIsSafe(connection, { override: options.allowUnsafeRedis, logger })
+    const jobIds = await openInstallation(connection, options.shards)
+    const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
+    options.lifecycle.onStop(`${options.name} connection`, () => connection.disconnect())
+    return { connection, engine: createEngine({ runner, jobIds, logger, metrics }) }
+  } catch (error) {
+    connection.disconnect()
+    throw error
+  }
 }

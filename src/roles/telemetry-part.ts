@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -11,6 +12,8 @@ type LoggerOptions = Parameters<typeof createLogger>[0]
 export interface Telemetry {
   readonly logger: Logger
   readonly metrics: Metrics
+  /** For the series of one role alone. */
+  readonly registry: Registry
   /**
    * Answers the port. Started before what works, it is stopped after it: while a role ends it is alive and not ready.
    */
@@ -18,6 +21,7 @@ export interface Telemetry {
     host: string
     port: number
     checks: readonly ReadinessCheck[]
+    lifeChecks?: readonly ReadinessCheck[]
     lifecycle: Lifecycle
   }): Promise<number>
 }
@@ -27,17 +31,19 @@ export function createTelemetry(settings: {
   logFormat: LoggerOptions['format']
 }): Telemetry {
   const logger = createLogger({ level: settings.logLevel, format: settings.logFormat })
-  const registry = createMetrics({ processMetrics: true })
+  const { metrics, registry, render } = createMetrics({ processMetrics: true })
   return {
     logger,
-    metrics: registry.metrics,
-    startOpsServer: async ({ host, port, checks, lifecycle }) => {
+    metrics,
+    registry,
+    startOpsServer: async ({ host, port, checks, lifeChecks = [], lifecycle }) => {
       const running = { name: 'running', failure: () => (lifecycle.isStopping() ? 'stopping' : null) }
       const server = createOpsServer({
         host,
         port,
         checks: [...checks, running],
-        renderMetrics: registry.render,
+        lifeChecks,
+        renderMetrics: render,
       })
       lifecycle.onStop('ops server', () => server.stop())
       return server.start()

@@ -3,6 +3,8 @@ import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
 
 export interface MetricsRegistry {
   readonly metrics: Metrics
+  /** For the series of single roles. */
+  readonly registry: Registry
   /** Everything in the Prometheus text format. */
   render(): Promise<{ contentType: string; body: string }>
 }
@@ -26,6 +28,7 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
   if (options.processMetrics) collectDefaultMetrics({ register: registry })
   return {
     metrics: { ...jobMetrics(registry), ...engineMetrics(registry) },
+    registry,
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }
 }

@@ -17,6 +17,8 @@ export interface OpsServerOptions {
   /** 0 = any free port. */
   readonly port: number
   readonly checks: readonly ReadinessCheck[]
+  /** What is wrong when the process should be started anew; nothing when left out. */
+  readonly lifeChecks?: readonly ReadinessCheck[]
   readonly renderMetrics: () => Promise<{ contentType: string; body: string }>
 }
 
@@ -74,7 +76,7 @@ async function answer(request: IncomingMessage, options: OpsServerOptions): Prom
   }
   switch (path) {
     case '/healthz':
-      return { status: 200, contentType: TEXT, body: 'ok\n' }
+      return liveness(options.lifeChecks ?? [])
     case '/readyz':
       return readiness(options.checks)
     case '/metrics':
@@ -82,6 +84,12 @@ async function answer(request: IncomingMessage, options: OpsServerOptions): Prom
     default:
       return { status: 404, contentType: TEXT, body: 'Try /healthz, /readyz or /metrics.\n' }
   }
+}
+
+async function liveness(checks: readonly ReadinessCheck[]): Promise<Answer> {
+  const failures = (await Promise.all(checks.map(failureOf))).filter((failure) => failure !== null)
+  const isAlive = failures.length === 0
+  return { status: isAlive ? 200 : 503, contentType: TEXT, body: `${isAlive ? 'ok' : failures.join('; ')}\n` }
 }
 
 async function readiness(checks: readonly ReadinessCheck[]): Promise<Answer> {

@@ -32,6 +32,22 @@ test('health, metrics, unknown paths and methods', async () => {
   expect(refused.headers.get('allow')).toBe('GET, HEAD')
 })
 
+test('health fails with its reason when the process must be started anew', async () => {
+  const stuck = { reason: null as string | null }
+  const server = createOpsServer({
+    host: '127.0.0.1',
+    port: 0,
+    checks: [],
+    lifeChecks: [{ name: 'leading', failure: () => stuck.reason }],
+    renderMetrics: async () => ({ contentType: 'text/plain', body: '' }),
+  })
+  opened.push(server)
+  const port = await server.start()
+  expect(await ask(port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' })
+  stuck.reason = 'work does not end'
+  expect(await ask(port, '/healthz')).toMatchObject({ status: 503, body: 'work does not end\n' })
+})
+
 test('ready only when every check is, and the answer names the one that is not', async () => {
   const down = { reason: null as string | null }
   const port = await make([

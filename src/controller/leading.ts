@@ -1,0 +1,142 @@
+import { reasonOf } from '../domain/errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ControllerMetrics } from '../ports/controller-metrics.ts'
+import type { EngineRecord } from '../ports/engine-record.ts'
+import type { EventRecorder } from '../ports/event-recorder.ts'
+import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { QueueCensus } from '../ports/queue-census.ts'
+import type { Reconciler } from '../ports/reconciler.ts'
+import type { ResourceView } from '../ports/resource-view.ts'
+import type { ResourceWriter } from '../ports/resource-writer.ts'
+import type { SecretReader } from '../ports/secret-reader.ts'
+import type { EngineTerms } from '../ports/settings-compiler.ts'
+import { queueKeyOf } from '../resources/queue-claim.ts'
+import { createEngineSession } from './engine-session.ts'
+import type { ApiToken, HttpQueue, TeamSettings } from './kinds.ts'
+import { createOrphanSweep } from './orphan-sweep.ts'
+import { createPushedQueues } from './pushed-queues.ts'
+import { createQueueCheck } from './queue-check.ts'
+import { createQueueCounters } from './queue-counters.ts'
+import { createQueueReconciler } from './queue-reconciler.ts'
+import { createStaleSettings } from './stale-settings.ts'
+import { createTeamReconciler, TEAM_SETTINGS_NAME } from './team-reconciler.ts'
+import { BY_HASH, createTokenReconciler } from './token-reconciler.ts'
+import { BY_QUEUE } from './vanished-queues.ts'
+
+/** The resources of one kind, as they are known and as they are written. */
+export interface KindAccess<T extends HttpQueue | TeamSettings | ApiToken> {
+  readonly view: ResourceView<T>
+  readonly writer: ResourceWriter<T>
+}
+
+export interface LeadingParts {
+  readonly queues: KindAccess<HttpQueue>
+  readonly teams: KindAccess<TeamSettings>
+  readonly tokens: KindAccess<ApiToken>
+  readonly secrets: SecretReader
+  readonly terms: EngineTerms
+  readonly census: QueueCensus
+  readonly record: EngineRecord
+  readonly events: EventRecorder
+  /** Whether resources of this namespace are ours to look at. */
+  readonly isWatched: (namespace: string) => boolean
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: ControllerMetrics
+}
+
+/** Indexes that the views must have. */
+export const QUEUE_INDEXES: Readonly<Record<string, (queue: HttpQueue) => readonly string[]>> = {
+  [BY_QUEUE]: (queue) => [queueKeyOf(queue)],
+}
+export const TOKEN_INDEXES: Readonly<Record<string, (token: ApiToken) => readonly string[]>> = {
+  [BY_HASH]: ({ spec }) => [spec.sha256],
+}
+
+/** Puts keys in line for the turns of each reconciler. */
+export interface TurnLines {
+  queue(key: ObjectKey, priority: 'high' | 'low'): void
+  team(key: ObjectKey, priority: 'high' | 'low'): void
+  token(key: ObjectKey, priority: 'high' | 'low'): void
+}
+
+/** What a leader does: the reconcilers, which are given turns, and the loops beside them. */
+export interface Leading {
+  readonly queues: Reconciler
+  readonly teams: Reconciler
+  readonly tokens: Reconciler
+  /** What a token gives a turn to: every token of its hash, for the oldest counts. */
+  tokenKeysOf(token: ApiToken): readonly ObjectKey[]
+  /** The loops of one time of leading; ends with the signal, when none is under way. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
+  const { queues, teams, tokens } = parts
+  const engine = createEngineSession(parts)
+  const loops = createLoops(parts, lines)
+  const { counters, sweep, pushed } = loops
+  const stale = createStaleSettings({ ...parts, engine, lines })
+  const lookForStale = async (signal: AbortSignal): Promise<void> => {
+    try {
+      await stale.look(signal)
+    } catch (error) {
+      if (signal.aborted) return
+      parts.logger.warn('Settings without a resource could not be looked for', { reason: reasonOf(error) })
+    }
+  }
+  /** Everything is compiled anew; what no resource stands for any more is looked for. */
+  const onOpen = (signal: AbortSignal): void => {
+    for (const queue of queues.view.all()) lines.queue(queueKeyOf(queue), 'low')
+    for (const settings of teams.view.all()) lines.team(ownKeyOf(settings), 'low')
+    for (const token of tokens.view.all()) lines.token(ownKeyOf(token), 'low')
+    sweep.request()
+    void lookForStale(signal)
+  }
+  const shared = { ...parts, engine }
+  return {
+    queues: createQueueReconciler({
+      ...{ ...shared, ...queues, check: createQueueCheck(), vanished: sweep },
+      countsOf: (key) => counters.of(key),
+    }),
+    teams: createTeamReconciler({
+      ...{ ...shared, ...teams },
+      waitingOf: (namespace) => pushed.waitingOf(namespace),
+    }),
+    tokens: createTokenReconciler({ ...shared, ...tokens }),
+    // One that is deleted is in no index any more, and needs its turn all the same.
+    tokenKeysOf: (token) => [
+      ...new Set([token, ...tokens.view.byIndex(BY_HASH, token.spec.sha256)].map(ownKeyOf)),
+    ],
+    run: async (signal) => {
+      await Promise.all([engine.run(signal, () => onOpen(signal)), loops.run(signal)])
+    },
+  }
+}
+
+/** What goes round beside the turns. */
+function createLoops(parts: LeadingParts, lines: TurnLines) {
+  const { queues } = parts
+  const shared = { ...parts, ...queues }
+  const counters = createQueueCounters({ ...shared, enqueue: (key) => lines.queue(key, 'low') })
+  const sweep = createOrphanSweep({ ...shared, enqueue: (key) => lines.queue(key, 'high') })
+  const onWaiting = (namespace: string): void => lines.team(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low')
+  const pushed = createPushedQueues({ ...shared, onWaiting })
+  return {
+    ...{ counters, sweep, pushed },
+    /** Before the first list every queue would look as if it had no resource. */
+    run: async (signal: AbortSignal): Promise<void> => {
+      try {
+        await queues.view.whenSynced(signal)
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+      await Promise.all([counters.run(signal), sweep.run(signal), pushed.run(signal)])
+    },
+  }
+}
+
+function ownKeyOf({ metadata }: KubeObject): ObjectKey {
+  return `${metadata.namespace}/${metadata.name}`
+}

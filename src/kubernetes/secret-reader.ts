@@ -1,0 +1,26 @@
+import type { SecretReader } from '../ports/secret-reader.ts'
+import { isFault } from './api-errors.ts'
+import { objectPath, type ResourceKind } from './resource-path.ts'
+import type { Transport } from './transport.ts'
+
+const SECRETS: ResourceKind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }
+
+/** Needs the right to get Secrets by name, not to list or watch them. */
+export function createSecretReader(transport: Transport): SecretReader {
+  return {
+    read: async (namespace, name) => {
+      try {
+        const { data = {} } = await transport.request<{ readonly data?: Readonly<Record<string, string>> }>({
+          method: 'GET',
+          path: objectPath(SECRETS, { namespace, name }),
+        })
+        return Object.fromEntries(
+          Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64')]),
+        )
+      } catch (error) {
+        if (isFault(error, 'not_found')) return null
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { loadClusterConfig } from '../kubernetes/cluster-config.ts'
+import { createTransport, type Transport } from '../kubernetes/transport.ts'
+import type { ClusterMetrics } from '../ports/cluster-metrics.ts'
+import type { KubeObject } from '../ports/kube-object.ts'
+import type { ResourceView } from '../ports/resource-view.ts'
+import type { ResourceWriter } from '../ports/resource-writer.ts'
+import { createResourceView } from '../kubernetes/resource-view.ts'
+import { createResourceWriter } from '../kubernetes/resource-writer.ts'
+import type { ResourceKind } from '../kubernetes/resource-path.ts'
+import { createClusterMetrics } from '../telemetry/cluster-metrics.ts'
+import type { ReadinessCheck } from '../telemetry/ops-server.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Telemetry } from './telemetry-part.ts'
+import { VERSION } from './version.ts'
+
+/** The Kubernetes API of the cluster that this process is in, or that KUBECONFIG names. */
+export interface Cluster {
+  readonly transport: Transport
+  /** A kind with a live copy, which begins at once and ends with the lifecycle. */
+  openKind<T extends KubeObject>(
+    kind: ResourceKind,
+    indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
+  ): OpenKind<T>
+}
+
+export interface OpenKind<T extends KubeObject> {
+  readonly view: ResourceView<T>
+  readonly writer: ResourceWriter<T>
+  readonly check: ReadinessCheck
+}
+
+export interface ClusterOptions {
+  /** To look at; null = all. */
+  readonly namespaces: readonly string[] | null
+  /** Who the fields that this role writes belong to. */
+  readonly fieldManager: string
+}
+
+/** @throws StartupError when no cluster is named */
+export function openCluster(
+  { namespaces, fieldManager }: ClusterOptions,
+  { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+): Cluster {
+  const metrics: ClusterMetrics = createClusterMetrics(telemetry.registry)
+  const transport = createTransport({
+    config: loadClusterConfig(null),
+    clock: systemClock,
+    metrics,
+    userAgent: `punctual/${VERSION}`,
+  })
+  lifecycle.onStop('Kubernetes connections', () => transport.close())
+  return {
+    transport,
+    openKind: <T extends KubeObject>(
+      kind: ResourceKind,
+      indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
+    ) => {
+      const { logger } = telemetry
+      const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
+      const view = createResourceView<T>({ ...shared, kind, namespaces, indexes })
+      lifecycle.onStop(`${kind.plural} view`, () => view.stop())
+      view.start()
+      const check = { name: kind.plural, failure: () => (view.isSynced() ? null : 'not listed yet') }
+      return { view, writer: createResourceWriter<T>({ transport, kind, fieldManager }), check }
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { ApiToken, HttpQueue, TeamSettings } from '../controller/kinds.ts'
+import { createLeading, type Leading, type TurnLines } from '../controller/leading.ts'
+import { createEngineRecord } from '../kubernetes/engine-record.ts'
+import { createRunner, type Runner } from '../kubernetes/runner.ts'
+import { createSecretReader } from '../kubernetes/secret-reader.ts'
+import type { EventRecorder } from '../ports/event-recorder.ts'
+import type { KubeObject } from '../ports/kube-object.ts'
+import type { Leadership } from '../ports/leadership.ts'
+import type { ReconcileMetrics } from '../ports/reconcile-metrics.ts'
+import type { Reconciler } from '../ports/reconciler.ts'
+import { queueKeyOf } from '../resources/queue-claim.ts'
+import type { ControllerSettings } from '../settings/role-settings.ts'
+import { createControllerMetrics } from '../telemetry/controller-metrics.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
+import type { Cluster, OpenKind } from './cluster-part.ts'
+import type { LateEngine } from './late-engine.ts'
+import type { Telemetry } from './telemetry-part.ts'
+
+/** The ConfigMap that says which engine was known last. */
+const STATE_NAME = 'punctual-state'
+
+export interface OwnKinds {
+  readonly queues: OpenKind<HttpQueue>
+  readonly teams: OpenKind<TeamSettings>
+  readonly tokens: OpenKind<ApiToken>
+}
+
+/** Gives the reconcilers their turns, and runs the loops beside them, whenever this process leads. */
+export function startLeading(
+  settings: ControllerSettings,
+  parts: {
+    readonly telemetry: Telemetry
+    readonly engine: LateEngine
+    readonly cluster: Cluster
+    readonly kinds: OwnKinds
+    readonly leadership: Leadership
+    readonly events: EventRecorder
+    readonly metrics: ReconcileMetrics
+  },
+): void {
+  const { kinds, engine, cluster, leadership, events } = parts
+  const { logger, registry } = parts.telemetry
+  const namespaces = settings.watchNamespaces === null ? null : new Set(settings.watchNamespaces)
+  const lines: TurnLines = {
+    queue: (key, priority) => runners.queue.enqueue(key, priority),
+    team: (key, priority) => runners.team.enqueue(key, priority),
+    token: (key, priority) => runners.token.enqueue(key, priority),
+  }
+  const leading: Leading = createLeading(
+    {
+      ...kinds,
+      secrets: createSecretReader(cluster.transport),
+      terms: engine.terms,
+      census: engine.census,
+      record: createEngineRecord(cluster.transport, { namespace: settings.podNamespace, name: STATE_NAME }),
+      events,
+      isWatched: (namespace) => namespaces === null || namespaces.has(namespace),
+      clock: systemClock,
+      logger,
+      metrics: createControllerMetrics(registry),
+    },
+    lines,
+  )
+  const runner = <T extends KubeObject>(
+    name: string,
+    { view }: OpenKind<T>,
+    reconciler: Reconciler,
+    keysOf?: (object: T) => readonly string[],
+  ): Runner =>
+    createRunner<T>({
+      ...{ name, view, reconciler, leadership, logger, metrics: parts.metrics },
+      ...(keysOf === undefined ? {} : { keysOf }),
+      clock: systemClock,
+      random: Math.random,
+    })
+  const runners = {
+    queue: runner('httpqueue', kinds.queues, leading.queues, (queue) => [queueKeyOf(queue)]),
+    team: runner('teamsettings', kinds.teams, leading.teams),
+    token: runner('apitoken', kinds.tokens, leading.tokens, (token) => leading.tokenKeysOf(token)),
+  }
+  leadership.onLead((signal) => leading.run(signal))
+  for (const one of Object.values(runners)) one.start()
+}

@@ -1,0 +1,129 @@
+import { reasonOf, StartupError, StoreUnavailableError, StoreUnreachableError } from '../domain/errors.ts'
+import type { BacklogReader } from '../ports/backlog.ts'
+import type { WakeHints } from '../ports/job-source.ts'
+import type { QueueCensus } from '../ports/queue-census.ts'
+import type { EngineTerms } from '../ports/settings-compiler.ts'
+import { createBacklogReader } from '../redis/backlog-reader.ts'
+import { connectRedis } from '../redis/connection.ts'
+import { createEngineTerms } from '../redis/engine-terms.ts'
+import { createQueueCensus } from '../redis/queue-census.ts'
+import { subscribeToWakeHints } from '../redis/wake-hints.ts'
+import type { ControllerSettings } from '../settings/role-settings.ts'
+import type { ReadinessCheck } from '../telemetry/ops-server.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
+import { openEngine } from './engine-part.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
+import { redisCheck, type Telemetry } from './telemetry-part.ts'
+
+/**
+ * The engine of a role that works without it for a while: resources must be let go, and say what is wrong, also when
+ * Redis is not there at the start. Until it is, everything throws StoreUnavailableError.
+ */
+export interface LateEngine {
+  readonly terms: EngineTerms
+  readonly census: QueueCensus
+  readonly backlog: BacklogReader
+  readonly hints: WakeHints
+  readonly check: ReadinessCheck
+}
+
+const OPEN_AGAIN_MS = 2_000
+
+type Role = { readonly name: string; readonly telemetry: Telemetry; readonly lifecycle: Lifecycle }
+
+/** @throws StartupError when Redis answers and is not one to work with */
+export async function openLateEngine(settings: ControllerSettings, role: Role): Promise<LateEngine> {
+  const { logger } = role.telemetry
+  const engine = new OpenedLater()
+  const open = async (): Promise<void> => engine.opened(await openParts(settings, role))
+  let cancel = (): void => undefined
+  let isStopped = false
+  role.lifecycle.onStop('late engine', () => {
+    isStopped = true
+    cancel()
+  })
+
+  function openLater(): void {
+    if (isStopped) return
+    cancel = systemClock.after(OPEN_AGAIN_MS, () => {
+      open().then(
+        () => logger.info('Redis answers'),
+        (error: unknown) => {
+          const log = error instanceof StoreUnreachableError ? 'debug' : 'error'
+          logger[log]('Redis cannot be used yet', { reason: reasonOf(error) })
+          openLater()
+        },
+      )
+    })
+  }
+
+  try {
+    await open()
+  } catch (error) {
+    if (error instanceof StartupError && !(error instanceof StoreUnreachableError)) throw error
+    logger.warn('Redis does not answer; it is tried again', { reason: reasonOf(error) })
+    openLater()
+  }
+  return engine
+}
+
+class OpenedLater implements LateEngine {
+  #parts: LateEngine | null = null
+  readonly #listeners = new Set<(shard: number) => void>()
+
+  readonly terms: EngineTerms = {
+    facts: () => this.#use(({ terms }) => terms.facts()),
+    begin: (earlier) => this.#use(({ terms }) => terms.begin(earlier)),
+  }
+  readonly census: QueueCensus = {
+    count: (places) => this.#use(({ census }) => census.count(places)),
+    pushed: (limit) => this.#use(({ census }) => census.pushed(limit)),
+    page: (cursor) => this.#use(({ census }) => census.page(cursor)),
+  }
+  readonly backlog: BacklogReader = {
+    read: (horizonMs) => this.#use(({ backlog }) => backlog.read(horizonMs)),
+  }
+  readonly hints: WakeHints = {
+    onWake: (listener) => {
+      this.#listeners.add(listener)
+      return () => this.#listeners.delete(listener)
+    },
+  }
+  readonly check: ReadinessCheck = {
+    name: 'redis',
+    failure: () => this.#use(({ check }) => check.failure()),
+  }
+
+  opened(parts: LateEngine): void {
+    this.#parts = parts
+    parts.hints.onWake((shard) => {
+      for (const listener of this.#listeners) listener(shard)
+    })
+  }
+
+  async #use<T>(run: (parts: LateEngine) => T | Promise<T>): Promise<T> {
+    if (this.#parts === null) throw new StoreUnavailableError('it has not answered yet')
+    return run(this.#parts)
+  }
+}
+
+async function openParts(settings: ControllerSettings, role: Role): Promise<LateEngine> {
+  const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
+  const { store, box } = await openEngine(settings, { ...role, commandTimeoutMs })
+  const listener = await connectRedis({
+    url: settings.redisUrl,
+    redisCa: settings.redisCa,
+    name: 'punctual-hints',
+    commandTimeoutMs,
+    logger: role.telemetry.logger,
+  })
+  role.lifecycle.onStop('hint connection', () => listener.disconnect())
+  return {
+    terms: createEngineTerms(store.engine, box),
+    census: createQueueCensus(store.engine),
+    backlog: createBacklogReader(store.engine),
+    hints: await subscribeToWakeHints(listener),
+    check: redisCheck(store.connection),
+  }
+}

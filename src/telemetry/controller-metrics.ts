@@ -1,0 +1,42 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { ControllerMetrics } from '../ports/controller-metrics.ts'
+
+/** The series of the controller about resources and engine. */
+export function createControllerMetrics(registry: Registry): ControllerMetrics {
+  const registers = [registry]
+  const losses = new Counter({
+    name: 'punctual_engine_losses_total',
+    help: 'Times that the engine was found to be another one or an older copy.',
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of ['EngineLost', 'EngineRestored']) losses.inc({ reason }, 0)
+  const leftBehind = new Counter({
+    name: 'punctual_queues_left_behind_total',
+    help: 'Deleted resources that were let go although Redis did not answer.',
+    registers,
+  })
+  const orphans = new Gauge({
+    name: 'punctual_orphan_queues',
+    help: 'Queues in force without a resource, as found last.',
+    registers,
+  })
+  const waiting = new Gauge({
+    name: 'punctual_pushed_queues_waiting',
+    help: 'Pushed queues that get no resource because their namespace has too many.',
+    registers,
+  })
+  const statuses = new Counter({
+    name: 'punctual_statuses_written_total',
+    help: 'Statuses written, by kind.',
+    labelNames: ['kind'],
+    registers,
+  })
+  return {
+    engineLost: (reason) => losses.inc({ reason }),
+    queueLeftBehind: () => leftBehind.inc(),
+    orphanQueues: (count) => orphans.set(count),
+    pushedQueuesWaiting: (count) => waiting.set(count),
+    statusWritten: (kind) => statuses.inc({ kind }),
+  }
+}
