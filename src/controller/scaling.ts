@@ -152,7 +152,6 @@ class ScalingTerm {
     if (!this.#mayWrite()) return
     await this.#options.fleet.scaleTo(change.replicas)
     this.#copy = { fleet: { ...fleet, desired: change.replicas }, atMs: this.#options.clock.monotonicMs() }
-    this.#markedAtMs = null
     this.#report.scaled(fleet, change)
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { createScaling } from '../../../src/controller/scaling.ts'
 import type { ScalingSettings } from '../../../src/controller/scaling-plan.ts'
+import { OLD_READY_MS } from '../../../src/domain/limits.ts'
 import { ResourceApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Backlog, BacklogReader } from '../../../src/ports/backlog.ts'
 import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
@@ -170,6 +171,16 @@ test('reads the fleet anew before it writes', async () => {
   expect(written()).toEqual([])
 })
 
+test('what it planned on an old copy of the fleet leaves no trace', async () => {
+  const { clock, world, written } = start()
+  await clock.advance(1)
+  world.fleet = fleetOf(5)
+  world.work = work(1000, { oldestReadyMs: OLD_READY_MS + 1 })
+  await clock.advance(1000)
+  // Nothing was raised just now: jobs that are old ask for one more at once.
+  expect(written()).toEqual([6])
+})
+
 test('marks what the pods hold, and shrinks at the next look', async () => {
   const { clock, world, scaleTo, markBusy, events } = start({ desired: 3 })
   const held = new Map([['executor-a', 7]])
@@ -219,6 +230,11 @@ test('holds the number while Redis is away, says so again every ten minutes, and
   expect([written(), gauges['active']]).toEqual([[], true])
   await clock.advance(6000)
   expect(written()).toEqual([0])
+  backlog.rule = () => {
+    throw new StoreUnavailableError('connection refused')
+  }
+  await clock.advance(1000)
+  expect(events.filter(({ reason }) => reason === 'MetricUnavailable')).toHaveLength(3)
 })
 
 test('tries a refused write again with growing pauses, and says why it could not', async () => {
@@ -301,6 +317,16 @@ test('writes nothing once it may not lead any more', async () => {
   world.isLeader = false
   world.work = work(1000)
   await clock.advance(10_000)
+  expect(written()).toEqual([])
+})
+
+test('a look that its signal ends writes nothing', async () => {
+  const { clock, backlog, written } = start()
+  backlog.rule = null
+  await clock.advance(1000)
+  const stopped = stop()
+  backlog.next.answer(work(1000))
+  await stopped
   expect(written()).toEqual([])
 })
 
