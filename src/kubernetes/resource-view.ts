@@ -8,7 +8,7 @@ export interface ResourceViewOptions<T extends KubeObject> extends Omit<
   ReflectorOptions<T>,
   'sink' | 'namespace'
 > {
-  /** Only these, each listed and watched on its own, so that rights in them are enough; null = all. */
+  /** Only these, at least one, each listed and watched on its own, so that rights in them are enough; null = all. */
   readonly namespaces: readonly string[] | null
   /** By name, for `byIndex`. */
   readonly indexes: Readonly<Record<string, Index<T>>>
@@ -25,7 +25,7 @@ export function createResourceView<T extends KubeObject>(
 ): LiveResourceView<T> {
   const { namespaces, indexes, logger } = options
   const store = new ObjectStore<T>(logger, indexes)
-  const scopes = namespaces ?? [null]
+  const scopes = namespaces === null ? [null] : [...new Set(namespaces)]
   const unlisted = new Set<string | null>(scopes)
   const synced = Promise.withResolvers<void>()
   const sink = {

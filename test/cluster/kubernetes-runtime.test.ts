@@ -1,6 +1,7 @@
 /** Our transport, view and writer against a real API server: what the fake only believes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { loadClusterConfig } from '../../src/kubernetes/cluster-config.ts'
+import { watchObjects } from '../../src/kubernetes/reflector-watch.ts'
 import { createResourceView, type LiveResourceView } from '../../src/kubernetes/resource-view.ts'
 import { createResourceWriter } from '../../src/kubernetes/resource-writer.ts'
 import { createTransport } from '../../src/kubernetes/transport.ts'
@@ -162,6 +163,21 @@ describe('a view', () => {
     await writer.remove(refOf(one))
     await until('the changes', () => changes.length === 3)
     expect(changes).toEqual(['+one', '~one', '-one'])
+  })
+
+  test('is told that a version of long ago is expired', async () => {
+    const options = {
+      clock: systemClock,
+      logger: quietLogger,
+      metrics: quietClusterMetrics,
+      transport,
+      random: Math.random,
+      kind: KIND,
+      namespace,
+      sink: { replace: () => undefined, put: () => undefined, remove: () => undefined },
+    }
+    const story = await watchObjects<Queue>(options, '1', AbortSignal.timeout(10_000))
+    expect(story).toMatchObject({ end: 'expired', events: 0, error: { fault: 'gone' } })
   })
 
   test('stays as the API server is after hundreds of writes', async () => {

@@ -484,7 +484,7 @@ describe('several namespaces', () => {
     put('one', 'one', 'a')
     put('two', 'two', 'b')
     put('hidden', 'hidden', 'c')
-    view = createView(['a', 'b'])
+    view = createView(['a', 'b', 'a'])
     server.faults.add({ verb: 'list', path: '/b/', effect: { do: 'answer', code: 500 } })
     view.start()
     await until('the first failure', () => pauses.length === 1)
