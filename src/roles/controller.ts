@@ -11,6 +11,7 @@ import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './base-url.ts'
 import { openCluster } from './cluster-part.ts'
 import { startLeading } from './controller-part.ts'
+import { leadFirstToken } from './first-token-part.ts'
 import { openLateEngine } from './late-engine.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { createTelemetry } from './telemetry-part.ts'
@@ -61,6 +62,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     })
     lifecycle.onStop('events', () => events.stop())
     startLeading(settings, { telemetry, engine, cluster, kinds, leadership: elector, events, metrics })
+    leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })
     // Stopped first: its terms end, and with them all that writes; then the lease is given away.
     lifecycle.onStop('leading', () => elector.stop())
     elector.start()

@@ -65,5 +65,5 @@ test('each exception is needed, and no more', { timeout: 2 * LINT_TIMEOUT_MS }, 
   const { 'skip-check': exceptions } = parse(readFileSync(CONFIG, 'utf8')) as { 'skip-check': string[] }
   const { failed } = await lint(await renderChart(), 'CKV_NONE')
   const excepted = failed.filter((one) => !OF_THE_TEST_POD.includes(one)).map((one) => one.split(' ')[0])
-  expect([...new Set(excepted)].sort()).toEqual(exceptions.toSorted())
+  expect(new Set(excepted)).toEqual(new Set(exceptions))
 })
