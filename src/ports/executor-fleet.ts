@@ -9,7 +9,7 @@ export interface FleetState {
   /** Pods that exist and are not on their way out. */
   readonly current: number
   readonly ready: number
-  /** Someone else scales the Deployment: the name of an HPA or a ScaledObject; null = nobody. */
+  /** Someone else scales the Deployment: kind and name of an HPA or a ScaledObject; null = nobody. */
   readonly otherScaler: string | null
 }
 
