@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createManifestReader } from '../../src/resources/manifest-reader.ts'
 import { INVALID, KINDS, manifestOf, VALID } from '../samples/all.ts'
+import { oddSamples } from '../samples/odd-values.ts'
 import type { Sample } from '../samples/sample.ts'
-import { type AnyObject, newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
+import { type AnyObject, ApiRefusal, newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
 
 const VERSION = '/apis/punctual.dev/v1alpha1'
+const AT_ONCE = 8
 
 const api = openKubernetesApi(inject('clusterAccess'))
 const reader = createManifestReader('default')
@@ -49,6 +51,36 @@ describe('the API server refuses', () => {
     await expect(judge(sample)).rejects.toMatchObject({ message: said })
   })
 })
+
+test.each(KINDS)('API server and folder agree on odd values anywhere in $kind', async (kind) => {
+  const samples = oddSamples(kind)
+  const verdicts = await Promise.all(
+    batchesOf(samples, AT_ONCE).map(async (batch) => {
+      const differing: string[] = []
+      for (const sample of batch) if (!(await isAgreed(sample))) differing.push(sample.title)
+      return differing
+    }),
+  )
+
+  expect(samples.length).toBeGreaterThan(100)
+  expect(verdicts.flat()).toEqual([])
+})
+
+async function isAgreed(sample: Sample): Promise<boolean> {
+  const { problems } = reader.read('a.json', JSON.stringify(manifestOf(sample, sample.spec)))
+  const isTaken = await judge(sample).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ApiRefusal) return false
+      throw error
+    },
+  )
+  return isTaken === (problems.length === 0)
+}
+
+function batchesOf<T>(all: readonly T[], count: number): readonly T[][] {
+  return Array.from({ length: count }, (_, batch) => all.filter((_item, index) => index % count === batch))
+}
 
 /** The field, as an unknown one or as one with a fault; then the words of the rule. */
 function messagePattern({ field, rule }: (typeof INVALID)[number]): RegExp {

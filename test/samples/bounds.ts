@@ -3,6 +3,7 @@ import type { CrdSchema } from '../../src/resources/crd-file.ts'
 import { fieldName } from '../../src/resources/field-path.ts'
 import type { FieldPath } from '../../src/resources/field-path.ts'
 import type { InvalidSample, KindSamples, Sample } from './sample.ts'
+import { valueAt, withValueAt } from './value-at.ts'
 
 /** Samples made of a schema: every bound at its last valid value and one beyond, every type mistaken. */
 export interface BoundSamples {
@@ -158,19 +159,4 @@ function entries(schema: CrdSchema, { full }: Place, count: number): readonly un
     const own = keys.map((key) => [key, `${String((first as Record<string, unknown>)[key])}${index}`])
     return keys.length === 0 ? first : { ...(first as object), ...Object.fromEntries(own) }
   })
-}
-
-function valueAt(value: unknown, path: FieldPath): unknown {
-  return path.reduce<unknown>(
-    (at, part) => (at as Readonly<Record<string | number, unknown>> | undefined)?.[part],
-    value,
-  )
-}
-
-function withValueAt(value: unknown, path: FieldPath, next: unknown): unknown {
-  const [first, ...rest] = path
-  if (first === undefined) return next
-  const copy = structuredClone(value) as Record<string | number, unknown>
-  copy[first] = withValueAt(copy[first], rest, next)
-  return copy
 }
