@@ -21,6 +21,15 @@ export class StorageFullError extends Error {
   }
 }
 
+/** A role that runs cannot go on. It stops, and whoever runs it starts it anew; the message says why. */
+export class RoleEndedError extends Error {
+  readonly code = 'role_ended'
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options)
+    this.name = 'RoleEndedError'
+  }
+}
+
 /** An edit that the place where resources are kept does not take; the message says why. */
 export class EditRefusedError extends Error {
   readonly code = 'edit_refused'

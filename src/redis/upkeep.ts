@@ -225,14 +225,14 @@ async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
 }
 
 /**
- * The system queue was made at the start of every role. When it is gone, so is all data: somebody emptied Redis, or it
- * came back without its file. Without this queue new jobs would run and their callbacks wait for ever.
+ * The system queue was made at the start of every role. When it is gone, so is all data of the shard: a node of a
+ * Cluster came back without its file. Without this queue new jobs would run and their callbacks wait for ever.
  */
 async function mendSystemQueue(engine: Engine, keys: ShardKeys): Promise<void> {
   const { q } = keys.queue(SYSTEM_QUEUE)
   const made = await engine.runner.read((redis) => redis.hsetnx(q, 'a', '1'))
   if (made === 0) return
-  engine.logger.error('Redis has lost its data: all jobs and queues of before are gone. Restart every role', {
+  engine.logger.error('A shard has lost its data: its jobs and queues of before are gone', {
     shard: keys.shard,
   })
 }

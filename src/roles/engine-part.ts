@@ -1,6 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import { createEgressGuard, type EgressGuard } from '../outbound/egress-guard.ts'
+import { RoleEndedError } from '../domain/errors.ts'
 import { createCompiledSettings, type CompiledSettings } from '../redis/compiled-settings.ts'
+import { createInstallationWatch } from '../redis/installation-watch.ts'
 import { createSecretBox, type SecretBox } from '../redis/secret-box.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import type { Lifecycle } from './lifecycle.ts'
@@ -59,6 +61,23 @@ export async function startCompiledSettings(
   lifecycle.onStop('compiled settings', () => compiled.stop())
   await compiled.start()
   return compiled
+}
+
+/** Ends a role whose Redis was emptied or replaced: its next start begins on the data that is there then. */
+export async function endWithInstallation(store: Store, lifecycle: Lifecycle): Promise<void> {
+  const watch = createInstallationWatch({
+    connection: store.connection,
+    clock: systemClock,
+    onLost: () =>
+      lifecycle.fail(
+        new RoleEndedError(
+          'Redis has lost its data, or another took its place: the jobs and queues of before are gone. ' +
+            'A new start works on what is there now.',
+        ),
+      ),
+  })
+  lifecycle.onStop('installation watch', () => watch.stop())
+  await watch.start()
 }
 
 /** What calls may reach, as the installation says. The Redis that holds the jobs is never among it. */

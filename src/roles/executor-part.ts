@@ -8,6 +8,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
 import { connectRedis } from '../redis/connection.ts'
+import { executorIdOf } from '../redis/executor-id.ts'
 import { createJobSource } from '../redis/job-source.ts'
 import { createShardUpkeep } from '../redis/upkeep.ts'
 import { subscribeToWakeHints } from '../redis/wake-hints.ts'
@@ -18,6 +19,8 @@ import { VERSION } from './version.ts'
 
 /** Starts an executor on a store; it is stopped with the lifecycle. */
 export async function startExecutor(options: {
+  /** By which its calls are told from those of others: the pod's or the host's. */
+  name: string
   redisUrl: string
   redisCa?: string | null
   store: Store
@@ -61,7 +64,7 @@ export async function startExecutor(options: {
     logger,
     metrics,
     concurrency: options.concurrency,
-    newExecutorId: () => randomBytes(9).toString('base64url'),
+    newExecutorId: () => executorIdOf(options.name, randomBytes(9).toString('base64url')),
     random: Math.random,
     redisNowMs: (shard) => engine.runner.redisNowMs(shard),
   })

@@ -1,7 +1,7 @@
 import type { Executor } from '../executor/executor.ts'
 import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
 import { baseUrl } from './base-url.ts'
-import { openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
+import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
 import { startExecutor } from './executor-part.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
@@ -19,6 +19,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       lifecycle,
     })
     const { store } = engine
+    await endWithInstallation(store, lifecycle)
     let executor: Executor | null = null
     const port = await telemetry.startOpsServer({
       host: settings.host,
@@ -30,6 +31,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       lifecycle,
     })
     executor = await startExecutor({
+      name: settings.podName,
       redisUrl: settings.redisUrl,
       redisCa: settings.redisCa,
       store,

@@ -23,7 +23,7 @@ import { systemClock } from '../telemetry/system-clock.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import { startApi } from './api-part.ts'
 import { baseUrl, localHost } from './base-url.ts'
-import { openEgress } from './engine-part.ts'
+import { endWithInstallation, openEgress } from './engine-part.ts'
 import { startExecutor } from './executor-part.ts'
 import { showFirstJob } from './first-try.ts'
 import { applyFolderChange, createFolderEditor } from './folder-part.ts'
@@ -90,6 +90,7 @@ async function startParts(
     metrics,
     lifecycle,
   })
+  await endWithInstallation(store, lifecycle)
   const resources = await openResources(settings, folder, store, context)
   const egress = await openEgress(settings, redisUrl)
   const executor = await startOwnExecutor(settings, redisUrl, {
@@ -147,6 +148,7 @@ async function startOwnExecutor(
     lifecycle: context.lifecycle,
   })
   return startExecutor({
+    name: 'standalone',
     redisUrl,
     redisCa: settings.redisCa,
     store,

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
-import { StartupError } from '../domain/errors.ts'
+import { RoleEndedError, StartupError } from '../domain/errors.ts'
 import {
   loadApiSettings,
   loadControllerSettings,
@@ -96,9 +96,9 @@ export async function runProgram(
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return commanderExitCode(error)
-    if (error instanceof StartupError) {
+    if (error instanceof StartupError || error instanceof RoleEndedError) {
       for (const line of error.message.split('\n')) writeError(`punctual: ${line}\n`)
-      return MISUSE
+      return error instanceof StartupError ? MISUSE : 1
     }
     writeError(`punctual: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
     return 1

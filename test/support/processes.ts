@@ -95,6 +95,8 @@ function parseLine(line: string): LogLine | null {
 export interface StopExpectation {
   /** Messages at level error that the test provoked. */
   readonly errors?: readonly string[]
+  /** Lines on standard error that it provoked. */
+  readonly errorLines?: readonly string[]
   readonly timeoutMs?: number
 }
 
@@ -116,13 +118,18 @@ export async function stopProgram(program: Program, expectation: StopExpectation
 }
 
 /** What a role wrote that it must never write, whatever was done to it. */
-export function complaintsAbout(program: Program, { errors = [] }: StopExpectation = {}): string[] {
+export function complaintsAbout(
+  program: Program,
+  { errors = [], errorLines = [] }: StopExpectation = {},
+): string[] {
   const unexpected = program.log.filter(
     (line) => (line.level === 'error' || line.level === 'fatal') && !errors.includes(line.msg),
   )
   return [
     ...program.strayLines.map((line) => `not JSON: ${line}`),
-    ...program.errorLines.map((line) => `on standard error: ${line}`),
+    ...program.errorLines
+      .filter((line) => !errorLines.includes(line))
+      .map((line) => `on standard error: ${line}`),
     ...unexpected.map((line) => `logged ${JSON.stringify(line)}`),
   ]
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { SHARDS_MAX } from '../../../src/domain/limits.ts'
-import { createShardKeys } from '../../../src/redis/keys.ts'
+import { absentKeyBeside, createShardKeys, TEAMS_KEY, TOKENS_KEY } from '../../../src/redis/keys.ts'
 import { SHARD_TAGS } from '../../../src/redis/shard-tags.ts'
 
 const SLOTS = 16_384
@@ -70,14 +70,22 @@ describe('slots are spread evenly', () => {
 test('every key of a shard is in its one slot', () => {
   for (let shard = 0; shard < SHARDS_MAX; shard += 1) {
     const keys = createShardKeys(shard)
-    const { held, minute, index, idempotency, queue, trash, shard: _number, ...plain } = keys
+    const { held, minute, index, idempotency, pushedBucket, queue, trash, shard: _number, ...plain } = keys
     const all = [
       ...Object.values(plain),
       ...Object.values(queue('12')),
-      ...[held('ex'), minute(5), index(6), idempotency(7), trash('12', 'b')],
+      ...[held('ex'), minute(5), index(6), idempotency(7), pushedBucket('1200'), trash('12', 'b')],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)
     expect(new Set(all).size).toBe(all.length)
+  }
+})
+
+test('a key that never exists lies beside those of a step, in and out of a shard', () => {
+  for (const key of [createShardKeys(3).ring, TEAMS_KEY, TOKENS_KEY]) {
+    const absent = absentKeyBeside([key])
+    expect(absent).toMatch(/^punctual:/)
+    expect(slotOf(absent)).toBe(slotOf(key))
   }
 })
 
