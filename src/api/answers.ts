@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ValidationProblem } from '../contract/field-errors.ts'
-import { EditRefusedError, StorageFullError, StoreUnavailableError } from '../domain/errors.ts'
+import {
+  EditRefusedError,
+  ResourceApiError,
+  StorageFullError,
+  StoreUnavailableError,
+} from '../domain/errors.ts'
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import type { Logger } from '../ports/logger.ts'
 
@@ -70,12 +75,18 @@ export function answerFault(
     answerRetryLater(response, 503, 'The job store is not available, try again')
   } else if (fault instanceof StorageFullError) {
     answerRetryLater(response, 503, 'The job store is full')
+  } else if (fault instanceof ResourceApiError) {
+    answerRetryLater(response, 503, 'The Kubernetes API is not available, try again', retryAfterOf(fault))
   } else if (fault instanceof EditRefusedError) {
     answerError(response, 409, fault.message)
   } else {
     logger.error('request failed', { method: request.method, path: pathOf(request), fault })
     answerError(response, 500, 'Internal server error')
   }
+}
+
+function retryAfterOf({ retryAfterMs }: ResourceApiError): number {
+  return retryAfterMs === null ? RETRY_AFTER_SECONDS : Math.max(1, Math.ceil(retryAfterMs / 1000))
 }
 
 /** Without the query string, which may carry what does not belong in a log. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { StorageFullError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { ResourceApiError, StorageFullError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import {
   BEARER,
   call,
@@ -315,6 +315,27 @@ describe('429 and 503', () => {
     const answer = await push(own.port, GOOD)
     expect(answer).toMatchObject({ status: 429, text: JSON.stringify({ error }) })
     expect(answer.headers['retry-after']).toBe('60')
+    await own.close()
+  })
+
+  test.each([
+    [null, '2'],
+    [1_200, '2'],
+    [0, '1'],
+  ])('the Kubernetes API is away and asks for a pause of %s ms', async (retryAfterMs, seconds) => {
+    const fault = new ResourceApiError('unavailable', 'no answer', { retryAfterMs })
+    const away = () => Promise.reject(fault)
+    const own = await startApi({ editor: { edit: away, remove: away } })
+    const answer = await call(own.port, '/api/queues/1', {
+      method: 'PATCH',
+      headers: { ...BEARER, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(answer).toMatchObject({
+      status: 503,
+      text: '{"error":"The Kubernetes API is not available, try again"}',
+    })
+    expect(answer.headers['retry-after']).toBe(seconds)
     await own.close()
   })
 

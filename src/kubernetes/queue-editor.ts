@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from 'node:util'
+import { EditRefusedError, ResourceApiError } from '../domain/errors.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { KubeObject, ObjectRef } from '../ports/kube-object.ts'
+import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
+import type { ResourceView } from '../ports/resource-view.ts'
+import type { ResourceWriter } from '../ports/resource-writer.ts'
+import type { HttpQueueSpec } from '../resources/generated/kinds.ts'
+import { ORIGIN_LABEL, ownerOf, PUSH_ORIGIN, queueKey, queueKeyOf } from '../resources/queue-claim.ts'
+import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
+import { settingsOfSpec, specOfSettings } from '../resources/queue-spec.ts'
+import { pause } from './pause.ts'
+
+interface HttpQueue extends KubeObject {
+  readonly spec: HttpQueueSpec
+}
+
+/** Index of the view: `queueKeyOf`. */
+const BY_QUEUE = 'queue'
+
+export const EDITOR_INDEXES: Readonly<Record<string, (queue: HttpQueue) => readonly string[]>> = {
+  [BY_QUEUE]: (queue) => [queueKeyOf(queue)],
+}
+
+export interface QueueEditorParts {
+  readonly queues: Pick<QueueStore, 'get' | 'remove'>
+  readonly view: Pick<ResourceView<HttpQueue>, 'isSynced' | 'byIndex'>
+  readonly writer: Pick<ResourceWriter<HttpQueue>, 'create' | 'patchSpec' | 'remove' | 'read'>
+  /** Whether resources of this namespace are ours to write. */
+  readonly isWatched: (namespace: string) => boolean
+  readonly clock: Clock
+}
+
+/** An edit is answered when it is in force, or after this long with what was written. */
+const IN_FORCE_WAIT_MS = 2_000
+const IN_FORCE_LOOK_MS = 50
+/** A client does not wait longer for the API server; whether the write is done, is then not known. */
+const WRITE_TIMEOUT_MS = 5_000
+
+/**
+ * Edits go to the queue's HttpQueue, so that resource and engine agree; one that a push has made and that has none
+ * yet gets it. Throws EditRefusedError with the API server's own words, ResourceApiError when that is away.
+ */
+export function createResourceEditor(parts: QueueEditorParts): QueueEditor {
+  return {
+    edit: async (team, queueId, change) => {
+      const queue = await parts.queues.get(team, queueId)
+      if (queue === null) return null
+      if (!parts.isWatched(team)) throw notWatched(team)
+      const written = await answered(parts, () => write(parts, queue, change))
+      return inForce(parts, { ...queue, settings: written })
+    },
+    remove: async (team, queueId) => {
+      const queue = await parts.queues.get(team, queueId)
+      if (queue === null) return 'not_found'
+      const claims = claimsOf(parts, queue)
+      // A queue made by a push may have no resource yet, or none for good.
+      if (claims.length === 0) return parts.queues.remove(team, queue.name)
+      const owner = ownerOf(claims)
+      // The owner last: else its name would pass to another one of them.
+      const inOrder = claims.toSorted((left, right) => Number(left === owner) - Number(right === owner))
+      for (const claim of inOrder) await answered(parts, () => parts.writer.remove(refOf(claim)))
+      await untilTrue(parts.clock, async () => (await parts.queues.get(team, queueId)) === null)
+      return 'removed'
+    },
+  }
+}
+
+/** @returns the settings as the API server has them now */
+async function write(
+  parts: QueueEditorParts,
+  queue: Queue,
+  change: Partial<QueueSettings>,
+): Promise<QueueSettings> {
+  const owner = ownerOf(claimsOf(parts, queue))
+  if (owner === undefined) return make(parts, queue, change)
+  if (owner.metadata.deletionTimestamp !== undefined)
+    throw new EditRefusedError('The queue is being deleted.')
+  return patch(parts, owner, change)
+}
+
+async function patch(
+  { writer }: QueueEditorParts,
+  owner: HttpQueue,
+  change: Partial<QueueSettings>,
+): Promise<QueueSettings> {
+  const { spec } = await writer.patchSpec(refOf(owner), { ...specOfSettings(change) }, null)
+  return settingsOfSpec(spec)
+}
+
+async function make(
+  parts: QueueEditorParts,
+  { team, name, settings }: Queue,
+  change: Partial<QueueSettings>,
+): Promise<QueueSettings> {
+  const metadata = {
+    name: nameOfPushedQueue(name),
+    namespace: team,
+    labels: { [ORIGIN_LABEL]: PUSH_ORIGIN },
+  }
+  const spec = { queueName: name, ...specOfSettings(changedOnly({ ...settings, ...change })) }
+  try {
+    return settingsOfSpec((await parts.writer.create({ metadata, spec })).spec)
+  } catch (error) {
+    if (!(error instanceof ResourceApiError) || error.fault !== 'conflict') throw error
+    // The controller was faster, and the view is behind.
+    const found = await parts.writer.read(team, metadata.name)
+    if (found === null || queueKeyOf(found) !== queueKey(team, name)) throw error
+    return patch(parts, found, change)
+  }
+}
+
+/** Settings that are the defaults are left to them. */
+function changedOnly(settings: QueueSettings): Partial<QueueSettings> {
+  const changed = Object.entries(settings).filter(
+    ([name, value]) => !isDeepStrictEqual(value, DEFAULT_QUEUE_SETTINGS[name as keyof QueueSettings]),
+  )
+  return Object.fromEntries(changed) as Partial<QueueSettings>
+}
+
+/** The queue once the engine has it as written; after a while, as written. */
+async function inForce({ queues, clock }: QueueEditorParts, written: Queue): Promise<Queue | null> {
+  let now: Queue | null = null
+  const isInForce = await untilTrue(clock, async () => {
+    now = await queues.get(written.team, written.queueId)
+    return now === null || isDeepStrictEqual({ ...now.settings }, { ...written.settings })
+  })
+  return isInForce ? now : written
+}
+
+async function untilTrue(clock: Clock, look: () => Promise<boolean>): Promise<boolean> {
+  const untilMs = clock.monotonicMs() + IN_FORCE_WAIT_MS
+  for (;;) {
+    if (await look()) return true
+    if (clock.monotonicMs() >= untilMs) return false
+    await pause(clock, IN_FORCE_LOOK_MS, new AbortController().signal)
+  }
+}
+
+function claimsOf({ view }: QueueEditorParts, { team, name }: Queue): readonly HttpQueue[] {
+  if (!view.isSynced()) throw new ResourceApiError('unavailable', 'the resources are not all known yet')
+  return view.byIndex(BY_QUEUE, queueKey(team, name))
+}
+
+function notWatched(namespace: string): EditRefusedError {
+  return new EditRefusedError(
+    `Queues of ${namespace} have no resources here: PUNCTUAL_WATCH_NAMESPACES leaves that namespace out.`,
+  )
+}
+
+/** What the API server does not take, it will not take the next time either. */
+const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'forbidden', 'conflict', 'not_found'])
+
+/** The end of a write in words for the person who edits, in time. */
+async function answered<T>({ clock }: QueueEditorParts, run: () => Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const cancel = clock.after(WRITE_TIMEOUT_MS, () =>
+    reject(new ResourceApiError('unavailable', `no answer within ${WRITE_TIMEOUT_MS} ms`)),
+  )
+  try {
+    return await Promise.race([run(), late])
+  } catch (error) {
+    if (!(error instanceof ResourceApiError) || !REFUSALS.has(error.fault)) throw error
+    throw new EditRefusedError(error.message, { cause: error })
+  } finally {
+    cancel()
+  }
+}
+
+function refOf({ apiVersion, kind, metadata: { namespace, name, uid } }: HttpQueue): ObjectRef {
+  return { apiVersion, kind, namespace, name, uid }
+}
