@@ -3,7 +3,7 @@ import { createSettingsCompiler, putOwnToken } from '../redis/settings-compiler.
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
 import { createEngineEditor, startApi } from './api-part.ts'
 import { baseUrl } from './base-url.ts'
-import { openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
+import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { API_COMMAND_TIMEOUT_MS } from './store.ts'
 import { createTelemetry, redisCheck } from './telemetry-part.ts'
@@ -23,6 +23,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       lifecycle,
     })
     const { store, box } = engine
+    await endWithInstallation(store, lifecycle)
     if (settings.token !== null) {
       const compiler = createSettingsCompiler({ engine: store.engine, box, term: null })
       await putOwnToken(compiler, DEFAULT_TEAM, settings.token)
