@@ -60,6 +60,7 @@ export interface EngineFacts {
 
 /** Throws StoreUnavailableError. */
 export interface EngineTerms {
+  /** Of a Redis that was emptied: those of the new installation, which is made by this. */
   facts(): Promise<EngineFacts>
   /**
    * Begins a leader's term: from here on writes of former terms are refused, and those of this compiler taken.

@@ -1,7 +1,9 @@
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { STORE_DEADLINE_MS } from '../domain/limits.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { EngineFacts, EngineTerms, IdFloor } from '../ports/settings-compiler.ts'
 import type { Engine } from './engine.ts'
+import { openInstallation } from './installation.ts'
 import { META_KEY, TEAMS_KEY, TOKENS_KEY } from './keys.ts'
 import type { SecretBox } from './secret-box.ts'
 import { createSettingsCompiler } from './settings-compiler.ts'
@@ -11,6 +13,8 @@ import { createSettingsCompiler } from './settings-compiler.ts'
  * while the numbers pass one of them, days even under load, is never behind, and has little to write.
  */
 const FLOOR_STEP: IdFloor = { jobBlock: 2 ** 20, queue: 2 ** 20, token: 2 ** 30 }
+/** How often `untilLed` looks. */
+const LOOK_MS = 500
 /** Changes no counter. */
 const NO_FLOOR: IdFloor = { jobBlock: -1, queue: -1, token: -1 }
 
@@ -41,6 +45,34 @@ export function createEngineTerms(engine: Engine, box: SecretBox): EngineTerms {
   }
 }
 
+/**
+ * Resolves when a leader's term is known in every shard, or the signal aborts. Until then a Redis that was wiped could
+ * give ids of before again: nobody who takes jobs in under a controller may begin sooner.
+ */
+export async function untilLed(
+  engine: Engine,
+  { clock, signal }: { clock: Pick<Clock, 'after'>; signal: AbortSignal },
+): Promise<void> {
+  for (let isTold = false; !signal.aborted; isTold = true) {
+    if (await isLed(engine)) return
+    if (!isTold) engine.logger.info('Waiting for the controller: none has led this engine yet')
+    await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve))
+  }
+}
+
+/** A Redis that does not answer is asked again. */
+async function isLed(engine: Engine): Promise<boolean> {
+  try {
+    const terms = await engine.runner.read((redis) =>
+      Promise.all(engine.shards.map((keys) => redis.get(keys.term))),
+    )
+    return terms.every((term) => term !== null)
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return false
+    throw error
+  }
+}
+
 /** A term above all that are known: two leaders that ask at once get two. */
 function nextTerm(engine: Engine, highest: number): Promise<number> {
   return engine.runner.read(async (redis) => {
@@ -61,7 +93,11 @@ async function readFacts(engine: Engine): Promise<EngineFacts> {
     ]),
   )
   const [installation, term] = meta
-  if (typeof installation !== 'string') throw new StoreUnavailableError('it has lost its data')
+  if (typeof installation !== 'string') {
+    // Emptied: what is there from now on is another installation, and known to be by its id.
+    await engine.runner.read((redis) => openInstallation(redis, engine.shards.length))
+    return readFacts(engine)
+  }
   const highest = (at: 0 | 1 | 2 | 3) => Math.max(...shards.map((counters) => Number(counters[at] ?? 0)))
   return {
     installation,

@@ -3,13 +3,15 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import type { EngineTerms, SettingsCompiler } from '../../src/ports/settings-compiler.ts'
-import { createEngineTerms } from '../../src/redis/engine-terms.ts'
+import { createEngineTerms, untilLed } from '../../src/redis/engine-terms.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { createSettingsCompiler } from '../../src/redis/settings-compiler.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
 import { assertClean, pushAll, pushOne } from '../support/model-executor.ts'
 import { openWorld, type World } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
 
 const BOX = createSecretBox(createSecretKey(randomBytes(32)))
 const SETTINGS = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 3 }
@@ -226,8 +228,34 @@ describe('terms and what is compiled under them', () => {
     assert.ok((await terms.facts()).idFloor.jobBlock > idFloor.jobBlock)
   })
 
-  test('facts of a Redis that was emptied are none', async () => {
+  test('a Redis that was emptied is another installation, and made one', async () => {
+    const known = (await terms.begin()).facts
     await redis.client.flushall()
-    await assert.rejects(terms.facts(), /lost its data/)
+    const found = await terms.facts()
+    assert.notEqual(found.installation, known.installation)
+    assert.deepEqual([found.term, await terms.facts()], [0, found])
+    assert.equal((await terms.begin(known)).facts.installation, found.installation)
+    await assertClean(world)
+  })
+
+  test('who takes jobs in waits until a term is known everywhere', async () => {
+    const clock = createFakeClock()
+    const { signal } = new AbortController()
+    let isLed = false
+    const waiting = untilLed(world.engine, { clock, signal }).then(() => {
+      isLed = true
+    })
+    await until('it looked', () => clock.timers > 0)
+    const [first] = world.engine.shards
+    await redis.client.set(first?.term ?? '', '1')
+    await clock.advance(500)
+    await until('it looked again', () => clock.timers > 0)
+    assert.equal(isLed, false)
+    await terms.begin()
+    await clock.advance(500)
+    await waiting
+    await untilLed(world.engine, { clock, signal })
+    await redis.client.flushall()
+    await untilLed(world.engine, { clock, signal: AbortSignal.abort() })
   })
 })
