@@ -14,6 +14,7 @@ import { startLeading } from './controller-part.ts'
 import { leadFirstToken } from './first-token-part.ts'
 import { openLateEngine } from './late-engine.ts'
 import { runUntilSignalled } from './lifecycle.ts'
+import { startScaling } from './scaling-part.ts'
 import { createTelemetry } from './telemetry-part.ts'
 
 const LEASE_NAME = 'punctual-controller'
@@ -62,6 +63,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     })
     lifecycle.onStop('events', () => events.stop())
     startLeading(settings, { telemetry, engine, cluster, kinds, leadership: elector, events, metrics })
+    startScaling(settings, { telemetry, engine, cluster, leadership: elector, events })
     leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })
     // Stopped first: its terms end, and with them all that writes; then the lease is given away.
     lifecycle.onStop('leading', () => elector.stop())
