@@ -1,5 +1,5 @@
 /**
- * Lays out what the container image holds: dist/ and the production packages, without what only editors and tests read.
+ * Lays out what the container image holds: dist/, what it reads, and the production packages, without what only editors and tests read.
  * Usage: node scripts/image-tree.ts <folder>, after a build. The packages are those of node_modules, by the lock file,
  * so nothing is fetched.
  */
@@ -13,6 +13,8 @@ const LEFT_OUT = [
   // Only at the top of a package: further in, a folder may bear such a name and hold code, as yaml's doc/ does.
   /^\/(?:tests?|benchmarks?|examples?|docs|prebuilds|\.github)(?:\/|$)/,
 ]
+/** What the code reads from beside itself, as in a checkout. */
+const BESIDE_DIST = ['LICENSE', 'crds', 'config/samples', 'openapi.yaml']
 const TYPES_ONLY = /\/(?:@types\/[^/]+|undici-types)$/
 
 interface LockedPackage {
@@ -33,7 +35,7 @@ writeFileSync(
   join(out, 'package.json'),
   `${JSON.stringify({ name, version, private: true, type, license }, null, 2)}\n`,
 )
-cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'))
+for (const path of BESIDE_DIST) cpSync(join(ROOT, path), join(out, path), { recursive: true })
 for (const path of productionPackages()) copyPackage(path)
 
 function productionPackages(): string[] {
