@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { parseCronExpression } from '../../../src/domain/cron-expression.ts'
+import { createCronSchedule } from '../../../src/domain/cron-schedule.ts'
+import {
+  decideTicks,
+  MADE_UP_MAX,
+  MISSED_COUNTED_MAX,
+  type TickRules,
+} from '../../../src/domain/cron-tick.ts'
+import { timeZoneOf } from '../../../src/domain/time-zone.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+const at = (text: string) => Date.parse(`2026-11-21T${text}Z`)
+
+function decide(text: string, rules: Partial<TickRules>, expectedMs: number, nowMs: number) {
+  const expression = parseCronExpression(text)
+  const zone = timeZoneOf('UTC')
+  if ('problem' in expression || zone === null) throw new Error(text)
+  return decideTicks(
+    createCronSchedule(expression, zone),
+    { missedRunPolicy: 'latest', startingDeadlineMs: null, ...rules },
+    expectedMs,
+    nowMs,
+  )
+}
+
+describe('in time', () => {
+  test.each(['latest', 'skip', 'all'] as const)('%s runs the tick', (missedRunPolicy) => {
+    expect(decide('0 * * * *', { missedRunPolicy }, at('10:00'), at('10:00') + 150)).toEqual({
+      run: [at('10:00')],
+      missed: null,
+      nextMs: at('11:00'),
+    })
+  })
+})
+
+describe('three hours late', () => {
+  const late = (rules: Partial<TickRules>) => decide('0 * * * *', rules, at('10:00'), at('12:30'))
+
+  test('latest makes up for the last tick', () => {
+    expect(late({})).toEqual({
+      run: [at('12:00')],
+      missed: { firstMs: at('10:00'), lastMs: at('11:00'), count: 2 },
+      nextMs: at('13:00'),
+    })
+  })
+
+  test('skip makes up for none', () => {
+    expect(late({ missedRunPolicy: 'skip' })).toEqual({
+      run: [],
+      missed: { firstMs: at('10:00'), lastMs: at('12:00'), count: 3 },
+      nextMs: at('13:00'),
+    })
+  })
+
+  test('all makes up for every one', () => {
+    expect(late({ missedRunPolicy: 'all' })).toMatchObject({
+      run: [at('10:00'), at('11:00'), at('12:00')],
+      missed: null,
+    })
+  })
+
+  test('a starting deadline bounds what is made up for', () => {
+    const startingDeadlineMs = 100 * MINUTE_MS
+    expect(late({ missedRunPolicy: 'all', startingDeadlineMs })).toMatchObject({
+      run: [at('11:00'), at('12:00')],
+      missed: { count: 1 },
+    })
+    expect(late({ startingDeadlineMs: 29 * MINUTE_MS })).toMatchObject({ run: [], missed: { count: 3 } })
+  })
+
+  test('a starting deadline lets skip run what is late within it', () => {
+    expect(late({ missedRunPolicy: 'skip', startingDeadlineMs: HOUR_MS })).toMatchObject({
+      run: [at('12:00')],
+    })
+  })
+})
+
+test('skip runs a tick that is a minute late, and no later one', () => {
+  const skip = { missedRunPolicy: 'skip' } as const
+  expect(decide('0 * * * *', skip, at('10:00'), at('10:01')).run).toEqual([at('10:00')])
+  expect(decide('0 * * * *', skip, at('10:00'), at('10:01') + 1).run).toEqual([])
+})
+
+test('no more than a hundred are made up for, the newest', () => {
+  const { run, missed } = decide('* * * * *', { missedRunPolicy: 'all' }, at('08:00'), at('11:00'))
+  expect(run).toHaveLength(MADE_UP_MAX)
+  expect(run.at(-1)).toBe(at('11:00'))
+  expect(missed).toEqual({ firstMs: at('08:00'), lastMs: at('09:20'), count: 81 })
+})
+
+describe('after a month of minutes', () => {
+  const fromMs = at('00:00')
+  const nowMs = fromMs + 30 * 24 * HOUR_MS
+
+  test('the last tick runs and the missed are counted up to the bound', () => {
+    expect(decide('* * * * *', {}, fromMs, nowMs)).toEqual({
+      run: [nowMs],
+      missed: {
+        firstMs: fromMs,
+        lastMs: fromMs + (MISSED_COUNTED_MAX - 1) * MINUTE_MS,
+        count: MISSED_COUNTED_MAX,
+      },
+      nextMs: nowMs + MINUTE_MS,
+    })
+  })
+
+  test('the newest hundred are made up for', () => {
+    const { run } = decide('* * * * *', { missedRunPolicy: 'all' }, fromMs, nowMs)
+    expect(run).toEqual(
+      Array.from({ length: MADE_UP_MAX }, (_, i) => nowMs - (MADE_UP_MAX - 1 - i) * MINUTE_MS),
+    )
+  })
+})
+
+test('a tick promised by another expression still counts', () => {
+  expect(decide('30 * * * *', {}, at('10:00'), at('10:05'))).toEqual({
+    run: [at('10:00')],
+    missed: null,
+    nextMs: at('10:30'),
+  })
+})
