@@ -121,6 +121,8 @@ finish() {
     say "  kind delete cluster --name $cluster"
   elif [[ -n "$created" ]]; then
     kind delete cluster --name "$cluster" --kubeconfig "$kubeconfig" >&2 || true
+    rm -f "$kubeconfig"
+    rmdir "$folder" 2>/dev/null || true
   fi
   exit "$status"
 }
