@@ -3,22 +3,22 @@ import { isFault } from './api-errors.ts'
 import type { Lease, LeaseSpec, LeaseStore } from './elector-lease.ts'
 import { microTime } from './micro-time.ts'
 
-/** What one attempt to hold the lease found. Times are of the monotonic clock. */
+/** What one attempt to hold the Lease found. Times are of the monotonic clock. */
 export type Attempt =
-  /** Ours, and nobody can take it sooner than the lease's duration after `sentMs`. */
+  /** Ours, and nobody can take it sooner than the Lease's duration after `sentMs`. */
   | { readonly status: 'held'; readonly sentMs: number }
   | { readonly status: 'other'; readonly holder: string; readonly freeAtMs: number }
 
 /**
- * One process's claim on the lease, by the rules of client-go: a write is bound to the version it follows; another's
- * lease is past when *we* have seen no change of it for its duration, whatever the times in it say, for clocks of
+ * One process's claim on the Lease, by the rules of client-go: a write is bound to the version it follows; another's
+ * Lease is past when *we* have seen no change of it for its duration, whatever the times in it say, for clocks of
  * other machines prove nothing. Attempts must come one after another; one whose signal has aborted changes nothing
  * any more, in here or, but for a write on its way, out there.
  */
 export interface LeaseClaim {
-  /** Takes or renews the lease if that may be. Throws ResourceApiError, or the signal's reason. */
+  /** Takes or renews the Lease if that may be. Throws ResourceApiError, or the signal's reason. */
   attempt(signal: AbortSignal): Promise<Attempt>
-  /** Makes the lease free for the others at once, if it is ours. Throws the same. */
+  /** Makes the Lease free for the others at once, if it is ours. Throws the same. */
   release(signal: AbortSignal): Promise<void>
 }
 

@@ -31,7 +31,7 @@ export interface LeasePlace {
   readonly name: string
 }
 
-/** A lease waits behind nothing else that this process asks of the API server. */
+/** A Lease waits behind nothing else that this process asks of the API server. */
 export function createLeaseStore(transport: Transport, { namespace, name }: LeasePlace): LeaseStore {
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
   const path = `${leases}/${name}`

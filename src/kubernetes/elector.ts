@@ -17,7 +17,7 @@ import { createDeadline } from './transport-deadline.ts'
  * without a change, so that we stop 5 s before anyone may begin. That time is looked at whenever someone asks, so a
  * process that was stopped for a while does not lead when it wakes. A term that was over once never comes back; the
  * next begins when all work of the last has ended. Handing over: the terms' signal is aborted, its work ends. `stop`
- * waits for that work, then gives the lease away, 3 s at most.
+ * waits for that work, then gives the Lease away, 3 s at most.
  *
  * What is on its way to Redis or the API server when a term ends may arrive after another's beginning: those who take
  * it must refuse a past term by themselves. So must they when someone deletes the Lease and a process starts that has
@@ -118,7 +118,7 @@ class LeaseElector implements Elector {
     await this.#release()
   }
 
-  /** The lease of another is tried for the moment it is past. */
+  /** The Lease of another is tried for the moment it is past. */
   #pauseMs(attempt: Attempt | null): number {
     const retryMs = RETRY_PERIOD_MS * (1 + this.#options.random() * RETRY_JITTER)
     return attempt?.status === 'other' ? Math.min(retryMs, attempt.freeAtMs - this.#nowMs()) : retryMs
@@ -159,8 +159,8 @@ class LeaseElector implements Elector {
       if (signal.aborted) return 'stopping'
       const attempt = leftMs() > 0 ? await this.#attempt(Math.min(ATTEMPT_TIMEOUT_MS, leftMs())) : null
       // Also when an answer came: whoever asked meanwhile was told that the term is over.
-      if (leftMs() <= 0) return 'the lease could not be renewed in time'
-      if (attempt?.status === 'other') return `the lease is held by ${attempt.holder}`
+      if (leftMs() <= 0) return 'the Lease could not be renewed in time'
+      if (attempt?.status === 'other') return `the Lease is held by ${attempt.holder}`
       if (attempt?.status === 'held') term.untilMs = attempt.sentMs + RENEW_DEADLINE_MS
     }
   }
@@ -173,7 +173,7 @@ class LeaseElector implements Elector {
       this.#complaint = null
       return attempt
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#complain(deadline.explain('An attempt at the lease', error))
+      if (!this.#stopping.signal.aborted) this.#complain(deadline.explain('An attempt at the Lease', error))
       return null
     } finally {
       deadline.end()
@@ -186,7 +186,7 @@ class LeaseElector implements Elector {
     try {
       await Promise.race([this.#claim.release(deadline.signal), aborted(deadline.signal)])
     } catch (error) {
-      logger.info('The lease was not given away; it runs out by itself', { reason: reasonOf(error) })
+      logger.info('The Lease was not given away; it runs out by itself', { reason: reasonOf(error) })
     } finally {
       deadline.end()
     }
@@ -200,12 +200,12 @@ class LeaseElector implements Elector {
     this.#complaint = { reason: error.message, atMs: this.#nowMs() }
     if (error.fault === 'forbidden') {
       const rights = 'get, create and update leases of coordination.k8s.io'
-      logger.error('The lease is forbidden to this process: it cannot lead', {
+      logger.error('The Lease is forbidden to this process: it cannot lead', {
         rights,
         reason: error.message,
       })
     } else {
-      logger.warn('The lease could not be read or written; it is tried again', { reason: error.message })
+      logger.warn('The Lease could not be read or written; it is tried again', { reason: error.message })
     }
   }
 

@@ -293,7 +293,7 @@ describe('work', () => {
     refuse(new ResourceApiError('forbidden', 'leases is forbidden'))
     elector.start()
     await clock.advance(59_000)
-    expect(errors).toEqual(['The lease is forbidden to this process: it cannot lead'])
+    expect(errors).toEqual(['The Lease is forbidden to this process: it cannot lead'])
     await clock.advance(2_000)
     expect(errors).toHaveLength(2)
     refuse(null)
