@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reasonOf } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { ControllerMetrics } from '../ports/controller-metrics.ts'
 import type { ObjectKey } from '../ports/kube-object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CensusEntry, QueueCensus } from '../ports/queue-census.ts'
@@ -17,6 +18,7 @@ export interface QueueCountersParts {
   readonly enqueue: (key: ObjectKey) => void
   readonly clock: Clock
   readonly logger: Logger
+  readonly metrics: Pick<ControllerMetrics, 'queuesCounted'>
 }
 
 /**
@@ -60,6 +62,7 @@ class Counters implements QueueCounters {
       try {
         await this.#round(signal)
         this.#roundsAway = 0
+        this.#parts.metrics.queuesCounted()
       } catch (error) {
         await this.#noteAway(error, signal)
       }

@@ -8,5 +8,7 @@ export interface ControllerMetrics {
   orphanQueues(count: number): void
   /** Pushed queues that stay without a resource: too many in their namespace, or it takes none. */
   pushedQueuesWaiting(count: number): void
+  /** The jobs of all queues with a resource were counted once more. */
+  queuesCounted(): void
   statusWritten(kind: 'HttpQueue' | 'TeamSettings' | 'ApiToken'): void
 }

@@ -2,13 +2,17 @@ import { untilLed } from '../redis/engine-terms.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/settings-compiler.ts'
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
+import { EDITOR_INDEXES, createResourceEditor } from '../kubernetes/queue-editor.ts'
+import { HTTP_QUEUES } from '../kubernetes/own-kinds.ts'
+import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { createEngineEditor, startApi } from './api-part.ts'
 import { baseUrl } from './base-url.ts'
 import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
-import { runUntilSignalled } from './lifecycle.ts'
+import { openCluster } from './cluster-part.ts'
+import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
 import { API_COMMAND_TIMEOUT_MS } from './store.ts'
-import { createTelemetry, redisCheck } from './telemetry-part.ts'
+import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
 
 /** The team of PUNCTUAL_TOKEN. */
 const DEFAULT_TEAM = 'default'
@@ -48,7 +52,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       port: settings.port,
       store,
       queues,
-      editor: createEngineEditor(queues),
+      editor: openEditor(settings, queues, { telemetry, lifecycle }),
       settings: compiled,
       egress: await openEgress(settings, settings.redisUrl),
       drainMs: settings.drainSeconds * 1000,
@@ -58,4 +62,18 @@ export async function runApi(settings: ApiSettings): Promise<void> {
     isOpen = true
     logger.info('The API listens', { url: baseUrl(settings.host, port) })
   })
+}
+
+/** It takes pushes also while the Kubernetes API is away; only edits wait for that. */
+function openEditor(
+  settings: ApiSettings,
+  queues: QueueStore,
+  context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+): QueueEditor {
+  if (settings.resources === 'engine') return createEngineEditor(queues)
+  const { watchNamespaces: namespaces } = settings
+  const cluster = openCluster({ namespaces, fieldManager: 'punctual-api' }, context)
+  const { view, writer } = cluster.openKind(HTTP_QUEUES, EDITOR_INDEXES)
+  const isWatched = (namespace: string): boolean => namespaces === null || namespaces.includes(namespace)
+  return createResourceEditor({ queues, view, writer, isWatched, clock: systemClock })
 }

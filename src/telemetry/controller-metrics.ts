@@ -26,6 +26,11 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     help: 'Pushed queues that get no resource because their namespace has too many.',
     registers,
   })
+  const rounds = new Counter({
+    name: 'punctual_queue_count_rounds_total',
+    help: 'Times that the jobs of all queues with a resource were counted.',
+    registers,
+  })
   const statuses = new Counter({
     name: 'punctual_statuses_written_total',
     help: 'Statuses written, by kind.',
@@ -37,6 +42,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     queueLeftBehind: () => leftBehind.inc(),
     orphanQueues: (count) => orphans.set(count),
     pushedQueuesWaiting: (count) => waiting.set(count),
+    queuesCounted: () => rounds.inc(),
     statusWritten: (kind) => statuses.inc({ kind }),
   }
 }

@@ -13,6 +13,8 @@ import { until } from '../support/until.ts'
 export const API_VERSION = 'punctual.dev/v1alpha1'
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64')
 
+const REASON_TIMEOUT_MS = 30_000
+
 /** One operator's worth: a namespace of the real API server, a real Redis, and controllers as real processes. */
 export interface ControllerWorld {
   readonly api: KubernetesApi
@@ -27,7 +29,7 @@ export interface ControllerWorld {
   find(kind: string, name: string): Promise<AnyObject | null>
   condition(kind: string, name: string, type: string): Promise<Condition | undefined>
   /** Waits until the condition has this reason. */
-  reason(kind: string, name: string, reason: string, type?: string): Promise<Condition>
+  reason(kind: string, name: string, reason: string, type?: string, timeoutMs?: number): Promise<Condition>
   remove(kind: string, name: string): Promise<void>
   /** Whatever finalizer holds it. */
   force(kind: string, name: string): Promise<void>
@@ -102,11 +104,13 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
     get: (kind, name) => api.get(nameOf(kind, name)),
     find,
     condition,
-    reason: (kind, name, reason, type = 'Ready') =>
-      until(`${kind} ${name} is ${reason}`, async () => {
+    reason: (kind, name, reason, type = 'Ready', timeoutMs = REASON_TIMEOUT_MS) => {
+      const look = async (): Promise<Condition | null> => {
         const found = await condition(kind, name, type)
         return found?.reason === reason ? found : null
-      }),
+      }
+      return until(`${kind} ${name} is ${reason}`, look, timeoutMs)
+    },
     remove: (kind, name) => api.delete(nameOf(kind, name)),
     force,
     close: async () => {

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { nameOfPushedQueue } from '../../src/resources/queue-manifest.ts'
+import { runProgram } from '../support/processes.ts'
+import { freePort } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
+import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from './controller-world.ts'
+
+const TOKEN = 'the-token-of-this-test-and-no-other'
+
+let world: ControllerWorld
+let call: Call
+
+type Call = (method: string, path: string, body?: object) => Promise<Response>
+
+beforeAll(async () => {
+  world = await openControllerWorld()
+  await world.start()
+  const sha256 = createHash('sha256').update(TOKEN).digest('hex')
+  await world.apply('ApiToken', 'test', { sha256 })
+  await world.reason('ApiToken', 'test', 'Reconciled')
+  call = await startApi(inject('kubeconfig'))
+})
+
+afterAll(() => world.close())
+
+async function startApi(kubeconfig: string): Promise<Call> {
+  const port = await freePort()
+  const api = runProgram(['api'], {
+    KUBECONFIG: kubeconfig,
+    PUNCTUAL_PORT: String(port),
+    PUNCTUAL_OPS_PORT: '0',
+    PUNCTUAL_REDIS_URL: world.redis.url,
+    PUNCTUAL_SECRETS_KEY: SECRETS_KEY,
+    PUNCTUAL_RESOURCES: 'kubernetes',
+    PUNCTUAL_WATCH_NAMESPACES: world.namespace,
+    PUNCTUAL_LOG_FORMAT: 'json',
+  })
+  await api.logged('The API listens')
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  return (method, path, body) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+}
+
+async function queueIdOf(name: string): Promise<number> {
+  const { status } = await world.get('HttpQueue', name)
+  return Number(status?.['queueId'])
+}
+
+test('an edit changes the resource, and is in force when it is answered', async () => {
+  await world.apply('HttpQueue', 'edited', { timeoutSeconds: 5 })
+  await world.reason('HttpQueue', 'edited', 'Reconciled')
+  const path = `/api/queues/${await queueIdOf('edited')}`
+  const answer = await call('PATCH', path, { max_parallelism: 3 })
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toMatchObject({ max_parallelism: 3, timeout_seconds: 5 })
+  expect(await (await call('GET', path)).json()).toMatchObject({ max_parallelism: 3 })
+  expect((await world.get('HttpQueue', 'edited')).spec).toMatchObject({
+    maxParallelism: 3,
+    timeoutSeconds: 5,
+  })
+  await call('PATCH', path, { max_parallelism: null })
+  expect((await world.get('HttpQueue', 'edited')).spec).not.toHaveProperty('maxParallelism')
+})
+
+test('a pushed queue is edited as its resource, whether it is there yet or not', async () => {
+  const pushed = await call('POST', '/api/jobs', {
+    queue: 'Pushed',
+    url: 'https://target.test/',
+    delay: 3600,
+  })
+  expect(pushed.status).toBe(201)
+  const { queues } = (await (await call('GET', '/api/queues')).json()) as {
+    queues: { queue_id: number; name: string }[]
+  }
+  const { queue_id: queueId } = queues.find(({ name }) => name === 'Pushed') ?? { queue_id: 0 }
+  expect((await call('POST', `/api/queues/${queueId}/pause`)).status).toBe(200)
+  const name = nameOfPushedQueue('Pushed')
+  expect((await world.get('HttpQueue', name)).spec).toMatchObject({ queueName: 'Pushed', active: false })
+})
+
+test('a deleted queue is gone as a resource', async () => {
+  await world.apply('HttpQueue', 'deleted', {})
+  await world.reason('HttpQueue', 'deleted', 'Reconciled')
+  const path = `/api/queues/${await queueIdOf('deleted')}`
+  expect((await call('DELETE', path)).status).toBe(204)
+  await until('the resource is gone', async () => (await world.find('HttpQueue', 'deleted')) === null)
+  expect((await call('GET', path)).status).toBe(404)
+})
+
+test('while the API server is away pushes go on, and edits are told to come back', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'punctual-kubeconfig-'))
+  const dead = join(folder, 'kubeconfig')
+  const port = await freePort()
+  const config = readFileSync(inject('kubeconfig'), 'utf8')
+  writeFileSync(dead, config.replaceAll(/https:\/\/[^\s"']+/g, `https://127.0.0.1:${port}`))
+  try {
+    const away = await startApi(dead)
+    const pushed = await away('POST', '/api/jobs', { queue: 'new', url: 'https://target.test/', delay: 3600 })
+    expect(pushed.status).toBe(201)
+    await world.apply('HttpQueue', 'unreached', {})
+    await world.reason('HttpQueue', 'unreached', 'Reconciled')
+    const edit = await away('PATCH', `/api/queues/${await queueIdOf('unreached')}`, { is_active: false })
+    expect(edit.status).toBe(503)
+    expect(edit.headers.get('retry-after')).toBe('2')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import { ENGINE_LOOK_MS, createEngineSession } from '../../../src/controller/engine-session.ts'
+import { LOSS_SHOWN_MS } from '../../../src/controller/engine-loss.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { RecordedEngine } from '../../../src/ports/engine-record.ts'
+import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
+import type { EngineFacts } from '../../../src/ports/settings-compiler.ts'
+import { createFakeClock, quiescence } from '../../support/fake-clock.ts'
+import { quietLogger } from '../../support/quiet.ts'
+import { createMemoryEngine } from './memory-engine.ts'
+
+const FLOOR = { jobBlock: 10, queue: 10, token: 10 }
+const FACTS: EngineFacts = { installation: 'one', term: 4, idFloor: FLOOR }
+
+function setUp(recorded: RecordedEngine | null = null) {
+  const clock = createFakeClock()
+  const events: ResourceEvent[] = []
+  const losses: string[] = []
+  const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null> }
+  const record = { kept: recorded, writes: 0 }
+  const answers = (): void => {
+    if (engine.isAway) throw new StoreUnavailableError('the test took it away')
+  }
+  const { compiler } = createMemoryEngine()
+  const session = createEngineSession({
+    terms: {
+      facts: async () => {
+        answers()
+        return engine.facts
+      },
+      begin: async (earlier = null) => {
+        answers()
+        engine.begun.push(earlier)
+        engine.facts = { ...engine.facts, term: Math.max(engine.facts.term, earlier?.term ?? 0) + 1 }
+        return { facts: engine.facts, compiler }
+      },
+    },
+    record: {
+      read: async () => record.kept,
+      write: async (written) => {
+        record.kept = written
+        record.writes += 1
+        return { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'punctual', name: 'state', uid: 'u' }
+      },
+    },
+    events: { record: (event) => void events.push(event) },
+    clock,
+    logger: quietLogger,
+    metrics: { engineLost: (reason) => void losses.push(reason) },
+  })
+  let opened = 0
+  const lead = () => {
+    const term = new AbortController()
+    const over = session.run(term.signal, () => void (opened += 1))
+    return { end: () => term.abort(), over }
+  }
+  return { clock, session, engine, record, events, losses, lead, opened: () => opened }
+}
+
+const known = (facts: EngineFacts): RecordedEngine => ({ ...facts, loss: null })
+const write = (world: ReturnType<typeof setUp>) =>
+  world.session.write((compiler) => compiler.removeTeam('shop'))
+
+it('begins a term and writes down which engine it is', async () => {
+  const world = setUp()
+  world.lead()
+  await quiescence()
+  expect(world.record.kept).toEqual({ installation: 'one', term: 5, idFloor: FLOOR, loss: null })
+  expect(world.opened()).toBe(1)
+  await expect(write(world)).resolves.toEqual({ status: 'removed' })
+})
+
+it('writes nothing while nothing changes, and what changes once', async () => {
+  const world = setUp()
+  world.lead()
+  await world.clock.advance(20 * ENGINE_LOOK_MS)
+  expect(world.record.writes).toBe(1)
+  world.engine.facts = { ...world.engine.facts, idFloor: { ...FLOOR, queue: 20 } }
+  await world.clock.advance(20 * ENGINE_LOOK_MS)
+  expect(world.record).toMatchObject({ writes: 2, kept: { idFloor: { queue: 20 } } })
+  expect(world.opened()).toBe(1)
+})
+
+it('begins a new term every hour, so that a copy of today is known for an older one', async () => {
+  const world = setUp()
+  world.lead()
+  await world.clock.advance(3_600_000 + ENGINE_LOOK_MS)
+  expect(world.engine.begun).toHaveLength(2)
+  expect(world.opened()).toBe(1)
+})
+
+describe('an engine that is not the one known', () => {
+  it.each([
+    ['another installation', { ...FACTS, installation: 'zero' }, 'EngineLost'],
+    ['a later term than it has', { ...FACTS, term: 9 }, 'EngineRestored'],
+  ] as const)('by %s is told, and filled anew above its numbers', async (_what, before, reason) => {
+    const world = setUp(known(before))
+    world.lead()
+    await quiescence()
+    expect(world.session.loss()).toMatchObject({ reason })
+    expect(world.losses).toEqual([reason])
+    expect(world.events).toMatchObject([{ type: 'Warning', reason, regarding: { kind: 'ConfigMap' } }])
+    expect(world.engine.begun).toEqual([known(before)])
+    expect(world.record.kept).toMatchObject({ installation: 'one', loss: { reason } })
+    await world.clock.advance(LOSS_SHOWN_MS)
+    expect(world.session.loss()).toBeNull()
+  })
+
+  it('by a lower term is none: the leader before began one', async () => {
+    const world = setUp(known({ ...FACTS, term: 3 }))
+    world.lead()
+    await quiescence()
+    expect(world.session.loss()).toBeNull()
+  })
+
+  it('is found while leading, and everything is compiled anew', async () => {
+    const world = setUp()
+    world.lead()
+    await quiescence()
+    world.engine.facts = { ...FACTS, installation: 'two', term: 0 }
+    await world.clock.advance(ENGINE_LOOK_MS)
+    expect(world.opened()).toBe(2)
+    expect(world.session.loss()).toMatchObject({ reason: 'EngineLost' })
+  })
+
+  it('is told by the next leader too, while it is fresh, without a second event', async () => {
+    const at = new Date(1_800_000_000_000 - 60_000).toISOString()
+    const world = setUp({ ...FACTS, loss: { reason: 'EngineRestored', at } })
+    world.lead()
+    await quiescence()
+    expect(world.session.loss()).toMatchObject({ reason: 'EngineRestored' })
+    expect(world.events).toEqual([])
+  })
+})
+
+describe('while Redis is away', () => {
+  it('writes wait for the first look and then fail; a later look opens', async () => {
+    const world = setUp()
+    world.engine.isAway = true
+    const early = write(world)
+    world.lead()
+    await expect(early).rejects.toBeInstanceOf(StoreUnavailableError)
+    world.engine.isAway = false
+    await world.clock.advance(ENGINE_LOOK_MS)
+    await expect(write(world)).resolves.toEqual({ status: 'removed' })
+    expect(world.opened()).toBe(1)
+  })
+})
+
+it('a write that another term has overtaken fails, and a new term is begun at the next look', async () => {
+  const world = setUp()
+  world.lead()
+  await quiescence()
+  const overtaken = world.session.write(async () => ({ status: 'superseded' as const }))
+  await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
+  await world.clock.advance(ENGINE_LOOK_MS)
+  expect(world.engine.begun).toHaveLength(2)
+})
+
+it('ends with its time of leading, and knows no term from then on', async () => {
+  const world = setUp()
+  const { end, over } = world.lead()
+  await quiescence()
+  end()
+  await over
+  const late = write(world)
+  world.engine.isAway = true
+  world.lead()
+  await expect(late).rejects.toBeInstanceOf(StoreUnavailableError)
+})
