@@ -99,12 +99,12 @@ function demandOf(backlog: Backlog, context: DemandContext): Demand {
   const demands: Demand[] = [
     {
       replicas: Math.ceil(usable / settings.callsPerPod),
-      why: `${usable} calls could run, ${settings.callsPerPod} per executor`,
+      why: `${calls(usable)} could run, ${settings.callsPerPod} per executor`,
     },
     {
       // Calls beyond a limit that was lowered, or of a paused queue, keep their executors and need no others.
       replicas: Math.min(fleet.desired, Math.ceil(inFlight / settings.callsPerPod)),
-      why: `${inFlight} calls are under way`,
+      why: `${calls(inFlight)} under way`,
     },
     {
       replicas: hasWork(backlog) ? 1 : 0,
@@ -180,6 +180,10 @@ function noteOf(
   if (Math.max(demand.replicas, fleet.desired) > max) return `${max} are allowed at most`
   if (replicas === min) return `${min} are kept at least`
   return `no more were asked for in the last ${downMs / 1000} s`
+}
+
+function calls(count: number): string {
+  return count === 1 ? '1 call' : `${count} calls`
 }
 
 function sentence(text: string): string {

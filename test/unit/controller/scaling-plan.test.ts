@@ -81,7 +81,7 @@ describe('how many executors', () => {
     const backlog = backlogOf({ inFlight: 1000 })
     const settings = { ...SCALING, downMs: 0 }
     const lowered = plan({ backlog, settings, fleet: fleetOf(7) })
-    expect(lowered.change).toEqual({ replicas: 5, note: '1000 calls are under way' })
+    expect(lowered.change).toEqual({ replicas: 5, note: '1000 calls under way' })
     expect(plan({ backlog, settings, fleet: fleetOf(3) }).change).toBeNull()
   })
 })
