@@ -1,0 +1,49 @@
+import type { CronSettings } from '../domain/cron.ts'
+import type { MissedTicks } from '../domain/cron-tick.ts'
+
+/** A cron whose tick is due, as it was read; a decision about it counts only while it is still so. */
+export interface DueCron {
+  readonly cronId: number
+  readonly team: string
+  /** Of the settings; rises with every edit. */
+  readonly version: number
+  readonly settings: CronSettings
+  /** The first tick not yet decided about. */
+  readonly expectedMs: number
+  /** How long after its ticks the cron runs. */
+  readonly spreadMs: number
+  /** The run that has not ended, as far as Redis knows; null = none. */
+  readonly running: number | null
+}
+
+/** What becomes of a cron's due ticks. */
+export interface DecidedCron {
+  readonly cron: DueCron
+  /** Ticks that run now, oldest first. */
+  readonly run: readonly number[]
+  readonly missed: MissedTicks | null
+  /** null = none comes. */
+  readonly nextMs: number | null
+}
+
+export interface TickAnswer {
+  /** Runs made. */
+  readonly started: number
+  /** Decisions that were no longer so: another executor was quicker, or the cron was edited. */
+  readonly outdated: number
+}
+
+/**
+ * One shard's crons. Any executor may ask, and several at once without harm: a tick is decided about once. Throws
+ * StoreUnavailableError and StorageFullError.
+ */
+export interface CronSource {
+  readonly shard: number
+  /** When the next tick is due, by Redis time; null = none waits. */
+  nextDueMs(): Promise<number | null>
+  /** Crons whose tick is due, the longest due first, a bounded page. @param skip so many are passed over */
+  due(skip: number): Promise<DueCron[]>
+  /** Makes the runs and the records, and sets the next ticks. */
+  tick(decided: readonly DecidedCron[]): Promise<TickAnswer>
+  redisNowMs(): number
+}

@@ -1,0 +1,90 @@
+import type { CronSettings } from '../domain/cron.ts'
+
+/** What became of ticks; the newest of them is a cron's last run. */
+export interface CronRun {
+  /** The tick, with the cron's spread; of a run made by hand, when that was. Of several missed ticks the last one. */
+  readonly scheduledAtMs: number
+  /**
+   * `running`: its chain has not ended, or was removed before it could. `skipped`: the run before it had not ended.
+   * `missed`: it could not run in its time.
+   */
+  readonly result: 'running' | 'succeeded' | 'failed' | 'skipped' | 'missed'
+  /** The original job of the run; null when there was none. */
+  readonly jobId: number | null
+  readonly isManual: boolean
+  /** More than 1 only for missed ticks, which are noted together; at most 10,000 are counted. */
+  readonly ticks: number
+}
+
+/** What changes by itself. */
+export interface CronState {
+  readonly cronId: number
+  /** The next tick, with the spread; null while paused, or when none comes. */
+  readonly nextRunAtMs: number | null
+  readonly lastRun: CronRun | null
+  /** The tick of the newest run that succeeded. */
+  readonly lastSuccessAtMs: number | null
+  /** Runs that failed since the last one that succeeded. */
+  readonly consecutiveFailures: number
+}
+
+export interface CronPlace {
+  readonly team: string
+  /** Of the resource, one of its kind in the team; people see `displayName`. */
+  readonly name: string
+}
+
+export interface Cron extends CronPlace, CronState {
+  readonly settings: CronSettings
+}
+
+export type CronRunEnd =
+  | { readonly status: 'started'; readonly jobId: number; readonly scheduledAtMs: number }
+  /** Concurrency is forbidden, and this run has not ended. */
+  | { readonly status: 'still_running'; readonly jobId: number }
+  | { readonly status: 'not_found' }
+
+/** The crons as the engine holds them. Throws StoreUnavailableError. */
+export interface CronStore {
+  /** By name, ascending. `bad_cursor` when the cursor is not one of ours. */
+  list(query: {
+    team: string
+    limit: number
+    cursor: string | null
+  }): Promise<{ crons: Cron[]; nextCursor: string | null } | 'bad_cursor'>
+  get(team: string, cronId: number): Promise<Cron | null>
+  getByName(team: string, name: string): Promise<Cron | null>
+  /**
+   * Makes the cron or changes its settings. A new expression or zone, and the end of a pause, count from now on; all
+   * else leaves the next tick as it is. What is in force already is not written. The settings must be valid: a schedule
+   * that `cronScheduleOf` does not take is a fault.
+   * @param formerId the id it had before its data was lost, which it gets again if nothing else has it
+   */
+  apply(
+    team: string,
+    name: string,
+    settings: CronSettings,
+    formerId?: number | null,
+  ): Promise<{ readonly cronId: number; readonly nextRunAtMs: number | null }>
+  /** Runs in flight end; what they were is forgotten. */
+  remove(team: string, name: string): Promise<'removed' | 'not_found'>
+  /** A run at once, without a tick; also of a paused cron. */
+  runNow(team: string, cronId: number): Promise<CronRunEnd>
+  /** The last 100 at most, newest first. null when there is no such cron. */
+  runs(query: {
+    team: string
+    cronId: number
+    limit: number
+    cursor: string | null
+  }): Promise<{ runs: CronRun[]; nextCursor: string | null } | 'bad_cursor' | null>
+}
+
+/** Looks at many crons at once, cheaply. Throws StoreUnavailableError. */
+export interface CronCensus {
+  /** In the order asked, at most 10,000 at once; null where the cron does not exist. */
+  look(places: readonly CronPlace[]): Promise<ReadonlyArray<CronState | null>>
+  /** Every cron there is, a page at a time, seldom one twice; null ends. */
+  page(
+    cursor: string | null,
+  ): Promise<{ readonly crons: readonly CronPlace[]; readonly cursor: string | null }>
+}
