@@ -2,6 +2,7 @@ import type { SuccessAssertion } from './assertion.ts'
 import { parseCronExpression } from './cron-expression.ts'
 import { createCronSchedule, type CronSchedule } from './cron-schedule.ts'
 import type { MissedRunPolicy } from './cron-tick.ts'
+import { excerpt } from './excerpt.ts'
 import type { Method } from './job.ts'
 import { timeZoneOf } from './time-zone.ts'
 
@@ -72,6 +73,18 @@ export interface CronFieldProblem {
   readonly problem: string
 }
 
+const TIME_ZONE_SHOWN_CHARACTERS_MAX = 64
+
+/** What is wrong with the name of a time zone, as the end of a sentence; null = nothing. */
+export function timeZoneProblem(name: string): string | null {
+  return timeZoneOf(name) === null ? noTimeZone(name) : null
+}
+
+function noTimeZone(name: string): string {
+  const shown = JSON.stringify(excerpt(name, TIME_ZONE_SHOWN_CHARACTERS_MAX))
+  return `must be the IANA name of a time zone, such as Europe/Berlin or UTC; ${shown} is none.`
+}
+
 /** When a cron of these settings ticks, or what is wrong with them. */
 export function cronScheduleOf({
   cronExpression,
@@ -80,9 +93,7 @@ export function cronScheduleOf({
   const expression = parseCronExpression(cronExpression)
   if ('problem' in expression) return { field: 'cronExpression', problem: expression.problem }
   const zone = timeZoneOf(timeZone)
-  if (zone === null) {
-    return { field: 'timeZone', problem: 'must be the IANA name of a time zone, as Europe/Berlin.' }
-  }
+  if (zone === null) return { field: 'timeZone', problem: noTimeZone(timeZone) }
   return createCronSchedule(expression, zone)
 }
 

@@ -79,6 +79,15 @@ export interface CronStore {
   }): Promise<{ runs: CronRun[]; nextCursor: string | null } | 'bad_cursor' | null>
 }
 
+/** Edits by people: to the resource where resources are kept, so that files and engine agree. */
+export interface CronEditor {
+  /** Makes a cron, under a resource name of its own. */
+  create(team: string, settings: CronSettings): Promise<Cron>
+  /** The cron after the edit; null when it does not exist. */
+  edit(team: string, cronId: number, change: Partial<CronSettings>): Promise<Cron | null>
+  remove(team: string, cronId: number): Promise<'removed' | 'not_found'>
+}
+
 /** Looks at many crons at once, cheaply. Throws StoreUnavailableError. */
 export interface CronCensus {
   /** In the order asked, at most 10,000 at once; null where the cron does not exist. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { describeCron } from '../../../src/domain/cron-description.ts'
 import { parseCronExpression } from '../../../src/domain/cron-expression.ts'
