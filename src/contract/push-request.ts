@@ -84,6 +84,8 @@ function readRequest(
     retriesEnabled: readBoolean(errors, 'retries_enabled', fields.value('retries_enabled')),
     tags: readTags(errors, fields.value('tags')),
     callbackEvents: readCallbackEvents(errors, fields),
+    successAssertions: null,
+    cron: null,
   }
 }
 

@@ -42,6 +42,7 @@ export function effectiveSettings(settings: ChainSettings, request: JobRequest):
     timeoutSeconds: request.timeoutSeconds ?? settings.timeoutSeconds,
     retriesEnabled: request.retriesEnabled ?? settings.retriesEnabled,
     retryDelays: request.retryDelays ?? settings.retryDelays,
+    successAssertions: request.successAssertions ?? settings.successAssertions,
     callbackEvents: request.callbackEvents ?? settings.callbackEvents,
   }
 }

@@ -1,3 +1,4 @@
+import type { SuccessAssertion } from './assertion.ts'
 import type { CallbackEvents } from './queue-settings.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -30,6 +31,14 @@ export const FAILURE_REASONS = [
 ] as const
 export type FailureReason = (typeof FAILURE_REASONS)[number]
 
+/** Which of a cron's runs a job is. */
+export interface CronMark {
+  readonly cronId: number
+  /** The tick, without the cron's spread; of a run made by hand, when that was. */
+  readonly tickMs: number
+  readonly isManual: boolean
+}
+
 /** What the caller asked for. Kept unchanged by every retry and by a replay. */
 export interface JobRequest {
   readonly url: string
@@ -46,6 +55,9 @@ export interface JobRequest {
   readonly timeoutSeconds: number | null
   readonly retryDelays: readonly number[] | null
   readonly retriesEnabled: boolean | null
+  readonly successAssertions: readonly SuccessAssertion[] | null
+  /** null = no cron's run. */
+  readonly cron: CronMark | null
 }
 
 /** One attempt that has ended. Times are Redis time, Unix ms. */

@@ -79,6 +79,14 @@ export const SHARDS_MAX = 64
 export const QUEUES_PER_SHARD_MAX = 1_000_000
 export const IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX = 1_000_000
 
+// Crons.
+export const CRONS_PER_SHARD_MAX = 1_000_000
+/** Due crons of one page, the bytes of their definitions, and the runs of one step (at least one cron goes). */
+export const TICK_BATCH_MAX = 200
+export const TICK_BATCH_BYTES_MAX = 1024 * 1024
+/** Records of ticks kept for each cron. */
+export const CRON_RECORDS_MAX = 100
+
 // Retention (defaults; an installation may set others).
 export const FINISHED_CHAINS_PER_QUEUE_MAX = 10_000
 export const FINISHED_CHAINS_DAYS = 7

@@ -1,6 +1,7 @@
 import { reasonOf } from '../domain/errors.ts'
 import type { JobIds } from '../domain/job-ids.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { CronSource } from '../ports/cron-source.ts'
 import type { HttpCaller } from '../ports/http-caller.ts'
 import type { JobSource, ShardUpkeep, WakeHints } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -8,19 +9,20 @@ import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
 import { createCallRunner, type CallRunner } from './call-runner.ts'
 import { createCallSampler } from './call-sampler.ts'
+import { createCronTicker, type CronTicker } from './cron-ticker.ts'
 import { createJobPool, type JobPool } from './job-pool.ts'
 import { createRescuer, type Rescuer } from './rescuer.ts'
 import { createShardWatcher, type ShardWatcher } from './shard-watcher.ts'
 import { createTenure, type Tenure } from './tenure.ts'
 
 /**
- * Claims jobs, makes their calls, writes their ends; promotes, rescues and sweeps on the way. Owns: the slots, one
- * tenure at a time, a watcher per shard and the rescuer.
+ * Claims jobs, makes their calls, writes their ends; promotes, ticks crons, rescues and sweeps on the way. Owns: the
+ * slots, one tenure at a time, a watcher and a ticker per shard and the rescuer.
  *
  *     new → beginning ⇄ holding (a tenure has its leases) → stopped
  *
  * A tenure that cannot begin or that loses a lease is followed by another, under a new id, until `stop`, which waits
- * for the tenure to leave and for the watchers and the rescuer to be at rest.
+ * for the tenure to leave and for the watchers, the tickers and the rescuer to be at rest.
  */
 export interface Executor {
   /** Begins; goes on trying while Redis is away. */
@@ -35,6 +37,7 @@ export interface ExecutorOptions {
   /** Opens this executor id's hold on every shard. */
   openSources(executorId: string): JobSource[]
   readonly upkeeps: readonly ShardUpkeep[]
+  readonly crons: readonly CronSource[]
   readonly hints: WakeHints
   readonly caller: HttpCaller
   readonly teams: TeamSettingsSource
@@ -62,6 +65,7 @@ class LeasingExecutor implements Executor {
   readonly #pool: JobPool
   readonly #runner: CallRunner
   readonly #watchers: readonly ShardWatcher[]
+  readonly #tickers: readonly CronTicker[]
   readonly #rescuer: Rescuer
   #pausedUntilMs = 0
   #tenure: Tenure | null = null
@@ -105,6 +109,15 @@ class LeasingExecutor implements Executor {
         onRunnable: () => this.#tenure?.wake(upkeep.shard),
       }),
     )
+    this.#tickers = options.crons.map((source) =>
+      createCronTicker({
+        source,
+        clock,
+        logger,
+        random: options.random,
+        onRunnable: () => this.#tenure?.wake(source.shard),
+      }),
+    )
     this.#rescuer = createRescuer({
       upkeeps: options.upkeeps,
       clock,
@@ -117,6 +130,7 @@ class LeasingExecutor implements Executor {
   start(): void {
     this.#stopHints = this.#options.hints.onWake((shard) => this.#tenure?.wake(shard))
     for (const watcher of this.#watchers) watcher.start()
+    for (const ticker of this.#tickers) ticker.start()
     this.#rescuer.start()
     this.#running = this.#run().catch((error: unknown) =>
       this.#options.logger.error('The executor stopped by itself', { reason: reasonOf(error) }),
@@ -141,6 +155,7 @@ class LeasingExecutor implements Executor {
       this.#tenure?.stop(graceMs),
       this.#rescuer.stop(),
       ...this.#watchers.map((watcher) => watcher.stop()),
+      ...this.#tickers.map((ticker) => ticker.stop()),
     ])
     await this.#running
   }

@@ -1,3 +1,4 @@
+import type { CronSettings } from '../domain/cron.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 
 /** A write by a leader whose term has passed changes nothing. */
@@ -23,6 +24,16 @@ export interface SettingsCompiler {
   ): Promise<CompileEnd<{ readonly status: 'applied'; readonly queueId: number }>>
   /** Removes the queue and its jobs. */
   removeQueue(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' | 'not_found' }>>
+  /** Makes or changes the cron, as `CronStore.apply` does. */
+  applyCron(
+    team: string,
+    name: string,
+    settings: CronSettings,
+    formerId?: number | null,
+  ): Promise<
+    CompileEnd<{ readonly status: 'applied'; readonly cronId: number; readonly nextRunAtMs: number | null }>
+  >
+  removeCron(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' | 'not_found' }>>
   putTeam(team: string, policy: TeamPolicy): Promise<CompileEnd<{ readonly status: 'applied' }>>
   removeTeam(team: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
   /** Makes this the token of that name in that team; a former one is no longer accepted. @param sha256Hex of the token's bytes */

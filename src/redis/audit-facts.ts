@@ -9,6 +9,8 @@ export interface ShardKeyList {
   readonly minutes: number[]
   readonly blocks: number[]
   readonly days: number[]
+  /** Crons that have records of ticks. */
+  readonly records: string[]
   /** Buckets of pushed queues. */
   readonly pushed: string[]
   /** Local queue id → parts that exist. */
@@ -17,7 +19,7 @@ export interface ShardKeyList {
 }
 
 export function createShardKeyList(): ShardKeyList {
-  const lists = { executors: [], minutes: [], blocks: [], days: [], pushed: [] }
+  const lists = { executors: [], minutes: [], blocks: [], days: [], records: [], pushed: [] }
   return { ...lists, queues: new Map(), trash: new Map() }
 }
 
@@ -31,6 +33,8 @@ export interface AuditedShard {
 /** What the shard's own keys say, and what the queues turn out to hold. */
 export interface ShardFacts {
   readonly names: ReadonlyMap<string, string>
+  /** Id → name of the crons whose home this is. */
+  readonly crons: ReadonlyMap<string, string>
   readonly ring: ReadonlyMap<string, number>
   readonly gc: ReadonlyMap<string, number>
   readonly cq: ReadonlyMap<string, number>
@@ -65,6 +69,7 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
   const executors = await readSortedSet(engine, keys.ex)
   const facts: ShardFacts = {
     names: await readHash(engine, keys.names),
+    crons: await readCronNames(shard),
     ring: await readSortedSet(engine, keys.ring),
     gc: await readSortedSet(engine, keys.gc),
     cq: await readSortedSet(engine, keys.cq),
@@ -84,6 +89,15 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
     await readHeld(shard, facts, executor)
   }
   return facts
+}
+
+async function readCronNames({ engine, keys, find }: AuditedShard): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const [name, id] of await readHash(engine, keys.kn)) {
+    if (names.has(id)) find(keys.kn, `maps two names to cron ${id}`)
+    names.set(id, name)
+  }
+  return names
 }
 
 async function readPushed({ engine, keys, list, find }: AuditedShard): Promise<Set<string>> {

@@ -63,7 +63,9 @@ function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void
   }
   if (id === SYSTEM_QUEUE) return
   const name = live.get('n') ?? ''
-  if (facts.names.get(name) !== id)
+  const cron = live.get('o')
+  if (cron !== undefined) auditHidden(queue, name, cron)
+  else if (facts.names.get(name) !== id)
     shard.find(keys.q, `says its name is ${name}, which is queue ${facts.names.get(name)}`)
   for (const field of ['s', 't', 'a']) if (!live.has(field)) shard.find(keys.q, `lacks ${field}`)
   const hash = live.get('s')
@@ -72,10 +74,17 @@ function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void
     shard.find(shard.keys.pushed, `names queue ${id}, which a resource has taken over`)
 }
 
+/** A hidden queue has the local number of its cron, and no name of its own. */
+function auditHidden({ shard, facts, id, keys }: AuditedQueue, name: string, cron: string): void {
+  const isOfCron = facts.crons.get(cron)?.startsWith(name) === true
+  const number = Math.floor(Number(cron) / shard.engine.shards.length)
+  if (!isOfCron || String(number) !== id) shard.find(keys.q, `is hidden, of cron ${cron}`)
+}
+
 function isHeadField(field: string, value: string): boolean {
   if (field === 'n' || field === 's') return true
   if (field === 'a' || field === 'k' || field === 'c') return value === '0' || value === '1'
-  return ['t', 'm', 'g'].includes(field) && /^\d+$/.test(value)
+  return ['t', 'm', 'g', 'o'].includes(field) && /^\d+$/.test(value)
 }
 
 function countSettings(facts: ShardFacts, hash: string): void {
@@ -112,7 +121,7 @@ function readRecord(queue: AuditedQueue, key: string, id: string, text: string):
   if (shard.engine.jobIds.shardOf(Number(id)) !== shard.keys.shard) {
     shard.find(key, `has job ${id} of another shard`)
   }
-  if (!/^\d{13}[1-9a-b]\d[0-3]\d{3}[\w-]{11}\d*\|/.test(text) || !text.includes('\n')) {
+  if (!/^\d{13}[1-9a-b]\d[0-3]\d{3}[\w-]{11}(-?\d+)?\|/.test(text) || !text.includes('\n')) {
     shard.find(key, `has a record of job ${id} that cannot be read`)
     return null
   }

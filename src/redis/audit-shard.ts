@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ID_BLOCK, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX } from '../domain/limits.ts'
+import { auditCrons } from './audit-crons.ts'
 import { readFacts, type AuditedShard, type ShardFacts } from './audit-facts.ts'
 import { auditQueue, auditTrash } from './audit-queue.ts'
 import { readHash, readSortedSet } from './audit-reads.ts'
@@ -9,6 +10,7 @@ export async function auditShard(shard: AuditedShard): Promise<void> {
   for (const [id, parts] of shard.list.queues) await auditQueue(shard, facts, id, parts)
   for (const [id, parts] of shard.list.trash) await auditTrash(shard, facts, id, parts)
   auditNames(shard, facts)
+  await auditCrons(shard, facts)
   auditMembers(shard, facts)
   await auditCounters(shard, facts)
   await auditClock(shard)
@@ -28,6 +30,8 @@ function auditNames(shard: AuditedShard, facts: ShardFacts): void {
     used.add(id)
     noteQueue(facts, id)
   }
+  for (const id of facts.crons.keys())
+    noteQueue(facts, String(Math.floor(Number(id) / shard.engine.shards.length)))
   for (const id of [...shard.list.queues.keys(), ...shard.list.trash.keys()]) noteQueue(facts, id)
 }
 

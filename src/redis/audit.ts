@@ -56,6 +56,11 @@ const SHARD_KEYS: ReadonlySet<string> = new Set([
     'use',
     'pushed',
     'term',
+    'crons',
+    'kn',
+    'ki',
+    'kd',
+    'ks',
   ],
 ])
 const QUEUE_PARTS: ReadonlySet<string> = new Set([
@@ -75,6 +80,7 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (kind === 'in') return list.executors.push(rest) > 0
   if (kind === 'trash') return placeTrash(list, rest)
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
+  if (kind === 'kr') return list.records.push(rest) > 0
   if (kind === 'm') return list.minutes.push(Number(rest)) > 0
   if (kind === 'ix') return list.blocks.push(Number(rest)) > 0
   if (kind === 'pushed') return list.pushed.push(rest) > 0

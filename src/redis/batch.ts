@@ -20,6 +20,15 @@ export interface BatchJob {
   readonly record: string
   readonly call: string
   readonly callback: string
+  /** The cron whose run ends with this job; null when it is none, or the run goes on. */
+  readonly run: EndedRun | null
+}
+
+/** As cron records are written; see scripts/tick.lua. */
+export interface EndedRun {
+  readonly cronId: number
+  readonly record: string
+  readonly tickMs: number
 }
 
 /** Estimates of Redis time are good to this; both minutes are declared near a boundary. */
@@ -51,6 +60,8 @@ export function batchKeys(
     const k = keys.queue(id)
     declared.push(k.q, k.r, k.b, k.a, k.p, k.x, k.xb, k.h, k.d, k.c, k.cf, k.co)
   }
+  const runs = jobs.filter((job) => job.run !== null)
+  if (runs.length > 0) declared.push(keys.ks, ...runs.map(({ run }) => keys.kr(String(run?.cronId))))
   const { retention } = engine
   const args: Argument[] = [
     engine.shards.length,
@@ -62,6 +73,8 @@ export function batchKeys(
     ...minutes,
     queueIndex.size,
     ...queueIndex.keys(),
+    runs.length,
+    ...runs.flatMap(({ id, run }) => (run === null ? [] : [id, run.cronId, run.record, run.tickMs])),
     jobs.length,
   ]
   for (const job of jobs) {

@@ -155,6 +155,8 @@ function requestOf(record: JobRecord): JobChain['request'] {
     timeoutSeconds: null,
     retryDelays: null,
     retriesEnabled: null,
+    successAssertions: null,
+    cron: null,
   }
   return { ...unread, headers: null, payload: null }
 }

@@ -84,7 +84,7 @@ function readReply(
 }
 
 /** Numbers what a batch names, each once, in the order of first use. */
-class Positions<Key> {
+export class Positions<Key> {
   readonly #positions = new Map<Key, number>()
   of(key: Key): number {
     const known = this.#positions.get(key)
@@ -189,7 +189,7 @@ function daysAround(nowMs: number): number[] {
 const encodedDefaults = new WeakMap<QueueSettings, Argument[]>()
 
 /** A queue made by a push gets these. */
-function defaultsArguments(settings: QueueSettings): Argument[] {
+export function defaultsArguments(settings: QueueSettings): Argument[] {
   const known = encodedDefaults.get(settings)
   if (known !== undefined) return known
   const { hash, json } = encodeSettings(settings)

@@ -4,10 +4,12 @@ import {
   FAILURE_REASONS,
   METHODS,
   type AttemptSummary,
+  type CronMark,
   type JobChain,
   type JobRequest,
   type Method,
 } from '../domain/job.ts'
+import type { SuccessAssertion } from '../domain/assertion.ts'
 import type { ChainSettings } from '../domain/queue-settings.ts'
 
 /**
@@ -15,7 +17,7 @@ import type { ChainSettings } from '../domain/queue-settings.ts'
  *
  *     due(13) attempt(1) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' meta '\n' payload
  *
- * `lag` is due − created in ms, empty for 0. `chain` is a JSON array of the chain's earlier attempts, empty for none.
+ * `lag` is due − created in ms, empty for 0; a cron's run is made after it was due. `chain` is a JSON array of the chain's earlier attempts, empty for none.
  * `meta` is a JSON array; the payload stands last, as its exact source text, and is missing when there is none.
  * The part from the first line break on is the request part. When it is over 4 KiB, flag bit 0 is set and its tail,
  * the payload or (with huge headers) all but the line break, lies once per chain in `p:`.
@@ -36,7 +38,12 @@ type Meta = [
   timeoutSeconds?: number,
   retryDelays?: readonly number[] | 0,
   retriesEnabled?: number,
+  cron?: EncodedMark | 0,
+  successAssertions?: EncodedAssertions | 0,
 ]
+
+type EncodedMark = [cronId: number, tickMs: number, isManual?: 1]
+export type EncodedAssertions = Array<[type: SuccessAssertion['type'], value: never]>
 
 /** A callback: where it goes, for which team, and its `webhook-id`. */
 export interface SystemRequest {
@@ -63,6 +70,8 @@ export function encodeRequest(request: JobRequest): EncodedRequest {
     request.timeoutSeconds ?? 0,
     request.retryDelays ?? 0,
     request.retriesEnabled === null ? 0 : request.retriesEnabled ? 1 : 2,
+    encodeMark(request.cron),
+    request.successAssertions === null ? 0 : encodeAssertions(request.successAssertions),
   ]
   const head = JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
   const tail = request.payload === null ? '' : `\n${request.payload}`
@@ -76,7 +85,7 @@ function isOver(bytes: number, text: string): boolean {
 }
 
 /** Drops trailing elements that hold their default. */
-function withoutTail(values: readonly unknown[], defaultOf: (index: number) => unknown): unknown[] {
+export function withoutTail(values: readonly unknown[], defaultOf: (index: number) => unknown): unknown[] {
   let length = values.length
   while (length > 1 && values[length - 1] === defaultOf(length - 1)) length -= 1
   return values.slice(0, length)
@@ -84,7 +93,8 @@ function withoutTail(values: readonly unknown[], defaultOf: (index: number) => u
 
 export function decodeRequest(part: string): JobRequest {
   const { meta, payload } = splitRequest(part)
-  const [url, method, headers, callbackUrl, events, tags, timeout, delays, retries] = meta as Meta
+  const [url, method, headers, callbackUrl, events, tags, timeout, delays, retries, cron, assertions] =
+    meta as Meta
   return {
     url,
     method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
@@ -96,7 +106,27 @@ export function decodeRequest(part: string): JobRequest {
     timeoutSeconds: timeout === undefined || timeout === 0 ? null : timeout,
     retryDelays: delays === 0 || delays === undefined ? null : delays,
     retriesEnabled: retries === undefined || retries === 0 ? null : retries === 1,
+    successAssertions: assertions === undefined || assertions === 0 ? null : decodeAssertions(assertions),
+    cron: decodeMark(cron),
   }
+}
+
+function encodeMark(mark: CronMark | null): EncodedMark | 0 {
+  if (mark === null) return 0
+  return mark.isManual ? [mark.cronId, mark.tickMs, 1] : [mark.cronId, mark.tickMs]
+}
+
+function decodeMark(mark: EncodedMark | 0 | undefined): CronMark | null {
+  if (mark === undefined || mark === 0) return null
+  return { cronId: mark[0], tickMs: mark[1], isManual: mark[2] === 1 }
+}
+
+export function encodeAssertions(assertions: readonly SuccessAssertion[]): EncodedAssertions {
+  return assertions.map(({ type, value }) => [type, value as never])
+}
+
+export function decodeAssertions(assertions: EncodedAssertions): SuccessAssertion[] {
+  return assertions.map(([type, value]) => ({ type, value }))
 }
 
 function splitRequest(part: string): { meta: unknown[]; payload: string | null } {
@@ -234,6 +264,7 @@ export function encodeFinished(record: FinishedRecord): string {
         isEmpty(request.tags) ? 0 : request.tags,
         record.replayedAs ?? 0,
         keptHeaders(request.headers),
+        encodeMark(request.cron),
       ],
       (index) => (index === 3 ? METHODS.indexOf('POST') : 0),
     ),
@@ -248,7 +279,7 @@ function keptHeaders(headers: Readonly<Record<string, string>> | null): Record<s
 }
 
 export function decodeFinished(text: string): FinishedRecord {
-  const [code, attempts, url, method, callbackUrl, tags, replayedAs, headers] = JSON.parse(text) as [
+  const [code, attempts, url, method, callbackUrl, tags, replayedAs, headers, cron] = JSON.parse(text) as [
     string,
     AttemptTuple[],
     string,
@@ -257,6 +288,7 @@ export function decodeFinished(text: string): FinishedRecord {
     (Record<string, string> | 0)?,
     number?,
     (Record<string, string> | 0 | 1)?,
+    (EncodedMark | 0)?,
   ]
   return {
     end: code === 's' ? 'success' : code === 'f' ? 'failed_no_retries' : 'dead_lettered',
@@ -271,6 +303,8 @@ export function decodeFinished(text: string): FinishedRecord {
       timeoutSeconds: null,
       retryDelays: null,
       retriesEnabled: null,
+      successAssertions: null,
+      cron: decodeMark(cron),
     },
     replayedAs: replayedAs === undefined || replayedAs === 0 ? null : replayedAs,
   }
@@ -282,7 +316,7 @@ export function encodeSettings(settings: ChainSettings): { hash: string; json: s
     settings.timeoutSeconds,
     settings.retriesEnabled,
     settings.retryDelays,
-    settings.successAssertions.map(({ type, value }) => [type, value]),
+    encodeAssertions(settings.successAssertions),
     settings.alertsEnabled,
     settings.dlqRetentionDays,
     settings.callbackEvents,
@@ -296,7 +330,7 @@ export function decodeSettings(json: string): ChainSettings {
       number,
       boolean,
       number[],
-      Array<[ChainSettings['successAssertions'][number]['type'], never]>,
+      EncodedAssertions,
       boolean,
       ChainSettings['dlqRetentionDays'],
       ChainSettings['callbackEvents'],
@@ -305,7 +339,7 @@ export function decodeSettings(json: string): ChainSettings {
     timeoutSeconds,
     retriesEnabled,
     retryDelays,
-    successAssertions: assertions.map(([type, value]) => ({ type, value })),
+    successAssertions: decodeAssertions(assertions),
     alertsEnabled,
     dlqRetentionDays,
     callbackEvents: events,

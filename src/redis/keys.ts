@@ -52,6 +52,13 @@ export interface ShardKeys {
   /** The buckets of `pushedBucket` that hold any. */
   readonly pushed: string
   readonly term: string
+  readonly crons: string
+  readonly kn: string
+  readonly ki: string
+  readonly kd: string
+  readonly ks: string
+  /** The records of a cron's last ticks, by its whole id. */
+  kr(cronId: string): string
   held(executor: string): string
   pushedBucket(localId: string): string
   minute(minute: number): string
@@ -87,6 +94,12 @@ export function createShardKeys(shard: number): ShardKeys {
     use: `${p}use`,
     pushed: `${p}pushed`,
     term: `${p}term`,
+    crons: `${p}crons`,
+    kn: `${p}kn`,
+    ki: `${p}ki`,
+    kd: `${p}kd`,
+    ks: `${p}ks`,
+    kr: (cronId) => `${p}kr:${cronId}`,
     pushedBucket: (localId) => `${p}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
     held: (executor) => `${p}in:${executor}`,
     minute: (minute) => `${p}m:${minute}`,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { STORE_DEADLINE_MS } from '../domain/limits.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../ports/settings-compiler.ts'
+import { createCronWriter } from './cron-writer.ts'
 import type { Engine } from './engine.ts'
 import { TEAMS_KEY, TOKENS_KEY } from './keys.ts'
 import { createQueueWriter } from './queue-writer.ts'
@@ -25,6 +26,7 @@ export interface SettingsCompilerOptions {
 /** Throws StoreUnavailableError. */
 export function createSettingsCompiler({ engine, box, term }: SettingsCompilerOptions): SettingsCompiler {
   const queues = createQueueWriter(engine, { term, isCompiled: true })
+  const crons = createCronWriter(engine, term)
 
   /** @param text '' takes the field away */
   async function put(key: string, field: string, text: string): Promise<'done' | 'superseded'> {
@@ -52,6 +54,8 @@ export function createSettingsCompiler({ engine, box, term }: SettingsCompilerOp
   return {
     applyQueue: (team, name, settings) => queues.apply(team, name, settings),
     removeQueue: async (team, name) => ({ status: await queues.remove(team, name) }),
+    applyCron: (team, name, settings, formerId = null) => crons.apply(team, name, settings, formerId),
+    removeCron: async (team, name) => ({ status: await crons.remove(team, name) }),
     putTeam: (team, policy) =>
       putUnlessInForce(TEAMS_KEY, team, {
         isInForce: (value) => isPolicy(box, value, policy),

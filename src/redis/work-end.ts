@@ -4,7 +4,8 @@ import type { Callback } from '../domain/callback.ts'
 import type { CallRecord, JobRequest } from '../domain/job.ts'
 import type { JobIds } from '../domain/job-ids.ts'
 import type { WorkEnd } from '../ports/job-source.ts'
-import type { BatchJob } from './batch.ts'
+import type { BatchJob, EndedRun } from './batch.ts'
+import { runningRecord } from './cron-record.ts'
 import { encodeAttempts, encodeFinished, encodeSystemRecord } from './job-record.ts'
 
 const DAY_MS = 86_400_000
@@ -58,6 +59,7 @@ export function blankBatchJob(
     record: '',
     call: '',
     callback: '',
+    run: null,
   }
 }
 
@@ -74,6 +76,7 @@ export function endedBatchJob(
     callback:
       callback === null ? '' : encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS),
   }
+  const run = end.isTerminal ? endedRun(job) : null
   switch (end.kind) {
     case 'retry':
       return {
@@ -86,6 +89,7 @@ export function endedBatchJob(
       return {
         ...common,
         kind: 'd',
+        run,
         delayMs: job.dlqRetentionDays * DAY_MS,
         record: encodeAttempts(end.attempts),
       }
@@ -94,6 +98,7 @@ export function endedBatchJob(
       return {
         ...common,
         kind: end.kind === 'success' ? 's' : 'f',
+        run,
         record: encodeFinished({
           end: end.kind,
           attempts: end.attempts,
@@ -102,4 +107,9 @@ export function endedBatchJob(
         }),
       }
   }
+}
+
+function endedRun({ rootId, request: { cron } }: EndedJob): EndedRun | null {
+  if (cron === null) return null
+  return { cronId: cron.cronId, tickMs: cron.tickMs, record: runningRecord(cron, rootId) }
 }

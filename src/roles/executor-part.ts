@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createExecutor, type Executor } from '../executor/executor.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import { SOCKETS_MAX_DEFAULT } from '../outbound/bounds.ts'
 import { createHttpCaller } from '../outbound/http-caller.ts'
 import type { EgressGuard } from '../outbound/egress-guard.ts'
@@ -8,6 +9,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
 import { connectRedis } from '../redis/connection.ts'
+import { createCronSource } from '../redis/cron-source.ts'
 import { executorIdOf } from '../redis/executor-id.ts'
 import { createJobSource } from '../redis/job-source.ts'
 import { createShardUpkeep } from '../redis/upkeep.ts'
@@ -56,6 +58,9 @@ export async function startExecutor(options: {
   const executor = createExecutor({
     openSources: (executorId) => engine.shards.map(({ shard }) => createJobSource(engine, shard, executorId)),
     upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
+    crons: engine.shards.map(({ shard }) =>
+      createCronSource(engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
+    ),
     hints: await subscribeToWakeHints(listener),
     caller,
     teams: options.teams,

@@ -36,6 +36,8 @@ export async function showFirstJob(options: {
       timeoutSeconds: null,
       retryDelays: null,
       retriesEnabled: null,
+      successAssertions: null,
+      cron: null,
     },
     start: { delaySeconds: 0 },
     idempotency: null,

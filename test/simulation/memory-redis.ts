@@ -246,6 +246,12 @@ export class MemoryRedis {
       },
       llen: ([key = '']: Words) => this.#list(key)?.length ?? 0,
       lindex: ([key = '', at = '']: Words) => this.#list(key)?.at(Number(at)) ?? null,
+      lset: ([key = '', at = '', item = '']: Words) => {
+        const list = this.#list(key)
+        if (list?.[Number(at)] === undefined) throw new Error('ERR index out of range')
+        list[Number(at)] = item
+        return 'OK'
+      },
       lpos: ([key = '', item = '']: Words) => {
         const at = this.#list(key)?.indexOf(item) ?? -1
         return at === -1 ? null : at

@@ -132,6 +132,8 @@ function drawRequest(random: SeededRandom, n: number): JobRequest {
     timeoutSeconds: random.pick([null, null, 2]),
     retryDelays: random.pick([null, null, [1], [1, 3], [2, 1, 5]]),
     retriesEnabled: random.pick([null, null, true, false]),
+    successAssertions: null,
+    cron: null,
   }
 }
 

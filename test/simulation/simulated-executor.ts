@@ -2,7 +2,9 @@ import { NO_TEAM_SETTINGS } from '../../src/ports/team-settings.ts'
 import type { Logger } from '../../src/ports/logger.ts'
 import type { Metrics } from '../../src/ports/metrics.ts'
 import type { JobIds } from '../../src/domain/job-ids.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { createExecutor, type Executor } from '../../src/executor/executor.ts'
+import { createCronSource } from '../../src/redis/cron-source.ts'
 import { createEngine, type Engine } from '../../src/redis/engine.ts'
 import { createJobSource } from '../../src/redis/job-source.ts'
 import type { Scripts } from '../../src/redis/scripts.ts'
@@ -115,6 +117,9 @@ export class SimulatedExecutor {
     this.executor = createExecutor({
       openSources: (id) => engine.shards.map(({ shard }) => createJobSource(engine, shard, id)),
       upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
+      crons: engine.shards.map(({ shard }) =>
+        createCronSource(engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
+      ),
       hints: { onWake: (listener) => this.#listen(around, random, listener) },
       caller: around.target.callerOf(process),
       teams: { of: () => NO_TEAM_SETTINGS },

@@ -60,6 +60,8 @@ export function jobRequest(change: Partial<JobRequest> = {}): JobRequest {
     timeoutSeconds: null,
     retryDelays: null,
     retriesEnabled: null,
+    successAssertions: null,
+    cron: null,
     ...change,
   }
 }

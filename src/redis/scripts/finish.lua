@@ -10,6 +10,7 @@
 --#include clock
 --#include ring
 --#include settle
+--#include cron
 --#include batch
 
 local lease_ms, finish_id, trim_above = number(), arg(), number()

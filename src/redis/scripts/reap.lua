@@ -14,6 +14,7 @@
 --#include clock
 --#include ring
 --#include settle
+--#include cron
 --#include batch
 
 local lease_ms, executor, mode, margin_ms = number(), arg(), arg(), number()

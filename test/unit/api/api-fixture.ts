@@ -69,6 +69,8 @@ export function aChain(change: Partial<JobChain> = {}): JobChain {
       timeoutSeconds: null,
       retryDelays: null,
       retriesEnabled: null,
+      successAssertions: null,
+      cron: null,
     },
     attempts: [
       {

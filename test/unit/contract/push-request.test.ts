@@ -402,6 +402,8 @@ describe('what is accepted', () => {
         timeoutSeconds: null,
         retryDelays: null,
         retriesEnabled: null,
+        successAssertions: null,
+        cron: null,
       },
       start: { delaySeconds: 0 },
       idempotency: null,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { CronSettings } from '../../../src/domain/cron.ts'
 import type { QueueSettings } from '../../../src/domain/queue-settings.ts'
 import type {
   CompileEnd,
@@ -17,6 +18,8 @@ export interface MemoryEngine {
     string,
     { readonly queueId: number; readonly settings: QueueSettings; isPushed: boolean }
   >
+  /** By `team/name`. */
+  readonly crons: Map<string, { readonly cronId: number; readonly settings: CronSettings }>
   readonly teams: Map<string, TeamPolicy>
   /** By `team/name`. */
   readonly tokens: Map<string, string>
@@ -52,6 +55,17 @@ export function createMemoryEngine(
       effect(engine.queues.has(queueKey(team, name)), () => ({
         status: engine.queues.delete(queueKey(team, name)) ? 'removed' : 'not_found',
       })),
+    applyCron: (team, name, settings) =>
+      effect(!isDeepStrictEqual(engine.crons.get(queueKey(team, name))?.settings, settings), () => {
+        const key = queueKey(team, name)
+        const cronId = engine.crons.get(key)?.cronId ?? (lastId += 1)
+        engine.crons.set(key, { cronId, settings })
+        return { status: 'applied', cronId, nextRunAtMs: null }
+      }),
+    removeCron: (team, name) =>
+      effect(engine.crons.has(queueKey(team, name)), () => ({
+        status: engine.crons.delete(queueKey(team, name)) ? 'removed' : 'not_found',
+      })),
     putTeam: (team, policy) =>
       effect(!isDeepStrictEqual(engine.teams.get(team), policy), () => {
         engine.teams.set(team, policy)
@@ -77,6 +91,7 @@ export function createMemoryEngine(
   const engine: MemoryEngine = {
     compiler,
     queues: new Map(),
+    crons: new Map(),
     teams: new Map(),
     tokens: new Map(),
     isAway: false,

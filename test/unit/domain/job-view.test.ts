@@ -45,6 +45,8 @@ function chain(
       timeoutSeconds: null,
       retryDelays: null,
       retriesEnabled: null,
+      successAssertions: null,
+      cron: null,
     },
     attempts: outcomes.map((outcome, index) => ended(index + 1, outcome)),
     open: openAttempt,

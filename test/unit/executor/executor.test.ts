@@ -37,6 +37,7 @@ function setUp() {
       return sources
     },
     upkeeps,
+    crons: [],
     hints: {
       onWake: (listener) => {
         wake = listener

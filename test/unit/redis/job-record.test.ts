@@ -29,19 +29,6 @@ const strings = (maxLength: number) =>
     noNullPrototype: true,
   })
 
-const request: fc.Arbitrary<JobRequest> = fc.record({
-  url: fc.webUrl({ withQueryParameters: true }),
-  method: fc.constantFrom(...METHODS),
-  headers: strings(40),
-  payload: fc.option(fc.json()),
-  callbackUrl: fc.option(fc.webUrl()),
-  callbackEvents: fc.option(fc.constantFrom('terminal', 'every_attempt')),
-  tags: strings(20),
-  timeoutSeconds: fc.option(fc.integer({ min: 1, max: 300 })),
-  retryDelays: fc.option(fc.array(fc.integer({ min: 1, max: 86_400 }), { minLength: 1, maxLength: 10 })),
-  retriesEnabled: fc.option(fc.boolean()),
-})
-
 const lag = fc.nat({ max: 100_000 })
 const attempt: fc.Arbitrary<AttemptSummary> = fc
   .record({
@@ -74,6 +61,23 @@ const assertion: fc.Arbitrary<SuccessAssertion> = fc.oneof(
     value: fc.integer({ min: 1, max: 300_000 }),
   }),
 )
+
+const request: fc.Arbitrary<JobRequest> = fc.record({
+  url: fc.webUrl({ withQueryParameters: true }),
+  method: fc.constantFrom(...METHODS),
+  headers: strings(40),
+  payload: fc.option(fc.json()),
+  callbackUrl: fc.option(fc.webUrl()),
+  callbackEvents: fc.option(fc.constantFrom('terminal', 'every_attempt')),
+  tags: strings(20),
+  timeoutSeconds: fc.option(fc.integer({ min: 1, max: 300 })),
+  retryDelays: fc.option(fc.array(fc.integer({ min: 1, max: 86_400 }), { minLength: 1, maxLength: 10 })),
+  retriesEnabled: fc.option(fc.boolean()),
+  successAssertions: fc.option(fc.array(assertion, { maxLength: 3 })),
+  cron: fc.option(
+    fc.record({ cronId: fc.nat(), tickMs: fc.integer({ min: T0, max: T0 + 1e9 }), isManual: fc.boolean() }),
+  ),
+})
 
 const settings: fc.Arbitrary<ChainSettings> = fc.record({
   timeoutSeconds: fc.integer({ min: 1, max: 300 }),
@@ -275,6 +279,8 @@ describe('a finished chain', () => {
               timeoutSeconds: null,
               retryDelays: null,
               retriesEnabled: null,
+              successAssertions: null,
+              cron: original.cron,
             },
             replayedAs,
           })

@@ -16,6 +16,8 @@ function notingCompiler(): { readonly compiler: SettingsCompiler; readonly told:
   const compiler: SettingsCompiler = {
     applyQueue: note('applyQueue'),
     removeQueue: note('removeQueue'),
+    applyCron: note('applyCron'),
+    removeCron: note('removeCron'),
     putTeam: note('putTeam'),
     removeTeam: note('removeTeam'),
     putTokenHash: note('putTokenHash'),

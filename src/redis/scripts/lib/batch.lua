@@ -1,13 +1,15 @@
 -- Shared by finish and reap: reads what both are told about queues and jobs, and ends jobs batch by batch.
--- Declares `arg`, `number`, `open_batch`, `read_job`, `end_job`, `close_batch`.
+-- Declares `arg`, `number`, `open_batch`, `read_job`, `end_job`, `close_batch`. Wants `Cron` and `Settle`.
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
 -- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 near  6 mins  7 set  8 setn  9 gc  10 cq  11 use
---       12–15 (q r b a) of the system queue, then m:<minute> × minutes, (q r b a p x xb h d c cf co) × queues
--- ARGV  shards, finished_ms, failed_calls, ok_calls, calls_bytes, minutes, minute…, queues, local id…
+--       12–15 (q r b a) of the system queue, then m:<minute> × minutes, (q r b a p x xb h d c cf co) × queues;
+--       when runs of crons end: ks, then kr:<cron> × runs
+-- ARGV  shards, finished_ms, failed_calls, ok_calls, calls_bytes, minutes, minute…, queues, local id…,
+--       runs, (job id, cron id, record while it ran, tick)…
 local function open_batch(now)
   local ctx = {
     now = now, shards = number(), ring = KEYS[4], near = KEYS[5], mins = KEYS[6], set = KEYS[7], setn = KEYS[8],
@@ -34,6 +36,15 @@ local function open_batch(now)
     queue.exists = queue.id == '0' or queue.live[3]
     ctx.queues[i] = queue
   end
+  base = base + #ctx.queues * 12
+  local run_count = number()
+  if run_count > 0 then
+    ctx.states, ctx.runs = KEYS[base + 1], {}
+    for i = 1, run_count do
+      local id = arg()
+      ctx.runs[id] = { list = KEYS[base + 1 + i], cron = arg(), record = arg(), tick = arg() }
+    end
+  end
   return ctx
 end
 
@@ -50,6 +61,7 @@ local function end_job(ctx, job)
   table.insert(ctx.freed, job.id)
   table.insert(queue.freed, job.id)
   if not queue.exists then return end
+  if ctx.runs and ctx.runs[job.id] then Cron.note_end(ctx.runs[job.id], job) end
   Settle.settle(ctx, queue, job)
   if job.kind == 'g' then queue.given_back = true else table.insert(queue.dropped, job.id) end
 end
@@ -73,6 +85,7 @@ local function close_batch(ctx, trim_above)
   if ctx.calls_bytes ~= ctx.calls_bytes_before then
     call('HINCRBY', KEYS[11], 'calls', ctx.calls_bytes - ctx.calls_bytes_before)
   end
+  if ctx.runs then Cron.end_runs(ctx.states, ctx.runs) end
   if #ctx.freed > 0 then call('HDEL', ctx.held, unpack(ctx.freed)) end
   return trim
 end

@@ -1,0 +1,243 @@
+import { StoreUnavailableError } from '../domain/errors.ts'
+import { cronScheduleOf, spreadOf, type CronSettings } from '../domain/cron.ts'
+import { CRON_RECORDS_MAX, CRONS_PER_SHARD_MAX, LEASE_MS, STORE_DEADLINE_MS } from '../domain/limits.ts'
+import { cronIdOf, homeOf, homeOfId, placesOf } from './cron-reader.ts'
+import { encodeDefinition, scheduleHash } from './cron-record.ts'
+import { shardOfQueue, type Engine } from './engine.ts'
+import { nameField, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
+import type { Argument } from './step-runner.ts'
+
+/** A cron removed and made again meanwhile, or a clock read wrong, is tried again this often. */
+const APPLY_TRIES_MAX = 4
+/** First ticks are computed before the step, which takes them only if Redis has about the same time. */
+const CLOCK_TOLERANCE_MS = 1_000
+
+export interface AppliedCron {
+  readonly status: 'applied'
+  readonly cronId: number
+  readonly nextRunAtMs: number | null
+}
+type Superseded = { readonly status: 'superseded' }
+
+/** Makes, changes, moves and removes crons. Throws StoreUnavailableError. */
+export interface CronWriter {
+  apply(
+    team: string,
+    name: string,
+    settings: CronSettings,
+    formerId: number | null,
+  ): Promise<AppliedCron | Superseded>
+  remove(team: string, name: string): Promise<'removed' | 'not_found' | 'superseded'>
+}
+
+/** @param term the leader's; null = there is no leader */
+export function createCronWriter(engine: Engine, term: number | null): CronWriter {
+  const highest = new Map<number, number>()
+  return {
+    apply: async (team, name, settings, formerId) => {
+      const home = homeOf(engine, team, name)
+      for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
+        const cronId = await reserve(engine, term, { home, team, name, formerId, highest })
+        if (cronId === 'superseded') return { status: 'superseded' }
+        const end = await place(engine, term, { cronId, home, team, name, settings })
+        if (end !== 'moved') return end
+      }
+      throw new StoreUnavailableError('the cron is being removed and made again')
+    },
+    remove: (team, name) => remove(engine, term, team, name),
+  }
+}
+
+async function reserve(
+  engine: Engine,
+  term: number | null,
+  cron: {
+    home: ShardKeys
+    team: string
+    name: string
+    formerId: number | null
+    highest: Map<number, number>
+  },
+): Promise<number | 'superseded'> {
+  const { home, team, name, formerId, highest } = cron
+  const shards = engine.shards.length
+  const isOurs = formerId !== null && formerId % shards === home.shard
+  const former = isOurs ? String(Math.floor(formerId / shards)) : ''
+  const reply = await engine.runner.run(
+    'reserve_cron',
+    [home.kn, home.qseq, home.term, home.queue(former === '' ? SYSTEM_QUEUE : former).q],
+    [
+      ...[nameField(team, name), highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, term ?? ''],
+      ...[shards, home.shard, former],
+    ],
+    STORE_DEADLINE_MS,
+  )
+  if (reply === '') throw new StoreUnavailableError('it holds as many crons as it may')
+  if (reply === 'superseded') return reply
+  const cronId = Number(reply)
+  highest.set(home.shard, Math.max(highest.get(home.shard) ?? 0, Math.floor(cronId / shards)))
+  return cronId
+}
+
+interface PlacedCron {
+  readonly cronId: number
+  readonly home: ShardKeys
+  readonly team: string
+  readonly name: string
+  readonly settings: CronSettings
+}
+
+/**
+ * Puts the cron into the shard where it belongs. One that lives elsewhere is retired there first, and is not forgotten
+ * there before the new place has it; a crash in between is mended by the next apply.
+ */
+async function place(
+  engine: Engine,
+  term: number | null,
+  cron: PlacedCron,
+): Promise<AppliedCron | Superseded | 'moved'> {
+  const { cronId, home, team, settings } = cron
+  const target = settings.queue === null ? home : shardOfQueue(engine, team, settings.queue)
+  const former = (await placesOf(engine, cronId)).filter((keys) => keys !== target)
+  // A new cron is not yet in its home; one that is to live there needs no note.
+  const isNoted = former.length > 0 || target !== home
+  let brought: Brought = NOTHING_BROUGHT
+  for (const keys of former) {
+    const state = await retire(engine, term, keys, cronId)
+    if (state === 'superseded') return { status: 'superseded' }
+    if (state.text !== '' && state.tickMs >= brought.tickMs) brought = state
+  }
+  if (isNoted) {
+    const noted = await note(engine, term, cron, [target, ...former])
+    if (noted !== 'placed') return noted === 'moved' ? noted : { status: 'superseded' }
+  }
+  const set = await setCron(engine, term, cron, target, brought)
+  if (set.status === 'superseded' || former.length === 0) return set
+  for (const keys of former) {
+    const dropped = await drop(engine, term, keys, cronId)
+    if (dropped === 'superseded') return { status: 'superseded' }
+  }
+  const noted = await note(engine, term, cron, [target])
+  return noted === 'placed' ? set : noted === 'moved' ? noted : { status: 'superseded' }
+}
+
+/** What a cron brings from the shard that it leaves. */
+interface Brought {
+  readonly text: string
+  readonly tickMs: number
+  readonly records: readonly string[]
+}
+
+const NOTHING_BROUGHT: Brought = { text: '', tickMs: 0, records: [] }
+
+async function retire(
+  engine: Engine,
+  term: number | null,
+  keys: ShardKeys,
+  cronId: number,
+): Promise<Brought | 'superseded'> {
+  const id = String(cronId)
+  const reply = (await engine.runner.run(
+    'retire_cron',
+    [keys.crons, keys.ks, keys.term],
+    [id, term ?? ''],
+    STORE_DEADLINE_MS,
+  )) as string
+  if (reply === 'superseded') return reply
+  const records = await engine.runner.read((redis) => redis.lrange(keys.kr(id), 0, CRON_RECORDS_MAX - 1))
+  return { text: reply, tickMs: Number(reply.split('|')[5] ?? 0), records }
+}
+
+function note(
+  engine: Engine,
+  term: number | null,
+  { cronId, home, team, name }: PlacedCron,
+  places: readonly ShardKeys[],
+): Promise<unknown> {
+  const isHome = places.length === 1 && places[0] === home
+  return engine.runner.run(
+    'place_cron',
+    [home.kn, home.ki, home.term],
+    [nameField(team, name), cronId, term ?? '', isHome ? '' : places.map(({ shard }) => shard).join(',')],
+    STORE_DEADLINE_MS,
+  )
+}
+
+function drop(engine: Engine, term: number | null, keys: ShardKeys, cronId: number): Promise<unknown> {
+  const id = String(cronId)
+  return engine.runner.run(
+    'drop_cron',
+    [keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term],
+    [id, term ?? ''],
+    STORE_DEADLINE_MS,
+  )
+}
+
+async function setCron(
+  engine: Engine,
+  term: number | null,
+  { cronId, team, name, settings }: PlacedCron,
+  keys: ShardKeys,
+  brought: Brought,
+): Promise<AppliedCron | Superseded> {
+  const schedule = cronScheduleOf(settings)
+  if ('problem' in schedule) throw new Error(`cron ${team}/${name}: ${schedule.field} ${schedule.problem}`)
+  const definition = encodeDefinition({ team, name }, settings)
+  const id = String(cronId)
+  for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
+    const nowMs = engine.runner.redisNowMs(keys.shard)
+    const args: Argument[] = [
+      ...[LEASE_MS, id, definition, scheduleHash(settings), settings.isActive ? 1 : 0],
+      ...[
+        spreadOf(cronId, settings.jitterSeconds),
+        Buffer.byteLength(definition),
+        schedule.next(nowMs) ?? '',
+        nowMs,
+      ],
+      ...[CLOCK_TOLERANCE_MS, term ?? '', brought.text, ...brought.records],
+    ]
+    const reply = (await engine.runner.run(
+      'set_cron',
+      [keys.clk, keys.ex, keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term],
+      args,
+      STORE_DEADLINE_MS,
+    )) as [status: string, now: string, next: string]
+    if (reply[0] === 'superseded') return { status: 'superseded' }
+    engine.runner.noteRedisTime(keys.shard, Number(reply[1]))
+    if (reply[0] === 'time') continue
+    return { status: 'applied', cronId, nextRunAtMs: reply[2] === '' ? null : Number(reply[2]) }
+  }
+  throw new StoreUnavailableError('its clock changes faster than it can be read')
+}
+
+/** The home goes last, with the name: until then the cron can be found and its removal be asked for again. */
+async function remove(
+  engine: Engine,
+  term: number | null,
+  team: string,
+  name: string,
+): Promise<'removed' | 'not_found' | 'superseded'> {
+  const cronId = await cronIdOf(engine, { team, name })
+  if (cronId === null) return 'not_found'
+  const home = homeOfId(engine, cronId)
+  for (const keys of await placesOf(engine, cronId)) {
+    if (keys !== home && (await drop(engine, term, keys, cronId)) === 'superseded') return 'superseded'
+  }
+  const id = String(cronId)
+  const localId = String(Math.floor(cronId / engine.shards.length))
+  const k = home.queue(localId)
+  const answer = await engine.runner.run(
+    'remove_cron',
+    [
+      ...[home.kn, home.ki, home.crons, home.kd, home.ks, home.kr(id)],
+      ...[home.ring, home.gc, home.cq, home.set, home.setn, home.use],
+      ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
+      ...(['b', 'd', 'xb', 'p'] as const).map((part) => home.trash(localId, part)),
+      home.term,
+    ],
+    [nameField(team, name), id, localId, term ?? ''],
+    STORE_DEADLINE_MS,
+  )
+  if (answer === 'superseded') return 'superseded'
+  return answer === 'removed' ? 'removed' : 'not_found'
+}

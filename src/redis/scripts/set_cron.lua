@@ -1,0 +1,55 @@
+#!lua flags=allow-oom
+-- set_cron: makes a cron in the shard it lives in, or puts new settings in force. A new schedule and the end of a pause
+-- count from now on; all else leaves the next tick as it is. What is in force already is not written. Allowed when Redis
+-- is full, as set_queue is.
+-- KEYS  1 clk  2 ex  3 crons  4 kd  5 ks  6 kr  7 term
+-- ARGV  lease_ms, cron id, definition, schedule hash, active (1 or 0), spread, bytes, first tick after `asked` or '',
+--       asked (Redis time the tick was computed for), tolerance_ms, term or '' (no leader),
+--       state it brings from another shard or '', records it brings…
+-- Answer {'superseded'} when a later term is known · {'time', now} when `asked` is another time than now, else
+--       {'set', now, next tick with the spread or ''}.
+--#include clock
+--#include term
+--#include cron
+
+local id, definition, schedule, active = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local spread, bytes, first, brought = tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[12]
+if is_superseded(KEYS[7], ARGV[11]) then return { 'superseded' } end
+local now = shard_now(KEYS[1], KEYS[2], tonumber(ARGV[1]))
+local known = call('HGET', KEYS[5], id)
+
+local function answer(cron)
+  local due = Cron.due(cron)
+  return { 'set', pad13(now), due and pad13(due) or '' }
+end
+
+local cron = { version = '0', schedule = '', active = '0', tick = '', running = '', failures = 0, success = '' }
+if known then cron = Cron.parse(known) elseif brought ~= '' then cron = Cron.parse(brought) end
+-- It has ticked in the shard that it comes from, or here before it went there.
+if known and brought ~= '' then
+  local other = Cron.parse(brought)
+  if (tonumber(other.tick) or 0) > (tonumber(cron.tick) or 0) then
+    other.version = string.format('%.0f', math.max(tonumber(other.version), tonumber(cron.version)))
+    cron = other
+  end
+end
+local was_active = cron.active == '1' or cron.active == 'r'
+local is_same = cron.schedule == schedule and cron.active == active and cron.spread == spread
+if known and is_same and call('HGET', KEYS[4], id) == definition then return answer(cron) end
+
+local keeps_tick = active == '1' and was_active and cron.schedule == schedule and cron.tick ~= ''
+if not keeps_tick and active == '1' and math.abs(now - tonumber(ARGV[9])) > tonumber(ARGV[10]) then
+  return { 'time', pad13(now) }
+end
+if not keeps_tick then cron.tick = active == '1' and first or '' end
+cron.version = string.format('%.0f', tonumber(cron.version) + 1)
+cron.schedule, cron.active, cron.spread, cron.bytes = schedule, active, spread, bytes
+
+if brought ~= '' and #ARGV > 12 and call('EXISTS', KEYS[6]) == 0 then
+  for i = 13, #ARGV do call('RPUSH', KEYS[6], ARGV[i]) end
+end
+local due = Cron.due(cron)
+call('HSET', KEYS[4], id, definition)
+call('HSET', KEYS[5], id, Cron.format(cron))
+if due then call('ZADD', KEYS[3], due, id) else call('ZREM', KEYS[3], id) end
+return answer(cron)

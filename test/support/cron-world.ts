@@ -1,0 +1,114 @@
+import { createJobIds, type JobIds } from '../../src/domain/job-ids.ts'
+import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../src/domain/cron.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
+import { createExecutor, type Executor } from '../../src/executor/executor.ts'
+import { createEgressGuard } from '../../src/outbound/egress-guard.ts'
+import { createHttpCaller } from '../../src/outbound/http-caller.ts'
+import { NO_TEAM_SETTINGS } from '../../src/ports/team-settings.ts'
+import type { CronStore } from '../../src/ports/cron-store.ts'
+import { createCronSource } from '../../src/redis/cron-source.ts'
+import { createCronStore } from '../../src/redis/cron-store.ts'
+import { createEngine, type Engine } from '../../src/redis/engine.ts'
+import { openInstallation } from '../../src/redis/installation.ts'
+import { createJobSource } from '../../src/redis/job-source.ts'
+import { createStepRunner } from '../../src/redis/step-runner.ts'
+import { createShardUpkeep } from '../../src/redis/upkeep.ts'
+import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { openConnection } from './model-world.ts'
+import { quietLogger, quietMetrics } from './quiet.ts'
+import type { TestRedis } from './redis-server.ts'
+import { createStepFaults, loadWrappedScripts, wrapRunner, type TestClock } from './wrapped-scripts.ts'
+
+export function cronSettings(change: Partial<CronSettings> = {}): CronSettings {
+  return {
+    ...DEFAULT_CRON_SETTINGS,
+    displayName: 'nightly',
+    url: 'http://target.test/',
+    cronExpression: '* * * * *',
+    ...change,
+  }
+}
+
+/** Executors and a store on a real Redis whose clock runs on from any moment that a test sets. */
+export interface CronWorld {
+  readonly engine: Engine
+  readonly store: CronStore
+  readonly jobIds: JobIds
+  /** Redis's clock stands there now, and runs on. */
+  setTime(unixMs: number): void
+  nowMs(): number
+  startExecutor(): Executor
+  close(): Promise<void>
+}
+
+const SCRIPTS = loadWrappedScripts()
+const SHARDS = 4
+
+export async function openCronWorld(redis: TestRedis, startMs: number): Promise<CronWorld> {
+  await redis.client.flushall()
+  const connection = await openConnection(redis.url)
+  await openInstallation(connection, SHARDS)
+  let aheadMs = 0
+  const clock: TestClock = {
+    get wallMs() {
+      return Math.floor(performance.now() + aheadMs)
+    },
+    get monotonicMs() {
+      return Math.round(performance.now())
+    },
+    advance: () => undefined,
+    jump: () => undefined,
+  }
+  const inner = createStepRunner({ connection, scripts: SCRIPTS, clock: systemClock, metrics: quietMetrics })
+  const jobIds = createJobIds(SHARDS, '0123456789ab')
+  const engine = createEngine({
+    runner: wrapRunner(inner, clock, createStepFaults(), new Map()),
+    jobIds,
+    logger: quietLogger,
+    metrics: quietMetrics,
+  })
+  const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
+  const egress = createEgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null })
+  const caller = createHttpCaller({ egress, clock: systemClock, version: '0.0.0' })
+  const executors: Executor[] = []
+  const setTime = (unixMs: number) => {
+    aheadMs = unixMs - performance.now()
+  }
+  setTime(startMs)
+  return {
+    engine,
+    jobIds,
+    store: createCronStore(engine, { defaultsOf }),
+    setTime,
+    nowMs: () => clock.wallMs,
+    startExecutor: () => {
+      const id = `e${executors.length}`
+      let tenures = 0
+      const executor = createExecutor({
+        openSources: (executorId) =>
+          engine.shards.map(({ shard }) => createJobSource(engine, shard, executorId)),
+        upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
+        crons: engine.shards.map(({ shard }) => createCronSource(engine, shard, { defaultsOf })),
+        hints: { onWake: () => () => undefined },
+        caller,
+        teams: { of: () => NO_TEAM_SETTINGS },
+        jobIds,
+        clock: systemClock,
+        logger: quietLogger,
+        metrics: quietMetrics,
+        concurrency: 100,
+        newExecutorId: () => `${id}.${(tenures += 1)}`,
+        random: Math.random,
+        redisNowMs: (shard) => engine.runner.redisNowMs(shard),
+      })
+      executors.push(executor)
+      executor.start()
+      return executor
+    },
+    close: async () => {
+      await Promise.all(executors.map((executor) => executor.stop(2_000)))
+      await caller.close()
+      connection.disconnect()
+    },
+  }
+}
