@@ -52,7 +52,7 @@ async function readShard(engine: Engine, keys: ShardKeys, horizonMs: number): Pr
   const reply = await engine.runner.run(
     'read_backlog',
     [
-      ...[keys.ring, keys.near, keys.mins],
+      ...[keys.ring, keys.near, keys.mins, keys.crons],
       ...minutes.map((minute) => keys.minute(Number(minute))),
       ...executors.map((executor) => keys.held(executor)),
       ...declared,

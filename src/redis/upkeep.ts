@@ -216,12 +216,17 @@ async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEnt
   return overdue
 }
 
-/** The system queue, which no name leads to, and one queue drawn by chance. */
+/** The system queue, which no name leads to, and one queue and one hidden queue drawn by chance. */
 async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
   const [, drawn] = ((await engine.runner.read((redis) => redis.hrandfield(keys.names, 1, 'WITHVALUES'))) ??
     []) as string[]
   await checkInRing(engine, keys, SYSTEM_QUEUE)
   if (drawn !== undefined) await checkInRing(engine, keys, drawn)
+  const [, cron] = ((await engine.runner.read((redis) => redis.hrandfield(keys.kn, 1, 'WITHVALUES'))) ??
+    []) as string[]
+  if (cron !== undefined) {
+    await checkInRing(engine, keys, String(Math.floor(Number(cron) / engine.shards.length)))
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { SCRIPT_NAMES } from '../../src/redis/scripts.ts'
 import { openConnection, openWorld } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { readScriptHeader } from '../support/script-header.ts'
+import { CRON_SHARDS } from './cron-scenes.ts'
 import { SCENES } from './tear-scenes.ts'
 
 /** What a key of the product is called in a script's head: `q:7` is q, `trash:7:b` is trash b, outside a shard too. */
@@ -30,7 +31,7 @@ describe('the keys a step is sent with are those its head names', () => {
   })
 
   test.each(SCENES)('%s: %s', async (name, _, scene) => {
-    const world = await openWorld(redis, { connection, shards: 1 })
+    const world = await openWorld(redis, { connection, shards: CRON_SHARDS[name] ?? 1 })
     const act = await scene({ world, client: redis.client, intake: world.newIntake(), accepted: [] })
     await act()
     const { keys } = readScriptHeader(name)

@@ -17,6 +17,7 @@ import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { newJob } from '../support/engine.ts'
 import { callRecord, claimed, ended, openExecutor, pushAll, pushOne } from '../support/model-executor.ts'
 import type { World } from '../support/model-world.ts'
+import { CRON_SCENES } from './cron-scenes.ts'
 
 /** A stage for one step: what was there before, and who sends the step. */
 export interface Stage {
@@ -34,6 +35,7 @@ const BOX = createSecretBox(createSecretKey(randomBytes(32)))
 const LARGE = JSON.stringify('x'.repeat(5000))
 
 export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
+  ...CRON_SCENES,
   [
     'reserve_ids',
     'a first push',

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { audit } from '../../src/redis/audit.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
+import { decodeRecord } from '../../src/redis/job-record.ts'
+import { createCronSource } from '../../src/redis/cron-source.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { openConnection, openWorld, type World } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
+import { CRON_SHARDS } from './cron-scenes.ts'
 import { SCENES, type Scene } from './tear-scenes.ts'
 
 /**
@@ -22,6 +25,7 @@ const MAY_DOUBLE: Readonly<Partial<Record<ScriptName, string>>> = {
   finish: 'given back jobs and callbacks enter their list before the holder lets go, by which a resend knows',
   reap: 'as finish',
   promote: 'jobs enter the ready list before they leave near',
+  tick: 'runs come before the cron’s state, by which a resend knows the ticks',
   replay: 'the new job and the old one’s summary come before the dead letter goes',
 }
 
@@ -57,7 +61,7 @@ describe('a step torn at any call', () => {
 
   /** Answers what is lost or doubled, or `whole` when the step makes fewer calls. */
   async function tearAt(name: ScriptName, scene: Scene, at: number): Promise<string[] | 'whole'> {
-    const world = await openWorld(redis, { connection, shards: 1 })
+    const world = await openWorld(redis, { connection, shards: CRON_SHARDS[name] ?? 1 })
     const accepted: number[] = []
     const act = await scene({ world, client: redis.client, intake: world.newIntake(), accepted })
     world.faults.torn.set(name, at)
@@ -88,7 +92,9 @@ describe('a step torn at any call', () => {
     for (let i = 0; i < 3; i += 1) await upkeep.sweep()
     // Sweep draws one queue each time; in time it draws every one.
     const keys = shardKeys(world.engine, 0)
-    for (const id of Object.values(await redis.client.hgetall(keys.names))) {
+    await setRight(world)
+    const crons = Object.values(await redis.client.hgetall(keys.kn))
+    for (const id of [...Object.values(await redis.client.hgetall(keys.names)), ...crons]) {
       const { q, r, a } = keys.queue(id)
       await world.engine.runner.run('check_ring', [keys.ring, q, r, a], [id])
     }
@@ -109,14 +115,41 @@ describe('a step torn at any call', () => {
       if (jobs.length > 1)
         found.push(`chain ${root} doubled: ${jobs.map(([, where]) => where.join()).join(', ')}`)
     }
+    for (const [mark, count] of await runsByTick(world)) {
+      if (count > 1) found.push(`tick ${mark} doubled: ${count} runs`)
+    }
     for (const id of accepted) if (!chains.has(String(jobIds.rootOf(id)))) found.push(`job ${id} lost`)
     return found
   }
 
-  /** Queues that may run and that no claim will be led to. */
+  /** What a ticker does with crons that are listed too early. */
+  async function setRight(world: World): Promise<void> {
+    const source = createCronSource(world.engine, 0, { defaultsOf: () => world.defaults })
+    const due = await source.due(0)
+    if (due.length === 0) return
+    await source.tick(due.map((cron) => ({ cron, run: [], missed: null, nextMs: cron.expectedMs })))
+  }
+
+  /** How many runs each tick of a cron has. */
+  async function runsByTick(world: World): Promise<Map<string, number>> {
+    const keys = shardKeys(world.engine, 0)
+    const runs = new Map<string, number>()
+    for (const key of await redis.client.keys(keys.queue('*').b)) {
+      for (const text of Object.values(await redis.client.hgetall(key))) {
+        const { requestPart, inlinePart, attempt } = decodeRecord(text, null)
+        const mark = /,\[(\d+,\d+)\]/.exec(requestPart ?? inlinePart)?.[1]
+        if (mark !== undefined && attempt === 1) runs.set(mark, (runs.get(mark) ?? 0) + 1)
+      }
+    }
+    return runs
+  }
+
+  /** Queues that may run and that no claim will be led to, and crons that no ticker will be led to. */
   async function stuckQueues(world: World): Promise<string[]> {
     const report = await audit(world.engine)
-    return report.filter(({ message }) => message.endsWith('which may run')).map(({ message }) => message)
+    return report
+      .filter(({ message }) => /which may run$|has cron/.test(message))
+      .map(({ message }) => message)
   }
 
   async function placesOf(world: World): Promise<Map<string, string[]>> {
@@ -131,7 +164,8 @@ describe('a step torn at any call', () => {
         if (!id.startsWith('#')) held.add(`${value.split('|')[0]}|${id}`)
       }
     }
-    for (const queue of ['0', ...Object.values(await client.hgetall(keys.names))]) {
+    const hidden = Object.values(await client.hgetall(keys.kn))
+    for (const queue of ['0', ...Object.values(await client.hgetall(keys.names)), ...hidden]) {
       const k = keys.queue(queue)
       const bodies = await client.hgetall(k.b)
       const as = (id: string) => (queue === '0' ? `0|${id}` : id)

@@ -16,6 +16,8 @@ export interface Claim {
 
 /** Places among the arguments and keys of `reap`, as `batchKeys` lays them out. */
 const MINUTES_AT = 11
+/** Of a cron's run that ends. */
+const RUN_WORDS = 4
 const JOB_WORDS = 12
 const QUEUES_AT = 15
 const QUEUE_KEYS = 12
@@ -87,7 +89,8 @@ export class ClaimWatcher implements StepWatcher {
     if (status !== 'ok' || (args[2] !== 'lease' && args[2] !== 'deadline')) return
     const minutes = Number(args[MINUTES_AT])
     const queues = Number(args[MINUTES_AT + minutes + 1])
-    const jobsAt = MINUTES_AT + minutes + queues + 3
+    const runsAt = MINUTES_AT + minutes + queues + 2
+    const jobsAt = runsAt + Number(args[runsAt]) * RUN_WORDS + 2
     for (const [i, code] of [...codes].entries()) {
       const [id, , , queue] = args.slice(jobsAt + i * JOB_WORDS)
       const head = keys[QUEUES_AT + minutes + (Number(queue) - 1) * QUEUE_KEYS] as string

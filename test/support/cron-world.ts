@@ -1,5 +1,4 @@
 import { createJobIds, type JobIds } from '../../src/domain/job-ids.ts'
-import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../src/domain/cron.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { createExecutor, type Executor } from '../../src/executor/executor.ts'
 import { createEgressGuard } from '../../src/outbound/egress-guard.ts'
@@ -18,16 +17,6 @@ import { openConnection } from './model-world.ts'
 import { quietLogger, quietMetrics } from './quiet.ts'
 import type { TestRedis } from './redis-server.ts'
 import { createStepFaults, loadWrappedScripts, wrapRunner, type TestClock } from './wrapped-scripts.ts'
-
-export function cronSettings(change: Partial<CronSettings> = {}): CronSettings {
-  return {
-    ...DEFAULT_CRON_SETTINGS,
-    displayName: 'nightly',
-    url: 'http://target.test/',
-    cronExpression: '* * * * *',
-    ...change,
-  }
-}
 
 /** Executors and a store on a real Redis whose clock runs on from any moment that a test sets. */
 export interface CronWorld {

@@ -10,28 +10,17 @@
 local call = redis.call
 --#include pushed
 --#include term
+--#include trash
 
 local field, id = ARGV[1], ARGV[2]
 if is_superseded(KEYS[26], ARGV[3]) then return 'superseded' end
 if call('HGET', KEYS[1], field) ~= id then return 'moved' end
-local hash = call('HGET', KEYS[8], 's')
-local bytes = 0
-for _, call_id in ipairs(call('HKEYS', KEYS[13])) do bytes = bytes + call('HSTRLEN', KEYS[13], call_id) end
-local kept = {}
-for i = 16, 19 do if call('EXISTS', KEYS[i]) == 1 then table.insert(kept, i) end end
-
 -- The name goes last, so that the step can be sent again until it is done.
-call('ZREM', KEYS[2], id)
-call('ZREM', KEYS[4], id)
-call('ZREM', KEYS[3], id)
 drop_pushed(KEYS[24], KEYS[25], id)
-if #kept > 0 then call('ZADD', KEYS[3], 0, 't' .. id) end
-for _, i in ipairs(kept) do call('RENAME', KEYS[i], KEYS[i + 4]) end
-if bytes > 0 then call('HINCRBY', KEYS[7], 'calls', -bytes) end
-if hash and call('HINCRBY', KEYS[6], hash, -1) <= 0 then
-  call('HDEL', KEYS[6], hash)
-  call('HDEL', KEYS[5], hash)
-end
-call('UNLINK', KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15])
+delete_contents(
+  { ring = KEYS[2], gc = KEYS[3], cq = KEYS[4], set = KEYS[5], setn = KEYS[6], use = KEYS[7] }, id,
+  { q = KEYS[8], r = KEYS[9], a = KEYS[10], x = KEYS[11], h = KEYS[12], c = KEYS[13], cf = KEYS[14], co = KEYS[15] },
+  { KEYS[16], KEYS[17], KEYS[18], KEYS[19] }, { KEYS[20], KEYS[21], KEYS[22], KEYS[23] }
+)
 call('HDEL', KEYS[1], field)
 return 'deleted'

@@ -1,16 +1,16 @@
 #!lua flags=no-writes
 -- read_backlog: says what executors have to do in a shard: of the ring's queues that are named, and of what is due.
--- KEYS  1 ring  2 near  3 mins  then m:<minute> × minutes, in:<executor> × executors, (q r b a) × queues
+-- KEYS  1 ring  2 near  3 mins  4 crons  then m:<minute> × minutes, in:<executor> × executors, (q r b a) × queues
 -- ARGV  horizon_ms, minutes, minute…, executors, queues
 -- Answer {now, queues in the ring, ready, may start, oldest due or '', due soon, next due or '', {held by each executor…}}
 --       ready and may start: over the named queues; may start leaves out what a queue's limit holds back.
---       A minute counts whole, and as due at its begin: its entries have no order.
+--       Due soon: delayed jobs, retries and ticks of crons. A minute counts whole, and as due at its begin: its entries have no order.
 local call = redis.call
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
-local key_at = 3
+local key_at = 4
 local function take_keys(count)
   local taken = {}
   for i = 1, count do taken[i] = KEYS[key_at + i] end
@@ -26,6 +26,9 @@ local due_soon = call('ZCOUNT', KEYS[2], '-inf', string.format('%.0f', horizon))
 local head, first = call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES'), call('ZRANGE', KEYS[3], 0, 0)
 local next_due, minute = tonumber(head[2] or ''), tonumber(first[1] or '')
 if minute and (not next_due or minute * 60000 < next_due) then next_due = minute * 60000 end
+local tick = tonumber(call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2] or '')
+if tick and tick <= horizon then due_soon = due_soon + call('ZCOUNT', KEYS[4], '-inf', string.format('%.0f', horizon)) end
+if tick and (not next_due or tick < next_due) then next_due = tick end
 for _, bucket in ipairs(take_keys(number())) do
   if number() * 60000 <= horizon then due_soon = due_soon + call('LLEN', bucket) end
 end

@@ -50,6 +50,7 @@ if brought ~= '' and #ARGV > 12 and call('EXISTS', KEYS[6]) == 0 then
 end
 local due = Cron.due(cron)
 call('HSET', KEYS[4], id, definition)
-call('HSET', KEYS[5], id, Cron.format(cron))
 if due then call('ZADD', KEYS[3], due, id) else call('ZREM', KEYS[3], id) end
+-- From here on a resend finds it in force.
+call('HSET', KEYS[5], id, Cron.format(cron))
 return answer(cron)

@@ -2,10 +2,12 @@ import { request as send, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { createApiServer, type ApiServer } from '../../../src/api/api-server.ts'
 import { createApi, type ApiParts } from '../../../src/api/create-api.ts'
+import { type CronSettings, DEFAULT_CRON_SETTINGS } from '../../../src/domain/cron.ts'
 import { createJobIds } from '../../../src/domain/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
+import type { Cron } from '../../../src/ports/cron-store.ts'
 import type { NewJob, PushResult } from '../../../src/ports/job-intake.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
 import type { Queue } from '../../../src/ports/queue-store.ts'
@@ -108,6 +110,28 @@ export function aQueue(change: Partial<Queue['settings']> = {}): Queue {
   }
 }
 
+export const NEXT_RUN_MS = NOW_MS + 60_000
+
+export function aCron(change: Partial<CronSettings> = {}, state: Partial<Cron> = {}): Cron {
+  return {
+    cronId: 7,
+    team: 'default',
+    name: 'nightly-0a1b2c3d',
+    settings: {
+      ...DEFAULT_CRON_SETTINGS,
+      displayName: 'Nightly',
+      url: 'https://example.com/report',
+      cronExpression: '0 3 * * *',
+      ...change,
+    },
+    nextRunAtMs: change.isActive === false ? null : NEXT_RUN_MS,
+    lastRun: { scheduledAtMs: NOW_MS, result: 'succeeded', jobId: 16, isManual: false, ticks: 1 },
+    lastSuccessAtMs: NOW_MS,
+    consecutiveFailures: 0,
+    ...state,
+  }
+}
+
 export interface RunningApi {
   readonly port: number
   readonly pushed: NewJob[]
@@ -116,7 +140,7 @@ export interface RunningApi {
   close(): Promise<void>
 }
 
-/** The API on a free port with fakes that know one queue (7) and one chain (16, 17); `change` replaces parts. */
+/** The API on a free port with fakes that know one queue (7), one cron (7) and one chain (16, 17); `change` replaces parts. */
 export async function startApi(change: Partial<ApiParts> = {}): Promise<RunningApi> {
   const pushed: NewJob[] = []
   const logged: unknown[][] = []
@@ -141,6 +165,12 @@ export async function startApi(change: Partial<ApiParts> = {}): Promise<RunningA
       edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aQueue(edit) : null),
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
     },
+    crons: fakeCrons(),
+    cronEditor: {
+      create: (_team, settings) => Promise.resolve(aCron(settings)),
+      edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aCron(edit) : null),
+      remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
+    },
     tokens: { teamOf: (token) => ({ [TOKEN]: 'default', [OTHER_TOKEN]: 'other' })[token] ?? null },
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
     teamSettings: { of: () => NO_TEAM_SETTINGS },
@@ -156,6 +186,27 @@ export async function startApi(change: Partial<ApiParts> = {}): Promise<RunningA
 
 export function createdResult(): PushResult {
   return { status: 'created', jobId: 16, queueId: 7, scheduledAtMs: NOW_MS }
+}
+
+function fakeCrons(): ApiParts['crons'] {
+  const known = (team: string, cronId: number): boolean => team === 'default' && cronId === 7
+  return {
+    list: ({ team }) => Promise.resolve({ crons: team === 'default' ? [aCron()] : [], nextCursor: 'next' }),
+    get: (team, cronId) => Promise.resolve(known(team, cronId) ? aCron() : null),
+    runNow: (team, cronId) =>
+      Promise.resolve(
+        known(team, cronId)
+          ? { status: 'started', jobId: 16, scheduledAtMs: NOW_MS }
+          : { status: 'not_found' },
+      ),
+    runs: ({ team, cronId, cursor }) => {
+      if (!known(team, cronId)) return Promise.resolve(null)
+      const { lastRun } = aCron()
+      return Promise.resolve(
+        cursor === null ? { runs: lastRun === null ? [] : [lastRun], nextCursor: null } : 'bad_cursor',
+      )
+    },
+  }
 }
 
 function fakeJobs(): ApiParts['jobs'] {
