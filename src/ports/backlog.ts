@@ -6,7 +6,7 @@ export interface Backlog {
   readonly inFlight: number
   /** Calls that the queues' own limits would let run at once: those in flight, and ready jobs with a slot for each. */
   readonly usable: number
-  /** Delayed jobs and retries due within the horizon. A minute counts whole once the horizon reaches it. */
+  /** Delayed jobs, retries and ticks due within the horizon. A minute counts whole once the horizon reaches it. */
   readonly dueSoon: number
   /** When the next waiting work is due, ms from now, up to a minute too early; null = nothing waits. */
   readonly nextDueInMs: number | null
