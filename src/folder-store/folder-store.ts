@@ -5,6 +5,10 @@ import { StartupError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { problemText } from '../resources/resource.ts'
+import type { CronSettings } from '../domain/cron.ts'
+import type { QueueSettings } from '../domain/queue-settings.ts'
+import { writeCronEdit, writeCronRemoval } from './cron-edits.ts'
+import type { CronEdit } from './cron-edits.ts'
 import { createFolderFiles } from './folder-files.ts'
 import type { FolderFiles } from './folder-files.ts'
 import type { FolderProblem } from './folder-problem.ts'
@@ -12,8 +16,9 @@ import { changeBetween, EMPTY_SNAPSHOT, isEmptyChange, keysOf, withAttempt } fro
 import type { FolderChange, FolderSnapshot } from './folder-snapshot.ts'
 import { inForceOf } from './in-force.ts'
 import type { InForce } from './in-force.ts'
+import type { EditResult, RefusedEdit, Removal } from './manifest-edits.ts'
 import { writeQueueEdit, writeQueueRemoval } from './queue-edits.ts'
-import type { QueueEdit, QueueEditResult, QueueRemoval } from './queue-edits.ts'
+import type { QueueEdit } from './queue-edits.ts'
 import { openStoreId } from './store-id.ts'
 import { createTurns } from './turns.ts'
 import { removeDrafts } from './whole-file.ts'
@@ -36,9 +41,13 @@ export interface FolderStore {
   /** Looks at the folder at once; resolves when what is due is in force. Rejects as `onChange` does. */
   look(): Promise<void>
   /** Changes a queue's manifest, or writes its first one, and puts it in force. Rejects as `onChange` does. */
-  editQueue(edit: QueueEdit): Promise<QueueEditResult>
+  editQueue(edit: QueueEdit): Promise<EditResult<QueueSettings>>
   /** Removes a queue's manifest, and by `onChange` the queue. Rejects as `onChange` does. */
-  removeQueue(queue: { readonly team: string; readonly name: string }): Promise<QueueRemoval>
+  removeQueue(queue: { readonly team: string; readonly name: string }): Promise<Removal>
+  /** As `editQueue`, for a cron. */
+  editCron(edit: CronEdit): Promise<EditResult<CronSettings>>
+  /** As `removeQueue`, for a cron. */
+  removeCron(cron: { readonly team: string; readonly name: string }): Promise<Removal>
   /** Watches no more; resolves when nothing is under way. May be called twice. */
   stop(): Promise<void>
 }
@@ -84,7 +93,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
   }
   const write = async <T extends { readonly status: string }>(
     run: () => Promise<T>,
-  ): Promise<T | Refused> => {
+  ): Promise<T | RefusedEdit> => {
     await look()
     const unusable = files.unusable()
     if (unusable !== null) return { status: 'refused', reason: `The folder of manifests ${unusable}` }
@@ -109,16 +118,13 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
     look: async () => void (await inTurn(look)),
     editQueue: (edit) => inTurn(() => write(() => writeQueueEdit(parts, applier.inForce(), edit))),
     removeQueue: (queue) => inTurn(() => write(() => writeQueueRemoval(parts, applier.inForce(), queue))),
+    editCron: (edit) => inTurn(() => write(() => writeCronEdit(parts, applier.inForce(), edit))),
+    removeCron: (cron) => inTurn(() => write(() => writeCronRemoval(parts, cron))),
     stop: () => {
       watching?.stop()
       return inTurn(() => Promise.resolve(watching?.stop()))
     },
   }
-}
-
-interface Refused {
-  readonly status: 'refused'
-  readonly reason: string
 }
 
 async function openFolder(path: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { identityOf } from '../resources/resource.ts'
 import type {
   ApiTokenResource,
+  HttpCronResource,
   HttpQueueResource,
   Resource,
   SecretResource,
@@ -8,7 +9,7 @@ import type {
 } from '../resources/resource.ts'
 import { signingSecretOf } from '../resources/secret-data.ts'
 import type { FolderProblem } from './folder-problem.ts'
-import { queueKey } from './folder-snapshot.ts'
+import { cronKey, queueKey } from './folder-snapshot.ts'
 import type { FolderSnapshot, FolderTeam, FolderToken, TeamPolicy } from './folder-snapshot.ts'
 import type { ManifestFile } from './manifest-file.ts'
 
@@ -24,6 +25,8 @@ export interface InForce {
   readonly snapshot: FolderSnapshot
   /** By queue key: the manifest in force first, then those whose name is taken. */
   readonly queues: ReadonlyMap<string, ReadonlyArray<Placed<HttpQueueResource>>>
+  /** By cron key. */
+  readonly crons: ReadonlyMap<string, Placed<HttpCronResource>>
   readonly problems: readonly FolderProblem[]
 }
 
@@ -51,11 +54,12 @@ export function inForceOf(files: readonly ManifestFile[], before: FolderSnapshot
   const teams = unique.filter(isTeamSettings).flatMap((placed) => teamOf(placed, secrets, before, problems))
   const tokens = tokensOf(unique.filter(isToken), problems)
   problems.push(...unique.flatMap(notRunYet))
-  return { snapshot: snapshotOf(queues, teams, tokens), queues, problems }
+  const crons = new Map(unique.filter(isCron).map((placed) => [cronKey(placed.resource), placed]))
+  return { snapshot: snapshotOf({ queues, crons }, teams, tokens), queues, crons, problems }
 }
 
 function snapshotOf(
-  queues: InForce['queues'],
+  { queues, crons }: Pick<InForce, 'queues' | 'crons'>,
   teams: readonly FolderTeam[],
   tokens: readonly FolderToken[],
 ): FolderSnapshot {
@@ -66,6 +70,9 @@ function snapshotOf(
   })
   return Object.freeze({
     queues: entries.sort(byTeamAndName),
+    crons: [...crons.values()]
+      .map(({ resource: { team, name, settings } }) => ({ team, name, settings }))
+      .sort(byTeamAndName),
     teams: [...teams].sort((left, right) => compare(left.team, right.team)),
     tokens: [...tokens].sort(byTeamAndName),
   })
@@ -141,14 +148,15 @@ function tokensOf(
   return [...byHash.values()].map(({ resource: { team, name, sha256Hex } }) => ({ team, name, sha256Hex }))
 }
 
-/** So that nobody waits for a cron that never comes. */
+/** So that nobody counts on a window that is not kept. */
 function notRunYet({ file, document, resource }: Placed): readonly FolderProblem[] {
-  if (resource.kind !== 'HttpCron' && resource.kind !== 'MaintenanceWindow') return []
+  if (resource.kind !== 'MaintenanceWindow') return []
   const reason = `${resource.kind} ${resource.name} is valid, but this version does nothing with it.`
   return [{ code: 'NotRunYet', file, document, line: null, field: null, reason }]
 }
 
 const isQueue = (placed: Placed): placed is Placed<HttpQueueResource> => placed.resource.kind === 'HttpQueue'
+const isCron = (placed: Placed): placed is Placed<HttpCronResource> => placed.resource.kind === 'HttpCron'
 const isSecret = (placed: Placed): placed is Placed<SecretResource> => placed.resource.kind === 'Secret'
 const isToken = (placed: Placed): placed is Placed<ApiTokenResource> => placed.resource.kind === 'ApiToken'
 const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>

@@ -14,9 +14,10 @@ export interface QueueClaim {
 /** Keeps a deleted HttpQueue until its queue and jobs are gone from the engine. */
 export const QUEUE_FINALIZER = 'punctual.dev/queue'
 
-/** Label of resources that were made for pushed queues: `punctual.dev/origin=push`. */
+/** Label of resources that nobody wrote: `push` for pushed queues, `api` for crons made by the API. */
 export const ORIGIN_LABEL = 'punctual.dev/origin'
 export const PUSH_ORIGIN = 'push'
+export const API_ORIGIN = 'api'
 
 /** The name that jobs are pushed to. */
 export function queueNameOf(claim: QueueClaim): string {

@@ -1,12 +1,6 @@
-import type { SuccessAssertion } from '../domain/assertion.ts'
 import type { CallbackEvents, QueueSettings } from '../domain/queue-settings.ts'
-import type { AssertionSpec, HttpQueueSpec } from './generated/kinds.ts'
-
-const ASSERTION_TYPES = {
-  StatusCodeEquals: 'status_code_equals',
-  BodyContains: 'body_contains',
-  ResponseTimeUnderMs: 'response_time_under_ms',
-} as const
+import { assertionOf, specOfAssertion } from './assertion-spec.ts'
+import type { HttpQueueSpec } from './generated/kinds.ts'
 
 const CALLBACK_EVENTS = { Terminal: 'terminal', EveryAttempt: 'every_attempt' } as const
 
@@ -37,28 +31,6 @@ export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
     ...same,
     ...(successAssertions === undefined ? {} : { successAssertions: successAssertions.map(specOfAssertion) }),
     ...(callbackEvents === undefined ? {} : { callbackEvents: specOfEvents(callbackEvents) }),
-  }
-}
-
-/** The rules of the CRD have seen to it that the value fits the type. */
-function assertionOf({ type, value }: AssertionSpec): SuccessAssertion {
-  switch (type) {
-    case 'BodyContains':
-      return { type: ASSERTION_TYPES[type], value: String(value) }
-    case 'StatusCodeEquals':
-    case 'ResponseTimeUnderMs':
-      return { type: ASSERTION_TYPES[type], value: Number(value) }
-  }
-}
-
-function specOfAssertion(assertion: SuccessAssertion): AssertionSpec {
-  switch (assertion.type) {
-    case 'status_code_equals':
-      return { type: 'StatusCodeEquals', value: assertion.value }
-    case 'body_contains':
-      return { type: 'BodyContains', value: assertion.value }
-    case 'response_time_under_ms':
-      return { type: 'ResponseTimeUnderMs', value: assertion.value }
   }
 }
 

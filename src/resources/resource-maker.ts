@@ -8,6 +8,7 @@ import type {
   MaintenanceWindowSpec,
   TeamSettingsSpec,
 } from './generated/kinds.ts'
+import { cronProblemsOf, settingsOfCronSpec } from './cron-spec.ts'
 import { settingsOfSpec } from './queue-spec.ts'
 import { API_VERSION, identityOf } from './resource.ts'
 import type { Resource } from './resource.ts'
@@ -30,6 +31,8 @@ export type FormerResources = ReadonlyMap<string, GivenResource>
 
 interface Kind {
   readonly crd: string
+  /** What the rules of the CRD cannot tell. @param spec checked */
+  readonly problemsOf?: (spec: unknown) => readonly FieldProblem[]
   /** @param spec checked */
   readonly make: (head: Head, spec: unknown) => Resource
 }
@@ -49,7 +52,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   HttpCron: {
     crd: 'httpcrons.punctual.dev.yaml',
-    make: (head, spec) => ({ kind: 'HttpCron', ...head, spec: spec as HttpCronSpec }),
+    problemsOf: (spec) => cronProblemsOf(spec as HttpCronSpec),
+    make: (head, spec) => ({
+      kind: 'HttpCron',
+      ...head,
+      settings: settingsOfCronSpec(head.name, spec as HttpCronSpec),
+    }),
   },
   MaintenanceWindow: {
     crd: 'maintenancewindows.punctual.dev.yaml',
@@ -96,6 +104,8 @@ export function createResourceMaker(defaultTeam: string): ResourceMaker {
     }
     const read = readResource(fields, head, reader, former.get(identityOf({ kind: kindName, ...head })))
     if ('problems' in read) return read
+    const problems = kind.problemsOf?.(read.checked.spec) ?? []
+    if (problems.length > 0) return { problems }
     return { made: { resource: kind.make(head, read.checked.spec), checked: read.checked } }
   }
 }

@@ -1,5 +1,6 @@
+import type { CronSettings } from '../domain/cron.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
-import type { HttpCronSpec, MaintenanceWindowSpec, SecretRef } from './generated/kinds.ts'
+import type { MaintenanceWindowSpec, SecretRef } from './generated/kinds.ts'
 
 export const API_VERSION = 'punctual.dev/v1alpha1'
 
@@ -29,7 +30,7 @@ export interface HttpCronResource {
   readonly kind: 'HttpCron'
   readonly team: string
   readonly name: string
-  readonly spec: HttpCronSpec
+  readonly settings: CronSettings
 }
 
 /** A time without alerts. */

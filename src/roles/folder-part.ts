@@ -1,16 +1,25 @@
 import { EditRefusedError } from '../domain/errors.ts'
 import type { FolderChange } from '../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../folder-store/folder-store.ts'
+import type { CronEdit } from '../folder-store/cron-edits.ts'
+import type { CronEditor, CronStore } from '../ports/cron-store.ts'
+import { nameOfNewCron } from '../resources/cron-manifest.ts'
+import { freeCronName, newCron } from './engine-editors.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { SettingsCompiler } from '../ports/settings-compiler.ts'
 
-/** Puts a change of the folder in force: what calls may reach and whose tokens count first, then queues, what is gone last. */
+/**
+ * Puts a change of the folder in force: what calls may reach and whose tokens count first, then queues and the crons
+ * that run through them. A cron that is gone ticks no more before its queue goes, which goes last.
+ */
 export async function applyFolderChange(change: FolderChange, compiler: SettingsCompiler): Promise<void> {
   for (const { team, policy } of change.teams) await compiler.putTeam(team, policy)
   for (const team of change.removedTeams) await compiler.removeTeam(team)
   for (const { team, name } of change.removedTokens) await compiler.removeToken(team, name)
   for (const { team, name, sha256Hex } of change.tokens) await compiler.putTokenHash(team, name, sha256Hex)
+  for (const { team, name } of change.removedCrons) await compiler.removeCron(team, name)
   for (const { team, name, settings } of change.queues) await compiler.applyQueue(team, name, settings)
+  for (const { team, name, settings } of change.crons) await compiler.applyCron(team, name, settings)
   for (const { team, name } of change.removedQueues) await compiler.removeQueue(team, name)
 }
 
@@ -31,6 +40,39 @@ export function createFolderEditor(folder: FolderStore, queues: QueueStore): Que
       if (result.status === 'refused') throw new EditRefusedError(result.reason)
       // A queue made by a push and never edited has no manifest.
       return result.status === 'not_found' ? queues.remove(team, queue.name) : 'removed'
+    },
+  }
+}
+
+/**
+ * As `createFolderEditor`, for crons.
+ * @param newSuffix 8 random hex digits, another each time
+ */
+export function createFolderCronEditor(
+  folder: FolderStore,
+  crons: CronStore,
+  newSuffix: () => string,
+): CronEditor {
+  const write = async (team: string, name: string, edit: Pick<CronEdit, 'change' | 'current'>) => {
+    const result = await folder.editCron({ team, name, ...edit })
+    if (result.status === 'refused') throw new EditRefusedError(result.reason)
+    return crons.getByName(team, name)
+  }
+  return {
+    create: async (team, settings) => {
+      const name = await freeCronName(crons, team, () => nameOfNewCron(settings.displayName, newSuffix()))
+      return newCron(await write(team, name, { change: {}, current: settings }))
+    },
+    edit: async (team, cronId, change) => {
+      const cron = await crons.get(team, cronId)
+      return cron === null ? null : write(team, cron.name, { change, current: cron.settings })
+    },
+    remove: async (team, cronId) => {
+      const cron = await crons.get(team, cronId)
+      if (cron === null) return 'not_found'
+      const result = await folder.removeCron({ team, name: cron.name })
+      if (result.status === 'refused') throw new EditRefusedError(result.reason)
+      return result.status === 'not_found' ? crons.remove(team, cron.name) : 'removed'
     },
   }
 }

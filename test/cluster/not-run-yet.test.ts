@@ -7,7 +7,7 @@ const dispatcher = new Agent({ connect: { ca: caPem } })
 afterAll(() => dispatcher.close())
 
 test.each([
-  ['httpcrons', true],
+  ['httpcrons', false],
   ['maintenancewindows', true],
   ['httpqueues', false],
 ])('a request for %s is answered with a warning: %s', async (plural, isWarned) => {

@@ -36,9 +36,9 @@ metadata: { name: build, namespace: other }
 spec: { sha256: ${hash('sha256', TOKEN, 'hex')} }
 ---
 apiVersion: punctual.dev/v1alpha1
-kind: HttpCron
-metadata: { name: daily }
-spec: { url: "https://a.test", cronExpression: 0 8 * * * }
+kind: MaintenanceWindow
+metadata: { name: night }
+spec: { recurring: [{ cronExpression: 0 1 * * *, durationSeconds: 3600 }] }
 `
 
 const folders: string[] = []
@@ -242,7 +242,7 @@ describe.concurrent('standalone', () => {
     expect(await stopProgram(second.program)).toEqual([])
   })
 
-  test('takes the token of an ApiToken while it is there, and says that nothing runs a cron', async () => {
+  test('takes the token of an ApiToken while it is there, and says that nothing keeps a window', async () => {
     const folder = newFolder()
     mkdirSync(join(folder, 'resources'))
     const file = join(folder, 'resources', 'shared.yaml')
@@ -250,7 +250,8 @@ describe.concurrent('standalone', () => {
     const program = run(folder)
     const { url } = await program.logged('Standalone runs', { timeoutMs: 30_000 })
     expect(await program.logged('A manifest is not in force')).toMatchObject({
-      problem: 'shared.yaml, document 2: HttpCron daily is valid, but this version does nothing with it.',
+      problem:
+        'shared.yaml, document 2: MaintenanceWindow night is valid, but this version does nothing with it.',
     })
     const build = createApiClient(String(url), TOKEN)
     expect((await build.queues()).queues).toEqual([])

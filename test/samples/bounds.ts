@@ -14,7 +14,7 @@ export interface BoundSamples {
 export function boundSamples(kind: KindSamples): BoundSamples {
   const spec = schemaOfCrd(kind.crd).properties?.['spec'] ?? {}
   const changes = placesOf(spec, ['spec']).flatMap(({ schema, path }) =>
-    changesAt(schema, { path, full: fullAt(kind, path), padding: kind.padding?.[patternOf(path)] ?? 'x' }),
+    changesAt(schema, { path, full: fullAt(kind, path), padding: paddingOf(kind, path) }),
   )
   const { name } = kind
   const sampleOf = ({ title, path, value, full }: Change): Sample => ({
@@ -29,6 +29,11 @@ export function boundSamples(kind: KindSamples): BoundSamples {
       .filter((change) => !change.isValid)
       .map((change) => ({ ...sampleOf(change), field: fieldName(change.path) })),
   }
+}
+
+function paddingOf({ padding }: KindSamples, path: FieldPath): string | null {
+  const found = padding?.[patternOf(path)]
+  return found === undefined ? 'x' : found
 }
 
 /** Every field below a schema, lists by their first entry. */
@@ -64,7 +69,7 @@ function fullAt({ full, kind }: KindSamples, path: FieldPath): Full {
 interface Place {
   readonly path: FieldPath
   readonly full: Full
-  readonly padding: string
+  readonly padding: string | null
 }
 
 interface Change {
@@ -106,7 +111,9 @@ function withinBounds(schema: CrdSchema, place: Place): readonly Titled[] {
     ...(minimum === undefined ? [] : [['at its minimum', minimum] as const]),
     ...(maximum === undefined ? [] : [['at its maximum', maximum] as const]),
     ...(minLength === undefined ? [] : [['shortest', 'x'.repeat(minLength)] as const]),
-    ...(maxLength === undefined ? [] : [['longest', padded(place, maxLength)] as const]),
+    ...(maxLength === undefined || place.padding === null
+      ? []
+      : [['longest', padded(place, maxLength)] as const]),
     ...(maxItems === undefined ? [] : [['fewest', entries(schema, place, minItems)] as const]),
     ...(maxItems === undefined ? [] : [['most', entries(schema, place, maxItems)] as const]),
     ...(schema.enum ?? []).map((value) => [String(value), value] as const),
@@ -143,7 +150,8 @@ function wrongTypes(schema: CrdSchema): readonly Titled[] {
 }
 
 /** The full value, made longer; in characters. */
-function padded({ full, padding }: Place, length: number): string {
+function padded({ full, padding: given }: Place, length: number): string {
+  const padding = given ?? 'x'
   const text = String(full.value)
   const missing = length - [...text].length
   const odd = 'x'.repeat(missing % padding.length)

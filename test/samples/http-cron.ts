@@ -91,7 +91,8 @@ export const HTTP_CRON: KindSamples = {
       alertThreshold: 2,
     },
   ],
-  padding: { 'spec.cronExpression': '0' },
+  padding: { 'spec.cronExpression': ' ', 'spec.timeZone': null },
+  strictFields: ['spec.cronExpression', 'spec.timeZone'],
   valid: [
     { title: 'nothing but what is required', spec: LEAST },
     {

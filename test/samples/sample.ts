@@ -26,8 +26,10 @@ export interface KindSamples {
   readonly name: string
   /** Valid specs in which, taken together, every field stands; its bounds are tried by changing one at a time. */
   readonly full: readonly object[]
-  /** What makes a value longer and keeps it valid, by path; `x` where none is named. */
-  readonly padding?: Readonly<Record<string, string>>
+  /** What makes a value longer and keeps it valid, by path; `x` where none is named, null where nothing does. */
+  readonly padding?: Readonly<Record<string, string | null>>
+  /** Fields of which the folder, like the controller, refuses more than the rules of the CRD can tell. */
+  readonly strictFields?: readonly string[]
   readonly valid: readonly GivenSample[]
   readonly invalid: readonly GivenInvalidSample[]
 }

@@ -119,7 +119,7 @@ export interface HttpCronSpec {
    */
   readonly successAssertions: readonly AssertionSpec[]
   /**
-   * So many failures in a row raise a failure alert.
+   * So many failures in a row raise a failure alert. Kept for the alerts to come; this version raises none.
    */
   readonly alertThreshold: number
 }

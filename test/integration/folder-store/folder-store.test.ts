@@ -22,6 +22,7 @@ import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
 import { nameOfPushedQueue } from '../../../src/resources/queue-manifest.ts'
 import { problemText } from '../../../src/resources/resource.ts'
+import { cronSettings } from '../../support/cron-settings.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
 import type { HandClock } from './hand-clock.ts'
@@ -508,5 +509,81 @@ describe('removal of a queue', () => {
     await store.removeQueue({ team: 'default', name: 'a' })
     expect(store.snapshot().queues).toEqual([])
     expect(readdirSync(folder)).toEqual(['.punctual-store'])
+  })
+})
+
+describe('a cron', () => {
+  const daily = { team: 'default', name: 'daily-0a1b2c3d' }
+  const cron = (name: string, spec = '{ url: "https://a.test", cronExpression: 0 8 * * * }') =>
+    `apiVersion: punctual.dev/v1alpha1\nkind: HttpCron\nmetadata: { name: ${name} }\nspec: ${spec}\n`
+  const current = cronSettings({ displayName: 'Daily', headers: { 'X-A': '1' } })
+
+  it('made by the API gets a manifest and is in force when that is answered', async () => {
+    const store = await start()
+    expect(await store.editCron({ ...daily, change: {}, current })).toEqual({
+      status: 'edited',
+      settings: current,
+    })
+    expect(changes).toMatchObject([{ crons: [{ ...daily, settings: current }], queues: [] }])
+    expect(read('daily-0a1b2c3d.yaml')).toBe(
+      [
+        'apiVersion: punctual.dev/v1alpha1',
+        'kind: HttpCron',
+        'metadata:',
+        '  name: daily-0a1b2c3d',
+        'spec:',
+        '  displayName: Daily',
+        '  url: http://target.test/',
+        '  cronExpression: "* * * * *"',
+        '  headers:',
+        '    - name: X-A',
+        '      value: "1"',
+        '',
+      ].join('\n'),
+    )
+    expect(await store.editCron({ ...daily, team: 'other', change: {}, current })).toMatchObject({
+      status: 'edited',
+    })
+    expect(read('other_daily-0a1b2c3d.yaml')).toContain('namespace: other\n')
+  })
+
+  it('is changed in place; what is taken away is told as such', async () => {
+    const spec = '\n  url: "https://a.test" # mine\n  cronExpression: 0 8 * * *\n  queue: mail # slow\n'
+    write('a.yaml', `${cron('daily-0a1b2c3d', spec)}---\n${queue('a')}`)
+    const store = await start()
+    const change = { queue: null, timeZone: 'Europe/Berlin', isActive: false }
+    expect(await store.editCron({ ...daily, change, current })).toMatchObject({
+      status: 'edited',
+      settings: { ...change, url: 'https://a.test' },
+    })
+    expect(changes).toMatchObject([{ crons: [{ ...daily, settings: change }], queues: [] }])
+    expect(read('a.yaml')).toContain('url: "https://a.test" # mine\n')
+    expect(read('a.yaml')).toContain('queue: null # slow\n  timeZone: Europe/Berlin\n  active: false\n')
+  })
+
+  it('is removed with those whose name was taken', async () => {
+    write('a.yaml', cron('daily-0a1b2c3d'))
+    const store = await start()
+    write('b.yaml', `${cron('daily-0a1b2c3d')}---\n${queue('b')}`)
+    await settled(store)
+    changes = []
+    expect(await store.removeCron(daily)).toEqual({ status: 'removed' })
+    expect(changes).toMatchObject([{ removedCrons: [daily], removedQueues: [] }])
+    expect(readdirSync(folder).sort()).toEqual(['.punctual-store', 'b.yaml'])
+    expect(await store.removeCron(daily)).toEqual({ status: 'not_found' })
+  })
+
+  it('that never comes is a problem of its file, in the words of the API', async () => {
+    write(
+      'a.yaml',
+      cron('daily', '{ url: "https://a.test", cronExpression: 0 0 31 2 *, timeZone: Mars/Base }'),
+    )
+    const store = await start()
+    clock.advance(250)
+    expect(problems(store)).toEqual([
+      'a.yaml, document 1, line 4, spec.cronExpression: never comes: none of its months has a day 31.',
+      'a.yaml, document 1, line 4, spec.timeZone: must be the IANA name of a time zone, such as Europe/Berlin or UTC; "Mars/Base" is none.',
+    ])
+    expect(store.snapshot().crons).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_CRON_SETTINGS } from '../../../src/domain/cron.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import {
   changeBetween,
@@ -14,6 +15,11 @@ const queue = (name: string, timeoutSeconds = 30) => ({
   name,
   settings: { ...DEFAULT_QUEUE_SETTINGS, timeoutSeconds },
 })
+const cron = (name: string, cronExpression = '0 8 * * *') => ({
+  team: 'default',
+  name,
+  settings: { ...DEFAULT_CRON_SETTINGS, displayName: name, url: 'https://a.test', cronExpression },
+})
 const team = (name: string, ...egressAllow: string[]) => ({
   team: name,
   policy: { egressAllow, signingSecrets: [] },
@@ -24,11 +30,14 @@ const token = (name: string, digit: string) => ({ team: 'default', name, sha256H
 
 const BEFORE: FolderSnapshot = {
   queues: [queue('a'), queue('b')],
+  // Of the same names as the queues: what is told of one is not told of the other.
+  crons: [cron('a'), cron('b')],
   teams: [team('t'), team('u')],
   tokens: [token('a', '1'), token('b', '2')],
 }
 const AFTER: FolderSnapshot = {
   queues: [queue('b', 1), queue('c')],
+  crons: [cron('b', '5 8 * * *'), cron('c')],
   teams: [team('t', 'x'), team('v')],
   tokens: [token('b', '3'), token('c', '4')],
 }
@@ -41,11 +50,13 @@ describe('a change', () => {
       removedTeams: ['u'],
       removedTokens: [{ team: 'default', name: 'a' }],
       tokens: [token('b', '3'), token('c', '4')],
+      removedCrons: [{ team: 'default', name: 'a' }],
       queues: [queue('b', 1), queue('c')],
+      crons: [cron('b', '5 8 * * *'), cron('c')],
       removedQueues: [{ team: 'default', name: 'a' }],
       snapshot: AFTER,
     })
-    expect(keysOf(change)).toHaveLength(9)
+    expect(keysOf(change)).toHaveLength(12)
   })
 
   it('is empty between equal snapshots', () => {
@@ -69,6 +80,8 @@ describe('a change', () => {
     expect(next).toMatchObject({
       queues: BEFORE.queues,
       removedQueues: [{ team: 'default', name: 'c' }],
+      crons: BEFORE.crons,
+      removedCrons: [{ team: 'default', name: 'c' }],
       removedTokens: [{ team: 'default', name: 'c' }],
       tokens: BEFORE.tokens,
       teams: BEFORE.teams,

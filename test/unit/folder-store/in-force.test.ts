@@ -18,6 +18,8 @@ function file(name: string, madeAtMs: number, ...documents: readonly string[]): 
 
 const queue = (name: string, spec = '{}', metadata = '') =>
   `{ apiVersion: punctual.dev/v1alpha1, kind: HttpQueue, metadata: { name: ${name}${metadata} }, spec: ${spec} }`
+const cron = (name: string, metadata = '', spec = 'method: POST') =>
+  `{ apiVersion: punctual.dev/v1alpha1, kind: HttpCron, metadata: { name: ${name}${metadata} }, spec: { url: "http://a.test", cronExpression: 0 8 * * *, ${spec} } }`
 const team = (spec: string) =>
   `{ apiVersion: punctual.dev/v1alpha1, kind: TeamSettings, metadata: { name: team }, spec: ${spec} }`
 const secret = (data: string) =>
@@ -110,6 +112,7 @@ describe('team settings', () => {
   ])('with %s keep what they had, and are never unsigned', (_name, files, text) => {
     const before = {
       queues: [],
+      crons: [],
       tokens: [],
       teams: [{ team: 'default', policy: { egressAllow: [], signingSecrets: ['last'] } }],
     }
@@ -156,16 +159,37 @@ describe('tokens', () => {
   })
 })
 
-it('crons and windows are taken, and said to do nothing yet', () => {
-  const cron =
-    '{ apiVersion: punctual.dev/v1alpha1, kind: HttpCron, metadata: { name: daily }, spec: { url: "http://a.test", cronExpression: 0 8 * * * } }'
+describe('crons', () => {
+  it('stand in the order of teams and names', () => {
+    const { snapshot, problems } = of([
+      file('a.yaml', 1, cron('weekly'), cron('daily', ', namespace: another')),
+      file('b.yaml', 2, cron('daily', '', 'active: false')),
+    ])
+    expect(problems).toEqual([])
+    expect(snapshot.crons).toMatchObject([
+      { team: 'another', name: 'daily', settings: { displayName: 'daily', isActive: true } },
+      { team: 'default', name: 'daily', settings: { isActive: false } },
+      { team: 'default', name: 'weekly', settings: { cronExpression: '0 8 * * *', timeZone: 'UTC' } },
+    ])
+  })
+
+  it('of one name: the older file wins, the other is told', () => {
+    const result = of([
+      file('a.yaml', 2, cron('daily', '', 'displayName: Young')),
+      file('b.yaml', 1, cron('daily', '', 'displayName: Old')),
+    ])
+    expect(result.snapshot.crons).toMatchObject([{ name: 'daily', settings: { displayName: 'Old' } }])
+    expect(result.problems).toMatchObject([{ code: 'NameTaken', file: 'a.yaml' }])
+  })
+})
+
+it('windows are taken, and said to do nothing yet', () => {
   const window =
     '{ apiVersion: punctual.dev/v1alpha1, kind: MaintenanceWindow, metadata: { name: night }, spec: { recurring: [{ cronExpression: 0 1 * * *, durationSeconds: 3600 }] } }'
-  const result = of([file('a.yaml', 1, cron, window, queue('mail'))])
+  const result = of([file('a.yaml', 1, window, queue('mail'))])
   expect(result.snapshot.queues).toHaveLength(1)
-  expect(result.problems).toMatchObject([{ code: 'NotRunYet' }, { code: 'NotRunYet' }])
+  expect(result.problems).toMatchObject([{ code: 'NotRunYet' }])
   expect(texts(result)).toEqual([
-    'a.yaml, document 1: HttpCron daily is valid, but this version does nothing with it.',
-    'a.yaml, document 2: MaintenanceWindow night is valid, but this version does nothing with it.',
+    'a.yaml, document 1: MaintenanceWindow night is valid, but this version does nothing with it.',
   ])
 })

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import type { QueueSettings } from '../../../src/domain/queue-settings.ts'
 import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
+import { removeDocuments } from '../../../src/resources/manifest-text.ts'
 import {
   editQueueManifest,
   nameOfPushedQueue,
   newQueueManifest,
-  removeDocuments,
 } from '../../../src/resources/queue-manifest.ts'
 
 const reader = createManifestReader('default')

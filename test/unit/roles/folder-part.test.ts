@@ -3,6 +3,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import { EMPTY_SNAPSHOT } from '../../../src/folder-store/folder-snapshot.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
 import { applyFolderChange } from '../../../src/roles/folder-part.ts'
+import { cronSettings } from '../../support/cron-settings.ts'
 
 /** Notes what it is told, in order. */
 function notingCompiler(): { readonly compiler: SettingsCompiler; readonly told: string[] } {
@@ -35,7 +36,9 @@ it('a change of the folder takes effect in its order', async () => {
       removedTeams: ['u'],
       removedTokens: [{ team: 't', name: 'old' }],
       tokens: [{ team: 't', name: 'new', sha256Hex: '0'.repeat(64) }],
+      removedCrons: [{ team: 't', name: 'hourly' }],
       queues: [{ team: 't', name: 'mail', settings: DEFAULT_QUEUE_SETTINGS }],
+      crons: [{ team: 't', name: 'daily', settings: cronSettings() }],
       removedQueues: [{ team: 't', name: 'sms' }],
       snapshot: EMPTY_SNAPSHOT,
     },
@@ -46,7 +49,9 @@ it('a change of the folder takes effect in its order', async () => {
     'removeTeam u',
     'removeToken t old',
     'putTokenHash t new',
+    'removeCron t hourly',
     'applyQueue t mail',
+    'applyCron t daily',
     'removeQueue t sms',
   ])
 })

@@ -1,0 +1,136 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ManifestReader, ReadResource } from '../resources/manifest-reader.ts'
+import { removeDocuments } from '../resources/manifest-text.ts'
+import type { Resource } from '../resources/resource.ts'
+import type { FolderFiles } from './folder-files.ts'
+import { syncFolder, writeWhole } from './whole-file.ts'
+
+/** Why a manifest was not touched, as a sentence for the person who asked. */
+export interface RefusedEdit {
+  readonly status: 'refused'
+  readonly reason: string
+}
+
+export type EditResult<Settings> = { readonly status: 'edited'; readonly settings: Settings } | RefusedEdit
+
+export type Removal =
+  | { readonly status: 'removed' }
+  /** No manifest describes it. */
+  | { readonly status: 'not_found' }
+  | RefusedEdit
+
+export interface EditParts {
+  readonly folder: string
+  /** The team of manifests without a namespace. */
+  readonly team: string
+  readonly files: FolderFiles
+}
+
+/** Where a manifest stands. */
+export interface ManifestPlace {
+  readonly file: string
+  /** From 1. */
+  readonly document: number
+}
+
+export interface ManifestEdit {
+  /** null = there is none yet. */
+  readonly place: ManifestPlace | null
+  /** The file of a first manifest. */
+  readonly newFile: string
+  /** The text of a first manifest. */
+  readonly make: () => string
+  /** The file's text after the edit; null when it cannot be changed in place. */
+  readonly change: (text: string, document: number) => string | null
+  /** Whether a resource is the one that is edited. */
+  readonly isMeant: (resource: Resource) => boolean
+  /** Whether it says what it is to say. */
+  readonly isDone: (resource: Resource) => boolean
+}
+
+/** @returns null when it is written; what is in force is not touched */
+export async function writeEdit(
+  { folder, files }: EditParts,
+  { place, newFile, make, change, isMeant, isDone }: ManifestEdit,
+): Promise<RefusedEdit | null> {
+  const file = place?.file ?? newFile
+  const known = files.get(file)
+  if (known !== undefined && (place === null || known.candidate !== null)) {
+    return refused(unsettledText(file))
+  }
+  const text = place === null ? make() : change(known?.good?.text ?? '', place.document)
+  const before = known?.good?.resources ?? []
+  if (text === null || !says(files.reader, { file, text, before, isMeant, isDone })) {
+    return refused(`${file} is written in a way that cannot be changed from here: edit the file itself.`)
+  }
+  const fault = await failureOf(() => writeWhole(join(folder, file), text, 0o644))
+  if (fault !== null) return refused(`${file} cannot be written: ${fault}.`)
+  files.replace(file, text)
+  return null
+}
+
+/** Takes manifests out of the folder. */
+export async function writeRemoval(
+  { folder, files }: EditParts,
+  places: readonly ManifestPlace[],
+): Promise<Removal> {
+  if (places.length === 0) return { status: 'not_found' }
+  const names = [...new Set(places.map((place) => place.file))]
+  const unsettled = names.find((name) => files.get(name)?.candidate !== null)
+  if (unsettled !== undefined) return refused(unsettledText(unsettled))
+  for (const name of names) {
+    const documents = places.filter((place) => place.file === name).map((place) => place.document)
+    const text = removeDocuments(files.get(name)?.good?.text ?? '', documents)
+    const path = join(folder, name)
+    const fault = await failureOf(async () => {
+      if (text !== null) return writeWhole(path, text, 0o644)
+      await rm(path, { force: true })
+      await syncFolder(folder)
+    })
+    if (fault !== null) return refused(`${name} cannot be changed: ${fault}.`)
+    files.replace(name, text)
+  }
+  return { status: 'removed' }
+}
+
+/** @param name `metadata.name`, or what is as good */
+export function newFileName(name: string, team: string, ownTeam: string): string {
+  return `${team === ownTeam ? '' : `${team}_`}${name}.yaml`
+}
+
+/** Whether the text describes the resource as it is to be, and everything else in it as it was. */
+function says(
+  reader: ManifestReader,
+  edit: Pick<ManifestEdit, 'isMeant' | 'isDone'> & {
+    readonly file: string
+    readonly text: string
+    readonly before: readonly ReadResource[]
+  },
+): boolean {
+  const { resources, problems } = reader.read(edit.file, edit.text)
+  const others = (all: readonly ReadResource[]) =>
+    JSON.stringify(all.filter(({ resource }) => !edit.isMeant(resource)))
+  return (
+    problems.length === 0 &&
+    resources.some(({ resource }) => edit.isMeant(resource) && edit.isDone(resource)) &&
+    others(resources) === others(edit.before)
+  )
+}
+
+function unsettledText(file: string): string {
+  return `${file} is being changed or is not valid: mend the file first.`
+}
+
+function refused(reason: string): RefusedEdit {
+  return { status: 'refused', reason }
+}
+
+async function failureOf(run: () => Promise<void>): Promise<string | null> {
+  try {
+    await run()
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

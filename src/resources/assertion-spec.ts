@@ -1,0 +1,30 @@
+import type { SuccessAssertion } from '../domain/assertion.ts'
+import type { AssertionSpec } from './generated/kinds.ts'
+
+const ASSERTION_TYPES = {
+  StatusCodeEquals: 'status_code_equals',
+  BodyContains: 'body_contains',
+  ResponseTimeUnderMs: 'response_time_under_ms',
+} as const
+
+/** The rules of the CRD have seen to it that the value fits the type. */
+export function assertionOf({ type, value }: AssertionSpec): SuccessAssertion {
+  switch (type) {
+    case 'BodyContains':
+      return { type: ASSERTION_TYPES[type], value: String(value) }
+    case 'StatusCodeEquals':
+    case 'ResponseTimeUnderMs':
+      return { type: ASSERTION_TYPES[type], value: Number(value) }
+  }
+}
+
+export function specOfAssertion(assertion: SuccessAssertion): AssertionSpec {
+  switch (assertion.type) {
+    case 'status_code_equals':
+      return { type: 'StatusCodeEquals', value: assertion.value }
+    case 'body_contains':
+      return { type: 'BodyContains', value: assertion.value }
+    case 'response_time_under_ms':
+      return { type: 'ResponseTimeUnderMs', value: assertion.value }
+  }
+}

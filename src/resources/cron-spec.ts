@@ -1,0 +1,85 @@
+import { cronScheduleOf, timeZoneProblem } from '../domain/cron.ts'
+import type { ConcurrencyPolicy, CronSettings } from '../domain/cron.ts'
+import type { MissedRunPolicy } from '../domain/cron-tick.ts'
+import { assertionOf, specOfAssertion } from './assertion-spec.ts'
+import type { FieldProblem } from './field-path.ts'
+import type { HttpCronSpec } from './generated/kinds.ts'
+
+const CONCURRENCY_POLICIES = { Allow: 'allow', Forbid: 'forbid' } as const
+const MISSED_RUN_POLICIES = { Latest: 'latest', Skip: 'skip', All: 'all' } as const
+
+/**
+ * The settings that a checked spec stands for, defaults filled in.
+ * @param name `metadata.name`, which people see when no other name is given
+ */
+export function settingsOfCronSpec(name: string, spec: HttpCronSpec): CronSettings {
+  return Object.freeze({
+    displayName: spec.displayName ?? name,
+    url: spec.url,
+    method: spec.method,
+    headers: Object.freeze(Object.fromEntries(spec.headers.map((header) => [header.name, header.value]))),
+    payload: spec.payload ?? null,
+    callbackUrl: spec.callbackUrl ?? null,
+    cronExpression: spec.cronExpression,
+    timeZone: spec.timeZone,
+    isActive: spec.active,
+    concurrencyPolicy: CONCURRENCY_POLICIES[spec.concurrencyPolicy],
+    missedRunPolicy: MISSED_RUN_POLICIES[spec.missedRunPolicy],
+    startingDeadlineSeconds: spec.startingDeadlineSeconds ?? null,
+    jitterSeconds: spec.jitterSeconds,
+    queue: spec.queue ?? null,
+    timeoutSeconds: spec.timeoutSeconds,
+    successAssertions: Object.freeze(spec.successAssertions.map(assertionOf)),
+    alertThreshold: spec.alertThreshold,
+  })
+}
+
+/** Fields to be changed; null takes one away, as a JSON merge patch has it. */
+export type CronSpecChange = { readonly [Field in keyof HttpCronSpec]?: HttpCronSpec[Field] | null }
+
+/** Fields of a spec, for those settings that are given. */
+export function specOfCronSettings(settings: Partial<CronSettings>): CronSpecChange {
+  const { isActive, headers, concurrencyPolicy, missedRunPolicy, successAssertions, ...same } = settings
+  return {
+    ...same,
+    ...(headers === undefined ? {} : { headers: specOfHeaders(headers) }),
+    ...(isActive === undefined ? {} : { active: isActive }),
+    ...(concurrencyPolicy === undefined ? {} : { concurrencyPolicy: specOfConcurrency(concurrencyPolicy) }),
+    ...(missedRunPolicy === undefined ? {} : { missedRunPolicy: specOfMissedRuns(missedRunPolicy) }),
+    ...(successAssertions === undefined ? {} : { successAssertions: successAssertions.map(specOfAssertion) }),
+  }
+}
+
+/** What the rules of the CRD cannot tell, in the words of the API. */
+export function cronProblemsOf({ cronExpression, timeZone }: HttpCronSpec): readonly FieldProblem[] {
+  const schedule = cronScheduleOf({ cronExpression, timeZone: 'UTC' })
+  const expression = 'problem' in schedule ? schedule.problem : null
+  return [
+    ...(expression === null ? [] : [{ path: ['spec', 'cronExpression'], reason: expression }]),
+    ...zoneProblems(timeZone),
+  ]
+}
+
+function zoneProblems(timeZone: string): readonly FieldProblem[] {
+  const reason = timeZoneProblem(timeZone)
+  return reason === null ? [] : [{ path: ['spec', 'timeZone'], reason }]
+}
+
+function specOfHeaders(headers: CronSettings['headers']): HttpCronSpec['headers'] {
+  return Object.entries(headers).map(([name, value]) => ({ name, value }))
+}
+
+function specOfConcurrency(policy: ConcurrencyPolicy): keyof typeof CONCURRENCY_POLICIES {
+  return policy === 'allow' ? 'Allow' : 'Forbid'
+}
+
+function specOfMissedRuns(policy: MissedRunPolicy): keyof typeof MISSED_RUN_POLICIES {
+  switch (policy) {
+    case 'latest':
+      return 'Latest'
+    case 'skip':
+      return 'Skip'
+    case 'all':
+      return 'All'
+  }
+}

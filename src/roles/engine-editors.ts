@@ -1,0 +1,71 @@
+import type { Cron, CronEditor, CronStore } from '../ports/cron-store.ts'
+import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
+import type { QueueSettings } from '../domain/queue-settings.ts'
+import { nameOfNewCron, NAME_TRIES_MAX, NO_FREE_NAME } from '../resources/cron-manifest.ts'
+import { createEditTurns } from './edit-turns.ts'
+
+/** Where no resources are kept, an edit goes to the engine alone. */
+export function createEngineEditor(queues: QueueStore): QueueEditor {
+  const inTurn = createEditTurns()
+
+  async function edit(team: string, queueId: number, change: Partial<QueueSettings>): Promise<Queue | null> {
+    const queue = await queues.get(team, queueId)
+    if (queue === null) return null
+    await queues.apply(team, queue.name, { ...queue.settings, ...change })
+    return queues.get(team, queueId)
+  }
+
+  return {
+    edit: (team, queueId, change) => inTurn(() => edit(team, queueId, change)),
+    remove: async (team, queueId) => {
+      const queue = await queues.get(team, queueId)
+      return queue === null ? 'not_found' : queues.remove(team, queue.name)
+    },
+  }
+}
+
+/**
+ * As `createEngineEditor`, for crons.
+ * @param newSuffix 8 random hex digits, another each time
+ */
+export function createEngineCronEditor(crons: CronStore, newSuffix: () => string): CronEditor {
+  const inTurn = createEditTurns()
+  return {
+    create: (team, settings) =>
+      inTurn(async () => {
+        const name = await freeCronName(crons, team, () => nameOfNewCron(settings.displayName, newSuffix()))
+        await crons.apply(team, name, settings)
+        return newCron(await crons.getByName(team, name))
+      }),
+    edit: (team, cronId, change) =>
+      inTurn(async () => {
+        const cron = await crons.get(team, cronId)
+        if (cron === null) return null
+        await crons.apply(team, cron.name, { ...cron.settings, ...change })
+        return crons.get(team, cronId)
+      }),
+    remove: async (team, cronId) => {
+      const cron = await crons.get(team, cronId)
+      return cron === null ? 'not_found' : crons.remove(team, cron.name)
+    },
+  }
+}
+
+/** A name that no cron of the team has: an edit under one that is taken would change that cron. */
+export async function freeCronName(
+  crons: Pick<CronStore, 'getByName'>,
+  team: string,
+  newName: () => string,
+): Promise<string> {
+  for (let tries = 0; tries < NAME_TRIES_MAX; tries += 1) {
+    const name = newName()
+    if ((await crons.getByName(team, name)) === null) return name
+  }
+  throw new Error(NO_FREE_NAME)
+}
+
+/** Removed within the moment since it was made: nobody knew it yet. */
+export function newCron(cron: Cron | null): Cron {
+  if (cron === null) throw new Error('a new cron was removed at once')
+  return cron
+}
