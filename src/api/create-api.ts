@@ -7,10 +7,11 @@ import { authenticate } from './authentication.ts'
 import { createPushRoute, type PushRouteParts } from './push-route.ts'
 import { discardBody } from './request-body.ts'
 import { createContractRoutes } from './routes/contract.ts'
+import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 
-export interface ApiParts extends PushRouteParts, JobRouteParts, QueueRouteParts {
+export interface ApiParts extends PushRouteParts, JobRouteParts, QueueRouteParts, CronRouteParts {
   /** Answers what is not below `/api/` (the echo target, the dashboard); without it that is a 404. */
   readonly fallback?: RequestListener
 }
@@ -47,6 +48,7 @@ function createApp(parts: ApiParts, push: RequestListener): Express {
   app.use('/api', authenticated(parts.tokens))
   app.use(createJobRoutes(parts, push))
   app.use(createQueueRoutes(parts))
+  app.use(createCronRoutes(parts))
   app.use(createContractRoutes())
   app.use((_request, response) => answerNotFound(response))
   app.use(faultHandler(parts.logger))

@@ -34,6 +34,13 @@ export function forTeam(handle: (context: TeamRequest) => Promise<void> | void):
   }
 }
 
+/** An id in the path; null for what cannot be one. */
+export function idOf({ parameter }: TeamRequest, name: string): number | null {
+  const text = parameter(name)
+  const id = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(id) ? id : null
+}
+
 /** The last handler of a path: it has other methods. */
 export function methodNotAllowed(...methods: readonly string[]): RequestHandler {
   const allow = ['Allow', methods.join(', ')]

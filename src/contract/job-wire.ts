@@ -1,7 +1,7 @@
 import type { JobIds } from '../domain/job-ids.ts'
 import type { CallRecord, JobChain } from '../domain/job.ts'
 import { type JobView, viewChain, viewJob } from '../domain/job-view.ts'
-import { formatTimestamp } from '../domain/timestamp.ts'
+import { formatTimestamp, timestampOrNull } from '../domain/timestamp.ts'
 import type { Call, HeaderLine, JobList, JobSummary } from './generated/wire.ts'
 
 /** A job of a listing, as the store answers it. */
@@ -104,8 +104,4 @@ function toCall(call: CallRecord): Call {
 
 function toHeaderLines(headers: ReadonlyArray<readonly [string, string]>): HeaderLine[] {
   return headers.map(([name, value]) => ({ name, value }))
-}
-
-function timestampOrNull(unixMs: number | null): string | null {
-  return unixMs === null ? null : formatTimestamp(unixMs)
 }

@@ -1,4 +1,5 @@
 import type { QueueSettings } from '../domain/queue-settings.ts'
+import { assertionWarnings } from './assertion-fields.ts'
 import type { EditedQueue, Queue as WireQueue, QueueCounts } from './generated/wire.ts'
 
 /** A queue as the port answers it, without its team. */
@@ -36,17 +37,5 @@ export function toWireQueue(queue: ShownQueue): WireQueue {
 
 /** The answer to an edit: the queue, and what was stored but cannot work. */
 export function toEditedQueue(queue: ShownQueue): EditedQueue {
-  return { ...toWireQueue(queue), warnings: warningsAbout(queue.settings) }
-}
-
-function warningsAbout(settings: QueueSettings): string[] {
-  const warnings: string[] = []
-  for (const [index, assertion] of settings.successAssertions.entries()) {
-    if (assertion.type !== 'status_code_equals') continue
-    if (assertion.value >= 200 && assertion.value <= 299) continue
-    warnings.push(
-      `success_assertions.${index}: only a 2xx response is a success, so status ${assertion.value} can never pass.`,
-    )
-  }
-  return warnings
+  return { ...toWireQueue(queue), warnings: assertionWarnings(queue.settings.successAssertions) }
 }

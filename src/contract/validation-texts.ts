@@ -11,6 +11,7 @@ const said = (what: string) => (field: string) => `The ${shown(field)} field ${w
 export const required = said('is required.')
 export const cannotChange = said('cannot be changed.')
 export const mustBeString = said('must be a string.')
+export const mustBeStringOrObject = said('must be a string or an object.')
 export const mustBeObject = said('must be an object.')
 export const mustBeArray = said('must be an array.')
 export const mustBeInteger = said('must be an integer.')
@@ -24,6 +25,8 @@ export const mustBeHeaderValue = said('must be a valid header value.')
 export const mustNotRepeat = said('has a duplicate value.')
 export const mustBeVisibleAscii = said('must be visible ASCII characters.')
 export const alreadyUsed = said('was already used with another request.')
+
+export const CRON_EXPRESSION_REQUIRED = 'A cron expression is required.'
 
 /** A name that is not ours is shown as given. */
 export const unknownField = (field: string): string => `The ${field} field is unknown.`
@@ -59,3 +62,6 @@ export const prohibits = (field: string, other: string): string =>
 
 /** @param reason the end of a sentence that starts with the field's name, without its full stop */
 export const refusedBecause = (field: string, reason: string): string => said(`${reason}.`)(field)
+
+/** @param end the end of a sentence that starts with the field's name, with its full stop */
+export const refusedAs = (field: string, end: string): string => said(end)(field)

@@ -92,5 +92,7 @@ function runsText(values: readonly number[], runMin: number): string {
     if (run?.at(-1) === value - 1) run.push(value)
     else runs.push([value])
   }
-  return runs.flatMap((run) => (run.length < runMin ? run : [`${run[0]}-${run.at(-1)}`])).join(',')
+  return runs
+    .flatMap((run) => (run.length < runMin ? run.map(String) : [`${run[0]}-${run.at(-1)}`]))
+    .join(',')
 }

@@ -2,3 +2,7 @@
 export function formatTimestamp(unixMs: number): string {
   return new Date(unixMs).toISOString().replace('Z', '+00:00')
 }
+
+export function timestampOrNull(unixMs: number | null): string | null {
+  return unixMs === null ? null : formatTimestamp(unixMs)
+}

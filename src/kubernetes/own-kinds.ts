@@ -2,6 +2,7 @@ import { API_VERSION } from '../resources/resource.ts'
 import type { ResourceKind } from './resource-path.ts'
 
 export const HTTP_QUEUES: ResourceKind = { apiVersion: API_VERSION, kind: 'HttpQueue', plural: 'httpqueues' }
+export const HTTP_CRONS: ResourceKind = { apiVersion: API_VERSION, kind: 'HttpCron', plural: 'httpcrons' }
 export const TEAM_SETTINGS: ResourceKind = {
   apiVersion: API_VERSION,
   kind: 'TeamSettings',

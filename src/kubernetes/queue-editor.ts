@@ -3,15 +3,16 @@ import { EditRefusedError, ResourceApiError } from '../domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { KubeObject, ObjectRef } from '../ports/kube-object.ts'
+import type { KubeObject } from '../ports/kube-object.ts'
 import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { HttpQueueSpec } from '../resources/generated/kinds.ts'
+import { changedSettings } from '../resources/manifest-text.ts'
 import { ORIGIN_LABEL, ownerOf, PUSH_ORIGIN, queueKey, queueKeyOf } from '../resources/queue-claim.ts'
 import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
 import { settingsOfSpec, specOfSettings } from '../resources/queue-spec.ts'
-import { pause } from './pause.ts'
+import { answered, notWatched, refOf, untilTrue } from './edit-answer.ts'
 
 interface HttpQueue extends KubeObject {
   readonly spec: HttpQueueSpec
@@ -33,12 +34,6 @@ export interface QueueEditorParts {
   readonly clock: Clock
 }
 
-/** An edit is answered when it is in force, or after this long with what was written. */
-const IN_FORCE_WAIT_MS = 2_000
-const IN_FORCE_LOOK_MS = 50
-/** A client does not wait longer for the API server; whether the write is done, is then not known. */
-const WRITE_TIMEOUT_MS = 5_000
-
 /**
  * Edits go to the queue's HttpQueue, so that resource and engine agree; one that a push has made and that has none
  * yet gets it. Throws EditRefusedError with the API server's own words, ResourceApiError when that is away.
@@ -48,8 +43,8 @@ export function createResourceEditor(parts: QueueEditorParts): QueueEditor {
     edit: async (team, queueId, change) => {
       const queue = await parts.queues.get(team, queueId)
       if (queue === null) return null
-      if (!parts.isWatched(team)) throw notWatched(team)
-      const written = await answered(parts, () => write(parts, queue, change))
+      if (!parts.isWatched(team)) throw notWatched('Queues', team)
+      const written = await answered(parts.clock, () => write(parts, queue, change))
       return inForce(parts, { ...queue, settings: written })
     },
     remove: async (team, queueId) => {
@@ -61,7 +56,7 @@ export function createResourceEditor(parts: QueueEditorParts): QueueEditor {
       const owner = ownerOf(claims)
       // The owner last: else its name would pass to another one of them.
       const inOrder = claims.toSorted((left, right) => Number(left === owner) - Number(right === owner))
-      for (const claim of inOrder) await answered(parts, () => parts.writer.remove(refOf(claim)))
+      for (const claim of inOrder) await answered(parts.clock, () => parts.writer.remove(refOf(claim)))
       await untilTrue(parts.clock, async () => (await parts.queues.get(team, queueId)) === null)
       return 'removed'
     },
@@ -100,7 +95,10 @@ async function make(
     namespace: team,
     labels: { [ORIGIN_LABEL]: PUSH_ORIGIN },
   }
-  const spec = { queueName: name, ...specOfSettings(changedOnly({ ...settings, ...change })) }
+  const spec = {
+    queueName: name,
+    ...specOfSettings(changedSettings({ ...settings, ...change }, DEFAULT_QUEUE_SETTINGS)),
+  }
   try {
     return settingsOfSpec((await parts.writer.create({ metadata, spec })).spec)
   } catch (error) {
@@ -110,14 +108,6 @@ async function make(
     if (found === null || queueKeyOf(found) !== queueKey(team, name)) throw error
     return patch(parts, found, change)
   }
-}
-
-/** Settings that are the defaults are left to them. */
-function changedOnly(settings: QueueSettings): Partial<QueueSettings> {
-  const changed = Object.entries(settings).filter(
-    ([name, value]) => !isDeepStrictEqual(value, DEFAULT_QUEUE_SETTINGS[name as keyof QueueSettings]),
-  )
-  return Object.fromEntries(changed) as Partial<QueueSettings>
 }
 
 /** The queue once the engine has it as written; after a while, as written. */
@@ -130,45 +120,7 @@ async function inForce({ queues, clock }: QueueEditorParts, written: Queue): Pro
   return isInForce ? now : written
 }
 
-async function untilTrue(clock: Clock, look: () => Promise<boolean>): Promise<boolean> {
-  const untilMs = clock.monotonicMs() + IN_FORCE_WAIT_MS
-  for (;;) {
-    if (await look()) return true
-    if (clock.monotonicMs() >= untilMs) return false
-    await pause(clock, IN_FORCE_LOOK_MS, new AbortController().signal)
-  }
-}
-
 function claimsOf({ view }: QueueEditorParts, { team, name }: Queue): readonly HttpQueue[] {
   if (!view.isSynced()) throw new ResourceApiError('unavailable', 'the resources are not all known yet')
   return view.byIndex(BY_QUEUE, queueKey(team, name))
-}
-
-function notWatched(namespace: string): EditRefusedError {
-  return new EditRefusedError(
-    `Queues of ${namespace} have no resources here: PUNCTUAL_WATCH_NAMESPACES leaves that namespace out.`,
-  )
-}
-
-/** What the API server does not take, it will not take the next time either. */
-const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'forbidden', 'conflict', 'not_found'])
-
-/** The end of a write in words for the person who edits, in time. */
-async function answered<T>({ clock }: QueueEditorParts, run: () => Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const cancel = clock.after(WRITE_TIMEOUT_MS, () =>
-    reject(new ResourceApiError('unavailable', `no answer within ${WRITE_TIMEOUT_MS} ms`)),
-  )
-  try {
-    return await Promise.race([run(), late])
-  } catch (error) {
-    if (!(error instanceof ResourceApiError) || !REFUSALS.has(error.fault)) throw error
-    throw new EditRefusedError(error.message, { cause: error })
-  } finally {
-    cancel()
-  }
-}
-
-function refOf({ apiVersion, kind, metadata: { namespace, name, uid } }: HttpQueue): ObjectRef {
-  return { apiVersion, kind, namespace, name, uid }
 }

@@ -1,12 +1,13 @@
 import type { RequestListener } from 'node:http'
 import { createApiServer } from '../api/api-server.ts'
 import { createApi } from '../api/create-api.ts'
-import { StartupError, StoreUnavailableError } from '../domain/errors.ts'
+import { StartupError } from '../domain/errors.ts'
 import { listenFailure } from '../domain/listen-failure.ts'
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../domain/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import type { CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
+import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { CompiledSettings } from '../redis/compiled-settings.ts'
 import { createJobIntake } from '../redis/job-intake.ts'
 import { createJobStore } from '../redis/job-store.ts'
@@ -24,6 +25,8 @@ export async function startApi(options: {
   store: Store
   queues: QueueStore
   editor: QueueEditor
+  crons: CronStore
+  cronEditor: CronEditor
   settings: CompiledSettings
   egress: EgressPolicy
   fallback?: RequestListener
@@ -41,6 +44,8 @@ export async function startApi(options: {
     jobs: createJobStore(engine),
     queues: options.queues,
     editor: options.editor,
+    crons: options.crons,
+    cronEditor: options.cronEditor,
     tokens: options.settings,
     teamSettings: options.settings,
     egress: options.egress,
@@ -57,37 +62,5 @@ export async function startApi(options: {
   } catch (error) {
     const place = { host: options.host, port: options.port, variable: 'PUNCTUAL_PORT' }
     throw new StartupError(listenFailure(error as NodeJS.ErrnoException, place), { cause: error })
-  }
-}
-
-/** Where no resources are kept, an edit goes to the engine alone. Edits wait for each other, so that none is lost. */
-export function createEngineEditor(queues: QueueStore): QueueEditor {
-  let lastEdit: Promise<unknown> = Promise.resolve()
-
-  async function edit(team: string, queueId: number, change: Partial<QueueSettings>): Promise<Queue | null> {
-    const queue = await queues.get(team, queueId)
-    if (queue === null) return null
-    await queues.apply(team, queue.name, { ...queue.settings, ...change })
-    return queues.get(team, queueId)
-  }
-
-  return {
-    edit: (team, queueId, change) => {
-      const run = () => edit(team, queueId, change)
-      const current = lastEdit.then(run, (error: unknown) => {
-        // Who waited while Redis did not answer has no time left to find that out again.
-        if (error instanceof StoreUnavailableError) throw error
-        return run()
-      })
-      lastEdit = current
-      current.catch(() => {
-        if (lastEdit === current) lastEdit = Promise.resolve()
-      })
-      return current
-    },
-    remove: async (team, queueId) => {
-      const queue = await queues.get(team, queueId)
-      return queue === null ? 'not_found' : queues.remove(team, queue.name)
-    },
   }
 }

@@ -1,17 +1,23 @@
 import { untilLed } from '../redis/engine-terms.ts'
+import { createCronStore } from '../redis/cron-store.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/settings-compiler.ts'
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
+import { createResourceCronEditor } from '../kubernetes/cron-editor.ts'
 import { EDITOR_INDEXES, createResourceEditor } from '../kubernetes/queue-editor.ts'
-import { HTTP_QUEUES } from '../kubernetes/own-kinds.ts'
+import { HTTP_CRONS, HTTP_QUEUES } from '../kubernetes/own-kinds.ts'
+import type { CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
-import { createEngineEditor, startApi } from './api-part.ts'
+import { startApi } from './api-part.ts'
 import { baseUrl } from './base-url.ts'
 import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
+import { createEngineCronEditor, createEngineEditor } from './engine-editors.ts'
 import { openCluster } from './cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
 import { API_COMMAND_TIMEOUT_MS } from './store.ts'
+import { newNameSuffix } from './name-suffix.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
 
 /** The team of PUNCTUAL_TOKEN. */
@@ -36,6 +42,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
     }
     const compiled = await startCompiledSettings(engine, { telemetry, lifecycle })
     const queues = createQueueStore(store.engine)
+    const crons = createCronStore(store.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
     let isOpen = false
     await telemetry.startOpsServer({
       host: settings.host,
@@ -52,7 +59,8 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       port: settings.port,
       store,
       queues,
-      editor: openEditor(settings, queues, { telemetry, lifecycle }),
+      crons,
+      ...openEditors(settings, { queues, crons }, { telemetry, lifecycle }),
       settings: compiled,
       egress: await openEgress(settings, settings.redisUrl),
       drainMs: settings.drainSeconds * 1000,
@@ -65,15 +73,29 @@ export async function runApi(settings: ApiSettings): Promise<void> {
 }
 
 /** It takes pushes also while the Kubernetes API is away; only edits wait for that. */
-function openEditor(
+function openEditors(
   settings: ApiSettings,
-  queues: QueueStore,
+  { queues, crons }: { readonly queues: QueueStore; readonly crons: CronStore },
   context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
-): QueueEditor {
-  if (settings.resources === 'engine') return createEngineEditor(queues)
+): { readonly editor: QueueEditor; readonly cronEditor: CronEditor } {
+  if (settings.resources === 'engine') {
+    return {
+      editor: createEngineEditor(queues),
+      cronEditor: createEngineCronEditor(crons, newNameSuffix),
+    }
+  }
   const { watchNamespaces: namespaces } = settings
   const cluster = openCluster({ namespaces, fieldManager: 'punctual-api' }, context)
   const { view, writer } = cluster.openKind(HTTP_QUEUES, EDITOR_INDEXES)
   const isWatched = (namespace: string): boolean => namespaces === null || namespaces.includes(namespace)
-  return createResourceEditor({ queues, view, writer, isWatched, clock: systemClock })
+  const shared = { isWatched, clock: systemClock }
+  return {
+    editor: createResourceEditor({ ...shared, queues, view, writer }),
+    cronEditor: createResourceCronEditor({
+      ...shared,
+      crons,
+      writer: cluster.openWriter(HTTP_CRONS),
+      newSuffix: newNameSuffix,
+    }),
+  }
 }

@@ -22,6 +22,8 @@ export interface Cluster {
     kind: ResourceKind,
     indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
   ): OpenKind<T>
+  /** A kind without a copy. */
+  openWriter<T extends KubeObject>(kind: ResourceKind): ResourceWriter<T>
 }
 
 export interface OpenKind<T extends KubeObject> {
@@ -52,6 +54,7 @@ export function openCluster(
   lifecycle.onStop('Kubernetes connections', () => transport.close())
   return {
     transport,
+    openWriter: (kind) => createResourceWriter({ transport, kind, fieldManager }),
     openKind: <T extends KubeObject>(
       kind: ResourceKind,
       indexes: Readonly<Record<string, (object: T) => readonly string[]>>,

@@ -5,12 +5,14 @@ import { openFolderStore } from '../folder-store/folder-store.ts'
 import type { EgressGuard } from '../outbound/egress-guard.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import { NO_TEAM_SETTINGS, type TeamSettingsSource } from '../ports/team-settings.ts'
 import { createCompiledSettings, type CompiledSettings } from '../redis/compiled-settings.ts'
 import { bindStoreId } from '../redis/installation.ts'
 import { createJobIntake } from '../redis/job-intake.ts'
 import { createJobStore } from '../redis/job-store.ts'
+import { createCronStore } from '../redis/cron-store.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
 import { createSecretBox } from '../redis/secret-box.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/settings-compiler.ts'
@@ -26,8 +28,9 @@ import { baseUrl, localHost } from './base-url.ts'
 import { endWithInstallation, openEgress } from './engine-part.ts'
 import { startExecutor } from './executor-part.ts'
 import { showFirstJob } from './first-try.ts'
-import { applyFolderChange, createFolderEditor } from './folder-part.ts'
+import { applyFolderChange, createFolderCronEditor, createFolderEditor } from './folder-part.ts'
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
+import { newNameSuffix } from './name-suffix.ts'
 import { API_COMMAND_TIMEOUT_MS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './store.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
 
@@ -113,6 +116,8 @@ async function startParts(
     store,
     queues: resources.queues,
     editor: resources.editor,
+    crons: resources.crons,
+    cronEditor: resources.cronEditor,
     settings: resources.compiled,
     egress,
     fallback: fallbackWith(createEchoTarget(systemClock)),
@@ -165,6 +170,8 @@ async function startOwnExecutor(
 interface Resources {
   readonly queues: QueueStore
   readonly editor: QueueEditor
+  readonly crons: CronStore
+  readonly cronEditor: CronEditor
   readonly compiled: CompiledSettings
   /** The samples were applied: nothing was there before. */
   readonly isFirstStart: boolean
@@ -179,6 +186,7 @@ async function openResources(
 ): Promise<Resources> {
   const { connection } = store
   const queues = createQueueStore(store.engine)
+  const crons = createCronStore(store.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
   const box = createSecretBox(folder.secretsKey)
   const compiler = createSettingsCompiler({ engine: store.engine, box, term: null })
   const compiled = createCompiledSettings({ connection, box, clock: systemClock, logger })
@@ -201,7 +209,14 @@ async function openResources(
   })
   // Only now: what lies in Redis may be sealed under a former key, and the folder has just put it there anew.
   await compiled.start()
-  return { queues, editor: createFolderEditor(resources, queues), compiled, isFirstStart }
+  return {
+    queues,
+    editor: createFolderEditor(resources, queues),
+    crons,
+    cronEditor: createFolderCronEditor(resources, crons, newNameSuffix),
+    compiled,
+    isFirstStart,
+  }
 }
 
 function say(line: string): void {
@@ -253,7 +268,7 @@ function greet({
   say('')
   say(`  Punctual runs on ${localUrl}`)
   say(`  Token      ${tokenText}`)
-  say(`  Resources  ${shown(manifests)} (queues and team settings; changes are in force within 2 s)`)
+  say(`  Resources  ${shown(manifests)} (queues, crons and team settings; changes are in force within 2 s)`)
   say('')
   if (!isEchoOpen) {
     say(

@@ -6,7 +6,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queue-store.ts'
 import { answerError, answerFault, answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import { readJsonRequest } from '../request-body.ts'
-import { forTeam, methodNotAllowed, type TeamRequest } from '../route-handler.ts'
+import { forTeam, idOf, methodNotAllowed, type TeamRequest } from '../route-handler.ts'
 
 export interface QueueRouteParts {
   readonly queues: QueueStore
@@ -48,7 +48,7 @@ async function list({ team, search, response }: TeamRequest, queues: QueueStore)
 }
 
 async function read(context: TeamRequest, queues: QueueStore): Promise<void> {
-  const queueId = queueIdOf(context)
+  const queueId = idOf(context, 'queue_id')
   answerQueue(context, queueId === null ? null : await queues.get(context.team, queueId))
 }
 
@@ -64,19 +64,19 @@ async function applyEdit(context: TeamRequest, editor: QueueEditor, body: Buffer
   const change = readQueueEdit(body)
   if (change.kind === 'malformed') return answerError(response, 400, change.error)
   if (change.kind === 'invalid') return answerProblem(response, change.problem)
-  const queueId = queueIdOf(context)
+  const queueId = idOf(context, 'queue_id')
   const queue = queueId === null ? null : await editor.edit(team, queueId, change.value)
   if (queue === null) answerNotFound(response)
   else answerJson(response, 200, JSON.stringify(toEditedQueue(queue)))
 }
 
 async function setActive(context: TeamRequest, editor: QueueEditor, isActive: boolean): Promise<void> {
-  const queueId = queueIdOf(context)
+  const queueId = idOf(context, 'queue_id')
   answerQueue(context, queueId === null ? null : await editor.edit(context.team, queueId, { isActive }))
 }
 
 async function remove(context: TeamRequest, editor: QueueEditor): Promise<void> {
-  const queueId = queueIdOf(context)
+  const queueId = idOf(context, 'queue_id')
   const end = queueId === null ? 'not_found' : await editor.remove(context.team, queueId)
   if (end === 'removed') context.response.writeHead(204).end()
   else answerNotFound(context.response)
@@ -85,11 +85,4 @@ async function remove(context: TeamRequest, editor: QueueEditor): Promise<void> 
 function answerQueue({ response }: TeamRequest, queue: Queue | null): void {
   if (queue === null) answerNotFound(response)
   else answerJson(response, 200, JSON.stringify(toWireQueue(queue)))
-}
-
-/** null for what cannot be an id. */
-function queueIdOf({ parameter }: TeamRequest): number | null {
-  const text = parameter('queue_id')
-  const id = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
-  return Number.isSafeInteger(id) ? id : null
 }

@@ -62,6 +62,22 @@ export type NextCursor = string | null
  * A condition on the response, beside its 2xx status.
  */
 export type SuccessAssertion = StatusCodeEquals | BodyContains | ResponseTimeUnderMs
+/**
+ * Five fields: minute, hour, day of month, month, day of week (0 to 7, 0 and 7 are Sunday). Each is `*`, a value, a range `a-b`, one of these with a step `/n`, or a list of them; months and weekdays have their English names of three letters too. With both day fields restricted either will do. Seconds, macros such as `@daily` and `H` are refused, and so is what never comes.
+ */
+export type CronExpression = string
+/**
+ * IANA name.
+ */
+export type TimeZone = string
+/**
+ * `forbid` skips a tick while a run of the cron has not ended.
+ */
+export type ConcurrencyPolicy = 'allow' | 'forbid'
+/**
+ * Of ticks that were missed while nothing ran, `latest` makes up for the last one, `all` for up to 100, `skip` for none.
+ */
+export type MissedRunPolicy = 'latest' | 'skip' | 'all'
 
 /**
  * `null` in an optional field counts as absent.
@@ -417,6 +433,292 @@ export interface QueueList {
    */
   queues: Queue[]
   next_cursor: NextCursor
+}
+/**
+ * `null` in an optional field counts as absent.
+ */
+export interface CronCreate {
+  /**
+   * For people; need not be unique.
+   */
+  name: string
+  url: TargetUrl
+  method?: Method | null
+  /**
+   * As of a job.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The body of the request, sent exactly as written: a text as it is, an object as its JSON. At most 262,144 characters.
+   */
+  payload?:
+    | string
+    | {
+        [k: string]: unknown
+      }
+    | null
+  callback_url?: TargetUrl | null
+  cron_expression: CronExpression
+  timeout_seconds?: TimeoutSeconds | null
+  /**
+   * So many failures in a row raise a failure alert. Kept, without effect in this version.
+   */
+  alert_threshold?: number | null
+  /**
+   * Must all hold beside a 2xx status; without any, those of the queue.
+   *
+   * @maxItems 10
+   */
+  success_assertions?: SuccessAssertionInput[] | null
+  /**
+   * false = paused.
+   */
+  is_active?: boolean | null
+  time_zone?: TimeZone | null
+  concurrency_policy?: ConcurrencyPolicy | null
+  missed_run_policy?: MissedRunPolicy | null
+  /**
+   * A tick that could not start for this long is missed for good; without it, none is too old.
+   */
+  starting_deadline_seconds?: number | null
+  /**
+   * Spreads crons over this long after their tick; each keeps its own place.
+   */
+  jitter_seconds?: number | null
+  /**
+   * The queue to run through, with its parallelism, retries and dead letters. Without one the next tick is the retry.
+   */
+  queue?: string | null
+}
+/**
+ * `null` takes away `payload`, `callback_url`, `starting_deadline_seconds` and `queue`, and counts as absent elsewhere.
+ */
+export interface CronEdit {
+  /**
+   * For people; need not be unique.
+   */
+  name?: string | null
+  url?: TargetUrl | null
+  method?: Method | null
+  /**
+   * As of a job.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The body of the request, sent exactly as written: a text as it is, an object as its JSON. At most 262,144 characters.
+   */
+  payload?:
+    | string
+    | {
+        [k: string]: unknown
+      }
+    | null
+  callback_url?: TargetUrl | null
+  cron_expression?: CronExpression | null
+  timeout_seconds?: TimeoutSeconds | null
+  /**
+   * So many failures in a row raise a failure alert. Kept, without effect in this version.
+   */
+  alert_threshold?: number | null
+  /**
+   * Must all hold beside a 2xx status; without any, those of the queue.
+   *
+   * @maxItems 10
+   */
+  success_assertions?: SuccessAssertionInput[] | null
+  /**
+   * false = paused.
+   */
+  is_active?: boolean | null
+  time_zone?: TimeZone | null
+  concurrency_policy?: ConcurrencyPolicy | null
+  missed_run_policy?: MissedRunPolicy | null
+  /**
+   * A tick that could not start for this long is missed for good; without it, none is too old.
+   */
+  starting_deadline_seconds?: number | null
+  /**
+   * Spreads crons over this long after their tick; each keeps its own place.
+   */
+  jitter_seconds?: number | null
+  /**
+   * The queue to run through, with its parallelism, retries and dead letters. Without one the next tick is the retry.
+   */
+  queue?: string | null
+}
+export interface CreatedCron {
+  id: Id
+  name: string
+  cron_expression: CronExpression
+  /**
+   * null when it was created paused.
+   */
+  next_run_at: Timestamp | null
+  is_active: boolean
+}
+export interface CronSummary {
+  id: Id
+  name: string
+  url: string
+  method: Method
+  callback_url: string | null
+  cron_expression: CronExpression
+  timeout_seconds: TimeoutSeconds
+  alert_threshold: number
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  time_zone: TimeZone
+  concurrency_policy: ConcurrencyPolicy
+  missed_run_policy: MissedRunPolicy
+  starting_deadline_seconds: number | null
+  jitter_seconds: number
+  queue: string | null
+  /**
+   * With the cron's own place within `jitter_seconds`; null while it is paused.
+   */
+  next_run_at: Timestamp | null
+  /**
+   * What became of the newest tick; null before the first.
+   */
+  last_run: CronRun | null
+  /**
+   * The tick of the newest run that succeeded.
+   */
+  last_success_at: Timestamp | null
+  /**
+   * Runs that failed since the last one that succeeded.
+   */
+  consecutive_failures: number
+}
+/**
+ * What became of a tick, of several missed ones, or of a run made by hand.
+ */
+export interface CronRun {
+  /**
+   * When it was due, with the cron's own place within `jitter_seconds`; of missed ticks the last one.
+   */
+  scheduled_at: Timestamp
+  /**
+   * `skipped`: the run before it had not ended. `missed`: it could not run in its time. `running`: its job has not ended, or was removed before it could.
+   */
+  result: 'running' | 'succeeded' | 'failed' | 'skipped' | 'missed'
+  /**
+   * The job of the run; null when there was none.
+   */
+  job_id: Id | null
+  /**
+   * Made by hand.
+   */
+  is_manual: boolean
+  /**
+   * More than 1 only for missed ticks; at most 10,000 are counted.
+   */
+  ticks: number
+}
+export interface Cron {
+  id: Id
+  name: string
+  url: string
+  method: Method
+  callback_url: string | null
+  cron_expression: CronExpression
+  timeout_seconds: TimeoutSeconds
+  alert_threshold: number
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  time_zone: TimeZone
+  concurrency_policy: ConcurrencyPolicy
+  missed_run_policy: MissedRunPolicy
+  starting_deadline_seconds: number | null
+  jitter_seconds: number
+  queue: string | null
+  /**
+   * With the cron's own place within `jitter_seconds`; null while it is paused.
+   */
+  next_run_at: Timestamp | null
+  /**
+   * What became of the newest tick; null before the first.
+   */
+  last_run: CronRun | null
+  /**
+   * The tick of the newest run that succeeded.
+   */
+  last_success_at: Timestamp | null
+  /**
+   * Runs that failed since the last one that succeeded.
+   */
+  consecutive_failures: number
+  headers: {
+    [k: string]: string
+  }
+  /**
+   * The body as it is sent; null = none.
+   */
+  payload: string | null
+  /**
+   * Settings that were stored but cannot work.
+   */
+  warnings: string[]
+}
+export interface CronList {
+  /**
+   * @maxItems 1000
+   */
+  crons: CronSummary[]
+  next_cursor: NextCursor
+}
+export interface CronRunList {
+  /**
+   * @maxItems 1000
+   */
+  runs: CronRun[]
+  next_cursor: NextCursor
+}
+export interface StartedRun {
+  cron_id: Id
+  job_id: Id
+  scheduled_at: Timestamp
+}
+/**
+ * `null` in an optional field counts as absent.
+ */
+export interface CronPreviewQuery {
+  cron_expression: CronExpression
+  time_zone?: TimeZone | null
+  /**
+   * Ticks to give.
+   */
+  count?: number | null
+}
+export interface CronPreview {
+  cron_expression: CronExpression
+  time_zone: TimeZone
+  /**
+   * In English, by a clock of 24 hours.
+   */
+  description: string
+  /**
+   * The next ticks from now on; fewer than asked for where time as we count it ends.
+   *
+   * @maxItems 100
+   */
+  next_runs: Timestamp[]
 }
 export interface ErrorBody {
   error: string

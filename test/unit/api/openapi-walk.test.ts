@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { EditRefusedError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
 import { operations, resolve, validatorOf } from '../contract/contract-document.ts'
 import { BEARER, call, type Call, startApi } from './api-fixture.ts'
@@ -11,6 +11,8 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     jobs: { get: fail, list: fail, cancel: fail, replay: fail },
     queues: { list: fail, get: fail, getByName: fail, apply: fail, remove: fail },
     editor: { edit: fail, remove: fail },
+    crons: { list: fail, get: fail, runNow: fail, runs: fail },
+    cronEditor: { create: fail, edit: fail, remove: fail },
     // The one way a route without a store can fail.
     tokens: {
       teamOf: (token) => {
@@ -21,9 +23,15 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
   }
 }
 
+const refuse = () => Promise.reject(new EditRefusedError('crons.yaml is not valid: mend the file first.'))
+const refusingEditor: ApiParts['cronEditor'] = { create: refuse, edit: refuse, remove: refuse }
+
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 const GOOD_BODY: Readonly<Record<string, string>> = {
   pushJob: '{"queue":"q","url":"https://example.com"}',
+  createCron: '{"name":"n","url":"https://example.com","cron_expression":"0 9 * * *"}',
+  editCron: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
+  previewCron: '{"cron_expression":"0 9 1 * 1","time_zone":"Europe/Berlin"}',
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
 }
 
@@ -52,6 +60,8 @@ function scenarioOf(operationId: string, status: string): Scenario {
             cancel: () => Promise.resolve('in_flight'),
             replay: () => Promise.resolve({ status: 'not_dead_lettered' }),
           } as never,
+          crons: { runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }) } as never,
+          cronEditor: refusingEditor,
         },
       }
     case '413':
@@ -61,7 +71,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
     case '422':
       return body === undefined
         ? { call: good, path: (path) => `${path}?limit=0` }
-        : { call: { headers: JSON_TYPE, body: '{"timeout_seconds":0}' } }
+        : { call: { headers: JSON_TYPE, body: '{"timeout_seconds":0,"count":0}' } }
     case '429':
       return { call: good, parts: { intake: { push: () => Promise.resolve({ status: 'too_many_queues' }) } } }
     case '500':
@@ -84,7 +94,7 @@ describe.each(
   test.each(Object.keys(operation.responses))('answers %s as documented', async (status) => {
     const scenario = scenarioOf(operationId, status)
     const api = await startApi(scenario.parts)
-    const concrete = path.replace('{job_id}', '16').replace('{queue_id}', '7')
+    const concrete = path.replace('{job_id}', '16').replace('{queue_id}', '7').replace('{cron_id}', '7')
     const answer = await call(api.port, (scenario.path ?? ((same) => same))(concrete), {
       method,
       ...scenario.call,
@@ -119,16 +129,26 @@ test('something was walked', () => {
       .sort(),
   ).toEqual([
     'cancelJob',
+    'createCron',
+    'deleteCron',
     'deleteQueue',
+    'editCron',
     'editQueue',
+    'listCronRuns',
+    'listCrons',
     'listJobs',
     'listQueues',
+    'pauseCron',
     'pauseQueue',
+    'previewCron',
     'pushJob',
     'readContract',
+    'readCron',
     'readJob',
     'readQueue',
     'replayJob',
+    'resumeCron',
     'resumeQueue',
+    'runCron',
   ])
 })

@@ -1,7 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import {
+  CRON_FIELDS,
+  PREVIEW_TICKS_DEFAULT,
+  PREVIEW_TICKS_MAX,
+  readNewCron,
+} from '../../../src/contract/cron-request.ts'
+import { toWireCron } from '../../../src/contract/cron-wire.ts'
 import { PUSH_FIELDS } from '../../../src/contract/push-request.ts'
+import { CRON_EXPRESSION_CHARACTERS_MAX } from '../../../src/domain/cron-expression.ts'
+import { MISSED_COUNTED_MAX } from '../../../src/domain/cron-tick.ts'
+import * as crons from '../../../src/domain/cron.ts'
 import { FAILURE_REASONS, METHODS } from '../../../src/domain/job.ts'
 import * as limits from '../../../src/domain/limits.ts'
 import { contract, operations, resolve, validatorOf } from './contract-document.ts'
@@ -35,6 +45,16 @@ test.each([
   ['Queue.properties.dlq_retention_days.enum', limits.DLQ_RETENTION_DAYS],
   ['Queue.properties.success_assertions.maxItems', limits.SUCCESS_ASSERTIONS_MAX],
   ['SuccessAssertion.oneOf.1.properties.value.maxLength', limits.ASSERTION_TEXT_CHARACTERS_MAX],
+  ['CronCreate.properties.name.maxLength', crons.CRON_NAME_CHARACTERS_MAX],
+  ['CronCreate.properties.payload.maxLength', crons.CRON_PAYLOAD_CHARACTERS_MAX],
+  ['CronCreate.properties.alert_threshold.maximum', crons.ALERT_THRESHOLD_MAX],
+  ['CronCreate.properties.starting_deadline_seconds.maximum', crons.STARTING_DEADLINE_SECONDS_MAX],
+  ['CronCreate.properties.jitter_seconds.maximum', crons.JITTER_SECONDS_MAX],
+  ['CronCreate.properties.queue.maxLength', limits.QUEUE_NAME_CHARACTERS_MAX],
+  ['CronExpression.maxLength', CRON_EXPRESSION_CHARACTERS_MAX],
+  ['CronPreviewQuery.properties.count.maximum', PREVIEW_TICKS_MAX],
+  ['CronPreviewQuery.properties.count.default', PREVIEW_TICKS_DEFAULT],
+  ['CronRun.properties.ticks.maximum', MISSED_COUNTED_MAX],
   ['JobList.properties.jobs.maxItems', limits.LIST_LIMIT_MAX],
   ['Method.enum', METHODS],
   ['FailureReason.oneOf.0.enum', FAILURE_REASONS],
@@ -44,6 +64,30 @@ test.each([
 
 test('the fields of a push stand in the order errors are reported', () => {
   expect(Object.keys(schemas['JobPush']?.['properties'] ?? {})).toEqual([...PUSH_FIELDS])
+})
+
+test('the fields of a cron stand in the order errors are reported, those of an edit too', () => {
+  for (const name of ['CronCreate', 'CronEdit']) {
+    expect(Object.keys(schemas[name]?.['properties'] ?? {})).toEqual([...CRON_FIELDS])
+  }
+})
+
+test('the defaults of a cron are those the code has', () => {
+  const wire = readNewCron(
+    Buffer.from(JSON.stringify({ name: 'n', url: 'https://example.com', cron_expression: '0 0 1 1 *' })),
+    { isBlocked: () => false },
+  )
+  if (wire.kind !== 'valid') throw new Error(JSON.stringify(wire))
+  const state = { cronId: 1, nextRunAtMs: null, lastRun: null, lastSuccessAtMs: null, consecutiveFailures: 0 }
+  const shown: Readonly<Record<string, unknown>> = { ...toWireCron({ ...state, settings: wire.value }) }
+  const properties = Object.entries<object>(schemas['CronCreate']?.['properties'] ?? {})
+  const defaults = properties.flatMap(([field, property]) =>
+    'default' in property ? [[field, property.default]] : [],
+  )
+  expect(defaults).not.toEqual([])
+  expect(Object.fromEntries(defaults.map(([field]) => [field, shown[String(field)]]))).toEqual(
+    Object.fromEntries(defaults),
+  )
 })
 
 test('a list has the limits the code has', () => {

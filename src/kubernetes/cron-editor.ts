@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CronSettings } from '../domain/cron.ts'
+import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../domain/errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Cron, CronEditor, CronStore } from '../ports/cron-store.ts'
+import type { KubeObject } from '../ports/kube-object.ts'
+import type { ResourceWriter } from '../ports/resource-writer.ts'
+import { nameOfNewCron, NAME_TRIES_MAX, newCronSpec, NO_FREE_NAME } from '../resources/cron-manifest.ts'
+import { settingsOfCronSpec, specOfCronSettings } from '../resources/cron-spec.ts'
+import type { HttpCronSpec } from '../resources/generated/kinds.ts'
+import { API_ORIGIN, ORIGIN_LABEL } from '../resources/queue-claim.ts'
+import { answered, notWatched, refOf, untilTrue } from './edit-answer.ts'
+
+interface HttpCron extends KubeObject {
+  readonly spec: HttpCronSpec
+}
+
+export interface CronEditorParts {
+  readonly crons: Pick<CronStore, 'get' | 'getByName' | 'apply' | 'remove'>
+  readonly writer: Pick<ResourceWriter<HttpCron>, 'create' | 'patchSpec' | 'remove' | 'read'>
+  /** Whether resources of this namespace are ours to write. */
+  readonly isWatched: (namespace: string) => boolean
+  /** 8 random hex digits, another each time. */
+  readonly newSuffix: () => string
+  readonly clock: Clock
+}
+
+/**
+ * Edits go to the cron's HttpCron, which is asked for by its name: there may be too many of them to keep a copy. Throws
+ * EditRefusedError with the API server's own words, ResourceApiError when that is away.
+ */
+export function createResourceCronEditor(parts: CronEditorParts): CronEditor {
+  const { crons, writer, isWatched, clock } = parts
+  return {
+    create: async (team, settings) => {
+      if (!isWatched(team)) throw notWatched('Crons', team)
+      const made = await answered(clock, () => make(parts, team, settings))
+      return inForceOrUndone(parts, made)
+    },
+    edit: async (team, cronId, change) => {
+      const cron = await crons.get(team, cronId)
+      if (cron === null) return null
+      if (!isWatched(team)) throw notWatched('Crons', team)
+      const settings = await answered(clock, () => patch(parts, cron, change))
+      return settings === null ? null : afterEdit(parts, { ...cron, settings })
+    },
+    remove: async (team, cronId) => {
+      const cron = await crons.get(team, cronId)
+      if (cron === null) return 'not_found'
+      const found = await answered(clock, () => writer.read(team, cron.name))
+      // Its resource went by force: the engine still has the cron.
+      if (found === null) return crons.remove(team, cron.name)
+      await answered(clock, () => writer.remove(refOf(found)))
+      await untilTrue(clock, async () => (await crons.get(team, cronId)) === null)
+      return 'removed'
+    },
+  }
+}
+
+async function make(
+  { crons, writer, newSuffix }: CronEditorParts,
+  team: string,
+  settings: CronSettings,
+): Promise<HttpCron> {
+  for (let tries = 0; tries < NAME_TRIES_MAX; tries += 1) {
+    const name = nameOfNewCron(settings.displayName, newSuffix())
+    // Asked first, so that a Redis that is away refuses the cron before there is a resource.
+    if ((await crons.getByName(team, name)) !== null) continue
+    const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
+    try {
+      return await writer.create({ metadata, spec: newCronSpec(settings) })
+    } catch (error) {
+      if (!(error instanceof ResourceApiError) || error.fault !== 'conflict') throw error
+    }
+  }
+  throw new Error(NO_FREE_NAME)
+}
+
+/**
+ * The new cron once the engine has it. The controller puts it there; where none leads just now, it is put there from
+ * here, as the controller will find it. When Redis has gone away meanwhile, the resource goes too: the client is told
+ * to try again, and shall not have two crons then.
+ */
+async function inForceOrUndone({ crons, writer, clock }: CronEditorParts, made: HttpCron): Promise<Cron> {
+  const { namespace: team, name } = made.metadata
+  try {
+    let cron: Cron | null = null
+    await untilTrue(clock, async () => (cron = await crons.getByName(team, name)) !== null)
+    if (cron !== null) return cron
+    await crons.apply(team, name, settingsOfCronSpec(name, made.spec))
+    cron = await crons.getByName(team, name)
+    if (cron === null) throw new EditRefusedError('The cron was deleted while it was made.')
+    return cron
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) await writer.remove(refOf(made)).catch(() => undefined)
+    throw error
+  }
+}
+
+/** @returns the settings as the API server has them now; null when the cron is on its way out */
+async function patch(
+  { writer }: CronEditorParts,
+  { team, name }: Cron,
+  change: Partial<CronSettings>,
+): Promise<CronSettings | null> {
+  const found = await writer.read(team, name)
+  if (found === null || found.metadata.deletionTimestamp !== undefined) return null
+  const { spec } = await writer.patchSpec(refOf(found), { ...specOfCronSettings(change) }, null)
+  return settingsOfCronSpec(name, spec)
+}
+
+/** The cron once the engine has it as written; after a while, as written. */
+async function afterEdit({ crons, clock }: CronEditorParts, written: Cron): Promise<Cron | null> {
+  let now: Cron | null = null
+  const isInForce = await untilTrue(clock, async () => {
+    now = await crons.get(written.team, written.cronId)
+    return now === null || isDeepStrictEqual({ ...now.settings }, { ...written.settings })
+  })
+  return isInForce ? now : written
+}
