@@ -1,11 +1,11 @@
 import { cronScheduleOf, type CronSettings } from '../domain/cron.ts'
 import type { CronSchedule } from '../domain/cron-schedule.ts'
-import { decideTicks } from '../domain/cron-tick.ts'
 import { reasonOf } from '../domain/errors.ts'
 import { TICK_BATCH_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CronSource, DecidedCron, DueCron } from '../ports/cron-source.ts'
 import type { Logger } from '../ports/logger.ts'
+import { decideCron } from './cron-decision.ts'
 import { createSignal, type Signal } from './signal.ts'
 
 /**
@@ -107,15 +107,7 @@ class LoopingCronTicker implements CronTicker {
   #decide(cron: DueCron, nowMs: number): DecidedCron[] {
     const schedule = this.#scheduleOf(cron)
     if (schedule === null) return []
-    const { expectedMs, spreadMs } = cron
-    const { missedRunPolicy, startingDeadlineSeconds } = cron.settings
-    const startingDeadlineMs = startingDeadlineSeconds === null ? null : startingDeadlineSeconds * 1000
-    const shiftedMs = nowMs - spreadMs
-    // Listed too early: only its place in the list is put right.
-    if (expectedMs > shiftedMs) return [{ cron, run: [], missed: null, nextMs: expectedMs }]
-    return [
-      { cron, ...decideTicks(schedule, { missedRunPolicy, startingDeadlineMs }, expectedMs, shiftedMs) },
-    ]
+    return [decideCron(schedule, cron, nowMs)]
   }
 
   /** null when this version does not understand it: another one may. */
