@@ -9,8 +9,6 @@ import type { Argument } from './step-runner.ts'
 
 /** A cron removed and made again meanwhile, or a clock read wrong, is tried again this often. */
 const APPLY_TRIES_MAX = 4
-/** First ticks are computed before the step, which takes them only if Redis has about the same time. */
-const CLOCK_TOLERANCE_MS = 1_000
 
 export interface AppliedCron {
   readonly status: 'applied'
@@ -112,7 +110,7 @@ async function place(
     if (noted !== 'placed') return noted === 'moved' ? noted : { status: 'superseded' }
   }
   const set = await setCron(engine, term, cron, target, brought)
-  if (set.status === 'superseded' || former.length === 0) return set
+  if (set === 'moved' || set.status === 'superseded' || former.length === 0) return set
   for (const keys of former) {
     const dropped = await drop(engine, term, keys, cronId)
     if (dropped === 'superseded') return { status: 'superseded' }
@@ -176,10 +174,10 @@ function drop(engine: Engine, term: number | null, keys: ShardKeys, cronId: numb
 async function setCron(
   engine: Engine,
   term: number | null,
-  { cronId, team, name, settings }: PlacedCron,
+  { cronId, home, team, name, settings }: PlacedCron,
   keys: ShardKeys,
   brought: Brought,
-): Promise<AppliedCron | Superseded> {
+): Promise<AppliedCron | Superseded | 'moved'> {
   const schedule = cronScheduleOf(settings)
   if ('problem' in schedule) throw new Error(`cron ${team}/${name}: ${schedule.field} ${schedule.problem}`)
   const definition = encodeDefinition({ team, name }, settings)
@@ -194,15 +192,17 @@ async function setCron(
         schedule.next(nowMs) ?? '',
         nowMs,
       ],
-      ...[CLOCK_TOLERANCE_MS, term ?? '', brought.text, ...brought.records],
+      ...[term ?? '', keys === home ? nameField(team, name) : ''],
+      ...[brought.text, ...brought.records],
     ]
     const reply = (await engine.runner.run(
       'set_cron',
-      [keys.clk, keys.ex, keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term],
+      [keys.clk, keys.ex, keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term, keys.kn],
       args,
       STORE_DEADLINE_MS,
     )) as [status: string, now: string, next: string]
     if (reply[0] === 'superseded') return { status: 'superseded' }
+    if (reply[0] === 'moved') return 'moved'
     engine.runner.noteRedisTime(keys.shard, Number(reply[1]))
     if (reply[0] === 'time') continue
     return { status: 'applied', cronId, nextRunAtMs: reply[2] === '' ? null : Number(reply[2]) }

@@ -49,6 +49,10 @@ export class FaultLog {
     return this.#faults.length
   }
 
+  get kills(): number {
+    return this.#faults.filter(({ kind }) => kind === 'kill').length
+  }
+
   noteBreak(process: string, atMs: number): void {
     const times = this.#breaks.get(process) ?? []
     times.push(atMs)

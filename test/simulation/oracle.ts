@@ -41,7 +41,7 @@ export async function judge(simulation: Simulation): Promise<void> {
 }
 
 /** The engine's readers on a connection without a network. */
-function openObserver({ server, scheduler, around }: Simulation) {
+export function openObserver({ server, scheduler, around }: Simulation) {
   const client = new Proxy({} as RedisConnection, {
     get:
       (_, name) =>

@@ -1,3 +1,4 @@
+import type { CronSettings } from '../../src/domain/cron.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../src/domain/queue-settings.ts'
 import type { JobRequest } from '../../src/domain/job.ts'
 import type { NewJob } from '../../src/ports/job-intake.ts'
@@ -29,6 +30,8 @@ export interface Plan {
   /** How long jobs come in and faults happen; then everything heals. */
   readonly activeMs: number
   readonly queues: ReadonlyMap<string, QueueSettings>
+  /** Made before anything happens; they are not edited. */
+  readonly crons: ReadonlyMap<string, CronSettings>
   readonly network: NetworkFaults
   readonly hintLoss: number
   readonly habits: TargetHabits
@@ -61,6 +64,7 @@ export function drawPlan(seed: number): Plan {
     concurrency: random.pick([2, 4, 16]),
     activeMs,
     queues,
+    crons: new Map(),
     network,
     hintLoss: mayFail(0.4) ? random.pick([0.5, 1]) : 0,
     habits: {
@@ -90,7 +94,7 @@ function drawSettings(random: SeededRandom): QueueSettings {
   }
 }
 
-function drawNetwork(random: SeededRandom): NetworkFaults {
+export function drawNetwork(random: SeededRandom): NetworkFaults {
   return {
     lostBefore: random.pick([0, 0.002, 0.01, 0.03]),
     lostAfter: random.pick([0, 0.002, 0.01, 0.03]),

@@ -1,18 +1,21 @@
 import type { Scripts } from '../../src/redis/scripts.ts'
 import { judge } from './oracle.ts'
-import { drawPlan } from './plan.ts'
+import { drawPlan, type Plan } from './plan.ts'
 import { Simulation } from './simulation.ts'
 
 export interface SeedOutcome {
   readonly seed: number
   readonly problems: readonly string[]
   readonly events: number
+  readonly kills: number
+  /** Of crons, decided about. */
+  readonly ticks: number
 }
 
 /** Tells one seed's story and judges it. */
 export async function runSeed(
   seed: number,
-  options: { onTrace?: (line: string) => void; scripts?: Scripts } = {},
+  options: { onTrace?: (line: string) => void; scripts?: Scripts; plan?: Plan } = {},
 ): Promise<SeedOutcome> {
   const simulation = new Simulation({ plan: drawPlan(seed), ...options })
   const onRejection = (reason: unknown) =>
@@ -26,7 +29,8 @@ export async function runSeed(
   } finally {
     process.off('unhandledRejection', onRejection)
   }
-  return { seed, problems: simulation.problems, events: simulation.scheduler.events }
+  const { problems, scheduler, faults, ticks } = simulation
+  return { seed, problems, events: scheduler.events, kills: faults.kills, ticks }
 }
 
 /** Prints what happens; answers the exit code. */

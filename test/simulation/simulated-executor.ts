@@ -82,6 +82,8 @@ function createLogger(around: Surroundings, name: string): Logger {
 }
 
 const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
+/** Of a queue that a cron's run makes: a story must end. */
+const MADE_QUEUE_SETTINGS = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
 
 /** One executor process: the product's executor and adapters in virtual time. */
 export class SimulatedExecutor {
@@ -118,7 +120,7 @@ export class SimulatedExecutor {
       openSources: (id) => engine.shards.map(({ shard }) => createJobSource(engine, shard, id)),
       upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
       crons: engine.shards.map(({ shard }) =>
-        createCronSource(engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
+        createCronSource(engine, shard, { defaultsOf: () => MADE_QUEUE_SETTINGS }),
       ),
       hints: { onWake: (listener) => this.#listen(around, random, listener) },
       caller: around.target.callerOf(process),

@@ -9,6 +9,7 @@ export interface Delivery {
   readonly webhookId: string
   /** null for a callback. */
   readonly jobId: number | null
+  readonly url: string
   readonly attempt: number
   readonly token: string
   /** When the executor made the call; it reaches the target a little later. */
@@ -134,6 +135,7 @@ class Exchange {
       process: this.#process,
       webhookId,
       jobId: id === undefined ? null : Number(id),
+      url: this.#call.url,
       attempt: Number(identity['Attempt'] ?? 0),
       token: identity['Fencing-Token'] ?? '',
       calledAtMs: this.#calledAtMs,

@@ -1,8 +1,11 @@
 import { createJobIds } from '../../src/domain/job-ids.ts'
-import type { QueueSettings } from '../../src/domain/queue-settings.ts'
+import type { CronSettings } from '../../src/domain/cron.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../src/domain/queue-settings.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
 import type { JobStore } from '../../src/ports/job-store.ts'
 import type { QueueStore } from '../../src/ports/queue-store.ts'
+import type { CronStore } from '../../src/ports/cron-store.ts'
+import { createCronStore } from '../../src/redis/cron-store.ts'
 import { createJobIntake } from '../../src/redis/job-intake.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
 import { createShardKeys } from '../../src/redis/keys.ts'
@@ -10,6 +13,7 @@ import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { loadScripts, type Scripts } from '../../src/redis/scripts.ts'
 import { quietMetrics } from '../support/quiet.ts'
 import { ClaimWatcher } from './claim-watcher.ts'
+import { judgeCrons } from './cron-oracle.ts'
 import { FaultLog } from './fault-log.ts'
 import { Ledger } from './ledger.ts'
 import { TEAM, type Plan, type PlannedEvent } from './plan.ts'
@@ -28,7 +32,8 @@ import { WireWatcher } from './wire-watcher.ts'
 
 const SCRIPTS = loadScripts()
 const API_COMMAND_TIMEOUT_MS = 1_500
-/** By then the queues are made; faults begin later. */
+/** By then the queues are made, and then the crons; faults begin later. */
+const CRONS_MADE_MS = 20
 const PREPARED_MS = 50
 /** A beat that failed is sent again by then, and its answer seen. */
 const LEARNING_MS = 8_000
@@ -53,6 +58,8 @@ export class Simulation {
   readonly claims: ClaimWatcher
   readonly around: Surroundings
   readonly executors: SimulatedExecutor[] = []
+  /** Of crons, as their records tell. */
+  ticks = 0
   #isHealed = false
   readonly #random: SeededRandom
   #generations = 0
@@ -61,6 +68,7 @@ export class Simulation {
   readonly #intake: JobIntake
   readonly #queues: QueueStore
   readonly #jobs: JobStore
+  readonly #crons: CronStore
 
   constructor({ plan, scripts = SCRIPTS, onTrace }: SimulationOptions) {
     this.plan = plan
@@ -104,6 +112,7 @@ export class Simulation {
     })
     this.#queues = createQueueStore(engine)
     this.#jobs = createJobStore(engine)
+    this.#crons = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
   }
 
   complain(problem: string): void {
@@ -121,15 +130,33 @@ export class Simulation {
     scheduler.at(0, () => {
       for (const [queue, settings] of plan.queues) this.#apply(queue, settings)
     })
+    scheduler.at(CRONS_MADE_MS, () => {
+      for (const [name, settings] of plan.crons) this.#applyCron(name, settings)
+    })
     for (let at = 0; at < plan.executors; at += 1) scheduler.at(PREPARED_MS, () => this.#startExecutor(at))
     for (const event of plan.events) scheduler.at(event.atMs, () => this.#happen(event))
     await scheduler.runUntil(plan.activeMs)
     this.#heal()
     await this.#settle()
+    await this.#judgeCrons()
     for (const { name, executor, process } of this.executors) {
       if (process.isLive && !executor.isReady()) this.complain(`${name} is not ready again`)
     }
     await this.#stopAll()
+  }
+
+  /** Then they rest, that the story can end. */
+  async #judgeCrons(): Promise<void> {
+    if (this.plan.crons.size === 0) return
+    this.ticks = await judgeCrons(this)
+    for (const [name, settings] of this.plan.crons) this.#applyCron(name, { ...settings, isActive: false })
+    await this.#settle()
+  }
+
+  #applyCron(name: string, settings: CronSettings): void {
+    this.#crons
+      .apply(TEAM, name, settings)
+      .catch((error: unknown) => this.complain(`cron ${name} was not applied: ${String(error)}`))
   }
 
   get liveExecutors(): SimulatedExecutor[] {

@@ -2,11 +2,12 @@
 -- set_cron: makes a cron in the shard it lives in, or puts new settings in force. A new schedule and the end of a pause
 -- count from now on; all else leaves the next tick as it is. What is in force already is not written. Allowed when Redis
 -- is full, as set_queue is.
--- KEYS  1 clk  2 ex  3 crons  4 kd  5 ks  6 kr  7 term
+-- KEYS  1 clk  2 ex  3 crons  4 kd  5 ks  6 kr  7 term  8 kn
 -- ARGV  lease_ms, cron id, definition, schedule hash, active (1 or 0), spread, bytes, first tick after `asked` or '',
---       asked (Redis time the tick was computed for), tolerance_ms, term or '' (no leader),
---       state it brings from another shard or '', records it brings…
--- Answer {'superseded'} when a later term is known · {'time', now} when `asked` is another time than now, else
+--       asked (Redis time the tick was computed for), term or '' (no leader),
+--       team/name where it is at home, else '', state it brings from another shard or '', records it brings…
+-- Answer {'superseded'} when a later term is known · {'moved'} when the name has another id by now · {'time', now} when
+--       `asked` lies in another minute than now, and another tick may come first, else
 --       {'set', now, next tick with the spread or ''}.
 --#include clock
 --#include term
@@ -14,7 +15,8 @@
 
 local id, definition, schedule, active = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local spread, bytes, first, brought = tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[12]
-if is_superseded(KEYS[7], ARGV[11]) then return { 'superseded' } end
+if is_superseded(KEYS[7], ARGV[10]) then return { 'superseded' } end
+if ARGV[11] ~= '' and call('HGET', KEYS[8], ARGV[11]) ~= id then return { 'moved' } end
 local now = shard_now(KEYS[1], KEYS[2], tonumber(ARGV[1]))
 local known = call('HGET', KEYS[5], id)
 
@@ -38,7 +40,7 @@ local is_same = cron.schedule == schedule and cron.active == active and cron.spr
 if known and is_same and call('HGET', KEYS[4], id) == definition then return answer(cron) end
 
 local keeps_tick = active == '1' and was_active and cron.schedule == schedule and cron.tick ~= ''
-if not keeps_tick and active == '1' and math.abs(now - tonumber(ARGV[9])) > tonumber(ARGV[10]) then
+if not keeps_tick and active == '1' and math.floor(now / 60000) ~= math.floor(tonumber(ARGV[9]) / 60000) then
   return { 'time', pad13(now) }
 end
 if not keeps_tick then cron.tick = active == '1' and first or '' end

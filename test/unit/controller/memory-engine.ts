@@ -23,6 +23,8 @@ export interface MemoryEngine {
   readonly teams: Map<string, TeamPolicy>
   /** By `team/name`. */
   readonly tokens: Map<string, string>
+  /** Of every cron that is active. */
+  nextTickMs: number
   isAway: boolean
   facts: EngineFacts
   /** As a push does. */
@@ -55,12 +57,12 @@ export function createMemoryEngine(
       effect(engine.queues.has(queueKey(team, name)), () => ({
         status: engine.queues.delete(queueKey(team, name)) ? 'removed' : 'not_found',
       })),
-    applyCron: (team, name, settings) =>
+    applyCron: (team, name, settings, formerId = null) =>
       effect(!isDeepStrictEqual(engine.crons.get(queueKey(team, name))?.settings, settings), () => {
         const key = queueKey(team, name)
-        const cronId = engine.crons.get(key)?.cronId ?? (lastId += 1)
+        const cronId = engine.crons.get(key)?.cronId ?? formerId ?? (lastId += 1)
         engine.crons.set(key, { cronId, settings })
-        return { status: 'applied', cronId, nextRunAtMs: null }
+        return { status: 'applied', cronId, nextRunAtMs: settings.isActive ? engine.nextTickMs : null }
       }),
     removeCron: (team, name) =>
       effect(engine.crons.has(queueKey(team, name)), () => ({
@@ -94,6 +96,7 @@ export function createMemoryEngine(
     crons: new Map(),
     teams: new Map(),
     tokens: new Map(),
+    nextTickMs: Date.parse('2026-11-22T03:00:00Z'),
     isAway: false,
     facts: { installation: 'one', term: 1, idFloor: { jobBlock: 0, queue: 0, token: 0 } },
     push: (team, name, settings) => {

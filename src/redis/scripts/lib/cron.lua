@@ -2,7 +2,7 @@
 --
 -- A cron's state (value in ks:) is text of nine parts:
 --   version|schedule|active|spread|bytes|tick|running|failures|success
--- version rises with every edit · schedule: hash of expression and zone · active: 1, 0 paused, r retired, as it moves ·
+-- version rises with every edit · schedule: hash of expression and zone, 6 characters · active: 1, 0 paused, r retired, as it moves ·
 -- bytes of its definition · tick: the next one, '' = none · running: root id of the run that has not ended, or '' ·
 -- failures in a row · success: the tick of the newest run that succeeded, or ''.
 
@@ -10,7 +10,7 @@ local Cron = {}
 
 function Cron.parse(text)
   local version, schedule, active, spread, bytes, tick, running, failures, success =
-    string.match(text, '^(%d+)|([^|]*)|(%w)|(%d+)|(%d+)|(%d*)|(%d*)|(%d+)|(%d*)$')
+    string.match(text, '^(%d+)|(......)|(%w)|(%d+)|(%d+)|(%d*)|(%d*)|(%d+)|(%d*)$')
   return {
     version = version, schedule = schedule, active = active, spread = tonumber(spread), bytes = bytes, tick = tick,
     running = running, failures = tonumber(failures), success = success,
