@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { audit } from '../../src/redis/audit.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
+import { createQueueStore } from '../../src/redis/queue-store.ts'
+import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { cronSettings } from '../support/cron-settings.ts'
 import { openCronWorld, type CronWorld } from '../support/cron-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
-import { startTarget, type Target } from '../support/target.ts'
+import { latch, startTarget, statuses, type Target } from '../support/target.ts'
 import { until } from '../support/until.ts'
 
 const MINUTE_MS = 60_000
@@ -64,5 +67,132 @@ describe('a tick', () => {
       attempts: [{ scheduledAtMs: NOON_MS }],
     })
     expect(target.arrivals(path)).toHaveLength(1)
+  })
+
+  test('that nobody was there for runs once, however many there were', async () => {
+    const path = newPath()
+    const { cronId } = await world.store.apply('default', 'nightly', cronSettings({ url: target.url + path }))
+    world.setTime(NOON_MS + 5 * MINUTE_MS + 1_000)
+    world.startExecutor()
+    const ended = async () => (await world.store.get('default', cronId))?.lastRun?.result === 'succeeded'
+    await until('the run has ended', ended)
+    const answer = await world.store.runs({ team: 'default', cronId, limit: 10, cursor: null })
+    expect(answer).toMatchObject({
+      runs: [
+        { scheduledAtMs: NOON_MS + 5 * MINUTE_MS, result: 'succeeded' },
+        { scheduledAtMs: NOON_MS + 4 * MINUTE_MS, result: 'missed', ticks: 5 },
+      ],
+    })
+    expect(target.arrivals(path)).toHaveLength(1)
+  })
+
+  test('comes to nothing while the run before it has not ended, where that is forbidden', async () => {
+    const path = newPath()
+    const held = latch()
+    target.route(path, held.answering)
+    const { cronId } = await world.store.apply(
+      'default',
+      'nightly',
+      cronSettings({ url: target.url + path, concurrencyPolicy: 'forbid' }),
+    )
+    world.startExecutor()
+    const [arrival] = await target.arrived(path)
+    expect(await world.store.runNow('default', cronId)).toEqual({
+      status: 'still_running',
+      jobId: arrival?.jobId,
+    })
+    world.setTime(NOON_MS + MINUTE_MS)
+    const last = async () => (await world.store.get('default', cronId))?.lastRun
+    await until('the next tick is skipped', async () => (await last())?.result === 'skipped')
+    held.open()
+    await until('the run has ended', async () => {
+      const answer = await world.store.runs({ team: 'default', cronId, limit: 10, cursor: null })
+      return typeof answer === 'object' && answer?.runs[1]?.result === 'succeeded'
+    })
+    world.setTime(NOON_MS + 2 * MINUTE_MS)
+    await target.arrived(path, 2)
+    await until('the next run has ended', async () => (await last())?.result === 'succeeded')
+  })
+})
+
+describe('a cron', () => {
+  test('through a queue has its retries, and its failures are counted by the chain', async () => {
+    const path = newPath()
+    target.route(path, statuses(500))
+    await createQueueStore(world.engine).apply('default', 'reports', {
+      ...DEFAULT_QUEUE_SETTINGS,
+      retryDelays: [1],
+    })
+    const { cronId } = await world.store.apply(
+      'default',
+      'nightly',
+      cronSettings({ url: target.url + path, queue: 'reports' }),
+    )
+    world.startExecutor()
+    await target.arrived(path, 2)
+    await until('the chain is a dead letter', async () => {
+      return (await world.store.get('default', cronId))?.consecutiveFailures === 1
+    })
+    expect(await world.store.get('default', cronId)).toMatchObject({
+      lastRun: { result: 'failed', scheduledAtMs: NOON_MS },
+      lastSuccessAtMs: null,
+    })
+  })
+
+  test('that moves to another queue ticks there, once', async () => {
+    const path = newPath()
+    const names = ['one', 'two', 'three', 'four', 'five']
+    for (const queue of names) {
+      await world.store.apply('default', 'nightly', cronSettings({ url: target.url + path, queue }))
+    }
+    world.startExecutor()
+    await target.arrived(path)
+    world.setTime(NOON_MS + MINUTE_MS - 50)
+    await target.arrived(path, 2)
+    const cron = await world.store.getByName('default', 'nightly')
+    expect(cron?.settings.queue).toBe('five')
+    await until('both runs have ended', async () => {
+      const { cronId = 0 } = cron ?? {}
+      const answer = await world.store.runs({ team: 'default', cronId, limit: 10, cursor: null })
+      return typeof answer === 'object' && answer?.runs.every(({ result }) => result === 'succeeded') === true
+    })
+    expect(target.arrivals(path)).toHaveLength(2)
+  })
+
+  test('that was paused catches up on nothing, and runs at once when asked', async () => {
+    const path = newPath()
+    const settings = cronSettings({ url: target.url + path, missedRunPolicy: 'all' })
+    const { cronId } = await world.store.apply('default', 'nightly', { ...settings, isActive: false })
+    world.startExecutor()
+    const started = await world.store.runNow('default', cronId)
+    expect(started.status).toBe('started')
+    await target.arrived(path)
+    world.setTime(NOON_MS + 10 * MINUTE_MS + 1_000)
+    expect(await world.store.apply('default', 'nightly', settings)).toEqual({
+      cronId,
+      nextRunAtMs: NOON_MS + 11 * MINUTE_MS,
+    })
+    await until('the run has ended', async () => {
+      return (await world.store.get('default', cronId))?.lastRun?.result === 'succeeded'
+    })
+    expect(target.arrivals(path)).toHaveLength(1)
+  })
+
+  test('that is removed leaves nothing behind', async () => {
+    const path = newPath()
+    const { cronId } = await world.store.apply('default', 'nightly', cronSettings({ url: target.url + path }))
+    const executor = world.startExecutor()
+    await target.arrived(path)
+    await until('the run has ended', async () => {
+      return (await world.store.get('default', cronId))?.lastRun?.result === 'succeeded'
+    })
+    expect(await world.store.remove('default', 'nightly')).toBe('removed')
+    expect(await world.store.remove('default', 'nightly')).toBe('not_found')
+    expect(await world.store.get('default', cronId)).toBeNull()
+    await executor.stop(0)
+    for (const { shard } of world.engine.shards) await createShardUpkeep(world.engine, shard).sweep()
+    const left = await redis.client.keys('punctual:*')
+    const kept = /:(clk|qseq|seq|tok|use|ex|q:0)$|:meta$/
+    expect(left.filter((key) => !kept.test(key))).toEqual([])
   })
 })

@@ -63,8 +63,9 @@ function drawFaults(random: SeededRandom, executors: number, activeMs: number): 
   const executor = () => random.integer(0, executors - 1)
   const events: PlannedEvent[] = []
   const times = (share: number, most: number) => (random.chance(share) ? random.integer(1, most) : 0)
-  for (let i = random.integer(2, 16); i > 0; i -= 1) {
-    events.push({ atMs: at(), what: 'kill', executor: executor(), restartMs: random.between(50, 9_000) })
+  for (let i = random.integer(5, 60); i > 0; i -= 1) {
+    const restartMs = random.pick([random.between(50, 500), random.between(50, 9_000)])
+    events.push({ atMs: at(), what: 'kill', executor: executor(), restartMs })
   }
   for (let i = times(0.2, 2); i > 0; i -= 1) {
     const forMs = random.pick([random.between(500, 4_000), random.between(15_000, 40_000)])
