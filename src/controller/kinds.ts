@@ -1,16 +1,26 @@
-import type { KubeObject, ObjectRef } from '../ports/kube-object.ts'
+import type { KubeObject, ObjectKey, ObjectRef } from '../ports/kube-object.ts'
 import type {
   ApiTokenSpec,
   ApiTokenStatus,
+  HttpCronSpec,
+  HttpCronStatus,
   HttpQueueSpec,
   HttpQueueStatus,
   TeamSettingsSpec,
   TeamSettingsStatus,
 } from '../resources/generated/kinds.ts'
 
+/** Index of the view of queues: `queueKeyOf`. */
+export const BY_QUEUE = 'queue'
+
 export interface HttpQueue extends KubeObject {
   readonly spec: HttpQueueSpec
   readonly status?: HttpQueueStatus
+}
+
+export interface HttpCron extends KubeObject {
+  readonly spec: HttpCronSpec
+  readonly status?: HttpCronStatus
 }
 
 export interface TeamSettings extends KubeObject {
@@ -26,4 +36,8 @@ export interface ApiToken extends KubeObject {
 export function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
   const { namespace, name, uid } = metadata
   return { apiVersion, kind, namespace, name, uid }
+}
+
+export function keyOf({ metadata }: KubeObject): ObjectKey {
+  return `${metadata.namespace}/${metadata.name}`
 }

@@ -1,9 +1,10 @@
 import { reasonOf } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { CronCensus } from '../ports/cron-store.ts'
 import type { ControllerMetrics } from '../ports/controller-metrics.ts'
 import type { EngineRecord } from '../ports/engine-record.ts'
 import type { EventRecorder } from '../ports/event-recorder.ts'
-import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
+import type { ObjectKey } from '../ports/kube-object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { QueueCensus } from '../ports/queue-census.ts'
 import type { Reconciler } from '../ports/reconciler.ts'
@@ -12,8 +13,11 @@ import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { SecretReader } from '../ports/secret-reader.ts'
 import type { EngineTerms } from '../ports/settings-compiler.ts'
 import { queueKeyOf } from '../resources/queue-claim.ts'
+import { createCronCheck } from './cron-check.ts'
+import { createCronLooks } from './cron-looks.ts'
+import { createCronReconciler } from './cron-reconciler.ts'
 import { createEngineSession } from './engine-session.ts'
-import type { ApiToken, HttpQueue, TeamSettings } from './kinds.ts'
+import { BY_QUEUE, keyOf, type ApiToken, type HttpCron, type HttpQueue, type TeamSettings } from './kinds.ts'
 import { createOrphanSweep } from './orphan-sweep.ts'
 import { createPushedQueues } from './pushed-queues.ts'
 import { createQueueCheck } from './queue-check.ts'
@@ -22,21 +26,22 @@ import { createQueueReconciler } from './queue-reconciler.ts'
 import { createStaleSettings } from './stale-settings.ts'
 import { createTeamReconciler, TEAM_SETTINGS_NAME } from './team-reconciler.ts'
 import { BY_HASH, createTokenReconciler } from './token-reconciler.ts'
-import { BY_QUEUE } from './vanished-queues.ts'
 
 /** The resources of one kind, as they are known and as they are written. */
-export interface KindAccess<T extends HttpQueue | TeamSettings | ApiToken> {
+export interface KindAccess<T extends HttpQueue | HttpCron | TeamSettings | ApiToken> {
   readonly view: ResourceView<T>
   readonly writer: ResourceWriter<T>
 }
 
 export interface LeadingParts {
   readonly queues: KindAccess<HttpQueue>
+  readonly crons: KindAccess<HttpCron>
   readonly teams: KindAccess<TeamSettings>
   readonly tokens: KindAccess<ApiToken>
   readonly secrets: SecretReader
   readonly terms: EngineTerms
   readonly census: QueueCensus
+  readonly cronCensus: CronCensus
   readonly record: EngineRecord
   readonly events: EventRecorder
   /** Whether resources of this namespace are ours to look at. */
@@ -57,6 +62,7 @@ export const TOKEN_INDEXES: Readonly<Record<string, (token: ApiToken) => readonl
 /** Puts keys in line for the turns of each reconciler. */
 export interface TurnLines {
   queue(key: ObjectKey, priority: 'high' | 'low'): void
+  cron(key: ObjectKey, priority: 'high' | 'low'): void
   team(key: ObjectKey, priority: 'high' | 'low'): void
   token(key: ObjectKey, priority: 'high' | 'low'): void
 }
@@ -64,6 +70,7 @@ export interface TurnLines {
 /** What a leader does: the reconcilers, which are given turns, and the loops beside them. */
 export interface Leading {
   readonly queues: Reconciler
+  readonly crons: Reconciler
   readonly teams: Reconciler
   readonly tokens: Reconciler
   /** What a token gives a turn to: every token of its hash, for the oldest counts. */
@@ -73,10 +80,10 @@ export interface Leading {
 }
 
 export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
-  const { queues, teams, tokens } = parts
+  const { queues, crons, teams, tokens } = parts
   const engine = createEngineSession(parts)
   const loops = createLoops(parts, lines)
-  const { counters, sweep, pushed } = loops
+  const { counters, sweep, pushed, looks, cronSweep } = loops
   const stale = createStaleSettings({ ...parts, engine, lines })
   const lookForStale = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -89,9 +96,11 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
   /** Everything is compiled anew; what no resource stands for any more is looked for. */
   const onOpen = (signal: AbortSignal): void => {
     for (const queue of queues.view.all()) lines.queue(queueKeyOf(queue), 'low')
-    for (const settings of teams.view.all()) lines.team(ownKeyOf(settings), 'low')
-    for (const token of tokens.view.all()) lines.token(ownKeyOf(token), 'low')
+    for (const cron of crons.view.all()) lines.cron(keyOf(cron), 'low')
+    for (const settings of teams.view.all()) lines.team(keyOf(settings), 'low')
+    for (const token of tokens.view.all()) lines.token(keyOf(token), 'low')
     sweep.request()
+    cronSweep.request()
     void lookForStale(signal)
   }
   const shared = { ...parts, engine }
@@ -100,6 +109,10 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
       ...{ ...shared, ...queues, check: createQueueCheck(), vanished: sweep },
       countsOf: (key) => counters.of(key),
     }),
+    crons: createCronReconciler({
+      ...{ ...shared, ...crons, check: createCronCheck(), vanished: cronSweep },
+      stateOf: (key) => looks.of(key),
+    }),
     teams: createTeamReconciler({
       ...{ ...shared, ...teams },
       waitingOf: (namespace) => pushed.waitingOf(namespace),
@@ -107,7 +120,7 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
     tokens: createTokenReconciler({ ...shared, ...tokens }),
     // One that is deleted is in no index any more, and needs its turn all the same.
     tokenKeysOf: (token) => [
-      ...new Set([token, ...tokens.view.byIndex(BY_HASH, token.spec.sha256)].map(ownKeyOf)),
+      ...new Set([token, ...tokens.view.byIndex(BY_HASH, token.spec.sha256)].map(keyOf)),
     ],
     run: async (signal) => {
       await Promise.all([engine.run(signal, () => onOpen(signal)), loops.run(signal)])
@@ -117,26 +130,54 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
 
 /** What goes round beside the turns. */
 function createLoops(parts: LeadingParts, lines: TurnLines) {
-  const { queues } = parts
+  const { queues, crons, metrics } = parts
   const shared = { ...parts, ...queues }
   const counters = createQueueCounters({ ...shared, enqueue: (key) => lines.queue(key, 'low') })
-  const sweep = createOrphanSweep({ ...shared, enqueue: (key) => lines.queue(key, 'high') })
+  const sweep = createOrphanSweep({
+    ...{ ...shared, what: 'Queues' },
+    page: async (at) => {
+      const { queues: all, cursor } = await parts.census.page(at)
+      return { places: all.filter(({ isPushed }) => !isPushed), cursor }
+    },
+    hasResource: (key) => queues.view.byIndex(BY_QUEUE, key).length > 0,
+    enqueue: (key) => lines.queue(key, 'high'),
+    count: (orphans) => metrics.orphanQueues(orphans),
+  })
   const onWaiting = (namespace: string): void => lines.team(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low')
   const pushed = createPushedQueues({ ...shared, onWaiting })
+  const ofCrons = createCronLoops(parts, lines)
   return {
-    ...{ counters, sweep, pushed },
+    ...{ counters, sweep, pushed, ...ofCrons },
     /** Before the first list every queue would look as if it had no resource. */
     run: async (signal: AbortSignal): Promise<void> => {
       try {
-        await queues.view.whenSynced(signal)
+        await Promise.all([queues.view.whenSynced(signal), crons.view.whenSynced(signal)])
       } catch (error) {
         if (!signal.aborted) throw error
       }
-      await Promise.all([counters.run(signal), sweep.run(signal), pushed.run(signal)])
+      const { looks, cronSweep } = ofCrons
+      const loops = [counters, sweep, pushed, looks, cronSweep]
+      await Promise.all(loops.map((loop) => loop.run(signal)))
     },
   }
 }
 
-function ownKeyOf({ metadata }: KubeObject): ObjectKey {
-  return `${metadata.namespace}/${metadata.name}`
+function createCronLoops(parts: LeadingParts, lines: TurnLines) {
+  const { crons, cronCensus, metrics } = parts
+  const shared = { ...parts, ...crons }
+  const looks = createCronLooks({
+    ...{ ...shared, census: cronCensus },
+    enqueue: (key) => lines.cron(key, 'low'),
+  })
+  const cronSweep = createOrphanSweep({
+    ...{ ...shared, what: 'Crons' },
+    page: async (at) => {
+      const { crons: places, cursor } = await cronCensus.page(at)
+      return { places, cursor }
+    },
+    hasResource: (key) => crons.view.get(key) !== undefined,
+    enqueue: (key) => lines.cron(key, 'high'),
+    count: (orphans) => metrics.orphanCrons(orphans),
+  })
+  return { looks, cronSweep }
 }

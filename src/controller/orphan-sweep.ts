@@ -1,34 +1,40 @@
 import { reasonOf, ResourceApiError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ControllerMetrics } from '../ports/controller-metrics.ts'
-import type { ObjectKey } from '../ports/kube-object.ts'
+import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { QueueCensus } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { queueKey } from '../resources/queue-claim.ts'
-import type { HttpQueue } from './kinds.ts'
 import { pause } from './pause.ts'
-import { BY_QUEUE, type VanishedQueues } from './vanished-queues.ts'
+import type { Vanished } from './vanished.ts'
 
 export interface OrphanSweepParts {
-  readonly view: Pick<ResourceView<HttpQueue>, 'isSynced' | 'all' | 'byIndex'>
-  readonly writer: Pick<ResourceWriter<HttpQueue>, 'read'>
-  readonly census: Pick<QueueCensus, 'page'>
+  readonly what: 'Queues' | 'Crons'
+  readonly view: Pick<ResourceView<KubeObject>, 'isSynced' | 'all'>
+  readonly writer: Pick<ResourceWriter<KubeObject>, 'read'>
+  /** What is in force and should have a resource, a page at a time; null ends. */
+  readonly page: (cursor: string | null) => Promise<InForcePage>
+  readonly hasResource: (key: ObjectKey) => boolean
   /** Whether resources of this namespace are ours to look at. */
   readonly isWatched: (namespace: string) => boolean
   /** Puts a key in line for the reconciler. */
   readonly enqueue: (key: ObjectKey) => void
   readonly clock: Clock
   readonly logger: Logger
-  readonly metrics: Pick<ControllerMetrics, 'orphanQueues'>
+  /** How many were found. */
+  readonly count: (orphans: number) => void
+}
+
+interface InForcePage {
+  readonly places: ReadonlyArray<{ readonly team: string; readonly name: string }>
+  readonly cursor: string | null
 }
 
 /**
- * Finds queues in force whose resource is gone without its finalizer: deleted by force, or while nobody led. It only
+ * Finds queues or crons in force whose resource is gone without its finalizer: deleted by force, or while nobody led. It only
  * names them; the reconciler removes them in their turn.
  */
-export interface OrphanSweep extends VanishedQueues {
+export interface OrphanSweep extends Vanished {
   /** Sweeps soon. */
   request(): void
   run(signal: AbortSignal): Promise<void>
@@ -38,7 +44,7 @@ export interface OrphanSweep extends VanishedQueues {
 const SWEEP_DELAY_MS = 10_000
 /** After a sweep that could not be done, or must not. */
 const SWEEP_AGAIN_MS = 300_000
-/** So many orphans are removed without a question; above, only as this part of all queues with a resource. */
+/** So many orphans are removed without a question; above, only as this part of all that have a resource. */
 export const ORPHANS_FEW = 20
 export const ORPHANS_SHARE = 0.1
 
@@ -79,7 +85,9 @@ class Sweep implements OrphanSweep {
       try {
         if (await this.#sweep(signal)) continue
       } catch (error) {
-        logger.warn('Queues without a resource could not be looked for', { reason: reasonOf(error) })
+        logger.warn(`${this.#parts.what} without a resource could not be looked for`, {
+          reason: reasonOf(error),
+        })
       }
       await pause(clock, SWEEP_AGAIN_MS, signal)
       this.#isRequested = true
@@ -96,13 +104,13 @@ class Sweep implements OrphanSweep {
 
   /** @returns false when orphans are left that must not be removed */
   async #sweep(signal: AbortSignal): Promise<boolean> {
-    const { metrics, logger, enqueue } = this.#parts
+    const { what, count, logger, enqueue } = this.#parts
     const { orphans, kept } = await this.#find(signal)
-    metrics.orphanQueues(orphans.length)
+    count(orphans.length)
     if (orphans.length === 0 || signal.aborted) return true
     const doubt = (await this.#doubtOfView()) ?? doubtOfNumber(orphans.length, kept)
     if (doubt !== null) {
-      logger.error('Queues without a resource are left alone', { queues: orphans.length, reason: doubt })
+      logger.error(`${what} without a resource are left alone`, { count: orphans.length, reason: doubt })
       return false
     }
     this.#doomed = new Set(orphans)
@@ -111,16 +119,16 @@ class Sweep implements OrphanSweep {
   }
 
   async #find(signal: AbortSignal): Promise<{ orphans: readonly ObjectKey[]; kept: number }> {
-    const { census, view, isWatched } = this.#parts
+    const { page: pageAt, hasResource, isWatched } = this.#parts
     const orphans: ObjectKey[] = []
     let kept = 0
     let cursor: string | null = null
     do {
-      const page: Awaited<ReturnType<QueueCensus['page']>> = await census.page(cursor)
-      for (const { team, name, isPushed } of page.queues) {
-        if (isPushed || !isWatched(team)) continue
+      const page: InForcePage = await pageAt(cursor)
+      for (const { team, name } of page.places) {
+        if (!isWatched(team)) continue
         const key = queueKey(team, name)
-        if (view.byIndex(BY_QUEUE, key).length > 0) kept += 1
+        if (hasResource(key)) kept += 1
         else orphans.push(key)
       }
       cursor = page.cursor

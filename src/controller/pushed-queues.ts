@@ -8,9 +8,8 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { ORIGIN_LABEL, PUSH_ORIGIN, queueKey } from '../resources/queue-claim.ts'
 import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
-import { refOf, type HttpQueue } from './kinds.ts'
+import { BY_QUEUE, refOf, type HttpQueue } from './kinds.ts'
 import { pause } from './pause.ts'
-import { BY_QUEUE } from './vanished-queues.ts'
 
 export interface PushedQueuesParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'all' | 'byIndex'>

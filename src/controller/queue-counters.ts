@@ -7,9 +7,8 @@ import type { Logger } from '../ports/logger.ts'
 import type { CensusEntry, QueueCensus } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import { ownerOf, placeOfKey, queueKeyOf } from '../resources/queue-claim.ts'
-import type { HttpQueue } from './kinds.ts'
+import { BY_QUEUE, type HttpQueue } from './kinds.ts'
 import { pause } from './pause.ts'
-import { BY_QUEUE } from './vanished-queues.ts'
 
 export interface QueueCountersParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'all' | 'byIndex'>

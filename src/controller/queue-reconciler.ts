@@ -12,13 +12,13 @@ import type { CompileEnd, SettingsCompiler } from '../ports/settings-compiler.ts
 import { isSameStatus } from '../resources/conditions.ts'
 import { placeOfKey, QUEUE_FINALIZER, queueKeyOf } from '../resources/queue-claim.ts'
 import type { EngineSession } from './engine-session.ts'
-import { refOf, type HttpQueue } from './kinds.ts'
+import { BY_QUEUE, refOf, type HttpQueue } from './kinds.ts'
 import type { QueueCheck } from './queue-check.ts'
 import { mustRelease, planQueue, type QueueStep } from './queue-plan.ts'
-import { queueEvents } from './queue-events.ts'
+import { readyEvents } from './ready-events.ts'
 import { queueStatus, type QueueOutcome } from './queue-status.ts'
 import { unlessGone } from './unless-gone.ts'
-import { BY_QUEUE, type VanishedQueues } from './vanished-queues.ts'
+import type { Vanished } from './vanished.ts'
 
 export interface QueueReconcilerParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'byIndex'>
@@ -27,7 +27,7 @@ export interface QueueReconcilerParts {
   readonly engine: Pick<EngineSession, 'write' | 'loss'>
   /** The counts as read last. */
   readonly countsOf: (key: ObjectKey) => CensusEntry | null
-  readonly vanished: Pick<VanishedQueues, 'note' | 'takeDoomed'>
+  readonly vanished: Vanished
   readonly events: EventRecorder
   readonly clock: Clock
   readonly logger: Logger
@@ -178,6 +178,6 @@ class QueueReconciler implements Reconciler {
     if (isSameStatus(queue.status, status)) return
     await unlessGone(() => writer.applyStatus(refOf(queue), status))
     metrics.statusWritten('HttpQueue')
-    for (const event of queueEvents(queue, status)) events.record(event)
+    for (const event of readyEvents(queue, status, 'ApplyQueue')) events.record(event)
   }
 }

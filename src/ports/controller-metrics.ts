@@ -4,11 +4,15 @@ export interface ControllerMetrics {
   engineLost(reason: 'EngineLost' | 'EngineRestored'): void
   /** A deleted resource was let go although the engine did not answer: its queue may be left in it. */
   queueLeftBehind(): void
+  /** As `queueLeftBehind`, of a cron, which ticks on. */
+  cronLeftBehind(): void
   /** Queues in force whose resource is gone; above the bound they are left alone. */
   orphanQueues(count: number): void
+  /** As `orphanQueues`, of crons. */
+  orphanCrons(count: number): void
   /** Pushed queues that stay without a resource: too many in their namespace, or it takes none. */
   pushedQueuesWaiting(count: number): void
   /** The jobs of all queues with a resource were counted once more. */
   queuesCounted(): void
-  statusWritten(kind: 'HttpQueue' | 'TeamSettings' | 'ApiToken'): void
+  statusWritten(kind: 'HttpQueue' | 'HttpCron' | 'TeamSettings' | 'ApiToken'): void
 }

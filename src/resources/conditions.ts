@@ -15,6 +15,10 @@ export interface ReasonsOf {
     /** Only there for a while after the engine was found empty or older than it had been. */
     readonly JobsLost: 'EngineLost' | 'EngineRestored'
   }
+  readonly HttpCron: SharedReasons & {
+    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'BackendUnavailable'
+    readonly Scheduled: 'Scheduled' | 'Suspended' | 'InvalidSpec' | 'ImpossibleSchedule' | 'UnknownTimeZone'
+  }
   readonly TeamSettings: SharedReasons & {
     readonly Ready:
       | 'Reconciled'

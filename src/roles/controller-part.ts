@@ -1,4 +1,4 @@
-import type { ApiToken, HttpQueue, TeamSettings } from '../controller/kinds.ts'
+import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../controller/kinds.ts'
 import { createLeading, type Leading, type TurnLines } from '../controller/leading.ts'
 import { createEngineRecord } from '../kubernetes/engine-record.ts'
 import { createRunner, type Runner } from '../kubernetes/runner.ts'
@@ -21,6 +21,7 @@ const STATE_NAME = 'punctual-state'
 
 export interface OwnKinds {
   readonly queues: OpenKind<HttpQueue>
+  readonly crons: OpenKind<HttpCron>
   readonly teams: OpenKind<TeamSettings>
   readonly tokens: OpenKind<ApiToken>
 }
@@ -43,6 +44,7 @@ export function startLeading(
   const namespaces = settings.watchNamespaces === null ? null : new Set(settings.watchNamespaces)
   const lines: TurnLines = {
     queue: (key, priority) => runners.queue.enqueue(key, priority),
+    cron: (key, priority) => runners.cron.enqueue(key, priority),
     team: (key, priority) => runners.team.enqueue(key, priority),
     token: (key, priority) => runners.token.enqueue(key, priority),
   }
@@ -52,6 +54,7 @@ export function startLeading(
       secrets: createSecretReader(cluster.transport),
       terms: engine.terms,
       census: engine.census,
+      cronCensus: engine.cronCensus,
       record: createEngineRecord(cluster.transport, { namespace: settings.podNamespace, name: STATE_NAME }),
       events,
       isWatched: (namespace) => namespaces === null || namespaces.has(namespace),
@@ -75,6 +78,7 @@ export function startLeading(
     })
   const runners = {
     queue: runner('httpqueue', kinds.queues, leading.queues, (queue) => [queueKeyOf(queue)]),
+    cron: runner('httpcron', kinds.crons, leading.crons),
     team: runner('teamsettings', kinds.teams, leading.teams),
     token: runner('apitoken', kinds.tokens, leading.tokens, (token) => leading.tokenKeysOf(token)),
   }

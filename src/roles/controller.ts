@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { ApiToken, HttpQueue, TeamSettings } from '../controller/kinds.ts'
+import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../controller/kinds.ts'
 import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/leading.ts'
 import { createElector } from '../kubernetes/elector.ts'
 import { createLeaseStore } from '../kubernetes/elector-lease.ts'
 import { createEventRecorder } from '../kubernetes/event-recorder.ts'
-import { API_TOKENS, HTTP_QUEUES, TEAM_SETTINGS } from '../kubernetes/own-kinds.ts'
+import { API_TOKENS, HTTP_CRONS, HTTP_QUEUES, TEAM_SETTINGS } from '../kubernetes/own-kinds.ts'
 import { describeSettings, type ControllerSettings } from '../settings/role-settings.ts'
 import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
@@ -32,6 +32,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     )
     const kinds = {
       queues: cluster.openKind<HttpQueue>(HTTP_QUEUES, QUEUE_INDEXES),
+      crons: cluster.openKind<HttpCron>(HTTP_CRONS, {}),
       teams: cluster.openKind<TeamSettings>(TEAM_SETTINGS, {}),
       tokens: cluster.openKind<ApiToken>(API_TOKENS, TOKEN_INDEXES),
     }

@@ -1,10 +1,12 @@
 import { reasonOf, StartupError, StoreUnavailableError, StoreUnreachableError } from '../domain/errors.ts'
 import type { BacklogReader } from '../ports/backlog.ts'
+import type { CronCensus } from '../ports/cron-store.ts'
 import type { WakeHints } from '../ports/job-source.ts'
 import type { QueueCensus } from '../ports/queue-census.ts'
 import type { EngineTerms } from '../ports/settings-compiler.ts'
 import { createBacklogReader } from '../redis/backlog-reader.ts'
 import { connectRedis } from '../redis/connection.ts'
+import { createCronCensus } from '../redis/cron-census.ts'
 import { createEngineTerms } from '../redis/engine-terms.ts'
 import { createQueueCensus } from '../redis/queue-census.ts'
 import { subscribeToWakeHints } from '../redis/wake-hints.ts'
@@ -23,6 +25,7 @@ import { redisCheck, type Telemetry } from './telemetry-part.ts'
 export interface LateEngine {
   readonly terms: EngineTerms
   readonly census: QueueCensus
+  readonly cronCensus: CronCensus
   readonly backlog: BacklogReader
   readonly hints: WakeHints
   readonly check: ReadinessCheck
@@ -81,6 +84,10 @@ class OpenedLater implements LateEngine {
     pushed: (limit) => this.#use(({ census }) => census.pushed(limit)),
     page: (cursor) => this.#use(({ census }) => census.page(cursor)),
   }
+  readonly cronCensus: CronCensus = {
+    look: (places) => this.#use(({ cronCensus }) => cronCensus.look(places)),
+    page: (cursor) => this.#use(({ cronCensus }) => cronCensus.page(cursor)),
+  }
   readonly backlog: BacklogReader = {
     read: (horizonMs) => this.#use(({ backlog }) => backlog.read(horizonMs)),
   }
@@ -122,6 +129,7 @@ async function openParts(settings: ControllerSettings, role: Role): Promise<Late
   return {
     terms: createEngineTerms(store.engine, box),
     census: createQueueCensus(store.engine),
+    cronCensus: createCronCensus(store.engine),
     backlog: createBacklogReader(store.engine),
     hints: await subscribeToWakeHints(listener),
     check: redisCheck(store.connection),

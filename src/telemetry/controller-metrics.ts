@@ -16,6 +16,16 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     help: 'Deleted resources that were let go although Redis did not answer.',
     registers,
   })
+  const cronsLeftBehind = new Counter({
+    name: 'punctual_crons_left_behind_total',
+    help: 'Deleted HttpCron resources that were let go although Redis did not answer.',
+    registers,
+  })
+  const orphanCrons = new Gauge({
+    name: 'punctual_orphan_crons',
+    help: 'Crons in force without a resource, as found last.',
+    registers,
+  })
   const orphans = new Gauge({
     name: 'punctual_orphan_queues',
     help: 'Queues in force without a resource, as found last.',
@@ -40,6 +50,8 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
   return {
     engineLost: (reason) => losses.inc({ reason }),
     queueLeftBehind: () => leftBehind.inc(),
+    cronLeftBehind: () => cronsLeftBehind.inc(),
+    orphanCrons: (count) => orphanCrons.set(count),
     orphanQueues: (count) => orphans.set(count),
     pushedQueuesWaiting: (count) => waiting.set(count),
     queuesCounted: () => rounds.inc(),

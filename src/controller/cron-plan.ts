@@ -1,0 +1,28 @@
+import type { CronSettings } from '../domain/cron.ts'
+import { CRON_FINALIZER } from '../resources/cron-claim.ts'
+import type { CronCheck, CronProblem } from './cron-check.ts'
+import type { HttpCron } from './kinds.ts'
+
+/** What is to happen to one cron. */
+export type CronStep =
+  /** There is no resource: there was none, or it went without its finalizer. */
+  | { readonly kind: 'vanished' }
+  /** Deleted, with our part done; a finalizer of someone else still keeps it. */
+  | { readonly kind: 'let_go' }
+  /** Deleted by its owner: the cron goes first, the finalizer after it. */
+  | { readonly kind: 'remove'; readonly cron: HttpCron }
+  /** The engine keeps what it has. */
+  | { readonly kind: 'refuse'; readonly cron: HttpCron; readonly problem: CronProblem }
+  | { readonly kind: 'apply'; readonly cron: HttpCron; readonly settings: CronSettings }
+
+export function planCron(cron: HttpCron | undefined, check: CronCheck): CronStep {
+  if (cron === undefined) return { kind: 'vanished' }
+  if (cron.metadata.deletionTimestamp !== undefined) {
+    const isHeld = cron.metadata.finalizers?.includes(CRON_FINALIZER) === true
+    return isHeld ? { kind: 'remove', cron } : { kind: 'let_go' }
+  }
+  const checked = check(cron)
+  return 'problem' in checked
+    ? { kind: 'refuse', cron, problem: checked }
+    : { kind: 'apply', cron, settings: checked.settings }
+}

@@ -1,0 +1,162 @@
+import { StoreUnavailableError } from '../domain/errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ControllerMetrics } from '../ports/controller-metrics.ts'
+import type { CronState } from '../ports/cron-store.ts'
+import type { EventRecorder } from '../ports/event-recorder.ts'
+import type { ObjectKey } from '../ports/kube-object.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ReconcileEnd, Reconciler } from '../ports/reconciler.ts'
+import type { ResourceView } from '../ports/resource-view.ts'
+import type { ResourceWriter } from '../ports/resource-writer.ts'
+import type { CompileEnd, SettingsCompiler } from '../ports/settings-compiler.ts'
+import { isSameStatus } from '../resources/conditions.ts'
+import { CRON_FINALIZER } from '../resources/cron-claim.ts'
+import { placeOfKey } from '../resources/queue-claim.ts'
+import type { CronCheck } from './cron-check.ts'
+import { planCron, type CronStep } from './cron-plan.ts'
+import { cronStatus, type CronOutcome } from './cron-status.ts'
+import type { EngineSession } from './engine-session.ts'
+import { refOf, type HttpCron } from './kinds.ts'
+import { REMOVAL_GIVEN_UP_MS } from './queue-reconciler.ts'
+import { readyEvents } from './ready-events.ts'
+import { unlessGone } from './unless-gone.ts'
+import type { Vanished } from './vanished.ts'
+
+export interface CronReconcilerParts {
+  readonly view: Pick<ResourceView<HttpCron>, 'get'>
+  readonly writer: Pick<ResourceWriter<HttpCron>, 'applyStatus' | 'setFinalizer'>
+  readonly check: CronCheck
+  readonly engine: Pick<EngineSession, 'write'>
+  /** As looked at last. */
+  readonly stateOf: (key: ObjectKey) => CronState | null
+  readonly vanished: Vanished
+  readonly events: EventRecorder
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<ControllerMetrics, 'cronLeftBehind' | 'statusWritten'>
+}
+
+/** Keys are `namespace/name`: that is what a cron is in the engine too. */
+export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
+  return new CronReconciler(parts)
+}
+
+/** Owns, by key: since when a removal fails, and which resources were let go while the view may still show them. */
+class CronReconciler implements Reconciler {
+  readonly #parts: CronReconcilerParts
+  readonly #failingSinceMs = new Map<ObjectKey, number>()
+  readonly #released = new Map<ObjectKey, string>()
+
+  constructor(parts: CronReconcilerParts) {
+    this.#parts = parts
+  }
+
+  async reconcile(key: ObjectKey): Promise<ReconcileEnd> {
+    const released = this.#released.get(key)
+    const cron = this.#parts.view.get(key)
+    // Let go, and still shown: a cron of this name may be a new one by now.
+    if (released !== undefined && cron?.metadata.uid === released) return { requeueAfterMs: null }
+    this.#released.delete(key)
+    if (cron === undefined) this.#failingSinceMs.delete(key)
+    await this.#take(key, planCron(cron, this.#parts.check), released !== undefined)
+    return { requeueAfterMs: null }
+  }
+
+  async #take(key: ObjectKey, step: CronStep, wasReleased: boolean): Promise<void> {
+    switch (step.kind) {
+      case 'vanished':
+        return wasReleased ? undefined : this.#clear(key)
+      case 'let_go':
+        return undefined
+      case 'remove':
+        return this.#remove(key, step.cron)
+      case 'refuse':
+        return this.#writeStatus(key, step.cron, { kind: 'refused', problem: step.problem })
+      case 'apply':
+        return this.#apply(key, step)
+    }
+  }
+
+  async #apply(key: ObjectKey, step: CronStep & { kind: 'apply' }): Promise<void> {
+    const { team, name } = placeOfKey(key)
+    // First, so that whatever happens next, a deletion finds its way to the engine.
+    const cron = await this.#parts.writer.setFinalizer(step.cron, CRON_FINALIZER, true)
+    // An engine that has lost its data gives the cron the id that people know.
+    const formerId = cron.status?.id ?? null
+    const { cronId, nextRunAtMs } = await this.#inEngine(key, cron, 'unavailable', (compiler) =>
+      compiler.applyCron(team, name, step.settings, formerId),
+    )
+    await this.#writeStatus(key, cron, { kind: 'in_force', cronId, nextRunAtMs })
+  }
+
+  async #remove(key: ObjectKey, cron: HttpCron): Promise<void> {
+    const { team, name } = placeOfKey(key)
+    try {
+      await this.#inEngine(key, cron, 'deleting', (compiler) => compiler.removeCron(team, name))
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key)) throw error
+      this.#tellLeftBehind(cron)
+    }
+    this.#failingSinceMs.delete(key)
+    await unlessGone(() => this.#parts.writer.setFinalizer(cron, CRON_FINALIZER, false))
+    this.#released.set(key, cron.metadata.uid)
+  }
+
+  /** Without a resource there is nothing to tell that it was meant; so it takes the word of the sweep. */
+  async #clear(key: ObjectKey): Promise<void> {
+    if (!this.#parts.vanished.takeDoomed(key)) return this.#parts.vanished.note(key)
+    const { team, name } = placeOfKey(key)
+    const end = await this.#parts.engine.write((compiler) => compiler.removeCron(team, name))
+    this.#parts.logger.warn('A cron whose resource is gone was removed', {
+      team,
+      cron: name,
+      end: end.status,
+    })
+  }
+
+  #isTimeToGiveUp(key: ObjectKey): boolean {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const sinceMs = this.#failingSinceMs.get(key) ?? nowMs
+    this.#failingSinceMs.set(key, sinceMs)
+    return nowMs - sinceMs >= REMOVAL_GIVEN_UP_MS
+  }
+
+  #tellLeftBehind(cron: HttpCron): void {
+    const { events, logger, metrics } = this.#parts
+    const { namespace: team, name } = cron.metadata
+    const note = `Redis has not answered for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its cron stays in Redis and ticks on until the controller finds it there.`
+    metrics.cronLeftBehind()
+    logger.error('A resource is let go without its cron', { team, cron: name })
+    events.record({
+      regarding: refOf(cron),
+      type: 'Warning',
+      reason: 'CronLeftBehind',
+      action: 'RemoveCron',
+      note,
+    })
+  }
+
+  /** What the engine answered; when it does not, the resource says so before the turn fails. */
+  async #inEngine<T extends object>(
+    key: ObjectKey,
+    cron: HttpCron,
+    fallback: 'unavailable' | 'deleting',
+    run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>,
+  ): Promise<T> {
+    try {
+      return await this.#parts.engine.write(run)
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) await this.#writeStatus(key, cron, { kind: fallback })
+      throw error
+    }
+  }
+
+  async #writeStatus(key: ObjectKey, cron: HttpCron, outcome: CronOutcome): Promise<void> {
+    const { stateOf, clock, writer, metrics, events } = this.#parts
+    const status = cronStatus(cron, outcome, { state: stateOf(key), wallMs: clock.wallMs() })
+    if (isSameStatus(cron.status, status)) return
+    await unlessGone(() => writer.applyStatus(refOf(cron), status))
+    metrics.statusWritten('HttpCron')
+    for (const event of readyEvents(cron, status, 'ApplyCron')) events.record(event)
+  }
+}
