@@ -7,6 +7,8 @@ export interface ApiConnection {
   /** The text of a 2xx answer; anything else is thrown as a failure with one line. */
   get(path: string): Promise<string>
   post(path: string, body: string, headers?: Readonly<Record<string, string>>): Promise<string>
+  /** '' when there is nothing to say. */
+  delete(path: string): Promise<string>
 }
 
 /** @param server base address, without a path, such as `http://127.0.0.1:8080` */
@@ -26,6 +28,7 @@ export function connectApi(server: string, token: string | undefined): ApiConnec
     get: (path) => call(path, { method: 'GET' }),
     post: (path, body, headers) =>
       call(path, { method: 'POST', body, headers: { ...headers, 'content-type': 'application/json' } }),
+    delete: (path) => call(path, { method: 'DELETE' }),
   }
 }
 

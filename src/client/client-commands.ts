@@ -1,10 +1,19 @@
-import { CommanderError, type Command, Option } from 'commander'
+import { CommanderError, type Command } from 'commander'
 import type { Job, JobList, ScheduledJob } from '../contract/generated/wire.ts'
 import { type ApiConnection, connectApi } from './api-connection.ts'
 import { clientFailure } from './client-failure.ts'
+import { registerCronCommands } from './cron-commands.ts'
 import { jobPage, jobTable } from './job-text.ts'
 import { awaitSuccess } from './job-wait.ts'
 import { type PushOptions, wholeNumber, writePushBody } from './push-body.ts'
+import {
+  type ConnectionFlags,
+  connected,
+  type OutputFlags,
+  paged,
+  type PageFlags,
+  searchOf,
+} from './verb-options.ts'
 
 export interface ClientOptions {
   /** Used without `--server`, such as `http://127.0.0.1:8080`. */
@@ -17,13 +26,8 @@ export interface ClientOptions {
   readonly pause: (milliseconds: number) => Promise<void>
 }
 
-interface ConnectionFlags {
-  readonly server?: string
-  readonly token?: string
-}
-
 /**
- * Adds the verbs that talk to a running API: `push`, `jobs`, `job`. A verb that fails writes one line to stderr and
+ * Adds the verbs that talk to a running API: `push`, `jobs`, `job`, `crons`. A verb that fails writes one line to stderr and
  * throws a CommanderError whose exit code is 1, or 2 when it was called wrongly.
  */
 export function registerClientCommands(program: Command, options: ClientOptions): void {
@@ -53,10 +57,11 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   )
   jobsVerb(program).action((flags: JobsFlags) =>
     run(flags, async (api) => {
-      const text = await api.get(`/api/jobs${searchOf(flags)}`)
+      const text = await api.get(`/api/jobs${searchOf(queryOf(flags))}`)
       say(flags.output === 'json' ? `${text}\n` : jobTable(JSON.parse(text) as JobList))
     }),
   )
+  registerCronCommands(program, { run, say, stdin: options.stdin })
   jobVerb(program).action((id: string, flags: OutputFlags) =>
     run(flags, async (api) => {
       const text = await api.get(`/api/jobs/${encodeURIComponent(id)}`)
@@ -65,20 +70,14 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   )
 }
 
-interface OutputFlags extends ConnectionFlags {
-  readonly output: string
-}
-
 interface PushFlags extends PushOptions, OutputFlags {
   readonly idempotencyKey?: string
   readonly wait?: string
 }
 
-interface JobsFlags extends OutputFlags {
+interface JobsFlags extends PageFlags {
   readonly queue?: string
   readonly status?: string
-  readonly limit?: string
-  readonly cursor?: string
 }
 
 function pushVerb(program: Command): Command {
@@ -100,12 +99,10 @@ function pushVerb(program: Command): Command {
 }
 
 function jobsVerb(program: Command): Command {
-  return connected(program.command('jobs'), 'table')
+  return paged(connected(program.command('jobs'), 'table'))
     .description('list jobs')
     .option('--queue <name>', 'only of this queue')
     .option('--status <status>', 'pending, processing, completed, failed or dead_lettered')
-    .option('--limit <count>', 'at most this many, up to 1000')
-    .option('--cursor <cursor>', 'the next page, as the page before said')
 }
 
 function jobVerb(program: Command): Command {
@@ -114,22 +111,8 @@ function jobVerb(program: Command): Command {
   )
 }
 
-/** The options every verb has. */
-function connected(command: Command, format: 'table' | 'text'): Command {
-  return command
-    .option('--server <url>', 'address of the API (PUNCTUAL_SERVER)')
-    .option('--token <token>', 'a token of the team (PUNCTUAL_TOKEN)')
-    .addOption(
-      new Option('-o, --output <format>', 'form of the output').choices(['json', format]).default(format),
-    )
-}
-
-function searchOf({ queue, status, limit, cursor }: JobsFlags): string {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries({ queue, status, limit, cursor })) {
-    if (value !== undefined) search.set(name, value)
-  }
-  return search.size === 0 ? '' : `?${search.toString()}`
+function queryOf({ queue, status, limit, cursor }: JobsFlags): Readonly<Record<string, string | undefined>> {
+  return { queue, status, limit, cursor }
 }
 
 function scheduledLine(job: ScheduledJob): string {

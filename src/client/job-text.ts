@@ -1,10 +1,11 @@
 import type { Call, HeaderLine, Job, JobList, JobSummary } from '../contract/generated/wire.ts'
+import { columns, printable } from './text-table.ts'
 
 /** Jobs as a table, one a line. */
 export function jobTable(list: JobList): string {
   const rows = list.jobs.map((job) => [
     String(job.job_id),
-    job.queue,
+    job.queue ?? '-',
     job.status,
     job.final_status ?? '-',
     String(job.attempt_number),
@@ -21,7 +22,8 @@ export function jobTable(list: JobList): string {
 export function jobPage(job: Job): string {
   const lines = [
     `job ${job.job_id}  ${job.uuid}`,
-    `queue ${job.queue} (${job.queue_id})`,
+    ...(job.cron_id === null ? [] : [`run of cron ${job.cron_id}`]),
+    ...(job.queue === null ? [] : [`queue ${job.queue} (${job.queue_id})`]),
     `${job.method} ${job.url}`,
     `${job.status}${job.final_status === null ? '' : `, ${job.final_status}`}`,
     '',
@@ -69,28 +71,4 @@ function messageLines(
   const lines = [start, ...headers.map(({ name, value }) => `${name}: ${value}`)]
   if (body !== null && body !== '') lines.push('', ...body.split('\n'))
   return lines.map((line) => `${mark}${line}`.trimEnd())
-}
-
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = []
-  for (const row of rows) {
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
-  }
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
-/** What a target sent must not steer the terminal: control characters are shown as `\x1b`. */
-function printable(text: string): string {
-  return text.replaceAll(
-    // oxlint-disable-next-line no-control-regex
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  )
 }

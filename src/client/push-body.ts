@@ -46,7 +46,8 @@ async function readPayload(given: string, stdin: AsyncIterable<Uint8Array | stri
   return source
 }
 
-async function readSource(given: string, stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
+/** A text as given, of a file by `@file`, or of standard input by `-`. */
+export async function readSource(given: string, stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
   if (given === '-') {
     const chunks: Buffer[] = []
     for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
@@ -61,7 +62,7 @@ async function readSource(given: string, stdin: AsyncIterable<Uint8Array | strin
   }
 }
 
-function pairs(flag: string, given: readonly string[], separator: string): Record<string, string> {
+export function pairs(flag: string, given: readonly string[], separator: string): Record<string, string> {
   return Object.fromEntries(
     given.map((pair) => {
       const at = pair.indexOf(separator)

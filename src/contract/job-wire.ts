@@ -24,8 +24,12 @@ export function writeJob(chain: JobChain, jobId: number, jobIds: JobIds): string
     calls,
     calls_dropped: view.completedAtMs !== null && calls.length === 0 ? 1 : 0,
   }
-  const payload = chain.request.payload ?? 'null'
-  return `${JSON.stringify(before).slice(0, -1)},"payload":${payload},${JSON.stringify(after).slice(1)}`
+  return `${JSON.stringify(before).slice(0, -1)},"payload":${payloadOf(chain)},${JSON.stringify(after).slice(1)}`
+}
+
+/** As JSON. Only of a pushed job it is known to be some. */
+function payloadOf({ request: { payload, cron } }: JobChain): string {
+  return cron === null ? (payload ?? 'null') : JSON.stringify(payload)
 }
 
 export function writeJobList(
@@ -46,8 +50,7 @@ function toSummary(chain: JobChain, view: JobView, jobIds: JobIds): JobSummary {
     job_id: view.jobId,
     uuid: jobIds.uuidOf(view.jobId),
     original_job_id: view.originalJobId,
-    queue_id: chain.queueId,
-    queue: chain.queueName,
+    ...queueOf(chain),
     url: chain.request.url,
     method: chain.request.method,
     callback_url: chain.request.callbackUrl,
@@ -67,7 +70,13 @@ function toSummary(chain: JobChain, view: JobView, jobIds: JobIds): JobSummary {
     response_status: view.responseStatus,
     duration_ms: view.durationMs,
     replayed_as: view.isRetry ? null : chain.replayedAs,
+    cron_id: chain.request.cron?.cronId ?? null,
   }
+}
+
+/** The hidden queue of a cron is nobody's to see; it has no name. */
+function queueOf({ queueId, queueName }: JobChain): Pick<JobSummary, 'queue_id' | 'queue'> {
+  return queueName === '' ? { queue_id: null, queue: null } : { queue_id: queueId, queue: queueName }
 }
 
 function toCall(call: CallRecord): Call {

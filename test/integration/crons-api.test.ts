@@ -123,6 +123,13 @@ describe.concurrent('a cron', () => {
       { result: 'succeeded', job_id: first.body.job_id, is_manual: true, ticks: 1 },
     ])
     expect(await read(id)).toMatchObject({ consecutive_failures: 1, next_run_at: null })
+    expect(await here.client.job(second.body.job_id)).toMatchObject({
+      cron_id: id,
+      queue_id: null,
+      queue: null,
+      payload: '{"n":1}',
+      final_status: 'failed_no_retries',
+    })
     expect(here.target.arrivals(path)).toMatchObject([{ body: '{"n":1}' }, { body: '{"n":1}' }])
   })
 

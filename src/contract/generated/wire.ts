@@ -141,8 +141,11 @@ export interface JobSummary {
    * Below 2^53, never reused, in no promised order.
    */
   original_job_id: number
-  queue_id: Id
-  queue: string
+  /**
+   * null, as `queue`, for a run of a cron without a queue.
+   */
+  queue_id: Id | null
+  queue: string | null
   url: string
   method: Method
   callback_url: string | null
@@ -172,6 +175,10 @@ export interface JobSummary {
    * From the start of DNS to the end of the body.
    */
   duration_ms: number | null
+  /**
+   * The cron whose run it is; null for a job that was pushed.
+   */
+  cron_id: Id | null
   /**
    * On a dead letter that was replayed, the job made of it.
    */
@@ -187,8 +194,11 @@ export interface Job {
    * Below 2^53, never reused, in no promised order.
    */
   original_job_id: number
-  queue_id: Id
-  queue: string
+  /**
+   * null, as `queue`, for a run of a cron without a queue.
+   */
+  queue_id: Id | null
+  queue: string | null
   url: string
   method: Method
   callback_url: string | null
@@ -219,6 +229,10 @@ export interface Job {
    */
   duration_ms: number | null
   /**
+   * The cron whose run it is; null for a job that was pushed.
+   */
+  cron_id: Id | null
+  /**
    * On a dead letter that was replayed, the job made of it.
    */
   replayed_as: Id | null
@@ -229,11 +243,14 @@ export interface Job {
     [k: string]: string
   } | null
   /**
-   * As pushed, digit by digit; null when none was given or it is no longer kept.
+   * As pushed, digit by digit; of a cron's run the body as a text. null when none was given or it is no longer kept.
    */
-  payload: {
-    [k: string]: unknown
-  } | null
+  payload:
+    | {
+        [k: string]: unknown
+      }
+    | string
+    | null
   /**
    * Every job of the chain, oldest first, this one included.
    *

@@ -188,6 +188,22 @@ describe('reading a job', () => {
     await own.close()
   })
 
+  test('of a cron’s run has the cron, no queue where that is hidden, and the body as a text', async () => {
+    const { request } = aChain()
+    const cron = { cronId: 3, tickMs: 0, isManual: false }
+    const chain = aChain({ queueName: '', request: { ...request, payload: 'as it is', cron } })
+    const own = await startApi({ jobs: { get: () => Promise.resolve(chain) } as never })
+    const { json } = await call(own.port, `/api/jobs/${ROOT_ID}`, { headers: BEARER })
+    expect(json).toMatchObject({
+      cron_id: 3,
+      queue_id: null,
+      queue: null,
+      payload: 'as it is',
+      chain: [{ cron_id: 3, queue: null }, { cron_id: 3 }],
+    })
+    await own.close()
+  })
+
   test('HEAD has the headers and no body', async () => {
     const get = await call(api.port, `/api/jobs/${ROOT_ID}`, { headers: BEARER })
     const head = await call(api.port, `/api/jobs/${ROOT_ID}`, { method: 'HEAD', headers: BEARER })

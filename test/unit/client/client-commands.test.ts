@@ -216,6 +216,7 @@ const summary = {
   response_status: 503,
   duration_ms: 12.4,
   replayed_as: null,
+  cron_id: null,
 }
 
 const ended = { ...summary, headers: {}, final_status: 'success', chain: [summary] }
@@ -336,5 +337,155 @@ describe('job', () => {
     answer = { status: 200, body: '{"payload":{"n":12345678901234567890}}' }
     expect((await run(['job', '../queues?x', '-o', 'json'])).out).toBe(`${answer.body}\n`)
     expect(received[0]?.url).toBe('/api/jobs/..%2Fqueues%3Fx')
+  })
+})
+
+describe('crons', () => {
+  const last = {
+    scheduled_at: '2026-11-21T03:00:00.000+00:00',
+    result: 'failed',
+    job_id: 16,
+    is_manual: false,
+    ticks: 1,
+  }
+  const cron = {
+    id: 3,
+    name: 'Nightly \u001b[2J',
+    url: 'https://example.com',
+    method: 'POST',
+    cron_expression: '0 3 * * *',
+    time_zone: 'UTC',
+    is_active: true,
+    queue: 'reports',
+    next_run_at: '2026-11-22T03:00:00.000+00:00',
+    last_run: last,
+    consecutive_failures: 2,
+    warnings: ['success_assertions.0: never.'],
+  }
+  const paused = { ...cron, queue: null, is_active: false, next_run_at: null, last_run: null }
+  const page = [
+    'cron 3  Nightly \\x1b[2J',
+    'POST https://example.com',
+    '0 3 * * *  UTC',
+    'through queue reports',
+    'next 2026-11-22T03:00:00.000+00:00',
+    'last 2026-11-21T03:00:00.000+00:00: failed, job 16',
+    'failed 2 in a row',
+    'success_assertions.0: never.',
+    '',
+  ].join('\n')
+
+  test.each([
+    ['crons --limit 5 --cursor c', '/api/crons?limit=5&cursor=c'],
+    ['crons list', '/api/crons'],
+  ])('%s is a table', async (args, url) => {
+    answer = {
+      status: 200,
+      body: JSON.stringify({ crons: [{ ...cron, name: 'Nightly' }], next_cursor: 'abc' }),
+    }
+    const ran = await run(args.split(' '))
+    expect(received[0]).toMatchObject({ method: 'GET', url })
+    expect(ran.out).toBe(
+      'CRON  NAME     EXPRESSION  ZONE  STATE   NEXT                           LAST    TARGET\n' +
+        '3     Nightly  0 3 * * *   UTC   active  2026-11-22T03:00:00.000+00:00  failed  POST https://example.com\n' +
+        'more: --cursor abc\n',
+    )
+  })
+
+  test('as JSON, exactly as answered', async () => {
+    answer = { status: 200, body: '{"crons":[],"next_cursor":null}' }
+    expect((await run(['crons', '-o', 'json'])).out).toBe(`${answer.body}\n`)
+  })
+
+  test('one is a page, in which a name steers no terminal', async () => {
+    answer = { status: 200, body: JSON.stringify(cron) }
+    expect((await run(['crons', 'show', '3'])).out).toBe(page)
+    expect(received[0]).toMatchObject({ method: 'GET', url: '/api/crons/3' })
+  })
+
+  test.each(['pause', 'resume'])('%s shows what became of it', async (verb) => {
+    answer = { status: 200, body: JSON.stringify(paused) }
+    const { out } = await run(['crons', verb, '3'])
+    expect(received[0]).toMatchObject({ method: 'POST', url: `/api/crons/3/${verb}` })
+    expect(out).toContain('0 3 * * *  UTC  (paused)\nnext -\nlast -\n')
+  })
+
+  test('run names the job, delete says so', async () => {
+    answer = { status: 201, body: '{"cron_id":3,"job_id":16,"scheduled_at":"x"}' }
+    expect((await run(['crons', 'run', '3'])).out).toBe('job 16 of cron 3\n')
+    answer = { status: 204, body: '' }
+    expect((await run(['crons', 'delete', '3'])).out).toBe('cron 3 is gone\n')
+    expect(received.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /api/crons/3/run',
+      'DELETE /api/crons/3',
+    ])
+  })
+
+  test('runs are a table, newest first', async () => {
+    const missed = { ...last, result: 'missed', job_id: null, ticks: 12 }
+    const manual = { ...last, result: 'succeeded', job_id: 32, is_manual: true }
+    answer = { status: 200, body: JSON.stringify({ runs: [manual, missed, last], next_cursor: null }) }
+    const { out } = await run(['crons', 'runs', '3', '--limit', '3'])
+    expect(received[0]?.url).toBe('/api/crons/3/runs?limit=3')
+    expect(out).toBe(
+      'SCHEDULED                      RESULT     JOB\n' +
+        '2026-11-21T03:00:00.000+00:00  succeeded  32   by hand\n' +
+        '2026-11-21T03:00:00.000+00:00  missed     -    12 ticks\n' +
+        '2026-11-21T03:00:00.000+00:00  failed     16\n',
+    )
+  })
+
+  test('are made with what was said', async () => {
+    answer = {
+      status: 201,
+      body: '{"id":3,"name":"N","cron_expression":"x","next_run_at":"2026-11-22T03:00:00.000+00:00","is_active":true}',
+    }
+    const flags =
+      '--zone Europe/Berlin --method put --header X-A:1 --payload - --queue q --timeout 5 --forbid --paused'
+    const made = await run(
+      ['crons', 'create', 'Nightly', '0 3 * * *', 'https://example.com', ...flags.split(' ')],
+      { input: 'as it is' },
+    )
+    expect(made.out).toBe('cron 3, next run at 2026-11-22T03:00:00.000+00:00\n')
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      name: 'Nightly',
+      url: 'https://example.com',
+      cron_expression: '0 3 * * *',
+      method: 'PUT',
+      headers: { 'X-A': '1' },
+      payload: 'as it is',
+      timeout_seconds: 5,
+      is_active: false,
+      time_zone: 'Europe/Berlin',
+      concurrency_policy: 'forbid',
+      queue: 'q',
+    })
+    await run(['crons', 'create', 'N', '0 3 * * *', 'https://example.com'])
+    expect(JSON.parse(received[1]?.body ?? '')).toEqual({
+      name: 'N',
+      url: 'https://example.com',
+      cron_expression: '0 3 * * *',
+    })
+  })
+
+  test('are previewed in words', async () => {
+    answer = { status: 200, body: '{"description":"At 03:00","next_runs":["a","b"]}' }
+    const ran = await run(['crons', 'preview', '0 3 * * *', '--zone', 'Europe/Berlin', '--count', '2'])
+    expect(ran.out).toBe('At 03:00\na\nb\n')
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      cron_expression: '0 3 * * *',
+      time_zone: 'Europe/Berlin',
+      count: 2,
+    })
+    expect(await run(['crons', 'preview', 'x', '--count', 'two'])).toMatchObject({
+      code: 2,
+      err: 'punctual: --count two is not a whole number\n',
+    })
+  })
+
+  test('a mistake is told in the words of the API', async () => {
+    const text = 'A cron expression is required.'
+    answer = { status: 422, body: JSON.stringify({ message: text, errors: { cron_expression: [text] } }) }
+    expect(await run(['crons', 'preview', ''])).toMatchObject({ code: 1, err: `punctual: ${text}\n` })
   })
 })

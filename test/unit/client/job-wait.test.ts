@@ -13,7 +13,8 @@ function apiOf(finalStatuses: ReadonlyArray<string | null>, errors: readonly str
     looks.push(path)
     return JSON.stringify({ status: 'pending', final_status, chain: [...chain, { error_message: null }] })
   }
-  const api: ApiConnection = { get, post: () => Promise.reject(new Error('only looks are made')) }
+  const refuse = () => Promise.reject(new Error('only looks are made'))
+  const api: ApiConnection = { get, post: refuse, delete: refuse }
   return { api, looks }
 }
 

@@ -1,0 +1,185 @@
+import type { Command } from 'commander'
+import type {
+  Cron,
+  CronList,
+  CronPreview,
+  CronRunList,
+  CreatedCron,
+  StartedRun,
+} from '../contract/generated/wire.ts'
+import type { ApiConnection } from './api-connection.ts'
+import { cronPage, cronTable, previewText, runTable } from './cron-text.ts'
+import { pairs, readSource, wholeNumber } from './push-body.ts'
+import {
+  type ConnectionFlags,
+  connected,
+  type OutputFlags,
+  paged,
+  type PageFlags,
+  searchOf,
+} from './verb-options.ts'
+
+export interface CronCommandParts {
+  /** Connects, and turns what goes wrong into one line. */
+  readonly run: (flags: ConnectionFlags, act: (api: ApiConnection) => Promise<void>) => Promise<void>
+  readonly say: (text: string) => void
+  readonly stdin: AsyncIterable<Uint8Array | string>
+}
+
+interface CreateFlags extends OutputFlags {
+  readonly zone?: string
+  readonly method?: string
+  readonly header: readonly string[]
+  readonly payload?: string
+  readonly queue?: string
+  readonly timeout?: string
+  readonly callbackUrl?: string
+  readonly forbid?: true
+  readonly paused?: true
+}
+
+interface PreviewFlags extends OutputFlags {
+  readonly zone?: string
+  readonly count?: string
+}
+
+/** Adds the verb `crons` with a verb of its own for each thing to do; alone it lists. */
+export function registerCronCommands(program: Command, parts: CronCommandParts): void {
+  const crons = program.command('crons').description('list crons, and work with them')
+  registerReading(crons, parts)
+  registerMaking(crons, parts)
+  registerActing(crons, parts)
+}
+
+function registerReading(crons: Command, { run, say }: CronCommandParts): void {
+  paged(connected(crons.command('list', { isDefault: true }), 'table'))
+    .description('list crons')
+    .action((flags: PageFlags) =>
+      run(flags, async (api) => {
+        const text = await api.get(`/api/crons${pageSearch(flags)}`)
+        say(shown(flags, text, (list: CronList) => cronTable(list)))
+      }),
+    )
+  connected(crons.command('show <id>'), 'text')
+    .description('show a cron: when it runs, and how it went last')
+    .action((id: string, flags: OutputFlags) =>
+      run(flags, async (api) => {
+        say(shown(flags, await api.get(pathOf(id)), (cron: Cron) => cronPage(cron)))
+      }),
+    )
+  paged(connected(crons.command('runs <id>'), 'table'))
+    .description('list what became of the last ticks of a cron')
+    .action((id: string, flags: PageFlags) =>
+      run(flags, async (api) => {
+        const text = await api.get(`${pathOf(id)}/runs${pageSearch(flags)}`)
+        say(shown(flags, text, (list: CronRunList) => runTable(list)))
+      }),
+    )
+}
+
+function registerMaking(crons: Command, { run, say, stdin }: CronCommandParts): void {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+  connected(crons.command('create <name> <expression> <url>'), 'text')
+    .description('make a cron; the expression has five fields, such as "0 9 * * MON-FRI"')
+    .option('--zone <zone>', 'time zone of the expression, such as Europe/Berlin (default: UTC)')
+    .option('--method <method>', 'GET, POST, PUT, PATCH or DELETE (default: POST)')
+    .option('--header <name:value>', 'a request header; may be given again', collect, [])
+    .option('--payload <text>', 'body to send as it is; @file reads a file, - standard input')
+    .option('--queue <name>', 'run through this queue, with its retries')
+    .option('--timeout <seconds>', 'for the whole call (default: 30)')
+    .option('--callback-url <url>', 'where to report the end of each run')
+    .option('--forbid', 'skip a tick while a run has not ended')
+    .option('--paused', 'begin without ticks')
+    .action((name: string, expression: string, url: string, flags: CreateFlags) =>
+      run(flags, async (api) => {
+        const text = await api.post('/api/crons', await createBody({ name, expression, url }, flags, stdin))
+        say(shown(flags, text, createdLine))
+      }),
+    )
+  connected(crons.command('preview <expression>'), 'text')
+    .description('say in words when an expression ticks, and its next ticks; makes nothing')
+    .option('--zone <zone>', 'time zone of the expression (default: UTC)')
+    .option('--count <count>', 'so many ticks, up to 100 (default: 5)')
+    .action((expression: string, flags: PreviewFlags) =>
+      run(flags, async (api) => {
+        const { zone, count } = flags
+        const body = JSON.stringify({
+          cron_expression: expression,
+          ...(zone !== undefined && { time_zone: zone }),
+          ...(count !== undefined && { count: wholeNumber('--count', count) }),
+        })
+        const text = await api.post('/api/crons/preview', body)
+        say(shown(flags, text, (preview: CronPreview) => previewText(preview)))
+      }),
+    )
+}
+
+function registerActing(crons: Command, { run, say }: CronCommandParts): void {
+  connected(crons.command('run <id>'), 'text')
+    .description('run a cron now, beside its ticks')
+    .action((id: string, flags: OutputFlags) =>
+      run(flags, async (api) => {
+        const text = await api.post(`${pathOf(id)}/run`, '')
+        say(shown(flags, text, (started: StartedRun) => `job ${started.job_id} of cron ${started.cron_id}\n`))
+      }),
+    )
+  for (const [verb, description] of [
+    ['pause', 'let a cron tick no more'],
+    ['resume', 'let a paused cron tick from now on'],
+  ] as const) {
+    connected(crons.command(`${verb} <id>`), 'text')
+      .description(description)
+      .action((id: string, flags: OutputFlags) =>
+        run(flags, async (api) => {
+          say(shown(flags, await api.post(`${pathOf(id)}/${verb}`, ''), (cron: Cron) => cronPage(cron)))
+        }),
+      )
+  }
+  connected(crons.command('delete <id>'), 'text')
+    .description('delete a cron; runs in flight end')
+    .action((id: string, flags: OutputFlags) =>
+      run(flags, async (api) => {
+        await api.delete(pathOf(id))
+        say(flags.output === 'json' ? '' : `cron ${id} is gone\n`)
+      }),
+    )
+}
+
+async function createBody(
+  { name, expression, url }: { readonly name: string; readonly expression: string; readonly url: string },
+  flags: CreateFlags,
+  stdin: AsyncIterable<Uint8Array | string>,
+): Promise<string> {
+  const { zone, method, header, payload, queue, timeout, callbackUrl } = flags
+  return JSON.stringify({
+    name,
+    url,
+    cron_expression: expression,
+    ...(method !== undefined && { method: method.toUpperCase() }),
+    ...(header.length > 0 && { headers: pairs('--header', header, ':') }),
+    ...(payload !== undefined && { payload: await readSource(payload, stdin) }),
+    ...(callbackUrl !== undefined && { callback_url: callbackUrl }),
+    ...(timeout !== undefined && { timeout_seconds: wholeNumber('--timeout', timeout) }),
+    ...(flags.paused === true && { is_active: false }),
+    ...(zone !== undefined && { time_zone: zone }),
+    ...(flags.forbid === true && { concurrency_policy: 'forbid' }),
+    ...(queue !== undefined && { queue }),
+  })
+}
+
+function createdLine({ id, next_run_at: next }: CreatedCron): string {
+  return next === null ? `cron ${id}, paused\n` : `cron ${id}, next run at ${next}\n`
+}
+
+/** An answer as it came, or as a person reads it. */
+function shown<T>({ output }: OutputFlags, text: string, write: (body: T) => string): string {
+  return output === 'json' ? `${text}\n` : write(JSON.parse(text) as T)
+}
+
+function pageSearch({ limit, cursor }: PageFlags): string {
+  return searchOf({ limit, cursor })
+}
+
+function pathOf(id: string): string {
+  return `/api/crons/${encodeURIComponent(id)}`
+}
