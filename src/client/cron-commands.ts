@@ -57,14 +57,15 @@ function registerReading(crons: Command, { run, say }: CronCommandParts): void {
     .action((flags: PageFlags) =>
       run(flags, async (api) => {
         const text = await api.get(`/api/crons${pageSearch(flags)}`)
-        say(shown(flags, text, (list: CronList) => cronTable(list)))
+        say(shown(flags, text, () => cronTable(JSON.parse(text) as CronList)))
       }),
     )
   connected(crons.command('show <id>'), 'text')
     .description('show a cron: when it runs, and how it went last')
     .action((id: string, flags: OutputFlags) =>
       run(flags, async (api) => {
-        say(shown(flags, await api.get(pathOf(id)), (cron: Cron) => cronPage(cron)))
+        const text = await api.get(pathOf(id))
+        say(shown(flags, text, () => cronPage(JSON.parse(text) as Cron)))
       }),
     )
   paged(connected(crons.command('runs <id>'), 'table'))
@@ -72,7 +73,7 @@ function registerReading(crons: Command, { run, say }: CronCommandParts): void {
     .action((id: string, flags: PageFlags) =>
       run(flags, async (api) => {
         const text = await api.get(`${pathOf(id)}/runs${pageSearch(flags)}`)
-        say(shown(flags, text, (list: CronRunList) => runTable(list)))
+        say(shown(flags, text, () => runTable(JSON.parse(text) as CronRunList)))
       }),
     )
 }
@@ -93,7 +94,7 @@ function registerMaking(crons: Command, { run, say, stdin }: CronCommandParts): 
     .action((name: string, expression: string, url: string, flags: CreateFlags) =>
       run(flags, async (api) => {
         const text = await api.post('/api/crons', await createBody({ name, expression, url }, flags, stdin))
-        say(shown(flags, text, createdLine))
+        say(shown(flags, text, () => createdLine(JSON.parse(text) as CreatedCron)))
       }),
     )
   connected(crons.command('preview <expression>'), 'text')
@@ -109,7 +110,7 @@ function registerMaking(crons: Command, { run, say, stdin }: CronCommandParts): 
           ...(count !== undefined && { count: wholeNumber('--count', count) }),
         })
         const text = await api.post('/api/crons/preview', body)
-        say(shown(flags, text, (preview: CronPreview) => previewText(preview)))
+        say(shown(flags, text, () => previewText(JSON.parse(text) as CronPreview)))
       }),
     )
 }
@@ -120,7 +121,7 @@ function registerActing(crons: Command, { run, say }: CronCommandParts): void {
     .action((id: string, flags: OutputFlags) =>
       run(flags, async (api) => {
         const text = await api.post(`${pathOf(id)}/run`, '')
-        say(shown(flags, text, (started: StartedRun) => `job ${started.job_id} of cron ${started.cron_id}\n`))
+        say(shown(flags, text, () => startedLine(JSON.parse(text) as StartedRun)))
       }),
     )
   for (const [verb, description] of [
@@ -131,7 +132,8 @@ function registerActing(crons: Command, { run, say }: CronCommandParts): void {
       .description(description)
       .action((id: string, flags: OutputFlags) =>
         run(flags, async (api) => {
-          say(shown(flags, await api.post(`${pathOf(id)}/${verb}`, ''), (cron: Cron) => cronPage(cron)))
+          const text = await api.post(`${pathOf(id)}/${verb}`, '')
+          say(shown(flags, text, () => cronPage(JSON.parse(text) as Cron)))
         }),
       )
   }
@@ -171,9 +173,13 @@ function createdLine({ id, next_run_at: next }: CreatedCron): string {
   return next === null ? `cron ${id}, paused\n` : `cron ${id}, next run at ${next}\n`
 }
 
+function startedLine(started: StartedRun): string {
+  return `job ${started.job_id} of cron ${started.cron_id}\n`
+}
+
 /** An answer as it came, or as a person reads it. */
-function shown<T>({ output }: OutputFlags, text: string, write: (body: T) => string): string {
-  return output === 'json' ? `${text}\n` : write(JSON.parse(text) as T)
+function shown({ output }: OutputFlags, text: string, write: () => string): string {
+  return output === 'json' ? `${text}\n` : write()
 }
 
 function pageSearch({ limit, cursor }: PageFlags): string {
