@@ -165,7 +165,7 @@ for i, cron in ipairs(crons) do
 end
 
 -- Writes that cannot fail: records, places, ring, as enqueue does.
-local uses = {}
+local uses, known_settings = {}, {}
 for _, queue in ipairs(queues) do
   if queue.count > 0 then
     uses[queue.hash] = (uses[queue.hash] or 0) + queue.count
@@ -180,7 +180,10 @@ for _, queue in ipairs(queues) do
       if default.max ~= '' then set('m', default.max) end
       if default.strict == '1' then set('k', '1') end
       call('HSET', queue.q, unpack(fields))
-      call('HSETNX', KEYS[5], default.hash, default.json)
+      if not known_settings[default.hash] then
+        known_settings[default.hash] = true
+        call('HSETNX', KEYS[5], default.hash, default.json)
+      end
       uses[queue.hash] = uses[queue.hash] + 1
     end
     if #queue.requests > 0 then call('HSET', queue.p, unpack(queue.requests)) end
@@ -188,10 +191,15 @@ for _, queue in ipairs(queues) do
   end
 end
 for hash, count in pairs(uses) do call('HINCRBY', KEYS[6], hash, count) end
+-- A hidden queue has no limit and no pause: one that was empty enters the ring.
 for _, queue in ipairs(queues) do
   local added = #queue.ready
   if added > 0 and call('RPUSH', queue.r, unpack(queue.ready)) == added then
-    answer[2] = answer[2] + wake(KEYS[4], queue.id, queue.live, queue.r, queue.a)
+    if queue.cron == '' then
+      answer[2] = answer[2] + wake(KEYS[4], queue.id, queue.live, queue.r, queue.a)
+    else
+      answer[2] = answer[2] + enter_ring(KEYS[4], queue.id)
+    end
   end
 end
 for block, fields in pairs(index_fields) do call('HSET', blocks[block], 'o', nonce, unpack(fields)) end
