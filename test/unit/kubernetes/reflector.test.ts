@@ -372,6 +372,18 @@ describe('listing again', () => {
 })
 
 describe('failures in a row', () => {
+  test('watches that end with something told in between are no reason for a list', async () => {
+    await startWatching()
+    for (let failures = 1; failures <= 6; failures += 1) {
+      await watchOpen()
+      if (failures % 3 === 0) await bookmark()
+      watch().reset()
+      await passPause(failures)
+    }
+    await watchOpen()
+    expect([sent('list'), sent('watch')]).toEqual([1, 7])
+  })
+
   test('trap: a server that ends every watch at once is asked again ever more slowly, one request at a time', async () => {
     await startWatching()
     for (let failures = 1; failures <= 10; failures += 1) {

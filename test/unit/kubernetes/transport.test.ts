@@ -261,6 +261,28 @@ describe('second tries', () => {
   })
 })
 
+describe('a watch whose token is refused', () => {
+  test('is not opened again by itself, but the next one shows a fresh token', async () => {
+    let token = 'old'
+    const config = {
+      ...server.config,
+      access: async () => ({ headers: { authorization: `Bearer ${token}` }, tls: { ca: server.authority } }),
+      renew: () => void (token = 'token-1'),
+    }
+    const renewing = createTransport({
+      config,
+      clock,
+      metrics: quietClusterMetrics,
+      userAgent: 'punctual/test',
+    })
+    const open = () => renewing.watch({ path: QUEUES, query: { watch: true } }, new AbortController().signal)
+    expect((await faultOf(open())).fault).toBe('unauthorized')
+    await open()
+    expect(server.requests).toHaveLength(2)
+    await renewing.close()
+  })
+})
+
 describe('failures', () => {
   test.each<[number, ResourceApiFault]>([
     [400, 'invalid'],
