@@ -4,8 +4,10 @@
 /** From the call to the last byte of the answer, waiting for the bucket and retries included. */
 export const REQUEST_TIMEOUT_MS = 30_000
 export const CONNECT_TIMEOUT_MS = 10_000
-/** Connections for everything but watches. Each watch has one of its own. */
+/** Connections for everything but watches and what is urgent. Each watch has one of its own. */
 export const API_CONNECTIONS_MAX = 4
+/** The Lease is renewed on it, one request at a time, also while all others hang. */
+export const URGENT_CONNECTIONS_MAX = 1
 export const WATCH_CONNECTIONS_MAX = 256
 /** Below the 90 s or more of API servers and of the balancers before them. */
 export const KEEP_ALIVE_MS = 30_000

@@ -22,8 +22,6 @@ export interface ApiRequest extends WireRequest {
   readonly signal?: AbortSignal
   /** For the whole request, `REQUEST_TIMEOUT_MS` when not given. */
   readonly timeoutMs?: number
-  /** Goes at once whatever waits before it: a lease may not wait behind a thousand statuses. */
-  readonly isUrgent?: boolean
 }
 
 export interface Transport {

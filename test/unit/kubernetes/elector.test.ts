@@ -279,13 +279,19 @@ describe('work', () => {
     expect(signal).toMatchObject({ aborted: true })
   })
 
-  test('that fails is logged and ends no term', async () => {
-    const { clock, elector, errors } = setUp()
+  test('that fails is logged, and the Lease given away for 5 s', async () => {
+    const { clock, leases, elector, errors } = setUp()
+    const other: AbortSignal[] = []
+    elector.onLead(async (signal) => void other.push(signal))
     elector.onLead(() => Promise.reject(new Error('broken')))
     elector.start()
-    await clock.advance(30_000)
+    await clock.advance(4_999)
     expect(errors).toEqual(['Work of the leader has failed'])
-    expect(elector.isLeader()).toBe(true)
+    expect(other.map(({ aborted }) => aborted)).toEqual([true])
+    expect(elector.isLeader()).toBe(false)
+    expect(leases.read()?.spec?.holderIdentity).toBe('')
+    await clock.advance(1)
+    expect(other).toHaveLength(2)
   })
 
   test('waits, loudly but not all the time, while the lease is forbidden', async () => {
