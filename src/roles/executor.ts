@@ -5,7 +5,7 @@ import { endWithInstallation, openEgress, openEngine, startCompiledSettings } fr
 import { startExecutor } from './executor-part.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
-import { createTelemetry, redisCheck } from './telemetry-part.ts'
+import { createTelemetry, leasesCheck, redisCheck } from './telemetry-part.ts'
 
 export async function runExecutor(settings: ExecutorSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
@@ -24,10 +24,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
     const port = await telemetry.startOpsServer({
       host: settings.host,
       port: settings.opsPort,
-      checks: [
-        redisCheck(store.connection),
-        { name: 'leases', failure: () => (executor?.isReady() === true ? null : 'no leases') },
-      ],
+      checks: [redisCheck(store.connection), leasesCheck(() => executor)],
       lifecycle,
     })
     executor = await startExecutor({
