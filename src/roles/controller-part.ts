@@ -1,6 +1,7 @@
 import type { ApiToken, HttpQueue, TeamSettings } from '../controller/kinds.ts'
 import { createLeading, type Leading, type TurnLines } from '../controller/leading.ts'
 import { createEngineRecord } from '../kubernetes/engine-record.ts'
+import { writeWhileLeading } from '../kubernetes/leading-writer.ts'
 import { createRunner, type Runner } from '../kubernetes/runner.ts'
 import { createSecretReader } from '../kubernetes/secret-reader.ts'
 import type { EventRecorder } from '../ports/event-recorder.ts'
@@ -46,9 +47,15 @@ export function startLeading(
     team: (key, priority) => runners.team.enqueue(key, priority),
     token: (key, priority) => runners.token.enqueue(key, priority),
   }
+  const led = <T extends KubeObject>({ view, writer }: OpenKind<T>) => ({
+    view,
+    writer: writeWhileLeading(writer, leadership),
+  })
   const leading: Leading = createLeading(
     {
-      ...kinds,
+      queues: led(kinds.queues),
+      teams: led(kinds.teams),
+      tokens: led(kinds.tokens),
       secrets: createSecretReader(cluster.transport),
       terms: engine.terms,
       census: engine.census,
