@@ -134,7 +134,10 @@ class OpenedEngine implements EngineSession {
     this.#isSuperseded = false
     this.#loss = loss === null ? null : asLoss(loss)
     this.#open = { facts, compiler, sinceMs: clock.monotonicMs() }
-    this.#parts.logger.info('A term of the engine has begun', { ...facts })
+    this.#parts.logger.info('A term of the engine has begun', {
+      installation: facts.installation,
+      term: facts.term,
+    })
     if (reason !== null && this.#loss !== null) this.#tell(this.#loss, regarding)
   }
 
