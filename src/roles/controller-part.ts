@@ -47,15 +47,11 @@ export function startLeading(
     team: (key, priority) => runners.team.enqueue(key, priority),
     token: (key, priority) => runners.token.enqueue(key, priority),
   }
-  const led = <T extends KubeObject>({ view, writer }: OpenKind<T>) => ({
-    view,
-    writer: writeWhileLeading(writer, leadership),
-  })
   const leading: Leading = createLeading(
     {
-      queues: led(kinds.queues),
-      teams: led(kinds.teams),
-      tokens: led(kinds.tokens),
+      queues: whileLeading(kinds.queues, leadership),
+      teams: whileLeading(kinds.teams, leadership),
+      tokens: whileLeading(kinds.tokens, leadership),
       secrets: createSecretReader(cluster.transport),
       terms: engine.terms,
       census: engine.census,
@@ -87,4 +83,8 @@ export function startLeading(
   }
   leadership.onLead((signal) => leading.run(signal))
   for (const one of Object.values(runners)) one.start()
+}
+
+function whileLeading<T extends KubeObject>(kind: OpenKind<T>, leadership: Leadership): OpenKind<T> {
+  return { ...kind, writer: writeWhileLeading(kind.writer, leadership) }
 }
