@@ -45,14 +45,18 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
   return new QueueReconciler(parts)
 }
 
+/** Behind all keys that wait for their first turn: what is in force is told after all is in force. */
+const TELL_AFTER_MS = 1
+
 /**
- * Owns, by key: since when a removal fails, and which resource was let go while the view may still show it; both end
- * with the resource.
+ * Owns, by key: since when a removal fails, which resource was let go while the view may still show it, and what is in
+ * force but not told yet; all of it ends with the resource.
  */
 class QueueReconciler implements Reconciler {
   readonly #parts: QueueReconcilerParts
   readonly #failingSinceMs = new Map<ObjectKey, number>()
   readonly #released = new Map<ObjectKey, string>()
+  readonly #untold = new Set<ObjectKey>()
 
   constructor(parts: QueueReconcilerParts) {
     this.#parts = parts
@@ -65,35 +69,39 @@ class QueueReconciler implements Reconciler {
     // Still shown though let go: its name must not be cleared twice, a push may have made the queue anew.
     if (released !== undefined && claims.length === seen.length) this.#released.delete(key)
     const { step, taken } = planQueue(claims, this.#parts.check)
-    await this.#take(key, step, released !== undefined)
+    const requeueAfterMs = await this.#take(key, step, released !== undefined)
     for (const loser of taken) {
       if (signal.aborted) break
       await this.#tellTaken(loser, step)
     }
-    return { requeueAfterMs: null }
+    return { requeueAfterMs }
   }
 
-  async #take(key: ObjectKey, step: QueueStep, wasReleased: boolean): Promise<void> {
-    switch (step.kind) {
-      case 'vanished':
-        return wasReleased ? undefined : this.#clear(key)
-      case 'remove':
-        return this.#remove(key, step.owner)
-      case 'refuse':
-        return this.#writeStatus(step.owner, { kind: 'refused', problem: step.problem })
-      case 'apply':
-        return this.#apply(key, step)
-    }
+  async #take(key: ObjectKey, step: QueueStep, wasReleased: boolean): Promise<number | null> {
+    if (step.kind === 'apply') return this.#apply(key, step)
+    this.#untold.delete(key)
+    if (step.kind === 'remove') await this.#remove(key, step.owner)
+    else if (step.kind === 'refuse') {
+      await this.#writeStatus(step.owner, { kind: 'refused', problem: step.problem })
+    } else if (!wasReleased) await this.#clear(key)
+    return null
   }
 
-  async #apply(key: ObjectKey, step: QueueStep & { kind: 'apply' }): Promise<void> {
+  /** Ten thousand statuses take minutes; to put as many queues in force takes seconds. */
+  async #apply(key: ObjectKey, step: QueueStep & { kind: 'apply' }): Promise<number | null> {
     const { team, name } = placeOfKey(key)
     // First, so that whatever happens next, a deletion finds its way to the engine.
     const owner = await this.#parts.writer.setFinalizer(step.owner, QUEUE_FINALIZER, true)
     const end = await this.#inEngine(owner, 'unavailable', (compiler) =>
       compiler.applyQueue(team, name, step.settings),
     )
+    if (!isTold(owner, end.queueId) && !this.#untold.has(key)) {
+      this.#untold.add(key)
+      return TELL_AFTER_MS
+    }
+    this.#untold.delete(key)
     await this.#writeStatus(owner, { kind: 'in_force', queueId: end.queueId })
+    return null
   }
 
   async #remove(key: ObjectKey, owner: HttpQueue): Promise<void> {
@@ -180,4 +188,9 @@ class QueueReconciler implements Reconciler {
     metrics.statusWritten('HttpQueue')
     for (const event of queueEvents(queue, status)) events.record(event)
   }
+}
+
+/** The status says it already, up to its counts. */
+function isTold({ metadata, status }: HttpQueue, queueId: number): boolean {
+  return status?.observedGeneration === metadata.generation && status?.queueId === queueId
 }

@@ -29,6 +29,16 @@ describe('a new resource', () => {
     })
   })
 
+  it('is in force before it is told, so that many are in force before the first is told', async () => {
+    const { queues, engine, turn } = createQueueWorld()
+    queues.put(KEY, {})
+    expect(await turn(KEY)).toBe('again')
+    expect(engine.queues.has(KEY)).toBe(true)
+    expect(queues.get(KEY)?.status).toBeUndefined()
+    expect(await turn(KEY)).toBe('done')
+    expect(queues.get(KEY)?.status).toMatchObject({ queueId: 1 })
+  })
+
   it('takes over a queue that a push has made, with its id', async () => {
     const world = createQueueWorld()
     world.engine.push('shop', 'emails', DEFAULT_QUEUE_SETTINGS)

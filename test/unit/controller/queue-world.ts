@@ -66,10 +66,10 @@ export function createQueueWorld(crash: { at: number; when: 'before' | 'after' }
   let reconciler = start()
 
   /** One turn, as the runner gives it: what fails for an outage or by a stale copy is tried again later. */
-  async function turn(key: string): Promise<'done' | 'failed'> {
+  async function turn(key: string): Promise<'done' | 'again' | 'failed'> {
     try {
-      await reconciler.reconcile(key, new AbortController().signal)
-      return 'done'
+      const { requeueAfterMs } = await reconciler.reconcile(key, new AbortController().signal)
+      return requeueAfterMs === null ? 'done' : 'again'
     } catch (error) {
       if (error instanceof Crash) {
         reconciler = start()
