@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { ApiClient, Push } from '../support/api-client.ts'
 
 const AT_ONCE = 32
@@ -12,4 +13,35 @@ export async function pushMany(punctual: ApiClient, count: number, job: Push): P
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, pushOnAndOn))
+}
+
+export interface SteadyPushes {
+  /** Resolves when every push under way has its answer. */
+  stop(): Promise<{ readonly accepted: number; readonly failures: readonly string[] }>
+}
+
+/** Pushes at an even pace, whatever becomes of each push. */
+export function startPushing(punctual: ApiClient, perSecond: number, job: Push): SteadyPushes {
+  let accepted = 0
+  const failures: string[] = []
+  const underWay = new Set<Promise<void>>()
+  const timer = setInterval(() => {
+    const push = punctual.push(job).then(
+      () => {
+        accepted += 1
+      },
+      (error: unknown) => {
+        failures.push(inspect(error))
+      },
+    )
+    underWay.add(push)
+    void push.finally(() => underWay.delete(push))
+  }, 1000 / perSecond)
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await Promise.all(underWay)
+      return { accepted, failures }
+    },
+  }
 }
