@@ -11,15 +11,15 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { SecretReader } from '../ports/secret-reader.ts'
 import type { EngineTerms } from '../ports/settings-compiler.ts'
-import { queueKeyOf } from '../resources/queue-claim.ts'
-import { createEngineSession } from './engine-session.ts'
+import { queueKeyOf } from '../resources/queue-owner.ts'
+import { createEngineHold } from './engine-hold.ts'
 import type { ApiToken, HttpQueue, TeamSettings } from './kinds.ts'
-import { createOrphanSweep } from './orphan-sweep.ts'
+import { createOrphanQueues } from './orphan-queues.ts'
 import { createPushedQueues } from './pushed-queues.ts'
 import { createQueueCheck } from './queue-check.ts'
 import { createQueueCounters } from './queue-counters.ts'
 import { createQueueReconciler } from './queue-reconciler.ts'
-import { createStaleSettings } from './stale-settings.ts'
+import { createOrphanSettings } from './orphan-settings.ts'
 import { createTeamReconciler, TEAM_SETTINGS_NAME } from './team-reconciler.ts'
 import { BY_HASH, createTokenReconciler } from './token-reconciler.ts'
 import { BY_QUEUE } from './vanished-queues.ts'
@@ -74,13 +74,13 @@ export interface Leading {
 
 export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
   const { queues, teams, tokens } = parts
-  const engine = createEngineSession(parts)
+  const engine = createEngineHold(parts)
   const loops = createLoops(parts, lines)
-  const { counters, sweep, pushed } = loops
-  const stale = createStaleSettings({ ...parts, engine, lines })
-  const lookForStale = async (signal: AbortSignal): Promise<void> => {
+  const { counters, orphans, pushed } = loops
+  const orphanSettings = createOrphanSettings({ ...parts, engine, lines })
+  const lookForOrphans = async (signal: AbortSignal): Promise<void> => {
     try {
-      await stale.look(signal)
+      await orphanSettings.look(signal)
     } catch (error) {
       if (signal.aborted) return
       parts.logger.warn('Settings without a resource could not be looked for', { reason: reasonOf(error) })
@@ -91,13 +91,13 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
     for (const queue of queues.view.all()) lines.queue(queueKeyOf(queue), 'low')
     for (const settings of teams.view.all()) lines.team(ownKeyOf(settings), 'low')
     for (const token of tokens.view.all()) lines.token(ownKeyOf(token), 'low')
-    sweep.request()
-    void lookForStale(signal)
+    orphans.request()
+    void lookForOrphans(signal)
   }
   const shared = { ...parts, engine }
   return {
     queues: createQueueReconciler({
-      ...{ ...shared, ...queues, check: createQueueCheck(), vanished: sweep },
+      ...{ ...shared, ...queues, check: createQueueCheck(), vanished: orphans },
       countsOf: (key) => counters.of(key),
     }),
     teams: createTeamReconciler({
@@ -120,11 +120,11 @@ function createLoops(parts: LeadingParts, lines: TurnLines) {
   const { queues } = parts
   const shared = { ...parts, ...queues }
   const counters = createQueueCounters({ ...shared, enqueue: (key) => lines.queue(key, 'low') })
-  const sweep = createOrphanSweep({ ...shared, enqueue: (key) => lines.queue(key, 'high') })
+  const orphans = createOrphanQueues({ ...shared, enqueue: (key) => lines.queue(key, 'high') })
   const onWaiting = (namespace: string): void => lines.team(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low')
   const pushed = createPushedQueues({ ...shared, onWaiting })
   return {
-    ...{ counters, sweep, pushed },
+    ...{ counters, orphans, pushed },
     /** Before the first list every queue would look as if it had no resource. */
     run: async (signal: AbortSignal): Promise<void> => {
       try {
@@ -132,7 +132,7 @@ function createLoops(parts: LeadingParts, lines: TurnLines) {
       } catch (error) {
         if (!signal.aborted) throw error
       }
-      await Promise.all([counters.run(signal), sweep.run(signal), pushed.run(signal)])
+      await Promise.all([counters.run(signal), orphans.run(signal), pushed.run(signal)])
     },
   }
 }

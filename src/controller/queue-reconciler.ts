@@ -10,8 +10,8 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { CompileEnd, SettingsCompiler } from '../ports/settings-compiler.ts'
 import { isSameStatus } from '../resources/conditions.ts'
-import { placeOfKey, QUEUE_FINALIZER, queueKeyOf } from '../resources/queue-claim.ts'
-import type { EngineSession } from './engine-session.ts'
+import { placeOfKey, QUEUE_FINALIZER, queueKeyOf } from '../resources/queue-owner.ts'
+import type { EngineHold } from './engine-hold.ts'
 import { refOf, type HttpQueue } from './kinds.ts'
 import type { QueueCheck } from './queue-check.ts'
 import { mustRelease, planQueue, type QueueStep } from './queue-plan.ts'
@@ -24,7 +24,7 @@ export interface QueueReconcilerParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'applyStatus' | 'setFinalizer'>
   readonly check: QueueCheck
-  readonly engine: Pick<EngineSession, 'write' | 'loss'>
+  readonly engine: Pick<EngineHold, 'write' | 'loss'>
   /** The counts as read last. */
   readonly countsOf: (key: ObjectKey) => CensusEntry | null
   readonly vanished: Pick<VanishedQueues, 'note' | 'takeDoomed'>
@@ -65,10 +65,10 @@ class QueueReconciler implements Reconciler {
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileEnd> {
     const released = this.#released.get(key)
     const seen = this.#parts.view.byIndex(BY_QUEUE, key)
-    const claims = seen.filter((claim) => claim.metadata.uid !== released)
+    const resources = seen.filter((resource) => resource.metadata.uid !== released)
     // Still shown though let go: its name must not be cleared twice, a push may have made the queue anew.
-    if (released !== undefined && claims.length === seen.length) this.#released.delete(key)
-    const { step, taken } = planQueue(claims, this.#parts.check)
+    if (released !== undefined && resources.length === seen.length) this.#released.delete(key)
+    const { step, taken } = planQueue(resources, this.#parts.check)
     const requeueAfterMs = await this.#take(key, step, released !== undefined)
     for (const loser of taken) {
       if (signal.aborted) break
@@ -121,7 +121,7 @@ class QueueReconciler implements Reconciler {
     this.#released.set(key, owner.metadata.uid)
   }
 
-  /** Without a resource there is nothing to tell that it was meant; so it takes the word of the sweep. */
+  /** Without a resource there is nothing to tell that it was meant; so it takes the word of the search for orphans. */
   async #clear(key: ObjectKey): Promise<void> {
     if (!this.#parts.vanished.takeDoomed(key)) return this.#parts.vanished.note(key)
     const { team, name } = placeOfKey(key)

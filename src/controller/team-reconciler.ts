@@ -10,8 +10,8 @@ import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { SecretReader } from '../ports/secret-reader.ts'
 import { isSameStatus } from '../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../resources/generated/kinds.ts'
-import { placeOfKey } from '../resources/queue-claim.ts'
-import type { EngineSession } from './engine-session.ts'
+import { placeOfKey } from '../resources/queue-owner.ts'
+import type { EngineHold } from './engine-hold.ts'
 import { refOf, type TeamSettings } from './kinds.ts'
 import { readSigningSecrets } from './signing-secrets.ts'
 import { teamStatus, type TeamOutcome } from './team-status.ts'
@@ -23,7 +23,7 @@ export const TEAM_SETTINGS_NAME = 'team'
 export interface TeamReconcilerParts {
   readonly view: Pick<ResourceView<TeamSettings>, 'get'>
   readonly writer: Pick<ResourceWriter<TeamSettings>, 'read' | 'applyStatus'>
-  readonly engine: Pick<EngineSession, 'write'>
+  readonly engine: Pick<EngineHold, 'write'>
   readonly secrets: SecretReader
   /** Pushed queues of a namespace that stay without a resource. */
   readonly waitingOf: (namespace: string) => number

@@ -8,8 +8,8 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { isSameStatus, mergeConditions } from '../resources/conditions.ts'
 import type { WantedCondition } from '../resources/conditions.ts'
-import { placeOfKey } from '../resources/queue-claim.ts'
-import type { EngineSession } from './engine-session.ts'
+import { placeOfKey } from '../resources/queue-owner.ts'
+import type { EngineHold } from './engine-hold.ts'
 import { refOf, type ApiToken } from './kinds.ts'
 import { unlessGone } from './unless-gone.ts'
 
@@ -19,7 +19,7 @@ export const BY_HASH = 'hash'
 export interface TokenReconcilerParts {
   readonly view: Pick<ResourceView<ApiToken>, 'get' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'applyStatus'>
-  readonly engine: Pick<EngineSession, 'write'>
+  readonly engine: Pick<EngineHold, 'write'>
   readonly events: EventRecorder
   readonly clock: Clock
   readonly metrics: Pick<ControllerMetrics, 'statusWritten'>

@@ -8,7 +8,7 @@ import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { HttpQueueSpec } from '../resources/generated/kinds.ts'
-import { ORIGIN_LABEL, ownerOf, PUSH_ORIGIN, queueKey, queueKeyOf } from '../resources/queue-claim.ts'
+import { ORIGIN_LABEL, ownerOf, PUSH_ORIGIN, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
 import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
 import { settingsOfSpec, specOfSettings } from '../resources/queue-spec.ts'
 import { pause } from './pause.ts'
@@ -55,13 +55,13 @@ export function createResourceEditor(parts: QueueEditorParts): QueueEditor {
     remove: async (team, queueId) => {
       const queue = await parts.queues.get(team, queueId)
       if (queue === null) return 'not_found'
-      const claims = claimsOf(parts, queue)
+      const resources = resourcesOf(parts, queue)
       // A queue made by a push may have no resource yet, or none for good.
-      if (claims.length === 0) return parts.queues.remove(team, queue.name)
-      const owner = ownerOf(claims)
+      if (resources.length === 0) return parts.queues.remove(team, queue.name)
+      const owner = ownerOf(resources)
       // The owner last: else its name would pass to another one of them.
-      const inOrder = claims.toSorted((left, right) => Number(left === owner) - Number(right === owner))
-      for (const claim of inOrder) await answered(parts, () => parts.writer.remove(refOf(claim)))
+      const inOrder = resources.toSorted((left, right) => Number(left === owner) - Number(right === owner))
+      for (const resource of inOrder) await answered(parts, () => parts.writer.remove(refOf(resource)))
       await untilTrue(parts.clock, async () => (await parts.queues.get(team, queueId)) === null)
       return 'removed'
     },
@@ -74,7 +74,7 @@ async function write(
   queue: Queue,
   change: Partial<QueueSettings>,
 ): Promise<QueueSettings> {
-  const owner = ownerOf(claimsOf(parts, queue))
+  const owner = ownerOf(resourcesOf(parts, queue))
   if (owner === undefined) return make(parts, queue, change)
   if (owner.metadata.deletionTimestamp !== undefined)
     throw new EditRefusedError('The queue is being deleted.')
@@ -139,7 +139,7 @@ async function untilTrue(clock: Clock, look: () => Promise<boolean>): Promise<bo
   }
 }
 
-function claimsOf({ view }: QueueEditorParts, { team, name }: Queue): readonly HttpQueue[] {
+function resourcesOf({ view }: QueueEditorParts, { team, name }: Queue): readonly HttpQueue[] {
   if (!view.isSynced()) throw new ResourceApiError('unavailable', 'the resources are not all known yet')
   return view.byIndex(BY_QUEUE, queueKey(team, name))
 }

@@ -7,7 +7,7 @@ import type {
   SettingsCompiler,
   TeamPolicy,
 } from '../../../src/ports/settings-compiler.ts'
-import { queueKey } from '../../../src/resources/queue-claim.ts'
+import { queueKey } from '../../../src/resources/queue-owner.ts'
 
 /** What is in force, as an engine keeps it. */
 export interface MemoryEngine {

@@ -8,7 +8,7 @@ import {
 import { ResourceApiError, type ResourceApiFault, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
 import type { QueuePlace } from '../../../src/ports/queue-census.ts'
-import { ORIGIN_LABEL, PUSH_ORIGIN } from '../../../src/resources/queue-claim.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN } from '../../../src/resources/queue-owner.ts'
 import { nameOfPushedQueue } from '../../../src/resources/queue-manifest.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { quietLogger } from '../../support/quiet.ts'

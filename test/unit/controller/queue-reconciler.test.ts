@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { REMOVAL_GIVEN_UP_MS } from '../../../src/controller/queue-reconciler.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
-import { QUEUE_FINALIZER } from '../../../src/resources/queue-claim.ts'
+import { QUEUE_FINALIZER } from '../../../src/resources/queue-owner.ts'
 import { createQueueWorld } from './queue-world.ts'
 
 const KEY = 'shop/emails'
@@ -160,11 +160,11 @@ describe('a deleted resource', () => {
   it('is not cleared twice: what a push makes anew stays', async () => {
     const { queues, engine, turn } = await inForce()
     queues.delete(KEY)
-    const stale = queues.get(KEY)
+    const shown = queues.get(KEY)
     await turn(KEY)
     engine.push('shop', 'emails', DEFAULT_QUEUE_SETTINGS)
     // The view is behind: it still shows the resource.
-    if (stale !== undefined) queues.put(KEY, {}, stale.metadata)
+    if (shown !== undefined) queues.put(KEY, {}, shown.metadata)
     await turn(KEY)
     queues.force(KEY)
     await turn(KEY)
@@ -191,7 +191,7 @@ describe('a deleted resource', () => {
 })
 
 describe('a resource that went without its finalizer', () => {
-  it('is left to the sweep, and its queue removed on its word, once', async () => {
+  it('is left to the search for orphans, and its queue removed on its word, once', async () => {
     const { queues, engine, turn, noted, doomed } = await inForce()
     queues.force(KEY)
     await turn(KEY)

@@ -7,7 +7,7 @@ import { BY_QUEUE } from '../../../src/controller/vanished-queues.ts'
 import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
 import type { CensusEntry } from '../../../src/ports/queue-census.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
-import { queueKeyOf } from '../../../src/resources/queue-claim.ts'
+import { queueKeyOf } from '../../../src/resources/queue-owner.ts'
 import { specOfSettings } from '../../../src/resources/queue-spec.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { quietLogger } from '../../support/quiet.ts'
@@ -65,7 +65,7 @@ export function createQueueWorld(crash: { at: number; when: 'before' | 'after' }
     })
   let reconciler = start()
 
-  /** One turn, as the runner gives it: what fails for an outage or by a stale copy is tried again later. */
+  /** One turn, as the runner gives it: what fails for an outage or by an old copy is tried again later. */
   async function turn(key: string): Promise<'done' | 'again' | 'failed'> {
     try {
       const { requeueAfterMs } = await reconciler.reconcile(key, new AbortController().signal)

@@ -6,12 +6,12 @@ import type { Logger } from '../ports/logger.ts'
 import type { QueueCensus } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
-import { queueKey } from '../resources/queue-claim.ts'
+import { queueKey } from '../resources/queue-owner.ts'
 import type { HttpQueue } from './kinds.ts'
 import { pause } from './pause.ts'
 import { BY_QUEUE, type VanishedQueues } from './vanished-queues.ts'
 
-export interface OrphanSweepParts {
+export interface OrphanQueuesParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'isSynced' | 'all' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'read'>
   readonly census: Pick<QueueCensus, 'page'>
@@ -28,31 +28,31 @@ export interface OrphanSweepParts {
  * Finds queues in force whose resource is gone without its finalizer: deleted by force, or while nobody led. It only
  * names them; the reconciler removes them in their turn.
  */
-export interface OrphanSweep extends VanishedQueues {
-  /** Sweeps soon. */
+export interface OrphanQueues extends VanishedQueues {
+  /** Searches soon. */
   request(): void
   run(signal: AbortSignal): Promise<void>
 }
 
 /** Vanishing resources come in crowds: it waits, so that a crowd is seen as one. */
-const SWEEP_DELAY_MS = 10_000
-/** After a sweep that could not be done, or must not. */
-const SWEEP_AGAIN_MS = 300_000
+const SEARCH_DELAY_MS = 10_000
+/** After a search that could not be done, or must not. */
+const SEARCH_AGAIN_MS = 300_000
 /** So many orphans are removed without a question; above, only as this part of all queues with a resource. */
 export const ORPHANS_FEW = 20
 export const ORPHANS_SHARE = 0.1
 
-export function createOrphanSweep(parts: OrphanSweepParts): OrphanSweep {
-  return new Sweep(parts)
+export function createOrphanQueues(parts: OrphanQueuesParts): OrphanQueues {
+  return new Orphans(parts)
 }
 
-class Sweep implements OrphanSweep {
-  readonly #parts: OrphanSweepParts
+class Orphans implements OrphanQueues {
+  readonly #parts: OrphanQueuesParts
   #isRequested = false
   #wake: () => void = () => undefined
   #doomed = new Set<ObjectKey>()
 
-  constructor(parts: OrphanSweepParts) {
+  constructor(parts: OrphanQueuesParts) {
     this.#parts = parts
   }
 
@@ -73,15 +73,15 @@ class Sweep implements OrphanSweep {
     const { clock, logger } = this.#parts
     while (!signal.aborted) {
       await this.#requested(signal)
-      await pause(clock, SWEEP_DELAY_MS, signal)
+      await pause(clock, SEARCH_DELAY_MS, signal)
       if (signal.aborted) return
       this.#isRequested = false
       try {
-        if (await this.#sweep(signal)) continue
+        if (await this.#search(signal)) continue
       } catch (error) {
         logger.warn('Queues without a resource could not be looked for', { reason: reasonOf(error) })
       }
-      await pause(clock, SWEEP_AGAIN_MS, signal)
+      await pause(clock, SEARCH_AGAIN_MS, signal)
       this.#isRequested = true
     }
   }
@@ -95,7 +95,7 @@ class Sweep implements OrphanSweep {
   }
 
   /** @returns false when orphans are left that must not be removed */
-  async #sweep(signal: AbortSignal): Promise<boolean> {
+  async #search(signal: AbortSignal): Promise<boolean> {
     const { metrics, logger, enqueue } = this.#parts
     const { orphans, kept } = await this.#find(signal)
     metrics.orphanQueues(orphans.length)

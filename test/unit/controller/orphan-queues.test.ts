@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HttpQueue } from '../../../src/controller/kinds.ts'
-import { createOrphanSweep, ORPHANS_FEW } from '../../../src/controller/orphan-sweep.ts'
+import { createOrphanQueues, ORPHANS_FEW } from '../../../src/controller/orphan-queues.ts'
 import { ResourceApiError } from '../../../src/domain/errors.ts'
 import type { QueueCensus } from '../../../src/ports/queue-census.ts'
 import { createFakeClock, quiescence } from '../../support/fake-clock.ts'
@@ -19,7 +19,7 @@ function setUp(queues: ReadonlyArray<{ team?: string; name: string; isPushed?: b
   })
   const state = { isSynced: true, fault: null as Error | null, found: 0 }
   const census: Pick<QueueCensus, 'page'> = {
-    // One queue a page: the sweep must follow the cursor to the end.
+    // One queue a page: the orphans must follow the cursor to the end.
     page: async (cursor) => {
       if (state.fault !== null) throw state.fault
       const at = Number(cursor ?? 0)
@@ -30,7 +30,7 @@ function setUp(queues: ReadonlyArray<{ team?: string; name: string; isPushed?: b
   }
   const enqueued: string[] = []
   const writer = { read: kind.writer.read }
-  const sweep = createOrphanSweep({
+  const orphans = createOrphanQueues({
     view: { ...kind.view, isSynced: () => state.isSynced },
     writer: { read: (namespace, name) => writer.read(namespace, name) },
     census,
@@ -41,13 +41,13 @@ function setUp(queues: ReadonlyArray<{ team?: string; name: string; isPushed?: b
     metrics: { orphanQueues: (count) => void (state.found = count) },
   })
   const term = new AbortController()
-  const over = sweep.run(term.signal)
+  const over = orphans.run(term.signal)
   const request = async (): Promise<void> => {
-    sweep.request()
+    orphans.request()
     await quiescence()
     await clock.advance(SOON_MS)
   }
-  return { clock, kind, sweep, state, enqueued, writer, request, end: () => (term.abort(), over) }
+  return { clock, kind, orphans, state, enqueued, writer, request, end: () => (term.abort(), over) }
 }
 
 const many = (count: number, prefix: string) =>
@@ -63,9 +63,9 @@ it('names the queues that lost their resource, each to be removed once', async (
   world.kind.put('shop/kept', {})
   await world.request()
   expect(world.enqueued).toEqual(['shop/lost'])
-  expect(world.sweep.takeDoomed('shop/kept')).toBe(false)
-  expect(world.sweep.takeDoomed('shop/lost')).toBe(true)
-  expect(world.sweep.takeDoomed('shop/lost')).toBe(false)
+  expect(world.orphans.takeDoomed('shop/kept')).toBe(false)
+  expect(world.orphans.takeDoomed('shop/lost')).toBe(true)
+  expect(world.orphans.takeDoomed('shop/lost')).toBe(false)
 })
 
 it('waits for the rest of a crowd, and does nothing until it is asked', async () => {
@@ -73,7 +73,7 @@ it('waits for the rest of a crowd, and does nothing until it is asked', async ()
   world.kind.put('shop/kept', {})
   await world.clock.advance(3_600_000)
   expect(world.enqueued).toEqual([])
-  world.sweep.note('shop/lost')
+  world.orphans.note('shop/lost')
   await quiescence()
   await world.clock.advance(SOON_MS - 1)
   expect(world.enqueued).toEqual([])

@@ -14,7 +14,7 @@ import { pause } from './pause.ts'
  * A leader's hold on the engine: away → open, and from there anew whenever the engine turns out to be another or an
  * older one. Owns the term under which settings are written.
  */
-export interface EngineSession {
+export interface EngineHold {
   /**
    * Writes under this term; at the begin of leading, when it is known whether there is one. Throws
    * StoreUnavailableError, also while no term has begun or when another has.
@@ -28,7 +28,7 @@ export interface EngineSession {
   run(signal: AbortSignal, onOpen: () => void): Promise<void>
 }
 
-export interface EngineSessionParts {
+export interface EngineHoldParts {
   readonly terms: EngineTerms
   readonly record: EngineRecord
   readonly events: EventRecorder
@@ -42,7 +42,7 @@ export const ENGINE_LOOK_MS = 5_000
 /** A term is begun anew this often, so that a copy of Redis from before it is known for an older one. */
 const TERM_RENEWED_MS = 3_600_000
 
-export function createEngineSession(parts: EngineSessionParts): EngineSession {
+export function createEngineHold(parts: EngineHoldParts): EngineHold {
   return new OpenedEngine(parts)
 }
 
@@ -53,8 +53,8 @@ interface OpenTerm {
   readonly sinceMs: number
 }
 
-class OpenedEngine implements EngineSession {
-  readonly #parts: EngineSessionParts
+class OpenedEngine implements EngineHold {
+  readonly #parts: EngineHoldParts
   #open: OpenTerm | null = null
   #loss: EngineLoss | null = null
   /** Over when the first look of this time of leading has ended, well or not. */
@@ -62,7 +62,7 @@ class OpenedEngine implements EngineSession {
   #isFailing = false
   #isSuperseded = false
 
-  constructor(parts: EngineSessionParts) {
+  constructor(parts: EngineHoldParts) {
     this.#parts = parts
   }
 

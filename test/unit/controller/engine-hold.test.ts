@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ENGINE_LOOK_MS, createEngineSession } from '../../../src/controller/engine-session.ts'
+import { ENGINE_LOOK_MS, createEngineHold } from '../../../src/controller/engine-hold.ts'
 import { LOSS_SHOWN_MS } from '../../../src/controller/engine-loss.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { RecordedEngine } from '../../../src/ports/engine-record.ts'
@@ -22,7 +22,7 @@ function setUp(recorded: RecordedEngine | null = null) {
     if (engine.isAway) throw new StoreUnavailableError('the test took it away')
   }
   const { compiler } = createMemoryEngine()
-  const session = createEngineSession({
+  const hold = createEngineHold({
     terms: {
       facts: async () => {
         answers()
@@ -51,15 +51,14 @@ function setUp(recorded: RecordedEngine | null = null) {
   let opened = 0
   const lead = () => {
     const term = new AbortController()
-    const over = session.run(term.signal, () => void (opened += 1))
+    const over = hold.run(term.signal, () => void (opened += 1))
     return { end: () => term.abort(), over }
   }
-  return { clock, session, engine, record, events, losses, lead, opened: () => opened }
+  return { clock, hold, engine, record, events, losses, lead, opened: () => opened }
 }
 
 const known = (facts: EngineFacts): RecordedEngine => ({ ...facts, loss: null })
-const write = (world: ReturnType<typeof setUp>) =>
-  world.session.write((compiler) => compiler.removeTeam('shop'))
+const write = (world: ReturnType<typeof setUp>) => world.hold.write((compiler) => compiler.removeTeam('shop'))
 
 it('begins a term and writes down which engine it is', async () => {
   const world = setUp()
@@ -97,20 +96,20 @@ describe('an engine that is not the one known', () => {
     const world = setUp(known(before))
     world.lead()
     await quiescence()
-    expect(world.session.loss()).toMatchObject({ reason })
+    expect(world.hold.loss()).toMatchObject({ reason })
     expect(world.losses).toEqual([reason])
     expect(world.events).toMatchObject([{ type: 'Warning', reason, regarding: { kind: 'ConfigMap' } }])
     expect(world.engine.begun).toEqual([known(before)])
     expect(world.record.kept).toMatchObject({ installation: 'one', loss: { reason } })
     await world.clock.advance(LOSS_SHOWN_MS)
-    expect(world.session.loss()).toBeNull()
+    expect(world.hold.loss()).toBeNull()
   })
 
   it('by a lower term is none: the leader before began one', async () => {
     const world = setUp(known({ ...FACTS, term: 3 }))
     world.lead()
     await quiescence()
-    expect(world.session.loss()).toBeNull()
+    expect(world.hold.loss()).toBeNull()
   })
 
   it('is found while leading, and everything is compiled anew', async () => {
@@ -120,7 +119,7 @@ describe('an engine that is not the one known', () => {
     world.engine.facts = { ...FACTS, installation: 'two', term: 0 }
     await world.clock.advance(ENGINE_LOOK_MS)
     expect(world.opened()).toBe(2)
-    expect(world.session.loss()).toMatchObject({ reason: 'EngineLost' })
+    expect(world.hold.loss()).toMatchObject({ reason: 'EngineLost' })
   })
 
   it('is told by the next leader too, while it is fresh, without a second event', async () => {
@@ -128,7 +127,7 @@ describe('an engine that is not the one known', () => {
     const world = setUp({ ...FACTS, loss: { reason: 'EngineRestored', at } })
     world.lead()
     await quiescence()
-    expect(world.session.loss()).toMatchObject({ reason: 'EngineRestored' })
+    expect(world.hold.loss()).toMatchObject({ reason: 'EngineRestored' })
     expect(world.events).toEqual([])
   })
 })
@@ -151,7 +150,7 @@ it('a write that another term has overtaken fails, and a new term is begun at th
   const world = setUp()
   world.lead()
   await quiescence()
-  const overtaken = world.session.write(async () => ({ status: 'superseded' as const }))
+  const overtaken = world.hold.write(async () => ({ status: 'superseded' as const }))
   await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
   await world.clock.advance(ENGINE_LOOK_MS)
   expect(world.engine.begun).toHaveLength(2)
