@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { stringify } from 'yaml'
 import { plainManifests } from '../../scripts/plain-manifests.ts'
-import { helmObstacle, renderChart } from '../support/chart.ts'
+import { helm, helmObstacle, renderChart } from '../support/chart.ts'
 import { type AnyObject, documentsOf, newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -145,7 +145,7 @@ describe('rights', () => {
 
 describe('the plain manifests', () => {
   test('are what the chart makes', async () => {
-    const stale = [...(await plainManifests(ROOT))].filter(
+    const stale = [...(await plainManifests(ROOT, helm))].filter(
       ([path, text]) => readFileSync(`${ROOT}${path}`, 'utf8') !== text,
     )
     expect(stale.map(([path]) => path)).toEqual([])
