@@ -11,7 +11,7 @@ import { subscribeToWakeHints } from '../redis/wake-hints.ts'
 import type { ControllerSettings } from '../settings/role-settings.ts'
 import type { ReadinessCheck } from '../telemetry/ops-server.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
-import { openEngine } from './engine-part.ts'
+import { endWithInstallation, openEngine } from './engine-part.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
 import { redisCheck, type Telemetry } from './telemetry-part.ts'
@@ -111,6 +111,7 @@ class OpenedLater implements LateEngine {
 async function openParts(settings: ControllerSettings, role: Role): Promise<LateEngine> {
   const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
   const { store, box } = await openEngine(settings, { ...role, commandTimeoutMs })
+  await endWithInstallation(store, role.lifecycle)
   const listener = await connectRedis({
     url: settings.redisUrl,
     redisCa: settings.redisCa,
