@@ -133,13 +133,17 @@ describe('rights', () => {
 
   test('of all namespaces are those that were agreed', async () => {
     const rights = rightsIn(await renderChart())
-    await expect(stringify(rights, { singleQuote: true })).toMatchFileSnapshot('golden/rights-of-all-namespaces.yaml')
+    await expect(stringify(rights, { singleQuote: true })).toMatchFileSnapshot(
+      'golden/rights-of-all-namespaces.yaml',
+    )
   })
 
   test('of some namespaces are Roles alone, those that were agreed', async () => {
     const rights = rightsIn(await renderChart({ set: ['watchNamespaces={shop,mail}'] }))
     expect(rights.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([])
-    await expect(stringify(rights, { singleQuote: true })).toMatchFileSnapshot('golden/rights-of-some-namespaces.yaml')
+    await expect(stringify(rights, { singleQuote: true })).toMatchFileSnapshot(
+      'golden/rights-of-some-namespaces.yaml',
+    )
   })
 })
 
