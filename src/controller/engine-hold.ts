@@ -57,8 +57,8 @@ class OpenedEngine implements EngineHold {
   readonly #parts: EngineHoldParts
   #open: OpenTerm | null = null
   #loss: EngineLoss | null = null
-  /** Over when the first look of this time of leading has ended, well or not. */
-  #firstLook = Promise.withResolvers<void>()
+  /** Over when the first look of this time of leading has ended, well or not; null = no such time. */
+  #firstLook: PromiseWithResolvers<void> | null = null
   #isFailing = false
   #isSuperseded = false
 
@@ -83,6 +83,7 @@ class OpenedEngine implements EngineHold {
 
   async run(signal: AbortSignal, onOpen: () => void): Promise<void> {
     const { clock, logger } = this.#parts
+    const firstLook = (this.#firstLook = Promise.withResolvers<void>())
     while (!signal.aborted) {
       try {
         if (await this.#look(signal)) onOpen()
@@ -96,17 +97,18 @@ class OpenedEngine implements EngineHold {
         }
         this.#isFailing = true
       }
-      this.#firstLook.resolve()
+      firstLook.resolve()
       await pause(clock, ENGINE_LOOK_MS, signal)
     }
     this.#open = null
-    this.#firstLook.resolve()
-    this.#firstLook = Promise.withResolvers()
+    // A turn that comes to its write only now must fail, not wait: nobody leads again before it has ended.
+    this.#firstLook = null
+    firstLook.resolve()
   }
 
   async #compiler(): Promise<SettingsCompiler> {
-    await this.#firstLook.promise
-    if (this.#open === null) throw new StoreUnavailableError('it has not answered since this leader began')
+    await this.#firstLook?.promise
+    if (this.#open === null) throw new StoreUnavailableError('no term of this leader has begun')
     return this.#open.compiler
   }
 
