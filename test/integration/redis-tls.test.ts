@@ -1,67 +1,58 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, expect, test } from 'vitest'
-import { connectRedis, type RedisConnection } from '../../src/redis/connection.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { StartupError, StoreUnreachableError } from '../../src/domain/errors.ts'
+import { connectRedis } from '../../src/redis/connection.ts'
 import { selfSignedCertificate } from '../support/certificates.ts'
 import { quietLogger } from '../support/quiet.ts'
 import { freePort, startRedis, type TestRedis } from '../support/redis-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'punctual-tls-'))
-const ca = join(folder, 'ca.pem')
-const keyFile = join(folder, 'key.pem')
-const { key, cert } = selfSignedCertificate()
-writeFileSync(ca, cert)
-writeFileSync(keyFile, key)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const path = (name: string) => join(folder, name)
 
-const opened: Array<() => unknown> = []
-afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close()
+let redis: TestRedis
+let url: string
+
+beforeAll(async () => {
+  const { key, cert } = selfSignedCertificate()
+  writeFileSync(path('key.pem'), key)
+  writeFileSync(path('cert.pem'), cert)
+  writeFileSync(path('other.pem'), selfSignedCertificate('other').cert)
+  const port = await freePort()
+  url = `rediss://127.0.0.1:${port}`
+  redis = await startRedis({
+    settings: [
+      ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
+      ...['--tls-cert-file', path('cert.pem'), '--tls-key-file', path('key.pem')],
+    ],
+  })
 })
 
-/** A Redis that is reached by TLS, and by this certificate alone. */
-async function startTlsRedis(cluster: boolean): Promise<{ redis: TestRedis; url: string }> {
-  const port = await freePort()
-  const files = ['--tls-cert-file', ca, '--tls-key-file', keyFile, '--tls-ca-cert-file', ca]
-  // With tls-cluster the nodes name each other's TLS ports.
-  const mode = cluster ? ['--tls-cluster', 'yes'] : []
-  const settings = ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no', ...mode]
-  const redis = await startRedis({ cluster, settings })
-  opened.push(() => redis.stop())
-  return { redis, url: `rediss://127.0.0.1:${port}` }
-}
+afterAll(async () => {
+  await redis.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
 
-async function connect(url: string, redisCa?: string): Promise<RedisConnection> {
-  const options = { url, name: 'test', commandTimeoutMs: 2_000, logger: quietLogger }
-  const connection = await connectRedis({ ...options, ...(redisCa === undefined ? {} : { redisCa }) })
-  opened.push(() => connection.disconnect())
-  return connection
-}
+const connect = (redisCa: string | null) =>
+  connectRedis({ url, redisCa, commandTimeoutMs: 2_000, name: 'test', logger: quietLogger })
+
+test('a server is verified by the authorities of the file', async () => {
+  const connection = await connect(path('cert.pem'))
+  expect(await connection.ping()).toBe('PONG')
+  connection.disconnect()
+})
 
 test.each([
-  ['server', false],
-  ['Cluster', true],
-])('a %s is verified by the authorities of a file', { timeout: 30_000 }, async (_, cluster) => {
-  const { redis, url } = await startTlsRedis(cluster)
-  const connection = await connect(url, ca)
-  await connection.hset('punctual:tls', 'way', 'closed')
-  expect(await redis.client.hget('punctual:tls', 'way')).toBe('closed')
+  ['no file', null],
+  ['the file of another authority', path('other.pem')],
+])('by %s it is not', async (_what, file) => {
+  await expect(connect(file)).rejects.toBeInstanceOf(StoreUnreachableError)
 })
 
-test('a server that nobody vouches for is refused, and the reason told', { timeout: 30_000 }, async () => {
-  const { url } = await startTlsRedis(false)
-  await expect(connect(url)).rejects.toThrow(/Redis does not answer at rediss:.*self-signed certificate/)
-})
-
-test('a file that is not there is told by the name of its setting', async () => {
-  await expect(connect('rediss://127.0.0.1:1', join(folder, 'none.pem'))).rejects.toThrow(
-    /^PUNCTUAL_REDIS_CA cannot be read: ENOENT/,
-  )
-})
-
-test('without TLS the file is not asked for', { timeout: 30_000 }, async () => {
-  const { redis } = await startTlsRedis(false)
-  const connection = await connect(redis.url, join(folder, 'none.pem'))
-  expect(await connection.ping()).toBe('PONG')
+test('a file that cannot be read is said to be so', async () => {
+  const connecting = connect(path('missing.pem'))
+  await expect(connecting).rejects.toThrow('PUNCTUAL_REDIS_CA cannot be read')
+  await expect(connecting).rejects.not.toBeInstanceOf(StoreUnreachableError)
+  await expect(connecting).rejects.toBeInstanceOf(StartupError)
 })
