@@ -7,6 +7,7 @@ import { createLeaseClaim, type Attempt, type LeaseClaim } from './elector-claim
 import type { LeaseStore } from './elector-lease.ts'
 import { pause } from './pause.ts'
 import { createDeadline } from './transport-deadline.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 /**
  * Elects one leader among the processes that share a Lease.
@@ -188,7 +189,8 @@ class LeaseElector implements Elector {
   async #attempt(timeoutMs: number): Promise<Attempt | null> {
     const deadline = createDeadline(this.#options.clock, timeoutMs, [this.#stopping.signal])
     try {
-      const attempt = await Promise.race([this.#claim.attempt(deadline.signal), aborted(deadline.signal)])
+      // Whatever the store does about its signal, the election goes on.
+      const attempt = await unlessAborted(this.#claim.attempt(deadline.signal), deadline.signal)
       this.#complaint = null
       return attempt
     } catch (error) {
@@ -203,7 +205,7 @@ class LeaseElector implements Elector {
     const { clock, logger } = this.#options
     const deadline = createDeadline(clock, RELEASE_TIMEOUT_MS, [])
     try {
-      await Promise.race([this.#claim.release(deadline.signal), aborted(deadline.signal)])
+      await unlessAborted(this.#claim.release(deadline.signal), deadline.signal)
     } catch (error) {
       logger.info('The Lease was not given away; it runs out by itself', { reason: reasonOf(error) })
     } finally {
@@ -231,11 +233,4 @@ class LeaseElector implements Elector {
   #nowMs(): number {
     return this.#options.clock.monotonicMs()
   }
-}
-
-/** Whatever the store does about its signal, the election goes on. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('given up')), { once: true })
-  })
 }
