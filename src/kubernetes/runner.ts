@@ -1,4 +1,10 @@
-import { ResourceApiError, StorageFullError, StoreUnavailableError, reasonOf } from '../domain/errors.ts'
+import {
+  ResourceApiError,
+  StorageFullError,
+  StoreUnavailableError,
+  reasonOf,
+  type ResourceApiFault,
+} from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
 import type { Leadership } from '../ports/leadership.ts'
@@ -162,11 +168,14 @@ const PAUSE_MAX_MS: Readonly<Record<Failure, number>> = {
   other: BACKOFF_MAX_MS,
 }
 
+/** Credentials that are not taken are no fault of any resource either: they are read anew. */
+const OUTAGES: ReadonlySet<ResourceApiFault> = new Set(['unavailable', 'too_many', 'unauthorized'])
+
 function failureOf(error: unknown): Failure {
   if (error instanceof StoreUnavailableError || error instanceof StorageFullError) return 'outage'
   if (!(error instanceof ResourceApiError)) return 'other'
   if (error.fault === 'conflict') return 'conflict'
-  return error.fault === 'unavailable' || error.fault === 'too_many' ? 'outage' : 'other'
+  return OUTAGES.has(error.fault) ? 'outage' : 'other'
 }
 
 function askedPauseMs(error: unknown): number {

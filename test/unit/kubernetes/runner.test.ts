@@ -250,6 +250,7 @@ describe('a turn that fails', () => {
   test.each([
     ['Redis', new StoreUnavailableError('no connection')],
     ['the API server', new ResourceApiError('unavailable', 'no answer')],
+    ['whoever knows our token', new ResourceApiError('unauthorized', 'Unauthorized')],
   ])('because %s is away is tried every 30 s at least, and logged once', async (_what, error) => {
     const { pauses, warnings, reconcile, clock } = await timesOf(error, 600_000)
     expect(pauses.at(-1)).toBe(30_000)
