@@ -67,9 +67,11 @@ class OpenedEngine implements EngineHold {
   }
 
   async write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T> {
-    const end = await run(await this.#compiler())
+    const compiler = await this.#compiler()
+    const end = await run(compiler)
     if (!isSuperseded(end)) return end
-    this.#isSuperseded = true
+    // By a term of our own, when another has begun here since.
+    if (this.#open?.compiler === compiler) this.#isSuperseded = true
     throw new StoreUnavailableError('another term has begun')
   }
 

@@ -21,7 +21,6 @@ function setUp(recorded: RecordedEngine | null = null) {
   const answers = (): void => {
     if (engine.isAway) throw new StoreUnavailableError('the test took it away')
   }
-  const { compiler } = createMemoryEngine()
   const hold = createEngineHold({
     terms: {
       facts: async () => {
@@ -32,7 +31,7 @@ function setUp(recorded: RecordedEngine | null = null) {
         answers()
         engine.begun.push(earlier)
         engine.facts = { ...engine.facts, term: Math.max(engine.facts.term, earlier?.term ?? 0) + 1 }
-        return { facts: engine.facts, compiler }
+        return { facts: engine.facts, compiler: createMemoryEngine().compiler }
       },
     },
     record: {
@@ -154,6 +153,20 @@ it('a write that another term has overtaken fails, and a new term is begun at th
   await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
   await world.clock.advance(ENGINE_LOOK_MS)
   expect(world.engine.begun).toHaveLength(2)
+})
+
+it('a write that is overtaken by the next term of the same leader asks for no other one', async () => {
+  const world = setUp()
+  world.lead()
+  await quiescence()
+  const answer = Promise.withResolvers<{ status: 'superseded' }>()
+  const overtaken = world.hold.write(() => answer.promise)
+  await world.clock.advance(3_600_000 + ENGINE_LOOK_MS)
+  answer.resolve({ status: 'superseded' })
+  await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
+  await world.clock.advance(ENGINE_LOOK_MS)
+  expect(world.engine.begun).toHaveLength(2)
+  expect(world.opened()).toBe(1)
 })
 
 it('ends with its time of leading, and knows no term from then on', async () => {
