@@ -6,14 +6,14 @@ import type { Logger } from '../ports/logger.ts'
 import type { QueueCensus } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
-import { queueKey } from '../resources/queue-owner.ts'
+import { placeOfKey, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
 import type { HttpQueue } from './kinds.ts'
 import { pause } from './pause.ts'
 import { BY_QUEUE, type VanishedQueues } from './vanished-queues.ts'
 
 export interface OrphanQueuesParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'isSynced' | 'all' | 'byIndex'>
-  readonly writer: Pick<ResourceWriter<HttpQueue>, 'read'>
+  readonly writer: Pick<ResourceWriter<HttpQueue>, 'read' | 'readAll'>
   readonly census: Pick<QueueCensus, 'page'>
   /** Whether resources of this namespace are ours to look at. */
   readonly isWatched: (namespace: string) => boolean
@@ -38,6 +38,8 @@ export interface OrphanQueues extends VanishedQueues {
 const SEARCH_DELAY_MS = 10_000
 /** After a search that could not be done, or must not. */
 const SEARCH_AGAIN_MS = 300_000
+/** Resources that are asked for at most: one may have been deleted a moment ago. */
+const PROOFS_MAX = 3
 /** So many orphans are removed without a question; above, only as this part of all queues with a resource. */
 export const ORPHANS_FEW = 20
 export const ORPHANS_SHARE = 0.1
@@ -105,9 +107,23 @@ class Orphans implements OrphanQueues {
       logger.error('Queues without a resource are left alone', { queues: orphans.length, reason: doubt })
       return false
     }
-    this.#doomed = new Set(orphans)
-    for (const key of orphans) enqueue(key)
+    const doomed = await this.#unknownToServer(orphans)
+    metrics.orphanQueues(doomed.length)
+    this.#doomed = new Set(doomed)
+    for (const key of doomed) enqueue(key)
     return true
+  }
+
+  /**
+   * The view may be minutes behind, in whoever leads only now more than in whoever has put the queue in force: what
+   * it does not show yet must not cost the jobs. Throws ResourceApiError.
+   */
+  async #unknownToServer(orphans: readonly ObjectKey[]): Promise<readonly ObjectKey[]> {
+    const known = new Set<ObjectKey>()
+    for (const namespace of new Set(orphans.map((key) => placeOfKey(key).team))) {
+      for (const queue of await this.#parts.writer.readAll(namespace)) known.add(queueKeyOf(queue))
+    }
+    return orphans.filter((key) => !known.has(key))
   }
 
   async #find(signal: AbortSignal): Promise<{ orphans: readonly ObjectKey[]; kept: number }> {
@@ -135,15 +151,18 @@ class Orphans implements OrphanQueues {
   async #doubtOfView(): Promise<string | null> {
     const { view, writer } = this.#parts
     if (!view.isSynced()) return 'the resources are not all known'
-    const [known] = view.all()
-    if (known === undefined) return 'there is no resource at all'
-    try {
-      const found = await writer.read(known.metadata.namespace, known.metadata.name)
-      return found?.metadata.uid === known.metadata.uid ? null : 'the API server does not have what was seen'
-    } catch (error) {
-      if (error instanceof ResourceApiError) return reasonOf(error)
-      throw error
+    let doubt = 'there is no resource at all'
+    for (const known of Iterator.from(view.all()).take(PROOFS_MAX)) {
+      try {
+        const found = await writer.read(known.metadata.namespace, known.metadata.name)
+        if (found?.metadata.uid === known.metadata.uid) return null
+        doubt = 'the API server does not have what was seen'
+      } catch (error) {
+        if (!(error instanceof ResourceApiError)) throw error
+        doubt = reasonOf(error)
+      }
     }
+    return doubt
   }
 }
 

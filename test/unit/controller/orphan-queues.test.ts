@@ -17,7 +17,7 @@ function setUp(queues: ReadonlyArray<{ team?: string; name: string; isPushed?: b
     indexes: QUEUE_INDEXES,
     defaults: QUEUE_DEFAULTS,
   })
-  const state = { isSynced: true, fault: null as Error | null, found: 0 }
+  const state = { isSynced: true, fault: null as Error | null, found: 0, notYetSeen: '' }
   const census: Pick<QueueCensus, 'page'> = {
     // One queue a page: the orphans must follow the cursor to the end.
     page: async (cursor) => {
@@ -29,10 +29,17 @@ function setUp(queues: ReadonlyArray<{ team?: string; name: string; isPushed?: b
     },
   }
   const enqueued: string[] = []
-  const writer = { read: kind.writer.read }
+  const writer = { read: kind.writer.read, readAll: kind.writer.readAll }
   const orphans = createOrphanQueues({
-    view: { ...kind.view, isSynced: () => state.isSynced },
-    writer: { read: (namespace, name) => writer.read(namespace, name) },
+    view: {
+      ...kind.view,
+      isSynced: () => state.isSynced,
+      byIndex: (index, key) => (state.notYetSeen === key ? [] : kind.view.byIndex(index, key)),
+    },
+    writer: {
+      read: (namespace, name) => writer.read(namespace, name),
+      readAll: (namespace) => writer.readAll(namespace),
+    },
     census,
     isWatched: (namespace) => namespace === 'shop',
     enqueue: (key) => void enqueued.push(key),
@@ -109,6 +116,28 @@ describe('removes nothing', () => {
     expect(world.enqueued).toEqual([])
   })
 
+  it('that the API server has and the view does not show yet', async () => {
+    const world = setUp([{ name: 'new' }, { name: 'lost' }, { name: 'kept' }])
+    world.kind.put('shop/kept', {})
+    world.kind.put('shop/any', { queueName: 'new' })
+    world.state.notYetSeen = 'shop/new'
+    await world.request()
+    expect(world.enqueued).toEqual(['shop/lost'])
+    expect(world.orphans.takeDoomed('shop/new')).toBe(false)
+    expect(world.state.found).toBe(1)
+  })
+
+  it('when the API server does not answer for their namespace', async () => {
+    const world = setUp([{ name: 'lost' }, { name: 'kept' }])
+    world.kind.put('shop/kept', {})
+    world.writer.readAll = () => Promise.reject(new ResourceApiError('unavailable', 'no answer'))
+    await world.request()
+    expect(world.enqueued).toEqual([])
+    world.writer.readAll = world.kind.writer.readAll
+    await world.clock.advance(300_000 + SOON_MS)
+    expect(world.enqueued).toEqual(['shop/lost'])
+  })
+
   it('when so many at once are rather a mistake, and looks again later', async () => {
     const lost = many(ORPHANS_FEW + 1, 'lost')
     const world = setUp([{ name: 'kept' }, ...lost])
@@ -128,6 +157,16 @@ it('removes a few of many, though they are more than a few', async () => {
   for (const { name } of kept) world.kind.put(`shop/${name}`, {})
   await world.request()
   expect(world.enqueued).toHaveLength(25)
+})
+
+it('asks for another resource when the first was deleted a moment ago', async () => {
+  const world = setUp([{ name: 'a' }, { name: 'b' }, { name: 'lost' }])
+  world.kind.put('shop/a', {})
+  world.kind.put('shop/b', {})
+  const { read } = world.kind.writer
+  world.writer.read = async (namespace, name) => (name === 'a' ? null : read(namespace, name))
+  await world.request()
+  expect(world.enqueued).toEqual(['shop/lost'])
 })
 
 it('tries again when Redis did not answer, and ends with its term', async () => {
