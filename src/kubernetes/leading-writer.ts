@@ -21,11 +21,11 @@ export function writeWhileLeading<T extends KubeObject>(
     }
   return {
     read: (namespace, name) => writer.read(namespace, name),
+    readAll: (namespace) => writer.readAll(namespace),
     create: leading(writer.create.bind(writer)),
     patchSpec: leading(writer.patchSpec.bind(writer)),
     applyStatus: leading(writer.applyStatus.bind(writer)),
     setFinalizer: leading(writer.setFinalizer.bind(writer)),
-    annotate: leading(writer.annotate.bind(writer)),
     remove: leading(writer.remove.bind(writer)),
   }
 }

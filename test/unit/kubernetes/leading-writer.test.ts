@@ -17,11 +17,11 @@ function setUp() {
     }
   const inner: ResourceWriter<KubeObject> = {
     read: noted('read', OBJECT),
+    readAll: noted('readAll', [OBJECT]),
     create: noted('create', OBJECT),
     patchSpec: noted('patchSpec', OBJECT),
     applyStatus: noted('applyStatus', OBJECT),
     setFinalizer: noted('setFinalizer', OBJECT),
-    annotate: noted('annotate', OBJECT),
     remove: noted('remove', undefined),
   }
   let isLeader = true
@@ -31,7 +31,6 @@ function setUp() {
     () => writer.patchSpec(REF, {}, null),
     () => writer.applyStatus(REF, {}),
     () => writer.setFinalizer(OBJECT, 'punctual.dev/queue', true),
-    () => writer.annotate(REF, {}),
     () => writer.remove(REF),
   ]
   return { calls, writer, writes, lose: () => (isLeader = false) }
@@ -40,14 +39,7 @@ function setUp() {
 test('a leader writes as ever', async () => {
   const { calls, writes } = setUp()
   for (const write of writes) await write()
-  expect(calls).toEqual([
-    'create(1)',
-    'patchSpec(3)',
-    'applyStatus(2)',
-    'setFinalizer(3)',
-    'annotate(2)',
-    'remove(1)',
-  ])
+  expect(calls).toEqual(['create(1)', 'patchSpec(3)', 'applyStatus(2)', 'setFinalizer(3)', 'remove(1)'])
 })
 
 test('who leads no more writes nothing, and may read', async () => {
@@ -56,4 +48,5 @@ test('who leads no more writes nothing, and may read', async () => {
   for (const write of writes) await expect(write()).rejects.toMatchObject({ fault: 'unavailable' })
   expect(calls).toEqual([])
   expect(await writer.read('default', 'q')).toBe(OBJECT)
+  expect(await writer.readAll('default')).toEqual([OBJECT])
 })
