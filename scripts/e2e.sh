@@ -84,6 +84,8 @@ nodes:
   - role: control-plane
     extraPortMappings:
       - {containerPort: $NODE_PORT, hostPort: $port, listenAddress: 127.0.0.1}
+  # Pods run here: what a pod and its own node say to each other no network policy filters, and the API server is there.
+  - role: worker
 YAML
   # Names are resolved some seconds after the node is ready.
   kubectl --kubeconfig "$kubeconfig" --namespace kube-system rollout status deployment/coredns --timeout "${READY_SECONDS}s" >&2

@@ -35,7 +35,8 @@ test('a job pushed by curl through the Service arrives, and kubectl shows its qu
     '--for=condition=Ready',
     '--timeout=60s',
   )
-  const shown = await cluster.kubectl(...inNamespace, 'get', 'hq', metadata.name)
-
-  expect(shown).toMatch(/^NAME +READY +ACTIVE +LIMIT +PENDING +RUNNING +DEAD .*\n\S+ +True +true +0 +0 +0 /)
+  // Counts are written once in a while, not with the condition.
+  await expect
+    .poll(() => cluster.kubectl(...inNamespace, 'get', 'hq', metadata.name), { timeout: 60_000 })
+    .toMatch(/^NAME +READY +ACTIVE +LIMIT +PENDING +RUNNING +DEAD .*\n\S+ +True +true +0 +0 +0 /)
 })

@@ -12,6 +12,8 @@ import {
 import { until } from './until.ts'
 
 const COMMAND_TIMEOUT_MS = 120_000
+/** A scenario may come right after one that took the API server away: watches return within their pause. */
+const IN_FORCE_TIMEOUT_MS = 60_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 /** Where the chart is installed; the first token belongs to the team of this name. */
@@ -66,9 +68,8 @@ export function openKindCluster(access: Omit<KindAccess, 'firstJobSeconds'>): Ki
     applyQueue: async (name, spec) => {
       const queue = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', metadata: { name }, spec }
       await kubernetes.apply(JSON.stringify(queue), { namespace: RELEASE_NAMESPACE })
-      await until(`${name} is in force`, async () =>
-        isReady(await kubernetes.send('GET', `${queues}/${name}`)),
-      )
+      const inForce = async () => isReady(await kubernetes.send('GET', `${queues}/${name}`))
+      await until(`${name} is in force`, inForce, IN_FORCE_TIMEOUT_MS)
     },
     executors: async () => {
       const path = `/apis/apps/v1/namespaces/${RELEASE_NAMESPACE}/deployments/punctual-executor`

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
+import { until } from '../support/until.ts'
+
+const CONNECT_TIMEOUT_MS = 3000
+
+const cluster = openKindCluster(inject('kindAccess'))
+
+/** From inside a pod, past the egress guard of the program: what the network itself lets through. */
+async function reaches(namespace: string, workload: string, host: string, port: number): Promise<boolean> {
+  const program = `
+    const socket = require('node:net').connect({ host: '${host}', port: ${port}, timeout: ${CONNECT_TIMEOUT_MS} })
+    const end = (word) => { console.log(word); process.exit() }
+    socket.on('connect', () => end('reached')).on('timeout', () => end('timeout')).on('error', (error) => end(error.code))`
+  const word = await cluster.kubectl('-n', namespace, 'exec', workload, '--', 'node', '--eval', program)
+  return word.trim() === 'reached'
+}
+
+const fromExecutor = (host: string, port: number) =>
+  reaches(RELEASE_NAMESPACE, 'deployment/punctual-executor', host, port)
+const fromElsewhere = (host: string, port: number) => reaches('targets', 'deployment/target', host, port)
+
+beforeAll(async () => {
+  // Calls that take long keep an executor up.
+  await cluster.punctual.push({ queue: 'long', url: cluster.target.url('long', { delayMs: 25_000 }) })
+  await until('an executor is ready', async () => (await cluster.executors()).ready > 0, 60_000)
+})
+
+afterAll(() => cluster.close())
+
+test('an executor reaches its target and nothing else of the cluster', async () => {
+  const apiServer = await cluster.kubernetes.send('GET', '/api/v1/namespaces/default/services/kubernetes')
+
+  expect(await fromExecutor('target.targets.svc.cluster.local', 80)).toBe(true)
+  expect(await fromExecutor('punctual-redis', 6379)).toBe(true)
+  expect(await fromExecutor(String(apiServer.spec?.['clusterIP']), 443)).toBe(false)
+  expect(await fromExecutor('169.254.169.254', 80)).toBe(false)
+  expect(await fromExecutor('punctual-api', 80)).toBe(false)
+})
+
+test('nobody but our own pods reaches Redis', async () => {
+  const redis = `punctual-redis.${RELEASE_NAMESPACE}.svc.cluster.local`
+
+  expect(await fromElsewhere(`punctual-api.${RELEASE_NAMESPACE}.svc.cluster.local`, 80)).toBe(true)
+  expect(await fromElsewhere(redis, 6379)).toBe(false)
+})
