@@ -54,7 +54,7 @@ const TELL_AFTER_MS = 1
  */
 class QueueReconciler implements Reconciler {
   readonly #parts: QueueReconcilerParts
-  readonly #failingSinceMs = new Map<ObjectKey, number>()
+  readonly #failing = new Map<ObjectKey, { readonly uid: string; readonly sinceMs: number }>()
   readonly #released = new Map<ObjectKey, string>()
   readonly #untold = new Set<ObjectKey>()
 
@@ -80,8 +80,12 @@ class QueueReconciler implements Reconciler {
   async #take(key: ObjectKey, step: QueueStep, wasReleased: boolean): Promise<number | null> {
     if (step.kind === 'apply') return this.#apply(key, step)
     this.#untold.delete(key)
-    if (step.kind === 'remove') await this.#remove(key, step.owner)
-    else if (step.kind === 'refuse') {
+    if (step.kind === 'remove') {
+      await this.#remove(key, step.owner)
+      return null
+    }
+    this.#failing.delete(key)
+    if (step.kind === 'refuse') {
       await this.#writeStatus(step.owner, { kind: 'refused', problem: step.problem })
     } else if (!wasReleased) await this.#clear(key)
     return null
@@ -105,20 +109,30 @@ class QueueReconciler implements Reconciler {
   }
 
   async #remove(key: ObjectKey, owner: HttpQueue): Promise<void> {
+    const isRemoved = await this.#removeFromEngine(key, owner)
+    await this.#release(key, owner)
+    if (isRemoved) return
+    this.#tellLeftBehind(owner, placeOfKey(key).name)
+    // An orphan from now on.
+    this.#parts.vanished.note(key)
+  }
+
+  /** @returns false when it has failed for too long */
+  async #removeFromEngine(key: ObjectKey, owner: HttpQueue): Promise<boolean> {
     const { team, name } = placeOfKey(key)
     try {
       await this.#inEngine(owner, 'deleting', (compiler) => compiler.removeQueue(team, name))
+      return true
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key)) throw error
-      this.#tellLeftBehind(owner, name)
+      if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key, owner)) throw error
+      return false
     }
-    this.#failingSinceMs.delete(key)
-    await this.#release(key, owner)
   }
 
   async #release(key: ObjectKey, owner: HttpQueue): Promise<void> {
     await unlessGone(() => this.#parts.writer.setFinalizer(owner, QUEUE_FINALIZER, false))
     this.#released.set(key, owner.metadata.uid)
+    this.#failing.delete(key)
   }
 
   /** Without a resource there is nothing to tell that it was meant; so it takes the word of the search for orphans. */
@@ -133,16 +147,18 @@ class QueueReconciler implements Reconciler {
     })
   }
 
-  #isTimeToGiveUp(key: ObjectKey): boolean {
+  #isTimeToGiveUp(key: ObjectKey, { metadata: { uid } }: HttpQueue): boolean {
     const nowMs = this.#parts.clock.monotonicMs()
-    const sinceMs = this.#failingSinceMs.get(key) ?? nowMs
-    this.#failingSinceMs.set(key, sinceMs)
+    const known = this.#failing.get(key)
+    // One of before may have been let go by hand, or by another leader.
+    const sinceMs = known?.uid === uid ? known.sinceMs : nowMs
+    this.#failing.set(key, { uid, sinceMs })
     return nowMs - sinceMs >= REMOVAL_GIVEN_UP_MS
   }
 
   #tellLeftBehind(owner: HttpQueue, queue: string): void {
     const { events, logger, metrics } = this.#parts
-    const note = `Redis has not answered for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its queue and jobs stay in Redis until the controller finds them there.`
+    const note = `Redis has not answered for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its queue and jobs are removed from Redis when it is back.`
     metrics.queueLeftBehind()
     logger.error('A resource is let go without its queue', { team: owner.metadata.namespace, queue })
     events.record({

@@ -172,7 +172,7 @@ describe('a deleted resource', () => {
   })
 
   it('waits for Redis, says so once, and is let go after five minutes', async () => {
-    const { queues, engine, turn, clock, ready, events, state } = await inForce()
+    const { queues, engine, turn, clock, ready, events, state, noted } = await inForce()
     engine.isAway = true
     queues.delete(KEY)
     expect(await turn(KEY)).toBe('failed')
@@ -187,6 +187,20 @@ describe('a deleted resource', () => {
     expect(engine.queues.has(KEY)).toBe(true)
     expect(events).toMatchObject([{ type: 'Warning', reason: 'JobsLeftBehind' }])
     expect(state.leftBehind).toBe(1)
+    expect(noted).toEqual([KEY])
+  })
+
+  it('waits anew for a successor of one that was let go by hand', async () => {
+    const { queues, engine, clock, turn } = await inForce()
+    queues.delete(KEY)
+    engine.isAway = true
+    await turn(KEY)
+    queues.force(KEY)
+    queues.put(KEY, {}, { finalizers: [QUEUE_FINALIZER] })
+    await clock.advance(REMOVAL_GIVEN_UP_MS)
+    queues.delete(KEY)
+    expect(await turn(KEY)).toBe('failed')
+    expect(queues.get(KEY)).toBeDefined()
   })
 })
 
