@@ -33,7 +33,7 @@ async function metrics(opsUrl: string): Promise<string> {
 const pushLater = (world: ControllerWorld, queue: string) =>
   world.engine.intake.push(newJob({ team: world.namespace, queue, start: { delaySeconds: 3600 } }))
 
-describe.concurrent('a controller', () => {
+describe.concurrent('a controller', { timeout: 180_000 }, () => {
   test('counts are written when they change, and nothing when they do not', () =>
     inWorld(async (world) => {
       const { opsUrl } = await world.start()
