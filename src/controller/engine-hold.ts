@@ -126,13 +126,17 @@ class OpenedEngine implements EngineHold {
     return !isSame
   }
 
-  /** The record is written last: should we die before, the next leader finds the same loss. */
+  /**
+   * A loss is written down before the term that hides it, the term after it: should we die in between, the next leader
+   * finds the loss again, or its record.
+   */
   async #begin(found: EngineFacts): Promise<void> {
     const { terms, record, clock } = this.#parts
     const recorded = await record.read()
     const reason = recorded === null ? null : lossBetween(recorded, found)
     const loss =
       reason === null ? (recorded?.loss ?? null) : { reason, at: new Date(clock.wallMs()).toISOString() }
+    if (recorded !== null && reason !== null) await record.write({ ...recorded, loss })
     const { facts, compiler } = await terms.begin(recorded)
     const regarding = await record.write({ ...facts, loss })
     this.#isSuperseded = false

@@ -16,7 +16,7 @@ function setUp(recorded: RecordedEngine | null = null) {
   const clock = createFakeClock()
   const events: ResourceEvent[] = []
   const losses: string[] = []
-  const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null> }
+  const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null>, diesAtBegin: '' }
   const record = { kept: recorded, writes: 0 }
   const answers = (): void => {
     if (engine.isAway) throw new StoreUnavailableError('the test took it away')
@@ -29,8 +29,10 @@ function setUp(recorded: RecordedEngine | null = null) {
       },
       begin: async (earlier = null) => {
         answers()
+        if (engine.diesAtBegin === 'before') throw new Error('it died')
         engine.begun.push(earlier)
         engine.facts = { ...engine.facts, term: Math.max(engine.facts.term, earlier?.term ?? 0) + 1 }
+        if (engine.diesAtBegin === 'after') throw new Error('it died')
         return { facts: engine.facts, compiler: createMemoryEngine().compiler }
       },
     },
@@ -120,6 +122,21 @@ describe('an engine that is not the one known', () => {
     expect(world.opened()).toBe(2)
     expect(world.hold.loss()).toMatchObject({ reason: 'EngineLost' })
   })
+
+  it.each([['before'], ['after']])(
+    'is known to the next leader when this one dies %s its term',
+    async (when) => {
+      const world = setUp(known({ ...FACTS, term: 9 }))
+      world.engine.diesAtBegin = when
+      world.lead()
+      await quiescence()
+      const next = setUp(world.record.kept)
+      next.engine.facts = world.engine.facts
+      next.lead()
+      await quiescence()
+      expect(next.hold.loss()).toMatchObject({ reason: 'EngineRestored' })
+    },
+  )
 
   it('is told by the next leader too, while it is fresh, without a second event', async () => {
     const at = new Date(1_800_000_000_000 - 60_000).toISOString()
