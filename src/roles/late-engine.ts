@@ -8,11 +8,10 @@ import { connectRedis } from '../redis/connection.ts'
 import { createEngineTerms } from '../redis/engine-terms.ts'
 import { createQueueCensus } from '../redis/queue-census.ts'
 import { subscribeToWakeHints } from '../redis/wake-hints.ts'
-import type { ControllerSettings } from '../settings/role-settings.ts'
 import type { ReadinessCheck } from '../telemetry/ops-server.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { endWithInstallation, openEngine } from './engine-part.ts'
-import type { Lifecycle } from './lifecycle.ts'
+import { createLifecycle, type Lifecycle } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
 import { redisCheck, type Telemetry } from './telemetry-part.ts'
 
@@ -30,19 +29,37 @@ export interface LateEngine {
 
 const OPEN_AGAIN_MS = 2_000
 
+type LateEngineSettings = Parameters<typeof openEngine>[0]
+
 type Role = { readonly name: string; readonly telemetry: Telemetry; readonly lifecycle: Lifecycle }
 
 /** @throws StartupError when Redis answers and is not one to work with */
-export async function openLateEngine(settings: ControllerSettings, role: Role): Promise<LateEngine> {
+export async function openLateEngine(settings: LateEngineSettings, role: Role): Promise<LateEngine> {
   const { logger } = role.telemetry
   const engine = new OpenedLater()
-  const open = async (): Promise<void> => engine.opened(await openParts(settings, role))
   let cancel = (): void => undefined
+  let opened: Lifecycle | null = null
   let isStopped = false
-  role.lifecycle.onStop('late engine', () => {
+  // Whenever it was opened, it is stopped after all that uses it.
+  role.lifecycle.onStop('late engine', async () => {
     isStopped = true
     cancel()
+    await opened?.stop()
   })
+
+  async function open(): Promise<void> {
+    // Of this attempt alone: what it has opened when it fails is closed again.
+    const lifecycle = createLifecycle(logger, {
+      signal: new AbortController().signal,
+      fail: role.lifecycle.fail,
+    })
+    try {
+      engine.opened(await openParts(settings, { ...role, lifecycle }))
+      opened = lifecycle
+    } finally {
+      if (opened === null || isStopped) await lifecycle.stop()
+    }
+  }
 
   function openLater(): void {
     if (isStopped) return
@@ -108,7 +125,7 @@ class OpenedLater implements LateEngine {
   }
 }
 
-async function openParts(settings: ControllerSettings, role: Role): Promise<LateEngine> {
+async function openParts(settings: LateEngineSettings, role: Role): Promise<LateEngine> {
   const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
   const { store, box } = await openEngine(settings, { ...role, commandTimeoutMs })
   await endWithInstallation(store, role.lifecycle)
