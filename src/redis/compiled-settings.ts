@@ -79,8 +79,9 @@ class RefreshedSettings implements CompiledSettings {
       throw new Error('Redis has lost them')
     }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
-    this.#teams = new Map(teamsOf(teams).map(([team, value]) => [team, openTeam(box, team, value)]))
+    // First: a team whose secrets cannot be opened must not keep a revoked token in force.
     this.#tokens = teamsByToken(tokens)
+    this.#teams = new Map(teamsOf(teams).map(([team, value]) => [team, openTeam(box, team, value)]))
     this.#versions = versions
   }
 

@@ -126,6 +126,10 @@ test('a secret that another key has sealed is told in one sentence, and once whi
   const sentence =
     'The signing secrets of team team-c in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.'
   await expect(reader.refresh()).rejects.toThrow(sentence)
+  expect(reader.teamOf('token-b-01234567890')).toBe('team-b')
+  await compiler.removeToken('team-b', 'first')
+  await expect(reader.refresh()).rejects.toThrow(sentence)
+  expect(reader.teamOf('token-b-01234567890')).toBeNull()
   for (let looks = 0; looks < 3; looks += 1) {
     await clock.advance(800)
     await until('the next look is planned', () => clock.timers > 0)
