@@ -8,7 +8,7 @@ import type { ObjectRef } from '../ports/kube-object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CompileEnd, EngineFacts, EngineTerms, SettingsCompiler } from '../ports/settings-compiler.ts'
 import { isFresh, lossBetween, type EngineLoss } from './engine-loss.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 
 /**
  * A leader's hold on the engine: away → open, and from there anew whenever the engine turns out to be another or an

@@ -8,7 +8,7 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { placeOfKey, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
 import type { HttpQueue } from './kinds.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { BY_QUEUE, type VanishedQueues } from './vanished-queues.ts'
 
 export interface OrphanQueuesParts {

@@ -9,7 +9,7 @@ import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { ORIGIN_LABEL, PUSH_ORIGIN, queueKey } from '../resources/queue-owner.ts'
 import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
 import { refOf, type HttpQueue } from './kinds.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { BY_QUEUE } from './vanished-queues.ts'
 
 export interface PushedQueuesParts {

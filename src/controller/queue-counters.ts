@@ -8,7 +8,7 @@ import type { CensusEntry, QueueCensus } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import { ownerOf, placeOfKey, queueKeyOf } from '../resources/queue-owner.ts'
 import type { HttpQueue } from './kinds.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { BY_QUEUE } from './vanished-queues.ts'
 
 export interface QueueCountersParts {

@@ -5,7 +5,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { ReconcileMetrics } from '../ports/reconcile-metrics.ts'
 import { createLeaseClaim, type Attempt, type LeaseClaim } from './elector-claim.ts'
 import type { LeaseStore } from './elector-lease.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { createDeadline } from './transport-deadline.ts'
 import { unlessAborted } from './unless-aborted.ts'
 

@@ -11,7 +11,7 @@ import type { HttpQueueSpec } from '../resources/generated/kinds.ts'
 import { ORIGIN_LABEL, ownerOf, PUSH_ORIGIN, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
 import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
 import { settingsOfSpec, specOfSettings } from '../resources/queue-spec.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 
 interface HttpQueue extends KubeObject {
   readonly spec: HttpQueueSpec
@@ -135,7 +135,7 @@ async function untilTrue(clock: Clock, look: () => Promise<boolean>): Promise<bo
   for (;;) {
     if (await look()) return true
     if (clock.monotonicMs() >= untilMs) return false
-    await pause(clock, IN_FORCE_LOOK_MS, new AbortController().signal)
+    await pause(clock, IN_FORCE_LOOK_MS)
   }
 }
 

@@ -13,7 +13,7 @@ import { RETRY_PAUSE_MS_MAX, WATCHES_BARREN_MAX, WATCH_SHORT_MS } from './bounds
 import { listObjects } from './reflector-list.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
 import { watchObjects, type WatchStory } from './reflector-watch.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { createRetryPause, type RetryPause } from './retry-pause.ts'
 
 export class Reflector<T extends KubeObject> {

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import { errorOfAnswer, errorOfSilence, type ApiAnswer } from './api-errors.ts'
 import { REQUEST_TIMEOUT_MS, TRIES_MAX } from './bounds.ts'
 import type { ClusterConfig } from './cluster-config.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { createRequestBucket, type RequestBucket } from './transport-bucket.ts'
 import { createDeadline, type Deadline } from './transport-deadline.ts'
 import {

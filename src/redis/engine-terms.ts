@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { STORE_DEADLINE_MS } from '../domain/limits.ts'
+import { pause } from '../domain/pause.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EngineFacts, EngineTerms, IdFloor } from '../ports/settings-compiler.ts'
 import type { Engine } from './engine.ts'
@@ -56,7 +57,7 @@ export async function untilLed(
   for (let isTold = false; !signal.aborted; isTold = true) {
     if (await isLed(engine)) return
     if (!isTold) engine.logger.info('Waiting for the controller: none has led this engine yet')
-    await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve))
+    await pause(clock, LOOK_MS, signal)
   }
 }
 
