@@ -1,4 +1,5 @@
 import { reasonOf, ResourceApiError } from '../domain/errors.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ControllerMetrics } from '../ports/controller-metrics.ts'
 import type { EventRecorder } from '../ports/event-recorder.ts'
@@ -7,7 +8,7 @@ import type { QueueCensus, QueuePlace } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { ORIGIN_LABEL, PUSH_ORIGIN, queueKey } from '../resources/queue-owner.ts'
-import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
+import { pushedQueueResource } from '../resources/queue-manifest.ts'
 import { refOf, type HttpQueue } from './kinds.ts'
 import { pause } from '../domain/pause.ts'
 import { BY_QUEUE } from './vanished-queues.ts'
@@ -130,14 +131,10 @@ class Importer implements PushedQueues {
   }
 
   /** The name follows from the queue's, so a resource made a moment ago, not seen yet, is not made twice. */
-  async #create({ team, name }: QueuePlace): Promise<void> {
-    const metadata = {
-      name: nameOfPushedQueue(name),
-      namespace: team,
-      labels: { [ORIGIN_LABEL]: PUSH_ORIGIN },
-    }
+  async #create(place: QueuePlace): Promise<void> {
+    const { team, name } = place
     try {
-      await this.#parts.writer.create({ metadata, spec: { queueName: name } })
+      await this.#parts.writer.create(pushedQueueResource(place, DEFAULT_QUEUE_SETTINGS))
     } catch (error) {
       if (!(error instanceof ResourceApiError)) throw error
       const isNamespace = error.fault === 'forbidden' || error.fault === 'not_found'

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { EditRefusedError, ResourceApiError } from '../domain/errors.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeObject, ObjectRef } from '../ports/kube-object.ts'
@@ -8,8 +7,8 @@ import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { HttpQueueSpec } from '../resources/generated/kinds.ts'
-import { ORIGIN_LABEL, ownerOf, PUSH_ORIGIN, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
-import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
+import { ownerOf, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
+import { pushedQueueResource } from '../resources/queue-manifest.ts'
 import { settingsOfSpec, specOfSettings } from '../resources/queue-spec.ts'
 import { pause } from '../domain/pause.ts'
 
@@ -92,32 +91,20 @@ async function patch(
 
 async function make(
   parts: QueueEditorParts,
-  { team, name, settings }: Queue,
+  queue: Queue,
   change: Partial<QueueSettings>,
 ): Promise<QueueSettings> {
-  const metadata = {
-    name: nameOfPushedQueue(name),
-    namespace: team,
-    labels: { [ORIGIN_LABEL]: PUSH_ORIGIN },
-  }
-  const spec = { queueName: name, ...specOfSettings(changedOnly({ ...settings, ...change })) }
+  const { team, name } = queue
+  const resource = pushedQueueResource(queue, { ...queue.settings, ...change })
   try {
-    return settingsOfSpec((await parts.writer.create({ metadata, spec })).spec)
+    return settingsOfSpec((await parts.writer.create(resource)).spec)
   } catch (error) {
     if (!(error instanceof ResourceApiError) || error.fault !== 'conflict') throw error
     // The controller was faster, and the view is behind.
-    const found = await parts.writer.read(team, metadata.name)
+    const found = await parts.writer.read(team, resource.metadata.name)
     if (found === null || queueKeyOf(found) !== queueKey(team, name)) throw error
     return patch(parts, found, change)
   }
-}
-
-/** Settings that are the defaults are left to them. */
-function changedOnly(settings: QueueSettings): Partial<QueueSettings> {
-  const changed = Object.entries(settings).filter(
-    ([name, value]) => !isDeepStrictEqual(value, DEFAULT_QUEUE_SETTINGS[name as keyof QueueSettings]),
-  )
-  return Object.fromEntries(changed) as Partial<QueueSettings>
 }
 
 /** The queue once the engine has it as written; after a while, as written. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Document, isAlias, isMap, isScalar, isSeq } from 'yaml'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
-import { specOfSettings } from './queue-spec.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN } from './queue-owner.ts'
+import { newQueueSpec, specOfSettings } from './queue-spec.ts'
 import { API_VERSION } from './resource.ts'
 import { isBlank, parseManifest } from './yaml-documents.ts'
 
@@ -21,6 +21,21 @@ export function nameOfPushedQueue(queueName: string): string {
   return `${slug === '' ? 'queue' : slug}-${hash}`
 }
 
+/** The HttpQueue of a queue that a push has made. Its name follows from the queue's, so that it is not made twice. */
+export function pushedQueueResource(
+  { team, name }: { readonly team: string; readonly name: string },
+  settings: QueueSettings,
+) {
+  return {
+    metadata: {
+      name: nameOfPushedQueue(name),
+      namespace: team,
+      labels: { [ORIGIN_LABEL]: PUSH_ORIGIN },
+    },
+    spec: newQueueSpec(name, settings),
+  }
+}
+
 /**
  * A manifest of one queue. Settings that are the defaults are left out.
  * @param namespace null = the folder's own team
@@ -30,17 +45,14 @@ export function newQueueManifest(
   namespace: string | null,
   settings: QueueSettings,
 ): string {
-  const changed = Object.entries(settings).filter(
-    ([name, value]) => !isSame(value, DEFAULT_QUEUE_SETTINGS[name as keyof QueueSettings]),
-  )
   const manifest = new Document({
     apiVersion: API_VERSION,
     kind: 'HttpQueue',
     metadata: { name: nameOfPushedQueue(queueName), ...(namespace === null ? {} : { namespace }) },
-    spec: { queueName },
+    spec: {},
   })
-  const fields = specOfSettings(Object.fromEntries(changed) as Partial<QueueSettings>)
-  for (const [field, value] of Object.entries(fields)) setField(manifest, field, value)
+  const spec = newQueueSpec(queueName, settings)
+  for (const [field, value] of Object.entries(spec)) setField(manifest, field, value)
   return manifest.toString(STYLE)
 }
 
@@ -121,8 +133,4 @@ function editJson(text: string, change: object): string | null {
   if (manifest === null) return null
   const spec = { ...(manifest.spec as object | null), ...change }
   return `${JSON.stringify({ ...manifest, spec }, null, 2)}\n`
-}
-
-function isSame(left: unknown, right: unknown): boolean {
-  return JSON.stringify(left) === JSON.stringify(right)
 }

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { SuccessAssertion } from '../domain/assertion.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { CallbackEvents, QueueSettings } from '../domain/queue-settings.ts'
 import type { AssertionSpec, HttpQueueSpec } from './generated/kinds.ts'
 
@@ -38,6 +40,14 @@ export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
     ...(successAssertions === undefined ? {} : { successAssertions: successAssertions.map(specOfAssertion) }),
     ...(callbackEvents === undefined ? {} : { callbackEvents: specOfEvents(callbackEvents) }),
   }
+}
+
+/** The spec of a new queue: its name, and those settings that are not the defaults. */
+export function newQueueSpec(queueName: string, settings: QueueSettings): SpecChange {
+  const changed = Object.entries(settings).filter(
+    ([name, value]) => !isDeepStrictEqual(value, DEFAULT_QUEUE_SETTINGS[name as keyof QueueSettings]),
+  )
+  return { queueName, ...specOfSettings(Object.fromEntries(changed) as Partial<QueueSettings>) }
 }
 
 /** The rules of the CRD have seen to it that the value fits the type. */
