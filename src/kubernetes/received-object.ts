@@ -1,4 +1,4 @@
-import type { KubeObject } from '../ports/kube-object.ts'
+import type { KubeObject, ObjectMeta } from '../ports/kube-object.ts'
 import type { ResourceKind } from './resource-path.ts'
 
 /** The whole manifest once more as text, put there by `kubectl apply`. */
@@ -12,10 +12,14 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
  */
 export function received(json: unknown, { apiVersion, kind }: ResourceKind): KubeObject {
   const { metadata, ...rest } = json as KubeObject & { metadata: { managedFields?: unknown } }
-  const { managedFields: _bulk, ...kept } = metadata
-  // The object is fresh from its text: nobody else sees the change.
-  delete (kept.annotations as Record<string, string> | undefined)?.[LAST_APPLIED]
-  return deepFreeze({ ...rest, apiVersion, kind, metadata: kept })
+  const { managedFields: _bulk, annotations, ...kept } = metadata
+  return deepFreeze({ ...rest, apiVersion, kind, metadata: { ...kept, ...withoutCopy(annotations) } })
+}
+
+function withoutCopy(annotations: ObjectMeta['annotations']): Pick<ObjectMeta, 'annotations'> {
+  if (annotations === undefined) return {}
+  const { [LAST_APPLIED]: _copy, ...others } = annotations
+  return { annotations: others }
 }
 
 function deepFreeze<T>(value: T): T {
