@@ -121,7 +121,7 @@ class OpenedEngine implements EngineHold {
     const isSame = open !== null && !this.#isSuperseded && lossBetween(open.facts, facts) === null
     const isDue = open === null || this.#parts.clock.monotonicMs() - open.sinceMs >= TERM_RENEWED_MS
     if (signal.aborted) return false
-    if (!isSame || isDue) await this.#begin(facts)
+    if (!isSame || isDue) await this.#begin(facts, signal)
     else if (!isDeepStrictEqual(open.facts, facts)) await this.#keep(open, facts)
     return !isSame
   }
@@ -130,9 +130,11 @@ class OpenedEngine implements EngineHold {
    * A loss is written down before the term that hides it, the term after it: should we die in between, the next leader
    * finds the loss again, or its record.
    */
-  async #begin(found: EngineFacts): Promise<void> {
+  async #begin(found: EngineFacts, signal: AbortSignal): Promise<void> {
     const { terms, record, clock } = this.#parts
     const recorded = await record.read()
+    // A term begun now would end that of the next leader.
+    if (signal.aborted) return
     const reason = recorded === null ? null : lossBetween(recorded, found)
     const loss =
       reason === null ? (recorded?.loss ?? null) : { reason, at: new Date(clock.wallMs()).toISOString() }

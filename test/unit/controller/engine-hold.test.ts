@@ -17,7 +17,7 @@ function setUp(recorded: RecordedEngine | null = null) {
   const events: ResourceEvent[] = []
   const losses: string[] = []
   const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null>, diesAtBegin: '' }
-  const record = { kept: recorded, writes: 0 }
+  const record = { kept: recorded, writes: 0, answers: Promise.resolve() }
   const answers = (): void => {
     if (engine.isAway) throw new StoreUnavailableError('the test took it away')
   }
@@ -37,7 +37,10 @@ function setUp(recorded: RecordedEngine | null = null) {
       },
     },
     record: {
-      read: async () => record.kept,
+      read: async () => {
+        await record.answers
+        return record.kept
+      },
       write: async (written) => {
         record.kept = written
         record.writes += 1
@@ -184,6 +187,24 @@ it('a write that is overtaken by the next term of the same leader asks for no ot
   await world.clock.advance(ENGINE_LOOK_MS)
   expect(world.engine.begun).toHaveLength(2)
   expect(world.opened()).toBe(1)
+})
+
+it('begins no term once its time of leading is over', async () => {
+  const world = setUp()
+  const { end, over } = world.lead()
+  end()
+  await over
+  expect(world.engine.begun).toEqual([])
+
+  const answer = Promise.withResolvers<void>()
+  world.record.answers = answer.promise
+  const again = world.lead()
+  await quiescence()
+  again.end()
+  answer.resolve()
+  await again.over
+  expect(world.engine.begun).toEqual([])
+  expect(world.record.writes).toBe(0)
 })
 
 it('ends with its time of leading, and knows no term from then on', async () => {
