@@ -56,7 +56,7 @@ class QueueReconciler implements Reconciler {
   readonly #parts: QueueReconcilerParts
   readonly #failing = new Map<ObjectKey, { readonly uid: string; readonly sinceMs: number }>()
   readonly #released = new Map<ObjectKey, string>()
-  readonly #untold = new Set<ObjectKey>()
+  readonly #untold = new Map<ObjectKey, string>()
 
   constructor(parts: QueueReconcilerParts) {
     this.#parts = parts
@@ -94,13 +94,17 @@ class QueueReconciler implements Reconciler {
   /** Ten thousand statuses take minutes; to put as many queues in force takes seconds. */
   async #apply(key: ObjectKey, step: QueueStep & { kind: 'apply' }): Promise<number | null> {
     const { team, name } = placeOfKey(key)
-    // First, so that whatever happens next, a deletion finds its way to the engine.
-    const owner = await this.#parts.writer.setFinalizer(step.owner, QUEUE_FINALIZER, true)
+    const { uid } = step.owner.metadata
+    const isUntold = this.#untold.get(key) === uid
+    // First, so that whatever happens next, a deletion finds its way to the engine. The view may not show it yet.
+    const owner = isUntold
+      ? step.owner
+      : await this.#parts.writer.setFinalizer(step.owner, QUEUE_FINALIZER, true)
     const end = await this.#inEngine(owner, 'unavailable', (compiler) =>
       compiler.applyQueue(team, name, step.settings),
     )
-    if (!isTold(owner, end.queueId) && !this.#untold.has(key)) {
-      this.#untold.add(key)
+    if (!isTold(owner, end.queueId) && !isUntold) {
+      this.#untold.set(key, uid)
       return TELL_AFTER_MS
     }
     this.#untold.delete(key)

@@ -14,6 +14,15 @@ async function inForce() {
 }
 
 describe('a new resource', () => {
+  it('is held once, though the view does not show it before it is told', async () => {
+    const { queues, turn } = createQueueWorld()
+    const made = queues.put(KEY, {})
+    expect(await turn(KEY)).toBe('again')
+    queues.put(KEY, {}, { finalizers: [], generation: (made.metadata.generation ?? 0) - 1 })
+    expect(await turn(KEY)).toBe('done')
+    expect(queues.writes).toEqual(['hold shop/emails', 'status shop/emails'])
+  })
+
   it('is held, put in force and told, in this order', async () => {
     const { queues, engine } = await inForce()
     expect(queues.writes).toEqual(['hold shop/emails', 'status shop/emails'])
