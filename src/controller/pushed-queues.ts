@@ -84,8 +84,7 @@ class Importer implements PushedQueues {
     const { queues, isMore } = await this.#parts.census.pushed(IMPORT_BATCH_MAX)
     const missing = queues.filter((place) => this.#isMissing(place))
     const made = missing.length === 0 ? new Map<string, number>() : this.#madeByNamespace()
-    // What is not among those looked at this time may still wait.
-    const waiting = new Map(isMore ? this.#waiting : [])
+    const waiting = new Map<string, number>()
     let created = 0
     for (const place of missing) {
       if (signal.aborted) return
@@ -101,7 +100,8 @@ class Importer implements PushedQueues {
       if (created % IMPORT_CREATES_PER_SECOND === 0) await pause(this.#parts.clock, 1_000, signal)
       await this.#create(place)
     }
-    this.#tellWaiting(waiting)
+    // What is not among those looked at this time may still wait.
+    this.#tellWaiting(isMore ? new Map([...this.#waiting, ...waiting]) : waiting)
   }
 
   #isMissing({ team, name }: QueuePlace): boolean {

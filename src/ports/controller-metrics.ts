@@ -6,7 +6,7 @@ export interface ControllerMetrics {
   queueLeftBehind(): void
   /** Queues in force whose resource is gone; above the bound they are left alone. */
   orphanQueues(count: number): void
-  /** Pushed queues that stay without a resource: too many in their namespace, or it takes none. */
+  /** Pushed queues that stay without a resource, as their namespace has too many; of very many, those seen last. */
   pushedQueuesWaiting(count: number): void
   /** The jobs of all queues with a resource were counted once more. */
   queuesCounted(): void

@@ -23,7 +23,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
   })
   const waiting = new Gauge({
     name: 'punctual_pushed_queues_waiting',
-    help: 'Pushed queues that get no resource because their namespace has too many.',
+    help: 'Pushed queues that get no resource because their namespace has too many; at least, when they are many.',
     registers,
   })
   const rounds = new Counter({

@@ -132,10 +132,13 @@ describe('a namespace with too many', () => {
     expect(world.events).toMatchObject([{ type: 'Warning', reason: 'TooManyPushedQueues' }])
   })
 
-  it('is not forgotten when its queues are not among those looked at', async () => {
+  it('is counted once, and not forgotten when its queues are not among those looked at', async () => {
     const world = await full()
-    world.state.pushed = []
     world.state.isMore = true
+    await world.round()
+    await world.round()
+    expect(world.importer.waitingOf('shop')).toBe(1)
+    world.state.pushed = []
     await world.round()
     expect(world.importer.waitingOf('shop')).toBe(1)
     world.state.isMore = false
