@@ -20,8 +20,6 @@ import {
 export interface ApiRequest extends WireRequest {
   /** Gives the request up; whether a write was done is then unknown. */
   readonly signal?: AbortSignal
-  /** For the whole request, `REQUEST_TIMEOUT_MS` when not given. */
-  readonly timeoutMs?: number
 }
 
 export interface Transport {
@@ -59,8 +57,7 @@ export function createTransport(options: WireOptions): Transport {
   return {
     request: async <T>(request: ApiRequest): Promise<T> => {
       const given = request.signal === undefined ? [] : [request.signal]
-      const timeoutMs = request.timeoutMs ?? REQUEST_TIMEOUT_MS
-      const deadline = createDeadline(clock, timeoutMs, [closing.signal, ...given])
+      const deadline = createDeadline(clock, REQUEST_TIMEOUT_MS, [closing.signal, ...given])
       try {
         return parsed(await answerTo(parts, request, deadline)) as T
       } catch (error) {

@@ -6,8 +6,6 @@ export interface NewObject {
     readonly name: string
     readonly namespace: string
     readonly labels?: Readonly<Record<string, string>>
-    readonly annotations?: Readonly<Record<string, string>>
-    readonly finalizers?: readonly string[]
   }
   readonly spec: unknown
 }
