@@ -3,7 +3,7 @@ import { RETRY_HEALTHY_MS, RETRY_PAUSE_MS_MAX, RETRY_PAUSE_MS_MIN } from './boun
 
 /** How long to wait after each of a row of failures. */
 export interface RetryPause {
-  /** @returns ms, from 0.8 s doubling to 30 s, each with chance in it; small again after two minutes without a failure */
+  /** @returns ms, from 0.8 s doubling to 10 s, each with chance in it; small again after two minutes without a failure */
   next(): number
 }
 

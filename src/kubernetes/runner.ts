@@ -53,7 +53,7 @@ const RESYNC_MAX_MS = 1_800_000
 /** The next turn reads a fresh copy, which comes in a moment. */
 const CONFLICT_PAUSE_MAX_MS = 1_000
 /** When Redis or the API server is back, all is to be in force again soon. */
-const OUTAGE_PAUSE_MAX_MS = 30_000
+const OUTAGE_PAUSE_MAX_MS = 10_000
 
 export function createRunner<T extends KubeObject>(options: RunnerOptions<T>): Runner {
   return new LeadingRunner(options)
