@@ -11,6 +11,7 @@ import { baseUrl } from './base-url.ts'
 import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
 import { openCluster } from './cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
+import { waitForRedis } from './redis-wait.ts'
 import { API_COMMAND_TIMEOUT_MS } from './store.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
 
@@ -22,12 +23,14 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   const { logger } = telemetry
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle, signal) => {
-    const engine = await openEngine(settings, {
-      name: 'punctual-api',
-      commandTimeoutMs: API_COMMAND_TIMEOUT_MS,
-      telemetry,
-      lifecycle,
-    })
+    const open = () =>
+      openEngine(settings, {
+        name: 'punctual-api',
+        commandTimeoutMs: API_COMMAND_TIMEOUT_MS,
+        telemetry,
+        lifecycle,
+      })
+    const engine = await waitForRedis(open, { clock: systemClock, logger, signal })
     const { store, box } = engine
     await endWithInstallation(store, lifecycle)
     if (settings.token !== null) {
