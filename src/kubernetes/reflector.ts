@@ -26,6 +26,7 @@ export class Reflector<T extends KubeObject> {
   #version: string | null = null
   /** Watches in a row that began and told nothing. */
   #barren = 0
+  #lastEnd: WatchEnd | null = null
 
   constructor(options: ReflectorOptions<T>) {
     const { clock, logger, random, kind, namespace } = options
@@ -92,6 +93,9 @@ export class Reflector<T extends KubeObject> {
   }
 
   #pauseAfter(end: WatchEnd, error: unknown): number {
+    // The server is there and has been elsewhere, restarted most often: a list mends that. Only once in a row.
+    if (end === 'expired' && this.#lastEnd !== 'expired') this.#retryPause.reset()
+    this.#lastEnd = end
     const askedMs = error instanceof ResourceApiError ? (error.retryAfterMs ?? 0) : 0
     const pauseMs = Math.max(this.#retryPause.next(), Math.min(askedMs, RETRY_PAUSE_MS_MAX))
     const reason = error === null ? end : reasonOf(error)

@@ -339,6 +339,19 @@ describe('listing again', () => {
     },
   )
 
+  test('trap: a server that was away and comes back with 410 is listed after a short pause', async () => {
+    await startWatching()
+    server.faults.add({ times: 8, effect: { do: 'reset' } })
+    server.cutAll()
+    for (let failures = 1; failures <= 5; failures += 1) await passPause(failures)
+    server.faults.clear()
+    server.faults.add({ verb: 'watch', effect: { do: 'answer', code: 410, reason: 'Expired' } })
+    await passPause(6)
+    await passPause(7)
+    await until('the list', () => sent('list') === 2)
+    expect(pauses).toEqual([1_200, 2_400, 4_800, 7_500, 7_500, 7_500, 1_200])
+  })
+
   test('trap: a server that answers 410 for ever is not asked in a loop', async () => {
     server.faults.add({ verb: 'watch', times: 1_000, effect: { do: 'answer', code: 410, reason: 'Expired' } })
     view.start()
