@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { reasonOf, StoreUnavailableError } from '../domain/errors.ts'
+import { reasonOf, StartupError, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ControllerMetrics } from '../ports/controller-metrics.ts'
 import type { EngineRecord } from '../ports/engine-record.ts'
@@ -24,6 +24,8 @@ export interface EngineHold {
   inForce(): ReturnType<SettingsCompiler['inForce']>
   /** What was lost not long ago; null = nothing. */
   loss(): EngineLoss | null
+  /** Why the engine is not held though it may answer, as the last look found; null = it is, or it does not answer. */
+  obstacle(): string | null
   /** Opens and goes on looking until the signal; `onOpen` is told each time that everything must be compiled anew. */
   run(signal: AbortSignal, onOpen: () => void): Promise<void>
 }
@@ -34,7 +36,7 @@ export interface EngineHoldParts {
   readonly events: EventRecorder
   readonly clock: Clock
   readonly logger: Logger
-  readonly metrics: Pick<ControllerMetrics, 'engineLost'>
+  readonly metrics: Pick<ControllerMetrics, 'engineLost' | 'engineHeld'>
 }
 
 /** How often it is asked whether the engine is still the same. */
@@ -60,6 +62,7 @@ class OpenedEngine implements EngineHold {
   /** Over when the first look of this time of leading has ended, well or not; null = no such time. */
   #firstLook: PromiseWithResolvers<void> | null = null
   #isFailing = false
+  #obstacle: string | null = null
   #isSuperseded = false
 
   constructor(parts: EngineHoldParts) {
@@ -83,29 +86,49 @@ class OpenedEngine implements EngineHold {
     return this.#loss !== null && isFresh(this.#loss, this.#parts.clock.wallMs()) ? this.#loss : null
   }
 
+  obstacle(): string | null {
+    return this.#obstacle
+  }
+
   async run(signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const { clock, logger } = this.#parts
+    const { clock, metrics } = this.#parts
     const firstLook = (this.#firstLook = Promise.withResolvers<void>())
     while (!signal.aborted) {
       try {
         if (await this.#look(signal)) onOpen()
-        if (this.#isFailing) logger.info('The engine answers again')
-        this.#isFailing = false
+        this.#held()
       } catch (error) {
-        if (!this.#isFailing) {
-          logger.warn('The engine could not be looked at; what is in force stays so', {
-            reason: reasonOf(error),
-          })
-        }
-        this.#isFailing = true
+        this.#notHeld(error)
       }
       firstLook.resolve()
       await pause(clock, ENGINE_LOOK_MS, signal)
     }
     this.#open = null
+    this.#obstacle = null
+    metrics.engineHeld(false)
     // A turn that comes to its write only now must fail, not wait: nobody leads again before it has ended.
     this.#firstLook = null
     firstLook.resolve()
+  }
+
+  #held(): void {
+    if (this.#isFailing) this.#parts.logger.info('The engine is held again')
+    this.#isFailing = false
+    this.#obstacle = null
+    this.#parts.metrics.engineHeld(true)
+  }
+
+  /** Told once, and again when there is another reason. */
+  #notHeld(error: unknown): void {
+    const obstacle = obstacleOf(error)
+    const isKnown = this.#isFailing && obstacle === this.#obstacle
+    this.#isFailing = true
+    this.#obstacle = obstacle
+    this.#parts.metrics.engineHeld(false)
+    if (isKnown) return
+    this.#parts.logger.warn('The engine could not be looked at; what is in force stays so', {
+      reason: reasonOf(error),
+    })
   }
 
   async #compiler(): Promise<SettingsCompiler> {
@@ -164,6 +187,12 @@ class OpenedEngine implements EngineHold {
     logger.error(note, { reason })
     events.record({ regarding, type: 'Warning', reason, action: 'OpenEngine', note })
   }
+}
+
+/** A Redis that does not answer is no obstacle of its own; one that turned us away has the reason as its cause. */
+function obstacleOf(error: unknown): string | null {
+  if (!(error instanceof StoreUnavailableError)) return reasonOf(error)
+  return error.cause instanceof StartupError ? error.cause.message : null
 }
 
 function isSuperseded<T extends object>(end: CompileEnd<T>): end is { readonly status: 'superseded' } {

@@ -68,6 +68,8 @@ export interface Leading {
   readonly tokens: Reconciler
   /** What a token gives a turn to: every token of its hash, for the oldest counts. */
   tokenKeysOf(token: ApiToken): readonly ObjectKey[]
+  /** Why settings cannot be put in force though Redis may answer; null = they can, or Redis is away. */
+  obstacle(): string | null
   /** The loops of one time of leading; ends with the signal, when none is under way. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -109,6 +111,7 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
     tokenKeysOf: (token) => [
       ...new Set([token, ...tokens.view.byIndex(BY_HASH, token.spec.sha256)].map(ownKeyOf)),
     ],
+    obstacle: () => engine.obstacle(),
     run: async (signal) => {
       await Promise.all([engine.run(signal, () => onOpen(signal)), loops.run(signal)])
     },

@@ -11,6 +11,7 @@ import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { CompileEnd, SettingsCompiler } from '../ports/settings-compiler.ts'
 import { isSameStatus } from '../resources/conditions.ts'
 import { placeOfKey, QUEUE_FINALIZER, queueKeyOf } from '../resources/queue-owner.ts'
+import { engineAway } from './engine-away.ts'
 import type { EngineHold } from './engine-hold.ts'
 import { refOf, type HttpQueue } from './kinds.ts'
 import type { QueueCheck } from './queue-check.ts'
@@ -24,7 +25,7 @@ export interface QueueReconcilerParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'applyStatus' | 'setFinalizer'>
   readonly check: QueueCheck
-  readonly engine: Pick<EngineHold, 'write' | 'loss'>
+  readonly engine: Pick<EngineHold, 'write' | 'loss' | 'obstacle'>
   /** The counts as read last. */
   readonly countsOf: (key: ObjectKey) => CensusEntry | null
   readonly vanished: Pick<VanishedQueues, 'note' | 'takeDoomed'>
@@ -45,6 +46,8 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
   return new QueueReconciler(parts)
 }
 
+const KEPT = 'what is in force there stays so, and the settings follow'
+const TO_GO = 'the queue and its jobs are removed'
 /** Behind all keys that wait for their first turn: what is in force is told after all is in force. */
 const TELL_AFTER_MS = 1
 
@@ -100,7 +103,7 @@ class QueueReconciler implements Reconciler {
     const owner = isUntold
       ? step.owner
       : await this.#parts.writer.setFinalizer(step.owner, QUEUE_FINALIZER, true)
-    const end = await this.#inEngine(owner, 'unavailable', (compiler) =>
+    const end = await this.#inEngine(owner, KEPT, (compiler) =>
       compiler.applyQueue(team, name, step.settings),
     )
     if (!isTold(owner, end.queueId) && !isUntold) {
@@ -125,7 +128,7 @@ class QueueReconciler implements Reconciler {
   async #removeFromEngine(key: ObjectKey, owner: HttpQueue): Promise<boolean> {
     const { team, name } = placeOfKey(key)
     try {
-      await this.#inEngine(owner, 'deleting', (compiler) => compiler.removeQueue(team, name))
+      await this.#inEngine(owner, TO_GO, (compiler) => compiler.removeQueue(team, name))
       return true
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key, owner)) throw error
@@ -162,7 +165,7 @@ class QueueReconciler implements Reconciler {
 
   #tellLeftBehind(owner: HttpQueue, queue: string): void {
     const { events, logger, metrics } = this.#parts
-    const note = `Redis has not answered for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its queue and jobs are removed from Redis when it is back.`
+    const note = `Redis could not be written to for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its queue and jobs are removed from Redis when it can.`
     metrics.queueLeftBehind()
     logger.error('A resource is let go without its queue', { team: owner.metadata.namespace, queue })
     events.record({
@@ -185,13 +188,16 @@ class QueueReconciler implements Reconciler {
   /** What the engine answered; when it does not, the resource says so before the turn fails. */
   async #inEngine<T extends object>(
     owner: HttpQueue,
-    fallback: 'unavailable' | 'deleting',
+    then: string,
     run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>,
   ): Promise<T> {
     try {
       return await this.#parts.engine.write(run)
     } catch (error) {
-      if (error instanceof StoreUnavailableError) await this.#writeStatus(owner, { kind: fallback })
+      if (error instanceof StoreUnavailableError) {
+        const message = engineAway(this.#parts.engine, then)
+        await this.#writeStatus(owner, { kind: 'unavailable', message })
+      }
       throw error
     }
   }

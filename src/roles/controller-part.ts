@@ -38,7 +38,7 @@ export function startLeading(
     readonly events: EventRecorder
     readonly metrics: ReconcileMetrics
   },
-): void {
+): Pick<Leading, 'obstacle'> {
   const { kinds, engine, cluster, leadership, events } = parts
   const { logger, registry } = parts.telemetry
   const namespaces = settings.watchNamespaces === null ? null : new Set(settings.watchNamespaces)
@@ -83,6 +83,7 @@ export function startLeading(
   }
   leadership.onLead((signal) => leading.run(signal))
   for (const one of Object.values(runners)) one.start()
+  return leading
 }
 
 function whileLeading<T extends KubeObject>(kind: OpenKind<T>, leadership: Leadership): OpenKind<T> {

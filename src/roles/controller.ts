@@ -45,10 +45,12 @@ export async function runController(settings: ControllerSettings): Promise<void>
       metrics,
       random: Math.random,
     })
+    let leading: ReturnType<typeof startLeading> | null = null
+    const hold = { name: 'engine', failure: () => leading?.obstacle() ?? null }
     const port = await telemetry.startOpsServer({
       host: settings.host,
       port: settings.opsPort,
-      checks: [engine.check, ...Object.values(kinds).map(({ check }) => check)],
+      checks: [engine.check, hold, ...Object.values(kinds).map(({ check }) => check)],
       lifeChecks: [{ name: 'leading', failure: () => elector.failure() }],
       lifecycle,
     })
@@ -62,7 +64,15 @@ export async function runController(settings: ControllerSettings): Promise<void>
       newId: () => randomBytes(5).toString('hex'),
     })
     lifecycle.onStop('events', () => events.stop())
-    startLeading(settings, { telemetry, engine, cluster, kinds, leadership: elector, events, metrics })
+    leading = startLeading(settings, {
+      telemetry,
+      engine,
+      cluster,
+      kinds,
+      leadership: elector,
+      events,
+      metrics,
+    })
     startScaling(settings, { telemetry, engine, cluster, leadership: elector, events })
     leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })
     // Stopped first: its terms end, and with them all that writes; then the lease is given away.

@@ -11,6 +11,11 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     registers,
   })
   for (const reason of ['EngineLost', 'EngineRestored']) losses.inc({ reason }, 0)
+  const held = new Gauge({
+    name: 'punctual_engine_held',
+    help: '1 on the controller that leads while it can put settings in force; 0 on all of them is trouble.',
+    registers,
+  })
   const leftBehind = new Counter({
     name: 'punctual_queues_left_behind_total',
     help: 'Deleted resources that were let go although Redis did not answer.',
@@ -39,6 +44,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
   })
   return {
     engineLost: (reason) => losses.inc({ reason }),
+    engineHeld: (isHeld) => held.set(Number(isHeld)),
     queueLeftBehind: () => leftBehind.inc(),
     orphanQueues: (count) => orphans.set(count),
     pushedQueuesWaiting: (count) => waiting.set(count),

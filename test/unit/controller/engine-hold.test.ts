@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ENGINE_LOOK_MS, createEngineHold } from '../../../src/controller/engine-hold.ts'
 import { LOSS_SHOWN_MS } from '../../../src/controller/engine-loss.ts'
-import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { ResourceApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { RecordedEngine } from '../../../src/ports/engine-record.ts'
 import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
 import type { EngineFacts } from '../../../src/ports/settings-compiler.ts'
@@ -16,8 +16,10 @@ function setUp(recorded: RecordedEngine | null = null) {
   const clock = createFakeClock()
   const events: ResourceEvent[] = []
   const losses: string[] = []
+  const warnings: string[] = []
+  const state = { isHeld: false }
   const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null>, diesAtBegin: '' }
-  const record = { kept: recorded, writes: 0, answers: Promise.resolve() }
+  const record = { kept: recorded, writes: 0, answers: Promise.resolve(), fault: null as Error | null }
   const answers = (): void => {
     if (engine.isAway) throw new StoreUnavailableError('the test took it away')
   }
@@ -39,6 +41,7 @@ function setUp(recorded: RecordedEngine | null = null) {
     record: {
       read: async () => {
         await record.answers
+        if (record.fault !== null) throw record.fault
         return record.kept
       },
       write: async (written) => {
@@ -49,8 +52,11 @@ function setUp(recorded: RecordedEngine | null = null) {
     },
     events: { record: (event) => void events.push(event) },
     clock,
-    logger: quietLogger,
-    metrics: { engineLost: (reason) => void losses.push(reason) },
+    logger: { ...quietLogger, warn: (_message, fields) => void warnings.push(String(fields?.['reason'])) },
+    metrics: {
+      engineLost: (reason) => void losses.push(reason),
+      engineHeld: (isHeld) => void (state.isHeld = isHeld),
+    },
   })
   let opened = 0
   const lead = () => {
@@ -58,7 +64,7 @@ function setUp(recorded: RecordedEngine | null = null) {
     const over = hold.run(term.signal, () => void (opened += 1))
     return { end: () => term.abort(), over }
   }
-  return { clock, hold, engine, record, events, losses, lead, opened: () => opened }
+  return { clock, hold, engine, record, events, losses, warnings, state, lead, opened: () => opened }
 }
 
 const known = (facts: EngineFacts): RecordedEngine => ({ ...facts, loss: null })
@@ -162,6 +168,51 @@ describe('while Redis is away', () => {
     await world.clock.advance(ENGINE_LOOK_MS)
     await expect(write(world)).resolves.toEqual({ status: 'removed' })
     expect(world.opened()).toBe(1)
+  })
+})
+
+describe('a record that cannot be read', () => {
+  const REFUSED = new ResourceApiError('forbidden', 'configmaps "punctual-state" is forbidden')
+
+  it('is the obstacle that is told, once, and by a metric, until it is mended', async () => {
+    const world = setUp()
+    world.record.fault = REFUSED
+    const { end, over } = world.lead()
+    await world.clock.advance(3 * ENGINE_LOOK_MS)
+    await expect(write(world)).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(world.hold.obstacle()).toBe(REFUSED.message)
+    expect(world.warnings).toEqual([REFUSED.message])
+    expect(world.state.isHeld).toBe(false)
+    world.record.fault = null
+    await world.clock.advance(ENGINE_LOOK_MS)
+    expect(world.hold.obstacle()).toBeNull()
+    expect(world.state.isHeld).toBe(true)
+    end()
+    await over
+    expect(world.state.isHeld).toBe(false)
+  })
+
+  it('is told also when Redis was away before, which is no obstacle', async () => {
+    const world = setUp()
+    world.engine.isAway = true
+    world.lead()
+    await quiescence()
+    expect(world.hold.obstacle()).toBeNull()
+    world.engine.isAway = false
+    world.record.fault = REFUSED
+    await world.clock.advance(ENGINE_LOOK_MS)
+    expect(world.warnings).toHaveLength(2)
+    expect(world.warnings).toContain(REFUSED.message)
+  })
+
+  it('is none of a process that does not lead any more', async () => {
+    const world = setUp()
+    world.record.fault = REFUSED
+    const { end, over } = world.lead()
+    await quiescence()
+    end()
+    await over
+    expect(world.hold.obstacle()).toBeNull()
   })
 })
 

@@ -21,6 +21,9 @@ export interface MemoryEngine {
   /** By `team/name`. */
   readonly tokens: Map<string, string>
   isAway: boolean
+  /** Why it cannot be worked on, when that is not for its silence. */
+  refusal: string | null
+  obstacle(): string | null
   facts: EngineFacts
   /** As a push does. */
   push(team: string, name: string, settings: QueueSettings): void
@@ -80,6 +83,8 @@ export function createMemoryEngine(
     teams: new Map(),
     tokens: new Map(),
     isAway: false,
+    refusal: null,
+    obstacle: () => engine.refusal,
     facts: { installation: 'one', term: 1, idFloor: { jobBlock: 0, queue: 0, token: 0 } },
     push: (team, name, settings) => {
       const key = queueKey(team, name)

@@ -244,10 +244,23 @@ describe('while Redis is away', () => {
     expect(queues.writes).toHaveLength(before + 1)
     expect(ready(KEY)).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
     expect(queues.get(KEY)?.status?.queueId).toBe(1)
+    expect(ready(KEY)?.message).toMatch(/^Redis does not answer: what is in force there stays so/)
     engine.isAway = false
     await settle(KEY)
     expect(ready(KEY)).toMatchObject({ status: 'True' })
   })
+})
+
+it('names what keeps the controller from Redis when it is not the silence of Redis', async () => {
+  const { queues, engine, turn, ready } = await inForce()
+  engine.isAway = true
+  engine.refusal = 'configmaps "punctual-state" is forbidden'
+  await turn(KEY)
+  const reason = 'The controller cannot work on Redis (configmaps "punctual-state" is forbidden): '
+  expect(ready(KEY)?.message).toContain(reason)
+  queues.delete(KEY)
+  await turn(KEY)
+  expect(ready(KEY)?.message).toBe(`${reason}the queue and its jobs are removed when it can.`)
 })
 
 describe('counts', () => {

@@ -55,7 +55,7 @@ export function createQueueWorld(crash: { at: number; when: 'before' | 'after' }
       view: queues.view,
       writer: queues.writer,
       check,
-      engine: { write: engine.write, loss: () => state.loss },
+      engine: { write: engine.write, loss: () => state.loss, obstacle: engine.obstacle },
       countsOf: (key) => counts.get(key) ?? null,
       vanished: { note: (key) => void noted.push(key), takeDoomed: (key) => doomed.delete(key) },
       events: { record: (event) => void events.push(event) },

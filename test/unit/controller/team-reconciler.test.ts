@@ -130,6 +130,9 @@ it('says that Redis is away with one write, and fails its turn', async () => {
   await expect(turn()).rejects.toThrow('not available')
   expect(kind.writes).toHaveLength(1)
   expect(ready()).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
+  engine.refusal = 'it evicts keys'
+  await expect(turn()).rejects.toThrow('not available')
+  expect(ready()?.message).toContain('(it evicts keys)')
 })
 
 it('says while pushed queues have no resource', async () => {

@@ -84,4 +84,7 @@ it('says that Redis is away with one write, and fails its turn', async () => {
   for (let tries = 0; tries < 3; tries += 1) await expect(turn('shop/ci')).rejects.toThrow('not available')
   expect(kind.writes).toHaveLength(1)
   expect(ready('shop/ci')).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
+  engine.refusal = 'it evicts keys'
+  await expect(turn('shop/ci')).rejects.toThrow('not available')
+  expect(ready('shop/ci')?.message).toContain('(it evicts keys)')
 })
