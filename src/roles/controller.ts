@@ -64,16 +64,9 @@ export async function runController(settings: ControllerSettings): Promise<void>
       newId: () => randomBytes(5).toString('hex'),
     })
     lifecycle.onStop('events', () => events.stop())
-    leading = startLeading(settings, {
-      telemetry,
-      engine,
-      cluster,
-      kinds,
-      leadership: elector,
-      events,
-      metrics,
-    })
-    startScaling(settings, { telemetry, engine, cluster, leadership: elector, events })
+    const parts = { ...context, engine, cluster, leadership: elector, events }
+    leading = startLeading(settings, { ...parts, kinds, metrics })
+    startScaling(settings, parts)
     leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })
     // Stopped first: its terms end, and with them all that writes; then the lease is given away.
     lifecycle.onStop('leading', () => elector.stop())
