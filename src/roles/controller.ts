@@ -25,7 +25,11 @@ export async function runController(settings: ControllerSettings): Promise<void>
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle) => {
     const context = { telemetry, lifecycle }
-    const engine = await openLateEngine(settings, { name: 'punctual-controller', ...context })
+    const engine = await openLateEngine(settings, {
+      name: 'punctual-controller',
+      clock: systemClock,
+      ...context,
+    })
     const cluster = openCluster(
       { namespaces: settings.watchNamespaces, fieldManager: 'punctual-controller' },
       context,
