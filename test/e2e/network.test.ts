@@ -1,24 +1,14 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
 import { until } from '../support/until.ts'
-
-const CONNECT_TIMEOUT_MS = 3000
+import { reaches } from './reach.ts'
 
 const cluster = openKindCluster(inject('kindAccess'))
 
-/** From inside a pod, past the egress guard of the program: what the network itself lets through. */
-async function reaches(namespace: string, workload: string, host: string, port: number): Promise<boolean> {
-  const program = `
-    const socket = require('node:net').connect({ host: '${host}', port: ${port}, timeout: ${CONNECT_TIMEOUT_MS} })
-    const end = (word) => { console.log(word); process.exit() }
-    socket.on('connect', () => end('reached')).on('timeout', () => end('timeout')).on('error', (error) => end(error.code))`
-  const word = await cluster.kubectl('-n', namespace, 'exec', workload, '--', 'node', '--eval', program)
-  return word.trim() === 'reached'
-}
-
-const fromExecutor = (host: string, port: number) =>
-  reaches(RELEASE_NAMESPACE, 'deployment/punctual-executor', host, port)
-const fromElsewhere = (host: string, port: number) => reaches('targets', 'deployment/target', host, port)
+const executor = { namespace: RELEASE_NAMESPACE, workload: 'deployment/punctual-executor' }
+const elsewhere = { namespace: 'targets', workload: 'deployment/target' }
+const fromExecutor = (host: string, port: number) => reaches(cluster, executor, { host, port })
+const fromElsewhere = (host: string, port: number) => reaches(cluster, elsewhere, { host, port })
 
 beforeAll(async () => {
   // Calls that take long keep an executor up.

@@ -2,6 +2,7 @@ import { afterAll, expect, inject, test } from 'vitest'
 import { openKindCluster, RELEASE_NAMESPACE, runCommand } from '../support/kind-cluster.ts'
 import { until } from '../support/until.ts'
 import { startPushing } from './pushes.ts'
+import { reaches } from './reach.ts'
 
 const API_SERVER_AWAY_MS = 60_000
 const RECOVERY_TIMEOUT_MS = 120_000
@@ -20,19 +21,39 @@ async function restarts(): Promise<string> {
   return cluster.kubectl('-n', RELEASE_NAMESPACE, 'get', 'pods', '-l', ours, '-o', columns)
 }
 
-/** Commands of the machine that the cluster's only node is. */
+/** Commands of the machine that is the node of the API server. */
 async function onNode(...command: string[]): Promise<void> {
   const context = await cluster.kubectl('config', 'current-context')
   await runCommand('docker', ['exec', `${context.trim().replace(/^kind-/, '')}-control-plane`, ...command])
 }
 
 /** Ready comes first: kinds of our own are served some seconds later. */
-function servesQueues(): Promise<boolean> {
+async function servesQueues(): Promise<boolean> {
   const listed = cluster.kubernetes.send('GET', '/apis/punctual.dev/v1alpha1/httpqueues')
   return listed.then(
     () => true,
     () => false,
   )
+}
+
+/** The cluster itself takes up to half a minute to lead its pods there again. */
+async function podsReachApiServer(): Promise<boolean> {
+  const apiServer = { host: 'kubernetes.default.svc.cluster.local', port: 443 }
+  const target = { namespace: 'targets', workload: 'deployment/target' }
+  return reaches(cluster, target, apiServer).catch(() => false)
+}
+
+/** Those that make pods and place them lose their Leases in an outage, end, and are started anew. */
+async function clusterIsWhole(): Promise<void> {
+  for (const name of ['kube-controller-manager', 'kube-scheduler']) {
+    const renewed = async () => {
+      const path = `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${name}`
+      const { spec } = await cluster.kubernetes.send('GET', path)
+      return String(spec?.['renewTime'])
+    }
+    const before = await renewed()
+    await until(`${name} leads`, async () => (await renewed()) !== before, RECOVERY_TIMEOUT_MS)
+  }
 }
 
 async function accepts(queue: string): Promise<boolean> {
@@ -67,7 +88,7 @@ test('a Redis pod that is deleted comes back with its jobs, and nothing of ours 
   expect(await restarts()).toBe(before)
 })
 
-test('pushes and calls go on without the API server, and new queues become resources after', async () => {
+test('pushes and calls go on without the API server, and resources catch up within 15 s after', async () => {
   const before = await restarts()
   const pushes = startPushing(cluster.punctual, 5, { queue: 'going-on', url: cluster.target.url('going-on') })
   // One executor is up, and stays: nobody can scale it without an API server.
@@ -94,11 +115,15 @@ test('pushes and calls go on without the API server, and new queues become resou
     await onNode('mv', MANIFEST_ASIDE, MANIFEST)
   }
   await until('the API server serves our kinds again', servesQueues, RECOVERY_TIMEOUT_MS)
+  await until('pods reach the API server again', podsReachApiServer, RECOVERY_TIMEOUT_MS)
+  await Promise.all([
+    cluster.applyQueue('after-the-outage', { maxParallelism: 1 }),
+    cluster.queueResource('meanwhile'),
+  ])
   const { failures } = await pushes.stop()
 
   expect(failures).toEqual([])
-
-  await cluster.queueResource('meanwhile')
-
   expect(await restarts()).toBe(before)
+
+  await clusterIsWhole()
 })

@@ -15,15 +15,23 @@ export async function pushMany(punctual: ApiClient, count: number, job: Push): P
   await Promise.all(Array.from({ length: AT_ONCE }, pushOnAndOn))
 }
 
+export interface PushesDone {
+  readonly accepted: number
+  readonly failures: readonly string[]
+  /** Accepted ones, over the whole time. */
+  readonly perSecond: number
+}
+
 export interface SteadyPushes {
   /** Resolves when every push under way has its answer. */
-  stop(): Promise<{ readonly accepted: number; readonly failures: readonly string[] }>
+  stop(): Promise<PushesDone>
 }
 
 /** Pushes at an even pace, whatever becomes of each push. */
 export function startPushing(punctual: ApiClient, perSecond: number, job: Push): SteadyPushes {
   let accepted = 0
   const failures: string[] = []
+  const startedAt = performance.now()
   const underWay = new Set<Promise<void>>()
   const timer = setInterval(() => {
     const push = punctual.push(job).then(
@@ -41,7 +49,7 @@ export function startPushing(punctual: ApiClient, perSecond: number, job: Push):
     stop: async () => {
       clearInterval(timer)
       await Promise.all(underWay)
-      return { accepted, failures }
+      return { accepted, failures, perSecond: accepted / ((performance.now() - startedAt) / 1000) }
     },
   }
 }

@@ -12,8 +12,7 @@ import {
 import { until } from './until.ts'
 
 const COMMAND_TIMEOUT_MS = 120_000
-/** A scenario may come right after one that took the API server away: watches return within their pause. */
-const IN_FORCE_TIMEOUT_MS = 60_000
+const IN_FORCE_TIMEOUT_MS = 15_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 /** Where the chart is installed; the first token belongs to the team of this name. */
