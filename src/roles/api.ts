@@ -55,7 +55,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       port: settings.port,
       store,
       queues,
-      editor: openEditor(settings, queues, { telemetry, lifecycle }),
+      editor: await openEditor(settings, queues, { telemetry, lifecycle }),
       settings: compiled,
       egress: await openEgress(settings, settings.redisUrl),
       drainMs: settings.drainSeconds * 1000,
@@ -68,14 +68,14 @@ export async function runApi(settings: ApiSettings): Promise<void> {
 }
 
 /** It takes pushes also while the Kubernetes API is away; only edits wait for that. */
-function openEditor(
+async function openEditor(
   settings: ApiSettings,
   queues: QueueStore,
   context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
-): QueueEditor {
+): Promise<QueueEditor> {
   if (settings.resources === 'engine') return createEngineEditor(queues)
   const { watchNamespaces: namespaces } = settings
-  const cluster = openCluster({ namespaces, fieldManager: 'punctual-api' }, context)
+  const cluster = await openCluster({ namespaces, fieldManager: 'punctual-api' }, context)
   const { view, writer } = cluster.openKind(HTTP_QUEUES, EDITOR_INDEXES)
   const isWatched = (namespace: string): boolean => namespaces === null || namespaces.includes(namespace)
   return createResourceEditor({ queues, view, writer, isWatched, clock: systemClock })

@@ -30,7 +30,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
       clock: systemClock,
       ...context,
     })
-    const cluster = openCluster(
+    const cluster = await openCluster(
       { namespaces: settings.watchNamespaces, fieldManager: 'punctual-controller' },
       context,
     )
