@@ -13,9 +13,12 @@ export const WATCH_CONNECTIONS_MAX = 256
 export const KEEP_ALIVE_MS = 30_000
 /** TCP probes of a silent connection; the same as client-go. */
 export const TCP_KEEP_ALIVE_MS = 30_000
-/** Enough for 10,000 first statuses within two minutes; the API server's own fairness does the rest. */
-export const REQUESTS_PER_SECOND = 200
-export const REQUESTS_BURST = 400
+/**
+ * Against a mistake of our own. The API server shares itself out among its clients (API Priority and Fairness), and of ours
+ * four requests at most are under way, each sent when the one before has been answered: the slower it gets, the fewer come.
+ */
+export const REQUESTS_PER_SECOND = 500
+export const REQUESTS_BURST = 500
 /** Tries of one request that the server asked to send later. */
 export const TRIES_MAX = 5
 /** The most a Retry-After is believed. */
