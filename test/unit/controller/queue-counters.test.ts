@@ -104,6 +104,27 @@ it('gives at most fifty turns a second', async () => {
   expect(world.enqueued).toHaveLength(120)
 })
 
+it('counts a thousand when it is their turn, so that no turn brings counts of minutes ago', async () => {
+  const names = Array.from({ length: 1_100 }, (_, at) => `q${at}`)
+  const world = setUp(names)
+  for (const name of names) await world.tell(name, { queueId: 1 })
+  void world.start()
+  await world.clock.advance(10_000)
+  expect(world.state.asked).toBe(1_000)
+  await world.clock.advance(12_000)
+  expect(world.state.asked).toBe(1_100)
+  expect(world.enqueued).toHaveLength(1_100)
+})
+
+it('forgets the counts of a queue that is gone', async () => {
+  const world = setUp(['a'])
+  void world.start()
+  await world.clock.advance(0)
+  world.kind.force('shop/a')
+  await world.clock.advance(COUNT_EVERY_MS)
+  expect(world.counters.of('shop/a')).toBeNull()
+})
+
 it('gives every queue one turn when Redis stays away, to say so', async () => {
   const world = setUp(['a', 'b'])
   world.state.isAway = true
