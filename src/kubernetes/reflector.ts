@@ -68,7 +68,7 @@ export class Reflector<T extends KubeObject> {
     const { objects, version } = await listObjects(this.#options, signal)
     signal.throwIfAborted()
     sink.replace(namespace, objects as readonly T[])
-    metrics.watchHeard(kind.plural)
+    metrics.watchHeard(kind.plural, namespace)
     this.#barren = 0
     return version
   }

@@ -44,7 +44,7 @@ export async function openCluster(
   { namespaces, fieldManager }: ClusterOptions,
   { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
 ): Promise<Cluster> {
-  const metrics: ClusterMetrics = createClusterMetrics(telemetry.registry)
+  const metrics: ClusterMetrics = createClusterMetrics(telemetry.registry, systemClock)
   const transport = createTransport({
     config: await findCluster(),
     clock: systemClock,
