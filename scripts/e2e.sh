@@ -84,6 +84,8 @@ nodes:
   - role: control-plane
     extraPortMappings:
       - {containerPort: $NODE_PORT, hostPort: $port, listenAddress: 127.0.0.1}
+  # Pods run here: what a pod and its own node say to each other no network policy filters, and the API server is there.
+  - role: worker
 YAML
   # Names are resolved some seconds after the node is ready.
   kubectl --kubeconfig "$kubeconfig" --namespace kube-system rollout status deployment/coredns --timeout "${READY_SECONDS}s" >&2
@@ -116,8 +118,9 @@ finish() {
   if [[ -e "$kubeconfig" ]] && ((status != 0)); then save_logs; fi
   if [[ "${KEEP:-}" == 1 && -e "$kubeconfig" ]]; then
     say "The cluster $cluster stays. Look around, run scenarios again, delete it:"
-    say "  export KUBECONFIG=$PWD/$kubeconfig"
-    say "  E2E_KUBECONFIG=$PWD/$kubeconfig E2E_API_URL=http://127.0.0.1:$port node_modules/.bin/vitest run --project e2e"
+    say "  export KUBECONFIG=$PWD/$kubeconfig${DOCKER_HOST:+ DOCKER_HOST=$DOCKER_HOST}"
+    say "  export PATH=$PWD/node_modules/.bin:$(dirname "$(command -v kind)"):\$PATH"
+    say "  E2E_KUBECONFIG=\$KUBECONFIG E2E_API_URL=http://127.0.0.1:$port vitest run --project e2e"
     say "  kind delete cluster --name $cluster"
   elif [[ -n "$created" ]]; then
     kind delete cluster --name "$cluster" --kubeconfig "$kubeconfig" >&2 || true

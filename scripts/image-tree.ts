@@ -1,6 +1,6 @@
 /**
- * Lays out what the container image holds: dist/, what it reads, and the production packages, without what only editors and tests read.
- * Usage: node scripts/image-tree.ts <folder>, after a build. The packages are those of node_modules, by the lock file,
+ * Lays out what the container image holds: dist/, what it reads, and the production packages, without what only
+ * editors and tests read. Usage: node scripts/image-tree.ts <folder>, after a build. The packages are those of node_modules, by the lock file,
  * so nothing is fetched.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { type Document, isMap, parseAllDocuments } from 'yaml'
 
 const RELEASE = 'punctual'
 const NAMESPACE = 'punctual'
-const RENDER_TIMEOUT_MS = 30_000
 const BANNER = '# Made from charts/punctual by `make manifests`: change that, not this.\n'
 /** True of a release only. */
 const LABELS_OF_HELM = ['app.kubernetes.io/managed-by', 'helm.sh/chart']
@@ -23,18 +20,16 @@ type Part = (typeof PARTS)[number]
 
 /**
  * The files of config/ that are made from the chart, by path from the root.
- * @throws when helm is missing or refuses
+ * @param helm runs it with these arguments and answers what it printed
  */
-export async function plainManifests(root: string): Promise<ReadonlyMap<string, string>> {
-  const rendered = await promisify(execFile)(
-    'helm',
-    ['template', RELEASE, join(root, 'charts/punctual'), '--namespace', NAMESPACE].concat(
-      '--values',
-      join(root, 'config/values.yaml'),
-    ),
-    { timeout: RENDER_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 },
-  )
-  const documents = parseAllDocuments(rendered.stdout) as Document.Parsed[]
+export async function plainManifests(
+  root: string,
+  helm: (given: readonly string[]) => Promise<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const chart = join(root, 'charts/punctual')
+  const values = join(root, 'config/values.yaml')
+  const rendered = await helm(['template', RELEASE, chart, '--namespace', NAMESPACE, '--values', values])
+  const documents = parseAllDocuments(rendered) as Document.Parsed[]
   const parts = PARTS.map((part) => {
     const texts = documents.filter((document) => partOf(document) === part).map(plainText)
     return [part, texts.join('---\n')] as const

@@ -12,6 +12,8 @@ import { padded, queueName, type Contender, type FillOptions, type Stand } from 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const FILL_WITHIN_MS = 180_000
 const CONNECTIONS = 64
+/** The job that makes a queue is cancelled before it is due; what is left of it goes when it would have been due. */
+const CANCELLED_WITHIN_SECONDS = 5
 
 /** The real roles as processes: `punctual api` and `punctual executor`. */
 export const punctual: Contender = {
@@ -144,7 +146,7 @@ class PunctualStand implements Stand {
     let next = 0
     const worker = async (): Promise<void> => {
       while (next < count) {
-        const body = { queue: `q${next++}`, url: 'http://127.0.0.1:9/call', delay: 60 }
+        const body = { queue: `q${next++}`, url: 'http://127.0.0.1:9/call', delay: CANCELLED_WITHIN_SECONDS }
         const made = (await this.#request(pool, 'POST', '/api/jobs', body)) as {
           queue_id: number
           job_id: number

@@ -5,6 +5,8 @@ import { attempt, concurrencyOf, withStand, type Bench } from './scenario.ts'
 
 /** A little after the programs' own start. */
 const SETTLE_MS = 2_000
+/** Nothing is left of what made the queues. */
+const EMPTIED_MS = 8_000
 
 /** What queues without jobs cost: commands a second beyond those without any queue, and bytes. */
 export async function measureIdleQueues(bench: Bench): Promise<void> {
@@ -27,6 +29,7 @@ async function ownIdle(bench: Bench, contender: Contender, stand: Stand): Promis
   const without = await commandsPerSecond(stand, idleSeconds)
   const bytesBefore = await stand.redis.dataBytes()
   await stand.makeIdleQueues(idleQueues)
+  await sleep(EMPTIED_MS)
   const bytes = (await stand.redis.dataBytes()) - bytesBefore
   const withQueues = await commandsPerSecond(stand, idleSeconds)
   bench.measured.add('idle_commands_per_second', contender.name, Math.max(0, withQueues - without))

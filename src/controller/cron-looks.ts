@@ -4,10 +4,10 @@ import type { CronCensus, CronState } from '../ports/cron-store.ts'
 import type { ObjectKey } from '../ports/kube-object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
-import { placeOfKey } from '../resources/queue-claim.ts'
+import { placeOfKey } from '../resources/queue-owner.ts'
 import { isCronNews } from './cron-status.ts'
 import { keyOf, type HttpCron } from './kinds.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 
 export interface CronLooksParts {
   readonly view: Pick<ResourceView<HttpCron>, 'all' | 'get'>

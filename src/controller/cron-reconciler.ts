@@ -11,11 +11,11 @@ import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { CompileEnd, SettingsCompiler } from '../ports/settings-compiler.ts'
 import { isSameStatus } from '../resources/conditions.ts'
 import { CRON_FINALIZER } from '../resources/cron-claim.ts'
-import { placeOfKey } from '../resources/queue-claim.ts'
+import { placeOfKey } from '../resources/queue-owner.ts'
 import type { CronCheck } from './cron-check.ts'
 import { planCron, type CronStep } from './cron-plan.ts'
 import { cronStatus, type CronOutcome } from './cron-status.ts'
-import type { EngineSession } from './engine-session.ts'
+import type { EngineHold } from './engine-hold.ts'
 import { refOf, type HttpCron } from './kinds.ts'
 import { REMOVAL_GIVEN_UP_MS } from './queue-reconciler.ts'
 import { readyEvents } from './ready-events.ts'
@@ -26,7 +26,7 @@ export interface CronReconcilerParts {
   readonly view: Pick<ResourceView<HttpCron>, 'get'>
   readonly writer: Pick<ResourceWriter<HttpCron>, 'applyStatus' | 'setFinalizer'>
   readonly check: CronCheck
-  readonly engine: Pick<EngineSession, 'write'>
+  readonly engine: Pick<EngineHold, 'write'>
   /** As looked at last. */
   readonly stateOf: (key: ObjectKey) => CronState | null
   readonly vanished: Vanished

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { refOf, type ApiToken } from './kinds.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 
 /** What the ApiToken of the first token is called. */
 export const FIRST_TOKEN_NAME = 'first-token'

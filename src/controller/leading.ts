@@ -12,18 +12,18 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { SecretReader } from '../ports/secret-reader.ts'
 import type { EngineTerms } from '../ports/settings-compiler.ts'
-import { queueKeyOf } from '../resources/queue-claim.ts'
+import { queueKeyOf } from '../resources/queue-owner.ts'
 import { createCronCheck } from './cron-check.ts'
 import { createCronLooks } from './cron-looks.ts'
 import { createCronReconciler } from './cron-reconciler.ts'
-import { createEngineSession } from './engine-session.ts'
+import { createEngineHold } from './engine-hold.ts'
 import { BY_QUEUE, keyOf, type ApiToken, type HttpCron, type HttpQueue, type TeamSettings } from './kinds.ts'
 import { createOrphanSweep } from './orphan-sweep.ts'
 import { createPushedQueues } from './pushed-queues.ts'
 import { createQueueCheck } from './queue-check.ts'
 import { createQueueCounters } from './queue-counters.ts'
 import { createQueueReconciler } from './queue-reconciler.ts'
-import { createStaleSettings } from './stale-settings.ts'
+import { createOrphanSettings } from './orphan-settings.ts'
 import { createTeamReconciler, TEAM_SETTINGS_NAME } from './team-reconciler.ts'
 import { BY_HASH, createTokenReconciler } from './token-reconciler.ts'
 
@@ -75,19 +75,21 @@ export interface Leading {
   readonly tokens: Reconciler
   /** What a token gives a turn to: every token of its hash, for the oldest counts. */
   tokenKeysOf(token: ApiToken): readonly ObjectKey[]
+  /** Why settings cannot be put in force though Redis may answer; null = they can, or Redis is away. */
+  obstacle(): string | null
   /** The loops of one time of leading; ends with the signal, when none is under way. */
   run(signal: AbortSignal): Promise<void>
 }
 
 export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
   const { queues, crons, teams, tokens } = parts
-  const engine = createEngineSession(parts)
+  const engine = createEngineHold(parts)
   const loops = createLoops(parts, lines)
   const { counters, sweep, pushed, looks, cronSweep } = loops
-  const stale = createStaleSettings({ ...parts, engine, lines })
-  const lookForStale = async (signal: AbortSignal): Promise<void> => {
+  const orphanSettings = createOrphanSettings({ ...parts, engine, lines })
+  const lookForOrphans = async (signal: AbortSignal): Promise<void> => {
     try {
-      await stale.look(signal)
+      await orphanSettings.look(signal)
     } catch (error) {
       if (signal.aborted) return
       parts.logger.warn('Settings without a resource could not be looked for', { reason: reasonOf(error) })
@@ -101,7 +103,7 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
     for (const token of tokens.view.all()) lines.token(keyOf(token), 'low')
     sweep.request()
     cronSweep.request()
-    void lookForStale(signal)
+    void lookForOrphans(signal)
   }
   const shared = { ...parts, engine }
   return {
@@ -122,6 +124,7 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
     tokenKeysOf: (token) => [
       ...new Set([token, ...tokens.view.byIndex(BY_HASH, token.spec.sha256)].map(keyOf)),
     ],
+    obstacle: () => engine.obstacle(),
     run: async (signal) => {
       await Promise.all([engine.run(signal, () => onOpen(signal)), loops.run(signal)])
     },
@@ -139,6 +142,7 @@ function createLoops(parts: LeadingParts, lines: TurnLines) {
       const { queues: all, cursor } = await parts.census.page(at)
       return { places: all.filter(({ isPushed }) => !isPushed), cursor }
     },
+    readKeys: async (namespace) => (await queues.writer.readAll(namespace)).map(queueKeyOf),
     hasResource: (key) => queues.view.byIndex(BY_QUEUE, key).length > 0,
     enqueue: (key) => lines.queue(key, 'high'),
     count: (orphans) => metrics.orphanQueues(orphans),
@@ -175,6 +179,7 @@ function createCronLoops(parts: LeadingParts, lines: TurnLines) {
       const { crons: places, cursor } = await cronCensus.page(at)
       return { places, cursor }
     },
+    readKeys: async (namespace) => (await crons.writer.readAll(namespace)).map(keyOf),
     hasResource: (key) => crons.view.get(key) !== undefined,
     enqueue: (key) => lines.cron(key, 'high'),
     count: (orphans) => metrics.orphanCrons(orphans),

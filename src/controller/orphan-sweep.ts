@@ -4,14 +4,16 @@ import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
-import { queueKey } from '../resources/queue-claim.ts'
-import { pause } from './pause.ts'
+import { placeOfKey, queueKey } from '../resources/queue-owner.ts'
+import { pause } from '../domain/pause.ts'
 import type { Vanished } from './vanished.ts'
 
 export interface OrphanSweepParts {
   readonly what: 'Queues' | 'Crons'
   readonly view: Pick<ResourceView<KubeObject>, 'isSynced' | 'all'>
   readonly writer: Pick<ResourceWriter<KubeObject>, 'read'>
+  /** Keys of all resources of a namespace, asked of the API server itself. */
+  readonly readKeys: (namespace: string) => Promise<readonly ObjectKey[]>
   /** What is in force and should have a resource, a page at a time; null ends. */
   readonly page: (cursor: string | null) => Promise<InForcePage>
   readonly hasResource: (key: ObjectKey) => boolean
@@ -31,8 +33,8 @@ interface InForcePage {
 }
 
 /**
- * Finds queues or crons in force whose resource is gone without its finalizer: deleted by force, or while nobody led. It only
- * names them; the reconciler removes them in their turn.
+ * Finds queues or crons in force whose resource is gone without its finalizer: deleted by force, or while nobody led.
+ * It only names them; the reconciler removes them in their turn.
  */
 export interface OrphanSweep extends Vanished {
   /** Sweeps soon. */
@@ -44,6 +46,8 @@ export interface OrphanSweep extends Vanished {
 const SWEEP_DELAY_MS = 10_000
 /** After a sweep that could not be done, or must not. */
 const SWEEP_AGAIN_MS = 300_000
+/** Resources that are asked for at most: one may have been deleted a moment ago. */
+const PROOFS_MAX = 3
 /** So many orphans are removed without a question; above, only as this part of all that have a resource. */
 export const ORPHANS_FEW = 20
 export const ORPHANS_SHARE = 0.1
@@ -113,9 +117,23 @@ class Sweep implements OrphanSweep {
       logger.error(`${what} without a resource are left alone`, { count: orphans.length, reason: doubt })
       return false
     }
-    this.#doomed = new Set(orphans)
-    for (const key of orphans) enqueue(key)
+    const doomed = await this.#unknownToServer(orphans)
+    count(doomed.length)
+    this.#doomed = new Set(doomed)
+    for (const key of doomed) enqueue(key)
     return true
+  }
+
+  /**
+   * The view may be minutes behind, in whoever leads only now more than in whoever has put it in force: what it does
+   * not show yet must not cost jobs or ticks. Throws ResourceApiError.
+   */
+  async #unknownToServer(orphans: readonly ObjectKey[]): Promise<readonly ObjectKey[]> {
+    const known = new Set<ObjectKey>()
+    for (const namespace of new Set(orphans.map((key) => placeOfKey(key).team))) {
+      for (const key of await this.#parts.readKeys(namespace)) known.add(key)
+    }
+    return orphans.filter((key) => !known.has(key))
   }
 
   async #find(signal: AbortSignal): Promise<{ orphans: readonly ObjectKey[]; kept: number }> {
@@ -143,15 +161,18 @@ class Sweep implements OrphanSweep {
   async #doubtOfView(): Promise<string | null> {
     const { view, writer } = this.#parts
     if (!view.isSynced()) return 'the resources are not all known'
-    const [known] = view.all()
-    if (known === undefined) return 'there is no resource at all'
-    try {
-      const found = await writer.read(known.metadata.namespace, known.metadata.name)
-      return found?.metadata.uid === known.metadata.uid ? null : 'the API server does not have what was seen'
-    } catch (error) {
-      if (error instanceof ResourceApiError) return reasonOf(error)
-      throw error
+    let doubt = 'there is no resource at all'
+    for (const known of Iterator.from(view.all()).take(PROOFS_MAX)) {
+      try {
+        const found = await writer.read(known.metadata.namespace, known.metadata.name)
+        if (found?.metadata.uid === known.metadata.uid) return null
+        doubt = 'the API server does not have what was seen'
+      } catch (error) {
+        if (!(error instanceof ResourceApiError)) throw error
+        doubt = reasonOf(error)
+      }
     }
+    return doubt
   }
 }
 

@@ -1,4 +1,5 @@
 import { reasonOf, ResourceApiError } from '../domain/errors.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ControllerMetrics } from '../ports/controller-metrics.ts'
 import type { EventRecorder } from '../ports/event-recorder.ts'
@@ -6,10 +7,10 @@ import type { Logger } from '../ports/logger.ts'
 import type { QueueCensus, QueuePlace } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
-import { ORIGIN_LABEL, PUSH_ORIGIN, queueKey } from '../resources/queue-claim.ts'
-import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN, queueKey } from '../resources/queue-owner.ts'
+import { pushedQueueResource } from '../resources/queue-manifest.ts'
 import { BY_QUEUE, refOf, type HttpQueue } from './kinds.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 
 export interface PushedQueuesParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'all' | 'byIndex'>
@@ -82,8 +83,7 @@ class Importer implements PushedQueues {
     const { queues, isMore } = await this.#parts.census.pushed(IMPORT_BATCH_MAX)
     const missing = queues.filter((place) => this.#isMissing(place))
     const made = missing.length === 0 ? new Map<string, number>() : this.#madeByNamespace()
-    // What is not among those looked at this time may still wait.
-    const waiting = new Map(isMore ? this.#waiting : [])
+    const waiting = new Map<string, number>()
     let created = 0
     for (const place of missing) {
       if (signal.aborted) return
@@ -99,7 +99,8 @@ class Importer implements PushedQueues {
       if (created % IMPORT_CREATES_PER_SECOND === 0) await pause(this.#parts.clock, 1_000, signal)
       await this.#create(place)
     }
-    this.#tellWaiting(waiting)
+    // What is not among those looked at this time may still wait.
+    this.#tellWaiting(isMore ? new Map([...this.#waiting, ...waiting]) : waiting)
   }
 
   #isMissing({ team, name }: QueuePlace): boolean {
@@ -129,14 +130,10 @@ class Importer implements PushedQueues {
   }
 
   /** The name follows from the queue's, so a resource made a moment ago, not seen yet, is not made twice. */
-  async #create({ team, name }: QueuePlace): Promise<void> {
-    const metadata = {
-      name: nameOfPushedQueue(name),
-      namespace: team,
-      labels: { [ORIGIN_LABEL]: PUSH_ORIGIN },
-    }
+  async #create(place: QueuePlace): Promise<void> {
+    const { team, name } = place
     try {
-      await this.#parts.writer.create({ metadata, spec: { queueName: name } })
+      await this.#parts.writer.create(pushedQueueResource(place, DEFAULT_QUEUE_SETTINGS))
     } catch (error) {
       if (!(error instanceof ResourceApiError)) throw error
       const isNamespace = error.fault === 'forbidden' || error.fault === 'not_found'

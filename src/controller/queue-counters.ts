@@ -6,9 +6,9 @@ import type { ObjectKey } from '../ports/kube-object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CensusEntry, QueueCensus } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
-import { ownerOf, placeOfKey, queueKeyOf } from '../resources/queue-claim.ts'
+import { ownerOf, placeOfKey, queueKeyOf } from '../resources/queue-owner.ts'
 import { BY_QUEUE, type HttpQueue } from './kinds.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 
 export interface QueueCountersParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'all' | 'byIndex'>
@@ -45,7 +45,7 @@ export function createQueueCounters(parts: QueueCountersParts): QueueCounters {
 
 class Counters implements QueueCounters {
   readonly #parts: QueueCountersParts
-  #counted = new Map<ObjectKey, CensusEntry>()
+  readonly #counted = new Map<ObjectKey, CensusEntry>()
   #roundsAway = 0
 
   constructor(parts: QueueCountersParts) {
@@ -71,18 +71,23 @@ class Counters implements QueueCounters {
 
   async #round(signal: AbortSignal): Promise<void> {
     const keys = this.#keys()
-    const counted = new Map<ObjectKey, CensusEntry>()
+    const known = new Set(keys)
+    for (const key of this.#counted.keys()) if (!known.has(key)) this.#counted.delete(key)
+    await this.#enqueueSlowly(this.#news(keys, signal), signal)
+  }
+
+  /** A batch is counted when it is its turn: of ten thousand that all have changed the last comes after minutes. */
+  async *#news(keys: readonly ObjectKey[], signal: AbortSignal): AsyncGenerator<ObjectKey> {
     for (let begin = 0; begin < keys.length && !signal.aborted; begin += COUNT_BATCH_MAX) {
       const batch = keys.slice(begin, begin + COUNT_BATCH_MAX)
       const entries = await this.#parts.census.count(batch.map(placeOfKey))
       for (const [index, key] of batch.entries()) {
         const entry = entries[index]
-        if (entry !== null && entry !== undefined) counted.set(key, entry)
+        if (entry === null || entry === undefined) this.#counted.delete(key)
+        else this.#counted.set(key, entry)
       }
+      yield* batch.filter((key) => this.#isNews(key))
     }
-    this.#counted = counted
-    const changed = keys.filter((key) => this.#isNews(key))
-    await this.#enqueueSlowly(changed, signal)
   }
 
   #keys(): readonly ObjectKey[] {
@@ -102,11 +107,18 @@ class Counters implements QueueCounters {
     )
   }
 
-  async #enqueueSlowly(keys: readonly ObjectKey[], signal: AbortSignal): Promise<void> {
-    for (const [index, key] of keys.entries()) {
-      if (index > 0 && index % COUNT_WRITES_PER_SECOND === 0) await pause(this.#parts.clock, 1_000, signal)
+  async #enqueueSlowly(
+    keys: Iterable<ObjectKey> | AsyncIterable<ObjectKey>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let enqueued = 0
+    for await (const key of keys) {
+      if (enqueued > 0 && enqueued % COUNT_WRITES_PER_SECOND === 0) {
+        await pause(this.#parts.clock, 1_000, signal)
+      }
       if (signal.aborted) return
       this.#parts.enqueue(key)
+      enqueued += 1
     }
   }
 

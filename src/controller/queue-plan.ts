@@ -1,5 +1,5 @@
 import type { QueueSettings } from '../domain/queue-settings.ts'
-import { holdsFinalizer, ownerOf } from '../resources/queue-claim.ts'
+import { holdsFinalizer, ownerOf } from '../resources/queue-owner.ts'
 import type { HttpQueue } from './kinds.ts'
 import type { QueueCheck } from './queue-check.ts'
 
@@ -19,11 +19,11 @@ export type QueueStep =
   | { readonly kind: 'refuse'; readonly owner: HttpQueue; readonly problem: string }
   | { readonly kind: 'apply'; readonly owner: HttpQueue; readonly settings: QueueSettings }
 
-/** @param claims every resource of one queue, in any order */
-export function planQueue(claims: readonly HttpQueue[], check: QueueCheck): QueuePlan {
-  const owner = ownerOf(claims)
+/** @param resources every resource of one queue, in any order */
+export function planQueue(resources: readonly HttpQueue[], check: QueueCheck): QueuePlan {
+  const owner = ownerOf(resources)
   if (owner === undefined) return { step: { kind: 'vanished' }, taken: [] }
-  return { step: stepOf(owner, check), taken: claims.filter((claim) => claim !== owner) }
+  return { step: stepOf(owner, check), taken: resources.filter((resource) => resource !== owner) }
 }
 
 function stepOf(owner: HttpQueue, check: QueueCheck): QueueStep {

@@ -10,8 +10,9 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { CompileEnd, SettingsCompiler } from '../ports/settings-compiler.ts'
 import { isSameStatus } from '../resources/conditions.ts'
-import { placeOfKey, QUEUE_FINALIZER, queueKeyOf } from '../resources/queue-claim.ts'
-import type { EngineSession } from './engine-session.ts'
+import { placeOfKey, QUEUE_FINALIZER, queueKeyOf } from '../resources/queue-owner.ts'
+import { engineAway } from './engine-away.ts'
+import type { EngineHold } from './engine-hold.ts'
 import { BY_QUEUE, refOf, type HttpQueue } from './kinds.ts'
 import type { QueueCheck } from './queue-check.ts'
 import { mustRelease, planQueue, type QueueStep } from './queue-plan.ts'
@@ -24,7 +25,7 @@ export interface QueueReconcilerParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'applyStatus' | 'setFinalizer'>
   readonly check: QueueCheck
-  readonly engine: Pick<EngineSession, 'write' | 'loss'>
+  readonly engine: Pick<EngineHold, 'write' | 'loss' | 'obstacle'>
   /** The counts as read last. */
   readonly countsOf: (key: ObjectKey) => CensusEntry | null
   readonly vanished: Vanished
@@ -45,14 +46,20 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
   return new QueueReconciler(parts)
 }
 
+const KEPT = 'what is in force there stays so, and the settings follow'
+const TO_GO = 'the queue and its jobs are removed'
+/** Behind all keys that wait for their first turn: what is in force is told after all is in force. */
+const TELL_AFTER_MS = 1
+
 /**
- * Owns, by key: since when a removal fails, and which resource was let go while the view may still show it; both end
- * with the resource.
+ * Owns, by key: since when a removal fails, which resource was let go while the view may still show it, and what is in
+ * force but not told yet; all of it ends with the resource.
  */
 class QueueReconciler implements Reconciler {
   readonly #parts: QueueReconcilerParts
-  readonly #failingSinceMs = new Map<ObjectKey, number>()
+  readonly #failing = new Map<ObjectKey, { readonly uid: string; readonly sinceMs: number }>()
   readonly #released = new Map<ObjectKey, string>()
+  readonly #untold = new Map<ObjectKey, string>()
 
   constructor(parts: QueueReconcilerParts) {
     this.#parts = parts
@@ -61,59 +68,81 @@ class QueueReconciler implements Reconciler {
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileEnd> {
     const released = this.#released.get(key)
     const seen = this.#parts.view.byIndex(BY_QUEUE, key)
-    const claims = seen.filter((claim) => claim.metadata.uid !== released)
+    const resources = seen.filter((resource) => resource.metadata.uid !== released)
     // Still shown though let go: its name must not be cleared twice, a push may have made the queue anew.
-    if (released !== undefined && claims.length === seen.length) this.#released.delete(key)
-    const { step, taken } = planQueue(claims, this.#parts.check)
-    await this.#take(key, step, released !== undefined)
+    if (released !== undefined && resources.length === seen.length) this.#released.delete(key)
+    const { step, taken } = planQueue(resources, this.#parts.check)
+    const requeueAfterMs = await this.#take(key, step, released !== undefined)
     for (const loser of taken) {
       if (signal.aborted) break
       await this.#tellTaken(loser, step)
     }
-    return { requeueAfterMs: null }
+    return { requeueAfterMs }
   }
 
-  async #take(key: ObjectKey, step: QueueStep, wasReleased: boolean): Promise<void> {
-    switch (step.kind) {
-      case 'vanished':
-        return wasReleased ? undefined : this.#clear(key)
-      case 'remove':
-        return this.#remove(key, step.owner)
-      case 'refuse':
-        return this.#writeStatus(step.owner, { kind: 'refused', problem: step.problem })
-      case 'apply':
-        return this.#apply(key, step)
+  async #take(key: ObjectKey, step: QueueStep, wasReleased: boolean): Promise<number | null> {
+    if (step.kind === 'apply') return this.#apply(key, step)
+    this.#untold.delete(key)
+    if (step.kind === 'remove') {
+      await this.#remove(key, step.owner)
+      return null
     }
+    this.#failing.delete(key)
+    if (step.kind === 'refuse') {
+      await this.#writeStatus(step.owner, { kind: 'refused', problem: step.problem })
+    } else if (!wasReleased) await this.#clear(key)
+    return null
   }
 
-  async #apply(key: ObjectKey, step: QueueStep & { kind: 'apply' }): Promise<void> {
+  /** Ten thousand statuses take minutes; to put as many queues in force takes seconds. */
+  async #apply(key: ObjectKey, step: QueueStep & { kind: 'apply' }): Promise<number | null> {
     const { team, name } = placeOfKey(key)
-    // First, so that whatever happens next, a deletion finds its way to the engine.
-    const owner = await this.#parts.writer.setFinalizer(step.owner, QUEUE_FINALIZER, true)
-    const end = await this.#inEngine(owner, 'unavailable', (compiler) =>
+    const { uid } = step.owner.metadata
+    const isUntold = this.#untold.get(key) === uid
+    // First, so that whatever happens next, a deletion finds its way to the engine. The view may not show it yet.
+    const owner = isUntold
+      ? step.owner
+      : await this.#parts.writer.setFinalizer(step.owner, QUEUE_FINALIZER, true)
+    const end = await this.#inEngine(owner, KEPT, (compiler) =>
       compiler.applyQueue(team, name, step.settings),
     )
+    if (!isTold(owner, end.queueId) && !isUntold) {
+      this.#untold.set(key, uid)
+      return TELL_AFTER_MS
+    }
+    this.#untold.delete(key)
     await this.#writeStatus(owner, { kind: 'in_force', queueId: end.queueId })
+    return null
   }
 
   async #remove(key: ObjectKey, owner: HttpQueue): Promise<void> {
+    const isRemoved = await this.#removeFromEngine(key, owner)
+    await this.#release(key, owner)
+    if (isRemoved) return
+    this.#tellLeftBehind(owner, placeOfKey(key).name)
+    // An orphan from now on.
+    this.#parts.vanished.note(key)
+  }
+
+  /** @returns false when it has failed for too long */
+  async #removeFromEngine(key: ObjectKey, owner: HttpQueue): Promise<boolean> {
     const { team, name } = placeOfKey(key)
     try {
-      await this.#inEngine(owner, 'deleting', (compiler) => compiler.removeQueue(team, name))
+      await this.#inEngine(owner, TO_GO, (compiler) => compiler.removeQueue(team, name))
+      return true
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key)) throw error
-      this.#tellLeftBehind(owner, name)
+      if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key, owner)) throw error
+      return false
     }
-    this.#failingSinceMs.delete(key)
-    await this.#release(key, owner)
   }
 
   async #release(key: ObjectKey, owner: HttpQueue): Promise<void> {
     await unlessGone(() => this.#parts.writer.setFinalizer(owner, QUEUE_FINALIZER, false))
     this.#released.set(key, owner.metadata.uid)
+    this.#failing.delete(key)
   }
 
-  /** Without a resource there is nothing to tell that it was meant; so it takes the word of the sweep. */
+  /** Without a resource there is nothing to tell that it was meant; so it takes the word of the search for orphans. */
   async #clear(key: ObjectKey): Promise<void> {
     if (!this.#parts.vanished.takeDoomed(key)) return this.#parts.vanished.note(key)
     const { team, name } = placeOfKey(key)
@@ -125,16 +154,18 @@ class QueueReconciler implements Reconciler {
     })
   }
 
-  #isTimeToGiveUp(key: ObjectKey): boolean {
+  #isTimeToGiveUp(key: ObjectKey, { metadata: { uid } }: HttpQueue): boolean {
     const nowMs = this.#parts.clock.monotonicMs()
-    const sinceMs = this.#failingSinceMs.get(key) ?? nowMs
-    this.#failingSinceMs.set(key, sinceMs)
+    const known = this.#failing.get(key)
+    // One of before may have been let go by hand, or by another leader.
+    const sinceMs = known?.uid === uid ? known.sinceMs : nowMs
+    this.#failing.set(key, { uid, sinceMs })
     return nowMs - sinceMs >= REMOVAL_GIVEN_UP_MS
   }
 
   #tellLeftBehind(owner: HttpQueue, queue: string): void {
     const { events, logger, metrics } = this.#parts
-    const note = `Redis has not answered for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its queue and jobs stay in Redis until the controller finds them there.`
+    const note = `Redis could not be written to for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its queue and jobs are removed from Redis when it can.`
     metrics.queueLeftBehind()
     logger.error('A resource is let go without its queue', { team: owner.metadata.namespace, queue })
     events.record({
@@ -157,13 +188,16 @@ class QueueReconciler implements Reconciler {
   /** What the engine answered; when it does not, the resource says so before the turn fails. */
   async #inEngine<T extends object>(
     owner: HttpQueue,
-    fallback: 'unavailable' | 'deleting',
+    then: string,
     run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>,
   ): Promise<T> {
     try {
       return await this.#parts.engine.write(run)
     } catch (error) {
-      if (error instanceof StoreUnavailableError) await this.#writeStatus(owner, { kind: fallback })
+      if (error instanceof StoreUnavailableError) {
+        const message = engineAway(this.#parts.engine, then)
+        await this.#writeStatus(owner, { kind: 'unavailable', message })
+      }
       throw error
     }
   }
@@ -180,4 +214,9 @@ class QueueReconciler implements Reconciler {
     metrics.statusWritten('HttpQueue')
     for (const event of readyEvents(queue, status, 'ApplyQueue')) events.record(event)
   }
+}
+
+/** The status says it already, up to its counts. */
+function isTold({ metadata, status }: HttpQueue, queueId: number): boolean {
+  return status?.observedGeneration === metadata.generation && status?.queueId === queueId
 }

@@ -11,9 +11,7 @@ export type QueueOutcome =
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'taken'; readonly by: string }
   /** The engine does not answer: what is in force stays so. */
-  | { readonly kind: 'unavailable' }
-  /** As `unavailable`, of a queue that is to go. */
-  | { readonly kind: 'deleting' }
+  | { readonly kind: 'unavailable'; readonly message: string }
 
 export interface QueueFacts {
   /** As counted last; null when it was not yet. */
@@ -100,8 +98,7 @@ function conditionsOf(queue: HttpQueue, outcome: QueueOutcome, { loss }: QueueFa
       return [{ type: 'Ready', status: 'False', reason: 'NameTaken', message }]
     }
     case 'unavailable':
-    case 'deleting':
-      return [...unavailable(outcome.kind), ...lost]
+      return [...unavailable(outcome.message), ...lost]
   }
 }
 
@@ -116,11 +113,7 @@ function dispatching(isActive: boolean): Wanted {
       }
 }
 
-function unavailable(kind: 'unavailable' | 'deleting'): readonly Wanted[] {
-  const message =
-    kind === 'deleting'
-      ? 'Redis does not answer: the queue and its jobs are removed when it does.'
-      : 'Redis does not answer: what is in force there stays so, and the settings follow when it does.'
+function unavailable(message: string): readonly Wanted[] {
   return [
     { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message },
     { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },

@@ -4,14 +4,15 @@ import type { Backlog, BacklogReader } from '../ports/backlog.ts'
 import type { ExecutorFleet, FleetState } from '../ports/executor-fleet.ts'
 import type { WakeHints } from '../ports/job-source.ts'
 import type { Leadership } from '../ports/leadership.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { planScaling, type ScalingPlan, type ScalingSettings } from './scaling-plan.ts'
 import type { ScalingHistory } from './scaling-history.ts'
+import { createScalingMarks, type ScalingMarks } from './scaling-marks.ts'
 import { createScalingReport, type ScalingReportOptions } from './scaling-report.ts'
 
 /**
  * Looks at what executors have to do and sets their number. Owns: the history of what was asked for, a copy of the
- * fleet, and the one write under way.
+ * fleet, the one write under way, and the marks beside it.
  *
  *     at rest ⇄ looking (once a second; at once when a hint comes and there is no executor)
  *
@@ -37,8 +38,6 @@ const FLEET_COPY_MS = 5_000
 const RETRY_MS_MAX = 5_000
 /** The API server may ask for a longer pause than ours, up to this. */
 const RETRY_AFTER_MS_MAX = 60_000
-/** A scale-down follows its marks within this: at the next look, when the marks have reached every controller. */
-const MARKS_HOLD_MS = 5_000
 
 export function createScaling(options: ScalingOptions): Scaling {
   return { run: (signal) => new ScalingTerm(options, signal).run() }
@@ -49,9 +48,9 @@ class ScalingTerm {
   readonly #options: ScalingOptions
   readonly #signal: AbortSignal
   readonly #report: ReturnType<typeof createScalingReport>
+  readonly #marks: ScalingMarks
   #history: ScalingHistory | null = null
   #copy: { readonly fleet: FleetState | null; readonly atMs: number } | null = null
-  #markedAtMs: number | null = null
   #failures = 0
   #isWoken = false
   #endRest: () => void = () => undefined
@@ -60,6 +59,7 @@ class ScalingTerm {
     this.#options = options
     this.#signal = signal
     this.#report = createScalingReport(options)
+    this.#marks = createScalingMarks(options)
   }
 
   async run(): Promise<void> {
@@ -72,6 +72,7 @@ class ScalingTerm {
       }
     } finally {
       stopHints()
+      await this.#marks.atRest()
       this.#report.end()
     }
   }
@@ -147,28 +148,13 @@ class ScalingTerm {
     fleet: FleetState,
     backlog: Backlog | null,
   ): Promise<void> {
-    const isChoice = change.replicas > 0 && change.replicas < fleet.desired
-    if (isChoice && backlog !== null && !this.#isMarked()) return this.#mark(backlog)
     if (!this.#mayWrite()) return
+    const isChoice = change.replicas > 0 && change.replicas < fleet.desired
+    if (isChoice && backlog !== null && !this.#marks.areFresh())
+      return this.#marks.begin(backlog.held, this.#signal)
     await this.#options.fleet.scaleTo(change.replicas)
     this.#copy = { fleet: { ...fleet, desired: change.replicas }, atMs: this.#options.clock.monotonicMs() }
     this.#report.scaled(fleet, change)
-  }
-
-  #isMarked(): boolean {
-    const { clock } = this.#options
-    return this.#markedAtMs !== null && clock.monotonicMs() - this.#markedAtMs <= MARKS_HOLD_MS
-  }
-
-  /** Without marks a busy pod may be the one to go: it gives its calls back, which is worth a try and no more. */
-  async #mark({ held }: Backlog): Promise<void> {
-    if (!this.#mayWrite()) return
-    this.#markedAtMs = this.#options.clock.monotonicMs()
-    try {
-      await this.#options.fleet.markBusy(held)
-    } catch (error) {
-      this.#options.logger.warn('Busy executors could not be marked', { reason: reasonOf(error) })
-    }
   }
 
   #mayWrite(): boolean {

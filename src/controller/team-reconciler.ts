@@ -10,8 +10,9 @@ import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { SecretReader } from '../ports/secret-reader.ts'
 import { isSameStatus } from '../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../resources/generated/kinds.ts'
-import { placeOfKey } from '../resources/queue-claim.ts'
-import type { EngineSession } from './engine-session.ts'
+import { placeOfKey } from '../resources/queue-owner.ts'
+import { engineAway } from './engine-away.ts'
+import type { EngineHold } from './engine-hold.ts'
 import { refOf, type TeamSettings } from './kinds.ts'
 import { readSigningSecrets } from './signing-secrets.ts'
 import { teamStatus, type TeamOutcome } from './team-status.ts'
@@ -23,7 +24,7 @@ export const TEAM_SETTINGS_NAME = 'team'
 export interface TeamReconcilerParts {
   readonly view: Pick<ResourceView<TeamSettings>, 'get'>
   readonly writer: Pick<ResourceWriter<TeamSettings>, 'read' | 'applyStatus'>
-  readonly engine: Pick<EngineSession, 'write'>
+  readonly engine: Pick<EngineHold, 'write' | 'obstacle'>
   readonly secrets: SecretReader
   /** Pushed queues of a namespace that stay without a resource. */
   readonly waitingOf: (namespace: string) => number
@@ -32,6 +33,7 @@ export interface TeamReconcilerParts {
   readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
 }
 
+const KEPT = 'the settings before stay in force, these follow'
 /** Secrets are not watched, for that would need the right to list them all: they are read anew this often. */
 export const SECRET_LOOK_MS = 30_000
 /** With many teams less often, so that there are at most ten reads a second. */
@@ -80,7 +82,9 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
     try {
       await tell(settings, await settle(settings))
     } catch (error) {
-      if (error instanceof StoreUnavailableError) await tell(settings, { kind: 'unavailable' })
+      if (error instanceof StoreUnavailableError) {
+        await tell(settings, { kind: 'unavailable', message: engineAway(parts.engine, KEPT) })
+      }
       throw error
     }
     return { requeueAfterMs: hasSecrets ? lookAfterMs() : null }

@@ -8,7 +8,7 @@ export type TeamOutcome =
   | { readonly kind: 'in_force' }
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'secret'; readonly reason: SecretReason; readonly message: string }
-  | { readonly kind: 'unavailable' }
+  | { readonly kind: 'unavailable'; readonly message: string }
 
 export type SecretReason = Extract<ReasonsOf['TeamSettings']['Ready'], `Secret${string}`>
 
@@ -48,7 +48,7 @@ function conditionsOf(outcome: TeamOutcome): readonly Wanted[] {
       ]
     }
     case 'unavailable': {
-      const message = 'Redis does not answer: the settings before stay in force, these follow when it does.'
+      const { message } = outcome
       return [
         { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message },
         { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },

@@ -8,8 +8,9 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { isSameStatus, mergeConditions } from '../resources/conditions.ts'
 import type { WantedCondition } from '../resources/conditions.ts'
-import { placeOfKey } from '../resources/queue-claim.ts'
-import type { EngineSession } from './engine-session.ts'
+import { placeOfKey } from '../resources/queue-owner.ts'
+import { engineAway } from './engine-away.ts'
+import type { EngineHold } from './engine-hold.ts'
 import { refOf, type ApiToken } from './kinds.ts'
 import { unlessGone } from './unless-gone.ts'
 
@@ -19,7 +20,7 @@ export const BY_HASH = 'hash'
 export interface TokenReconcilerParts {
   readonly view: Pick<ResourceView<ApiToken>, 'get' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'applyStatus'>
-  readonly engine: Pick<EngineSession, 'write'>
+  readonly engine: Pick<EngineHold, 'write' | 'obstacle'>
   readonly events: EventRecorder
   readonly clock: Clock
   readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
@@ -44,7 +45,6 @@ const IN_FORCE: Wanted = {
   reason: 'Reconciled',
   message: 'The token is accepted.',
 }
-const UNAVAILABLE = 'Redis does not answer: the token is accepted when it does.'
 const TAKEN: Wanted = {
   type: 'Ready',
   status: 'False',
@@ -68,9 +68,10 @@ async function accept(parts: TokenReconcilerParts, token: ApiToken): Promise<voi
     await parts.engine.write((compiler) => compiler.putTokenHash(namespace, name, sha256))
   } catch (error) {
     if (error instanceof StoreUnavailableError) {
+      const message = engineAway(parts.engine, 'the token is accepted')
       await tell(parts, token, [
-        { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message: UNAVAILABLE },
-        { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message: UNAVAILABLE },
+        { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message },
+        { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },
       ])
     }
     throw error

@@ -82,9 +82,12 @@ export class StartupError extends Error {
 
 /** Nothing answers at the address of Redis. Whoever can do without it for a while may try again. */
 export class StoreUnreachableError extends StartupError {
-  constructor(message: string, options?: ErrorOptions) {
+  /** Something answers, and takes no commands from us: waiting alone does not help. */
+  readonly isRefusal: boolean
+  constructor(message: string, options?: ErrorOptions & { readonly isRefusal?: boolean }) {
     super(message, options)
     this.name = 'StoreUnreachableError'
+    this.isRefusal = options?.isRefusal ?? false
   }
 }
 

@@ -56,7 +56,6 @@ export function isFault(error: unknown, fault: ResourceApiFault): boolean {
 }
 
 function faultOf(code: number, status: ApiStatus | null): ResourceApiFault {
-  if (status?.reason === 'Expired' || status?.reason === 'Gone') return 'gone'
   // A patch that names the uid of another life is answered as a change of a field that cannot change.
   const isOtherLife = status?.details?.causes?.some(({ field }) => field === 'metadata.uid') ?? false
   if (code === 422 && isOtherLife) return 'conflict'

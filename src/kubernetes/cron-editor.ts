@@ -8,7 +8,7 @@ import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { nameOfNewCron, NAME_TRIES_MAX, newCronSpec, NO_FREE_NAME } from '../resources/cron-manifest.ts'
 import { settingsOfCronSpec, specOfCronSettings } from '../resources/cron-spec.ts'
 import type { HttpCronSpec } from '../resources/generated/kinds.ts'
-import { API_ORIGIN, ORIGIN_LABEL } from '../resources/queue-claim.ts'
+import { API_ORIGIN, ORIGIN_LABEL } from '../resources/queue-owner.ts'
 import { answered, notWatched, refOf, untilTrue } from './edit-answer.ts'
 
 interface HttpCron extends KubeObject {

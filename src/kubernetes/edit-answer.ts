@@ -1,7 +1,7 @@
 import { EditRefusedError, ResourceApiError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeObject, ObjectRef } from '../ports/kube-object.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 
 /** An edit is answered when it is in force, or after this long with what was written. */
 const IN_FORCE_WAIT_MS = 2_000

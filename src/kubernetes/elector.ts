@@ -5,8 +5,9 @@ import type { Logger } from '../ports/logger.ts'
 import type { ReconcileMetrics } from '../ports/reconcile-metrics.ts'
 import { createLeaseClaim, type Attempt, type LeaseClaim } from './elector-claim.ts'
 import type { LeaseStore } from './elector-lease.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { createDeadline } from './transport-deadline.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 /**
  * Elects one leader among the processes that share a Lease.
@@ -15,7 +16,7 @@ import { createDeadline } from './transport-deadline.ts'
  *
  * Leading: our last renewal was sent less than 10 s ago, by this machine's monotonic clock; the others wait for 15 s
  * without a change, so that we stop 5 s before anyone may begin. That time is looked at whenever someone asks, so a
- * process that was stopped for a while does not lead when it wakes. A term that was over once never comes back; the
+ * process that was stopped for a while does not lead when it wakes. Work that fails ends the term as well. A term that was over once never comes back; the
  * next begins when all work of the last has ended. Handing over: the terms' signal is aborted, its work ends. `stop`
  * waits for that work, then gives the Lease away, 3 s at most.
  *
@@ -51,6 +52,9 @@ const RETRY_JITTER = 0.2
 const ATTEMPT_TIMEOUT_MS = 5_000
 const RELEASE_TIMEOUT_MS = 3_000
 const HAND_OVER_MAX_MS = 60_000
+/** Longer than those who wait look away. */
+const YIELD_MS = 5_000
+const WORK_FAILED = 'its work has failed'
 /** The same trouble is told this often. */
 const COMPLAIN_EVERY_MS = 60_000
 
@@ -63,6 +67,8 @@ type Lead = (signal: AbortSignal) => Promise<void>
 interface Term {
   untilMs: number
   readonly end: AbortController
+  /** Some of its work has failed: nobody would do it for as long as this process leads. */
+  readonly failure: AbortController
   readonly work: Set<Promise<void>>
 }
 
@@ -126,7 +132,12 @@ class LeaseElector implements Elector {
 
   async #serve(untilMs: number): Promise<void> {
     const { logger, metrics, identity } = this.#options
-    const term: Term = { untilMs, end: new AbortController(), work: new Set() }
+    const term: Term = {
+      untilMs,
+      end: new AbortController(),
+      failure: new AbortController(),
+      work: new Set(),
+    }
     this.#term = term
     metrics.leading(true)
     logger.info('Leading begins', { identity })
@@ -139,12 +150,20 @@ class LeaseElector implements Elector {
     logger.info('Leading ends', { identity, reason })
     await Promise.all(term.work)
     this.#handingOverSinceMs = null
+    if (reason === WORK_FAILED) await this.#yield()
+  }
+
+  /** To another that may fare better, or to ourselves after a while. */
+  async #yield(): Promise<void> {
+    await this.#release()
+    await pause(this.#options.clock, YIELD_MS, this.#stopping.signal)
   }
 
   #begin(lead: Lead, term: Term): void {
     const work = Promise.try(lead, term.end.signal)
       .catch((error: unknown) => {
         this.#options.logger.error('Work of the leader has failed', { reason: reasonOf(error) })
+        term.failure.abort()
       })
       .finally(() => term.work.delete(work))
     term.work.add(work)
@@ -152,11 +171,12 @@ class LeaseElector implements Elector {
 
   /** Answers why the term is over. */
   async #renew(term: Term): Promise<string> {
-    const { signal } = this.#stopping
+    const early = AbortSignal.any([this.#stopping.signal, term.failure.signal])
     const leftMs = () => term.untilMs - this.#nowMs()
     for (;;) {
-      await pause(this.#options.clock, Math.min(RETRY_PERIOD_MS, leftMs()), signal)
-      if (signal.aborted) return 'stopping'
+      await pause(this.#options.clock, Math.min(RETRY_PERIOD_MS, leftMs()), early)
+      if (this.#stopping.signal.aborted) return 'stopping'
+      if (term.failure.signal.aborted) return WORK_FAILED
       const attempt = leftMs() > 0 ? await this.#attempt(Math.min(ATTEMPT_TIMEOUT_MS, leftMs())) : null
       // Also when an answer came: whoever asked meanwhile was told that the term is over.
       if (leftMs() <= 0) return 'the Lease could not be renewed in time'
@@ -169,7 +189,8 @@ class LeaseElector implements Elector {
   async #attempt(timeoutMs: number): Promise<Attempt | null> {
     const deadline = createDeadline(this.#options.clock, timeoutMs, [this.#stopping.signal])
     try {
-      const attempt = await Promise.race([this.#claim.attempt(deadline.signal), aborted(deadline.signal)])
+      // Whatever the store does about its signal, the election goes on.
+      const attempt = await unlessAborted(this.#claim.attempt(deadline.signal), deadline.signal)
       this.#complaint = null
       return attempt
     } catch (error) {
@@ -184,7 +205,7 @@ class LeaseElector implements Elector {
     const { clock, logger } = this.#options
     const deadline = createDeadline(clock, RELEASE_TIMEOUT_MS, [])
     try {
-      await Promise.race([this.#claim.release(deadline.signal), aborted(deadline.signal)])
+      await unlessAborted(this.#claim.release(deadline.signal), deadline.signal)
     } catch (error) {
       logger.info('The Lease was not given away; it runs out by itself', { reason: reasonOf(error) })
     } finally {
@@ -212,11 +233,4 @@ class LeaseElector implements Elector {
   #nowMs(): number {
     return this.#options.clock.monotonicMs()
   }
-}
-
-/** Whatever the store does about its signal, the election goes on. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('given up')), { once: true })
-  })
 }

@@ -31,7 +31,11 @@ export function createEngineRecord(
     read: async () => {
       try {
         const { data } = await transport.request<ConfigMap>({ method: 'GET', path })
-        return recordedIn(data ?? {})
+        const recorded = recordedIn(data ?? {})
+        if (recorded !== 'unreadable') return recorded
+        throw new Error(
+          `ConfigMap ${place.name} in ${place.namespace} was changed by hand and cannot be read: mend it, or delete it`,
+        )
       } catch (error) {
         if (isFault(error, 'not_found')) return null
         throw error
@@ -57,12 +61,30 @@ export function createEngineRecord(
 }
 
 /** null for one that was emptied by hand: then nothing is known. */
-function recordedIn({ installation, term, idFloor, loss }: Partial<RecordData>): RecordedEngine | null {
+function recordedIn(data: Partial<RecordData>): RecordedEngine | 'unreadable' | null {
+  const { installation, term, idFloor, loss = 'null' } = data
   if (installation === undefined || term === undefined || idFloor === undefined) return null
-  return {
-    installation,
-    term: Number(term),
-    idFloor: JSON.parse(idFloor) as IdFloor,
-    loss: JSON.parse(loss ?? 'null') as RecordedEngine['loss'],
+  try {
+    const recorded = {
+      installation,
+      term: Number(term),
+      idFloor: JSON.parse(idFloor) as IdFloor | null,
+      loss: JSON.parse(loss) as RecordedEngine['loss'],
+    }
+    return isRecorded(recorded) ? recorded : 'unreadable'
+  } catch {
+    return 'unreadable'
   }
+}
+
+/** The numbers decide which ids are given: a wrong one must not pass. */
+function isRecorded(
+  recorded: Omit<RecordedEngine, 'idFloor'> & { readonly idFloor: IdFloor | null },
+): recorded is RecordedEngine {
+  const { term, idFloor, loss } = recorded
+  const numbers = [term, idFloor?.jobBlock, idFloor?.queue, idFloor?.token]
+  return (
+    numbers.every((number) => Number.isSafeInteger(number)) &&
+    (loss === null || (typeof loss.reason === 'string' && typeof loss.at === 'string'))
+  )
 }

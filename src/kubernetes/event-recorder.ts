@@ -5,7 +5,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { ReconcileMetrics } from '../ports/reconcile-metrics.ts'
 import { isFault } from './api-errors.ts'
 import { eventBody, eventName, seriesBody, seriesKey, type EventSource } from './event-recorder-body.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import type { Transport } from './transport.ts'
 
 /**

@@ -87,7 +87,7 @@ class DeployedFleet implements ExecutorFleet {
     })
   }
 
-  async markBusy(held: ReadonlyMap<string, number>): Promise<void> {
+  async markBusy(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
     if (this.#costs === null) await this.read()
     const costs = this.#costs ?? new Map<string, number>()
     const changes = [...costs]
@@ -95,7 +95,7 @@ class DeployedFleet implements ExecutorFleet {
       .filter(({ was, is }) => was !== is)
       .sort((a, b) => Math.abs(b.is - b.was) - Math.abs(a.is - a.was))
     for (const { name, is } of changes.slice(0, MARKS_MAX)) {
-      await this.#mark(name, is)
+      await this.#mark(name, is, signal)
       costs.set(name, is)
     }
   }
@@ -125,7 +125,7 @@ class DeployedFleet implements ExecutorFleet {
     })
   }
 
-  async #mark(name: string, cost: number): Promise<void> {
+  async #mark(name: string, cost: number, signal: AbortSignal): Promise<void> {
     const { transport, namespace } = this.#options
     try {
       await transport.request({
@@ -133,6 +133,7 @@ class DeployedFleet implements ExecutorFleet {
         path: objectPath(POD, { namespace, name }),
         body: { metadata: { annotations: { [DELETION_COST]: String(cost) } } },
         contentType: MERGE_PATCH,
+        signal,
       })
     } catch (error) {
       if (!isFault(error, 'not_found')) throw error

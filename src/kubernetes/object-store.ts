@@ -11,7 +11,7 @@ type Listener<T> = Parameters<ResourceView<T & KubeObject>['onChange']>[0]
 
 /**
  * The objects of one kind, by key and by index, and who wants to hear of changes. Every object in it is frozen. It takes
- * events more than once and out of order: an older version never replaces a newer one.
+ * events more than once and out of order: that of an older version never replaces a newer one.
  */
 export class ObjectStore<T extends KubeObject> {
   readonly #logger: Logger
@@ -48,18 +48,10 @@ export class ObjectStore<T extends KubeObject> {
 
   /** An object that came or changed. */
   put(object: T): void {
-    const key = keyOf(object)
-    const known = this.#objects.get(key)
-    if (known === undefined) return this.#change(key, undefined, object)
-    const { uid, resourceVersion } = object.metadata
-    if (isOlder(resourceVersion, known.metadata.resourceVersion)) return
-    if (uid === known.metadata.uid) {
-      if (resourceVersion !== known.metadata.resourceVersion) this.#change(key, known, object)
-      return
-    }
-    // Deleted and made again while we looked away: two objects, of which the first has gone.
-    this.#change(key, known, undefined)
-    this.#change(key, undefined, object)
+    const known = this.#objects.get(keyOf(object))
+    const isLate =
+      known !== undefined && isOlder(object.metadata.resourceVersion, known.metadata.resourceVersion)
+    if (!isLate) this.#take(object)
   }
 
   /** An object that went, in its last state. */
@@ -73,7 +65,8 @@ export class ObjectStore<T extends KubeObject> {
   }
 
   /**
-   * All objects there are: what is known and not among them went while we looked away.
+   * All objects there are: what is known and not among them went while we looked away. Older versions count too, for
+   * the API server may have been restored to an earlier state.
    * @param namespace the only one that was listed; null = all
    */
   replace(namespace: string | null, objects: readonly T[]): void {
@@ -82,7 +75,21 @@ export class ObjectStore<T extends KubeObject> {
       ([key, { metadata }]) => !listed.has(key) && (namespace === null || metadata.namespace === namespace),
     )
     for (const [key, known] of gone) this.#change(key, known, undefined)
-    for (const object of objects) this.put(object)
+    for (const object of objects) this.#take(object)
+  }
+
+  #take(object: T): void {
+    const key = keyOf(object)
+    const known = this.#objects.get(key)
+    if (known === undefined) return this.#change(key, undefined, object)
+    const { uid, resourceVersion } = object.metadata
+    if (uid === known.metadata.uid) {
+      if (resourceVersion !== known.metadata.resourceVersion) this.#change(key, known, object)
+      return
+    }
+    // Deleted and made again while we looked away: two objects, of which the first has gone.
+    this.#change(key, known, undefined)
+    this.#change(key, undefined, object)
   }
 
   #change(key: ObjectKey, before: T | undefined, after: T | undefined): void {

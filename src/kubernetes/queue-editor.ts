@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { EditRefusedError, ResourceApiError } from '../domain/errors.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeObject } from '../ports/kube-object.ts'
@@ -8,9 +7,8 @@ import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { HttpQueueSpec } from '../resources/generated/kinds.ts'
-import { changedSettings } from '../resources/manifest-text.ts'
-import { ORIGIN_LABEL, ownerOf, PUSH_ORIGIN, queueKey, queueKeyOf } from '../resources/queue-claim.ts'
-import { nameOfPushedQueue } from '../resources/queue-manifest.ts'
+import { ownerOf, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
+import { pushedQueueResource } from '../resources/queue-manifest.ts'
 import { settingsOfSpec, specOfSettings } from '../resources/queue-spec.ts'
 import { answered, notWatched, refOf, untilTrue } from './edit-answer.ts'
 
@@ -50,13 +48,13 @@ export function createResourceEditor(parts: QueueEditorParts): QueueEditor {
     remove: async (team, queueId) => {
       const queue = await parts.queues.get(team, queueId)
       if (queue === null) return 'not_found'
-      const claims = claimsOf(parts, queue)
+      const resources = resourcesOf(parts, queue)
       // A queue made by a push may have no resource yet, or none for good.
-      if (claims.length === 0) return parts.queues.remove(team, queue.name)
-      const owner = ownerOf(claims)
+      if (resources.length === 0) return parts.queues.remove(team, queue.name)
+      const owner = ownerOf(resources)
       // The owner last: else its name would pass to another one of them.
-      const inOrder = claims.toSorted((left, right) => Number(left === owner) - Number(right === owner))
-      for (const claim of inOrder) await answered(parts.clock, () => parts.writer.remove(refOf(claim)))
+      const inOrder = resources.toSorted((left, right) => Number(left === owner) - Number(right === owner))
+      for (const resource of inOrder) await answered(parts.clock, () => parts.writer.remove(refOf(resource)))
       await untilTrue(parts.clock, async () => (await parts.queues.get(team, queueId)) === null)
       return 'removed'
     },
@@ -69,7 +67,7 @@ async function write(
   queue: Queue,
   change: Partial<QueueSettings>,
 ): Promise<QueueSettings> {
-  const owner = ownerOf(claimsOf(parts, queue))
+  const owner = ownerOf(resourcesOf(parts, queue))
   if (owner === undefined) return make(parts, queue, change)
   if (owner.metadata.deletionTimestamp !== undefined)
     throw new EditRefusedError('The queue is being deleted.')
@@ -87,24 +85,17 @@ async function patch(
 
 async function make(
   parts: QueueEditorParts,
-  { team, name, settings }: Queue,
+  queue: Queue,
   change: Partial<QueueSettings>,
 ): Promise<QueueSettings> {
-  const metadata = {
-    name: nameOfPushedQueue(name),
-    namespace: team,
-    labels: { [ORIGIN_LABEL]: PUSH_ORIGIN },
-  }
-  const spec = {
-    queueName: name,
-    ...specOfSettings(changedSettings({ ...settings, ...change }, DEFAULT_QUEUE_SETTINGS)),
-  }
+  const { team, name } = queue
+  const resource = pushedQueueResource(queue, { ...queue.settings, ...change })
   try {
-    return settingsOfSpec((await parts.writer.create({ metadata, spec })).spec)
+    return settingsOfSpec((await parts.writer.create(resource)).spec)
   } catch (error) {
     if (!(error instanceof ResourceApiError) || error.fault !== 'conflict') throw error
     // The controller was faster, and the view is behind.
-    const found = await parts.writer.read(team, metadata.name)
+    const found = await parts.writer.read(team, resource.metadata.name)
     if (found === null || queueKeyOf(found) !== queueKey(team, name)) throw error
     return patch(parts, found, change)
   }
@@ -120,7 +111,7 @@ async function inForce({ queues, clock }: QueueEditorParts, written: Queue): Pro
   return isInForce ? now : written
 }
 
-function claimsOf({ view }: QueueEditorParts, { team, name }: Queue): readonly HttpQueue[] {
+function resourcesOf({ view }: QueueEditorParts, { team, name }: Queue): readonly HttpQueue[] {
   if (!view.isSynced()) throw new ResourceApiError('unavailable', 'the resources are not all known yet')
   return view.byIndex(BY_QUEUE, queueKey(team, name))
 }

@@ -26,7 +26,7 @@ export async function watchObjects<T extends KubeObject>(
   from: string,
   signal: AbortSignal,
 ): Promise<WatchStory> {
-  const { clock, metrics, kind } = options
+  const { clock, metrics, kind, namespace } = options
   const silence = createSilence(clock)
   let version = from
   let events = 0
@@ -37,7 +37,7 @@ export async function watchObjects<T extends KubeObject>(
   try {
     const heard = tapped(body, () => {
       silence.broken()
-      metrics.watchHeard(kind.plural)
+      metrics.watchHeard(kind.plural, namespace)
     })
     for await (const event of watchEventsOf(heard)) {
       // Whoever has stopped is told nothing more, also of what has been received already.

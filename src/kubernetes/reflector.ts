@@ -13,7 +13,7 @@ import { RETRY_PAUSE_MS_MAX, WATCHES_BARREN_MAX, WATCH_SHORT_MS } from './bounds
 import { listObjects } from './reflector-list.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
 import { watchObjects, type WatchStory } from './reflector-watch.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { createRetryPause, type RetryPause } from './retry-pause.ts'
 
 export class Reflector<T extends KubeObject> {
@@ -26,6 +26,7 @@ export class Reflector<T extends KubeObject> {
   #version: string | null = null
   /** Watches in a row that began and told nothing. */
   #barren = 0
+  #lastEnd: WatchEnd | null = null
 
   constructor(options: ReflectorOptions<T>) {
     const { clock, logger, random, kind, namespace } = options
@@ -67,7 +68,7 @@ export class Reflector<T extends KubeObject> {
     const { objects, version } = await listObjects(this.#options, signal)
     signal.throwIfAborted()
     sink.replace(namespace, objects as readonly T[])
-    metrics.watchHeard(kind.plural)
+    metrics.watchHeard(kind.plural, namespace)
     this.#barren = 0
     return version
   }
@@ -92,6 +93,9 @@ export class Reflector<T extends KubeObject> {
   }
 
   #pauseAfter(end: WatchEnd, error: unknown): number {
+    // The server is there and has been elsewhere, restarted most often: a list mends that. Only once in a row.
+    if (end === 'expired' && this.#lastEnd !== 'expired') this.#retryPause.reset()
+    this.#lastEnd = end
     const askedMs = error instanceof ResourceApiError ? (error.retryAfterMs ?? 0) : 0
     const pauseMs = Math.max(this.#retryPause.next(), Math.min(askedMs, RETRY_PAUSE_MS_MAX))
     const reason = error === null ? end : reasonOf(error)

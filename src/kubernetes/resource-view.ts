@@ -3,6 +3,7 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import { ObjectStore, type Index } from './object-store.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
 import { Reflector } from './reflector.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 export interface ResourceViewOptions<T extends KubeObject> extends Omit<
   ReflectorOptions<T>,
@@ -51,17 +52,4 @@ export function createResourceView<T extends KubeObject>(
       await Promise.all(reflectors.map((reflector) => reflector.stop()))
     },
   }
-}
-
-/** Rejects with the signal's reason when it aborts first. */
-function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(signal.reason as Error)
-    if (signal.aborted) return giveUp()
-    signal.addEventListener('abort', giveUp, { once: true })
-    void promise.then(() => {
-      signal.removeEventListener('abort', giveUp)
-      resolve()
-    })
-  })
 }

@@ -3,6 +3,7 @@ import type { KubeObject, ObjectMeta, ObjectRef } from '../ports/kube-object.ts'
 import type { NewObject, ResourceWriter } from '../ports/resource-writer.ts'
 import { isFault } from './api-errors.ts'
 import { received } from './received-object.ts'
+import { listObjects } from './reflector-list.ts'
 import { collectionPath, objectPath, type ResourceKind } from './resource-path.ts'
 import type { ApiRequest, Transport } from './transport.ts'
 
@@ -35,6 +36,10 @@ export function createResourceWriter<T extends KubeObject>(
 
   return {
     read,
+    readAll: async (namespace) => {
+      const { objects } = await listObjects({ transport, kind, namespace }, new AbortController().signal)
+      return objects as readonly T[]
+    },
     create: (object) => send(creation(options, object)),
     patchSpec: (target, spec, resourceVersion) => {
       const version = resourceVersion === null ? {} : { resourceVersion }
@@ -49,8 +54,6 @@ export function createResourceWriter<T extends KubeObject>(
       const metadata = finalizerPatch(object.metadata, finalizer, present)
       return metadata === null ? object : send(mergePatch(options, object.metadata, { metadata }))
     },
-    annotate: (target, annotations) =>
-      send(mergePatch(options, target, { metadata: { uid: target.uid, annotations } })),
     remove: async (target) => {
       try {
         await transport.request(removal(kind, target))

@@ -11,7 +11,7 @@ export function asksForTurn(before: KubeObject | undefined, after: KubeObject | 
     was.uid !== is.uid ||
     specVersionOf(before) !== specVersionOf(after) ||
     was.deletionTimestamp !== is.deletionTimestamp ||
-    !isSameList(was.finalizers, is.finalizers) ||
+    hasLost(was.finalizers, is.finalizers) ||
     !isSameRecord(was.labels, is.labels) ||
     !isSameRecord(was.annotations, is.annotations)
   )
@@ -22,8 +22,9 @@ function specVersionOf({ metadata }: KubeObject): number | string {
   return metadata.generation ?? metadata.resourceVersion
 }
 
-function isSameList(a: readonly string[] = [], b: readonly string[] = []): boolean {
-  return a.length === b.length && a.every((value, at) => value === b[at])
+/** One that is new asks for nothing, least of all our own: its turn is under way. */
+function hasLost(before: readonly string[] = [], after: readonly string[] = []): boolean {
+  return before.some((finalizer) => !after.includes(finalizer))
 }
 
 function isSameRecord(

@@ -1,4 +1,10 @@
-import { ResourceApiError, StorageFullError, StoreUnavailableError, reasonOf } from '../domain/errors.ts'
+import {
+  ResourceApiError,
+  StorageFullError,
+  StoreUnavailableError,
+  reasonOf,
+  type ResourceApiFault,
+} from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
 import type { Leadership } from '../ports/leadership.ts'
@@ -6,7 +12,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { QueuePriority, ReconcileMetrics, ReconcileResult } from '../ports/reconcile-metrics.ts'
 import type { Reconciler } from '../ports/reconciler.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { asksForTurn } from './runner-changes.ts'
 import { createDeadline } from './transport-deadline.ts'
 import { BACKOFF_MAX_MS, createWorkQueue, type WorkEnd, type WorkQueue } from './work-queue.ts'
@@ -47,7 +53,7 @@ const RESYNC_MAX_MS = 1_800_000
 /** The next turn reads a fresh copy, which comes in a moment. */
 const CONFLICT_PAUSE_MAX_MS = 1_000
 /** When Redis or the API server is back, all is to be in force again soon. */
-const OUTAGE_PAUSE_MAX_MS = 30_000
+const OUTAGE_PAUSE_MAX_MS = 10_000
 
 export function createRunner<T extends KubeObject>(options: RunnerOptions<T>): Runner {
   return new LeadingRunner(options)
@@ -162,11 +168,14 @@ const PAUSE_MAX_MS: Readonly<Record<Failure, number>> = {
   other: BACKOFF_MAX_MS,
 }
 
+/** Credentials that are not taken are no fault of any resource either: they are read anew. */
+const OUTAGES: ReadonlySet<ResourceApiFault> = new Set(['unavailable', 'too_many', 'unauthorized'])
+
 function failureOf(error: unknown): Failure {
   if (error instanceof StoreUnavailableError || error instanceof StorageFullError) return 'outage'
   if (!(error instanceof ResourceApiError)) return 'other'
   if (error.fault === 'conflict') return 'conflict'
-  return error.fault === 'unavailable' || error.fault === 'too_many' ? 'outage' : 'other'
+  return OUTAGES.has(error.fault) ? 'outage' : 'other'
 }
 
 function askedPauseMs(error: unknown): number {

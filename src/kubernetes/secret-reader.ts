@@ -14,9 +14,10 @@ export function createSecretReader(transport: Transport): SecretReader {
           method: 'GET',
           path: objectPath(SECRETS, { namespace, name }),
         })
-        return Object.fromEntries(
-          Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64')]),
-        )
+        // Keys are names that people choose: `constructor` may be one.
+        const values: Record<string, Uint8Array> = Object.create(null)
+        for (const [key, text] of Object.entries(data)) values[key] = Buffer.from(text, 'base64')
+        return values
       } catch (error) {
         if (isFault(error, 'not_found')) return null
         throw error

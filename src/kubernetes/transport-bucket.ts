@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import { ResourceApiError } from '../domain/errors.ts'
 import { REQUESTS_BURST, REQUESTS_PER_SECOND, REQUEST_TIMEOUT_MS } from './bounds.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 
 /** Spreads requests over time: a burst at once, the rest at a rate. */
 export interface RequestBucket {

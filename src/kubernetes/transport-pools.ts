@@ -6,42 +6,42 @@ import {
   CONNECT_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   TCP_KEEP_ALIVE_MS,
+  URGENT_CONNECTIONS_MAX,
   WATCH_CONNECTIONS_MAX,
 } from './bounds.ts'
 
-/** The connections to one API server: few that all calls share, and one for each watch. */
+type PoolSet = Readonly<Record<'api' | 'urgent' | 'watch', Pool>>
+
+/** The connections to one API server: few that all calls share, one for what is urgent, and one for each watch. */
 export interface TransportPools {
   /** When authority, certificate or key are others than last time, new connections are opened and the old ones left. */
-  under(tls: ClusterTls): { readonly api: Pool; readonly watch: Pool }
+  under(tls: ClusterTls): PoolSet
   /** Cuts what is under way. */
   close(): Promise<void>
 }
 
 export function createTransportPools(origin: string): TransportPools {
-  let current: { readonly tls: ClusterTls; readonly api: Pool; readonly watch: Pool } | null = null
+  let current: { readonly tls: ClusterTls; readonly pools: PoolSet } | null = null
 
   return {
     under: (tls) => {
-      if (current !== null && isDeepStrictEqual(current.tls, tls)) return current
+      if (current !== null && isDeepStrictEqual(current.tls, tls)) return current.pools
       // Requests and watches under way end on the connections they have.
-      for (const pool of poolsOf(current)) void pool.close()
-      current = {
-        tls,
+      for (const pool of Object.values(current?.pools ?? {})) void pool.close()
+      const pools = {
         api: openPool(origin, tls, API_CONNECTIONS_MAX),
+        urgent: openPool(origin, tls, URGENT_CONNECTIONS_MAX),
         watch: openPool(origin, tls, WATCH_CONNECTIONS_MAX),
       }
-      return current
+      current = { tls, pools }
+      return pools
     },
     close: async () => {
-      const pools = poolsOf(current)
+      const pools = Object.values(current?.pools ?? {})
       current = null
       await Promise.all(pools.map((pool) => pool.destroy()))
     },
   }
-}
-
-function poolsOf(pair: { readonly api: Pool; readonly watch: Pool } | null): readonly Pool[] {
-  return pair === null ? [] : [pair.api, pair.watch]
 }
 
 function openPool(origin: string, tls: ClusterTls, connections: number): Pool {

@@ -16,6 +16,8 @@ export interface WireRequest {
   readonly body?: unknown
   /** Of the body; `application/json` when not given. A patch must say which kind it is. */
   readonly contentType?: string
+  /** Goes at once whatever waits or hangs: a lease may not wait behind a thousand statuses. */
+  readonly isUrgent?: boolean
 }
 
 /** An answer that has begun. */
@@ -44,7 +46,11 @@ export function createTransportWire({ config, clock, metrics, userAgent }: WireO
   const root = pathname.replace(/\/$/, '')
   const pools = createTransportPools(origin)
 
-  async function send(kind: 'api' | 'watch', request: WireRequest, signal: AbortSignal): Promise<OpenAnswer> {
+  async function send(
+    kind: 'api' | 'urgent' | 'watch',
+    request: WireRequest,
+    signal: AbortSignal,
+  ): Promise<OpenAnswer> {
     const startedMs = clock.monotonicMs()
     let code: number | null = null
     try {
@@ -67,7 +73,8 @@ export function createTransportWire({ config, clock, metrics, userAgent }: WireO
   }
 
   return {
-    exchange: async (request, signal) => readWhole(await send('api', request, signal)),
+    exchange: async (request, signal) =>
+      readWhole(await send(request.isUrgent === true ? 'urgent' : 'api', request, signal)),
     open: async (request, signal) => {
       const answer = await send('watch', request, signal)
       return answer.code === 200 ? answer.body : readWhole(answer)

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import { errorOfAnswer, errorOfSilence, type ApiAnswer } from './api-errors.ts'
 import { REQUEST_TIMEOUT_MS, TRIES_MAX } from './bounds.ts'
 import type { ClusterConfig } from './cluster-config.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { createRequestBucket, type RequestBucket } from './transport-bucket.ts'
 import { createDeadline, type Deadline } from './transport-deadline.ts'
 import {
@@ -20,10 +20,6 @@ import {
 export interface ApiRequest extends WireRequest {
   /** Gives the request up; whether a write was done is then unknown. */
   readonly signal?: AbortSignal
-  /** For the whole request, `REQUEST_TIMEOUT_MS` when not given. */
-  readonly timeoutMs?: number
-  /** Goes at once whatever waits before it: a lease may not wait behind a thousand statuses. */
-  readonly isUrgent?: boolean
 }
 
 export interface Transport {
@@ -61,8 +57,7 @@ export function createTransport(options: WireOptions): Transport {
   return {
     request: async <T>(request: ApiRequest): Promise<T> => {
       const given = request.signal === undefined ? [] : [request.signal]
-      const timeoutMs = request.timeoutMs ?? REQUEST_TIMEOUT_MS
-      const deadline = createDeadline(clock, timeoutMs, [closing.signal, ...given])
+      const deadline = createDeadline(clock, REQUEST_TIMEOUT_MS, [closing.signal, ...given])
       try {
         return parsed(await answerTo(parts, request, deadline)) as T
       } catch (error) {

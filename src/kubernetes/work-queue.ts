@@ -10,7 +10,8 @@ import { createLane, type Lane } from './work-queue-lane.ts'
  *
  * and never in line twice nor running twice at once. Added while it runs, it is run once more after. Resting is a
  * timer set by the end of its last run; an add comes before it, and the next run takes its place. Keys of high
- * priority go first, but of 8 keys one is of low priority while such wait. Owns: the lines, the timers and the runs
+ * priority go first, but of 8 keys one is of low priority while such wait; a key that its own run puts to rest comes
+ * back with low priority. Owns: the lines, the timers and the runs
  * under way. `stop` waits for the runs.
  */
 export interface WorkQueue {
@@ -141,7 +142,8 @@ class KeyedWorkQueue implements WorkQueue {
   #follow(key: ObjectKey, run: Run, end: WorkEnd): void {
     const restMs = end.status === 'done' ? this.#restAfterDone(key, end) : this.#restAfterFailure(key, end)
     if (run.again !== null) this.#line(key, run.again)
-    else if (restMs !== null) this.#rest(key, restMs, run.priority)
+    // What a run asks for itself waits behind what somebody has changed; what failed is still asked for.
+    else if (restMs !== null) this.#rest(key, restMs, end.status === 'done' ? 'low' : run.priority)
   }
 
   #restAfterDone(key: ObjectKey, end: WorkEnd & { readonly status: 'done' }): number | null {

@@ -11,6 +11,9 @@ export interface ClusterMetrics {
   requestEnded(verb: string, code: number | null, seconds: number): void
   /** @param resource the plural name of the kind */
   watchEnded(resource: string, end: WatchEnd): void
-  /** A list was answered, or a watch sent anything at all. */
-  watchHeard(resource: string): void
+  /**
+   * A list was answered, or a watch sent anything at all.
+   * @param namespace null = all
+   */
+  watchHeard(resource: string, namespace: string | null): void
 }

@@ -22,6 +22,7 @@ export interface ExecutorFleet {
    * Marks what each pod holds, so that idle ones go first when the Deployment shrinks
    * (`controller.kubernetes.io/pod-deletion-cost`); writes only what has changed.
    * @param held calls in flight by pod name; pods not named hold nothing
+   * @param signal gives the rest up
    */
-  markBusy(held: ReadonlyMap<string, number>): Promise<void>
+  markBusy(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void>
 }

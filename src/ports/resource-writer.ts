@@ -6,8 +6,6 @@ export interface NewObject {
     readonly name: string
     readonly namespace: string
     readonly labels?: Readonly<Record<string, string>>
-    readonly annotations?: Readonly<Record<string, string>>
-    readonly finalizers?: readonly string[]
   }
   readonly spec: unknown
 }
@@ -19,6 +17,8 @@ export interface NewObject {
 export interface ResourceWriter<T extends KubeObject> {
   /** Asks the API server itself, not the copy. null when there is none. */
   read(namespace: string, name: string): Promise<T | null>
+  /** All objects of a namespace, asked of the API server itself; empty also where there is no such namespace. */
+  readAll(namespace: string): Promise<readonly T[]>
   /** `conflict` when one of that name exists. */
   create(object: NewObject): Promise<T>
   /**
@@ -37,8 +37,6 @@ export interface ResourceWriter<T extends KubeObject> {
   applyStatus(target: ObjectRef, status: object): Promise<T>
   /** Adds or removes one finalizer of ours and leaves those of others; no write when it is so already. */
   setFinalizer(object: T, finalizer: string, present: boolean): Promise<T>
-  /** Adds or, by null, removes annotations. */
-  annotate(target: ObjectRef, annotations: Readonly<Record<string, string | null>>): Promise<T>
   /** Fine when it is gone already. */
   remove(target: ObjectRef): Promise<void>
 }

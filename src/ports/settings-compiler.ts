@@ -1,7 +1,7 @@
 import type { CronSettings } from '../domain/cron.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 
-/** A write by a leader whose term has passed changes nothing. */
+/** A write changes nothing when the term of its leader has passed, or is not known there any more. */
 export type CompileEnd<T> = T | { readonly status: 'superseded' }
 
 export interface TeamPolicy {
@@ -64,7 +64,7 @@ export interface IdFloor {
 export interface EngineFacts {
   /** Made with the data; another one = another or a wiped Redis. */
   readonly installation: string
-  /** Rises with every term of a leader; lower than one seen before = an older copy was restored. */
+  /** Rises with every term of a leader; lower than one seen before = an older copy was restored, or a part was lost. */
   readonly term: number
   readonly idFloor: IdFloor
 }

@@ -28,7 +28,10 @@ const NONE = ','
  * `stop` waits for nothing: a read under way still ends, no other follows it.
  */
 export interface CompiledSettings extends TeamSettingsSource, TokenVerifier {
-  /** Reads what is stored, then goes on looking; the first read must succeed. */
+  /**
+   * Reads what is stored, then goes on looking; the first read must succeed. Throws StartupError when the secrets of a
+   * team cannot be opened: without them its calls would go out unsigned. Later such a team keeps the settings it had.
+   */
   start(): Promise<void>
   /** Reads at once instead of at the next look. */
   refresh(): Promise<void>
@@ -52,6 +55,8 @@ class RefreshedSettings implements CompiledSettings {
   #versions: string | null = null
   #teams = new Map<string, TeamSettings>()
   #tokens = new Map<string, string>()
+  /** Teams whose secrets cannot be opened: each is told once. */
+  readonly #closed = new Set<string>()
   #cancelTimer: () => void = () => undefined
   #isStopped = false
   /** Told once, however often the next looks fail as well. */
@@ -79,8 +84,17 @@ class RefreshedSettings implements CompiledSettings {
       throw new Error('Redis has lost them')
     }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
-    this.#teams = new Map(teamsOf(teams).map(([team, value]) => [team, openTeam(box, team, value)]))
     this.#tokens = teamsByToken(tokens)
+    const isFirst = this.#versions === null
+    this.#teams = new Map(
+      teamsOf(teams).flatMap(([team, value]) => {
+        const opened = openTeam(box, team, value)
+        if (opened instanceof StartupError && isFirst) throw opened
+        const settings =
+          opened instanceof StartupError ? this.#former(team, opened) : this.#opened(team, opened)
+        return settings === undefined ? [] : [[team, settings] as const]
+      }),
+    )
     this.#versions = versions
   }
 
@@ -95,6 +109,22 @@ class RefreshedSettings implements CompiledSettings {
 
   teamOf(token: string): string | null {
     return this.#tokens.get(hashOf(token)) ?? null
+  }
+
+  #opened(team: string, settings: TeamSettings): TeamSettings {
+    this.#closed.delete(team)
+    return settings
+  }
+
+  #former(team: string, { message: reason }: StartupError): TeamSettings | undefined {
+    if (!this.#closed.has(team)) {
+      this.#options.logger.error('A change of a team is not in force here; what it had stays so', {
+        team,
+        reason,
+      })
+    }
+    this.#closed.add(team)
+    return this.#teams.get(team)
   }
 
   #lookLater(): void {
@@ -117,12 +147,12 @@ class RefreshedSettings implements CompiledSettings {
   }
 }
 
-/** @throws StartupError when the secrets are sealed under another key: without them calls would go out unsigned */
-function openTeam(box: SecretBox, team: string, value: string): TeamSettings {
+/** @returns StartupError when the secrets are sealed under another key */
+function openTeam(box: SecretBox, team: string, value: string): TeamSettings | StartupError {
   try {
     return decodeTeam(box, value)
   } catch (error) {
-    throw new StartupError(
+    return new StartupError(
       `The signing secrets of team ${team} in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.`,
       { cause: error },
     )

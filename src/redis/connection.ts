@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { Cluster, Redis, ReplyError, type RedisOptions } from 'ioredis'
 import { reasonOf, StartupError, StoreUnreachableError } from '../domain/errors.ts'
 import type { Logger } from '../ports/logger.ts'
 
@@ -72,9 +72,9 @@ const RECONNECT_DELAY_MS_MAX = 1000
 export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
   const single = new Redis(options.url, clientOptions(options))
   // What a command rejects with is only that the connection is gone; the first event says why.
-  let reason: string | null = null
+  let first: Error | null = null
   single.on('error', (error: Error) => {
-    reason ??= error.message
+    first ??= error
   })
   try {
     await single.connect()
@@ -85,9 +85,10 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
     }
   } catch (error) {
     single.disconnect()
+    const why: unknown = first ?? error
     throw new StoreUnreachableError(
-      `Redis does not answer at ${withoutPassword(options.url)}: ${(reason ?? reasonOf(error)).replace(/\.$/, '')}. Start it, or set PUNCTUAL_REDIS_URL.`,
-      { cause: error },
+      `Redis does not answer at ${withoutPassword(options.url)}: ${reasonOf(why).replace(/\.$/, '')}. Start it, or set PUNCTUAL_REDIS_URL.`,
+      { cause: error, isRefusal: why instanceof ReplyError },
     )
   }
   single.disconnect()

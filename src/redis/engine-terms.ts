@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { STORE_DEADLINE_MS } from '../domain/limits.ts'
+import { pause } from '../domain/pause.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EngineFacts, EngineTerms, IdFloor } from '../ports/settings-compiler.ts'
 import type { Engine } from './engine.ts'
@@ -19,15 +20,15 @@ const LOOK_MS = 500
 const NO_FLOOR: IdFloor = { jobBlock: -1, queue: -1, token: -1 }
 
 export function createEngineTerms(engine: Engine, box: SecretBox): EngineTerms {
-  const facts = () => readFacts(engine)
+  const facts = async () => (await look(engine)).facts
   return {
     facts,
     begin: async (earlier = null) => {
-      const now = await facts()
+      const { facts: now, highestTerm } = await look(engine)
       // The same data goes on from its own counters; other or older data must not give numbers again.
       const isOther =
         earlier !== null && (earlier.installation !== now.installation || earlier.term > now.term)
-      const term = await nextTerm(engine, Math.max(now.term, earlier?.term ?? 0))
+      const term = await nextTerm(engine, Math.max(highestTerm, earlier?.term ?? 0))
       const { jobBlock, queue, token } = isOther ? earlier.idFloor : NO_FLOOR
       // Everywhere the term is known before its leader writes anything. A leader that dies in between has written
       // nothing, and where it did not come its predecessor goes on as if it had not been.
@@ -56,7 +57,7 @@ export async function untilLed(
   for (let isTold = false; !signal.aborted; isTold = true) {
     if (await isLed(engine)) return
     if (!isTold) engine.logger.info('Waiting for the controller: none has led this engine yet')
-    await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve))
+    await pause(clock, LOOK_MS, signal)
   }
 }
 
@@ -81,7 +82,13 @@ function nextTerm(engine: Engine, highest: number): Promise<number> {
   })
 }
 
-async function readFacts(engine: Engine): Promise<EngineFacts> {
+interface Look {
+  /** With the lowest term of all: what is older in one place is not what it was. */
+  readonly facts: EngineFacts
+  readonly highestTerm: number
+}
+
+async function look(engine: Engine): Promise<Look> {
   const [meta, shards] = await engine.runner.read((redis) =>
     Promise.all([
       redis.hmget(META_KEY, 'installation', 'term'),
@@ -96,17 +103,22 @@ async function readFacts(engine: Engine): Promise<EngineFacts> {
   if (typeof installation !== 'string') {
     // Emptied: what is there from now on is another installation, and known to be by its id.
     await engine.runner.read((redis) => openInstallation(redis, engine.shards.length))
-    return readFacts(engine)
+    return look(engine)
   }
-  const highest = (at: 0 | 1 | 2 | 3) => Math.max(...shards.map((counters) => Number(counters[at] ?? 0)))
+  const counted = (at: 0 | 1 | 2 | 3) => shards.map((counters) => Number(counters[at] ?? 0))
+  const floor = (at: 1 | 2 | 3, step: number) => floorAbove(Math.max(...counted(at)), step)
+  const terms = [Number(term ?? 0), ...counted(0)]
   return {
-    installation,
-    term: Math.max(Number(term ?? 0), highest(0)),
-    idFloor: {
-      jobBlock: floorAbove(highest(1), FLOOR_STEP.jobBlock),
-      queue: floorAbove(highest(2), FLOOR_STEP.queue),
-      token: floorAbove(highest(3), FLOOR_STEP.token),
+    facts: {
+      installation,
+      term: Math.min(...terms),
+      idFloor: {
+        jobBlock: floor(1, FLOOR_STEP.jobBlock),
+        queue: floor(2, FLOOR_STEP.queue),
+        token: floor(3, FLOOR_STEP.token),
+      },
     },
+    highestTerm: Math.max(...terms),
   }
 }
 

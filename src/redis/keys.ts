@@ -15,7 +15,7 @@ export const WAKE_CHANNEL = `${KEY_PREFIX}wake`
 export const SYSTEM_QUEUE = '0'
 
 /** Queue numbers in one set of pushed queues; scripts/lib/pushed.lua says why. */
-export const PUSHED_BUCKET = 512
+const PUSHED_BUCKET = 512
 
 /** Keys of one queue; see docs/architecture.md for what each holds. */
 export interface QueueKeys {

@@ -7,7 +7,7 @@ import { nameField, queueIdOf, splitNameField, type ShardKeys } from './keys.ts'
  * while all were idle, 66 ms with a job in each, 99 ms with jobs ready in each: 0.9 to 2.5 ms a step, names included.
  */
 const COUNTED_BATCH_MAX = 250
-export const COUNTED_QUEUES_MAX = 10_000
+const COUNTED_QUEUES_MAX = 10_000
 /** What one step answers of a queue: ready, records, in flight, dead, due. */
 const ANSWERED = 5
 /** Names one page of a shard holds, or a few more. */

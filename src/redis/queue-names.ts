@@ -6,7 +6,7 @@ import type { ShardKeys } from './keys.ts'
 export interface QueueNames {
   /**
    * Makes the queue's id when the name is new. `full` when the shard holds as many queues as it may, `superseded` when
-   * a later term is known.
+   * another term is known.
    */
   resolve(
     keys: ShardKeys,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
-import { changedSettings, editSpec, newManifest } from './manifest-text.ts'
-import { specOfSettings } from './queue-spec.ts'
+import { editSpec, newManifest } from './manifest-text.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN } from './queue-owner.ts'
+import { newQueueSpec, specOfSettings } from './queue-spec.ts'
 import { slugOf } from './slug.ts'
 
 const HASH_CHARACTERS = 8
@@ -11,6 +11,21 @@ const HASH_CHARACTERS = 8
 export function nameOfPushedQueue(queueName: string): string {
   const hash = createHash('sha256').update(queueName, 'utf8').digest('hex').slice(0, HASH_CHARACTERS)
   return `${slugOf(queueName) || 'queue'}-${hash}`
+}
+
+/** The HttpQueue of a queue that a push has made. Its name follows from the queue's, so that it is not made twice. */
+export function pushedQueueResource(
+  { team, name }: { readonly team: string; readonly name: string },
+  settings: QueueSettings,
+) {
+  return {
+    metadata: {
+      name: nameOfPushedQueue(name),
+      namespace: team,
+      labels: { [ORIGIN_LABEL]: PUSH_ORIGIN },
+    },
+    spec: newQueueSpec(name, settings),
+  }
 }
 
 /**
@@ -22,7 +37,7 @@ export function newQueueManifest(
   namespace: string | null,
   settings: QueueSettings,
 ): string {
-  const spec = { queueName, ...specOfSettings(changedSettings(settings, DEFAULT_QUEUE_SETTINGS)) }
+  const spec = newQueueSpec(queueName, settings)
   return newManifest('HttpQueue', { name: nameOfPushedQueue(queueName), namespace }, spec)
 }
 

@@ -1,6 +1,8 @@
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import type { CallbackEvents, QueueSettings } from '../domain/queue-settings.ts'
 import { assertionOf, specOfAssertion } from './assertion-spec.ts'
 import type { HttpQueueSpec } from './generated/kinds.ts'
+import { changedSettings } from './manifest-text.ts'
 
 const CALLBACK_EVENTS = { Terminal: 'terminal', EveryAttempt: 'every_attempt' } as const
 
@@ -32,6 +34,11 @@ export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
     ...(successAssertions === undefined ? {} : { successAssertions: successAssertions.map(specOfAssertion) }),
     ...(callbackEvents === undefined ? {} : { callbackEvents: specOfEvents(callbackEvents) }),
   }
+}
+
+/** The spec of a new queue: its name, and those settings that are not the defaults. */
+export function newQueueSpec(queueName: string, settings: QueueSettings): SpecChange {
+  return { queueName, ...specOfSettings(changedSettings(settings, DEFAULT_QUEUE_SETTINGS)) }
 }
 
 function specOfEvents(events: CallbackEvents): keyof typeof CALLBACK_EVENTS {

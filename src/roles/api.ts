@@ -16,6 +16,7 @@ import { endWithInstallation, openEgress, openEngine, startCompiledSettings } fr
 import { createEngineCronEditor, createEngineEditor } from './engine-editors.ts'
 import { openCluster } from './cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
+import { waitForRedis } from './redis-wait.ts'
 import { API_COMMAND_TIMEOUT_MS } from './store.ts'
 import { newNameSuffix } from './name-suffix.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
@@ -28,12 +29,14 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   const { logger } = telemetry
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle, signal) => {
-    const engine = await openEngine(settings, {
-      name: 'punctual-api',
-      commandTimeoutMs: API_COMMAND_TIMEOUT_MS,
-      telemetry,
-      lifecycle,
-    })
+    const open = () =>
+      openEngine(settings, {
+        name: 'punctual-api',
+        commandTimeoutMs: API_COMMAND_TIMEOUT_MS,
+        telemetry,
+        lifecycle,
+      })
+    const engine = await waitForRedis(open, { clock: systemClock, logger, signal })
     const { store, box } = engine
     await endWithInstallation(store, lifecycle)
     if (settings.token !== null) {
@@ -60,7 +63,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       store,
       queues,
       crons,
-      ...openEditors(settings, { queues, crons }, { telemetry, lifecycle }),
+      ...(await openEditors(settings, { queues, crons }, { telemetry, lifecycle })),
       settings: compiled,
       egress: await openEgress(settings, settings.redisUrl),
       drainMs: settings.drainSeconds * 1000,
@@ -73,11 +76,11 @@ export async function runApi(settings: ApiSettings): Promise<void> {
 }
 
 /** It takes pushes also while the Kubernetes API is away; only edits wait for that. */
-function openEditors(
+async function openEditors(
   settings: ApiSettings,
   { queues, crons }: { readonly queues: QueueStore; readonly crons: CronStore },
   context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
-): { readonly editor: QueueEditor; readonly cronEditor: CronEditor } {
+): Promise<{ readonly editor: QueueEditor; readonly cronEditor: CronEditor }> {
   if (settings.resources === 'engine') {
     return {
       editor: createEngineEditor(queues),
@@ -85,7 +88,7 @@ function openEditors(
     }
   }
   const { watchNamespaces: namespaces } = settings
-  const cluster = openCluster({ namespaces, fieldManager: 'punctual-api' }, context)
+  const cluster = await openCluster({ namespaces, fieldManager: 'punctual-api' }, context)
   const { view, writer } = cluster.openKind(HTTP_QUEUES, EDITOR_INDEXES)
   const isWatched = (namespace: string): boolean => namespaces === null || namespaces.includes(namespace)
   const shared = { isWatched, clock: systemClock }

@@ -1,4 +1,5 @@
-import { loadClusterConfig } from '../kubernetes/cluster-config.ts'
+import type { ClusterConfig } from '../kubernetes/cluster-config.ts'
+import { podCluster } from '../kubernetes/pod-cluster.ts'
 import { createTransport, type Transport } from '../kubernetes/transport.ts'
 import type { ClusterMetrics } from '../ports/cluster-metrics.ts'
 import type { KubeObject } from '../ports/kube-object.ts'
@@ -7,6 +8,7 @@ import type { ResourceWriter } from '../ports/resource-writer.ts'
 import { createResourceView } from '../kubernetes/resource-view.ts'
 import { createResourceWriter } from '../kubernetes/resource-writer.ts'
 import type { ResourceKind } from '../kubernetes/resource-path.ts'
+import { readPodPlace } from '../settings/pod-place.ts'
 import { createClusterMetrics } from '../telemetry/cluster-metrics.ts'
 import type { ReadinessCheck } from '../telemetry/ops-server.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
@@ -40,13 +42,13 @@ export interface ClusterOptions {
 }
 
 /** @throws StartupError when no cluster is named */
-export function openCluster(
+export async function openCluster(
   { namespaces, fieldManager }: ClusterOptions,
   { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
-): Cluster {
-  const metrics: ClusterMetrics = createClusterMetrics(telemetry.registry)
+): Promise<Cluster> {
+  const metrics: ClusterMetrics = createClusterMetrics(telemetry.registry, systemClock)
   const transport = createTransport({
-    config: loadClusterConfig(null),
+    config: await findCluster(),
     clock: systemClock,
     metrics,
     userAgent: `punctual/${VERSION}`,
@@ -68,4 +70,12 @@ export function openCluster(
       return { view, writer: createResourceWriter<T>({ transport, kind, fieldManager }), check }
     },
   }
+}
+
+/** A kubeconfig is read by a package that no pod loads. */
+async function findCluster(): Promise<ClusterConfig> {
+  const place = readPodPlace()
+  if (place !== null) return podCluster(place, systemClock)
+  const { loadClusterConfig } = await import('../kubernetes/cluster-config.ts')
+  return loadClusterConfig(null)
 }

@@ -1,6 +1,7 @@
 import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../controller/kinds.ts'
 import { createLeading, type Leading, type TurnLines } from '../controller/leading.ts'
 import { createEngineRecord } from '../kubernetes/engine-record.ts'
+import { writeWhileLeading } from '../kubernetes/leading-writer.ts'
 import { createRunner, type Runner } from '../kubernetes/runner.ts'
 import { createSecretReader } from '../kubernetes/secret-reader.ts'
 import type { EventRecorder } from '../ports/event-recorder.ts'
@@ -8,7 +9,7 @@ import type { KubeObject } from '../ports/kube-object.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import type { ReconcileMetrics } from '../ports/reconcile-metrics.ts'
 import type { Reconciler } from '../ports/reconciler.ts'
-import { queueKeyOf } from '../resources/queue-claim.ts'
+import { queueKeyOf } from '../resources/queue-owner.ts'
 import type { ControllerSettings } from '../settings/role-settings.ts'
 import { createControllerMetrics } from '../telemetry/controller-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
@@ -38,7 +39,7 @@ export function startLeading(
     readonly events: EventRecorder
     readonly metrics: ReconcileMetrics
   },
-): void {
+): Pick<Leading, 'obstacle'> {
   const { kinds, engine, cluster, leadership, events } = parts
   const { logger, registry } = parts.telemetry
   const namespaces = settings.watchNamespaces === null ? null : new Set(settings.watchNamespaces)
@@ -50,7 +51,10 @@ export function startLeading(
   }
   const leading: Leading = createLeading(
     {
-      ...kinds,
+      queues: whileLeading(kinds.queues, leadership),
+      crons: whileLeading(kinds.crons, leadership),
+      teams: whileLeading(kinds.teams, leadership),
+      tokens: whileLeading(kinds.tokens, leadership),
       secrets: createSecretReader(cluster.transport),
       terms: engine.terms,
       census: engine.census,
@@ -84,4 +88,9 @@ export function startLeading(
   }
   leadership.onLead((signal) => leading.run(signal))
   for (const one of Object.values(runners)) one.start()
+  return leading
+}
+
+function whileLeading<T extends KubeObject>(kind: OpenKind<T>, leadership: Leadership): OpenKind<T> {
+  return { ...kind, writer: writeWhileLeading(kind.writer, leadership) }
 }

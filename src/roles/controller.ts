@@ -25,8 +25,12 @@ export async function runController(settings: ControllerSettings): Promise<void>
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle) => {
     const context = { telemetry, lifecycle }
-    const engine = await openLateEngine(settings, { name: 'punctual-controller', ...context })
-    const cluster = openCluster(
+    const engine = await openLateEngine(settings, {
+      name: 'punctual-controller',
+      clock: systemClock,
+      ...context,
+    })
+    const cluster = await openCluster(
       { namespaces: settings.watchNamespaces, fieldManager: 'punctual-controller' },
       context,
     )
@@ -46,10 +50,12 @@ export async function runController(settings: ControllerSettings): Promise<void>
       metrics,
       random: Math.random,
     })
+    let leading: ReturnType<typeof startLeading> | null = null
+    const hold = { name: 'engine', failure: () => leading?.obstacle() ?? null }
     const port = await telemetry.startOpsServer({
       host: settings.host,
       port: settings.opsPort,
-      checks: [engine.check, ...Object.values(kinds).map(({ check }) => check)],
+      checks: [engine.check, hold, ...Object.values(kinds).map(({ check }) => check)],
       lifeChecks: [{ name: 'leading', failure: () => elector.failure() }],
       lifecycle,
     })
@@ -63,8 +69,9 @@ export async function runController(settings: ControllerSettings): Promise<void>
       newId: () => randomBytes(5).toString('hex'),
     })
     lifecycle.onStop('events', () => events.stop())
-    startLeading(settings, { telemetry, engine, cluster, kinds, leadership: elector, events, metrics })
-    startScaling(settings, { telemetry, engine, cluster, leadership: elector, events })
+    const parts = { ...context, engine, cluster, leadership: elector, events }
+    leading = startLeading(settings, { ...parts, kinds, metrics })
+    startScaling(settings, parts)
     leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })
     // Stopped first: its terms end, and with them all that writes; then the lease is given away.
     lifecycle.onStop('leading', () => elector.stop())

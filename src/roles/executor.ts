@@ -1,33 +1,34 @@
 import type { Executor } from '../executor/executor.ts'
 import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './base-url.ts'
 import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
 import { startExecutor } from './executor-part.ts'
 import { runUntilSignalled } from './lifecycle.ts'
+import { waitForRedis } from './redis-wait.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
-import { createTelemetry, redisCheck } from './telemetry-part.ts'
+import { createTelemetry, leasesCheck, redisCheck } from './telemetry-part.ts'
 
 export async function runExecutor(settings: ExecutorSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
   const { logger, metrics } = telemetry
   logger.debug('Settings', describeSettings(settings))
-  await runUntilSignalled(logger, async (lifecycle) => {
-    const engine = await openEngine(settings, {
-      name: 'punctual-executor',
-      commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
-      telemetry,
-      lifecycle,
-    })
+  await runUntilSignalled(logger, async (lifecycle, signal) => {
+    const open = () =>
+      openEngine(settings, {
+        name: 'punctual-executor',
+        commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
+        telemetry,
+        lifecycle,
+      })
+    const engine = await waitForRedis(open, { clock: systemClock, logger, signal })
     const { store } = engine
     await endWithInstallation(store, lifecycle)
     let executor: Executor | null = null
     const port = await telemetry.startOpsServer({
       host: settings.host,
       port: settings.opsPort,
-      checks: [
-        redisCheck(store.connection),
-        { name: 'leases', failure: () => (executor?.isReady() === true ? null : 'no leases') },
-      ],
+      checks: [redisCheck(store.connection), leasesCheck(() => executor)],
       lifecycle,
     })
     executor = await startExecutor({

@@ -1,4 +1,5 @@
 import { reasonOf, StartupError, StoreUnavailableError, StoreUnreachableError } from '../domain/errors.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { BacklogReader } from '../ports/backlog.ts'
 import type { CronCensus } from '../ports/cron-store.ts'
 import type { WakeHints } from '../ports/job-source.ts'
@@ -10,11 +11,9 @@ import { createCronCensus } from '../redis/cron-census.ts'
 import { createEngineTerms } from '../redis/engine-terms.ts'
 import { createQueueCensus } from '../redis/queue-census.ts'
 import { subscribeToWakeHints } from '../redis/wake-hints.ts'
-import type { ControllerSettings } from '../settings/role-settings.ts'
 import type { ReadinessCheck } from '../telemetry/ops-server.ts'
-import { systemClock } from '../telemetry/system-clock.ts'
-import { openEngine } from './engine-part.ts'
-import type { Lifecycle } from './lifecycle.ts'
+import { endWithInstallation, openEngine } from './engine-part.ts'
+import { createLifecycle, type Lifecycle } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
 import { redisCheck, type Telemetry } from './telemetry-part.ts'
 
@@ -32,28 +31,55 @@ export interface LateEngine {
 }
 
 const OPEN_AGAIN_MS = 2_000
+/** How often the log has the same refusal. */
+const TOLD_AGAIN_MS = 60_000
 
-type Role = { readonly name: string; readonly telemetry: Telemetry; readonly lifecycle: Lifecycle }
+type LateEngineSettings = Parameters<typeof openEngine>[0]
+
+type Role = {
+  readonly name: string
+  readonly telemetry: Telemetry
+  readonly lifecycle: Lifecycle
+  readonly clock: Clock
+}
 
 /** @throws StartupError when Redis answers and is not one to work with */
-export async function openLateEngine(settings: ControllerSettings, role: Role): Promise<LateEngine> {
+export async function openLateEngine(settings: LateEngineSettings, role: Role): Promise<LateEngine> {
   const { logger } = role.telemetry
   const engine = new OpenedLater()
-  const open = async (): Promise<void> => engine.opened(await openParts(settings, role))
+  const refusals = createRepeats(role.clock)
   let cancel = (): void => undefined
+  let opened: Lifecycle | null = null
   let isStopped = false
-  role.lifecycle.onStop('late engine', () => {
+  // Whenever it was opened, it is stopped after all that uses it.
+  role.lifecycle.onStop('late engine', async () => {
     isStopped = true
     cancel()
+    await opened?.stop()
   })
+
+  async function open(): Promise<void> {
+    // Of this attempt alone: what it has opened when it fails is closed again.
+    const lifecycle = createLifecycle(logger, {
+      signal: new AbortController().signal,
+      fail: role.lifecycle.fail,
+    })
+    try {
+      engine.opened(await openParts(settings, { ...role, lifecycle }))
+      opened = lifecycle
+    } finally {
+      if (opened === null || isStopped) await lifecycle.stop()
+    }
+  }
 
   function openLater(): void {
     if (isStopped) return
-    cancel = systemClock.after(OPEN_AGAIN_MS, () => {
+    cancel = role.clock.after(OPEN_AGAIN_MS, () => {
       open().then(
         () => logger.info('Redis answers'),
         (error: unknown) => {
-          const log = error instanceof StoreUnreachableError ? 'debug' : 'error'
+          engine.failed(error)
+          const log = isRefusal(error) && refusals.isDue(reasonOf(error)) ? 'error' : 'debug'
           logger[log]('Redis cannot be used yet', { reason: reasonOf(error) })
           openLater()
         },
@@ -65,14 +91,35 @@ export async function openLateEngine(settings: ControllerSettings, role: Role): 
     await open()
   } catch (error) {
     if (error instanceof StartupError && !(error instanceof StoreUnreachableError)) throw error
+    engine.failed(error)
     logger.warn('Redis does not answer; it is tried again', { reason: reasonOf(error) })
     openLater()
   }
   return engine
 }
 
+/** Something answers, and does not become usable by waiting. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof StoreUnreachableError ? error.isRefusal : error instanceof StartupError
+}
+
+/** Trouble that is the same at every attempt is told once in a while. */
+function createRepeats(clock: Clock): { isDue(reason: string): boolean } {
+  let told: { readonly reason: string; readonly atMs: number } | null = null
+  return {
+    isDue: (reason) => {
+      const nowMs = clock.monotonicMs()
+      if (told?.reason === reason && nowMs - told.atMs < TOLD_AGAIN_MS) return false
+      told = { reason, atMs: nowMs }
+      return true
+    },
+  }
+}
+
 class OpenedLater implements LateEngine {
   #parts: LateEngine | null = null
+  /** What came of the last attempt. */
+  #failure: unknown = null
   readonly #listeners = new Set<(shard: number) => void>()
 
   readonly terms: EngineTerms = {
@@ -109,15 +156,26 @@ class OpenedLater implements LateEngine {
     })
   }
 
+  failed(error: unknown): void {
+    this.#failure = error
+  }
+
   async #use<T>(run: (parts: LateEngine) => T | Promise<T>): Promise<T> {
-    if (this.#parts === null) throw new StoreUnavailableError('it has not answered yet')
+    if (this.#parts === null) throw this.#unavailable()
     return run(this.#parts)
+  }
+
+  /** With what is to be mended as its cause, when that is known. */
+  #unavailable(): StoreUnavailableError {
+    if (!isRefusal(this.#failure)) return new StoreUnavailableError('it has not answered yet')
+    return new StoreUnavailableError('it cannot be used', { cause: this.#failure })
   }
 }
 
-async function openParts(settings: ControllerSettings, role: Role): Promise<LateEngine> {
+async function openParts(settings: LateEngineSettings, role: Role): Promise<LateEngine> {
   const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
   const { store, box } = await openEngine(settings, { ...role, commandTimeoutMs })
+  await endWithInstallation(store, role.lifecycle)
   const listener = await connectRedis({
     url: settings.redisUrl,
     redisCa: settings.redisCa,

@@ -70,7 +70,7 @@ export async function runUntilSignalled(
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   try {
-    await start(lifecycle, stopping.signal)
+    await startUnlessStopped(start(lifecycle, stopping.signal), stopping.signal)
     await ended.promise
   } finally {
     await lifecycle.stop()
@@ -78,4 +78,13 @@ export async function runUntilSignalled(
     process.off('SIGTERM', onSignal)
   }
   logger.info('Stopped')
+}
+
+/** What the end breaks of a start under way is no failure of its own. */
+async function startUnlessStopped(starting: Promise<void>, signal: AbortSignal): Promise<void> {
+  try {
+    await starting
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
 }

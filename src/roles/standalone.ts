@@ -32,7 +32,7 @@ import { applyFolderChange, createFolderCronEditor, createFolderEditor } from '.
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
 import { newNameSuffix } from './name-suffix.ts'
 import { API_COMMAND_TIMEOUT_MS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './store.ts'
-import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
+import { createTelemetry, leasesCheck, redisCheck, type Telemetry } from './telemetry-part.ts'
 
 const TEAM = 'default'
 
@@ -96,19 +96,17 @@ async function startParts(
   await endWithInstallation(store, lifecycle)
   const resources = await openResources(settings, folder, store, context)
   const egress = await openEgress(settings, redisUrl)
-  const executor = await startOwnExecutor(settings, redisUrl, {
-    ...context,
-    egress,
-    teams: resources.compiled,
-  })
+  let executor: Executor | null = null
   const opsPort = await telemetry.startOpsServer({
     host: settings.host,
     port: settings.opsPort,
-    checks: [
-      redisCheck(store.connection),
-      { name: 'leases', failure: () => (executor.isReady() ? null : 'no leases yet') },
-    ],
+    checks: [redisCheck(store.connection), leasesCheck(() => executor)],
     lifecycle,
+  })
+  executor = await startOwnExecutor(settings, redisUrl, {
+    ...context,
+    egress,
+    teams: resources.compiled,
   })
   const port = await startApi({
     host: settings.host,

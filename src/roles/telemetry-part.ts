@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -60,4 +61,9 @@ export function redisCheck(connection: RedisConnection): ReadinessCheck {
       return null
     },
   }
+}
+
+/** Ready only while its executor, once it has one, holds its leases. */
+export function leasesCheck(executor: () => Executor | null): ReadinessCheck {
+  return { name: 'leases', failure: () => (executor()?.isReady() === true ? null : 'no leases') }
 }

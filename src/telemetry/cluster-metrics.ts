@@ -1,11 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Clock } from '../ports/clock.ts'
 import type { ClusterMetrics } from '../ports/cluster-metrics.ts'
 
 /** To the deadline of a request. */
 const REQUEST_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** The series of roles that talk to the Kubernetes API; others leave them off. */
-export function createClusterMetrics(registry: Registry): ClusterMetrics {
+export function createClusterMetrics(registry: Registry, clock: Clock): ClusterMetrics {
   const registers = [registry]
   const requests = new Counter({
     name: 'punctual_kube_requests_total',
@@ -28,16 +29,23 @@ export function createClusterMetrics(registry: Registry): ClusterMetrics {
   })
   const heard = new Gauge({
     name: 'punctual_kube_watch_last_event_timestamp_seconds',
-    help: 'When a list or a watch last brought anything. Bookmarks come about every minute.',
+    help: 'When a list or a watch last brought anything; of several namespaces the one silent for longest. Bookmarks come about every minute.',
     labelNames: ['resource'],
     registers,
   })
+  /** By resource, then by namespace. */
+  const heardAt = new Map<string, Map<string | null, number>>()
+  function oldest(resource: string, namespace: string | null): number {
+    const times = heardAt.get(resource) ?? new Map<string | null, number>()
+    heardAt.set(resource, times.set(namespace, clock.wallMs() / 1000))
+    return Math.min(...times.values())
+  }
   return {
     requestEnded: (verb, code, duration) => {
       requests.inc({ verb, code: code === null ? 'none' : String(code) })
       seconds.observe({ verb }, duration)
     },
     watchEnded: (resource, reason) => restarts.inc({ resource, reason }),
-    watchHeard: (resource) => heard.setToCurrentTime({ resource }),
+    watchHeard: (resource, namespace) => heard.set({ resource }, oldest(resource, namespace)),
   }
 }

@@ -11,6 +11,11 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     registers,
   })
   for (const reason of ['EngineLost', 'EngineRestored']) losses.inc({ reason }, 0)
+  const held = new Gauge({
+    name: 'punctual_engine_held',
+    help: '1 on the controller that leads while it can put settings in force; 0 on all of them is trouble.',
+    registers,
+  })
   const leftBehind = new Counter({
     name: 'punctual_queues_left_behind_total',
     help: 'Deleted resources that were let go although Redis did not answer.',
@@ -33,7 +38,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
   })
   const waiting = new Gauge({
     name: 'punctual_pushed_queues_waiting',
-    help: 'Pushed queues that get no resource because their namespace has too many.',
+    help: 'Pushed queues that get no resource because their namespace has too many; at least, when they are many.',
     registers,
   })
   const rounds = new Counter({
@@ -49,6 +54,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
   })
   return {
     engineLost: (reason) => losses.inc({ reason }),
+    engineHeld: (isHeld) => held.set(Number(isHeld)),
     queueLeftBehind: () => leftBehind.inc(),
     cronLeftBehind: () => cronsLeftBehind.inc(),
     orphanCrons: (count) => orphanCrons.set(count),

@@ -17,7 +17,7 @@ afterAll(() => world.close())
 const inEngine = (name: string) => createQueueStore(world.engine.engine).getByName(world.namespace, name)
 const ready = (name: string) => world.reason('HttpQueue', name, 'Reconciled')
 
-test('a queue is in force soon after it was applied, and says so', async () => {
+test('a queue is in force soon after it was applied, and says so', async ({ annotate }) => {
   const startedMs = performance.now()
   await world.apply('HttpQueue', 'emails', { timeoutSeconds: 5, maxParallelism: 3 })
   await until('it is in force', async () => (await inEngine('emails'))?.settings.maxParallelism === 3)
@@ -27,7 +27,7 @@ test('a queue is in force soon after it was applied, and says so', async () => {
   const { status, metadata } = await world.get('HttpQueue', 'emails')
   expect(status).toMatchObject({ observedGeneration: 1, queueId: (await inEngine('emails'))?.queueId })
   expect(metadata['finalizers']).toEqual(['punctual.dev/queue'])
-  console.log(`a new queue was in force after ${Math.round(inForceMs)} ms`)
+  await annotate(`a new queue was in force after ${Math.round(inForceMs)} ms`)
 })
 
 test('an edit and a pause follow', async () => {

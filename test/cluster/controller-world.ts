@@ -14,6 +14,8 @@ export const API_VERSION = 'punctual.dev/v1alpha1'
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64')
 
 const REASON_TIMEOUT_MS = 30_000
+/** Some start beside each other, on two cores. */
+const START_TIMEOUT_MS = 60_000
 
 /** One operator's worth: a namespace of the real API server, a real Redis, and controllers as real processes. */
 export interface ControllerWorld {
@@ -92,7 +94,7 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
         ...env,
       })
       programs.push(program)
-      await program.logged('The controller runs')
+      await program.logged('The controller runs', { timeoutMs: START_TIMEOUT_MS })
       return Object.assign(program, { opsUrl: `http://127.0.0.1:${opsPort}` })
     },
     apply: async (kind, name, spec) => {

@@ -101,7 +101,6 @@ describe('a writer', () => {
   test.each<[string, (one: Queue) => Promise<unknown>]>([
     ['patchSpec', (one) => writer.patchSpec(refOf(one), { active: false }, null)],
     ['setFinalizer', (one) => writer.setFinalizer(one, FINALIZER, true)],
-    ['annotate', (one) => writer.annotate(refOf(one), { a: '1' })],
   ])('%s does not touch a successor of the same name', async (method, write) => {
     const { one, again } = await makeTwice(`successor-${method.toLowerCase()}`, write)
     await expect(write(one)).rejects.toEqual(refusal('conflict'))
@@ -186,7 +185,8 @@ describe('a view', () => {
     const made = await Promise.all(Array.from({ length: 40 }, (_unused, index) => make(`queue-${index}`)))
     await Promise.all(
       made.map(async (one, index) => {
-        for (let turn = 0; turn < 8; turn += 1) await writer.annotate(refOf(one), { turn: String(turn) })
+        for (let turn = 1; turn <= 8; turn += 1)
+          await writer.patchSpec(refOf(one), { timeoutSeconds: turn }, null)
         if (index % 2 === 0) await writer.remove(refOf(one))
       }),
     )

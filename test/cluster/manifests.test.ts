@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { stringify } from 'yaml'
 import { plainManifests } from '../../scripts/plain-manifests.ts'
-import { helmObstacle, renderChart } from '../support/chart.ts'
+import { helm, helmObstacle, renderChart } from '../support/chart.ts'
 import { type AnyObject, documentsOf, newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -133,19 +133,23 @@ describe('rights', () => {
 
   test('of all namespaces are those that were agreed', async () => {
     const rights = rightsIn(await renderChart())
-    await expect(stringify(rights)).toMatchFileSnapshot('golden/rights-of-all-namespaces.yaml')
+    await expect(stringify(rights, { singleQuote: true })).toMatchFileSnapshot(
+      'golden/rights-of-all-namespaces.yaml',
+    )
   })
 
   test('of some namespaces are Roles alone, those that were agreed', async () => {
     const rights = rightsIn(await renderChart({ set: ['watchNamespaces={shop,mail}'] }))
     expect(rights.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([])
-    await expect(stringify(rights)).toMatchFileSnapshot('golden/rights-of-some-namespaces.yaml')
+    await expect(stringify(rights, { singleQuote: true })).toMatchFileSnapshot(
+      'golden/rights-of-some-namespaces.yaml',
+    )
   })
 })
 
 describe('the plain manifests', () => {
   test('are what the chart makes', async () => {
-    const stale = [...(await plainManifests(ROOT))].filter(
+    const stale = [...(await plainManifests(ROOT, helm))].filter(
       ([path, text]) => readFileSync(`${ROOT}${path}`, 'utf8') !== text,
     )
     expect(stale.map(([path]) => path)).toEqual([])

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { openKindCluster, RELEASE_NAMESPACE, runCommand, type KindAccess } from '../support/kind-cluster.ts'
 import { openKubernetesApi, type ClusterAccess } from '../support/kubernetes-api.ts'
-import { until } from '../support/until.ts'
+import { apiAnswers, installRelease } from './release.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,8 +17,6 @@ declare module 'vitest' {
 }
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
-const INSTALL_TIMEOUT_MS = 300_000
-const ANSWERING_TIMEOUT_MS = 60_000
 const FIRST_JOB_TIMEOUT_MS = 120_000
 
 export async function setup(project: TestProject): Promise<void> {
@@ -30,7 +28,7 @@ export async function setup(project: TestProject): Promise<void> {
   const cluster = await accessOfScenarios(kubeconfig)
   await startTarget(kubeconfig, cluster)
   const startedAt = performance.now()
-  await installChart(kubeconfig)
+  await installRelease(kubeconfig)
   const access = { kubeconfig, cluster, apiUrl, token: await firstToken(kubeconfig) }
   await seeFirstJob(access)
   project.provide('kindAccess', { ...access, firstJobSeconds: (performance.now() - startedAt) / 1000 })
@@ -61,18 +59,6 @@ async function startTarget(kubeconfig: string, cluster: ClusterAccess): Promise<
   await kubectl(kubeconfig, '-n', 'targets', 'rollout', 'status', 'deployment/target', '--timeout=100s')
 }
 
-async function installChart(kubeconfig: string): Promise<void> {
-  const where = ['--kubeconfig', kubeconfig, '--namespace', RELEASE_NAMESPACE, '--create-namespace']
-  const how = ['--values', here('values.yaml'), '--wait', '--timeout', `${INSTALL_TIMEOUT_MS / 1000}s`]
-  await runCommand(
-    'helm',
-    ['upgrade', '--install', 'punctual', here('../../charts/punctual'), ...where, ...how],
-    {
-      timeoutMs: INSTALL_TIMEOUT_MS + 10_000,
-    },
-  )
-}
-
 async function firstToken(kubeconfig: string): Promise<string> {
   const secret = ['get', 'secret', 'punctual-token', '--output', 'jsonpath={.data.token}']
   return Buffer.from(await kubectl(kubeconfig, '-n', RELEASE_NAMESPACE, ...secret), 'base64').toString()
@@ -81,19 +67,10 @@ async function firstToken(kubeconfig: string): Promise<string> {
 async function seeFirstJob(access: Omit<KindAccess, 'firstJobSeconds'>): Promise<void> {
   const cluster = openKindCluster(access)
   try {
-    await until('the API answers through the Service', () => answers(access.apiUrl), ANSWERING_TIMEOUT_MS)
+    await apiAnswers(access.apiUrl)
     const { job_id: id } = await cluster.punctual.push({ queue: 'first', url: cluster.target.url('first') })
     await cluster.punctual.ended(id, FIRST_JOB_TIMEOUT_MS)
   } finally {
     await cluster.close()
-  }
-}
-
-/** A ready pod stands behind the Service a moment later. */
-async function answers(apiUrl: string): Promise<boolean> {
-  try {
-    return (await fetch(`${apiUrl}/api/queues`)).status === 401
-  } catch {
-    return false
   }
 }

@@ -107,34 +107,51 @@ test('a change of a team is seen, under a higher version, and its removal too', 
   expect(reader.of('team-a').version).toBe(0)
 })
 
-test('a secret that another key has sealed is told in one sentence, and once while it lies there', async () => {
+test('a secret that another key has sealed stops only that change of that team, and is told once', async () => {
   const stranger = createSecretBox(createSecretKey(randomBytes(32)))
-  const told: string[] = []
+  const told: unknown[] = []
   const clock = createFakeClock()
-  const other = createCompiledSettings({
-    connection: opened.connection,
-    box,
-    clock,
-    logger: { ...quietLogger, warn: (_message, fields) => told.push(String(fields?.['reason'])) },
-  })
-  await other.start()
-  const theirs = createSettingsCompiler({ engine: opened.engine, box: stranger, term: null })
-  await theirs.putTeam('team-c', {
-    egressAllow: [],
-    signingSecrets: ['whsec_c2VjcmV0'],
-  })
-  const sentence =
-    'The signing secrets of team team-c in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.'
-  await expect(reader.refresh()).rejects.toThrow(sentence)
-  for (let looks = 0; looks < 3; looks += 1) {
+  let reads = 0
+  const connection = Object.create(opened.connection, {
+    hgetall: { value: (key: string) => ((reads += 1), opened.connection.hgetall(key)) },
+  }) as typeof opened.connection
+  const error = (_message: string, fields: Record<string, unknown> = {}): void => void told.push(fields)
+  const other = createCompiledSettings({ connection, box, clock, logger: { ...quietLogger, error } })
+  const look = async (): Promise<void> => {
     await clock.advance(800)
     await until('the next look is planned', () => clock.timers > 0)
   }
-  expect(told).toEqual([sentence])
-  other.stop()
-  // Sealed anew under our key, though it says the same.
   await compiler.putTeam('team-c', { egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
-  await reader.refresh()
-  expect(reader.of('team-c').signingSecrets).toEqual(['whsec_c2VjcmV0'])
+  await other.start()
+  const theirs = createSettingsCompiler({ engine: opened.engine, box: stranger, term: null })
+  await theirs.putTeam('team-c', { egressAllow: ['10.0.0.0/8'], signingSecrets: [] })
+  await theirs.putTeam('team-c', { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_b3RoZXI='] })
+  await compiler.putTeam('team-e', { egressAllow: ['10.0.0.0/8'], signingSecrets: [] })
+  await compiler.removeToken('team-b', 'first')
+  reads = 0
+  for (let looks = 0; looks < 4; looks += 1) await look()
+
+  const reason =
+    'The signing secrets of team team-c in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.'
+  expect(told).toEqual([{ team: 'team-c', reason }])
+  expect(reads).toBe(2)
+  expect(other.of('team-c')).toMatchObject({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
+  expect(other.of('team-e')).toMatchObject({ egressAllow: ['10.0.0.0/8'] })
+  expect(other.teamOf('token-b-01234567890')).toBeNull()
+
+  // Another change of another team: the settings of before are still there.
+  await compiler.removeTeam('team-e')
+  await look()
+  expect(other.of('team-c').signingSecrets).toEqual(['whsec_c2VjcmV0'])
+  expect(told).toHaveLength(1)
+
+  const late = createCompiledSettings({ connection, box, clock, logger: quietLogger })
+  await expect(late.start()).rejects.toThrow(reason)
+
+  // Sealed anew under our key.
+  await compiler.putTeam('team-c', { egressAllow: [], signingSecrets: ['whsec_b3RoZXI='] })
+  await look()
+  expect(other.of('team-c').signingSecrets).toEqual(['whsec_b3RoZXI='])
+  other.stop()
   await compiler.removeTeam('team-c')
 })

@@ -170,7 +170,7 @@ describe('signatures', () => {
 
   test('never show a secret in Redis', async () => {
     const stored = await here.redis.client.hgetall('punctual:teams')
-    expect(Object.keys(stored).sort()).toEqual(['one-secret', 'two-secrets'])
+    expect(Object.keys(stored).sort()).toEqual(['#v', 'one-secret', 'two-secrets'])
     expect(JSON.stringify(stored)).not.toContain(NEWER.slice(6))
     expect(JSON.stringify(stored)).not.toContain(OLDER)
   })

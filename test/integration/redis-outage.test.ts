@@ -374,16 +374,17 @@ describe('a Redis that would lose jobs', () => {
     ])
   })
 
-  test('does not answer, is named without its password', async () => {
+  test('does not answer, is waited for and named without its password', async () => {
     const port = await freePort()
-    const refused = runProgram(['executor'], {
-      ...SETTINGS,
-      PUNCTUAL_REDIS_URL: `redis://:secret@password@127.0.0.1:${port}`,
-    })
-    expect(await refused.exited).toEqual({ code: 2, signal: null })
     const sentence = `Redis does not answer at redis://127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}.`
-    expect(refused.errorLines).toEqual([`punctual: ${sentence} Start it, or set PUNCTUAL_REDIS_URL.`])
-    expect([...refused.strayLines, ...refused.log]).toEqual([])
+    const url = `redis://:secret@password@127.0.0.1:${port}`
+    for (const role of ['api', 'executor']) {
+      const early = runProgram([role], { ...SETTINGS, PUNCTUAL_REDIS_URL: url })
+      const { reason } = await early.logged('Waiting for Redis')
+      expect(reason).toBe(`${sentence} Start it, or set PUNCTUAL_REDIS_URL.`)
+      // Its stop is as clean as any.
+      expect(await stopProgram(early)).toEqual([])
+    }
   })
 
   test('does not take the password, says so in one line', async () => {

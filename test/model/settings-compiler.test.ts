@@ -4,6 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import type { EngineTerms, SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import { createEngineTerms, untilLed } from '../../src/redis/engine-terms.ts'
+import { shardOfQueue } from '../../src/redis/engine.ts'
+import { META_KEY } from '../../src/redis/keys.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { createSettingsCompiler } from '../../src/redis/settings-compiler.ts'
@@ -94,12 +96,31 @@ describe('terms and what is compiled under them', () => {
     await assertClean(world)
   })
 
-  test('a shard that lost the term learns it from the first write', async () => {
-    const former = await lead()
-    const current = await lead()
-    for (const { term } of world.engine.shards) await redis.client.set(term, '1')
-    await current.applyQueue('default', 'emails', SETTINGS)
-    assert.deepEqual(await former.removeQueue('default', 'emails'), SUPERSEDED)
+  test.each([
+    ['is an older copy', async (key: string) => redis.client.set(key, '1')],
+    ['was emptied', async (key: string) => redis.client.del(key)],
+  ])('a shard that %s is not written to, and not taken for what it was', async (_what, lose) => {
+    await lead()
+    const { facts: known, compiler } = await terms.begin()
+    const { term } = shardOfQueue(world.engine, 'default', 'emails')
+    await lose(term)
+    assert.deepEqual(await compiler.applyQueue('default', 'emails', SETTINGS), SUPERSEDED)
+    assert.ok((await terms.facts()).term < known.term)
+    const { facts } = await terms.begin(known)
+    assert.equal(facts.term, known.term + 1)
+    const counters = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    assert.ok(counters.every((seq) => Number(seq) >= known.idFloor.jobBlock))
+  })
+
+  test('a leader that died with its term half known leaves an older copy for one', async () => {
+    const known = { ...(await terms.begin()).facts, term: 40 }
+    await redis.client.hset(META_KEY, 'term', '41')
+    const [shard] = world.engine.shards
+    await redis.client.set(shard?.term ?? '', '41')
+    const { facts } = await terms.begin(known)
+    assert.equal(facts.term, 42)
+    const counters = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    assert.ok(counters.every((seq) => Number(seq) >= known.idFloor.jobBlock))
   })
 
   test('two leaders that begin at once get two terms, and one of them holds', async () => {

@@ -8,7 +8,7 @@ import { absentKeyBeside } from '../../src/redis/keys.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { assertClean, claimed, openExecutor, pushOne } from '../support/model-executor.ts'
-import { openConnection, openWorld, type World } from '../support/model-world.ts'
+import { openConnection, openWorld } from '../support/model-world.ts'
 import { freePort, startCluster, startRedis, type TestRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 import { loadWrappedScripts, type SentStep } from '../support/wrapped-scripts.ts'
@@ -81,7 +81,7 @@ describe('a step sent while its slot moves to another node', () => {
     const world = await open()
     const intake = world.newIntake()
     await pushOne(intake)
-    const move = await beginMove(world)
+    const move = await beginMove(shardKeys(world.engine, 0).clk)
     const faults = [await faultOf(() => pushOne(intake)), await faultOf(() => openExecutor(world, 'e1'))]
     await move.some((at) => at % 2 === 0)
     faults.push(await faultOf(() => createShardUpkeep(world.engine, 0).sweep()))
@@ -105,7 +105,7 @@ describe('a step sent while its slot moves to another node', () => {
     const refusals: string[] = []
     world.faults.before = async (step) => {
       if (step.name !== name || refusals.length > 0) return
-      const move = await beginMove(world)
+      const move = await beginMove(step.keys[0] ?? '')
       try {
         await move.some(isMoved)
         const sent = { ...step, keys: declare(step.keys), args: [...step.args, world.clock.wallMs, 0] }
@@ -161,9 +161,10 @@ describe('a step sent while its slot moves to another node', () => {
     })
   }
 
-  async function beginMove(world: World) {
+  /** @param key one of the slot that moves */
+  async function beginMove(key: string) {
     await nodesAgree()
-    const slot = String(await nodes[0].client.cluster('KEYSLOT', shardKeys(world.engine, 0).clk))
+    const slot = String(await nodes[0].client.cluster('KEYSLOT', key))
     const ids = await Promise.all(nodes.map((node) => node.client.cluster('MYID')))
     const mine = await nodes[0].client.call('CLUSTER', 'NODES')
     const isFirst = ownsSlot(String(mine), ids[0] as string, Number(slot))

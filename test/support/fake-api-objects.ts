@@ -3,6 +3,7 @@
  * the status subresource, merge patches and a subset of server-side apply in which lists are atomic.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { lostFields, mergePatch, type Json } from './fake-api-patches.ts'
 
 /** An object as JSON. Those in the store are never changed, only replaced. */
 export interface FakeObject {
@@ -19,8 +20,6 @@ export interface FakeMeta {
   readonly resourceVersion: string
   readonly [field: string]: unknown
 }
-
-export type Json = Record<string, unknown>
 
 /** `/apis/punctual.dev/v1alpha1/httpqueues`: without a namespace, and without a name. */
 export type Collection = string
@@ -54,7 +53,6 @@ export interface Place {
 export interface WriteOptions {
   readonly subresource: string | null
   readonly fieldManager: string
-  readonly force: boolean
 }
 
 export interface FakeObjects {
@@ -67,13 +65,19 @@ export interface FakeObjects {
   create(place: Place, given: Json, options: WriteOptions): FakeObject
   update(place: Place, given: Json, options: WriteOptions): FakeObject
   patch(place: Place, patch: Json, options: WriteOptions): FakeObject
+  /** By force: whoever else owns a field is overruled. */
   apply(place: Place, given: Json, options: WriteOptions): FakeObject
   remove(place: Place, preconditions: Json): FakeObject
+  /** Makes it, or merges these fields into it, status included. */
+  put(place: Place, given: Json): FakeObject
+  /** Of its objects; of an empty one nothing is known. */
+  kindOf(collection: Collection): string
   compact(): void
   onChange(listener: (change: Change) => void): void
 }
 
 const FIRST_VERSION = 100
+const BY_HAND: WriteOptions = { subresource: null, fieldManager: 'test' }
 
 export function createFakeObjects(): FakeObjects {
   const objects = new Map<string, FakeObject>()
@@ -135,6 +139,13 @@ export function createFakeObjects(): FakeObjects {
     return note('ADDED', place, { ...rest, metadata } as unknown as FakeObject)
   }
 
+  function list(collection: Collection, namespace: string | null): FakeObject[] {
+    return [...objects.entries()]
+      .filter(([key]) => key.startsWith(`${collection} ${namespace === null ? '' : `${namespace} `}`))
+      .toSorted(([left], [right]) => (left < right ? -1 : 1))
+      .map(([, object]) => object)
+  }
+
   return {
     get version() {
       return version
@@ -143,11 +154,7 @@ export function createFakeObjects(): FakeObjects {
       return floor
     },
     get: (place) => objects.get(keyOf(place)),
-    list: (collection, namespace) =>
-      [...objects.entries()]
-        .filter(([key]) => key.startsWith(`${collection} ${namespace === null ? '' : `${namespace} `}`))
-        .toSorted(([left], [right]) => (left < right ? -1 : 1))
-        .map(([, object]) => object),
+    list,
     since: (from, collection, namespace) =>
       history.filter((change) => change.version > from && isWithin(change, collection, namespace)),
     create,
@@ -161,8 +168,6 @@ export function createFakeObjects(): FakeObjects {
         applied.set(key, given)
         return create(place, given, options)
       }
-      const others = [...applied].filter(([other]) => other !== key && other.startsWith(`${keyOf(place)} `))
-      if (!options.force) checkOwners(given, before, others)
       const lost = lostFields(applied.get(key) ?? {}, given)
       const { metadata, ...rest } = given as { metadata: Json }
       const next = mergePatch(mergePatch(before, lost), { ...rest, metadata }) as Json
@@ -184,22 +189,21 @@ export function createFakeObjects(): FakeObjects {
       const metadata = { ...before.metadata, deletionTimestamp: '2026-11-21T00:00:01Z' }
       return note('MODIFIED', place, { ...before, metadata })
     },
+    put: (place, given) => {
+      const { metadata = {}, status, ...rest } = given
+      const before = objects.get(keyOf(place))
+      const next = { ...rest, metadata: { ...before?.metadata, ...(metadata as Json) } }
+      const after = before === undefined ? create(place, given, BY_HAND) : replace(place, next, BY_HAND)
+      return status === undefined
+        ? after
+        : replace(place, { ...after, status }, { ...BY_HAND, subresource: 'status' })
+    },
+    kindOf: (collection) => list(collection, null)[0]?.kind ?? 'Unknown',
     compact: () => {
       floor = version
     },
     onChange: (listener) => listeners.push(listener),
   }
-}
-
-/** RFC 7396. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch
-  const result: Json = isObject(target) ? { ...target } : {}
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete result[name]
-    else result[name] = mergePatch(result[name], value)
-  }
-  return result
 }
 
 /** What a write may change: all but the status, or nothing but the status. */
@@ -246,41 +250,6 @@ function checkIdentity(
   }
 }
 
-/** Server-side apply without force: a field that another manager applied may not be given another value. */
-function checkOwners(given: Json, before: FakeObject, others: ReadonlyArray<[string, Json]>): void {
-  for (const [path, value] of leavesOf(given)) {
-    const owner = others.find(([, theirs]) => leavesOf(theirs).some(([other]) => other === path))
-    const isSame = isDeepStrictEqual(leavesOf(before).find(([other]) => other === path)?.[1], value)
-    if (owner !== undefined && !isSame) {
-      throw new Refusal(
-        409,
-        'Conflict',
-        `Apply failed with 1 conflict: conflict with another manager: ${path}`,
-      )
-    }
-  }
-}
-
-const UNOWNED = /^(?:apiVersion|kind|metadata\.(?:name|namespace|uid|resourceVersion))$/
-
-function leavesOf(value: Json, path = ''): Array<[string, unknown]> {
-  return Object.entries(value).flatMap(([name, one]): Array<[string, unknown]> => {
-    const here = path === '' ? name : `${path}.${name}`
-    if (UNOWNED.test(here)) return []
-    return isObject(one) ? leavesOf(one, here) : [[here, one]]
-  })
-}
-
-/** A merge patch that removes what was applied before and is not any more. */
-function lostFields(before: Json, now: Json): Json {
-  const lost: Json = {}
-  for (const [name, value] of Object.entries(before)) {
-    if (!(name in now)) lost[name] = null
-    else if (isObject(value) && isObject(now[name])) lost[name] = lostFields(value, now[name])
-  }
-  return lost
-}
-
 function managedBy(manager: string): Json {
   return {
     manager,
@@ -316,10 +285,6 @@ function finalizersOf(object: FakeObject): readonly unknown[] {
 function withoutVersion(object: FakeObject): Json {
   const { resourceVersion: _version, managedFields: _managed, ...metadata } = object.metadata
   return { ...object, metadata }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function deepFreeze<T>(value: T): T {

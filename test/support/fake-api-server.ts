@@ -9,8 +9,10 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { ClusterConfig } from '../../src/kubernetes/cluster-config.ts'
 import { selfSignedCertificate, type Certificate } from './certificates.ts'
 import { createFaultList, reset, type Effect, type FaultList, type Verb } from './fake-api-faults.ts'
-import { Refusal, createFakeObjects, notFound } from './fake-api-objects.ts'
-import type { Collection, FakeObject, Json, Place, WriteOptions } from './fake-api-objects.ts'
+import { createFakeAnswers } from './fake-api-answers.ts'
+import { Refusal, createFakeObjects, type FakeObject } from './fake-api-objects.ts'
+import type { Json } from './fake-api-patches.ts'
+import { placeOf, routeOf, verbOf } from './fake-api-routes.ts'
 import { createFakeWatches, type FakeWatch } from './fake-api-watches.ts'
 
 export interface FakeApiServer {
@@ -31,7 +33,7 @@ export interface FakeApiServer {
   readonly tokens: Set<string>
   /** The newest version of anything. */
   readonly version: number
-  /** Makes or replaces an object as it stands, status included. */
+  /** Makes an object, or merges these fields into it, status included. */
   put(path: string, object: Json): FakeObject
   /** @param path such as `/apis/punctual.dev/v1alpha1/namespaces/a/httpqueues/one` */
   get(path: string): FakeObject | undefined
@@ -57,24 +59,8 @@ export interface SeenRequest {
   readonly body: Json | null
 }
 
-interface Route extends Omit<Place, 'name'> {
-  readonly name: string | null
-  readonly subresource: string | null
-}
-
-interface Call {
-  readonly verb: Verb
-  readonly route: Route
-  readonly query: URLSearchParams
-  readonly body: Json
-  readonly contentType: string
-}
-
-const PATH =
-  /^(?<root>\/api\/[^/]+|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[^/]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[^/]+))?)?$/
 /** Like the real one it would rather speak HTTP/2, which it cannot: a client that offers that gets nowhere. */
 const TLS = { ALPNProtocols: ['h2', 'http/1.1'] }
-const SEED: WriteOptions = { subresource: null, fieldManager: 'test', force: false }
 
 let shared: Certificate | null = null
 
@@ -83,23 +69,23 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   shared ??= selfSignedCertificate()
   let certificate = shared
   const objects = createFakeObjects()
+  const answerTo = createFakeAnswers(objects)
   const watches = createFakeWatches(objects)
   const faults = createFaultList()
   const tokens = new Set(['token-1'])
   const requests: SeenRequest[] = []
   const strays: string[] = []
-  const pages = new Map<string, { readonly version: number; readonly rest: readonly FakeObject[] }>()
   const sockets = new Set<Socket>()
   let connections = 0
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'https://fake')
     const body = await bodyOf(request)
-    if (!PATH.test(pathname)) {
+    const route = routeOf(pathname)
+    if (route === null) {
       strays.push(request.url ?? '')
       return answer(response, { code: 404, body: '404 page not found' }, null)
     }
-    const route = routeOf(pathname)
     const verb = verbOf(request.method ?? 'GET', route, searchParams)
     requests.push({
       verb,
@@ -119,99 +105,15 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     if (token === undefined || !tokens.has(token)) {
       return answer(response, refusalBody(new Refusal(401, 'Unauthorized', 'Unauthorized')), null)
     }
-    const contentType = request.headers['content-type'] ?? ''
-    const call = { verb, route, query: searchParams, body: body ?? {}, contentType }
+    if (verb === 'watch') return watches.begin({ route, query: searchParams, effect }, response)
     try {
-      if (verb === 'watch') {
-        const { collection, namespace } = route
-        const matches = selectorOf(searchParams)
-        watches.begin(
-          { collection, namespace, kind: kindOf(route), query: searchParams, effect, matches },
-          response,
-        )
-        return
-      }
-      const result = { code: verb === 'create' ? 201 : 200, body: done(call) }
+      const contentType = request.headers['content-type'] ?? ''
+      const done = answerTo({ verb, route, query: searchParams, body: body ?? {}, contentType })
       if (effect?.do === 'lose-answer') return reset(request.socket)
-      answer(response, result, effect)
+      answer(response, { code: verb === 'create' ? 201 : 200, body: done }, effect)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       answer(response, refusalBody(error), effect)
-    }
-  }
-
-  function done({ verb, route, query, body, contentType }: Call): unknown {
-    const { name, subresource } = route
-    if (verb === 'list') return listed(route, query)
-    const place = { ...route, name: name ?? nameOf(body) }
-    const options = {
-      subresource,
-      fieldManager: query.get('fieldManager') ?? 'unknown',
-      force: query.get('force') === 'true',
-    }
-    if (subresource === 'scale') return scaled(place, verb, body)
-    switch (verb) {
-      case 'get':
-        return found(place)
-      case 'create':
-        return objects.create(place, body, options)
-      case 'update':
-        return objects.update(place, body, options)
-      case 'delete':
-        return objects.remove(place, (body.preconditions ?? {}) as Json)
-      case 'patch':
-        if (contentType === 'application/apply-patch+yaml') return objects.apply(place, body, options)
-        if (contentType === 'application/merge-patch+json') return objects.patch(place, body, options)
-        throw new Refusal(415, 'UnsupportedMediaType', `the fake knows no ${contentType}`)
-      case 'watch':
-        throw new Error('a watch has no single answer')
-    }
-  }
-
-  function found(place: Place): FakeObject {
-    const object = objects.get(place)
-    if (object === undefined) throw notFound(place)
-    return object
-  }
-
-  function listed(route: Route, query: URLSearchParams): Json {
-    const token = query.get('continue')
-    const page = token === null ? firstPage(route, query) : pages.get(token)
-    if (page === undefined || page.version < objects.floor) {
-      throw new Refusal(410, 'Expired', 'The provided continue parameter is too old')
-    }
-    const limit = Number(query.get('limit') ?? 0) || Number.POSITIVE_INFINITY
-    const rest = page.rest.slice(limit)
-    const next = `page-${pages.size + 1}`
-    if (rest.length > 0) pages.set(next, { version: page.version, rest })
-    const metadata = { resourceVersion: String(page.version), ...(rest.length > 0 ? { continue: next } : {}) }
-    const apiVersion = route.collection.split('/').slice(2, -1).join('/')
-    const items = page.rest.slice(0, limit).map(isBuiltIn(route.collection) ? withoutKind : (item) => item)
-    return { kind: `${kindOf(route)}List`, apiVersion, metadata, items }
-  }
-
-  function firstPage({ collection, namespace }: Route, query: URLSearchParams) {
-    return { version: objects.version, rest: objects.list(collection, namespace).filter(selectorOf(query)) }
-  }
-
-  function kindOf({ collection }: Route): string {
-    return objects.list(collection, null)[0]?.kind ?? 'Unknown'
-  }
-
-  function scaled(place: Place, verb: Verb, body: Json): Json {
-    const replicas = (body.spec as Json | undefined)?.replicas
-    const object =
-      verb === 'get'
-        ? found(place)
-        : objects.patch(place, { spec: { replicas } }, { ...SEED, fieldManager: 'scale' })
-    const { name, namespace, uid, resourceVersion } = object.metadata
-    const status = (object.status ?? {}) as Json
-    return {
-      kind: 'Scale',
-      apiVersion: 'autoscaling/v1',
-      metadata: { name, namespace, uid, resourceVersion },
-      spec: { replicas: (object.spec as Json).replicas ?? 0 },
-      status: { replicas: status.replicas ?? 0 },
     }
   }
 
@@ -261,29 +163,11 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     get version() {
       return objects.version
     },
-    put: (path, object) => {
-      const place = placeOf(path)
-      const before = objects.get(place)
-      const made = before ?? objects.create(place, object, SEED)
-      const { status, ...rest } = object
-      const kept =
-        before === undefined
-          ? {}
-          : {
-              metadata: {
-                ...before.metadata,
-                ...(object.metadata as Json),
-                resourceVersion: before.metadata.resourceVersion,
-              },
-            }
-      const updated = before === undefined ? made : objects.update(place, { ...rest, ...kept }, SEED)
-      if (status === undefined) return updated
-      return objects.update(place, { ...updated, status }, { ...SEED, subresource: 'status' })
-    },
+    put: (path, object) => objects.put(placeOf(path), object),
     get: (path) => objects.get(placeOf(path)),
     remove: (path) => void objects.remove(placeOf(path), {}),
     list: (path) => {
-      const { collection, namespace } = routeOf(path)
+      const { collection, namespace } = placeOf(path)
       return objects.list(collection, namespace)
     },
     compact: () => objects.compact(),
@@ -298,67 +182,6 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
       await once(server, 'close')
     },
   }
-}
-
-/** As of the real one: items of a list go without their kind when it is a built-in one. */
-function isBuiltIn(collection: Collection): boolean {
-  return collection.startsWith('/api/') || !collection.split('/')[2]?.includes('punctual.dev')
-}
-
-function withoutKind({ apiVersion: _apiVersion, kind: _kind, ...item }: FakeObject): Json {
-  return item
-}
-
-function routeOf(path: string): Route {
-  const groups = PATH.exec(path)?.groups
-  if (groups === undefined) throw new Error(`the fake API server knows no ${path}`)
-  const { root, namespace, plural, name, subresource } = groups
-  return {
-    collection: `${root}/${plural}`,
-    namespace: namespace ?? null,
-    name: name ?? null,
-    subresource: subresource ?? null,
-  }
-}
-
-function placeOf(path: string): Place {
-  const { collection, namespace, name } = routeOf(path)
-  if (name === null) throw new Error(`${path} names no object`)
-  return { collection, namespace, name }
-}
-
-function verbOf(method: string, { name }: Route, query: URLSearchParams): Verb {
-  if (method === 'POST') return 'create'
-  if (method === 'PUT') return 'update'
-  if (method === 'PATCH') return 'patch'
-  if (method === 'DELETE') return 'delete'
-  if (name !== null) return 'get'
-  return query.get('watch') === 'true' ? 'watch' : 'list'
-}
-
-function nameOf({ metadata }: Json): string {
-  const { name } = (metadata ?? {}) as { readonly name?: string }
-  if (name === undefined) throw new Refusal(422, 'Invalid', 'name is required')
-  return name
-}
-
-/** Labels by equality, and the name as a field: all that our adapters select by. */
-function selectorOf(query: URLSearchParams): (object: FakeObject) => boolean {
-  const labels = pairsOf(query.get('labelSelector'))
-  const fields = pairsOf(query.get('fieldSelector'))
-  return ({ metadata }) =>
-    labels.every(([name, value]) => (metadata.labels as Json | undefined)?.[name] === value) &&
-    fields.every(([name, value]) => name === 'metadata.name' && metadata.name === value)
-}
-
-function pairsOf(selector: string | null): Array<readonly [string, string]> {
-  return (selector ?? '')
-    .split(',')
-    .filter((part) => part !== '')
-    .map((part) => {
-      const [name = '', value = ''] = part.split('=')
-      return [name, value] as const
-    })
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Json | null> {

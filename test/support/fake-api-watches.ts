@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { reset, type Effect } from './fake-api-faults.ts'
 import type { Change, Collection, FakeObjects } from './fake-api-objects.ts'
+import { apiVersionOf, selectorOf, type Route } from './fake-api-routes.ts'
 
 /** One open watch, which a test can end in every way. */
 export interface FakeWatch {
@@ -20,12 +21,9 @@ export interface FakeWatch {
 }
 
 export interface WatchRequest {
-  readonly collection: Collection
-  readonly namespace: string | null
-  readonly kind: string
+  readonly route: Route
   readonly query: URLSearchParams
   readonly effect: Effect | null
-  readonly matches: (object: Change['object']) => boolean
 }
 
 export interface FakeWatches {
@@ -34,13 +32,13 @@ export interface FakeWatches {
 }
 
 export function createFakeWatches(objects: FakeObjects): FakeWatches {
-  const open: Array<FakeWatch & { tell(change: Change): void }> = []
+  const open: TellableWatch[] = []
   objects.onChange((change) => {
     for (const watch of open.slice()) watch.tell(change)
   })
 
   /** What a watch has to be told at its beginning. Without a version: all there is. */
-  function missed({ collection, namespace }: WatchRequest, from: number): readonly Change[] {
+  function missed({ collection, namespace }: Route, from: number): readonly Change[] {
     if (from > 0) return from < objects.floor ? [] : objects.since(from, collection, namespace)
     const { version } = objects
     return objects
@@ -56,29 +54,32 @@ export function createFakeWatches(objects: FakeObjects): FakeWatches {
       response.on('close', () => open.splice(open.indexOf(watch), 1))
       response.writeHead(200, { 'content-type': 'application/json' })
       response.flushHeaders()
-      for (const change of missed(request, Number(watch.from))) watch.tell(change)
+      for (const change of missed(request.route, Number(watch.from))) watch.tell(change)
       if (watch.from !== '0' && Number(watch.from) < objects.floor) watch.error(410, 'Expired')
     },
   }
 }
 
+type TellableWatch = FakeWatch & { tell(change: Change): void }
+
 function createWatch(
-  { collection, namespace, kind, query, effect, matches }: WatchRequest,
+  { route: { collection, namespace }, query, effect }: WatchRequest,
   response: ServerResponse,
   objects: FakeObjects,
-): FakeWatch & { tell(change: Change): void } {
+): TellableWatch {
+  const isSelected = selectorOf(query)
   let isSilent = effect?.do === 'silence'
   let told = 0
 
   function write(text: string): void {
     if (isSilent || response.destroyed || response.writableEnded) return
-    if (effect?.do === 'cut' && text.length > effect.bytes) {
-      response.write(text.slice(0, effect.bytes), () => reset(response.socket))
+    const bytes = Buffer.from(text)
+    if (effect?.do === 'cut' && bytes.length > effect.bytes) {
+      response.write(bytes.subarray(0, effect.bytes), () => reset(response.socket))
       isSilent = true
       return
     }
-    const size = effect?.do === 'split' ? effect.bytes : text.length
-    const bytes = Buffer.from(text)
+    const size = effect?.do === 'split' ? effect.bytes : bytes.length
     for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size))
   }
 
@@ -93,17 +94,11 @@ function createWatch(
     write,
     bookmark: () => {
       const metadata = { resourceVersion: String(objects.version), creationTimestamp: null }
-      send('BOOKMARK', { kind, apiVersion: collection.split('/').slice(2, -1).join('/'), metadata })
+      send('BOOKMARK', { kind: objects.kindOf(collection), apiVersion: apiVersionOf(collection), metadata })
     },
     error: (code: number, reason: string) => {
-      send('ERROR', {
-        kind: 'Status',
-        apiVersion: 'v1',
-        status: 'Failure',
-        code,
-        reason,
-        message: `${reason} on command`,
-      })
+      const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason }
+      send('ERROR', { ...status, message: `${reason} on command` })
       response.end()
     },
     end: () => void response.end(),
@@ -113,7 +108,7 @@ function createWatch(
     },
     tell: (change: Change) => {
       const isHere = namespace === null || change.object.metadata.namespace === namespace
-      if (change.collection !== collection || !isHere || !matches(change.object)) return
+      if (change.collection !== collection || !isHere || !isSelected(change.object)) return
       if (effect !== null && 'after' in effect && told >= effect.after) {
         if (effect.do === 'error-event') watch.error(effect.code, effect.reason)
         else response.end()

@@ -6,7 +6,7 @@
 --       16 b  17 d  18 xb  19 p  20 trash b  21 trash d  22 trash xb  23 trash p
 --       24 pushed  25 pushed:<bucket>  26 term
 -- ARGV  team/name, local id, term or '' (no leader)
--- Answer 'superseded' when a later term is known · 'moved' when the name has another id by now, else 'deleted'.
+-- Answer 'superseded' when another term is known · 'moved' when the name has another id by now, else 'deleted'.
 local call = redis.call
 --#include pushed
 --#include term

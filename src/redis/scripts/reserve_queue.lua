@@ -3,7 +3,7 @@
 -- KEYS  1 names  2 qseq  3 term
 -- ARGV  team/name, highest local id the caller knows, queues at most, term or '' (no leader)
 -- Answer: the local id (≥ 1), or '' when the shard holds as many queues as it may, or 'superseded' when the name is new
---       and a later term is known.
+--       and another term is known.
 local call = redis.call
 --#include term
 

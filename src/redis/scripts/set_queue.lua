@@ -6,7 +6,7 @@
 -- KEYS  1 names  2 ring  3 set  4 setn  5 q  6 r  7 a  8 pushed  9 pushed:<bucket>  10 term
 -- ARGV  team/name, local id, settings hash, timeout, max or '', active (1 or 0), strict (1 or 0), settings json,
 --       compiled (1 = a resource says so, 0 = an edit past any resource), term or '' (no leader)
--- Answer 'superseded' when a later term is known · 'moved' when the name has another id by now, else 1 when the queue
+-- Answer 'superseded' when another term is known · 'moved' when the name has another id by now, else 1 when the queue
 --       became runnable, else 0.
 local call = redis.call
 --#include ring

@@ -8,7 +8,7 @@ import type {
   SettingsCompiler,
   TeamPolicy,
 } from '../../../src/ports/settings-compiler.ts'
-import { queueKey } from '../../../src/resources/queue-claim.ts'
+import { queueKey } from '../../../src/resources/queue-owner.ts'
 
 /** What is in force, as an engine keeps it. */
 export interface MemoryEngine {
@@ -26,6 +26,9 @@ export interface MemoryEngine {
   /** Of every cron that is active. */
   nextTickMs: number
   isAway: boolean
+  /** Why it cannot be worked on, when that is not for its silence. */
+  refusal: string | null
+  obstacle(): string | null
   facts: EngineFacts
   /** As a push does. */
   push(team: string, name: string, settings: QueueSettings): void
@@ -98,6 +101,8 @@ export function createMemoryEngine(
     tokens: new Map(),
     nextTickMs: Date.parse('2026-11-22T03:00:00Z'),
     isAway: false,
+    refusal: null,
+    obstacle: () => engine.refusal,
     facts: { installation: 'one', term: 1, idFloor: { jobBlock: 0, queue: 0, token: 0 } },
     push: (team, name, settings) => {
       const key = queueKey(team, name)

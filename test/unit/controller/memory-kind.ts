@@ -77,6 +77,8 @@ export function createMemoryKind<T extends KubeObject>(options: {
       const found = objects.get(`${namespace}/${name}`)
       return found === undefined ? null : asT(found)
     },
+    readAll: async (namespace) =>
+      [...objects.values()].filter(({ metadata }) => metadata.namespace === namespace).map(asT),
     create: ({ metadata, spec }: NewObject) =>
       effect(`create ${keyOf(metadata)}`, () => {
         if (objects.has(keyOf(metadata))) throw new ResourceApiError('conflict', 'it exists')
@@ -98,7 +100,6 @@ export function createMemoryKind<T extends KubeObject>(options: {
         return stored(keyOf(object.metadata), { ...found, metadata: { ...found.metadata, finalizers } })
       })
     },
-    annotate: () => Promise.reject(new Error('not used')),
     remove: (target) => effect(`remove ${keyOf(target)}`, () => markDeleted(keyOf(target))),
   }
   const markDeleted = (key: ObjectKey): void => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { REMOVAL_GIVEN_UP_MS } from '../../../src/controller/queue-reconciler.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
-import { QUEUE_FINALIZER } from '../../../src/resources/queue-claim.ts'
+import { QUEUE_FINALIZER } from '../../../src/resources/queue-owner.ts'
 import { createQueueWorld } from './queue-world.ts'
 
 const KEY = 'shop/emails'
@@ -14,6 +14,15 @@ async function inForce() {
 }
 
 describe('a new resource', () => {
+  it('is held once, though the view does not show it before it is told', async () => {
+    const { queues, turn } = createQueueWorld()
+    const made = queues.put(KEY, {})
+    expect(await turn(KEY)).toBe('again')
+    queues.put(KEY, {}, { finalizers: [], generation: (made.metadata.generation ?? 0) - 1 })
+    expect(await turn(KEY)).toBe('done')
+    expect(queues.writes).toEqual(['hold shop/emails', 'status shop/emails'])
+  })
+
   it('is held, put in force and told, in this order', async () => {
     const { queues, engine } = await inForce()
     expect(queues.writes).toEqual(['hold shop/emails', 'status shop/emails'])
@@ -27,6 +36,16 @@ describe('a new resource', () => {
         { type: 'Ready', status: 'True', reason: 'Reconciled', observedGeneration: 1 },
       ],
     })
+  })
+
+  it('is in force before it is told, so that many are in force before the first is told', async () => {
+    const { queues, engine, turn } = createQueueWorld()
+    queues.put(KEY, {})
+    expect(await turn(KEY)).toBe('again')
+    expect(engine.queues.has(KEY)).toBe(true)
+    expect(queues.get(KEY)?.status).toBeUndefined()
+    expect(await turn(KEY)).toBe('done')
+    expect(queues.get(KEY)?.status).toMatchObject({ queueId: 1 })
   })
 
   it('takes over a queue that a push has made, with its id', async () => {
@@ -150,11 +169,11 @@ describe('a deleted resource', () => {
   it('is not cleared twice: what a push makes anew stays', async () => {
     const { queues, engine, turn } = await inForce()
     queues.delete(KEY)
-    const stale = queues.get(KEY)
+    const shown = queues.get(KEY)
     await turn(KEY)
     engine.push('shop', 'emails', DEFAULT_QUEUE_SETTINGS)
     // The view is behind: it still shows the resource.
-    if (stale !== undefined) queues.put(KEY, {}, stale.metadata)
+    if (shown !== undefined) queues.put(KEY, {}, shown.metadata)
     await turn(KEY)
     queues.force(KEY)
     await turn(KEY)
@@ -162,7 +181,7 @@ describe('a deleted resource', () => {
   })
 
   it('waits for Redis, says so once, and is let go after five minutes', async () => {
-    const { queues, engine, turn, clock, ready, events, state } = await inForce()
+    const { queues, engine, turn, clock, ready, events, state, noted } = await inForce()
     engine.isAway = true
     queues.delete(KEY)
     expect(await turn(KEY)).toBe('failed')
@@ -177,11 +196,25 @@ describe('a deleted resource', () => {
     expect(engine.queues.has(KEY)).toBe(true)
     expect(events).toMatchObject([{ type: 'Warning', reason: 'JobsLeftBehind' }])
     expect(state.leftBehind).toBe(1)
+    expect(noted).toEqual([KEY])
+  })
+
+  it('waits anew for a successor of one that was let go by hand', async () => {
+    const { queues, engine, clock, turn } = await inForce()
+    queues.delete(KEY)
+    engine.isAway = true
+    await turn(KEY)
+    queues.force(KEY)
+    queues.put(KEY, {}, { finalizers: [QUEUE_FINALIZER] })
+    await clock.advance(REMOVAL_GIVEN_UP_MS)
+    queues.delete(KEY)
+    expect(await turn(KEY)).toBe('failed')
+    expect(queues.get(KEY)).toBeDefined()
   })
 })
 
 describe('a resource that went without its finalizer', () => {
-  it('is left to the sweep, and its queue removed on its word, once', async () => {
+  it('is left to the search for orphans, and its queue removed on its word, once', async () => {
     const { queues, engine, turn, noted, doomed } = await inForce()
     queues.force(KEY)
     await turn(KEY)
@@ -211,10 +244,23 @@ describe('while Redis is away', () => {
     expect(queues.writes).toHaveLength(before + 1)
     expect(ready(KEY)).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
     expect(queues.get(KEY)?.status?.queueId).toBe(1)
+    expect(ready(KEY)?.message).toMatch(/^Redis does not answer: what is in force there stays so/)
     engine.isAway = false
     await settle(KEY)
     expect(ready(KEY)).toMatchObject({ status: 'True' })
   })
+})
+
+it('names what keeps the controller from Redis when it is not the silence of Redis', async () => {
+  const { queues, engine, turn, ready } = await inForce()
+  engine.isAway = true
+  engine.refusal = 'configmaps "punctual-state" is forbidden'
+  await turn(KEY)
+  const reason = 'The controller cannot work on Redis (configmaps "punctual-state" is forbidden): '
+  expect(ready(KEY)?.message).toContain(reason)
+  queues.delete(KEY)
+  await turn(KEY)
+  expect(ready(KEY)?.message).toBe(`${reason}the queue and its jobs are removed when it can.`)
 })
 
 describe('counts', () => {

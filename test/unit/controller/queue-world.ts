@@ -6,7 +6,7 @@ import { BY_QUEUE, type HttpQueue } from '../../../src/controller/kinds.ts'
 import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
 import type { CensusEntry } from '../../../src/ports/queue-census.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
-import { queueKeyOf } from '../../../src/resources/queue-claim.ts'
+import { queueKeyOf } from '../../../src/resources/queue-owner.ts'
 import { specOfSettings } from '../../../src/resources/queue-spec.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { quietLogger } from '../../support/quiet.ts'
@@ -54,7 +54,7 @@ export function createQueueWorld(crash: { at: number; when: 'before' | 'after' }
       view: queues.view,
       writer: queues.writer,
       check,
-      engine: { write: engine.write, loss: () => state.loss },
+      engine: { write: engine.write, loss: () => state.loss, obstacle: engine.obstacle },
       countsOf: (key) => counts.get(key) ?? null,
       vanished: { note: (key) => void noted.push(key), takeDoomed: (key) => doomed.delete(key) },
       events: { record: (event) => void events.push(event) },
@@ -64,11 +64,11 @@ export function createQueueWorld(crash: { at: number; when: 'before' | 'after' }
     })
   let reconciler = start()
 
-  /** One turn, as the runner gives it: what fails for an outage or by a stale copy is tried again later. */
-  async function turn(key: string): Promise<'done' | 'failed'> {
+  /** One turn, as the runner gives it: what fails for an outage or by an old copy is tried again later. */
+  async function turn(key: string): Promise<'done' | 'again' | 'failed'> {
     try {
-      await reconciler.reconcile(key, new AbortController().signal)
-      return 'done'
+      const { requeueAfterMs } = await reconciler.reconcile(key, new AbortController().signal)
+      return requeueAfterMs === null ? 'done' : 'again'
     } catch (error) {
       if (error instanceof Crash) {
         reconciler = start()

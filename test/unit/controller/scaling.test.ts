@@ -186,7 +186,7 @@ test('marks what the pods hold, and shrinks at the next look', async () => {
   const held = new Map([['executor-a', 7]])
   world.work = work(100, { held })
   await clock.advance(DOWN_MS)
-  expect(markBusy.calls.map(({ args }) => args)).toEqual([[held]])
+  expect(markBusy.calls.map(({ args }) => args[0])).toEqual([held])
   expect(scaleTo.calls).toEqual([])
   await clock.advance(1000)
   expect(scaleTo.calls.map(({ args }) => args)).toEqual([[1]])
@@ -209,6 +209,33 @@ test('shrinks although the marks fail, and to zero without any', async () => {
   world.work = backlogOf()
   await clock.advance(DOWN_MS + 1000)
   expect([written(), markBusy.calls.length]).toEqual([[1, 0], 1])
+})
+
+test('waits for no marks to scale up, and for slow ones only a while to shrink', async () => {
+  const { clock, world, written, markBusy } = start({ desired: 3 })
+  markBusy.rule = (_held, signal) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  world.work = work(1)
+  await clock.advance(DOWN_MS)
+  expect([written(), markBusy.calls.length]).toEqual([[], 1])
+  world.work = work(800)
+  await clock.advance(1000)
+  expect(written()).toEqual([4])
+  world.work = work(1)
+  await clock.advance(DOWN_MS)
+  expect([written(), markBusy.calls.length]).toEqual([[4], 2])
+  await clock.advance(6000)
+  expect([written(), markBusy.calls.length]).toEqual([[4, 1], 2])
+})
+
+test('gives the marks up when its time of leading is over', async () => {
+  const { clock, world, markBusy } = start({ desired: 3 })
+  markBusy.rule = (_held, signal) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  world.work = work(1)
+  await clock.advance(DOWN_MS)
+  await stop()
+  expect(markBusy.calls.map(({ args }) => args[1].aborted)).toEqual([true])
 })
 
 test('holds the number while Redis is away, says so again every ten minutes, and goes on after', async () => {

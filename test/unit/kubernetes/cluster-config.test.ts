@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StartupError } from '../../../src/domain/errors.ts'
-import { loadClusterConfig } from '../../../src/kubernetes/cluster-config.ts'
+import { loadClusterConfig, type ClusterConfig } from '../../../src/kubernetes/cluster-config.ts'
+import { podCluster } from '../../../src/kubernetes/pod-cluster.ts'
 import { createTransport } from '../../../src/kubernetes/transport.ts'
 import { selfSignedCertificate } from '../../support/certificates.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api-server.ts'
-import { createFakeClock } from '../../support/fake-clock.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { quietClusterMetrics } from '../../support/quiet.ts'
 
 const READ = { method: 'GET', path: '/api/v1/namespaces/a/configmaps/one' } as const
@@ -41,28 +42,32 @@ function kubeconfig(cluster: object, user: object = {}): string {
   )
 }
 
-describe('a token in a file, as a pod has one', () => {
+type Way = 'a kubeconfig' | 'a pod'
+
+describe.each<Way>(['a kubeconfig', 'a pod'])('a token in a file, as %s has one', (way) => {
   let server: FakeApiServer
-  let file: string
+  let clock: FakeClock
+  let config: () => ClusterConfig
 
   beforeEach(async () => {
     server = await startFakeApiServer()
     server.put(READ.path, { apiVersion: 'v1', kind: 'ConfigMap' })
-    const user = {
-      'auth-provider': { name: 'tokenFile', config: { tokenFile: write('token', 'token-1\n') } },
-    }
-    file = kubeconfig(
-      { server: server.url, 'certificate-authority': write('ca.crt', server.authority) },
-      user,
-    )
+    clock = createFakeClock()
+    const [tokenFile, authority] = [write('token', 'token-1\n'), write('ca.crt', server.authority)]
+    const { hostname: apiServerHost, port: apiServerPort } = new URL(server.url)
+    const user = { 'auth-provider': { name: 'tokenFile', config: { tokenFile } } }
+    const file = kubeconfig({ server: server.url, 'certificate-authority': authority }, user)
+    config = () =>
+      way === 'a kubeconfig'
+        ? loadClusterConfig(file)
+        : podCluster({ apiServerHost, apiServerPort, accountFolder: folder }, clock)
     return () => server.close()
   })
 
   async function withTransport(run: (read: () => Promise<unknown>) => Promise<void>): Promise<void> {
-    const config = loadClusterConfig(file)
     const options = {
-      config,
-      clock: createFakeClock(),
+      config: config(),
+      clock,
       metrics: quietClusterMetrics,
       userAgent: 'punctual/test',
     }
@@ -90,6 +95,7 @@ describe('a token in a file, as a pod has one', () => {
         write('token', 'token-2')
         server.tokens.add('token-2')
         vi.advanceTimersByTime(61_000)
+        await clock.advance(61_000)
         await read()
       } finally {
         vi.useRealTimers()
@@ -123,7 +129,7 @@ describe('a token in a file, as a pod has one', () => {
   test('a kubeconfig that is gone when a token is refused is no fault of its own', () =>
     withTransport(async (read) => {
       await read()
-      rmSync(file)
+      rmSync(join(folder, 'config'))
       server.tokens.clear()
       await expect(read()).rejects.toMatchObject({ fault: 'unauthorized' })
     }))
@@ -185,4 +191,9 @@ describe('what a kubeconfig says', () => {
       vi.unstubAllEnvs()
     }
   })
+})
+
+test('the API server of a pod may have an address of IPv6', () => {
+  const place = { apiServerHost: 'fd00::1', apiServerPort: '443', accountFolder: folder }
+  expect(podCluster(place, createFakeClock()).server).toBe('https://[fd00::1]:443')
 })

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createElector } from '../../../src/kubernetes/elector.ts'
@@ -205,6 +206,7 @@ describe('work', () => {
     const errors: string[] = []
     let refusal: ResourceApiError | null = null
     const leading: boolean[] = []
+    const signals: AbortSignal[] = []
     const refuse = () => {
       if (refusal !== null) throw refusal
     }
@@ -212,7 +214,11 @@ describe('work', () => {
       store: {
         read: async () => (refuse(), leases.read()),
         create: async (spec) => (refuse(), leases.create(spec)),
-        replace: async (lease, spec) => (refuse(), leases.replace(lease, spec)),
+        replace: async (lease, spec, signal) => {
+          signals.push(signal)
+          refuse()
+          return leases.replace(lease, spec)
+        },
       },
       identity: 'pod-0',
       clock,
@@ -226,9 +232,19 @@ describe('work', () => {
       elector,
       errors,
       leading,
+      signals,
       refuse: (error: ResourceApiError | null) => (refusal = error),
     }
   }
+
+  test('leaves nothing behind on the signals of its attempts, of which there are 40,000 a day', async () => {
+    const { clock, elector, signals } = setUp()
+    elector.start()
+    await clock.advance(20_000)
+    expect(signals.length).toBeGreaterThan(8)
+    expect(signals.slice(0, -1).flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([])
+    await elector.stop()
+  })
 
   test('of the next term begins when that of the last has ended', async () => {
     const { clock, leases, elector } = setUp()
@@ -279,13 +295,19 @@ describe('work', () => {
     expect(signal).toMatchObject({ aborted: true })
   })
 
-  test('that fails is logged and ends no term', async () => {
-    const { clock, elector, errors } = setUp()
+  test('that fails is logged, and the Lease given away for 5 s', async () => {
+    const { clock, leases, elector, errors } = setUp()
+    const other: AbortSignal[] = []
+    elector.onLead(async (signal) => void other.push(signal))
     elector.onLead(() => Promise.reject(new Error('broken')))
     elector.start()
-    await clock.advance(30_000)
+    await clock.advance(4_999)
     expect(errors).toEqual(['Work of the leader has failed'])
-    expect(elector.isLeader()).toBe(true)
+    expect(other.map(({ aborted }) => aborted)).toEqual([true])
+    expect(elector.isLeader()).toBe(false)
+    expect(leases.read()?.spec?.holderIdentity).toBe('')
+    await clock.advance(1)
+    expect(other).toHaveLength(2)
   })
 
   test('waits, loudly but not all the time, while the lease is forbidden', async () => {
@@ -310,7 +332,7 @@ describe('work', () => {
 })
 
 describe('any story of machines and networks', () => {
-  const STORIES = 60
+  const STORIES = 100
   const places = { process: fc.nat(2), atMs: fc.nat(60_000) }
   const faults = fc.oneof(
     fc.record({
@@ -358,7 +380,7 @@ describe('any story of machines and networks', () => {
       { numRuns: STORIES, endOnFailure: true },
     )
     // Else the stories are too tame.
-    expect(seen.terms).toBeGreaterThan(2 * STORIES)
+    expect(seen.terms).toBeGreaterThan(1.5 * STORIES)
   })
 
   /** Once a story, and not before all know of the Lease: more nobody can tell from its absence (see elector.ts). */

@@ -28,6 +28,7 @@ function pod(
   }
 }
 
+const LIFE = new AbortController().signal
 const scaler = (name: string, scaleTargetRef: object) => ({ metadata: { name }, spec: { scaleTargetRef } })
 const OURS = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'punctual-executor' }
 
@@ -207,13 +208,13 @@ describe('marks', () => {
   test('are not written again', async () => {
     const { fleet, marks } = setUp([pod('a')])
     await fleet.read()
-    for (const held of [5, 7, 4]) await fleet.markBusy(new Map([['a', held]]))
+    for (const held of [5, 7, 4]) await fleet.markBusy(new Map([['a', held]]), LIFE)
     expect(marks()).toEqual([['a', '4']])
   })
 
   test('come without a read before', async () => {
     const { fleet, marks } = setUp([pod('a')])
-    await fleet.markBusy(new Map([['a', 1]]))
+    await fleet.markBusy(new Map([['a', 1]]), LIFE)
     expect(marks()).toEqual([['a', '1']])
   })
 
@@ -221,15 +222,15 @@ describe('marks', () => {
     const { fleet, marks } = setUp(Array.from({ length: 80 }, (_, n) => pod(`p${n}`)))
     const held = new Map(Array.from({ length: 80 }, (_, n) => [`p${n}`, 1]))
     await fleet.read()
-    await fleet.markBusy(held)
+    await fleet.markBusy(held, LIFE)
     expect(marks()).toHaveLength(50)
-    await fleet.markBusy(held)
+    await fleet.markBusy(held, LIFE)
     expect(new Set(marks().map(([name]) => name)).size).toBe(80)
   })
 
   test('replace what is no number', async () => {
     const { fleet, marks } = setUp([pod('a', { cost: 'much' })])
-    await fleet.markBusy(new Map([['a', 1]]))
+    await fleet.markBusy(new Map([['a', 1]]), LIFE)
     expect(marks()).toEqual([['a', '1']])
   })
 
@@ -239,8 +240,14 @@ describe('marks', () => {
     const refuse = (fault: 'not_found' | 'forbidden') => () =>
       Promise.reject(new ResourceApiError(fault, fault))
     request.rule = refuse('not_found')
-    await fleet.markBusy(new Map([['a', 1]]))
+    await fleet.markBusy(new Map([['a', 1]]), LIFE)
     request.rule = refuse('forbidden')
-    await expect(fleet.markBusy(new Map([['b', 1]]))).rejects.toMatchObject({ fault: 'forbidden' })
+    await expect(fleet.markBusy(new Map([['b', 1]]), LIFE)).rejects.toMatchObject({ fault: 'forbidden' })
+  })
+
+  test('are given up with their signal', async () => {
+    const { fleet, request } = setUp([pod('a')])
+    await fleet.markBusy(new Map([['a', 1]]), LIFE)
+    expect(request.calls.at(-1)?.args[0].signal).toBe(LIFE)
   })
 })

@@ -43,6 +43,7 @@ export class NaiveQueue {
     if (run === undefined) throw new Error(`${key} does not run`)
     this.running = this.running.filter((one) => one !== run)
     let restMs: number | null
+    const priority = end.status === 'done' ? 'low' : run.priority
     if (end.status === 'done') {
       this.#failures.delete(key)
       restMs = end.againAfterMs
@@ -54,7 +55,7 @@ export class NaiveQueue {
       restMs = Math.max(end.pauseMinMs, Math.min(end.pauseMaxMs, backoffMs))
     }
     if (run.again.length > 0) this.#wait(key, run.again.includes('high') ? 'high' : 'low')
-    else if (restMs !== null) this.resting.push({ key, priority: run.priority, dueMs: this.nowMs + restMs })
+    else if (restMs !== null) this.resting.push({ key, priority, dueMs: this.nowMs + restMs })
     this.#start()
   }
 

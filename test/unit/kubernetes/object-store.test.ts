@@ -73,6 +73,16 @@ describe('versions', () => {
     expect(changes).toHaveLength(2)
   })
 
+  test('a list of older versions is taken: the API server was restored to an earlier state', () => {
+    store.put(queue('100', { secrets: ['x'] }))
+    store.put(queue('101', { name: 'two' }))
+    store.replace(null, [queue('90', { secrets: ['y'] }), queue('80', { name: 'two', uid: 'before' })])
+    expect(named('bySecret', 'y')).toEqual(['one'])
+    expect(store.get('a/two')?.metadata.uid).toBe('before')
+    store.put(queue('91', { secrets: ['z'] }))
+    expect(named('bySecret', 'z')).toEqual(['one'])
+  })
+
   test('what is listed again unchanged stays the very same object, and is not told', () => {
     const first = queue('1')
     store.put(first)

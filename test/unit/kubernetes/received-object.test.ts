@@ -3,10 +3,11 @@ import { received } from '../../../src/kubernetes/received-object.ts'
 
 const KIND = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }
 
-test('an object is kept without managedFields, with its kind, and frozen to its depth', () => {
+test('an object is kept without what is kept of it twice, with its kind, and frozen to its depth', () => {
+  const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}', note: 'c' }
   const object = received(
     {
-      metadata: { name: 'one', labels: { a: 'b' }, managedFields: [{ manager: 'kubectl' }] },
+      metadata: { name: 'one', labels: { a: 'b' }, annotations, managedFields: [{ manager: 'kubectl' }] },
       data: [{ x: 'eQ==' }],
     },
     KIND,
@@ -14,7 +15,7 @@ test('an object is kept without managedFields, with its kind, and frozen to its 
   expect(object).toEqual({
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: 'one', labels: { a: 'b' } },
+    metadata: { name: 'one', labels: { a: 'b' }, annotations: { note: 'c' } },
     data: [{ x: 'eQ==' }],
   })
   expect(everyPart(object).every((part) => Object.isFrozen(part))).toBe(true)

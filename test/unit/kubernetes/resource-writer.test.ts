@@ -65,6 +65,14 @@ describe('read', () => {
   })
 })
 
+test('readAll answers what the namespace has, of others nothing', async () => {
+  await writer.create({ metadata: { name: 'other', namespace: 'b' }, spec: {} })
+  expect(await writer.readAll('a')).toEqual([one])
+  expect(await writer.readAll('none')).toEqual([])
+  server.faults.add({ effect: { do: 'answer', code: 403 } })
+  await expect(writer.readAll('a')).rejects.toEqual(refusal('forbidden'))
+})
+
 describe('create', () => {
   test('makes an object of the kind under our field manager', () => {
     expect(one).toMatchObject({
@@ -160,14 +168,6 @@ describe('setFinalizer', () => {
   })
 })
 
-describe('annotate', () => {
-  test('adds and removes', async () => {
-    await writer.annotate(refOf(one), { a: '1', b: '2' })
-    const annotated = await writer.annotate(refOf(one), { a: null, c: '3' })
-    expect(annotated.metadata.annotations).toEqual({ b: '2', c: '3' })
-  })
-})
-
 describe('remove', () => {
   test('removes, and is fine when it is gone already', async () => {
     await writer.remove(refOf(one))
@@ -185,7 +185,6 @@ describe('trap: a successor of the same name', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['patchSpec', () => writer.patchSpec(refOf(one), { paused: true }, null)],
     ['setFinalizer', () => writer.setFinalizer(one, FINALIZER, true)],
-    ['annotate', () => writer.annotate(refOf(one), { a: '1' })],
   ])('%s does not touch it', async (_method, write) => {
     const again = await makeAgain()
     await expect(write()).rejects.toEqual(refusal('conflict'))

@@ -250,12 +250,13 @@ describe('a turn that fails', () => {
   test.each([
     ['Redis', new StoreUnavailableError('no connection')],
     ['the API server', new ResourceApiError('unavailable', 'no answer')],
-  ])('because %s is away is tried every 30 s at least, and logged once', async (_what, error) => {
+    ['whoever knows our token', new ResourceApiError('unauthorized', 'Unauthorized')],
+  ])('because %s is away is tried every 10 s at least, and logged once', async (_what, error) => {
     const { pauses, warnings, reconcile, clock } = await timesOf(error, 600_000)
-    expect(pauses.at(-1)).toBe(30_000)
+    expect(pauses.at(-1)).toBe(10_000)
     expect(warnings).toHaveLength(1)
     reconcile.rule = () => DONE
-    await clock.advance(30_000)
+    await clock.advance(10_000)
     reconcile.rule = () => Promise.reject(error)
     await clock.advance(1_800_000)
     expect(warnings).toHaveLength(2)

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ResourceApiError, type ResourceApiFault } from '../../../src/domain/errors.ts'
-import { REQUEST_TIMEOUT_MS, TRIES_MAX } from '../../../src/kubernetes/bounds.ts'
+import {
+  REQUESTS_BURST,
+  REQUESTS_PER_SECOND,
+  REQUEST_TIMEOUT_MS,
+  TRIES_MAX,
+} from '../../../src/kubernetes/bounds.ts'
 import { createTransport, type Transport } from '../../../src/kubernetes/transport.ts'
 import { selfSignedCertificate } from '../../support/certificates.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api-server.ts'
@@ -58,7 +63,10 @@ async function advanceAfter(requests: number, ms: number): Promise<void> {
 
 describe('connections', () => {
   test('1,000 calls go over at most 4 connections, HTTP/1.1 each', async () => {
-    await Promise.all(Array.from({ length: 1000 }, () => transport.request({ ...READ, isUrgent: true })))
+    const calls = Promise.all(Array.from({ length: 1000 }, () => transport.request(READ)))
+    await until('the burst', () => server.requests.length === REQUESTS_BURST)
+    await clock.advance((1000 * (1000 - REQUESTS_BURST)) / REQUESTS_PER_SECOND)
+    await calls
     expect(server.requests).toHaveLength(1000)
     expect(server.connections).toBeLessThanOrEqual(4)
   })
@@ -257,6 +265,28 @@ describe('second tries', () => {
     server.tokens.clear()
     expect((await faultOf(renewing.request(READ))).fault).toBe('unauthorized')
     expect(server.requests).toHaveLength(4)
+    await renewing.close()
+  })
+})
+
+describe('a watch whose token is refused', () => {
+  test('is not opened again by itself, but the next one shows a fresh token', async () => {
+    let token = 'old'
+    const config = {
+      ...server.config,
+      access: async () => ({ headers: { authorization: `Bearer ${token}` }, tls: { ca: server.authority } }),
+      renew: () => void (token = 'token-1'),
+    }
+    const renewing = createTransport({
+      config,
+      clock,
+      metrics: quietClusterMetrics,
+      userAgent: 'punctual/test',
+    })
+    const open = () => renewing.watch({ path: QUEUES, query: { watch: true } }, new AbortController().signal)
+    expect((await faultOf(open())).fault).toBe('unauthorized')
+    await open()
+    expect(server.requests).toHaveLength(2)
     await renewing.close()
   })
 })

@@ -71,6 +71,21 @@ describe('a key', () => {
     expect(work.calls).toHaveLength(2)
   })
 
+  test('that asks to run again waits behind all that others ask for', async () => {
+    const { clock, work, queue, started } = setUp()
+    work.rule = () => ({ status: 'done', againAfterMs: 1 })
+    queue.add('a/1', 'high')
+    await quiescence()
+    work.rule = null
+    queue.add('a/2', 'high')
+    await clock.advance(1)
+    queue.add('a/3', 'high')
+    work.rule = () => DONE
+    work.next.answer(DONE)
+    await quiescence()
+    expect(started()).toEqual(['a/1', 'a/2', 'a/3', 'a/1'])
+  })
+
   test('that rests runs at once when it is added, and its rest is over', async () => {
     const { clock, work, queue } = setUp()
     work.rule = () => ({ status: 'done', againAfterMs: 5_000 })

@@ -1,5 +1,5 @@
 /** What of an HttpQueue decides which queue it stands for. */
-export interface QueueClaim {
+export interface NamedQueue {
   readonly metadata: {
     readonly name: string
     readonly namespace: string
@@ -20,13 +20,13 @@ export const PUSH_ORIGIN = 'push'
 export const API_ORIGIN = 'api'
 
 /** The name that jobs are pushed to. */
-export function queueNameOf(claim: QueueClaim): string {
-  return claim.spec.queueName ?? claim.metadata.name
+export function queueNameOf(resource: NamedQueue): string {
+  return resource.spec.queueName ?? resource.metadata.name
 }
 
 /** One key for all resources of one queue: `team/queue name`. A team has no slash, a queue's name may. */
-export function queueKeyOf(claim: QueueClaim): string {
-  return queueKey(claim.metadata.namespace, queueNameOf(claim))
+export function queueKeyOf(resource: NamedQueue): string {
+  return queueKey(resource.metadata.namespace, queueNameOf(resource))
 }
 
 export function queueKey(team: string, name: string): string {
@@ -38,24 +38,24 @@ export function placeOfKey(key: string): { readonly team: string; readonly name:
   return { team: key.slice(0, end), name: key.slice(end + 1) }
 }
 
-export function holdsFinalizer(claim: QueueClaim): boolean {
-  return claim.metadata.finalizers?.includes(QUEUE_FINALIZER) === true
+export function holdsFinalizer(resource: NamedQueue): boolean {
+  return resource.metadata.finalizers?.includes(QUEUE_FINALIZER) === true
 }
 
 /**
  * Which of the resources of one queue is in force: the oldest, and of two of the same second the one that is in force
  * already. One that is being deleted keeps the name until its jobs are gone.
  */
-export function ownerOf<T extends QueueClaim>(claims: readonly T[]): T | undefined {
-  return claims.filter((claim) => !isGivenUp(claim)).sort(byAge)[0]
+export function ownerOf<T extends NamedQueue>(resources: readonly T[]): T | undefined {
+  return resources.filter((resource) => !isGivenUp(resource)).sort(byAge)[0]
 }
 
 /** Deleted, with our part done; a finalizer of someone else still keeps it. */
-function isGivenUp(claim: QueueClaim): boolean {
-  return claim.metadata.deletionTimestamp !== undefined && !holdsFinalizer(claim)
+function isGivenUp(resource: NamedQueue): boolean {
+  return resource.metadata.deletionTimestamp !== undefined && !holdsFinalizer(resource)
 }
 
-function byAge(left: QueueClaim, right: QueueClaim): number {
+function byAge(left: NamedQueue, right: NamedQueue): number {
   const ages = Date.parse(left.metadata.creationTimestamp) - Date.parse(right.metadata.creationTimestamp)
   if (ages !== 0) return ages
   const held = Number(holdsFinalizer(right)) - Number(holdsFinalizer(left))

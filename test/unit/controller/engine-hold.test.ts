@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ENGINE_LOOK_MS, createEngineSession } from '../../../src/controller/engine-session.ts'
+import { ENGINE_LOOK_MS, createEngineHold } from '../../../src/controller/engine-hold.ts'
 import { LOSS_SHOWN_MS } from '../../../src/controller/engine-loss.ts'
-import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { ResourceApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { RecordedEngine } from '../../../src/ports/engine-record.ts'
 import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
 import type { EngineFacts } from '../../../src/ports/settings-compiler.ts'
@@ -16,13 +16,14 @@ function setUp(recorded: RecordedEngine | null = null) {
   const clock = createFakeClock()
   const events: ResourceEvent[] = []
   const losses: string[] = []
-  const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null> }
-  const record = { kept: recorded, writes: 0 }
+  const warnings: string[] = []
+  const state = { isHeld: false }
+  const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null>, diesAtBegin: '' }
+  const record = { kept: recorded, writes: 0, answers: Promise.resolve(), fault: null as Error | null }
   const answers = (): void => {
     if (engine.isAway) throw new StoreUnavailableError('the test took it away')
   }
-  const { compiler } = createMemoryEngine()
-  const session = createEngineSession({
+  const hold = createEngineHold({
     terms: {
       facts: async () => {
         answers()
@@ -30,13 +31,19 @@ function setUp(recorded: RecordedEngine | null = null) {
       },
       begin: async (earlier = null) => {
         answers()
+        if (engine.diesAtBegin === 'before') throw new Error('it died')
         engine.begun.push(earlier)
         engine.facts = { ...engine.facts, term: Math.max(engine.facts.term, earlier?.term ?? 0) + 1 }
-        return { facts: engine.facts, compiler }
+        if (engine.diesAtBegin === 'after') throw new Error('it died')
+        return { facts: engine.facts, compiler: createMemoryEngine().compiler }
       },
     },
     record: {
-      read: async () => record.kept,
+      read: async () => {
+        await record.answers
+        if (record.fault !== null) throw record.fault
+        return record.kept
+      },
       write: async (written) => {
         record.kept = written
         record.writes += 1
@@ -45,21 +52,23 @@ function setUp(recorded: RecordedEngine | null = null) {
     },
     events: { record: (event) => void events.push(event) },
     clock,
-    logger: quietLogger,
-    metrics: { engineLost: (reason) => void losses.push(reason) },
+    logger: { ...quietLogger, warn: (_message, fields) => void warnings.push(String(fields?.['reason'])) },
+    metrics: {
+      engineLost: (reason) => void losses.push(reason),
+      engineHeld: (isHeld) => void (state.isHeld = isHeld),
+    },
   })
   let opened = 0
   const lead = () => {
     const term = new AbortController()
-    const over = session.run(term.signal, () => void (opened += 1))
+    const over = hold.run(term.signal, () => void (opened += 1))
     return { end: () => term.abort(), over }
   }
-  return { clock, session, engine, record, events, losses, lead, opened: () => opened }
+  return { clock, hold, engine, record, events, losses, warnings, state, lead, opened: () => opened }
 }
 
 const known = (facts: EngineFacts): RecordedEngine => ({ ...facts, loss: null })
-const write = (world: ReturnType<typeof setUp>) =>
-  world.session.write((compiler) => compiler.removeTeam('shop'))
+const write = (world: ReturnType<typeof setUp>) => world.hold.write((compiler) => compiler.removeTeam('shop'))
 
 it('begins a term and writes down which engine it is', async () => {
   const world = setUp()
@@ -97,20 +106,20 @@ describe('an engine that is not the one known', () => {
     const world = setUp(known(before))
     world.lead()
     await quiescence()
-    expect(world.session.loss()).toMatchObject({ reason })
+    expect(world.hold.loss()).toMatchObject({ reason })
     expect(world.losses).toEqual([reason])
     expect(world.events).toMatchObject([{ type: 'Warning', reason, regarding: { kind: 'ConfigMap' } }])
     expect(world.engine.begun).toEqual([known(before)])
     expect(world.record.kept).toMatchObject({ installation: 'one', loss: { reason } })
     await world.clock.advance(LOSS_SHOWN_MS)
-    expect(world.session.loss()).toBeNull()
+    expect(world.hold.loss()).toBeNull()
   })
 
   it('by a lower term is none: the leader before began one', async () => {
     const world = setUp(known({ ...FACTS, term: 3 }))
     world.lead()
     await quiescence()
-    expect(world.session.loss()).toBeNull()
+    expect(world.hold.loss()).toBeNull()
   })
 
   it('is found while leading, and everything is compiled anew', async () => {
@@ -120,15 +129,30 @@ describe('an engine that is not the one known', () => {
     world.engine.facts = { ...FACTS, installation: 'two', term: 0 }
     await world.clock.advance(ENGINE_LOOK_MS)
     expect(world.opened()).toBe(2)
-    expect(world.session.loss()).toMatchObject({ reason: 'EngineLost' })
+    expect(world.hold.loss()).toMatchObject({ reason: 'EngineLost' })
   })
+
+  it.each([['before'], ['after']])(
+    'is known to the next leader when this one dies %s its term',
+    async (when) => {
+      const world = setUp(known({ ...FACTS, term: 9 }))
+      world.engine.diesAtBegin = when
+      world.lead()
+      await quiescence()
+      const next = setUp(world.record.kept)
+      next.engine.facts = world.engine.facts
+      next.lead()
+      await quiescence()
+      expect(next.hold.loss()).toMatchObject({ reason: 'EngineRestored' })
+    },
+  )
 
   it('is told by the next leader too, while it is fresh, without a second event', async () => {
     const at = new Date(1_800_000_000_000 - 60_000).toISOString()
     const world = setUp({ ...FACTS, loss: { reason: 'EngineRestored', at } })
     world.lead()
     await quiescence()
-    expect(world.session.loss()).toMatchObject({ reason: 'EngineRestored' })
+    expect(world.hold.loss()).toMatchObject({ reason: 'EngineRestored' })
     expect(world.events).toEqual([])
   })
 })
@@ -137,8 +161,8 @@ describe('while Redis is away', () => {
   it('writes wait for the first look and then fail; a later look opens', async () => {
     const world = setUp()
     world.engine.isAway = true
-    const early = write(world)
     world.lead()
+    const early = write(world)
     await expect(early).rejects.toBeInstanceOf(StoreUnavailableError)
     world.engine.isAway = false
     await world.clock.advance(ENGINE_LOOK_MS)
@@ -147,14 +171,91 @@ describe('while Redis is away', () => {
   })
 })
 
+describe('a record that cannot be read', () => {
+  const REFUSED = new ResourceApiError('forbidden', 'configmaps "punctual-state" is forbidden')
+
+  it('is the obstacle that is told, once, and by a metric, until it is mended', async () => {
+    const world = setUp()
+    world.record.fault = REFUSED
+    const { end, over } = world.lead()
+    await world.clock.advance(3 * ENGINE_LOOK_MS)
+    await expect(write(world)).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(world.hold.obstacle()).toBe(REFUSED.message)
+    expect(world.warnings).toEqual([REFUSED.message])
+    expect(world.state.isHeld).toBe(false)
+    world.record.fault = null
+    await world.clock.advance(ENGINE_LOOK_MS)
+    expect(world.hold.obstacle()).toBeNull()
+    expect(world.state.isHeld).toBe(true)
+    end()
+    await over
+    expect(world.state.isHeld).toBe(false)
+  })
+
+  it('is told also when Redis was away before, which is no obstacle', async () => {
+    const world = setUp()
+    world.engine.isAway = true
+    world.lead()
+    await quiescence()
+    expect(world.hold.obstacle()).toBeNull()
+    world.engine.isAway = false
+    world.record.fault = REFUSED
+    await world.clock.advance(ENGINE_LOOK_MS)
+    expect(world.warnings).toHaveLength(2)
+    expect(world.warnings).toContain(REFUSED.message)
+  })
+
+  it('is none of a process that does not lead any more', async () => {
+    const world = setUp()
+    world.record.fault = REFUSED
+    const { end, over } = world.lead()
+    await quiescence()
+    end()
+    await over
+    expect(world.hold.obstacle()).toBeNull()
+  })
+})
+
 it('a write that another term has overtaken fails, and a new term is begun at the next look', async () => {
   const world = setUp()
   world.lead()
   await quiescence()
-  const overtaken = world.session.write(async () => ({ status: 'superseded' as const }))
+  const overtaken = world.hold.write(async () => ({ status: 'superseded' as const }))
   await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
   await world.clock.advance(ENGINE_LOOK_MS)
   expect(world.engine.begun).toHaveLength(2)
+})
+
+it('a write that is overtaken by the next term of the same leader asks for no other one', async () => {
+  const world = setUp()
+  world.lead()
+  await quiescence()
+  const answer = Promise.withResolvers<{ status: 'superseded' }>()
+  const overtaken = world.hold.write(() => answer.promise)
+  await world.clock.advance(3_600_000 + ENGINE_LOOK_MS)
+  answer.resolve({ status: 'superseded' })
+  await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
+  await world.clock.advance(ENGINE_LOOK_MS)
+  expect(world.engine.begun).toHaveLength(2)
+  expect(world.opened()).toBe(1)
+})
+
+it('begins no term once its time of leading is over', async () => {
+  const world = setUp()
+  const { end, over } = world.lead()
+  end()
+  await over
+  expect(world.engine.begun).toEqual([])
+
+  const answer = Promise.withResolvers<void>()
+  world.record.answers = answer.promise
+  const again = world.lead()
+  await quiescence()
+  again.end()
+  answer.resolve()
+  await again.over
+  expect(world.engine.begun).toEqual([])
+  expect(world.record.writes).toBe(0)
 })
 
 it('ends with its time of leading, and knows no term from then on', async () => {
@@ -163,8 +264,6 @@ it('ends with its time of leading, and knows no term from then on', async () => 
   await quiescence()
   end()
   await over
-  const late = write(world)
-  world.engine.isAway = true
-  world.lead()
-  await expect(late).rejects.toBeInstanceOf(StoreUnavailableError)
+  // It does not wait for the next time, which does not begin before it has ended.
+  await expect(write(world)).rejects.toBeInstanceOf(StoreUnavailableError)
 })

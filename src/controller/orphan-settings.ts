@@ -1,11 +1,11 @@
 import type { ResourceView } from '../ports/resource-view.ts'
-import type { EngineSession } from './engine-session.ts'
+import type { EngineHold } from './engine-hold.ts'
 import type { ApiToken, TeamSettings } from './kinds.ts'
 import type { TurnLines } from './leading.ts'
 import { TEAM_SETTINGS_NAME } from './team-reconciler.ts'
 
-export interface StaleSettingsParts {
-  readonly engine: Pick<EngineSession, 'inForce'>
+export interface OrphanSettingsParts {
+  readonly engine: Pick<EngineHold, 'inForce'>
   readonly lines: Pick<TurnLines, 'team' | 'token'>
   readonly isWatched: (namespace: string) => boolean
   readonly teams: { readonly view: Pick<ResourceView<TeamSettings>, 'get' | 'whenSynced'> }
@@ -16,7 +16,7 @@ export interface StaleSettingsParts {
  * Finds teams and tokens in force whose resource is gone: deleted while nobody led. It gives them a turn; the
  * reconciler asks the API server itself before it removes anything.
  */
-export function createStaleSettings(parts: StaleSettingsParts): {
+export function createOrphanSettings(parts: OrphanSettingsParts): {
   look(signal: AbortSignal): Promise<void>
 } {
   return {

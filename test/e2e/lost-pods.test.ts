@@ -1,0 +1,81 @@
+import { afterAll, expect, inject, test } from 'vitest'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
+import { until } from '../support/until.ts'
+import { pushMany, startPushing } from './pushes.ts'
+
+/** Aimed at, and reached at least. */
+const PUSHES_PER_SECOND = 50
+const PUSHES_PER_SECOND_MIN = 40
+/** A lease of a lost executor runs out, and its jobs start again. */
+const RESCUE_TIMEOUT_MS = 180_000
+const LEADER_CHANGE_MS_MAX = 20_000
+
+const cluster = openKindCluster(inject('kindAccess'))
+const inNamespace = (...given: string[]) => cluster.kubectl('--namespace', RELEASE_NAMESPACE, ...given)
+
+afterAll(() => cluster.close())
+
+async function allArrived(label: string, count: number) {
+  const allSeen = async () => {
+    const report = await cluster.target.report(label)
+    return Object.keys(report.calls).length >= count && report.inFlight === 0 ? report : null
+  }
+  return until(`${count} jobs of ${label} arrived`, allSeen, RESCUE_TIMEOUT_MS)
+}
+
+async function leader(): Promise<string> {
+  const holder = await inNamespace(
+    'get',
+    'lease',
+    'punctual-controller',
+    '-o',
+    'jsonpath={.spec.holderIdentity}',
+  )
+  return holder.split('_')[0] ?? ''
+}
+
+function killNow(...which: string[]): Promise<string> {
+  return inNamespace('delete', 'pod', ...which, '--force', '--grace-period=0', '--wait=false')
+}
+
+test('a rolling restart of every pod fails no push and loses no job', async () => {
+  const job = { queue: 'rolling', url: cluster.target.url('rolling') }
+  await pushMany(cluster.punctual, 1, job)
+  const pushes = startPushing(cluster.punctual, PUSHES_PER_SECOND, job)
+  await inNamespace('rollout', 'restart', 'deployment')
+  for (const name of ['punctual-api', 'punctual-controller', 'punctual-executor']) {
+    await inNamespace('rollout', 'status', `deployment/${name}`, '--timeout=110s')
+  }
+  const { accepted, failures, perSecond } = await pushes.stop()
+  const report = await allArrived('rolling', accepted + 1)
+
+  expect(failures).toEqual([])
+  expect(perSecond).toBeGreaterThan(PUSHES_PER_SECOND_MIN)
+  expect(report.arrivals).toBe(accepted + 1)
+})
+
+test('executors deleted by force cost at most one more call of each job in flight', async () => {
+  const [jobs, atOnce] = [120, 40]
+  await cluster.applyQueue('killed', { maxParallelism: atOnce })
+  // Longer than the two seconds that the kubelet leaves even then.
+  const url = cluster.target.url('killed', { delayMs: 5000 })
+  await pushMany(cluster.punctual, jobs, { queue: 'killed', url })
+  await until('calls are in flight', async () => (await cluster.target.report('killed')).inFlight > 0, 60_000)
+  await killNow('--selector', 'app.kubernetes.io/component=executor')
+  const report = await allArrived('killed', jobs)
+
+  expect(report.arrivals).toBeGreaterThan(jobs)
+  expect(report.arrivals).toBeLessThanOrEqual(jobs + atOnce)
+  expect(Math.max(...Object.values(report.calls))).toBe(2)
+})
+
+test('another controller leads soon after the leader is deleted by force', async () => {
+  const former = await leader()
+  const startedAt = performance.now()
+  await killNow(former)
+  await until('another pod leads', async () => ![former, ''].includes(await leader()), 60_000)
+
+  expect(performance.now() - startedAt).toBeLessThan(LEADER_CHANGE_MS_MAX)
+
+  await cluster.applyQueue('after-the-leader', { maxParallelism: 1 })
+})

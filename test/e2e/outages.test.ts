@@ -1,0 +1,129 @@
+import { afterAll, expect, inject, test } from 'vitest'
+import { openKindCluster, RELEASE_NAMESPACE, runCommand } from '../support/kind-cluster.ts'
+import { until } from '../support/until.ts'
+import { startPushing } from './pushes.ts'
+import { reaches } from './reach.ts'
+
+const API_SERVER_AWAY_MS = 60_000
+const RECOVERY_TIMEOUT_MS = 120_000
+const MANIFEST = '/etc/kubernetes/manifests/kube-apiserver.yaml'
+const MANIFEST_ASIDE = '/etc/kubernetes/kube-apiserver.yaml'
+
+const access = inject('kindAccess')
+const cluster = openKindCluster(access)
+
+afterAll(() => cluster.close())
+
+async function restarts(): Promise<string> {
+  const columns =
+    'jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[*].restartCount}{"\\n"}{end}'
+  const ours = 'app.kubernetes.io/component in (api, controller)'
+  return cluster.kubectl('-n', RELEASE_NAMESPACE, 'get', 'pods', '-l', ours, '-o', columns)
+}
+
+/** Commands of the machine that is the node of the API server. */
+async function onNode(...command: string[]): Promise<void> {
+  const context = await cluster.kubectl('config', 'current-context')
+  await runCommand('docker', ['exec', `${context.trim().replace(/^kind-/, '')}-control-plane`, ...command])
+}
+
+/** Ready comes first: kinds of our own are served some seconds later. */
+async function servesQueues(): Promise<boolean> {
+  const listed = cluster.kubernetes.send('GET', '/apis/punctual.dev/v1alpha1/httpqueues')
+  return listed.then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The cluster itself takes up to half a minute to lead its pods there again. */
+async function podsReachApiServer(): Promise<boolean> {
+  const apiServer = { host: 'kubernetes.default.svc.cluster.local', port: 443 }
+  const target = { namespace: 'targets', workload: 'deployment/target' }
+  return reaches(cluster, target, apiServer).catch(() => false)
+}
+
+/** Those that make pods and place them lose their Leases in an outage, end, and are started anew. */
+async function clusterIsWhole(): Promise<void> {
+  for (const name of ['kube-controller-manager', 'kube-scheduler']) {
+    const renewed = async () => {
+      const path = `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${name}`
+      const { spec } = await cluster.kubernetes.send('GET', path)
+      return String(spec?.['renewTime'])
+    }
+    const before = await renewed()
+    await until(`${name} leads`, async () => (await renewed()) !== before, RECOVERY_TIMEOUT_MS)
+  }
+}
+
+async function accepts(queue: string): Promise<boolean> {
+  const push = cluster.punctual.push({ queue, url: cluster.target.url(queue) })
+  return push.then(
+    () => true,
+    () => false,
+  )
+}
+
+function arrives(label: string): Promise<true> {
+  const hasArrived = async () => {
+    const report = await cluster.target.report(label).catch(() => null)
+    return (report?.arrivals ?? 0) > 0
+  }
+  return until(`a job of ${label} arrived`, hasArrived, RECOVERY_TIMEOUT_MS)
+}
+
+test('a Redis pod that is deleted comes back with its jobs, and nothing of ours restarts', async () => {
+  const before = await restarts()
+  const { job_id: id } = await cluster.punctual.push({
+    queue: 'kept',
+    url: cluster.target.url('kept'),
+    delay: 30,
+  })
+  await cluster.kubectl('-n', RELEASE_NAMESPACE, 'delete', 'pod', 'punctual-redis-0')
+  await until('pushes are accepted again', () => accepts('after-redis'), RECOVERY_TIMEOUT_MS)
+  await arrives('after-redis')
+  await cluster.punctual.ended(id, RECOVERY_TIMEOUT_MS)
+
+  expect((await cluster.target.report('kept')).arrivals).toBe(1)
+  expect(await restarts()).toBe(before)
+})
+
+test('pushes and calls go on without the API server, and resources catch up within 15 s after', async () => {
+  const before = await restarts()
+  const pushes = startPushing(cluster.punctual, 5, { queue: 'going-on', url: cluster.target.url('going-on') })
+  // One executor is up, and stays: nobody can scale it without an API server.
+  await arrives('going-on')
+  await onNode('mv', MANIFEST, MANIFEST_ASIDE)
+  try {
+    await until(
+      'the API server is away',
+      async () => !(await cluster.kubernetes.isReady().catch(() => false)),
+      60_000,
+    )
+    const awayAt = performance.now()
+    const meanwhile = await cluster.punctual.push({
+      queue: 'meanwhile',
+      url: cluster.target.url('meanwhile'),
+    })
+    await cluster.punctual.ended(meanwhile.job_id, API_SERVER_AWAY_MS)
+    await until(
+      'the time is over',
+      () => performance.now() - awayAt > API_SERVER_AWAY_MS,
+      API_SERVER_AWAY_MS * 2,
+    )
+  } finally {
+    await onNode('mv', MANIFEST_ASIDE, MANIFEST)
+  }
+  await until('the API server serves our kinds again', servesQueues, RECOVERY_TIMEOUT_MS)
+  await until('pods reach the API server again', podsReachApiServer, RECOVERY_TIMEOUT_MS)
+  await Promise.all([
+    cluster.applyQueue('after-the-outage', { maxParallelism: 1 }),
+    cluster.queueResource('meanwhile'),
+  ])
+  const { failures } = await pushes.stop()
+
+  expect(failures).toEqual([])
+  expect(await restarts()).toBe(before)
+
+  await clusterIsWhole()
+})

@@ -1,0 +1,39 @@
+/** The chart of this checkout as a release, the way a person installs and uninstalls it. */
+import { fileURLToPath } from 'node:url'
+import { RELEASE_NAMESPACE, runCommand } from '../support/kind-cluster.ts'
+import { until } from '../support/until.ts'
+
+const RELEASE = 'punctual'
+const HELM_TIMEOUT_MS = 300_000
+const ANSWERING_TIMEOUT_MS = 60_000
+
+const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
+
+/** Upgrades the release where there is one; ends when its pods are ready. */
+export async function installRelease(kubeconfig: string): Promise<void> {
+  const chart = [RELEASE, here('../../charts/punctual'), '--values', here('values.yaml')]
+  await helm(kubeconfig, 'upgrade', '--install', ...chart, '--create-namespace')
+}
+
+/** Ends when all objects that do not stay are gone. */
+export async function uninstallRelease(kubeconfig: string): Promise<void> {
+  await helm(kubeconfig, 'uninstall', RELEASE)
+}
+
+async function helm(kubeconfig: string, ...given: string[]): Promise<void> {
+  const where = ['--kubeconfig', kubeconfig, '--namespace', RELEASE_NAMESPACE]
+  const patience = ['--wait', '--timeout', `${HELM_TIMEOUT_MS / 1000}s`]
+  await runCommand('helm', [...given, ...where, ...patience], { timeoutMs: HELM_TIMEOUT_MS + 10_000 })
+}
+
+/** A ready pod stands behind the Service a moment later. */
+export async function apiAnswers(apiUrl: string): Promise<void> {
+  const answers = async () => {
+    try {
+      return (await fetch(`${apiUrl}/api/queues`)).status === 401
+    } catch {
+      return false
+    }
+  }
+  await until('the API answers through the Service', answers, ANSWERING_TIMEOUT_MS)
+}

@@ -1,0 +1,127 @@
+import { Ajv } from 'ajv'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+const ROOT = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
+const chart = parse(read('charts/punctual/Chart.yaml')) as {
+  version: string
+  appVersion: string
+  annotations: Record<string, string>
+}
+const values = parse(read('charts/punctual/values.yaml')) as Record<string, unknown>
+const schema = JSON.parse(read('charts/punctual/values.schema.json')) as Schema
+const definitions = readdirSync(new URL('crds/', ROOT)).filter((name) => name.endsWith('.yaml'))
+
+interface Schema {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: unknown
+  readonly $ref?: string
+}
+
+/** Parts of what every pod may be given: the page has them once. */
+const OF_EVERY_POD =
+  /^(?:controller|api|executor|redis\.bundled)\.(podAnnotations|nodeSelector|tolerations|affinity|priorityClassName|resources)$/
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Values by their path; an empty object is one, and so are the resources of a container. */
+function valuesIn(map: Record<string, unknown>, before = ''): [string, unknown][] {
+  return Object.entries(map).flatMap(([key, value]) => {
+    const path = `${before}${key}`
+    const isValue = !isMap(value) || Object.keys(value).length === 0 || key === 'resources'
+    return isValue ? [[path, value] as [string, unknown]] : valuesIn(value, `${path}.`)
+  })
+}
+
+describe('the values', () => {
+  test('are all on the page, with their defaults, and no others', () => {
+    const rows = [
+      ...read('docs/install.md').matchAll(/^\| `([\w.*]+)` +\| (?:`(.+?)`|see `values.yaml`) +\|/gm),
+    ]
+    const written = rows.map(([, path, text]) => [path, text === undefined ? 'elsewhere' : JSON.parse(text)])
+    const expected = new Map<string, unknown>()
+    for (const [path, value] of valuesIn(values)) {
+      const shown = path.endsWith('.resources') || path === 'networkPolicy.dns' ? 'elsewhere' : value
+      expected.set(path.replace(OF_EVERY_POD, '*.$1'), shown)
+    }
+    expect(expected.size).toBeGreaterThan(50)
+    expect(written).toEqual([...expected])
+  })
+
+  test('fit their schema, which refuses any other name', () => {
+    const validate = new Ajv({ strict: false }).compile(schema)
+    expect([validate(values), validate.errors]).toEqual([true, null])
+    for (const [path] of valuesIn(values)) {
+      const misspelt = path
+        .split('.')
+        .toReversed()
+        .reduce<unknown>((inner, key, index) => ({ [index === 0 ? `${key}x` : key]: inner }), 1)
+      expect([path, validate(misspelt)]).toEqual([path, false])
+    }
+  })
+
+  test('are each in the schema, so that one that was forgotten is not let through', () => {
+    const known = (at: Schema, keys: readonly string[]): boolean => {
+      const [key, ...rest] = keys
+      if (key === undefined) return true
+      const next = at.properties?.[key]
+      return next !== undefined && known(next, rest)
+    }
+    const unknown = valuesIn(values).filter(([path]) => !known(schema, path.split('.')))
+    expect(unknown.map(([path]) => path)).toEqual([])
+  })
+})
+
+test('the chart is of the version of the program', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string }
+  expect([chart.version, chart.appVersion]).toEqual([version, version])
+  expect(read('config/default/kustomization.yaml')).toContain(`newTag: ${version}`)
+})
+
+test('the chart has the definitions of crds/, and says so to Artifact Hub', () => {
+  const copies = readdirSync(new URL('charts/punctual/files/crds/', ROOT))
+  expect(copies.toSorted()).toEqual(definitions.toSorted())
+  const said = parse(chart.annotations['artifacthub.io/crds'] ?? '') as { name: string; kind: string }[]
+  const kinds = definitions.map(
+    (file) => (parse(read(`crds/${file}`)) as { spec: { names: { kind: string } } }).spec.names.kind,
+  )
+  expect(said.map(({ name }) => `${name}.yaml`).toSorted()).toEqual(definitions.toSorted())
+  expect(said.map(({ kind }) => kind).toSorted()).toEqual(kinds.toSorted())
+})
+
+describe('the image', () => {
+  const dockerfile = read('Dockerfile')
+
+  test('asks no registry but for its base, and runs as nobody', () => {
+    expect(dockerfile).not.toMatch(/^#\s*syntax/im)
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
+    expect(new Set(bases)).toEqual(new Set(['${BASE_IMAGE}', 'scratch', '${PROGRAM}']))
+    expect(dockerfile.match(/^USER (\S+)$/m)?.[1]).toBe('65532:65532')
+  })
+
+  test('is built from files that are let into the build', () => {
+    const allowed =
+      read('.dockerignore')
+        .match(/^!\S+/gm)
+        ?.map((line) => line.slice(1)) ?? []
+    const needed = [
+      'package.json',
+      'package-lock.json',
+      '.npmrc',
+      'src',
+      'scripts',
+      'crds',
+      'config/samples',
+      'openapi.yaml',
+      'LICENSE',
+    ]
+    expect(allowed).toEqual(
+      expect.arrayContaining([...needed, 'tsconfig.json', 'tsconfig.build.json', '.image']),
+    )
+  })
+})
