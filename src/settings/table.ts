@@ -207,7 +207,7 @@ export const SETTINGS = Object.freeze({
   resources: setting<(typeof RESOURCE_HOMES)[number]>({
     variable: 'PUNCTUAL_RESOURCES',
     placeholder: 'home',
-    help: 'where edits of queues go: kubernetes writes HttpQueue resources, engine goes straight to Redis',
+    help: 'where edits of queues and crons go: kubernetes writes resources, engine goes straight to Redis',
     initial: 'engine',
     parse: oneOf(RESOURCE_HOMES),
   }),

@@ -110,6 +110,10 @@ test('while the API server is away pushes go on, and edits are told to come back
     const edit = await away('PATCH', `/api/queues/${await queueIdOf('unreached')}`, { is_active: false })
     expect(edit.status).toBe(503)
     expect(edit.headers.get('retry-after')).toBe('2')
+    const cron = { name: 'Never made', url: 'https://target.test/', cron_expression: '0 3 * * *' }
+    const made = await away('POST', '/api/crons', cron)
+    expect([made.status, made.headers.get('retry-after')]).toEqual([503, '2'])
+    expect(await (await away('GET', '/api/crons')).json()).toMatchObject({ crons: [] })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

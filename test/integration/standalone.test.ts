@@ -1,9 +1,18 @@
 import { hash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { CreatedCron, CronList } from '../../src/contract/generated/wire.ts'
 import { identityOf } from '../../src/standalone/process-identity.ts'
 import { createApiClient, type ApiClient } from '../support/api-client.ts'
 import { complaintsAbout, runProgram, stopProgram, type Program } from '../support/processes.ts'
@@ -258,6 +267,45 @@ describe.concurrent('standalone', () => {
     rmSync(file)
     await until('the token is refused', async () => (await build.send('GET', '/api/queues')).status === 401)
     expect(await stopProgram(program)).toEqual([])
+  })
+
+  test('runs crons of its folder and of its API, and keeps both as files', async () => {
+    const target = await newTarget()
+    const folder = newFolder()
+    mkdirSync(join(folder, 'resources'))
+    const manifest = `apiVersion: punctual.dev/v1alpha1\nkind: HttpCron\nmetadata: { name: hourly }\nspec: { url: "${target.url}/hourly", cronExpression: 0 * * * * }\n`
+    writeFileSync(join(folder, 'resources', 'hourly.yaml'), manifest)
+    const first = await start(folder)
+    const crons = async (client: ApiClient) =>
+      (await client.send<CronList>('GET', '/api/crons')).body.crons.map(({ name, id }) => ({ name, id }))
+    const [hourly] = await crons(first.client)
+    expect(hourly).toMatchObject({ name: 'hourly' })
+    const made = await first.client.send<CreatedCron>('POST', '/api/crons', {
+      name: 'Made',
+      url: `${target.url}/made`,
+      cron_expression: '0 3 * * *',
+    })
+    expect(made).toMatchObject({ status: 201 })
+    for (const id of [hourly?.id, made.body.id]) {
+      expect(await first.client.send('POST', `/api/crons/${id}/run`)).toMatchObject({ status: 201 })
+    }
+    await Promise.all([target.arrived('/hourly'), target.arrived('/made')])
+    const path = `/api/crons/${hourly?.id}`
+    expect(await first.client.send('PATCH', path, { name: 'Each hour' })).toMatchObject({ status: 200 })
+    expect(readFileSync(join(folder, 'resources', 'hourly.yaml'), 'utf8')).toContain('displayName: Each hour')
+    expect(await stopProgram(first.program)).toEqual([])
+
+    const second = await start(folder)
+    const before = await crons(second.client)
+    expect(before.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+      { name: 'Each hour', id: hourly?.id },
+      { name: 'Made', id: made.body.id },
+    ])
+    expect((await second.client.send('DELETE', `/api/crons/${made.body.id}`)).status).toBe(204)
+    expect(readdirSync(join(folder, 'resources')).filter((name) => name.startsWith('made-'))).toEqual([])
+    rmSync(join(folder, 'resources', 'hourly.yaml'))
+    await until('the cron is gone', async () => (await crons(second.client)).length === 0)
+    expect(await stopProgram(second.program)).toEqual([])
   })
 
   test('on all addresses greets with one that can be called, and shows its first job', async () => {

@@ -11,6 +11,7 @@
 --#include ring
 --#include settle
 --#include cron
+--#include runs
 --#include batch
 
 local lease_ms, finish_id, trim_above = number(), arg(), number()

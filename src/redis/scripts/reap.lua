@@ -15,6 +15,7 @@
 --#include ring
 --#include settle
 --#include cron
+--#include runs
 --#include batch
 
 local lease_ms, executor, mode, margin_ms = number(), arg(), arg(), number()

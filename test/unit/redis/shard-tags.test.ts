@@ -70,11 +70,22 @@ describe('slots are spread evenly', () => {
 test('every key of a shard is in its one slot', () => {
   for (let shard = 0; shard < SHARDS_MAX; shard += 1) {
     const keys = createShardKeys(shard)
-    const { held, minute, index, idempotency, pushedBucket, queue, trash, shard: _number, ...plain } = keys
+    const {
+      held,
+      minute,
+      index,
+      idempotency,
+      pushedBucket,
+      queue,
+      trash,
+      kr,
+      shard: _number,
+      ...plain
+    } = keys
     const all = [
       ...Object.values(plain),
       ...Object.values(queue('12')),
-      ...[held('ex'), minute(5), index(6), idempotency(7), pushedBucket('1200'), trash('12', 'b')],
+      ...[held('ex'), minute(5), index(6), idempotency(7), pushedBucket('1200'), trash('12', 'b'), kr('48')],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)
     expect(new Set(all).size).toBe(all.length)

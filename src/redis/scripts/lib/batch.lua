@@ -1,5 +1,5 @@
 -- Shared by finish and reap: reads what both are told about queues and jobs, and ends jobs batch by batch.
--- Declares `arg`, `number`, `open_batch`, `read_job`, `end_job`, `close_batch`. Wants `Cron` and `Settle`.
+-- Declares `arg`, `number`, `open_batch`, `read_job`, `end_job`, `close_batch`. Wants `Runs` and `Settle`.
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -61,7 +61,7 @@ local function end_job(ctx, job)
   table.insert(ctx.freed, job.id)
   table.insert(queue.freed, job.id)
   if not queue.exists then return end
-  if ctx.runs and ctx.runs[job.id] then Cron.note_end(ctx.runs[job.id], job) end
+  if ctx.runs and ctx.runs[job.id] then Runs.note_end(ctx.runs[job.id], job) end
   Settle.settle(ctx, queue, job)
   if job.kind == 'g' then queue.given_back = true else table.insert(queue.dropped, job.id) end
 end
@@ -85,7 +85,7 @@ local function close_batch(ctx, trim_above)
   if ctx.calls_bytes ~= ctx.calls_bytes_before then
     call('HINCRBY', KEYS[11], 'calls', ctx.calls_bytes - ctx.calls_bytes_before)
   end
-  if ctx.runs then Cron.end_runs(ctx.states, ctx.runs) end
+  if ctx.runs then Runs.end_runs(ctx.states, ctx.runs) end
   if #ctx.freed > 0 then call('HDEL', ctx.held, unpack(ctx.freed)) end
   return trim
 end

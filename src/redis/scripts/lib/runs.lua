@@ -1,0 +1,42 @@
+-- Shared by finish and reap: how the runs of crons end. Declares `Runs`.
+
+local Runs = {}
+
+-- Notes that a run's chain has ended with this job.
+function Runs.note_end(run, job)
+  if job.kind == 's' or job.kind == 'f' or job.kind == 'd' then run.ended, run.root = job.kind, job.root end
+end
+
+-- Writes the ends of runs into their records and their crons. An end counts once, by its record; that of a replay has
+-- none, and that of a deleted cron neither.
+function Runs.end_runs(states, runs)
+  local ids, ended = {}, {}
+  for _, run in pairs(runs) do
+    if run.ended then
+      table.insert(ended, run)
+      table.insert(ids, run.cron)
+    end
+  end
+  if #ended == 0 then return end
+  local found, crons, changed = call('HMGET', states, unpack(ids)), {}, {}
+  for i, run in ipairs(ended) do
+    local cron = crons[run.cron] or (found[i] and Cron.parse(found[i]))
+    if cron then
+      crons[run.cron] = cron
+      if cron.running == run.root then cron.running = '' end
+      local place = call('LPOS', run.list, run.record)
+      if place then
+        local by_hand = string.sub(run.record, 1, 1) == 'R'
+        local letter = run.ended == 's' and 's' or 'f'
+        call('LSET', run.list, place, (by_hand and string.upper(letter) or letter) .. string.sub(run.record, 2))
+        cron.failures = run.ended == 's' and 0 or cron.failures + 1
+        if run.ended == 's' and (tonumber(cron.success) or 0) < tonumber(run.tick) then cron.success = run.tick end
+      end
+    end
+  end
+  for id, cron in pairs(crons) do
+    table.insert(changed, id)
+    table.insert(changed, Cron.format(cron))
+  end
+  if #changed > 0 then call('HSET', states, unpack(changed)) end
+end
