@@ -197,6 +197,7 @@ describe('marks', () => {
         ['leaving', 50],
         ['gone', 7],
       ]),
+      LIFE,
     )
     expect(marks()).toEqual([
       ['busier', '128'],
