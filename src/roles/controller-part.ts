@@ -17,9 +17,6 @@ import type { Cluster, OpenKind } from './cluster-part.ts'
 import type { LateEngine } from './late-engine.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
-/** The ConfigMap that says which engine was known last. */
-const STATE_NAME = 'punctual-state'
-
 export interface OwnKinds {
   readonly queues: OpenKind<HttpQueue>
   readonly teams: OpenKind<TeamSettings>
@@ -55,7 +52,7 @@ export function startLeading(
       secrets: createSecretReader(cluster.transport),
       terms: engine.terms,
       census: engine.census,
-      record: createEngineRecord(cluster.transport, { namespace: settings.podNamespace, name: STATE_NAME }),
+      record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
       events,
       isWatched: (namespace) => namespaces === null || namespaces.has(namespace),
       clock: systemClock,
@@ -84,6 +81,14 @@ export function startLeading(
   leadership.onLead((signal) => leading.run(signal))
   for (const one of Object.values(runners)) one.start()
   return leading
+}
+
+/** What the installation keeps for itself, apart from another one of the same namespace. */
+export function ownPlace(
+  { podNamespace, instanceName }: Pick<ControllerSettings, 'podNamespace' | 'instanceName'>,
+  what: 'controller' | 'state',
+): { readonly namespace: string; readonly name: string } {
+  return { namespace: podNamespace, name: `${instanceName}-${what}` }
 }
 
 function whileLeading<T extends KubeObject>(kind: OpenKind<T>, leadership: Leadership): OpenKind<T> {

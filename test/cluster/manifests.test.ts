@@ -145,6 +145,13 @@ describe('rights', () => {
       'golden/rights-of-some-namespaces.yaml',
     )
   })
+
+  test('of one release are not those of another in its namespace', async () => {
+    const rendered = await renderChart({ set: ['fullnameOverride=other'] })
+    const named = [...rendered.matchAll(/resourceNames: \[(.+)\]/g)].map(([, name]) => name)
+    expect(named).toEqual(['other-controller', 'other-state', 'other-executor'])
+    expect(rendered).toMatch(/name: PUNCTUAL_INSTANCE_NAME\s+value: other\n/)
+  })
 })
 
 describe('the plain manifests', () => {
