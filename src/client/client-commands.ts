@@ -103,14 +103,22 @@ function jobsVerb(program: Command): Command {
   return connected(program.command('jobs'), 'table')
     .description('list jobs')
     .option('--queue <name>', 'only of this queue')
-    .option('--status <status>', 'pending, processing, completed, failed or dead_lettered')
+    .addOption(
+      new Option('--status <status>', 'only in this state').choices([
+        'pending',
+        'processing',
+        'completed',
+        'failed',
+        'dead_lettered',
+      ]),
+    )
     .option('--limit <count>', 'at most this many, up to 1000')
     .option('--cursor <cursor>', 'the next page, as the page before said')
 }
 
 function jobVerb(program: Command): Command {
   return connected(program.command('job <id>'), 'text').description(
-    'show a job: every attempt, and the last call as sent and received',
+    'show a job: every attempt of its chain, and its own last call as sent and received',
   )
 }
 
