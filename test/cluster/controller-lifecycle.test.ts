@@ -90,7 +90,7 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       const leader = await world.start()
       await leader.logged('Leading begins')
       const standby = await world.start()
-      expect((await fetch(`${standby.opsUrl}/readyz`)).status).toBe(200)
+      await until('the standby is ready', async () => (await fetch(`${standby.opsUrl}/readyz`)).ok)
       await makeQueues(world, 'before')
       const killedMs = performance.now()
       leader.signal('SIGKILL')
