@@ -94,6 +94,7 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       await makeQueues(world, 'before')
       const killedMs = performance.now()
       leader.signal('SIGKILL')
+      expect(await leader.exited).toMatchObject({ code: null, signal: 'SIGKILL' })
       await world.apply('HttpQueue', 'after', {})
       await until('it is in force', async () => (await inEngine(world, 'after')) !== null, 40_000)
       await annotate(`another leader took ${Math.round(performance.now() - killedMs)} ms after a kill`)
