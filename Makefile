@@ -17,7 +17,7 @@ IMAGE ?= punctual:$(shell sed -n 's/^  "version": "\(.*\)",$$/\1/p' package.json
 .PHONY: help install redis build run test e2e bench check image manifests clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build redis ## build and start Punctual on http://127.0.0.1:8080, with everything it needs
 	@export PUNCTUAL_EGRESS_ALLOW="$${PUNCTUAL_EGRESS_ALLOW-$(LOOPBACK)}"; \

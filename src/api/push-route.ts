@@ -47,7 +47,7 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
     if (read.kind === 'malformed') return answerError(response, 400, read.error)
     if (read.kind === 'invalid') return answerProblem(response, read.problem)
     waitingBytes += body.length
-    intake.push({ team, ...read.value }).then(
+    intake.push({ ...read.value, team }).then(
       (result) => {
         waitingBytes -= body.length
         answerPush(response, result)

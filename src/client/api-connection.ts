@@ -17,12 +17,15 @@ export function connectApi(server: string, token: string | undefined): ApiConnec
     throw clientFailure(`${server} is not an http address (--server, PUNCTUAL_SERVER)`, MISUSED)
   }
   if (token === undefined || token === '') {
-    throw clientFailure('no token given (--token, PUNCTUAL_TOKEN)', MISUSED)
+    throw clientFailure(
+      'no token given (--token, PUNCTUAL_TOKEN; that of make run is in .punctual/token)',
+      MISUSED,
+    )
   }
   const call = async (path: string, init: RequestInit): Promise<string> => {
     const answer = await exchange(server, path, token, init)
     if (answer.status >= 200 && answer.status < 300) return answer.text
-    throw clientFailure(explain(answer.status, answer.text))
+    throw clientFailure(explain(server, answer.status, answer.text))
   }
   return {
     get: (path) => call(path, { method: 'GET' }),
@@ -63,13 +66,14 @@ function reasonOf(fault: unknown): string {
   return 'code' in cause && cause.code === 'ECONNREFUSED' ? 'connection refused' : cause.message
 }
 
-function explain(status: number, text: string): string {
+function explain(server: string, status: number, text: string): string {
   const body = parse(text)
   if (isValidationError(body)) return Object.values(body.errors).flat().join(' ')
   if (isErrorBody(body)) {
-    return status === 401 ? `${body.error} (--token, PUNCTUAL_TOKEN)` : body.error
+    if (status === 401) return `${body.error} (--token, PUNCTUAL_TOKEN)`
+    return status === 404 ? `${body.error}: the team of this token has no such job` : body.error
   }
-  return `the server answered ${status}, which is no answer of Punctual`
+  return `${server} answered ${status}, which is no answer of Punctual (--server, PUNCTUAL_SERVER)`
 }
 
 function parse(text: string): unknown {

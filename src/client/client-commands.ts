@@ -1,4 +1,4 @@
-import { CommanderError, type Command } from 'commander'
+import { CommanderError, Option, type Command } from 'commander'
 import type { Job, JobList, ScheduledJob } from '../contract/generated/wire.ts'
 import { type ApiConnection, connectApi } from './api-connection.ts'
 import { clientFailure } from './client-failure.ts'
@@ -102,12 +102,20 @@ function jobsVerb(program: Command): Command {
   return paged(connected(program.command('jobs'), 'table'))
     .description('list jobs')
     .option('--queue <name>', 'only of this queue')
-    .option('--status <status>', 'pending, processing, completed, failed or dead_lettered')
+    .addOption(
+      new Option('--status <status>', 'only in this state').choices([
+        'pending',
+        'processing',
+        'completed',
+        'failed',
+        'dead_lettered',
+      ]),
+    )
 }
 
 function jobVerb(program: Command): Command {
   return connected(program.command('job <id>'), 'text').description(
-    'show a job: every attempt, and the last call as sent and received',
+    'show a job: every attempt of its chain, and its own last call as sent and received',
   )
 }
 

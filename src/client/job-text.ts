@@ -18,7 +18,7 @@ export function jobTable(list: JobList): string {
   )
 }
 
-/** One job for people: its chain, one line an attempt, then the last call's request and response. */
+/** One job for people: its chain, one line an attempt, then the request and response of its own last call. */
 export function jobPage(job: Job): string {
   const lines = [
     `job ${job.job_id}  ${job.uuid}`,
@@ -33,7 +33,7 @@ export function jobPage(job: Job): string {
     ]),
   ]
   const last = job.calls.at(-1)
-  if (last !== undefined) lines.push('', ...callLines(last))
+  if (last !== undefined) lines.push('', ...callLines(job, last))
   return printable(`${lines.join('\n')}\n`)
 }
 
@@ -49,10 +49,10 @@ function attemptRow(job: JobSummary): string[] {
   ]
 }
 
-function callLines(call: Call): string[] {
+function callLines(job: Job, call: Call): string[] {
   const { request, response } = call
   return [
-    `last call, ${call.started_at}, ${Math.round(call.duration_ms)} ms`,
+    `last call of job ${job.job_id}, ${call.started_at}, ${Math.round(call.duration_ms)} ms${laterAttempt(job)}`,
     ...messageLines('> ', `${request.method} ${request.url}`, request.headers, request.body),
     ...(request.body_truncated ? ['> (cut)'] : []),
     ...(response === null
@@ -60,6 +60,13 @@ function callLines(call: Call): string[] {
       : messageLines('< ', String(response.status), response.headers, response.body)),
     ...(response?.body_truncated === true ? ['< (cut)'] : []),
   ]
+}
+
+/** Each attempt has calls of its own: where those of the chain's last one are shown. */
+function laterAttempt(job: Job): string {
+  const tried = job.chain.filter(({ started_at }) => started_at !== null).at(-1)
+  if (tried === undefined || tried.attempt_number <= job.attempt_number) return ''
+  return ` (attempt ${tried.attempt_number}: punctual job ${tried.job_id})`
 }
 
 function messageLines(

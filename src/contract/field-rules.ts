@@ -121,7 +121,7 @@ export function readUrl(
   // Nothing listens on port 0, and no client connects to it.
   if (url === null || url.hostname === '' || url.port === '0') {
     errors.add(field, mustBeUrl(field))
-  } else if (url.username !== '' || url.password !== '' || carriesUserinfo(text)) {
+  } else if (url.username !== '' || url.password !== '' || (text.includes('@') && carriesUserinfo(text))) {
     errors.add(field, mustNotCarryCredentials(field))
   } else if (isBlocked(url)) {
     errors.add(field, mustNotBeBlocked(field))

@@ -38,6 +38,7 @@ export function scanJsonObject(text: string): JsonObjectScan {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) !== OPEN_OBJECT) return scanOther(text, start)
   const members = new Map<string, JsonMember>()
+  const nesting = { deepest: 0 }
   let at = skipSpace(text, start + 1)
   if (text.charCodeAt(at) === CLOSE_OBJECT) return scanEnd(text, at + 1, members)
   for (;;) {
@@ -45,7 +46,7 @@ export function scanJsonObject(text: string): JsonObjectScan {
     if (keyEnd < 0) return malformed(keyEnd)
     const valueStart = scanColon(text, keyEnd)
     if (valueStart < 0) return malformed(valueStart)
-    const nesting = { deepest: 0 }
+    nesting.deepest = 0
     const valueEnd = scanValue(text, valueStart, nesting)
     if (valueEnd < 0) return malformed(valueEnd)
     members.set(stringAt(text, at, keyEnd), { start: valueStart, end: valueEnd, depth: nesting.deepest })
@@ -100,6 +101,8 @@ function scanOther(text: string, start: number): JsonObjectScan {
 // The scan functions below answer the offset after what they read, or the complement (~) of the offending offset.
 
 function scanValue(text: string, start: number, nesting: { deepest: number }): number {
+  const first = text.charCodeAt(start)
+  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return scanScalar(text, start, first)
   const closers: number[] = []
   let at = start
   for (;;) {

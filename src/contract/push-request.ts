@@ -57,12 +57,11 @@ const DAY_MS = 86_400_000
 export function readPush(body: Buffer, context: PushContext): BodyResult<AcceptedPush> {
   return readJsonBody(body, PUSH_FIELDS, (fields, errors) => {
     const queue = readRequiredText(errors, 'queue', fields.value('queue'), QUEUE_NAME_CHARACTERS_MAX) ?? ''
-    const request = readRequest(fields, errors, context)
-    const { start, ...overrides } = request
+    const { request, start } = readRequest(fields, errors, context)
     const key = readIdempotencyKey(errors, context.idempotencyKey)
     const idempotency =
-      key === null || errors.count() > 0 ? null : { key, fingerprint: fingerprintOf(queue, overrides, start) }
-    return { queue, request: overrides, start, idempotency }
+      key === null || errors.count() > 0 ? null : { key, fingerprint: fingerprintOf(queue, request, start) }
+    return { queue, request, start, idempotency }
   })
 }
 
@@ -71,14 +70,19 @@ function readRequest(
   fields: FieldReader,
   errors: FieldErrors,
   context: PushContext,
-): JobRequest & Pick<AcceptedPush, 'start'> {
-  return {
-    url: readTarget(fields, errors, context),
-    method: readChoice(errors, 'method', fields.value('method'), METHODS) ?? 'POST',
-    headers: readHeaders(errors, fields.value('headers')),
-    payload: readPayload(fields, errors),
-    callbackUrl: readUrl(errors, 'callback_url', fields.value('callback_url'), context.isBlocked),
-    start: readStart(fields, errors, context.nowMs),
+): Pick<AcceptedPush, 'request' | 'start'> {
+  const url = readTarget(fields, errors, context)
+  const method = readChoice(errors, 'method', fields.value('method'), METHODS) ?? 'POST'
+  const headers = readHeaders(errors, fields.value('headers'))
+  const payload = readPayload(fields, errors)
+  const callbackUrl = readUrl(errors, 'callback_url', fields.value('callback_url'), context.isBlocked)
+  const start = readStart(fields, errors, context.nowMs)
+  const request = {
+    url,
+    method,
+    headers,
+    payload,
+    callbackUrl,
     timeoutSeconds: readTimeoutSeconds(errors, fields),
     retryDelays: readRetryDelays(errors, fields),
     retriesEnabled: readBoolean(errors, 'retries_enabled', fields.value('retries_enabled')),
@@ -87,6 +91,7 @@ function readRequest(
     successAssertions: null,
     cron: null,
   }
+  return { request, start }
 }
 
 function readTarget(fields: FieldReader, errors: FieldErrors, context: PushContext): string {

@@ -15,7 +15,7 @@ import { pause } from '../domain/pause.ts'
 export interface PushedQueuesParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'all' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'create'>
-  readonly census: Pick<QueueCensus, 'pushed'>
+  readonly census: Pick<QueueCensus, 'pushed' | 'count'>
   /** Whether resources of this namespace are ours to make. */
   readonly isWatched: (namespace: string) => boolean
   /** The number of pushed queues of a namespace that stay without a resource has changed. */
@@ -132,6 +132,9 @@ class Importer implements PushedQueues {
   /** The name follows from the queue's, so a resource made a moment ago, not seen yet, is not made twice. */
   async #create(place: QueuePlace): Promise<void> {
     const { team, name } = place
+    // Of 500, the last have their turn seconds later: one deleted meanwhile would come back, empty.
+    const [found] = await this.#parts.census.count([place])
+    if (found === null) return
     try {
       await this.#parts.writer.create(pushedQueueResource(place, DEFAULT_QUEUE_SETTINGS))
     } catch (error) {

@@ -45,7 +45,7 @@ export function decideTicks(
   // The expression may have been edited since: the tick that was promised counts.
   if (due[0] !== expectedMs) due.unshift(expectedMs)
   const newest = due.length < MISSED_COUNTED_MAX ? due : newestTicks(schedule, expectedMs, nowMs)
-  const run = newest.filter((tickMs) => nowMs - tickMs <= oldestRun(rules)).slice(-runsMax(rules))
+  const run = newest.filter((tickMs) => nowMs - tickMs <= lateRunMax(rules)).slice(-runsMax(rules))
   const missed = due.filter((tickMs) => tickMs < (run[0] ?? Infinity))
   const [firstMs] = missed
   return {
@@ -67,8 +67,8 @@ function newestTicks(schedule: CronSchedule, expectedMs: number, nowMs: number):
   return ticks
 }
 
-/** How old a tick that runs may be. */
-function oldestRun({ missedRunPolicy, startingDeadlineMs }: TickRules): number {
+/** How late a tick may run, ms. */
+export function lateRunMax({ missedRunPolicy, startingDeadlineMs }: TickRules): number {
   if (startingDeadlineMs !== null) return startingDeadlineMs
   return missedRunPolicy === 'skip' ? MISSED_AFTER_MS : Infinity
 }

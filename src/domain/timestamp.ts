@@ -1,6 +1,12 @@
+/** Jobs taken in together are due at one time, which is written once. */
+let last = { unixMs: Number.NaN, text: '' }
+
 /** The one form of a timestamp on the wire: UTC with milliseconds and an offset, `2026-11-21T10:00:00.000+00:00`. */
 export function formatTimestamp(unixMs: number): string {
-  return new Date(unixMs).toISOString().replace('Z', '+00:00')
+  if (unixMs !== last.unixMs) {
+    last = { unixMs, text: `${new Date(unixMs).toISOString().slice(0, -1)}+00:00` }
+  }
+  return last.text
 }
 
 export function timestampOrNull(unixMs: number | null): string | null {

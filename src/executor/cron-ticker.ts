@@ -1,20 +1,22 @@
 import { cronScheduleOf, type CronSettings } from '../domain/cron.ts'
 import type { CronSchedule } from '../domain/cron-schedule.ts'
 import { reasonOf } from '../domain/errors.ts'
-import { TICK_BATCH_MAX } from '../domain/limits.ts'
+import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { CronSource, DecidedCron, DueCron } from '../ports/cron-source.ts'
+import type { CronSource, DecidedCron, DueCron, PreparedTicks } from '../ports/cron-source.ts'
 import type { Logger } from '../ports/logger.ts'
-import { decideCron } from './cron-decision.ts'
+import { decideCron, holdsUntilMs } from './cron-decision.ts'
 import { createSignal, type Signal } from './signal.ts'
 
 /**
- * Runs one shard's crons: decides about ticks the moment they are due. Every executor runs one; several at once do no
- * harm. Owns: the loop, and the schedules it has read.
+ * Runs one shard's crons. Ticks that come soon are made ready before they are due, so that of many at one instant
+ * each needs only to be sent; what was not known then, such as a cron made just now, is decided about when it is due.
+ * Every executor runs one; several at once do no harm. Owns: the loop, the ticks made ready, and the schedules it has
+ * read.
  *
- *     new → running (a page of due crons, or a rest until the next is due) → stopping → at rest
+ *     new → running (sends what is due; decides about what else is due; makes ready; rests) → stopping → at rest
  *
- * `stop` waits for the page that is under way.
+ * `stop` waits for the steps that are under way.
  */
 export interface CronTicker {
   start(): void
@@ -38,6 +40,19 @@ const RETRY_MS = 200
 /** When Redis has it a little earlier than we think. */
 const EARLY_WAIT_MS = 2
 const SCHEDULES_KEPT_MAX = 10_000
+const SKIPPED_MAX = 8 * TICK_BATCH_MAX
+/** Ticks are made ready this long before they are due. */
+const AHEAD_MS = 5_000
+/** Ticks this close together go in one step, which is sent when the last of them is due. */
+const STEP_SPAN_MS = 20
+const STEPS_AT_ONCE = 2
+
+/** A step of ticks that are due by `dueMs`; not to be sent after `untilMs`. */
+interface ReadyStep {
+  readonly dueMs: number
+  readonly untilMs: number
+  readonly ticks: PreparedTicks
+}
 
 export function createCronTicker(options: CronTickerOptions): CronTicker {
   return new LoopingCronTicker(options)
@@ -46,7 +61,12 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
 class LoopingCronTicker implements CronTicker {
   readonly #options: CronTickerOptions
   readonly #awake: Signal
-  readonly #schedules = new Map<string, CronSchedule>()
+  /** null = one that this version does not understand. */
+  readonly #schedules = new Map<string, CronSchedule | null>()
+  /** By when they are due. */
+  #ready: ReadyStep[] = []
+  /** What is due up to then has been made ready. */
+  #readyUntilMs = 0
   /** Due crons that are passed over, for others are at work on the first. */
   #skip = 0
   #isStopped = false
@@ -78,17 +98,88 @@ class LoopingCronTicker implements CronTicker {
           shard: source.shard,
           reason: reasonOf(error),
         })
+        this.#forgetReady()
       }
       if (!this.#isStopped && restMs > 0) await this.#awake.wait(restMs)
     }
   }
 
-  /** One page, if any is due. Answers how long to rest then. */
+  /** The most urgent thing there is to do. Answers how long to rest then. */
   async #step(): Promise<number> {
     const { source } = this.#options
+    const steps = this.#takeDue()
+    if (steps.length > 0) {
+      await this.#send(steps)
+      return 0
+    }
     const nextDueMs = await source.nextDueMs()
-    const waitMs = nextDueMs === null ? LOOK_MS : nextDueMs - source.redisNowMs()
-    if (waitMs > 0) return Math.min(LOOK_MS, waitMs)
+    if (nextDueMs === null) return LOOK_MS
+    const nowMs = source.redisNowMs()
+    // A clock that was put back leaves nothing of what was made ready.
+    if (this.#readyUntilMs > nowMs + 2 * AHEAD_MS) this.#forgetReady()
+    const readyMs = this.#ready[0]?.dueMs ?? Infinity
+    const isInStep = readyMs - nextDueMs <= STEP_SPAN_MS
+    if (nextDueMs <= nowMs && !isInStep) return this.#tickDue()
+    if (nextDueMs > this.#readyUntilMs && nextDueMs <= nowMs + AHEAD_MS) {
+      await this.#makeReady(nowMs)
+      return 0
+    }
+    const wakeMs = isInStep ? readyMs : Math.min(readyMs, nextDueMs)
+    return Math.max(0, Math.min(LOOK_MS, wakeMs - source.redisNowMs()))
+  }
+
+  /** What comes due then is decided about anew. */
+  #forgetReady(): void {
+    this.#ready = []
+    this.#readyUntilMs = 0
+  }
+
+  /** The steps that are due, from a place on that other executors do not begin with. */
+  #takeDue(): ReadyStep[] {
+    const nowMs = this.#options.source.redisNowMs()
+    const first = this.#ready.findIndex(({ dueMs }) => dueMs > nowMs)
+    const due = this.#ready.splice(0, first === -1 ? this.#ready.length : first)
+    const from = due.length > 1 ? Math.floor(this.#options.random() * due.length) : 0
+    return [...due.slice(from), ...due.slice(0, from)]
+  }
+
+  /** Ends early where others have been: what is left is still due then. */
+  async #send(steps: readonly ReadyStep[]): Promise<void> {
+    const { source, onRunnable } = this.#options
+    const left = steps.values()
+    let isContended = false
+    const sendNext = async (): Promise<void> => {
+      for (const { ticks, untilMs } of left) {
+        if (isContended || this.#isStopped) return
+        if (source.redisNowMs() >= untilMs) continue
+        const { started, outdated } = await ticks.send()
+        if (started > 0) onRunnable()
+        isContended ||= outdated * 2 > ticks.crons
+      }
+    }
+    const ends = await Promise.allSettled(Array.from({ length: STEPS_AT_ONCE }, sendNext))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
+
+  async #makeReady(nowMs: number): Promise<void> {
+    const { source } = this.#options
+    const afterMs = Math.max(nowMs, this.#readyUntilMs)
+    const untilMs = nowMs + AHEAD_MS
+    const left = UPCOMING_CRONS_MAX - this.#ready.reduce((sum, { ticks }) => sum + ticks.crons, 0)
+    const crons = left <= 0 ? [] : await source.upcoming(afterMs, untilMs, left)
+    for (const group of groupsOf(crons)) {
+      if (this.#isStopped) return
+      const decided = group.flatMap((cron) => this.#decide(cron, dueOf(cron)))
+      const dueMs = Math.max(...group.map(dueOf))
+      const validMs = Math.min(...decided.map(holdsUntilMs))
+      for (const ticks of await source.prepare(decided)) this.#ready.push({ dueMs, untilMs: validMs, ticks })
+    }
+    this.#readyUntilMs = untilMs
+  }
+
+  /** One page of what is due and was not made ready. */
+  async #tickDue(): Promise<number> {
+    const { source, onRunnable } = this.#options
     const due = await source.due(this.#skip)
     if (due.length === 0) {
       const wasSkipping = this.#skip > 0
@@ -96,12 +187,23 @@ class LoopingCronTicker implements CronTicker {
       return wasSkipping ? 0 : EARLY_WAIT_MS
     }
     const nowMs = source.redisNowMs()
-    const { started, outdated } = await source.tick(due.flatMap((cron) => this.#decide(cron, nowMs)))
-    if (started > 0) this.#options.onRunnable()
+    const decided = due.flatMap((cron) => this.#decide(cron, nowMs))
+    if (decided.length === 0) {
+      // Not understood, all of them: they stay due, and must not stand before the others.
+      this.#skip += due.length
+      return RETRY_MS
+    }
+    const sum = { started: 0, outdated: 0 }
+    for (const ticks of await source.prepare(decided)) {
+      const { started, outdated } = await ticks.send()
+      sum.started += started
+      sum.outdated += outdated
+    }
+    if (sum.started > 0) onRunnable()
     // Others were quicker with these: the next page is drawn somewhere else.
-    const isContended = outdated * 2 > due.length
+    const isContended = sum.outdated * 2 > due.length
     this.#skip = isContended ? Math.floor(this.#options.random() * SKIPPED_MAX) : 0
-    return started === 0 && !isContended ? EARLY_WAIT_MS : 0
+    return sum.started === 0 && !isContended ? EARLY_WAIT_MS : 0
   }
 
   #decide(cron: DueCron, nowMs: number): DecidedCron[] {
@@ -115,10 +217,13 @@ class LoopingCronTicker implements CronTicker {
     const key = keyOf(settings)
     const known = this.#schedules.get(key)
     if (known !== undefined) return known
-    const schedule = cronScheduleOf(settings)
-    if ('problem' in schedule) {
-      this.#options.logger.error('A cron cannot be ticked', { cronId, reason: schedule.problem })
-      return null
+    const read = cronScheduleOf(settings)
+    const schedule = 'problem' in read ? null : read
+    if ('problem' in read) {
+      this.#options.logger.error('A cron cannot be ticked', {
+        cronId,
+        reason: `${read.field} ${read.problem}`,
+      })
     }
     if (this.#schedules.size >= SCHEDULES_KEPT_MAX) this.#schedules.clear()
     this.#schedules.set(key, schedule)
@@ -126,7 +231,25 @@ class LoopingCronTicker implements CronTicker {
   }
 }
 
-const SKIPPED_MAX = 8 * TICK_BATCH_MAX
+function dueOf({ expectedMs, spreadMs }: DueCron): number {
+  return expectedMs + spreadMs
+}
+
+/** Crons due close together, at most as many as one step takes. */
+function groupsOf(crons: readonly DueCron[]): DueCron[][] {
+  const groups: DueCron[][] = []
+  let group: DueCron[] = []
+  for (const cron of crons) {
+    const isOther = group[0] !== undefined && dueOf(cron) > dueOf(group[0]) + STEP_SPAN_MS
+    if (isOther || group.length >= TICK_BATCH_MAX) {
+      groups.push(group)
+      group = []
+    }
+    group.push(cron)
+  }
+  if (group.length > 0) groups.push(group)
+  return groups
+}
 
 function keyOf({ cronExpression, timeZone }: CronSettings): string {
   return `${timeZone} ${cronExpression}`

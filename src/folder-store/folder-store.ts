@@ -65,6 +65,8 @@ export interface FolderStoreOptions {
 const POLL_MS = 500
 /** After a hint: editors do several things at once. */
 const HINT_MS = 50
+/** Names in one line of the log. */
+const TOLD_MAX = 20
 
 /**
  * Makes the folder and its store id when they are missing; reads no manifest yet.
@@ -161,6 +163,7 @@ function createApplier(files: FolderFiles, logger: Logger): Applier {
   const tellProblems = (): void => {
     const now = new Set(problems().map(problemText))
     for (const text of now) if (!told.has(text)) logger.warn('A manifest is not in force', { problem: text })
+    if (told.size > 0 && now.size === 0) logger.info('Every manifest is in force again')
     told = now
   }
   const save = async (): Promise<void> => {
@@ -184,6 +187,7 @@ function createApplier(files: FolderFiles, logger: Logger): Applier {
       if (unsure === 'all' || !isEmptyChange(change)) {
         try {
           await onChange(change)
+          if (unsure !== 'all') tellChange(change, logger)
         } catch (error) {
           unsure = unsure === 'all' ? 'all' : new Set([...unsure, ...keysOf(change)])
           before = withAttempt(before, change)
@@ -198,6 +202,27 @@ function createApplier(files: FolderFiles, logger: Logger): Applier {
     inForce: () => inForce,
     problems,
   }
+}
+
+/** What a person at the log has done to the folder; the start, which takes everything, is not told. */
+function tellChange(change: FolderChange, logger: Logger): void {
+  const now = [
+    ...change.teams.map(({ team }) => `TeamSettings of ${team}`),
+    ...change.tokens.map(({ name }) => `ApiToken ${name}`),
+    ...change.queues.map(({ name }) => `queue ${name}`),
+  ]
+  const gone = [
+    ...change.removedTeams.map((team) => `TeamSettings of ${team}`),
+    ...change.removedTokens.map(({ name }) => `ApiToken ${name}`),
+    ...change.removedQueues.map(({ name }) => `queue ${name}, with all its jobs`),
+  ]
+  if (now.length > 0) logger.info('Changed manifests are in force', told(now))
+  if (gone.length > 0) logger.info('Manifests are gone, and what they made is deleted', told(gone))
+}
+
+function told(names: readonly string[]): { readonly what: string; readonly more?: number } {
+  const what = names.slice(0, TOLD_MAX).join('; ')
+  return names.length > TOLD_MAX ? { what, more: names.length - TOLD_MAX } : { what }
 }
 
 /** Looks by the clock, and soon after a hint of the system; hints may be missing (network folders, containers). */

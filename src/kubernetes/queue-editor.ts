@@ -26,7 +26,7 @@ export const EDITOR_INDEXES: Readonly<Record<string, (queue: HttpQueue) => reado
 export interface QueueEditorParts {
   readonly queues: Pick<QueueStore, 'get' | 'remove'>
   readonly view: Pick<ResourceView<HttpQueue>, 'isSynced' | 'byIndex'>
-  readonly writer: Pick<ResourceWriter<HttpQueue>, 'create' | 'patchSpec' | 'remove' | 'read'>
+  readonly writer: Pick<ResourceWriter<HttpQueue>, 'create' | 'patchSpec' | 'remove' | 'read' | 'readAll'>
   /** Whether resources of this namespace are ours to write. */
   readonly isWatched: (namespace: string) => boolean
   readonly clock: Clock
@@ -48,17 +48,32 @@ export function createResourceEditor(parts: QueueEditorParts): QueueEditor {
     remove: async (team, queueId) => {
       const queue = await parts.queues.get(team, queueId)
       if (queue === null) return 'not_found'
-      const resources = resourcesOf(parts, queue)
+      const seen = resourcesOf(parts, queue)
+      const resources = seen.length > 0 ? seen : await readResources(parts, queue)
       // A queue made by a push may have no resource yet, or none for good.
-      if (resources.length === 0) return parts.queues.remove(team, queue.name)
-      const owner = ownerOf(resources)
-      // The owner last: else its name would pass to another one of them.
-      const inOrder = resources.toSorted((left, right) => Number(left === owner) - Number(right === owner))
-      for (const resource of inOrder) await answered(parts.clock, () => parts.writer.remove(refOf(resource)))
+      if (resources.length === 0) return removeWithoutResource(parts, queue)
+      await removeResources(parts, resources)
       await untilTrue(parts.clock, async () => (await parts.queues.get(team, queueId)) === null)
       return 'removed'
     },
   }
+}
+
+/** The controller may be making a resource of it right now: that one would bring the queue back, empty. */
+async function removeWithoutResource(
+  parts: QueueEditorParts,
+  queue: Queue,
+): ReturnType<QueueEditor['remove']> {
+  const end = await parts.queues.remove(queue.team, queue.name)
+  await removeResources(parts, await readResources(parts, queue))
+  return end
+}
+
+async function removeResources(parts: QueueEditorParts, resources: readonly HttpQueue[]): Promise<void> {
+  const owner = ownerOf(resources)
+  // The owner last: else its name would pass to another one of them.
+  const inOrder = resources.toSorted((left, right) => Number(left === owner) - Number(right === owner))
+  for (const resource of inOrder) await answered(parts.clock, () => parts.writer.remove(refOf(resource)))
 }
 
 /** @returns the settings as the API server has them now */
@@ -114,4 +129,11 @@ async function inForce({ queues, clock }: QueueEditorParts, written: Queue): Pro
 function resourcesOf({ view }: QueueEditorParts, { team, name }: Queue): readonly HttpQueue[] {
   if (!view.isSynced()) throw new ResourceApiError('unavailable', 'the resources are not all known yet')
   return view.byIndex(BY_QUEUE, queueKey(team, name))
+}
+
+/** Asked of the API server itself: a copy that is behind would let the resource bring back what was removed. */
+async function readResources(parts: QueueEditorParts, { team, name }: Queue): Promise<readonly HttpQueue[]> {
+  if (!parts.isWatched(team)) return []
+  const resources = await answered(parts.clock, () => parts.writer.readAll(team))
+  return resources.filter((resource) => queueKeyOf(resource) === queueKey(team, name))
 }

@@ -78,13 +78,14 @@ export function createEgressGuard(installation: EgressSettings): EgressGuard {
     )
   }
 
+  const allowsHost = rememberLast((hostname, settings) => {
+    const literal = literalOf(hostname)
+    const openings = { name: nameOf(hostname, literal), team: teamListOf(settings) }
+    return literal === null ? allowsName(openings) : allowsAddress(openings, literal)
+  })
+
   return {
-    refusalOf: (url, settings) => {
-      const literal = literalOf(url.hostname)
-      const openings = { name: nameOf(url.hostname, literal), team: teamListOf(settings) }
-      const allowed = literal === null ? allowsName(openings) : allowsAddress(openings, literal)
-      return allowed ? null : 'blocked'
-    },
+    refusalOf: (url, settings) => (allowsHost(url.hostname, settings) ? null : 'blocked'),
     allowsAddresses: (hostname, addresses, settings) => {
       const openings = { name: nameOf(hostname, literalOf(hostname)), team: teamListOf(settings) }
       for (const text of addresses) {
@@ -122,5 +123,20 @@ function createTeamLists(): (settings: TeamSettings) => EgressList {
       known.set(settings, list)
     }
     return list
+  }
+}
+
+/** A team mostly pushes to one host, and nothing that a judgement rests on ever changes. */
+function rememberLast(
+  judge: (hostname: string, settings: TeamSettings) => boolean,
+): (hostname: string, settings: TeamSettings) => boolean {
+  const last = new WeakMap<TeamSettings, { readonly hostname: string; readonly allowed: boolean }>()
+  return (hostname, settings) => {
+    let judged = last.get(settings)
+    if (judged?.hostname !== hostname) {
+      judged = { hostname, allowed: judge(hostname, settings) }
+      last.set(settings, judged)
+    }
+    return judged.allowed
   }
 }

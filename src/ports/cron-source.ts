@@ -33,6 +33,13 @@ export interface TickAnswer {
   readonly outdated: number
 }
 
+/** Decisions that are written down, ready to be sent. */
+export interface PreparedTicks {
+  readonly crons: number
+  /** Makes the runs and the records, and sets the next ticks. */
+  send(): Promise<TickAnswer>
+}
+
 /**
  * One shard's crons. Any executor may ask, and several at once without harm: a tick is decided about once. Throws
  * StoreUnavailableError and StorageFullError.
@@ -43,7 +50,9 @@ export interface CronSource {
   nextDueMs(): Promise<number | null>
   /** Crons whose tick is due, the longest due first, a bounded page. @param skip so many are passed over */
   due(skip: number): Promise<DueCron[]>
-  /** Makes the runs and the records, and sets the next ticks. */
-  tick(decided: readonly DecidedCron[]): Promise<TickAnswer>
+  /** Crons that come due after one moment and up to another one, the first due first. */
+  upcoming(afterMs: number, untilMs: number, limit: number): Promise<DueCron[]>
+  /** Writes decisions down, in as many steps as their bytes and number ask for. Until they are sent nothing is done. */
+  prepare(decided: readonly DecidedCron[]): Promise<PreparedTicks[]>
   redisNowMs(): number
 }

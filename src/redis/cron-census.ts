@@ -39,7 +39,7 @@ async function lookAt(engine: Engine, places: readonly CronPlace[]): Promise<Arr
   const states = await readByShard(engine, lived, (keys) => keys.ks)
   const last = await engine.runner.read((redis) =>
     Promise.all(
-      lived.map(({ keys, field }, i) => (states[i] === null ? null : redis.lindex(keys.kr(field), 0))),
+      lived.map(async ({ keys, field }, i) => (states[i] === null ? null : redis.lindex(keys.kr(field), 0))),
     ),
   )
   return lived.map(({ field }, i) => {

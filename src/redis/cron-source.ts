@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX } from '../domain/limits.ts'
+import { TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
-import type { CronSource, DecidedCron, DueCron, TickAnswer } from '../ports/cron-source.ts'
+import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../ports/cron-source.ts'
 import { decodeDefinition, decodeState, type CronStateRecord } from './cron-record.ts'
 import { hasEnded } from './cron-reader.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
 import type { ShardKeys } from './keys.ts'
 import { createQueueNames } from './queue-names.ts'
 import { createSequence } from './sequence.ts'
-import { sendTick, type TickEntry, type TickSender } from './tick-step.ts'
+import { buildTick, queueOf, sendTick, type TickEntry, type TickSender, type TickStep } from './tick-step.ts'
 
 /** How long one tick goes on resending; the caller then looks anew. */
 const RESEND_MS = 2_000
+/** Crons read in one command. */
+const READ_PAGE = 500
 
 /** @param options.defaultsOf what a queue gets that a cron's run makes */
 export function createCronSource(
@@ -35,7 +37,8 @@ export function createCronSource(
       return head[1] === undefined ? null : Number(head[1])
     },
     due: (skip) => readDue(engine, keys, skip),
-    tick: (decided) => tick(sender, decided),
+    upcoming: (afterMs, untilMs, limit) => readUpcoming(engine, keys, { afterMs, untilMs, limit }),
+    prepare: (decided) => prepare(sender, decided),
     redisNowMs: () => engine.runner.redisNowMs(shard),
   }
 }
@@ -45,10 +48,39 @@ async function readDue(engine: Engine, keys: ShardKeys, skip: number): Promise<D
   const ids = await engine.runner.read((redis) =>
     redis.zrangebyscore(keys.crons, '-inf', nowMs, 'LIMIT', skip, TICK_BATCH_MAX),
   )
+  return readCrons(engine, keys, ids, TICK_BATCH_BYTES_MAX)
+}
+
+async function readUpcoming(
+  engine: Engine,
+  keys: ShardKeys,
+  { afterMs, untilMs, limit }: { afterMs: number; untilMs: number; limit: number },
+): Promise<DueCron[]> {
+  const ids = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.crons, `(${afterMs}`, untilMs, 'LIMIT', 0, limit),
+  )
+  const crons: DueCron[] = []
+  let bytesLeft = UPCOMING_BYTES_MAX
+  for (let i = 0; i < ids.length && bytesLeft > 0; i += READ_PAGE) {
+    const page = await readCrons(engine, keys, ids.slice(i, i + READ_PAGE), bytesLeft)
+    crons.push(...page)
+    for (const { settings } of page) bytesLeft -= settings.payload?.length ?? 0
+  }
+  return crons
+}
+
+/** In their order, up to so many bytes of definitions, at least one. */
+async function readCrons(
+  engine: Engine,
+  keys: ShardKeys,
+  ids: readonly string[],
+  bytesMax: number,
+): Promise<DueCron[]> {
   if (ids.length === 0) return []
   const states = await engine.runner.read((redis) => redis.hmget(keys.ks, ...ids))
   const page = withinBytes(
     ids.map((id, i) => ({ id, state: typeof states[i] === 'string' ? decodeState(states[i]) : null })),
+    bytesMax,
   )
   if (page.length === 0) return []
   const definitions = await engine.runner.read((redis) => redis.hmget(keys.kd, ...page.map(({ id }) => id)))
@@ -73,32 +105,56 @@ interface ReadCron {
   readonly state: CronStateRecord
 }
 
-function withinBytes(crons: ReadonlyArray<{ id: string; state: CronStateRecord | null }>): ReadCron[] {
+function withinBytes(
+  crons: ReadonlyArray<{ id: string; state: CronStateRecord | null }>,
+  bytesMax: number,
+): ReadCron[] {
   const page: ReadCron[] = []
   let bytes = 0
   for (const { id, state } of crons) {
     if (state === null) continue
     bytes += state.bytes
-    if (page.length > 0 && bytes > TICK_BATCH_BYTES_MAX) break
+    if (page.length > 0 && bytes > bytesMax) break
     page.push({ id, state })
   }
   return page
 }
 
-/** In as many steps as the runs' bytes and number ask for. */
-async function tick(sender: TickSender, decided: readonly DecidedCron[]): Promise<TickAnswer> {
+async function prepare(sender: TickSender, decided: readonly DecidedCron[]): Promise<PreparedTicks[]> {
+  const prepared: PreparedTicks[] = []
+  for (const page of pagesOf(decided)) {
+    const entries: TickEntry[] = []
+    const queues: TickStep['queues'][number][] = []
+    for (const each of page) {
+      const queue = each.run.length === 0 ? null : await queueOf(sender, each.cron, RESEND_MS)
+      const canRun = typeof queue !== 'string'
+      entries.push(await entryOf(sender.engine, canRun ? each : withoutRuns(each)))
+      queues.push(canRun ? queue : null)
+    }
+    const step = await buildTick(sender, entries, queues, RESEND_MS)
+    prepared.push({ crons: entries.length, send: () => send(sender, step) })
+  }
+  return prepared
+}
+
+async function send(sender: TickSender, step: TickStep): Promise<TickAnswer> {
+  const { woken, outcomes } = await sendTick(sender, step, RESEND_MS)
+  if (woken > 0) hintWake(sender.engine, sender.keys.shard)
   let started = 0
   let outdated = 0
-  for (const page of pagesOf(decided)) {
-    const entries = await Promise.all(page.map((each) => entryOf(sender.engine, each)))
-    const { woken, outcomes } = await sendTick(sender, entries, RESEND_MS)
-    if (woken > 0) hintWake(sender.engine, sender.keys.shard)
-    outcomes.forEach(({ code }, i) => {
-      if (code === 'd') started += page[i]?.run.length ?? 0
-      if (code === 'o' || code === 'n') outdated += 1
-    })
-  }
+  outcomes.forEach(({ code }, i) => {
+    if (code === 'd') started += step.entries[i]?.run.length ?? 0
+    if (code === 'o' || code === 'n') outdated += 1
+  })
   return { started, outdated }
+}
+
+/** Where the shard can hold no queue more, the ticks are missed: to wait for it would hold up all other crons. */
+function withoutRuns(decided: DecidedCron): DecidedCron {
+  const { run, missed } = decided
+  const firstMs = missed?.firstMs ?? run[0] ?? 0
+  const lastMs = run.at(-1) ?? missed?.lastMs ?? firstMs
+  return { ...decided, run: [], missed: { firstMs, lastMs, count: (missed?.count ?? 0) + run.length } }
 }
 
 function pagesOf(decided: readonly DecidedCron[]): DecidedCron[][] {

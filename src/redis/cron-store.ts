@@ -10,12 +10,13 @@ import { hintWake, type Engine } from './engine.ts'
 import { splitNameField, type ShardKeys } from './keys.ts'
 import { createQueueNames } from './queue-names.ts'
 import { createSequence } from './sequence.ts'
-import { sendTick, type TickSender } from './tick-step.ts'
+import { buildTick, queueOf, sendTick, type TickSender } from './tick-step.ts'
 
 const WITHOUT_TERM = 'a write without a term was superseded'
 const NAMES_PAGE = 1_000
 /** A run whose cron or queue is being changed is tried again this often. */
 const RUN_TRIES_MAX = 4
+const RUN_RESEND_MS = STORE_DEADLINE_MS / 2
 
 /** @param options.defaultsOf what a queue gets that a run by hand makes */
 export function createCronStore(
@@ -148,9 +149,13 @@ async function runNow(
     const askedMs = engine.runner.redisNowMs(keys.shard)
     const { settings } = cron
     const entry = { cronId, team, version, settings, expectedMs: null, nextMs: null, missed: null, endedRun }
-    const reply = await sendTick(senderOf(keys), [{ ...entry, run: [askedMs] }], STORE_DEADLINE_MS / 2)
+    const sender = senderOf(keys)
+    const queue = await queueOf(sender, entry, RUN_RESEND_MS)
+    if (typeof queue === 'string') throw new StoreUnavailableError('it holds as many queues as it may')
+    const step = await buildTick(sender, [{ ...entry, run: [askedMs] }], [queue], RUN_RESEND_MS)
+    const reply = await sendTick(sender, step, RUN_RESEND_MS)
     const outcome = reply.outcomes[0]
-    const jobId = reply.jobIds[0]?.[0]
+    const jobId = step.jobIds[0]?.[0]
     if (outcome?.code === 'r') return { status: 'still_running', jobId: Number(outcome.value) }
     if (outcome?.code !== 'd' || jobId === undefined) continue
     if (reply.woken > 0) hintWake(engine, keys.shard)

@@ -47,12 +47,12 @@ export async function enqueueBatch(
 ): Promise<EnqueueAnswer> {
   for (let tries = 0; tries < DAY_TRIES_MAX; tries += 1) {
     const step = buildStep(engine, keys, batch)
-    const reply = (await engine.runner.run('enqueue', step.keys, step.args, batch.resendForMs)) as string[]
-    if (reply[0] === 'day') {
+    const reply = await engine.runner.run('enqueue', step.keys, step.args, batch.resendForMs)
+    if (reply === 'day') {
       await learnTime(engine, keys)
       continue
     }
-    return readReply(engine, keys, batch, reply)
+    return readReply(engine, keys, batch, (reply as string).split(' '))
   }
   throw new Error('the day of Redis changes faster than it can be read')
 }
@@ -70,11 +70,13 @@ function readReply(
 ): EnqueueAnswer {
   engine.runner.noteRedisTime(keys.shard, Number(reply[0]))
   const outcomes = batch.pushes.map((push, i): EnqueueOutcome => {
-    const [code, id, due] = reply.slice(2 + i * 3, 5 + i * 3)
+    const at = 2 + i * 3
+    const code = reply[at] as EnqueueOutcome['code']
+    const due = reply[at + 2]
     const isEnded = code === 'again' && due === '-1'
     return {
-      code: code as EnqueueOutcome['code'],
-      jobId: Number(id),
+      code,
+      jobId: Number(reply[at + 1]),
       queueId: queueIdOf(batch.localIds.get(push.field) ?? '0', keys.shard, engine.shards.length),
       // A resent push whose job has ended within the resend was due by now.
       dueMs: isEnded ? Number(reply[0]) : Number(due),
@@ -104,7 +106,9 @@ interface NamedBatch {
   readonly queues: Positions<string>
   readonly teams: Positions<string>
   readonly minutes: ReadonlySet<number>
-  readonly jobs: readonly Argument[]
+  /** Of all jobs in one text: every argument costs the client, the wire and the script more than its bytes. */
+  readonly plan: string
+  readonly requests: readonly string[]
 }
 
 function nameBatch(batch: EnqueueBatch, nowMs: number): NamedBatch {
@@ -112,25 +116,26 @@ function nameBatch(batch: EnqueueBatch, nowMs: number): NamedBatch {
   const queues = new Positions<string>()
   const teams = new Positions<string>()
   const minutes = new Set<number>()
-  const jobs: Argument[] = []
-  for (const push of batch.pushes) {
-    const { job, field, request } = push
-    const seq = push.seq ?? 0
+  const requests: string[] = []
+  let plan = ''
+  for (const { job, field, request, seq } of batch.pushes) {
     for (const minute of minutesOf(job, nowMs)) minutes.add(minute)
     teams.of(job.team)
-    jobs.push(
-      queues.of(field),
-      blocks.of(indexPlace(seq).block),
-      seq,
-      'delaySeconds' in job.start ? `d${job.start.delaySeconds * 1000}` : `a${job.start.runAtMs}`,
-      job.request.timeoutSeconds ?? '',
-      request.inline,
-      request.large,
-      job.idempotency === null ? '' : `${batch.localIds.get(field)}:${job.idempotency.key}`,
-      job.idempotency?.fingerprint ?? '',
-    )
+    const { block, field: place } = indexPlace(seq ?? 0)
+    const start = 'delaySeconds' in job.start ? `d${job.start.delaySeconds * 1000}` : `a${job.start.runAtMs}`
+    plan += `${queues.of(field)} ${blocks.of(block)} ${place} ${start} ${job.request.timeoutSeconds ?? ''} `
+    requests.push(request.inline)
+    if (request.large !== '') {
+      plan += 'l'
+      requests.push(request.large)
+    }
+    if (job.idempotency !== null) {
+      plan += 'i'
+      requests.push(`${batch.localIds.get(field)}:${job.idempotency.key}`, job.idempotency.fingerprint)
+    }
+    plan += ';'
   }
-  return { blocks, queues, teams, minutes, jobs }
+  return { blocks, queues, teams, minutes, plan, requests }
 }
 
 /** The minute buckets this job may go to; none when it is due so soon that it goes straight to the near set. */
@@ -145,7 +150,7 @@ function buildStep(
   batch: EnqueueBatch,
 ): { keys: string[]; args: Argument[] } {
   const nowMs = engine.runner.redisNowMs(keys.shard)
-  const { blocks, queues, teams, minutes, jobs } = nameBatch(batch, nowMs)
+  const { blocks, queues, teams, minutes, plan, requests } = nameBatch(batch, nowMs)
   const hasIdempotency = batch.pushes.some(({ job }) => job.idempotency !== null)
   const days = hasIdempotency ? daysAround(nowMs) : []
   const fields = queues.keys
@@ -163,7 +168,7 @@ function buildStep(
     ],
     args: [
       ...[LEASE_MS, engine.shards.length, keys.shard, batch.nonce, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX],
-      ...[blocks.keys.length, days.length, ...days, minutes.size, ...minutes],
+      ...[blocks.keys.length, ...blocks.keys, days.length, ...days, minutes.size, ...minutes],
       teams.keys.length,
       ...teams.keys.flatMap((team) => defaultsArguments(batch.defaultsOf(team))),
       fields.length,
@@ -172,8 +177,8 @@ function buildStep(
         batch.localIds.get(field) ?? '',
         teams.of(field.slice(0, field.indexOf('/'))),
       ]),
-      batch.pushes.length,
-      ...jobs,
+      plan,
+      ...requests,
     ],
   }
 }

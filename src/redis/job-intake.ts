@@ -178,13 +178,14 @@ class Lane {
     )
     const ready: Waiting[] = []
     for (const push of batch) {
-      if (!localIds.has(push.field)) {
-        push.resolve({ status: 'too_many_queues' })
-        continue
-      }
-      push.seq ??= await this.#sequence.next(resendForMs)
-      ready.push(push)
+      if (localIds.has(push.field)) ready.push(push)
+      else push.resolve({ status: 'too_many_queues' })
     }
+    const unnumbered = ready.filter((push) => push.seq === null)
+    const numbers = await this.#sequence.take(unnumbered.length, resendForMs)
+    unnumbered.forEach((push, i) => {
+      push.seq = numbers[i] ?? null
+    })
     return { ready, localIds }
   }
 

@@ -5,6 +5,8 @@ import type { ShardKeys } from './keys.ts'
 /** Job sequence numbers of one shard, taken from blocks reserved for this process. */
 export interface Sequence {
   next(resendForMs: number): Promise<number>
+  /** As many numbers as asked for. */
+  take(count: number, resendForMs: number): Promise<number[]>
   /** The block turned out to be another's: never use it again. */
   dropBlock(): void
 }
@@ -33,8 +35,9 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
     end = (block + 1) * ID_BLOCK
   }
 
-  return {
-    next: async (resendForMs) => {
+  async function take(count: number, resendForMs: number): Promise<number[]> {
+    const taken: number[] = []
+    while (taken.length < count) {
       // Whoever comes while a block is being opened waits for that one: opened twice, it would give numbers twice.
       while (next >= end) {
         opening ??= openBlock(resendForMs).finally(() => {
@@ -43,9 +46,15 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
         await opening
       }
       if (following === null && end - next <= RESERVE_AHEAD) following = reserve(0).catch(() => null)
+      taken.push(next)
       next += 1
-      return next - 1
-    },
+    }
+    return taken
+  }
+
+  return {
+    next: async (resendForMs) => (await take(1, resendForMs))[0] as number,
+    take,
     dropBlock: () => {
       next = end
     },

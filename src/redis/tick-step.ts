@@ -1,6 +1,7 @@
 import { CRON_RECORDS_MAX, LEASE_MS } from '../domain/limits.ts'
 import type { CronSettings } from '../domain/cron.ts'
 import type { MissedTicks } from '../domain/cron-tick.ts'
+import type { JobRequest } from '../domain/job.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import { HIDDEN_QUEUE_SETTINGS, missedRecord, requestOfRun } from './cron-record.ts'
 import { shardOfQueue, type Engine } from './engine.ts'
@@ -37,8 +38,6 @@ export interface TickStepReply {
   readonly nowMs: number
   readonly woken: number
   readonly outcomes: readonly TickOutcome[]
-  /** The root ids drawn for each entry. */
-  readonly jobIds: ReadonlyArray<readonly number[]>
 }
 
 /** What a step is sent with: this process's own numbers, names and defaults. */
@@ -51,116 +50,160 @@ export interface TickSender {
   defaultsOf(team: string): QueueSettings
 }
 
-interface RunQueue {
+/** A `tick` step that is ready to be sent. */
+export interface TickStep {
+  readonly entries: readonly TickEntry[]
+  /** Where their runs go; null = into their hidden queues. */
+  readonly queues: ReadonlyArray<NamedQueue | null>
+  /** The root ids drawn for each entry. */
+  readonly jobIds: ReadonlyArray<readonly number[]>
+  readonly keys: readonly string[]
+  readonly args: readonly Argument[]
+}
+
+interface NamedQueue {
   readonly field: string
   readonly localId: string
-  /** Whose hidden queue it is; '' = a queue with a name. */
-  readonly hiddenOf: number | ''
 }
 
-/** Sends one `tick` step. Throws StoreUnavailableError and StorageFullError. */
+/** Why the runs of an entry cannot be made: a queue of that name can be neither found nor made. */
+export type NoQueue = Exclude<Awaited<ReturnType<QueueNames['resolve']>>, object>
+
+/** Looks up or makes the queue of an entry. Throws StoreUnavailableError. */
+export async function queueOf(
+  { engine, keys, names }: TickSender,
+  { cronId, team, settings }: Pick<TickEntry, 'cronId' | 'team' | 'settings'>,
+  resendForMs: number,
+): Promise<NamedQueue | NoQueue | null> {
+  if (settings.queue === null) return null
+  if (shardOfQueue(engine, team, settings.queue) !== keys) throw new Error(`cron ${cronId} lives elsewhere`)
+  const field = nameField(team, settings.queue)
+  const found = await names.resolve(keys, field, resendForMs)
+  return typeof found === 'object' ? { field, localId: found.localId } : found
+}
+
+/** Sends it. Throws StoreUnavailableError and StorageFullError. */
 export async function sendTick(
-  sender: TickSender,
-  entries: readonly TickEntry[],
+  { engine, keys, names, sequence }: TickSender,
+  step: TickStep,
   resendForMs: number,
 ): Promise<TickStepReply> {
-  const { engine, keys, names } = sender
-  const step = await buildStep(sender, entries, resendForMs)
-  const reply = (await engine.runner.run('tick', step.keys, step.args, resendForMs)) as [
-    string,
-    number,
-    ...string[],
-  ]
-  const [now, woken, ...flat] = reply
+  const reply = (await engine.runner.run('tick', step.keys, step.args, resendForMs)) as string
+  const [now, woken, ...words] = reply.split(' ')
   engine.runner.noteRedisTime(keys.shard, Number(now))
-  const outcomes = entries.map((_, i): TickOutcome => {
-    const code = flat[i * 2] as TickOutcome['code']
+  const outcomes = step.entries.map((_, i): TickOutcome => {
+    const code = words[i * 2] as TickOutcome['code']
     const queue = step.queues[i]
-    if (code === 'm' && queue !== undefined) names.forget(queue.field)
-    return { code, value: flat[i * 2 + 1] ?? '' }
+    if (code === 'm' && queue !== undefined && queue !== null) names.forget(queue.field)
+    return { code, value: words[i * 2 + 1] ?? '-' }
   })
-  if (outcomes.some(({ code }) => code === 't')) sender.sequence.dropBlock()
-  return { nowMs: Number(now), woken, outcomes, jobIds: step.jobIds }
+  if (outcomes.some(({ code }) => code === 't')) sequence.dropBlock()
+  return { nowMs: Number(now), woken: Number(woken), outcomes }
 }
 
-async function buildStep(sender: TickSender, entries: readonly TickEntry[], resendForMs: number) {
+/** What a step names and says. */
+interface TickWords {
+  readonly blocks: Positions<number>
+  readonly teams: Positions<string>
+  /** By their fields. */
+  readonly named: ReadonlyMap<string, NamedQueue>
+  /** Local ids of the hidden queues that get runs. */
+  readonly hidden: readonly string[]
+  /** Of all crons, and of all runs, in one text: every argument costs more than its bytes. */
+  readonly crons: string
+  readonly runs: string
+  readonly requests: readonly string[]
+  readonly jobIds: ReadonlyArray<readonly number[]>
+}
+
+/**
+ * Draws the numbers of the runs and writes the step down; nothing of it counts before it is sent.
+ * @param queues of the entries, in their order
+ */
+export async function buildTick(
+  sender: TickSender,
+  entries: readonly TickEntry[],
+  queues: ReadonlyArray<NamedQueue | null>,
+  resendForMs: number,
+): Promise<TickStep> {
   const { engine, keys } = sender
-  const blocks = new Positions<number>()
+  const words = await wordsOf(sender, entries, queues, resendForMs)
+  const { blocks, teams, named, hidden, jobIds } = words
   const defaults = new Positions<QueueSettings>()
-  const fields = new Positions<string>()
-  const byField = new Map<string, RunQueue>()
-  const queues: Array<RunQueue | undefined> = []
-  const jobIds: number[][] = []
-  const crons: Argument[] = []
-  for (const entry of entries) {
-    const queue = entry.run.length === 0 ? undefined : await queueOf(sender, entry, resendForMs)
-    queues.push(queue)
-    if (queue !== undefined) byField.set(`${queue.hiddenOf}/${queue.field}`, queue)
-    crons.push(
-      ...[entry.cronId, entry.version, entry.expectedMs ?? '', entry.nextMs ?? ''],
-      ...[entry.settings.concurrencyPolicy === 'forbid' ? 1 : 0, entry.endedRun ?? ''],
-      queue === undefined ? 0 : fields.of(`${queue.hiddenOf}/${queue.field}`),
-      ...[entry.missed === null ? '' : missedRecord(entry.missed), entry.run.length],
-    )
-    const drawn: number[] = []
-    for (const tickMs of entry.run) {
-      const seq = await sender.sequence.next(resendForMs)
-      drawn.push(engine.jobIds.idOf(keys.shard, seq, 1))
-      crons.push(...runArguments(entry, tickMs, seq, blocks))
-    }
-    jobIds.push(drawn)
-  }
-  const named = fields.keys.map((field) => byField.get(field) as RunQueue)
-  const queueArguments = named.flatMap(({ field, localId, hiddenOf }): Argument[] => {
+  defaults.of(HIDDEN_QUEUE_SETTINGS)
+  const namedArguments = [...named.values()].flatMap(({ field, localId }): Argument[] => {
     const team = field.slice(0, field.indexOf('/'))
-    const settings = hiddenOf === '' ? sender.defaultsOf(team) : HIDDEN_QUEUE_SETTINGS
-    return [field, localId, hiddenOf, defaults.of(settings)]
+    return [field, localId, defaults.of(sender.defaultsOf(team))]
   })
-  const defaultArguments = defaults.keys.flatMap((settings) => defaultsArguments(settings))
   return {
+    entries,
     queues,
     jobIds,
     keys: [
       ...[keys.clk, keys.ex, keys.names, keys.ring, keys.set, keys.setn, keys.pushed, keys.crons, keys.ks],
       ...entries.map(({ cronId }) => keys.kr(String(cronId))),
       ...blocks.keys.map((block) => keys.index(block)),
-      ...named.flatMap(({ localId }) => {
+      ...[...named.values()].flatMap(({ localId }) => {
         const { q, r, b, p, a } = keys.queue(localId)
         return [q, r, b, p, a, keys.pushedBucket(localId)]
+      }),
+      ...hidden.flatMap((localId) => {
+        const { q, r, b, p } = keys.queue(localId)
+        return [q, r, b, p]
       }),
     ],
     args: [
       ...[LEASE_MS, engine.shards.length, keys.shard, sender.nonce, CRON_RECORDS_MAX],
-      ...[entries.length, blocks.keys.length, defaults.keys.length, ...defaultArguments],
-      ...[named.length, ...queueArguments, ...crons],
+      ...[defaults.keys.length, ...defaults.keys.flatMap((settings) => defaultsArguments(settings))],
+      ...[blocks.keys.length, teams.keys.length, ...teams.keys, named.size, ...namedArguments],
+      ...[words.crons, words.runs, ...words.requests],
     ],
   }
 }
 
-/** The hidden queue's name is that of its team alone. */
-async function queueOf(
-  { engine, keys, names }: TickSender,
-  { cronId, team, settings }: TickEntry,
+async function wordsOf(
+  { engine, keys, sequence }: TickSender,
+  entries: readonly TickEntry[],
+  queues: ReadonlyArray<NamedQueue | null>,
   resendForMs: number,
-): Promise<RunQueue | undefined> {
-  if (settings.queue === null) {
-    const localId = String(Math.floor(cronId / engine.shards.length))
-    return { field: nameField(team, ''), localId, hiddenOf: cronId }
+): Promise<TickWords> {
+  const blocks = new Positions<number>()
+  const fields = new Positions<string>()
+  const teams = new Positions<string>()
+  const named = new Map<string, NamedQueue>()
+  const hidden: string[] = []
+  const jobIds: number[][] = []
+  const requests: string[] = []
+  let crons = ''
+  let runs = ''
+  for (const [i, entry] of entries.entries()) {
+    const queue = queues[i] ?? null
+    if (queue !== null) named.set(queue.field, queue)
+    else if (entry.run.length > 0) hidden.push(String(Math.floor(entry.cronId / engine.shards.length)))
+    crons += cronWords(entry, teams.of(entry.team), queue === null ? 0 : fields.of(queue.field))
+    const drawn: number[] = []
+    for (const tickMs of entry.run) {
+      const seq = await sequence.next(resendForMs)
+      drawn.push(engine.jobIds.idOf(keys.shard, seq, 1))
+      const { inline, large } = encodeRequest(requestOf(entry, tickMs))
+      const place = `${i + 1} ${blocks.of(indexPlace(seq).block)} ${seq}`
+      runs += `${place} ${tickMs} ${entry.settings.timeoutSeconds} ${large === '' ? '-' : 'l'};`
+      requests.push(inline)
+      if (large !== '') requests.push(large)
+    }
+    jobIds.push(drawn)
   }
-  if (shardOfQueue(engine, team, settings.queue) !== keys) throw new Error(`cron ${cronId} lives elsewhere`)
-  const field = nameField(team, settings.queue)
-  const found = await names.resolve(keys, field, resendForMs)
-  if (typeof found === 'object') return { field, localId: found.localId, hiddenOf: '' }
-  throw new Error(`the queue of cron ${cronId} cannot be made: ${found}`)
+  return { blocks, teams, named, hidden, crons, runs, requests, jobIds }
 }
 
-function runArguments(
-  { cronId, settings, expectedMs }: TickEntry,
-  tickMs: number,
-  seq: number,
-  blocks: Positions<number>,
-): Argument[] {
-  const isManual = expectedMs === null
-  const { inline, large } = encodeRequest(requestOfRun(settings, { cronId, tickMs, isManual }))
-  return [blocks.of(indexPlace(seq).block), seq, tickMs, settings.timeoutSeconds, inline, large]
+function requestOf({ cronId, settings, expectedMs }: TickEntry, tickMs: number): JobRequest {
+  return requestOfRun(settings, { cronId, tickMs, isManual: expectedMs === null })
+}
+
+/** A cron of the step, in the step's words. */
+function cronWords(entry: TickEntry, team: number, queue: number): string {
+  const { cronId, version, expectedMs, nextMs, settings, endedRun, missed } = entry
+  const forbids = settings.concurrencyPolicy === 'forbid' ? 1 : 0
+  const record = missed === null ? '-' : missedRecord(missed)
+  return `${cronId} ${version} ${expectedMs ?? '-'} ${nextMs ?? '-'} ${forbids} ${endedRun ?? '-'} ${team} ${queue} ${record};`
 }

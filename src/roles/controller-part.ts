@@ -17,9 +17,6 @@ import type { Cluster, OpenKind } from './cluster-part.ts'
 import type { LateEngine } from './late-engine.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
-/** The ConfigMap that says which engine was known last. */
-const STATE_NAME = 'punctual-state'
-
 export interface OwnKinds {
   readonly queues: OpenKind<HttpQueue>
   readonly crons: OpenKind<HttpCron>
@@ -59,7 +56,7 @@ export function startLeading(
       terms: engine.terms,
       census: engine.census,
       cronCensus: engine.cronCensus,
-      record: createEngineRecord(cluster.transport, { namespace: settings.podNamespace, name: STATE_NAME }),
+      record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
       events,
       isWatched: (namespace) => namespaces === null || namespaces.has(namespace),
       clock: systemClock,
@@ -68,27 +65,45 @@ export function startLeading(
     },
     lines,
   )
-  const runner = <T extends KubeObject>(
-    name: string,
-    { view }: OpenKind<T>,
-    reconciler: Reconciler,
-    keysOf?: (object: T) => readonly string[],
-  ): Runner =>
-    createRunner<T>({
-      ...{ name, view, reconciler, leadership, logger, metrics: parts.metrics },
-      ...(keysOf === undefined ? {} : { keysOf }),
-      clock: systemClock,
-      random: Math.random,
-    })
+  const open = { leadership, logger, metrics: parts.metrics }
   const runners = {
-    queue: runner('httpqueue', kinds.queues, leading.queues, (queue) => [queueKeyOf(queue)]),
-    cron: runner('httpcron', kinds.crons, leading.crons),
-    team: runner('teamsettings', kinds.teams, leading.teams),
-    token: runner('apitoken', kinds.tokens, leading.tokens, (token) => leading.tokenKeysOf(token)),
+    queue: openRunner('httpqueue', kinds.queues, leading.queues, open, (queue) => [queueKeyOf(queue)]),
+    cron: openRunner('httpcron', kinds.crons, leading.crons, open),
+    team: openRunner('teamsettings', kinds.teams, leading.teams, open),
+    token: openRunner('apitoken', kinds.tokens, leading.tokens, open, (token) => leading.tokenKeysOf(token)),
   }
   leadership.onLead((signal) => leading.run(signal))
   for (const one of Object.values(runners)) one.start()
   return leading
+}
+
+/** @param keysOf where turns are not by the resource's own name */
+function openRunner<T extends KubeObject>(
+  name: string,
+  { view }: OpenKind<T>,
+  reconciler: Reconciler,
+  parts: {
+    readonly leadership: Leadership
+    readonly logger: Telemetry['logger']
+    readonly metrics: ReconcileMetrics
+  },
+  keysOf?: (object: T) => readonly string[],
+): Runner {
+  return createRunner<T>({
+    ...parts,
+    ...{ name, view, reconciler },
+    ...(keysOf === undefined ? {} : { keysOf }),
+    clock: systemClock,
+    random: Math.random,
+  })
+}
+
+/** What the installation keeps for itself, apart from another one of the same namespace. */
+export function ownPlace(
+  { podNamespace, instanceName }: Pick<ControllerSettings, 'podNamespace' | 'instanceName'>,
+  what: 'controller' | 'state',
+): { readonly namespace: string; readonly name: string } {
+  return { namespace: podNamespace, name: `${instanceName}-${what}` }
 }
 
 function whileLeading<T extends KubeObject>(kind: OpenKind<T>, leadership: Leadership): OpenKind<T> {

@@ -10,14 +10,12 @@ import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './base-url.ts'
 import { openCluster } from './cluster-part.ts'
-import { startLeading } from './controller-part.ts'
+import { ownPlace, startLeading } from './controller-part.ts'
 import { leadFirstToken } from './first-token-part.ts'
 import { openLateEngine } from './late-engine.ts'
 import { runUntilSignalled } from './lifecycle.ts'
 import { startScaling } from './scaling-part.ts'
 import { createTelemetry } from './telemetry-part.ts'
-
-const LEASE_NAME = 'punctual-controller'
 
 export async function runController(settings: ControllerSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
@@ -42,7 +40,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     }
     const metrics = createReconcileMetrics(telemetry.registry)
     const elector = createElector({
-      store: createLeaseStore(cluster.transport, { namespace: settings.podNamespace, name: LEASE_NAME }),
+      store: createLeaseStore(cluster.transport, ownPlace(settings, 'controller')),
       // A pod that starts anew keeps its name, and is another process all the same.
       identity: `${settings.podName}_${randomBytes(4).toString('hex')}`,
       clock: systemClock,

@@ -73,6 +73,7 @@ const CONTROLLER = Object.freeze({
   podName: SETTINGS.podName,
   podNamespace: SETTINGS.podNamespace,
   watchNamespaces: SETTINGS.watchNamespaces,
+  instanceName: SETTINGS.instanceName,
   executorDeployment: SETTINGS.executorDeployment,
   scalingMode: SETTINGS.scalingMode,
   scalingMin: SETTINGS.scalingMin,

@@ -211,6 +211,13 @@ export const SETTINGS = Object.freeze({
     initial: 'engine',
     parse: oneOf(RESOURCE_HOMES),
   }),
+  instanceName: setting({
+    variable: 'PUNCTUAL_INSTANCE_NAME',
+    placeholder: 'name',
+    help: 'this installation; its Lease and its record of the engine are called after it',
+    initial: 'punctual',
+    parse: parseObjectName,
+  }),
   executorDeployment: setting({
     variable: 'PUNCTUAL_EXECUTOR_DEPLOYMENT',
     placeholder: 'name',

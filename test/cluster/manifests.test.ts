@@ -145,6 +145,13 @@ describe('rights', () => {
       'golden/rights-of-some-namespaces.yaml',
     )
   })
+
+  test('of one release are not those of another in its namespace', async () => {
+    const rendered = await renderChart({ set: ['fullnameOverride=other'] })
+    const named = [...rendered.matchAll(/resourceNames: \[(.+)\]/g)].map(([, name]) => name)
+    expect(named).toEqual(['other-controller', 'other-state', 'other-executor'])
+    expect(rendered).toMatch(/name: PUNCTUAL_INSTANCE_NAME\s+value: other\n/)
+  })
 })
 
 describe('the plain manifests', () => {
@@ -172,6 +179,7 @@ test.each([
   ['redis.external.url=http://redis', /\/redis\/external\/url.*does not match/],
   ['networkPolicy.blockedCidrs={10.0.0.1}', /\/networkPolicy\/blockedCidrs\/0.*does not match/],
   ['watchNamespaces={a,a}', /\/watchNamespaces.*equal/],
+  ['executor.scaling.min=5,executor.scaling.max=3', /executor\.scaling: min \(5\) is above max \(3\)/],
   ['redis.external.url=redis://a,redis.external.existingSecret=b', /give url or existingSecret, not both/],
 ])('the value %s is refused', async (value, message) => {
   await expect(renderChart({ set: [value] })).rejects.toThrow(message)

@@ -1,5 +1,5 @@
 import { afterAll, expect, inject, test } from 'vitest'
-import { openKindCluster } from '../support/kind-cluster.ts'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
 import { until } from '../support/until.ts'
 import { pushMany } from './pushes.ts'
 
@@ -12,8 +12,13 @@ const cluster = openKindCluster(inject('kindAccess'))
 
 afterAll(() => cluster.close())
 
+/** Nor one that is going: until it is told so, it takes jobs. */
 async function noExecutors(): Promise<void> {
-  await until('no executor is left', async () => (await cluster.executors()).wanted === 0, SCALING_TIMEOUT_MS)
+  const pods = ['get', 'pods', '--selector', 'app.kubernetes.io/component=executor', '--output', 'name']
+  const none = async () =>
+    (await cluster.executors()).wanted === 0 &&
+    (await cluster.kubectl('--namespace', RELEASE_NAMESPACE, ...pods)) === ''
+  await until('no executor is left', none, SCALING_TIMEOUT_MS)
 }
 
 async function arrived(label: string, count: number) {

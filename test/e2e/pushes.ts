@@ -17,6 +17,7 @@ export async function pushMany(punctual: ApiClient, count: number, job: Push): P
 
 export interface PushesDone {
   readonly accepted: number
+  /** Each once, with how often it came. */
   readonly failures: readonly string[]
   /** Accepted ones, over the whole time. */
   readonly perSecond: number
@@ -30,7 +31,7 @@ export interface SteadyPushes {
 /** Pushes at an even pace, whatever becomes of each push. */
 export function startPushing(punctual: ApiClient, perSecond: number, job: Push): SteadyPushes {
   let accepted = 0
-  const failures: string[] = []
+  const failures = new Map<string, number>()
   const startedAt = performance.now()
   const underWay = new Set<Promise<void>>()
   const timer = setInterval(() => {
@@ -39,7 +40,8 @@ export function startPushing(punctual: ApiClient, perSecond: number, job: Push):
         accepted += 1
       },
       (error: unknown) => {
-        failures.push(inspect(error))
+        const failure = inspect(error)
+        failures.set(failure, (failures.get(failure) ?? 0) + 1)
       },
     )
     underWay.add(push)
@@ -49,7 +51,9 @@ export function startPushing(punctual: ApiClient, perSecond: number, job: Push):
     stop: async () => {
       clearInterval(timer)
       await Promise.all(underWay)
-      return { accepted, failures, perSecond: accepted / ((performance.now() - startedAt) / 1000) }
+      const seconds = (performance.now() - startedAt) / 1000
+      const told = [...failures].map(([failure, times]) => `${times} times ${failure}`)
+      return { accepted, failures: told, perSecond: accepted / seconds }
     },
   }
 }

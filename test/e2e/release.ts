@@ -6,13 +6,23 @@ import { until } from '../support/until.ts'
 const RELEASE = 'punctual'
 const HELM_TIMEOUT_MS = 300_000
 const ANSWERING_TIMEOUT_MS = 60_000
+const LEAVING_TIMEOUT_MS = 60_000
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
-/** Upgrades the release where there is one; ends when its pods are ready. */
+/** Upgrades the release where there is one; ends when its pods are ready and those of before are gone. */
 export async function installRelease(kubeconfig: string): Promise<void> {
   const chart = [RELEASE, here('../../charts/punctual'), '--values', here('values.yaml')]
   await helm(kubeconfig, 'upgrade', '--install', ...chart, '--create-namespace')
+  // A pod on its way out goes on serving, with the settings of before.
+  await until('the pods of before are gone', () => areNoneLeaving(kubeconfig), LEAVING_TIMEOUT_MS)
+}
+
+async function areNoneLeaving(kubeconfig: string): Promise<boolean> {
+  const leaving = 'jsonpath={.items[*].metadata.deletionTimestamp}'
+  const where = ['--kubeconfig', kubeconfig, '--namespace', RELEASE_NAMESPACE]
+  const answer = await runCommand('kubectl', [...where, 'get', 'pods', '--output', leaving])
+  return answer.trim() === ''
 }
 
 /** Ends when all objects that do not stay are gone. */

@@ -28,8 +28,9 @@ beforeEach(async () => {
   world = await openCronWorld(redis, NOON_MS - 1_000)
 })
 afterEach(async () => {
-  expect(await audit(world.engine)).toEqual([])
+  const findings = await audit(world.engine)
   await world.close()
+  if (findings.length > 0) throw new Error(JSON.stringify(findings))
 })
 
 let paths = 0

@@ -50,6 +50,13 @@ metadata: { name: night }
 spec: { recurring: [{ cronExpression: 0 1 * * *, durationSeconds: 3600 }] }
 `
 
+const PAIR = `
+apiVersion: punctual.dev/v1alpha1
+kind: HttpQueue
+metadata: { name: pair }
+spec: { maxParallelism: 2 }
+`
+
 const folders: string[] = []
 const programs: Program[] = []
 const targets: Target[] = []
@@ -251,7 +258,7 @@ describe.concurrent('standalone', () => {
     expect(await stopProgram(second.program)).toEqual([])
   })
 
-  test('takes the token of an ApiToken while it is there, and says that nothing keeps a window', async () => {
+  test('takes the token of an ApiToken while it is there, and says what the folder has changed', async () => {
     const folder = newFolder()
     mkdirSync(join(folder, 'resources'))
     const file = join(folder, 'resources', 'shared.yaml')
@@ -266,6 +273,18 @@ describe.concurrent('standalone', () => {
     expect((await build.queues()).queues).toEqual([])
     rmSync(file)
     await until('the token is refused', async () => (await build.send('GET', '/api/queues')).status === 401)
+    expect(await program.logged('Manifests are gone, and what they made is deleted')).toMatchObject({
+      what: 'ApiToken build',
+    })
+    await program.logged('Every manifest is in force again')
+    const pair = join(folder, 'resources', 'pair.yaml')
+    writeFileSync(pair, PAIR)
+    expect(await program.logged('Changed manifests are in force')).toMatchObject({ what: 'queue pair' })
+    const after = program.log.length
+    rmSync(pair)
+    expect(
+      await program.logged('Manifests are gone, and what they made is deleted', { after }),
+    ).toMatchObject({ what: 'queue pair, with all its jobs' })
     expect(await stopProgram(program)).toEqual([])
   })
 

@@ -8,6 +8,7 @@ import type { ScriptName } from '../../src/redis/scripts.ts'
 import { cronSettings } from '../support/cron-settings.ts'
 import { claimed, ended, openExecutor } from '../support/model-executor.ts'
 import type { World } from '../support/model-world.ts'
+import { tickAll } from '../support/tick-all.ts'
 import type { Scene, Stage } from './tear-scenes.ts'
 
 const MINUTE_MS = 60_000
@@ -91,7 +92,11 @@ async function tickScene({ world }: Stage): Promise<() => Promise<unknown>> {
   const crons = await source.due(0)
   assert.equal(crons.length, 2)
   const missed = { firstMs: 1, lastMs: 1, count: 1 }
-  return () => source.tick(crons.map((cron, i) => ({ ...due(cron), missed: i === 0 ? missed : null })))
+  return () =>
+    tickAll(
+      source,
+      crons.map((cron, i) => ({ ...due(cron), missed: i === 0 ? missed : null })),
+    )
 }
 
 async function finishScene(stage: Stage): Promise<() => Promise<unknown>> {

@@ -209,8 +209,8 @@ export class Story {
     const last = this.#lastPush
     if (last === null || this.world.clock.monotonicMs - last.atMs > 10_000) return
     const { name, keys, args, reply: before } = last.step
-    const after = (await this.world.engine.runner.run(name, keys, args)) as string[]
-    const first = before as string[]
+    const after = ((await this.world.engine.runner.run(name, keys, args)) as string).split(' ')
+    const first = (before as string).split(' ')
     if (after[0] === 'day' || first[0] === 'day') return
     for (let i = 2; i < first.length; i += 3) {
       const expected = first[i] === 'ok' ? 'again' : first[i]

@@ -44,6 +44,14 @@ describe('enqueue, minutes and time', () => {
     await assertClean(world)
   })
 
+  test('takes a job of before 1970 among others, due at once', async () => {
+    const starts = [{ runAtMs: -86_400_000 }, { delaySeconds: 0 }, { runAtMs: 0 }]
+    const answers = await Promise.all(starts.map((start) => intake.push(newJob({ start }))))
+    for (const answer of answers) assert.ok('scheduledAtMs' in answer && answer.scheduledAtMs === NOON_MS)
+    assert.equal(await redis.client.llen(shard().queue('1').r), 3)
+    await assertClean(world)
+  })
+
   test('takes a new block of ids when its block belongs to another process', async () => {
     await pushOne(intake)
     await redis.client.hset(shard().index(0), 'o', 'another')

@@ -237,8 +237,11 @@ async function enqueueScene({ world, intake, accepted }: Stage): Promise<() => P
   return async () => {
     if (isSent) {
       const { name, keys, args } = world.sent.get('enqueue') ?? assert.fail('nothing was sent')
-      const reply = (await world.engine.runner.run(name, keys, args)) as string[]
-      ids = reply.slice(2).flatMap((value, i) => (i % 3 === 1 ? [Number(value)] : []))
+      const reply = (await world.engine.runner.run(name, keys, args)) as string
+      ids = reply
+        .split(' ')
+        .slice(2)
+        .flatMap((value, i) => (i % 3 === 1 ? [Number(value)] : []))
     } else {
       isSent = true
       const pushes = starts.map((start, i) =>

@@ -7,6 +7,7 @@ import { createCronSource } from '../../src/redis/cron-source.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
+import { tickAll } from '../support/tick-all.ts'
 import { openConnection, openWorld, type World } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { CRON_SHARDS } from './cron-scenes.ts'
@@ -127,7 +128,10 @@ describe('a step torn at any call', () => {
     const source = createCronSource(world.engine, 0, { defaultsOf: () => world.defaults })
     const due = await source.due(0)
     if (due.length === 0) return
-    await source.tick(due.map((cron) => ({ cron, run: [], missed: null, nextMs: cron.expectedMs })))
+    await tickAll(
+      source,
+      due.map((cron) => ({ cron, run: [], missed: null, nextMs: cron.expectedMs })),
+    )
   }
 
   /** How many runs each tick of a cron has. */

@@ -3,15 +3,16 @@
 -- KEYS  1 clk  2 ex  3 names  4 near  5 mins  6 ring  7 set  8 setn  9 pushed
 --       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a pushed:<bucket>) × queues
 -- ARGV  lease_ms, shards, shard, nonce, idem_max,
---       blocks, days, day…, minutes, minute…,
+--       blocks, block…, days, day…, minutes, minute…,
 --       defaults, (hash, timeout, max, active, strict, json)…,
 --       queues, (team/name, local id, defaults index)…,
---       jobs, (queue index, block index, seq, start, timeout, request, large, idem field, fingerprint)…
---       start: 'd<ms>' delay, 'a<ms>' absolute. timeout '' = the queue's.
---       request: the request part of the record; large: its tail for p:, or ''
--- Answer {'day'} when the day of TIME or the one before is not declared, else {now, woken, code, a, b, …} with three
---       values a job:
---       ok id due · again id due (due -1: already ended) · dup id due · conflict · full · moved · taken
+--       jobs, (request [, large] [, idem field, fingerprint])…
+--       jobs: for each 'queue index, block index, field, start, timeout, marks;' with blanks between.
+--       start: 'd<ms>' delay, 'a<ms>' absolute. timeout '' = the queue's. marks: l large follows, i idem field follows
+--       request: the request part of the record; large: its tail for p:
+-- Answer 'day' when the day of TIME or the one before is not declared, else 'now woken code a b …' with three words
+--       a job:
+--       ok id due · again id due (due -1: already ended) · dup id due · conflict - - · full - - · moved - - · taken - -
 -- Transition: (none) → pending.
 --#include clock
 --#include ring
@@ -30,7 +31,9 @@ local function take_keys(count)
   return taken
 end
 
-local blocks = take_keys(number())
+local block_count = number()
+local blocks, block_numbers = take_keys(block_count), {}
+for i = 1, block_count do block_numbers[i] = number() end
 local day_count = number()
 local days, day_numbers = take_keys(day_count), {}
 for i = 1, day_count do day_numbers[i] = number() end
@@ -39,6 +42,7 @@ local minute_keys, minutes = take_keys(minute_count), {}
 for i = 1, minute_count do minutes[number()] = minute_keys[i] end
 
 local now = shard_now(KEYS[1], KEYS[2], lease_ms)
+local now_text = pad13(now)
 
 local defaults = {}
 for i = 1, number() do
@@ -52,7 +56,7 @@ if day_count > 0 then
     if day_numbers[i] == day then today = days[i] end
     if day_numbers[i] == day - 1 then has_yesterday = true end
   end
-  if not (today and has_yesterday) then return { 'day' } end
+  if not (today and has_yesterday) then return 'day' end
 end
 
 -- Read and check everything.
@@ -71,30 +75,33 @@ for i, queue in ipairs(queues) do
   -- A queue that exists without a limit has none, whatever new ones get.
   queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
   queue.hash = live[3] or queue.default.hash
-  queue.timeout = live[4] or queue.default.timeout
+  queue.timeout = string.format('%03d', live[4] or queue.default.timeout)
   queue.bodies, queue.requests, queue.ready, queue.count = {}, {}, {}, 0
 end
 
--- Each block is read once: its owner and the entries of this batch's jobs. A job takes nine arguments, block and seq
--- the second and third.
-local JOB_ARGUMENTS = 9
-local job_count = number()
-local seen_seqs, block_fields = {}, {}
-for i = 0, job_count - 1 do
-  local block, seq = tonumber(ARGV[at + i * JOB_ARGUMENTS + 2]), ARGV[at + i * JOB_ARGUMENTS + 3]
-  local fields = block_fields[block]
+-- Each block is read once: its owner and the entries of this batch's jobs.
+local jobs, block_fields = {}, {}
+for queue, block, field, start, ms, timeout, marks in
+  string.gmatch(arg(), '(%d+) (%d+) (%d+) (%a)(%S+) (%d*) (%a*);')
+do
+  local job = {
+    queue = queues[tonumber(queue)], block = tonumber(block), field = field,
+    start = start, ms = tonumber(ms), timeout = timeout, marks = marks,
+  }
+  jobs[#jobs + 1] = job
+  local fields = block_fields[job.block]
   if not fields then
-    fields = { names = { 'o' }, seqs = {} }
-    block_fields[block] = fields
+    fields = { 'o' }
+    block_fields[job.block] = fields
   end
-  table.insert(fields.names, string.format('%.0f', tonumber(seq) % 128))
-  table.insert(fields.seqs, seq)
+  fields[#fields + 1] = field
+  job.place = #fields
 end
-local is_taken = {}
+local is_taken, found_fields = {}, {}
 for block, fields in pairs(block_fields) do
-  local found = call('HMGET', blocks[block], unpack(fields.names))
+  local found = call('HMGET', blocks[block], unpack(fields))
   is_taken[block] = (found[1] or nonce) ~= nonce
-  for i, seq in ipairs(fields.seqs) do seen_seqs[seq] = found[i + 1] end
+  found_fields[block] = found
 end
 
 local idem_size, seen_keys = nil, {}
@@ -108,7 +115,7 @@ local function earlier_push(field)
   end
 end
 
-local answer, index_fields, idem_fields = { pad13(now), 0 }, {}, {}
+local answer, index_fields, idem_fields = { now_text, 0 }, {}, {}
 local near, buckets = {}, {}
 
 local function place(queue, id, due)
@@ -127,52 +134,56 @@ local function place(queue, id, due)
   return 0
 end
 
-local function plan(queue, block, seq, start, timeout, request, large, field, fingerprint)
-  if queue.moved then return 'moved', '', '' end
-  if is_taken[block] then return 'taken', '', '' end
-  local id = string.format('%.0f', tonumber(seq) * 16 * shards + shard)
-  if seen_seqs[seq] then
+local function plan(job)
+  local queue, block, request = job.queue, job.block, arg()
+  local large = string.find(job.marks, 'l', 1, true) and arg()
+  local field, fingerprint
+  if string.find(job.marks, 'i', 1, true) then field, fingerprint = arg(), arg() end
+  if queue.moved then return 'moved', '-', '-' end
+  if is_taken[block] then return 'taken', '-', '-' end
+  local seq = block_numbers[block] * 128 + tonumber(job.field)
+  local id = string.format('%.0f', seq * 16 * shards + shard)
+  if found_fields[block][job.place] then
     local body = call('HGET', queue.b, id)
     return 'again', id, body and string.sub(body, 1, 13) or '-1'
   end
-  if field ~= '' then
+  if field then
     local found = earlier_push(field)
     if found then
       local known, known_id, known_due = string.match(found, '^(%S+) (%d+) (%d+)$')
-      if known ~= fingerprint then return 'conflict', '', '' end
+      if known ~= fingerprint then return 'conflict', '-', '-' end
       return 'dup', known_id, known_due
     end
     idem_size = idem_size or call('HLEN', today)
-    if idem_size >= idem_max then return 'full', '', '' end
+    if idem_size >= idem_max then return 'full', '-', '-' end
     idem_size = idem_size + 1
   end
-  local ms = tonumber(string.sub(start, 2))
-  local due = string.sub(start, 1, 1) == 'd' and now + ms or math.max(now, ms)
-  local flags = place(queue, id, due) + (large ~= '' and 1 or 0)
-  local limit = timeout ~= '' and timeout or queue.timeout
+  local due = job.start == 'd' and now + job.ms or math.max(now, job.ms)
+  local due_text = due == now and now_text or pad13(due)
+  local flags = place(queue, id, due) + (large and 1 or 0)
+  local timeout = job.timeout == '' and queue.timeout or string.format('%03d', job.timeout)
   local lag = due > now and string.format('%.0f', due - now) or ''
-  local head = pad13(due) .. '10' .. flags .. string.format('%03d', limit) .. queue.hash .. lag .. '|'
+  local head = due_text .. '10' .. flags .. timeout .. queue.hash .. lag .. '|'
   table.insert(queue.bodies, id)
   table.insert(queue.bodies, head .. request)
-  if large ~= '' then
-    table.insert(queue.requests, seq)
+  if large then
+    table.insert(queue.requests, string.format('%.0f', seq))
     table.insert(queue.requests, large)
   end
   queue.count = queue.count + 1
   index_fields[block] = index_fields[block] or {}
-  table.insert(index_fields[block], string.format('%.0f', tonumber(seq) % 128))
+  table.insert(index_fields[block], job.field)
   table.insert(index_fields[block], queue.id)
-  if field ~= '' then
-    seen_keys[field] = fingerprint .. ' ' .. id .. ' ' .. pad13(due)
+  if field then
+    seen_keys[field] = fingerprint .. ' ' .. id .. ' ' .. due_text
     table.insert(idem_fields, field)
     table.insert(idem_fields, seen_keys[field])
   end
-  return 'ok', id, pad13(due)
+  return 'ok', id, due_text
 end
 
-for _ = 1, job_count do
-  local queue = queues[number()]
-  local code, a, b = plan(queue, number(), arg(), arg(), arg(), arg(), arg(), arg(), arg())
+for _, job in ipairs(jobs) do
+  local code, a, b = plan(job)
   table.insert(answer, code)
   table.insert(answer, a)
   table.insert(answer, b)
@@ -216,4 +227,4 @@ if #idem_fields > 0 then
   call('HSET', today, unpack(idem_fields))
   call('EXPIREAT', today, (math.floor(now / 86400000) + 2) * 86400)
 end
-return answer
+return table.concat(answer, ' ')

@@ -40,6 +40,8 @@ interface World {
   readonly namespaces: readonly string[]
   /** Writes to HttpQueues that the API server itself has counted. */
   writes(): Promise<number>
+  /** Of the API server's process, so far, s. */
+  apiServerCpu(): Promise<number>
   start(): Promise<MeasuredController>
 }
 
@@ -59,6 +61,7 @@ async function main(): Promise<void> {
   const plane = await startControlPlane({ binaries })
   const api = openKubernetesApi(plane.access)
   const redis = await startRedis()
+  process.once('exit', () => redis.process.kill('SIGKILL'))
   const engine = await openEngine(redis.url)
   try {
     for (const file of readdirSync(join(ROOT, 'crds'))) {
@@ -78,6 +81,7 @@ async function main(): Promise<void> {
     await measure({
       ...{ api, engine, namespaces, redis: redis.client },
       writes: async () => writesOf(await page()),
+      apiServerCpu: async () => sumOf(await page(), 'process_cpu_seconds_total', ''),
       start: () => startMeasured(place, env),
     })
   } finally {
@@ -107,10 +111,16 @@ async function measure(world: World): Promise<void> {
 /** From a process that starts to all queues in force, and to all told; what is edited meanwhile must not wait. */
 async function measureStart(world: World, controller: MeasuredController): Promise<void> {
   const since = controller.startedMs
+  const apiServerBefore = await world.apiServerCpu()
+  const noteCpu = async (when: string): Promise<void> => {
+    note(`CPU time of the controller until ${when}, s`, await controller.metric('process_cpu_seconds_total'))
+    note(`CPU time of the API server until ${when}, s`, (await world.apiServerCpu()) - apiServerBefore)
+  }
   await until('one is in force', () => areInForce(world, 1), PHASE_TIMEOUT_MS)
   const edits = editAllTheTime(world)
   await until('all are in force', () => areInForce(world, QUEUES), PHASE_TIMEOUT_MS)
   note('start: all in force, s', seconds(since))
+  await noteCpu('all are in force')
   const whileComingMs = edits.slowestMs()
   edits.forget()
   const isTold = async () =>
@@ -122,7 +132,7 @@ async function measureStart(world: World, controller: MeasuredController): Promi
   await edits.stop()
   await sleep(LOOK_EVERY_MS * 8)
   note('untold queues after all statuses', await untold(world))
-  note('CPU time of the controller until then, s', await controller.metric('process_cpu_seconds_total'))
+  await noteCpu('all are told')
   note('peak memory at the start, MiB', controller.peakRssMib())
 }
 
@@ -288,4 +298,6 @@ function writesOf(page: string): number {
   return sumOf(lines.join('\n'), 'apiserver_request_total', '')
 }
 
+// So that what was started ends with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 await main()

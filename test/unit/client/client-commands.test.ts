@@ -152,7 +152,7 @@ describe('push', () => {
   test('no token is a misuse', async () => {
     expect(await run(['jobs'], { tokenDefault: '' })).toEqual({
       out: '',
-      err: 'punctual: no token given (--token, PUNCTUAL_TOKEN)\n',
+      err: 'punctual: no token given (--token, PUNCTUAL_TOKEN; that of make run is in .punctual/token)\n',
       code: 2,
     })
   })
@@ -161,19 +161,27 @@ describe('push', () => {
 describe('failures are one line and exit code 1', () => {
   test.each([
     [401, '{"error":"Invalid authorization token"}', 'Invalid authorization token (--token, PUNCTUAL_TOKEN)'],
-    [404, '{"error":"Not found"}', 'Not found'],
+    [404, '{"error":"Not found"}', 'Not found: the team of this token has no such job'],
     [
       422,
       '{"message":"a.","errors":{"queue":["The queue field is required."],"url":["The url field must be a valid URL."]}}',
       'The queue field is required. The url field must be a valid URL.',
     ],
     [503, '{"error":"The job store is full"}', 'The job store is full'],
-    [502, '<html>bad gateway</html>', 'the server answered 502, which is no answer of Punctual'],
-    [302, '', 'the server answered 302, which is no answer of Punctual'],
+    [
+      502,
+      '<html>bad gateway</html>',
+      'SERVER answered 502, which is no answer of Punctual (--server, PUNCTUAL_SERVER)',
+    ],
+    [302, '', 'SERVER answered 302, which is no answer of Punctual (--server, PUNCTUAL_SERVER)'],
     [200, '<html>hello</html>', 'the answer is not one of Punctual'],
   ])('%i %s', async (status, body, message) => {
     answer = { status, body, headers: { location: 'http://127.0.0.1:1/' } }
-    expect(await run(['job', '16'])).toEqual({ out: '', err: `punctual: ${message}\n`, code: 1 })
+    expect(await run(['job', '16'])).toEqual({
+      out: '',
+      err: `punctual: ${message.replace('SERVER', address)}\n`,
+      code: 1,
+    })
   })
 
   test('nobody listens', async () => {
@@ -308,7 +316,7 @@ describe('job', () => {
         '1        16   failed   2026-11-21T10:00:00.000+00:00  503     12 ms  http_server_error: The target answered 503.',
         '2        17   pending  2026-11-21T10:00:00.000+00:00  -       -',
         '',
-        'last call, 2026-11-21T10:00:00.010+00:00, 12 ms',
+        'last call of job 16, 2026-11-21T10:00:00.010+00:00, 12 ms',
         '> POST https://example.com',
         '> X-A: 1',
         '>',
@@ -321,6 +329,14 @@ describe('job', () => {
         '< (cut)',
         '',
       ].join('\n'),
+    )
+  })
+
+  test('says where the calls of a later attempt are', async () => {
+    const chain = job.chain.map((one) => ({ ...one, started_at: '2026-11-21T10:00:00.000+00:00' }))
+    answer = { status: 200, body: JSON.stringify({ ...job, chain }) }
+    expect((await run(['job', '16'])).out).toMatch(
+      /^last call of job 16, .* \(attempt 2: punctual job 17\)$/m,
     )
   })
 

@@ -15,6 +15,8 @@ import { quietLogger } from '../../support/quiet.ts'
 import { createMemoryKind } from './memory-kind.ts'
 import { QUEUE_DEFAULTS, QUEUE_INDEXES } from './queue-world.ts'
 
+const NO_COUNTS = { pending: 0, delayed: 0, processing: 0, dead: 0 }
+
 function setUp(...pushed: readonly QueuePlace[]) {
   const clock = createFakeClock()
   const kind = createMemoryKind<HttpQueue>({
@@ -24,7 +26,14 @@ function setUp(...pushed: readonly QueuePlace[]) {
   })
   const events: ResourceEvent[] = []
   const told: string[] = []
-  const state = { pushed, isMore: false, isAway: false, faults: [] as ResourceApiFault[], creates: 0 }
+  const state = {
+    pushed,
+    isMore: false,
+    isAway: false,
+    faults: [] as ResourceApiFault[],
+    creates: 0,
+    deleted: [] as string[],
+  }
   const importer = createPushedQueues({
     view: kind.view,
     writer: {
@@ -41,6 +50,12 @@ function setUp(...pushed: readonly QueuePlace[]) {
         if (state.isAway) throw new StoreUnavailableError('away')
         return { queues: state.pushed, isMore: state.isMore }
       },
+      count: async (places) =>
+        places.map(({ team, name }) =>
+          state.deleted.includes(name)
+            ? null
+            : { team, name, queueId: 1, counts: NO_COUNTS, oldestReadyMs: null },
+        ),
     },
     isWatched: (namespace) => namespace !== 'unwatched',
     onWaiting: (namespace) => void told.push(namespace),
@@ -65,6 +80,13 @@ it('makes one resource for each, whose name follows from the queue', async () =>
     metadata: { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } },
     spec: { queueName: 'Emails' },
   })
+  expect(state.creates).toBe(1)
+})
+
+it('makes none for a queue that was deleted while others had their turn', async () => {
+  const { round, state } = setUp(EMAILS, { team: 'shop', name: 'Reports' })
+  state.deleted.push('Emails')
+  await round()
   expect(state.creates).toBe(1)
 })
 

@@ -30,6 +30,7 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
     },
   }
   const removed: string[] = []
+  let meanwhile = (): void => undefined
   const faults: ResourceApiError[] = []
   const guarded =
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
@@ -46,6 +47,7 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
       },
       remove: async (_team, name) => {
         removed.push(name)
+        meanwhile()
         return 'removed'
       },
     },
@@ -67,7 +69,8 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
     const { queue } = inEngine
     if (queue !== null) inEngine.queue = { ...queue, settings: { ...queue.settings, ...change } }
   }
-  return { clock, kind, editor, inEngine, removed, faults, putInForce }
+  const onRemoval = (run: () => void): void => void (meanwhile = run)
+  return { clock, kind, editor, inEngine, removed, faults, putInForce, onRemoval }
 }
 
 describe('an edit', () => {
@@ -172,5 +175,34 @@ describe('a removal', () => {
     expect(await editor.remove('shop', 7)).toBe('removed')
     expect(removed).toEqual(['Emails'])
     expect(await editor.remove('shop', 8)).toBe('not_found')
+  })
+
+  it('asks the API server itself before it takes the word of a copy that is behind', async () => {
+    const { kind, editor, inEngine, removed, clock } = setUp({ isBehind: true })
+    kind.put('shop/emails', { queueName: 'Emails' })
+    kind.put('shop/other', { queueName: 'Other' })
+    const removal = editor.remove('shop', 7)
+    await clock.advance(100)
+    inEngine.queue = null
+    await clock.advance(100)
+    expect(await removal).toBe('removed')
+    expect(kind.writes).toEqual(['remove shop/emails'])
+    expect(removed).toEqual([])
+  })
+
+  it('takes the resource too that was made while the queue went', async () => {
+    const { kind, editor, removed, onRemoval } = setUp()
+    onRemoval(() => kind.put(PUSHED_NAME, { queueName: 'Emails' }))
+    expect(await editor.remove('shop', 7)).toBe('removed')
+    expect(removed).toEqual(['Emails'])
+    expect(kind.get(PUSHED_NAME)).toBeUndefined()
+  })
+
+  it('in a namespace that is not watched asks nobody', async () => {
+    const { kind, editor, removed } = setUp({ watched: [], isBehind: true })
+    kind.put('shop/emails', { queueName: 'Emails' })
+    expect(await editor.remove('shop', 7)).toBe('removed')
+    expect(removed).toEqual(['Emails'])
+    expect(kind.writes).toEqual([])
   })
 })

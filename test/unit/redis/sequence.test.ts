@@ -24,6 +24,15 @@ test('numbers are given once, whoever asks at the same time, and never 0', async
   expect(Math.min(...numbers)).toBe(1)
 })
 
+test('numbers taken together go on over the end of a block, and are given to nobody else', async () => {
+  const sequence = createSequence(engineOfBlocks(), createShardKeys(0))
+  const takes = [sequence.take(0, 0), sequence.take(ID_BLOCK * 2, 0), sequence.take(ID_BLOCK * 2, 0)]
+  const [none, ...taken] = await Promise.all(takes)
+  expect(none).toEqual([])
+  expect(taken.map((numbers) => numbers.length)).toEqual([ID_BLOCK * 2, ID_BLOCK * 2])
+  expect(new Set(taken.flat()).size).toBe(ID_BLOCK * 4)
+})
+
 test('a dropped block gives no number any more', async () => {
   const sequence = createSequence(engineOfBlocks(), createShardKeys(0))
   const first = await sequence.next(0)

@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'vitest'
+import type { CronSettings } from '../../../src/domain/cron.ts'
+import { createCronTicker } from '../../../src/executor/cron-ticker.ts'
+import type { CronSource, DecidedCron, DueCron } from '../../../src/ports/cron-source.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
+import { cronSettings } from '../../support/cron-settings.ts'
+import { createFakeClock, FAKE_EPOCH_MS, quiescence } from '../../support/fake-clock.ts'
+import { quietLogger } from '../../support/quiet.ts'
+import { REDIS_AWAY } from './executor-fixture.ts'
+
+const MINUTE_MS = 60_000
+const FIRST_TICK_MS = FAKE_EPOCH_MS + MINUTE_MS
+const PAGE_MAX = 200
+
+interface Decided {
+  readonly cronId: number
+  readonly atMs: number
+  readonly run: readonly number[]
+  readonly missed: number
+}
+
+/** A shard whose decisions count once, and only while they are still right. */
+function createFakeShard(nowMs: () => number) {
+  const crons = new Map<number, DueCron>()
+  const told: Decided[] = []
+  let outdated = 0
+  let dueReads = 0
+  let fault: Error | null = null
+  let gate = Promise.resolve()
+  const dueOf = ({ expectedMs, spreadMs }: DueCron) => expectedMs + spreadMs
+  const listed = () => [...crons.values()].toSorted((a, b) => dueOf(a) - dueOf(b))
+  function decide({ cron, run, missed, nextMs }: DecidedCron): number {
+    const now = crons.get(cron.cronId)
+    if (now?.version !== cron.version || now.expectedMs !== cron.expectedMs) {
+      outdated += 1
+      return 1
+    }
+    for (const tick of run) expect(tick + cron.spreadMs).toBeLessThanOrEqual(nowMs())
+    told.push({ cronId: cron.cronId, atMs: nowMs(), run, missed: missed?.count ?? 0 })
+    if (nextMs === null) crons.delete(cron.cronId)
+    else crons.set(cron.cronId, { ...now, expectedMs: nextMs })
+    return 0
+  }
+  const source: CronSource = {
+    shard: 0,
+    redisNowMs: nowMs,
+    nextDueMs: async () => listed().map(dueOf)[0] ?? null,
+    due: async (skip) => {
+      dueReads += 1
+      return listed()
+        .filter((cron) => dueOf(cron) <= nowMs())
+        .slice(skip, skip + PAGE_MAX)
+    },
+    upcoming: async (afterMs, untilMs, limit) =>
+      listed()
+        .filter((cron) => dueOf(cron) > afterMs && dueOf(cron) <= untilMs)
+        .slice(0, limit),
+    prepare: async (decided) => [
+      {
+        crons: decided.length,
+        send: async () => {
+          await gate
+          if (fault !== null) throw fault
+          const before = outdated
+          for (const each of decided) decide(each)
+          return { started: decided.length - (outdated - before), outdated: outdated - before }
+        },
+      },
+    ],
+  }
+  return {
+    source,
+    told,
+    set: (cronId: number, change: Partial<CronSettings> = {}, expectedMs = FIRST_TICK_MS, spreadMs = 0) => {
+      const version = (crons.get(cronId)?.version ?? 0) + 1
+      const settings = cronSettings(change)
+      crons.set(cronId, { cronId, team: 'a', version, settings, expectedMs, spreadMs, running: null })
+    },
+    remove: (cronId: number) => crons.delete(cronId),
+    fail: (error: Error | null) => (fault = error),
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gate = promise
+      return resolve
+    },
+    get outdated() {
+      return outdated
+    },
+    get dueReads() {
+      return dueReads
+    },
+  }
+}
+
+function setUp({ random = () => 0, logger = quietLogger }: { random?: () => number; logger?: Logger } = {}) {
+  const clock = createFakeClock()
+  let aheadMs = 0
+  const shard = createFakeShard(() => clock.wallMs() + aheadMs)
+  let runnable = 0
+  const newTicker = () =>
+    createCronTicker({ source: shard.source, clock, logger, random, onRunnable: () => (runnable += 1) })
+  return {
+    clock,
+    shard,
+    newTicker,
+    ticker: newTicker(),
+    /** Redis's clock jumps. */
+    jump: (ms: number) => (aheadMs += ms),
+    runnable: () => runnable,
+  }
+}
+
+describe('a tick', () => {
+  test('is decided about the moment it is due, by what was made ready before', async () => {
+    const { clock, shard, ticker, runnable } = setUp()
+    shard.set(1)
+    ticker.start()
+    await clock.advance(MINUTE_MS - 1)
+    expect(shard.told).toEqual([])
+    await clock.advance(1)
+    expect(shard.told).toEqual([{ cronId: 1, atMs: FIRST_TICK_MS, run: [FIRST_TICK_MS], missed: 0 }])
+    expect(shard.dueReads).toBe(0)
+    expect(runnable()).toBe(1)
+    await clock.advance(2 * MINUTE_MS)
+    expect(shard.told.map(({ atMs }) => atMs)).toEqual([0, 1, 2].map((n) => FIRST_TICK_MS + n * MINUTE_MS))
+  })
+
+  test('of a cron that was made when others had been made ready comes in time too', async () => {
+    const { clock, shard, ticker } = setUp()
+    shard.set(1)
+    ticker.start()
+    await clock.advance(MINUTE_MS - 1_000)
+    shard.set(2)
+    await clock.advance(1_000 + 5)
+    expect(shard.told).toEqual([
+      { cronId: 1, atMs: FIRST_TICK_MS, run: [FIRST_TICK_MS], missed: 0 },
+      { cronId: 2, atMs: FIRST_TICK_MS, run: [FIRST_TICK_MS], missed: 0 },
+    ])
+  })
+
+  test('is not decided about by what was made ready before an edit', async () => {
+    const { clock, shard, ticker } = setUp()
+    shard.set(1)
+    ticker.start()
+    await clock.advance(MINUTE_MS - 1_000)
+    shard.set(1, { url: 'http://other.test/' })
+    await clock.advance(1_000 + 5)
+    expect(shard.outdated).toBe(1)
+    expect(shard.told).toEqual([{ cronId: 1, atMs: FIRST_TICK_MS, run: [FIRST_TICK_MS], missed: 0 }])
+  })
+
+  test('of a cron that was removed meanwhile is left alone', async () => {
+    const { clock, shard, ticker } = setUp()
+    shard.set(1)
+    ticker.start()
+    await clock.advance(MINUTE_MS - 1_000)
+    shard.remove(1)
+    await clock.advance(5_000)
+    expect(shard.told).toEqual([])
+  })
+
+  test('comes after the spread of its cron, never early, and late by no more than a step’s span', async () => {
+    const { clock, shard, ticker } = setUp()
+    const spreads = Array.from({ length: 300 }, (_, i) => (i * 7_919) % 30_000)
+    spreads.forEach((spreadMs, i) => shard.set(i, { cronExpression: '0 * * * *' }, FIRST_TICK_MS, spreadMs))
+    ticker.start()
+    await clock.advance(MINUTE_MS + 30_020)
+    expect(shard.told).toHaveLength(300)
+    for (const { cronId, atMs } of shard.told) {
+      expect(atMs - FIRST_TICK_MS - (spreads[cronId] ?? 0)).toBeLessThanOrEqual(20)
+    }
+    expect(shard.outdated).toBe(0)
+  })
+
+  test('that was made ready and is found too late counts as missed', async () => {
+    const { clock, shard, ticker, jump } = setUp()
+    shard.set(1, { startingDeadlineSeconds: 10 })
+    ticker.start()
+    await clock.advance(MINUTE_MS - 1_000)
+    jump(12_000)
+    await clock.advance(300)
+    expect(shard.told).toEqual([{ cronId: 1, atMs: FIRST_TICK_MS + 11_000 + 250, run: [], missed: 1 }])
+  })
+
+  test('is decided about together with those after it when they are due by then too', async () => {
+    const { clock, shard, ticker, jump } = setUp()
+    shard.set(1)
+    ticker.start()
+    await clock.advance(MINUTE_MS - 1_000)
+    jump(3 * MINUTE_MS)
+    await clock.advance(300)
+    expect(shard.told).toMatchObject([{ run: [FIRST_TICK_MS + 2 * MINUTE_MS], missed: 2 }])
+  })
+
+  test('comes in time after the clock was put back', async () => {
+    const { clock, shard, ticker, jump } = setUp()
+    shard.set(1)
+    ticker.start()
+    await clock.advance(MINUTE_MS - 1_000)
+    jump(-10 * MINUTE_MS)
+    await clock.advance(10 * MINUTE_MS + 1_000 - 1)
+    expect(shard.told).toEqual([])
+    await clock.advance(1)
+    expect(shard.told).toEqual([{ cronId: 1, atMs: FIRST_TICK_MS, run: [FIRST_TICK_MS], missed: 0 }])
+    expect(shard.dueReads).toBe(0)
+  })
+})
+
+describe('many ticks at one instant', () => {
+  test('go in steps of 200', async () => {
+    const { clock, shard, ticker, runnable } = setUp()
+    for (let i = 0; i < 1_000; i += 1) shard.set(i)
+    ticker.start()
+    await clock.advance(MINUTE_MS)
+    expect(new Set(shard.told.map(({ cronId }) => cronId)).size).toBe(1_000)
+    expect(shard.told).toHaveLength(1_000)
+    expect(runnable()).toBe(5)
+    expect(shard.dueReads).toBe(0)
+  })
+
+  test('are begun by several executors at different places, and each is decided about once', async () => {
+    const places = [0, 0.5]
+    const { clock, shard, ticker, newTicker } = setUp({ random: () => places.shift() ?? 0 })
+    for (let i = 0; i < 1_000; i += 1) shard.set(i)
+    const other = newTicker()
+    ticker.start()
+    other.start()
+    await clock.advance(MINUTE_MS)
+    expect(shard.told).toHaveLength(1_000)
+    expect(new Set(shard.told.map(({ cronId }) => cronId)).size).toBe(1_000)
+    // Both stop at the first step that the other has done; two are under way then.
+    expect(shard.outdated).toBeLessThanOrEqual(4 * PAGE_MAX)
+  })
+
+  test('go on where a step could not be sent', async () => {
+    const { clock, shard, ticker } = setUp()
+    for (let i = 0; i < 1_000; i += 1) shard.set(i)
+    ticker.start()
+    shard.fail(REDIS_AWAY)
+    await clock.advance(MINUTE_MS + 1_000)
+    expect(shard.told).toEqual([])
+    shard.fail(null)
+    await clock.advance(1_000)
+    expect(shard.told).toHaveLength(1_000)
+  })
+})
+
+describe('crons that this version does not understand', () => {
+  test('hold up no others, and are told of once', async () => {
+    const errors: unknown[] = []
+    const logger = { ...quietLogger, error: (_: string, fields?: object) => void errors.push(fields) }
+    const { clock, shard, ticker } = setUp({ logger })
+    for (let i = 0; i < 450; i += 1) shard.set(i, { cronExpression: 'H * * * *' })
+    for (let i = 450; i < 460; i += 1) shard.set(i, {}, FIRST_TICK_MS + 1)
+    ticker.start()
+    await clock.advance(MINUTE_MS + 2_000)
+    expect(shard.told.map(({ cronId }) => cronId)).toEqual(Array.from({ length: 10 }, (_, i) => 450 + i))
+    expect(errors).toMatchObject([{ cronId: 0, reason: expect.stringContaining('cronExpression') }])
+  })
+})
+
+describe('stopping', () => {
+  test('waits for the step under way, and begins no other', async () => {
+    const { clock, shard, ticker } = setUp()
+    for (let i = 0; i < 1_000; i += 1) shard.set(i)
+    ticker.start()
+    const release = shard.hold()
+    await clock.advance(MINUTE_MS)
+    let isAtRest = false
+    const stopped = ticker.stop().then(() => (isAtRest = true))
+    await quiescence()
+    expect(isAtRest).toBe(false)
+    release()
+    await stopped
+    expect(shard.told).toHaveLength(2 * PAGE_MAX)
+  })
+})
