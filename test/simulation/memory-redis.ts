@@ -347,10 +347,11 @@ export class MemoryRedis {
       zmscore: ([key = '', ...members]: Words) => members.map((member) => scoreOf(key, member)),
       zrange: ([key = '', from = '', to = '', ...options]: Words) => rangeOf(key, from, to, ...options),
       zrangebyscore: ([key = '', from = '', to = '', , offset = '0', count = '-1']: Words) => {
-        if (from !== '-inf') throw new Error('ERR only -inf is known')
+        const above = lowerBound(from)
         const entries = this.#zset(key)?.entries() ?? []
-        const upTo = entries.filter(({ score }) => score <= Number(to)).map(({ member }) => member)
-        return upTo.slice(Number(offset), count === '-1' ? undefined : Number(offset) + Number(count))
+        const within = entries.filter(({ score }) => score > above && score <= Number(to))
+        const members = within.map(({ member }) => member)
+        return members.slice(Number(offset), count === '-1' ? undefined : Number(offset) + Number(count))
       },
       zscan: ([key = '']: Words) => ['0', rangeOf(key, '0', '-1', 'WITHSCORES')],
     }
@@ -367,6 +368,13 @@ function scriptOf(sha: string, source: string): LuaScript {
 function range(length: number, from: number, to: number): [number, number] {
   const at = (index: number) => (index < 0 ? length + index : index)
   return [Math.max(0, at(from)), Math.max(0, at(to) + 1)]
+}
+
+/** `-inf`, or `(` and the score that is left out. */
+function lowerBound(from: string): number {
+  if (from === '-inf') return -Infinity
+  if (!from.startsWith('(')) throw new Error('ERR only -inf and ( are known')
+  return Number(from.slice(1))
 }
 
 /** Only a star at the end is known. */
