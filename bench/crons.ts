@@ -3,7 +3,6 @@
  * crons come due at one instant, `node bench/crons.ts sleeping 1000000` lets them sleep.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
@@ -17,6 +16,7 @@ import { decodeFinished } from '../src/redis/job-record.ts'
 import { loadScripts } from '../src/redis/scripts.ts'
 import { createStepRunner } from '../src/redis/step-runner.ts'
 import { systemClock } from '../src/telemetry/system-clock.ts'
+import { startTarget } from './harness/nginx-target.ts'
 import { startProgram, type Program } from './harness/processes.ts'
 import { startRedisServer, type RedisServer } from './harness/redis-server.ts'
 import { sleep, waitUntil } from './harness/waiting.ts'
@@ -32,47 +32,56 @@ const [what = '', count = '10000'] = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'punctual-crons-'))
 const redis = await startRedisServer(folder)
 const engine = await openEngine(redis.url)
-const { server: target, port } = await startTarget()
+const target = await startTarget(folder)
 const executor = startExecutor(redis.url)
 try {
   await (what === 'sleeping' ? measureSleeping(Number(count)) : measureDue(Number(count)))
 } finally {
   await executor.stop()
   await redis.stop()
-  target.close()
+  await target.stop()
   rmSync(folder, { recursive: true, force: true })
 }
 process.exit()
 
+/** Two instants: at the first the executor is cold, and no queue of a cron is there yet. */
 async function measureDue(crons: number): Promise<void> {
   // They take a while to make, and none may be made after its tick.
-  const tickMs = Math.ceil((Date.now() + 5_000 + crons / 2) / MINUTE_MS) * MINUTE_MS
-  await makeCrons(crons, tickMs)
-  tell('made, ms before the tick', tickMs - Date.now())
-  await sleep(Math.max(0, tickMs - 1_000 - Date.now()))
-  const before = { redis: await redis.cpuSeconds(), executor: executor.cpuSeconds() }
-  await waitUntil('all runs have ended', async () => (await finished()).length >= crons, {
-    withinMs: DONE_WITHIN_MS,
-    everyMs: 3_000,
-  })
-  tell('Redis CPU, s', (await redis.cpuSeconds()) - before.redis)
-  tell('executor CPU, s', executor.cpuSeconds() - before.executor)
-  const first = (await finished()).map((text) => decodeFinished(text).attempts[0])
-  tell('runs', first.length)
-  report(
-    'recorded late, ms',
-    first.map((attempt) => (attempt?.createdAtMs ?? 0) - tickMs),
-  )
-  report(
-    'call begun late, ms',
-    first.map((attempt) => (attempt?.startedAtMs ?? 0) - tickMs),
-  )
+  const firstMs = firstOfTwoMinutes(Date.now() + 5_000 + crons / 2)
+  await makeCrons(crons, [firstMs, firstMs + MINUTE_MS])
+  tell('made, ms before the first tick', firstMs - Date.now())
+  for (const [round, tickMs] of [firstMs, firstMs + MINUTE_MS].entries()) {
+    await sleep(Math.max(0, tickMs - 1_000 - Date.now()))
+    const before = { redis: await redis.cpuSeconds(), executor: executor.cpuSeconds() }
+    await waitUntil('all calls have been made', async () => (await target.count()) >= crons * (round + 1), {
+      withinMs: DONE_WITHIN_MS,
+      everyMs: 1_000,
+    })
+    tell(`instant ${round + 1}: Redis CPU, s`, (await redis.cpuSeconds()) - before.redis)
+    tell(`instant ${round + 1}: executor CPU, s`, executor.cpuSeconds() - before.executor)
+  }
+  const attempts = (await finished()).map((text) => decodeFinished(text).attempts[0])
+  for (const [round, tickMs] of [firstMs, firstMs + MINUTE_MS].entries()) {
+    const late = (at: 'createdAtMs' | 'startedAtMs') =>
+      attempts
+        .filter((attempt) => attempt?.scheduledAtMs === tickMs)
+        .map((attempt) => (attempt?.[at] ?? 0) - tickMs)
+    tell(`instant ${round + 1}: runs`, late('createdAtMs').length)
+    report(`instant ${round + 1}: recorded late, ms`, late('createdAtMs'))
+    report(`instant ${round + 1}: call begun late, ms`, late('startedAtMs'))
+  }
+}
+
+/** Both in one hour. */
+function firstOfTwoMinutes(fromMs: number): number {
+  const firstMs = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS
+  return new Date(firstMs).getUTCMinutes() === 59 ? firstMs + MINUTE_MS : firstMs
 }
 
 async function measureSleeping(crons: number): Promise<void> {
   const idleBefore = await idleCpu(redis, executor)
   const bytes = await redis.dataBytes()
-  await makeCrons(crons, Date.now() + 40 * 24 * 60 * MINUTE_MS)
+  await makeCrons(crons, [Date.now() + 40 * 24 * 60 * MINUTE_MS])
   tell('MB of the data', ((await redis.dataBytes()) - bytes) / 1e6)
   const idleAfter = await idleCpu(redis, executor)
   tell('Redis CPU before and with them, %', `${idleBefore.redis.toFixed(2)} ${idleAfter.redis.toFixed(2)}`)
@@ -94,15 +103,16 @@ async function idleCpu(server: RedisServer, program: Program): Promise<{ redis: 
   }
 }
 
-/** Once a year, at this minute. */
-async function makeCrons(crons: number, atMs: number): Promise<void> {
+/** Once a year, at these minutes of one hour. */
+async function makeCrons(crons: number, timesMs: readonly number[]): Promise<void> {
   const store = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
-  const at = new Date(atMs)
-  const cronExpression = `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
+  const at = new Date(timesMs[0] ?? 0)
+  const minutes = timesMs.map((timeMs) => new Date(timeMs).getUTCMinutes())
+  const cronExpression = `${minutes.join(',')} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
   const settings = {
     ...DEFAULT_CRON_SETTINGS,
     cronExpression,
-    url: `http://127.0.0.1:${port}/reports/nightly`,
+    url: target.url,
     payload: '{"report":"nightly"}',
   }
   let made = 0
@@ -137,16 +147,6 @@ async function openEngine(url: string): Promise<Engine> {
   const metrics = new Proxy({}, { get: () => nothing }) as Engine['metrics']
   const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
   return createEngine({ runner, jobIds, logger: silent, metrics })
-}
-
-async function startTarget() {
-  const server = createServer((request, response) => {
-    request.resume()
-    response.end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return { server, port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
 }
 
 function startExecutor(url: string): Program {

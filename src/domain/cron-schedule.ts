@@ -29,7 +29,7 @@ const HORIZON_MS = 9 * 366 * DAY_MS
 const LOOKBACKS_MS = [HOUR_MS, DAY_MS, 32 * DAY_MS, 367 * DAY_MS, HORIZON_MS]
 
 export function createCronSchedule(expression: CronExpression, zone: TimeZone): CronSchedule {
-  const next = (afterMs: number): number | null => nextTick(expression, zone, afterMs)
+  const next = remembering((afterMs) => nextTick(expression, zone, afterMs))
   return {
     expression,
     zone,
@@ -55,6 +55,22 @@ export function createCronSchedule(expression: CronExpression, zone: TimeZone): 
       }
       return ticks
     },
+  }
+}
+
+/** Crons with one schedule ask for the same moments at the same time. */
+const MOMENTS_REMEMBERED_MAX = 8
+
+function remembering(next: (afterMs: number) => number | null): (afterMs: number) => number | null {
+  const remembered = new Map<number, number | null>()
+  return (afterMs) => {
+    let tick = remembered.get(afterMs)
+    if (tick === undefined) {
+      tick = next(afterMs)
+      if (remembered.size >= MOMENTS_REMEMBERED_MAX) remembered.clear()
+      remembered.set(afterMs, tick)
+    }
+    return tick
   }
 }
 

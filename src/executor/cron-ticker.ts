@@ -143,21 +143,26 @@ class LoopingCronTicker implements CronTicker {
     return [...due.slice(from), ...due.slice(0, from)]
   }
 
-  /** Ends early where others have been: what is left is still due then. */
+  /**
+   * Ends early where others have been: what is left is still due then. Nobody is told to claim before the last is sent,
+   * for claims would hold up the ticks that are as old as the first.
+   */
   async #send(steps: readonly ReadyStep[]): Promise<void> {
-    const { source, onRunnable } = this.#options
+    const { source } = this.#options
     const left = steps.values()
+    let sent = 0
     let isContended = false
     const sendNext = async (): Promise<void> => {
       for (const { ticks, untilMs } of left) {
         if (isContended || this.#isStopped) return
         if (source.redisNowMs() >= untilMs) continue
         const { started, outdated } = await ticks.send()
-        if (started > 0) onRunnable()
+        sent += started
         isContended ||= outdated * 2 > ticks.crons
       }
     }
     const ends = await Promise.allSettled(Array.from({ length: STEPS_AT_ONCE }, sendNext))
+    if (sent > 0) this.#tellRunnable()
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 
@@ -179,7 +184,7 @@ class LoopingCronTicker implements CronTicker {
 
   /** One page of what is due and was not made ready. */
   async #tickDue(): Promise<number> {
-    const { source, onRunnable } = this.#options
+    const { source } = this.#options
     const due = await source.due(this.#skip)
     if (due.length === 0) {
       const wasSkipping = this.#skip > 0
@@ -199,11 +204,17 @@ class LoopingCronTicker implements CronTicker {
       sum.started += started
       sum.outdated += outdated
     }
-    if (sum.started > 0) onRunnable()
+    if (sum.started > 0) this.#tellRunnable()
     // Others were quicker with these: the next page is drawn somewhere else.
     const isContended = sum.outdated * 2 > due.length
     this.#skip = isContended ? Math.floor(this.#options.random() * SKIPPED_MAX) : 0
     return sum.started === 0 && !isContended ? EARLY_WAIT_MS : 0
+  }
+
+  #tellRunnable(): void {
+    const { source, onRunnable } = this.#options
+    onRunnable()
+    source.hint()
   }
 
   #decide(cron: DueCron, nowMs: number): DecidedCron[] {

@@ -54,5 +54,7 @@ export interface CronSource {
   upcoming(afterMs: number, untilMs: number, limit: number): Promise<DueCron[]>
   /** Writes decisions down, in as many steps as their bytes and number ask for. Until they are sent nothing is done. */
   prepare(decided: readonly DecidedCron[]): Promise<PreparedTicks[]>
+  /** Tells other executors that there is something to claim. Lossy. */
+  hint(): void
   redisNowMs(): number
 }

@@ -39,6 +39,7 @@ export function createCronSource(
     due: (skip) => readDue(engine, keys, skip),
     upcoming: (afterMs, untilMs, limit) => readUpcoming(engine, keys, { afterMs, untilMs, limit }),
     prepare: (decided) => prepare(sender, decided),
+    hint: () => hintWake(engine, shard),
     redisNowMs: () => engine.runner.redisNowMs(shard),
   }
 }
@@ -138,8 +139,7 @@ async function prepare(sender: TickSender, decided: readonly DecidedCron[]): Pro
 }
 
 async function send(sender: TickSender, step: TickStep): Promise<TickAnswer> {
-  const { woken, outcomes } = await sendTick(sender, step, RESEND_MS)
-  if (woken > 0) hintWake(sender.engine, sender.keys.shard)
+  const { outcomes } = await sendTick(sender, step, RESEND_MS)
   let started = 0
   let outdated = 0
   outcomes.forEach(({ code }, i) => {

@@ -184,10 +184,12 @@ async function wordsOf(
     const drawn: number[] = []
     for (const tickMs of entry.run) {
       const seq = await sequence.next(resendForMs)
-      drawn.push(engine.jobIds.idOf(keys.shard, seq, 1))
+      const id = engine.jobIds.idOf(keys.shard, seq, 1)
+      drawn.push(id)
       const { inline, large } = encodeRequest(requestOf(entry, tickMs))
-      const place = `${i + 1} ${blocks.of(indexPlace(seq).block)} ${seq}`
-      runs += `${place} ${tickMs} ${entry.settings.timeoutSeconds} ${large === '' ? '-' : 'l'};`
+      const { block, field } = indexPlace(seq)
+      const timeout = String(entry.settings.timeoutSeconds).padStart(3, '0')
+      runs += `${i + 1} ${blocks.of(block)} ${field} ${id} ${tickMs} ${timeout} ${large === '' ? '-' : 'l'};`
       requests.push(inline)
       if (large !== '') requests.push(large)
     }

@@ -12,8 +12,8 @@
 --       crons: for each 'id version expected next forbids ended team queue missed;' with blanks between.
 --       expected, next: tick, or '-' for none · forbids: 1 or 0 · ended: root id of a run known to have ended, or '-'
 --       team: index · queue: index, 0 = the hidden one · missed: its record, or '-'
---       runs: for each, in the order of their crons, 'cron index block index seq tick timeout mark;'
---       timeout '-' = the queue's · mark: l large follows, or '-'
+--       runs: for each, in the order of their crons, 'cron index block index field root id tick timeout mark;'
+--       timeout: three digits · mark: l large follows, or '-'
 --       request: the request part of the record; large: its tail for p:
 -- Answer 'now woken code a …' with two words a cron: d done (due of the last run or '-') · o another version or tick by
 --       now · e early · m the queue has moved · t a block is another's · r still running (root id) · n no such cron
@@ -52,7 +52,7 @@ do
   local index = #ids + 1
   crons[index] = {
     id = id, list = key(), version = version, expected = expected, next = next_tick, forbids = forbids == '1',
-    ended = ended, team = team, queue = named[tonumber(queue)], missed = missed, runs = {},
+    ended = ended, team = team, queue = named[tonumber(queue)], missed = missed,
   }
   ids[index] = id
 end
@@ -61,56 +61,49 @@ for i = 1, block_count do
   blocks[i] = key()
   block_fields[i] = { 'o' }
 end
-local all_runs = {}
-for index, block, seq, tick, timeout, mark in string.gmatch(arg(), '(%d+) (%d+) (%d+) (%d+) (%S+) (%S);') do
-  local run = { block = tonumber(block), seq = tonumber(seq), tick = tick, timeout = timeout }
-  run.request = arg()
-  run.large = mark == 'l' and arg()
-  local fields = block_fields[run.block]
-  run.field = string.format('%.0f', run.seq % 128)
-  fields[#fields + 1] = run.field
-  run.place = #fields
-  all_runs[#all_runs + 1] = run
-  local runs = crons[tonumber(index)].runs
-  runs[#runs + 1] = run
+for index, block, field, id, tick, timeout, mark in
+  string.gmatch(arg(), '(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S);')
+do
+  block = tonumber(block)
+  local fields = block_fields[block]
+  local place = #fields + 1
+  fields[place] = field
+  local run = {
+    block = block, field = field, place = place, id = id, tick = tick, timeout = timeout, request = arg(),
+    large = mark == 'l' and arg(),
+  }
+  local cron = crons[tonumber(index)]
+  if cron.runs then cron.runs[#cron.runs + 1] = run else cron.runs = { run } end
 end
-local is_taken = {}
-local found_fields = {}
+local is_taken, found_fields = {}, {}
 for block, fields in ipairs(block_fields) do
   local found = call('HMGET', blocks[block], unpack(fields))
   is_taken[block] = (found[1] or nonce) ~= nonce
   found_fields[block] = found
 end
-for _, run in ipairs(all_runs) do run.seen = found_fields[run.block][run.place] end
 
 local queues = {}
-local function open(queue, keys)
-  queue.q, queue.r, queue.b, queue.p, queue.a, queue.bucket = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
-  queue.bodies, queue.requests, queue.ready, queue.count = {}, {}, {}, 0
-  queues[#queues + 1] = queue
-end
-for _, queue in ipairs(named) do
-  open(queue, { key(), key(), key(), key(), key(), key() })
+for i, queue in ipairs(named) do
+  queue.q, queue.r, queue.b, queue.p, queue.a, queue.bucket = key(), key(), key(), key(), key(), key()
   queue.moved = call('HGET', KEYS[3], queue.field) ~= queue.id
-  local live = call('HMGET', queue.q, 'a', 'm', 's', 't')
+  local live = call('HMGET', queue.q, 'a', 'm', 's')
   queue.is_new = not live[3]
   -- A queue that exists without a limit has none, whatever new ones get.
   queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
   queue.hash = live[3] or queue.default.hash
-  queue.timeout = live[4] or queue.default.timeout
+  queues[i] = queue
 end
 -- A hidden queue has no limit and no pause, and bears its cron's id.
 local hidden = defaults[1]
 for _, cron in ipairs(crons) do
-  if not cron.queue and #cron.runs > 0 then
-    local id = string.format('%.0f', math.floor(tonumber(cron.id) / shards))
-    local queue = { field = teams[tonumber(cron.team)] .. '/', id = id, cron = cron.id, default = hidden }
-    open(queue, { key(), key(), key(), key() })
-    local hash = call('HGET', queue.q, 's')
-    queue.is_new = not hash
-    queue.hash = hash or hidden.hash
-    queue.timeout = hidden.timeout
-    cron.queue = queue
+  if not cron.queue and cron.runs then
+    local settings_key = key()
+    local hash = call('HGET', settings_key, 's')
+    cron.queue = {
+      q = settings_key, r = key(), b = key(), p = key(), id = string.format('%.0f', math.floor(tonumber(cron.id) / shards)),
+      cron = cron, default = hidden, is_new = not hash, hash = hash or hidden.hash,
+    }
+    queues[#queues + 1] = cron.queue
   end
 end
 local states = call('HMGET', KEYS[9], unpack(ids))
@@ -122,57 +115,66 @@ local function push(list, a, b)
   list[n + 1], list[n + 2] = a, b
 end
 
-local function start(queue, state, run, due)
-  local id = string.format('%.0f', run.seq * 16 * shards + shard)
-  local limit = run.timeout ~= '-' and run.timeout or queue.timeout
+-- Plans a job of the queue.
+local function start(queue, run, due, due_text)
   local lag = due ~= now and string.format('%.0f', due - now) or ''
-  push(queue.bodies, id, pad13(due) .. '10' .. (run.large and 1 or 0) .. string.format('%03d', limit) .. queue.hash
-    .. lag .. '|' .. run.request)
-  if run.large then push(queue.requests, string.format('%.0f', run.seq), run.large) end
-  queue.ready[#queue.ready + 1] = id
-  queue.count = queue.count + 1
-  index_fields[run.block] = index_fields[run.block] or {}
-  push(index_fields[run.block], run.field, queue.id)
-  state.running = id
-  return id
+  local body = due_text .. (run.large and '101' or '100') .. run.timeout .. queue.hash .. lag .. '|' .. run.request
+  if queue.ready then
+    queue.ready[#queue.ready + 1] = run.id
+    push(queue.bodies, run.id, body)
+  else
+    queue.ready, queue.bodies = { run.id }, { run.id, body }
+  end
+  if run.large then
+    queue.requests = queue.requests or {}
+    push(queue.requests, string.format('%.0f', math.floor(tonumber(run.id) / (16 * shards))), run.large)
+  end
+  local fields = index_fields[run.block]
+  if not fields then
+    fields = {}
+    index_fields[run.block] = fields
+  end
+  push(fields, run.field, queue.id)
 end
 
 local function plan(cron, text)
   if not text then return 'n', '-' end
-  local state = Cron.parse(text)
+  local head, version, active, spread, tick, running, tail = Cron.parse_tick(text)
   local by_hand = cron.expected == '-'
-  local first = cron.runs[1]
-  if by_hand and first.seen then return 'd', now_text end
-  if state.version ~= cron.version or (not by_hand and (state.tick ~= cron.expected or state.active ~= '1')) then
-    return 'o', '-'
-  end
-  for _, run in ipairs(cron.runs) do
-    if tonumber(run.tick) + state.spread > now and not by_hand then return 'e', '-' end
+  local runs = cron.runs or {}
+  local first = runs[1]
+  if by_hand and found_fields[first.block][first.place] then return 'd', now_text end
+  if version ~= cron.version or (not by_hand and (tick ~= cron.expected or active ~= '1')) then return 'o', '-' end
+  for _, run in ipairs(runs) do
+    if tonumber(run.tick) + spread > now and not by_hand then return 'e', '-' end
     if is_taken[run.block] then return 't', '-' end
   end
   if first and cron.queue.moved then return 'm', '-' end
-  if state.running == cron.ended then state.running = '' end
-  if by_hand and cron.forbids and state.running ~= '' then return 'r', state.running end
+  if running == cron.ended then running = '' end
+  if by_hand and cron.forbids and running ~= '' then return 'r', running end
 
-  cron.records = {}
-  if cron.missed ~= '-' then table.insert(cron.records, cron.missed) end
-  local last = '-'
-  for _, run in ipairs(cron.runs) do
-    if cron.forbids and state.running ~= '' then
-      table.insert(cron.records, 'k|' .. run.tick .. '|')
+  local records, last = { cron.missed ~= '-' and cron.missed or nil }, '-'
+  for _, run in ipairs(runs) do
+    if cron.forbids and running ~= '' then
+      records[#records + 1] = 'k|' .. run.tick .. '|'
     else
-      local due = by_hand and now or tonumber(run.tick) + state.spread
-      local id = start(cron.queue, state, run, due)
-      table.insert(cron.records, (by_hand and 'R|' or 'r|') .. run.tick .. '|' .. id)
-      last = pad13(due)
+      local due, due_text = now, now_text
+      if not by_hand then
+        due = tonumber(run.tick) + spread
+        due_text = spread == 0 and run.tick or pad13(due)
+      end
+      start(cron.queue, run, due, due_text)
+      running = run.id
+      records[#records + 1] = (by_hand and 'R|' or 'r|') .. run.tick .. '|' .. running
+      last = due_text
     end
   end
+  cron.records = records
   if not by_hand then
-    state.tick = cron.next == '-' and '' or cron.next
-    local due = Cron.due(state)
-    if due then push(due_next, due, cron.id) else table.insert(gone, cron.id) end
+    tick = cron.next == '-' and '' or cron.next
+    if tick == '' then table.insert(gone, cron.id) else push(due_next, tonumber(tick) + spread, cron.id) end
   end
-  push(changed, cron.id, Cron.format(state))
+  push(changed, cron.id, head .. tick .. '|' .. running .. tail)
   return 'd', last
 end
 
@@ -182,12 +184,13 @@ for i, cron in ipairs(crons) do push(answer, plan(cron, states[i])) end
 -- Writes that cannot fail: records, places, ring, as enqueue does.
 local uses, known_settings = {}, {}
 for _, queue in ipairs(queues) do
-  if queue.count > 0 then
-    uses[queue.hash] = (uses[queue.hash] or 0) + queue.count
+  if queue.ready then
+    uses[queue.hash] = (uses[queue.hash] or 0) + #queue.ready
     if queue.is_new then
-      local default = queue.default
-      local fields = { 'n', queue.field, 's', default.hash, 't', default.timeout, 'a', default.active }
-      if queue.cron then push(fields, 'o', queue.cron) else note_pushed(KEYS[7], queue.bucket, queue.id) end
+      local default, cron = queue.default, queue.cron
+      local field = cron and teams[tonumber(cron.team)] .. '/' or queue.field
+      local fields = { 'n', field, 's', default.hash, 't', default.timeout, 'a', default.active }
+      if cron then push(fields, 'o', cron.id) else note_pushed(KEYS[7], queue.bucket, queue.id) end
       if default.max ~= '' then push(fields, 'm', default.max) end
       if default.strict == '1' then push(fields, 'k', '1') end
       call('HSET', queue.q, unpack(fields))
@@ -197,22 +200,24 @@ for _, queue in ipairs(queues) do
       end
       uses[queue.hash] = uses[queue.hash] + 1
     end
-    if #queue.requests > 0 then call('HSET', queue.p, unpack(queue.requests)) end
+    if queue.requests then call('HSET', queue.p, unpack(queue.requests)) end
     call('HSET', queue.b, unpack(queue.bodies))
   end
 end
 for hash, count in pairs(uses) do call('HINCRBY', KEYS[6], hash, count) end
+local entering = {}
 for _, queue in ipairs(queues) do
-  local added = #queue.ready
+  local added = queue.ready and #queue.ready
   -- A list that was not empty says that the queue is in the ring already, if it may be.
-  if added > 0 and call('RPUSH', queue.r, unpack(queue.ready)) == added then
+  if added and call('RPUSH', queue.r, unpack(queue.ready)) == added then
     if queue.cron then
-      answer[2] = answer[2] + enter_ring(KEYS[4], queue.id)
+      push(entering, entry_of(KEYS[4]), queue.id)
     else
       answer[2] = answer[2] + wake(KEYS[4], queue.id, queue.live, queue.r, queue.a)
     end
   end
 end
+if #entering > 0 then answer[2] = answer[2] + call('ZADD', KEYS[4], 'NX', unpack(entering)) end
 for block, fields in pairs(index_fields) do call('HSET', blocks[block], 'o', nonce, unpack(fields)) end
 for _, cron in ipairs(crons) do
   if cron.records and #cron.records > 0 and call('LPUSH', cron.list, unpack(cron.records)) > records_max then

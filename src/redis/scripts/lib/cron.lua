@@ -17,6 +17,14 @@ function Cron.parse(text)
   }
 end
 
+-- What a tick looks at, without a table: what stands before the tick, version, active, spread, tick, running, and what
+-- stands after.
+function Cron.parse_tick(text)
+  local head, version, active, spread, tick, running, tail =
+    string.match(text, '^((%d+)|......|(%w)|(%d+)|%d+|)(%d*)|(%d*)(|.*)$')
+  return head, version, active, tonumber(spread), tick, running, tail
+end
+
 function Cron.format(cron)
   return cron.version .. '|' .. cron.schedule .. '|' .. cron.active .. '|' .. string.format('%.0f', cron.spread) .. '|'
     .. cron.bytes .. '|' .. cron.tick .. '|' .. cron.running .. '|' .. string.format('%.0f', cron.failures) .. '|'

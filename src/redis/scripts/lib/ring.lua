@@ -1,13 +1,17 @@
--- Shared by the steps that make queues runnable. Declares `enter_ring` and `wake`.
+-- Shared by the steps that make queues runnable. Declares `entry_of`, `enter_ring` and `wake`.
 
 -- A queue enters the ring just behind its head: at the head's own score it would starve the others at limit 1.
 local ring_entry
-local function enter_ring(ring, q)
+local function entry_of(ring)
   if not ring_entry then
     local head = call('ZRANGE', ring, 0, 0, 'WITHSCORES')
     ring_entry = head[2] and (tonumber(head[2]) + 1) or 0
   end
-  return call('ZADD', ring, 'NX', ring_entry, q)
+  return ring_entry
+end
+
+local function enter_ring(ring, q)
+  return call('ZADD', ring, 'NX', entry_of(ring), q)
 end
 
 -- Puts the queue into the ring if it is active, has ready jobs and a free slot. `live` = HMGET q: a m.
