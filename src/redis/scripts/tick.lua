@@ -142,8 +142,11 @@ local function plan(cron, text)
   local state = Cron.parse(text)
   local by_hand = cron.expected == '-'
   local first = cron.runs[1]
-  if by_hand and first.seen then return 'd', now_text end
-  if state.version ~= cron.version or (not by_hand and (state.tick ~= cron.expected or state.active ~= '1')) then
+  if by_hand and first.seen and not is_taken[first.block] then return 'd', now_text end
+  -- What is noted where it leaves may not go along.
+  local is_retired = state.active == 'r' or state.active == 'p'
+  if state.version ~= cron.version or is_retired
+    or (not by_hand and (state.tick ~= cron.expected or state.active ~= '1')) then
     return 'o', '-'
   end
   for _, run in ipairs(cron.runs) do
