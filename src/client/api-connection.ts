@@ -7,6 +7,7 @@ export interface ApiConnection {
   /** The text of a 2xx answer; anything else is thrown as a failure with one line. */
   get(path: string): Promise<string>
   post(path: string, body: string, headers?: Readonly<Record<string, string>>): Promise<string>
+  patch(path: string, body: string): Promise<string>
   /** '' when there is nothing to say. */
   delete(path: string): Promise<string>
 }
@@ -25,22 +26,24 @@ export function connectApi(server: string, token: string | undefined): ApiConnec
   const call = async (path: string, init: RequestInit): Promise<string> => {
     const answer = await exchange(server, path, token, init)
     if (answer.status >= 200 && answer.status < 300) return answer.text
-    throw clientFailure(explain(server, answer.status, answer.text))
+    throw clientFailure(explain(server, path, answer))
   }
   return {
     get: (path) => call(path, { method: 'GET' }),
     post: (path, body, headers) =>
       call(path, { method: 'POST', body, headers: { ...headers, 'content-type': 'application/json' } }),
+    patch: (path, body) =>
+      call(path, { method: 'PATCH', body, headers: { 'content-type': 'application/json' } }),
     delete: (path) => call(path, { method: 'DELETE' }),
   }
 }
 
-async function exchange(
-  server: string,
-  path: string,
-  token: string,
-  init: RequestInit,
-): Promise<{ status: number; text: string }> {
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+async function exchange(server: string, path: string, token: string, init: RequestInit): Promise<Answer> {
   const headers = new Headers(init.headers)
   try {
     headers.set('authorization', `Bearer ${token}`)
@@ -66,12 +69,13 @@ function reasonOf(fault: unknown): string {
   return 'code' in cause && cause.code === 'ECONNREFUSED' ? 'connection refused' : cause.message
 }
 
-function explain(server: string, status: number, text: string): string {
+function explain(server: string, path: string, { status, text }: Answer): string {
   const body = parse(text)
   if (isValidationError(body)) return Object.values(body.errors).flat().join(' ')
   if (isErrorBody(body)) {
     if (status === 401) return `${body.error} (--token, PUNCTUAL_TOKEN)`
-    return status === 404 ? `${body.error}: the team of this token has no such job` : body.error
+    const what = path.startsWith('/api/crons') ? 'cron' : 'job'
+    return status === 404 ? `${body.error}: the team of this token has no such ${what}` : body.error
   }
   return `${server} answered ${status}, which is no answer of Punctual (--server, PUNCTUAL_SERVER)`
 }

@@ -8,8 +8,16 @@ import type {
   StartedRun,
 } from '../contract/generated/wire.ts'
 import type { ApiConnection } from './api-connection.ts'
+import {
+  type CreateFlags,
+  describedAsEdit,
+  describedAsNew,
+  type EditFlags,
+  writeCronEdit,
+  writeNewCron,
+} from './cron-body.ts'
 import { cronPage, cronTable, previewText, runTable } from './cron-text.ts'
-import { pairs, readSource, wholeNumber } from './push-body.ts'
+import { wholeNumber } from './push-body.ts'
 import {
   type ConnectionFlags,
   connected,
@@ -24,18 +32,6 @@ export interface CronCommandParts {
   readonly run: (flags: ConnectionFlags, act: (api: ApiConnection) => Promise<void>) => Promise<void>
   readonly say: (text: string) => void
   readonly stdin: AsyncIterable<Uint8Array | string>
-}
-
-interface CreateFlags extends OutputFlags {
-  readonly zone?: string
-  readonly method?: string
-  readonly header: readonly string[]
-  readonly payload?: string
-  readonly queue?: string
-  readonly timeout?: string
-  readonly callbackUrl?: string
-  readonly forbid?: true
-  readonly paused?: true
 }
 
 interface PreviewFlags extends OutputFlags {
@@ -79,22 +75,20 @@ function registerReading(crons: Command, { run, say }: CronCommandParts): void {
 }
 
 function registerMaking(crons: Command, { run, say, stdin }: CronCommandParts): void {
-  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
-  connected(crons.command('create <name> <expression> <url>'), 'text')
+  describedAsNew(connected(crons.command('create <name> <expression> <url>'), 'text'))
     .description('make a cron; the expression has five fields, such as "0 9 * * MON-FRI"')
-    .option('--zone <zone>', 'time zone of the expression, such as Europe/Berlin (default: UTC)')
-    .option('--method <method>', 'GET, POST, PUT, PATCH or DELETE (default: POST)')
-    .option('--header <name:value>', 'a request header; may be given again', collect, [])
-    .option('--payload <text>', 'body to send as it is; @file reads a file, - standard input')
-    .option('--queue <name>', 'run through this queue, with its retries')
-    .option('--timeout <seconds>', 'for the whole call (default: 30)')
-    .option('--callback-url <url>', 'where to report the end of each run')
-    .option('--forbid', 'skip a tick while a run has not ended')
-    .option('--paused', 'begin without ticks')
     .action((name: string, expression: string, url: string, flags: CreateFlags) =>
       run(flags, async (api) => {
-        const text = await api.post('/api/crons', await createBody({ name, expression, url }, flags, stdin))
+        const text = await api.post('/api/crons', await writeNewCron({ name, expression, url }, flags, stdin))
         say(shown(flags, text, () => createdLine(JSON.parse(text) as CreatedCron)))
+      }),
+    )
+  describedAsEdit(connected(crons.command('edit <id>'), 'text'))
+    .description('change what is said of a cron, and leave the rest')
+    .action((id: string, flags: EditFlags) =>
+      run(flags, async (api) => {
+        const text = await api.patch(pathOf(id), await writeCronEdit(flags, stdin))
+        say(shown(flags, text, () => cronPage(JSON.parse(text) as Cron)))
       }),
     )
   connected(crons.command('preview <expression>'), 'text')
@@ -145,28 +139,6 @@ function registerActing(crons: Command, { run, say }: CronCommandParts): void {
         say(flags.output === 'json' ? '' : `cron ${id} is gone\n`)
       }),
     )
-}
-
-async function createBody(
-  { name, expression, url }: { readonly name: string; readonly expression: string; readonly url: string },
-  flags: CreateFlags,
-  stdin: AsyncIterable<Uint8Array | string>,
-): Promise<string> {
-  const { zone, method, header, payload, queue, timeout, callbackUrl } = flags
-  return JSON.stringify({
-    name,
-    url,
-    cron_expression: expression,
-    ...(method !== undefined && { method: method.toUpperCase() }),
-    ...(header.length > 0 && { headers: pairs('--header', header, ':') }),
-    ...(payload !== undefined && { payload: await readSource(payload, stdin) }),
-    ...(callbackUrl !== undefined && { callback_url: callbackUrl }),
-    ...(timeout !== undefined && { timeout_seconds: wholeNumber('--timeout', timeout) }),
-    ...(flags.paused === true && { is_active: false }),
-    ...(zone !== undefined && { time_zone: zone }),
-    ...(flags.forbid === true && { concurrency_policy: 'forbid' }),
-    ...(queue !== undefined && { queue }),
-  })
 }
 
 function createdLine({ id, next_run_at: next }: CreatedCron): string {

@@ -3,7 +3,7 @@ import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
 import { decodeState } from './cron-record.ts'
 
-const STATE = /^\d+\|[\w-]{6}\|[01r]\|\d+\|\d+\|\d*\|\d*\|\d+\|\d*$/
+const STATE = /^\d+\|[\w-]{6}\|[01rp]\|\d+\|\d+\|\d*\|\d*\|\d+\|\d*$/
 const RECORD = /^([rRsSfF]\|\d+\|\d+|k\|\d+\||m\|\d+\|\d+)$/
 
 /** Looks at the crons that have their home in a shard, and at those that live there. */

@@ -21,24 +21,59 @@ export async function placesOf(engine: Engine, cronId: number): Promise<ShardKey
   return noted.split(',').map((shard) => shardKeys(engine, Number(shard)))
 }
 
+/** As `placesOf` reads it; '' = at home. */
+export function placesText(home: ShardKeys, places: readonly ShardKeys[]): string {
+  const isHome = places.length === 1 && places[0] === home
+  return isHome ? '' : places.map(({ shard }) => shard).join(',')
+}
+
+/** A cron that moves while it is looked for may be missed once, at the old place and at the new one. */
+const LOOKS_MAX = 2
+
+/** Reads at the places where a cron may be found, until the first that has it. */
+export async function readAtPlace<T>(
+  engine: Engine,
+  cronId: number,
+  read: (keys: ShardKeys, id: string) => Promise<T | null>,
+): Promise<T | null> {
+  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+    for (const keys of await placesOf(engine, cronId)) {
+      const found = await read(keys, String(cronId))
+      if (found !== null) return found
+    }
+  }
+  return null
+}
+
 export async function cronIdOf(engine: Engine, { team, name }: CronPlace): Promise<number | null> {
   const home = homeOf(engine, team, name)
   const id = await engine.runner.read((redis) => redis.hget(home.kn, nameField(team, name)))
   return id === null ? null : Number(id)
 }
 
-/** null when there is none, or it is not made yet. */
-export async function readCron(engine: Engine, cronId: number): Promise<Cron | null> {
-  for (const keys of await placesOf(engine, cronId)) {
-    const id = String(cronId)
+/** A cron, and where and how it is. */
+export interface FoundCron {
+  readonly keys: ShardKeys
+  readonly cron: Cron
+  readonly state: CronStateRecord
+}
+
+/** null when there is none, or it is not made yet. What it says is of this version or a later one. */
+export function findCron(engine: Engine, cronId: number): Promise<FoundCron | null> {
+  return readAtPlace(engine, cronId, async (keys, id) => {
+    // In this order, so that no settings pass for those of a version that came after them.
     const [text, definition, last] = await engine.runner.read((redis) =>
       Promise.all([redis.hget(keys.ks, id), redis.hget(keys.kd, id), redis.lindex(keys.kr(id), 0)]),
     )
-    if (text === null || definition === null) continue
+    if (text === null || definition === null) return null
     const state = decodeState(text)
-    return { ...decodeDefinition(definition, state.isActive), ...stateOf(cronId, state, last) }
-  }
-  return null
+    const cron = { ...decodeDefinition(definition, state.isActive), ...stateOf(cronId, state, last) }
+    return { keys, cron, state }
+  })
+}
+
+export async function readCron(engine: Engine, cronId: number): Promise<Cron | null> {
+  return (await findCron(engine, cronId))?.cron ?? null
 }
 
 export function stateOf(cronId: number, state: CronStateRecord, last: string | null): CronState {

@@ -154,8 +154,8 @@ export function decodeState(text: string): CronStateRecord {
   const numberOf = (part: string) => (part === '' ? null : Number(part))
   return {
     version: Number(version),
-    // One that is about to move is active, and will be where it goes.
-    isActive: active !== '0',
+    // One that is about to move is as active as it will be where it goes.
+    isActive: active === '1' || active === 'r',
     spreadMs: Number(spread),
     bytes: Number(bytes),
     tickMs: numberOf(tick),

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import { CRON_RECORDS_MAX, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { Cron, CronRun, CronRunEnd, CronStore } from '../ports/cron-store.ts'
-import { cronIdOf, hasEnded, placesOf, readCron } from './cron-reader.ts'
+import { cronIdOf, findCron, hasEnded, readAtPlace, readCron } from './cron-reader.ts'
 import { decodeRun, decodeState } from './cron-record.ts'
 import { createCronWriter } from './cron-writer.ts'
 import { hintWake, type Engine } from './engine.ts'
@@ -138,13 +138,10 @@ async function runNow(
   cronId: number,
 ): Promise<CronRunEnd> {
   for (let tries = 0; tries < RUN_TRIES_MAX; tries += 1) {
-    const cron = await ofTeam(engine, team, cronId)
-    if (cron === null) return { status: 'not_found' }
-    const [keys] = await placesOf(engine, cronId)
-    const text =
-      keys === undefined ? null : await engine.runner.read((redis) => redis.hget(keys.ks, String(cronId)))
-    if (keys === undefined || text === null) continue
-    const { version, running } = decodeState(text)
+    const found = await findCron(engine, cronId)
+    if (found === null || found.cron.team !== team) return { status: 'not_found' }
+    const { keys, cron } = found
+    const { version, running } = found.state
     const endedRun = running !== null && (await hasEnded(engine, running)) ? running : null
     const askedMs = engine.runner.redisNowMs(keys.shard)
     const { settings } = cron
@@ -170,20 +167,19 @@ async function listRuns(
   limit: number,
   from: { readonly left: number } | null,
 ): Promise<{ runs: CronRun[]; nextCursor: string | null }> {
-  const id = String(cronId)
-  for (const keys of await placesOf(engine, cronId)) {
+  const found = await readAtPlace(engine, cronId, async (keys, id) => {
     const [text, records] = await engine.runner.read((redis) =>
       Promise.all([redis.hget(keys.ks, id), redis.lrange(keys.kr(id), 0, CRON_RECORDS_MAX - 1)]),
     )
-    if (text === null) continue
-    const { spreadMs } = decodeState(text)
-    const start = from === null ? 0 : Math.max(0, records.length - from.left)
-    const page = records.slice(start, start + limit)
-    const left = records.length - start - page.length
-    return {
-      runs: page.map((record) => decodeRun(record, spreadMs)),
-      nextCursor: left <= 0 ? null : Buffer.from(JSON.stringify([left])).toString('base64url'),
-    }
+    return text === null ? null : { records, spreadMs: decodeState(text).spreadMs }
+  })
+  if (found === null) return { runs: [], nextCursor: null }
+  const { records, spreadMs } = found
+  const start = from === null ? 0 : Math.max(0, records.length - from.left)
+  const page = records.slice(start, start + limit)
+  const left = records.length - start - page.length
+  return {
+    runs: page.map((record) => decodeRun(record, spreadMs)),
+    nextCursor: left <= 0 ? null : Buffer.from(JSON.stringify([left])).toString('base64url'),
   }
-  return { runs: [], nextCursor: null }
 }

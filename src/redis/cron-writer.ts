@@ -1,13 +1,13 @@
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { cronScheduleOf, spreadOf, type CronSettings } from '../domain/cron.ts'
 import { CRON_RECORDS_MAX, CRONS_PER_SHARD_MAX, LEASE_MS, STORE_DEADLINE_MS } from '../domain/limits.ts'
-import { cronIdOf, homeOf, homeOfId, placesOf } from './cron-reader.ts'
-import { encodeDefinition, scheduleHash } from './cron-record.ts'
+import { cronIdOf, homeOf, homeOfId, placesOf, placesText } from './cron-reader.ts'
+import { decodeState, encodeDefinition, scheduleHash } from './cron-record.ts'
 import { shardOfQueue, type Engine } from './engine.ts'
 import { nameField, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
 
-/** A cron removed and made again meanwhile, or a clock read wrong, is tried again this often. */
+/** A cron that others move or remove meanwhile, or a clock read wrong, is tried again this often. */
 const APPLY_TRIES_MAX = 4
 
 export interface AppliedCron {
@@ -40,7 +40,7 @@ export function createCronWriter(engine: Engine, term: number | null): CronWrite
         const end = await place(engine, term, { cronId, home, team, name, settings })
         if (end !== 'moved') return end
       }
-      throw new StoreUnavailableError('the cron is being removed and made again')
+      throw new StoreUnavailableError('others move or remove the cron again and again')
     },
     remove: (team, name) => remove(engine, term, team, name),
   }
@@ -63,7 +63,10 @@ async function reserve(
   const former = isOurs ? String(Math.floor(formerId / shards)) : ''
   const reply = await engine.runner.run(
     'reserve_cron',
-    [home.kn, home.qseq, home.term, home.queue(former === '' ? SYSTEM_QUEUE : former).q],
+    [
+      ...[home.kn, home.qseq, home.term, home.queue(former === '' ? SYSTEM_QUEUE : former).q],
+      ...[home.ki, home.ks],
+    ],
     [
       ...[nameField(team, name), highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, term ?? ''],
       ...[shards, home.shard, former],
@@ -86,8 +89,9 @@ interface PlacedCron {
 }
 
 /**
- * Puts the cron into the shard where it belongs. One that lives elsewhere is retired there first, and is not forgotten
- * there before the new place has it; a crash in between is mended by the next apply.
+ * Puts the cron into the shard where it belongs. One that lives elsewhere is noted in both places and retired where it
+ * was, and is not forgotten there before the new place has it: a crash in between is mended by the next apply. The note
+ * is compared before each change: whoever moves or removes the cron at the same time makes this one look anew.
  */
 async function place(
   engine: Engine,
@@ -96,37 +100,41 @@ async function place(
 ): Promise<AppliedCron | Superseded | 'moved'> {
   const { cronId, home, team, settings } = cron
   const target = settings.queue === null ? home : shardOfQueue(engine, team, settings.queue)
-  const former = (await placesOf(engine, cronId)).filter((keys) => keys !== target)
-  // A new cron is not yet in its home; one that is to live there needs no note.
-  const isNoted = former.length > 0 || target !== home
+  const noted = await placesOf(engine, cronId)
+  const former = noted.filter((keys) => keys !== target)
+  const places = [target, ...former]
+  // Where it lived and stays there is nothing to note.
+  const began = former.length === 0 ? 'placed' : await note(engine, term, cron, { from: noted, to: places })
+  if (began !== 'placed') return began === 'superseded' ? { status: began } : 'moved'
   let brought: Brought = NOTHING_BROUGHT
   for (const keys of former) {
     const state = await retire(engine, term, keys, cronId)
-    if (state === 'superseded') return { status: 'superseded' }
-    if (state.text !== '' && state.tickMs >= brought.tickMs) brought = state
+    if (state === 'superseded') return { status: state }
+    if (state.version > brought.version) brought = state
   }
-  if (isNoted) {
-    const noted = await note(engine, term, cron, [target, ...former])
-    if (noted !== 'placed') return noted === 'moved' ? noted : { status: 'superseded' }
-  }
-  const set = await setCron(engine, term, cron, target, brought)
-  if (set === 'moved' || set.status === 'superseded' || former.length === 0) return set
+  const set = await setCron(engine, term, cron, { keys: target, places, brought })
+  // The step has looked at home, where it was sent there.
+  if (set === 'moved' || set.status === 'superseded' || (places.length === 1 && target === home)) return set
   for (const keys of former) {
     const dropped = await drop(engine, term, keys, cronId)
-    if (dropped === 'superseded') return { status: 'superseded' }
+    if (dropped === 'superseded') return { status: dropped }
   }
-  const noted = await note(engine, term, cron, [target])
-  return noted === 'placed' ? set : noted === 'moved' ? noted : { status: 'superseded' }
+  const ended = await note(engine, term, cron, { from: places, to: [target] })
+  if (ended === 'placed') return set
+  if (ended === 'superseded') return { status: ended }
+  // Removed since: nobody else knows that it is there.
+  if (ended === 'gone' && target !== home) await drop(engine, term, target, cronId)
+  return 'moved'
 }
 
 /** What a cron brings from the shard that it leaves. */
 interface Brought {
   readonly text: string
-  readonly tickMs: number
+  readonly version: number
   readonly records: readonly string[]
 }
 
-const NOTHING_BROUGHT: Brought = { text: '', tickMs: 0, records: [] }
+const NOTHING_BROUGHT: Brought = { text: '', version: 0, records: [] }
 
 async function retire(
   engine: Engine,
@@ -142,23 +150,25 @@ async function retire(
     STORE_DEADLINE_MS,
   )) as string
   if (reply === 'superseded') return reply
+  if (reply === '') return NOTHING_BROUGHT
   const records = await engine.runner.read((redis) => redis.lrange(keys.kr(id), 0, CRON_RECORDS_MAX - 1))
-  return { text: reply, tickMs: Number(reply.split('|')[5] ?? 0), records }
+  return { text: reply, version: decodeState(reply).version, records }
 }
 
-function note(
+/** `gone`: the name has another id by now. `moved`: another place is noted than `from`. */
+async function note(
   engine: Engine,
   term: number | null,
   { cronId, home, team, name }: PlacedCron,
-  places: readonly ShardKeys[],
-): Promise<unknown> {
-  const isHome = places.length === 1 && places[0] === home
-  return engine.runner.run(
+  { from, to }: { readonly from: readonly ShardKeys[]; readonly to: readonly ShardKeys[] },
+): Promise<'placed' | 'moved' | 'gone' | 'superseded'> {
+  const reply = await engine.runner.run(
     'place_cron',
     [home.kn, home.ki, home.term],
-    [nameField(team, name), cronId, term ?? '', isHome ? '' : places.map(({ shard }) => shard).join(',')],
+    [nameField(team, name), cronId, term ?? '', placesText(home, from), placesText(home, to)],
     STORE_DEADLINE_MS,
   )
+  return reply as 'placed' | 'moved' | 'gone' | 'superseded'
 }
 
 function drop(engine: Engine, term: number | null, keys: ShardKeys, cronId: number): Promise<unknown> {
@@ -175,8 +185,7 @@ async function setCron(
   engine: Engine,
   term: number | null,
   { cronId, home, team, name, settings }: PlacedCron,
-  keys: ShardKeys,
-  brought: Brought,
+  { keys, places, brought }: { keys: ShardKeys; places: readonly ShardKeys[]; brought: Brought },
 ): Promise<AppliedCron | Superseded | 'moved'> {
   const schedule = cronScheduleOf(settings)
   if ('problem' in schedule) throw new Error(`cron ${team}/${name}: ${schedule.field} ${schedule.problem}`)
@@ -192,12 +201,12 @@ async function setCron(
         schedule.next(nowMs) ?? '',
         nowMs,
       ],
-      ...[term ?? '', keys === home ? nameField(team, name) : ''],
+      ...[term ?? '', keys === home ? nameField(team, name) : '', placesText(home, places)],
       ...[brought.text, ...brought.records],
     ]
     const reply = (await engine.runner.run(
       'set_cron',
-      [keys.clk, keys.ex, keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term, keys.kn],
+      [keys.clk, keys.ex, keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term, keys.kn, keys.ki],
       args,
       STORE_DEADLINE_MS,
     )) as [status: string, now: string, next: string]
@@ -239,5 +248,6 @@ async function remove(
     STORE_DEADLINE_MS,
   )
   if (answer === 'superseded') return 'superseded'
-  return answer === 'removed' ? 'removed' : 'not_found'
+  // Not by this step: an earlier one whose answer was lost, or somebody else. It was there, and is gone.
+  return 'removed'
 }

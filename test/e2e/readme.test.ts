@@ -26,7 +26,7 @@ const cluster = openKindCluster(access)
 
 afterAll(async () => {
   await installRelease(access.kubeconfig)
-  await apiAnswers(access.apiUrl)
+  await apiAnswers(access)
   await cluster.close()
 })
 

@@ -1,6 +1,6 @@
 /** The chart of this checkout as a release, the way a person installs and uninstalls it. */
 import { fileURLToPath } from 'node:url'
-import { RELEASE_NAMESPACE, runCommand } from '../support/kind-cluster.ts'
+import { RELEASE_NAMESPACE, runCommand, type KindAccess } from '../support/kind-cluster.ts'
 import { until } from '../support/until.ts'
 
 const RELEASE = 'punctual'
@@ -36,11 +36,12 @@ async function helm(kubeconfig: string, ...given: string[]): Promise<void> {
   await runCommand('helm', [...given, ...where, ...patience], { timeoutMs: HELM_TIMEOUT_MS + 10_000 })
 }
 
-/** A ready pod stands behind the Service a moment later. */
-export async function apiAnswers(apiUrl: string): Promise<void> {
+/** A ready pod stands behind the Service a moment later, and of a first install the token is in force last. */
+export async function apiAnswers({ apiUrl, token }: Pick<KindAccess, 'apiUrl' | 'token'>): Promise<void> {
   const answers = async () => {
     try {
-      return (await fetch(`${apiUrl}/api/queues`)).status === 401
+      const headers = { authorization: `Bearer ${token}` }
+      return (await fetch(`${apiUrl}/api/queues`, { headers })).status === 200
     } catch {
       return false
     }

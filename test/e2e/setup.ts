@@ -67,7 +67,7 @@ async function firstToken(kubeconfig: string): Promise<string> {
 async function seeFirstJob(access: Omit<KindAccess, 'firstJobSeconds'>): Promise<void> {
   const cluster = openKindCluster(access)
   try {
-    await apiAnswers(access.apiUrl)
+    await apiAnswers(access)
     const { job_id: id } = await cluster.punctual.push({ queue: 'first', url: cluster.target.url('first') })
     await cluster.punctual.ended(id, FIRST_JOB_TIMEOUT_MS)
   } finally {

@@ -24,7 +24,7 @@ test('an uninstall keeps definitions, queues and jobs, and the next install goes
   expect((await cluster.queueResource('outliving')).spec).toMatchObject({ active: false, maxParallelism: 2 })
 
   await installRelease(access.kubeconfig)
-  await apiAnswers(access.apiUrl)
+  await apiAnswers(access)
 
   // The same token opens the same queue, with its job.
   expect(await cluster.punctual.queueNamed('outliving')).toEqual(before)

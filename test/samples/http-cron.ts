@@ -6,7 +6,7 @@ const LEAST = { url: 'https://a.test/', cronExpression: '0 8 * * *' }
 const NOT_A_URL = 'must be an http or https URL with a host'
 const CREDENTIALS = 'must not carry a user name or password: put them into a header'
 const FIVE_FIELDS =
-  'must be five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
+  'must have five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
 const NOT_A_HEADER = 'must be a header name'
 const CONNECTION = 'controls the connection and cannot be set'
 const OURS = 'is set by Punctual and cannot be given'

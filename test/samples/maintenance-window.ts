@@ -9,7 +9,7 @@ const NEITHER = 'needs start and end, or recurring'
 const BOTH = 'cannot be given beside start and end'
 const ORDER = 'must be later than start'
 const FIVE_FIELDS =
-  'must be five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
+  'must have five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
 
 const TIMES_REFUSED = [
   'tomorrow',

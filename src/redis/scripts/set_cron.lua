@@ -2,21 +2,24 @@
 -- set_cron: makes a cron in the shard it lives in, or puts new settings in force. A new schedule and the end of a pause
 -- count from now on; all else leaves the next tick as it is. What is in force already is not written. Allowed when Redis
 -- is full, as set_queue is.
--- KEYS  1 clk  2 ex  3 crons  4 kd  5 ks  6 kr  7 term  8 kn
+-- KEYS  1 clk  2 ex  3 crons  4 kd  5 ks  6 kr  7 term  8 kn  9 ki
 -- ARGV  lease_ms, cron id, definition, schedule hash, active (1 or 0), spread, bytes, first tick after `asked` or '',
 --       asked (Redis time the tick was computed for), term or '' (no leader),
---       team/name where it is at home, else '', state it brings from another shard or '', records it brings…
--- Answer {'superseded'} when a later term is known · {'moved'} when the name has another id by now · {'time', now} when
---       `asked` lies in another minute than now, and another tick may come first, else
+--       team/name where it is at home, else '', the places noted there, state it brings from another shard or '',
+--       records it brings…
+-- Answer {'superseded'} when a later term is known · {'moved'} when at home the name has another id by now, or another
+--       place is noted · {'time', now} when `asked` lies in another minute than now, and another tick may come first, else
 --       {'set', now, next tick with the spread or ''}.
 --#include clock
 --#include term
 --#include cron
 
 local id, definition, schedule, active = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local spread, bytes, first, brought = tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[12]
+local spread, bytes, first, brought = tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[13]
 if is_superseded(KEYS[7], ARGV[10]) then return { 'superseded' } end
-if ARGV[11] ~= '' and call('HGET', KEYS[8], ARGV[11]) ~= id then return { 'moved' } end
+if ARGV[11] ~= '' then
+  if call('HGET', KEYS[8], ARGV[11]) ~= id or (call('HGET', KEYS[9], id) or '') ~= ARGV[12] then return { 'moved' } end
+end
 local now = shard_now(KEYS[1], KEYS[2], tonumber(ARGV[1]))
 local known = call('HGET', KEYS[5], id)
 
@@ -26,15 +29,11 @@ local function answer(cron)
 end
 
 local cron = { version = '0', schedule = '', active = '0', tick = '', running = '', failures = 0, success = '' }
-if known then cron = Cron.parse(known) elseif brought ~= '' then cron = Cron.parse(brought) end
--- It has ticked in the shard that it comes from, or here before it went there.
-if known and brought ~= '' then
-  local other = Cron.parse(brought)
-  if (tonumber(other.tick) or 0) > (tonumber(cron.tick) or 0) then
-    other.version = string.format('%.0f', math.max(tonumber(other.version), tonumber(cron.version)))
-    cron = other
-  end
-end
+if known then cron = Cron.parse(known) end
+-- After a crash it may be here already, or still be here from before it went there.
+local other = brought ~= '' and Cron.parse(brought)
+local is_brought = other and tonumber(other.version) > tonumber(cron.version)
+if is_brought then cron = other end
 local was_active = cron.active == '1' or cron.active == 'r'
 local is_same = cron.schedule == schedule and cron.active == active and cron.spread == spread
 if known and is_same and call('HGET', KEYS[4], id) == definition then return answer(cron) end
@@ -47,8 +46,9 @@ if not keeps_tick then cron.tick = active == '1' and first or '' end
 cron.version = string.format('%.0f', tonumber(cron.version) + 1)
 cron.schedule, cron.active, cron.spread, cron.bytes = schedule, active, spread, bytes
 
-if brought ~= '' and #ARGV > 12 and call('EXISTS', KEYS[6]) == 0 then
-  for i = 13, #ARGV do call('RPUSH', KEYS[6], ARGV[i]) end
+if is_brought then
+  call('DEL', KEYS[6])
+  for i = 14, #ARGV do call('RPUSH', KEYS[6], ARGV[i]) end
 end
 local due = Cron.due(cron)
 call('HSET', KEYS[4], id, definition)

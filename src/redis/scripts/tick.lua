@@ -143,8 +143,12 @@ local function plan(cron, text)
   local by_hand = cron.expected == '-'
   local runs = cron.runs or {}
   local first = runs[1]
-  if by_hand and found_fields[first.block][first.place] then return 'd', now_text end
-  if version ~= cron.version or (not by_hand and (tick ~= cron.expected or active ~= '1')) then return 'o', '-' end
+  if by_hand and found_fields[first.block][first.place] and not is_taken[first.block] then return 'd', now_text end
+  -- What is noted where it leaves may not go along.
+  local is_retired = active == 'r' or active == 'p'
+  if version ~= cron.version or is_retired or (not by_hand and (tick ~= cron.expected or active ~= '1')) then
+    return 'o', '-'
+  end
   for _, run in ipairs(runs) do
     if tonumber(run.tick) + spread > now and not by_hand then return 'e', '-' end
     if is_taken[run.block] then return 't', '-' end

@@ -484,6 +484,66 @@ describe('crons', () => {
     })
   })
 
+  test('are changed where something is said', async () => {
+    answer = { status: 200, body: JSON.stringify(cron) }
+    const said =
+      '--name N --expression x --url https://e.com --zone UTC --method put --header A:1 --header B:2 --payload - --queue q --timeout 5 --callback-url https://c.com --forbid --missed-runs all --starting-deadline 60 --jitter 7'
+    expect((await run(['crons', 'edit', '3', ...said.split(' ')], { input: 'as it is' })).out).toBe(page)
+    expect(received[0]).toMatchObject({ method: 'PATCH', url: '/api/crons/3' })
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      name: 'N',
+      url: 'https://e.com',
+      cron_expression: 'x',
+      method: 'PUT',
+      headers: { A: '1', B: '2' },
+      payload: 'as it is',
+      callback_url: 'https://c.com',
+      timeout_seconds: 5,
+      time_zone: 'UTC',
+      concurrency_policy: 'forbid',
+      missed_run_policy: 'all',
+      starting_deadline_seconds: 60,
+      jitter_seconds: 7,
+      queue: 'q',
+    })
+    await run(['crons', 'edit', '3', '--zone', 'Asia/Tokyo'])
+    expect(received[1]?.body).toBe('{"time_zone":"Asia/Tokyo"}')
+  })
+
+  test('lose what is taken from them', async () => {
+    answer = { status: 200, body: JSON.stringify(cron) }
+    const taken =
+      '--no-header --no-payload --no-callback-url --no-forbid --no-starting-deadline --no-queue'.split(' ')
+    await run(['crons', 'edit', '3', ...taken])
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      headers: {},
+      payload: null,
+      callback_url: null,
+      concurrency_policy: 'allow',
+      starting_deadline_seconds: null,
+      queue: null,
+    })
+    // Of one said twice the last word counts.
+    await run(['crons', 'edit', '3', '--no-header', '--header', 'A:1'])
+    expect(received[1]?.body).toBe('{"headers":{"A":"1"}}')
+  })
+
+  test('an edit that says nothing is a misuse', async () => {
+    expect(await run(['crons', 'edit', '3'])).toEqual({
+      out: '',
+      err: 'punctual: nothing to change was said (punctual crons edit --help)\n',
+      code: 2,
+    })
+    expect(received).toEqual([])
+  })
+
+  test('one that is not there is called what it is', async () => {
+    answer = { status: 404, body: '{"error":"Not found"}' }
+    expect((await run(['crons', 'edit', '3', '--zone', 'UTC'])).err).toBe(
+      'punctual: Not found: the team of this token has no such cron\n',
+    )
+  })
+
   test('are previewed in words', async () => {
     answer = { status: 200, body: '{"description":"At 03:00","next_runs":["a","b"]}' }
     const ran = await run(['crons', 'preview', '0 3 * * *', '--zone', 'Europe/Berlin', '--count', '2'])

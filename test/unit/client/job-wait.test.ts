@@ -14,7 +14,7 @@ function apiOf(finalStatuses: ReadonlyArray<string | null>, errors: readonly str
     return JSON.stringify({ status: 'pending', final_status, chain: [...chain, { error_message: null }] })
   }
   const refuse = () => Promise.reject(new Error('only looks are made'))
-  const api: ApiConnection = { get, post: refuse, delete: refuse }
+  const api: ApiConnection = { get, post: refuse, patch: refuse, delete: refuse }
   return { api, looks }
 }
 

@@ -18,13 +18,18 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 describe('samples', () => {
   it('go into a folder that is not there yet', () => {
     const resources = join(folder, 'resources')
-    expect(applySamples(resources)).toEqual(['one-at-a-time.yaml', 'quick-retries.yaml', 'team.yaml'])
-    expect(readdirSync(resources)).toHaveLength(3)
+    expect(applySamples(resources)).toEqual([
+      'nightly-report.yaml',
+      'one-at-a-time.yaml',
+      'quick-retries.yaml',
+      'team.yaml',
+    ])
+    expect(readdirSync(resources)).toHaveLength(4)
   })
 
   it('go into a folder that holds only dot files', () => {
     writeFileSync(join(folder, '.punctual-store'), 'x')
-    expect(applySamples(folder)).toHaveLength(3)
+    expect(applySamples(folder)).toHaveLength(4)
   })
 
   it('leave a folder alone that holds anything', () => {

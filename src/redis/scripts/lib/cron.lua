@@ -2,9 +2,10 @@
 --
 -- A cron's state (value in ks:) is text of nine parts:
 --   version|schedule|active|spread|bytes|tick|running|failures|success
--- version rises with every edit · schedule: hash of expression and zone, 6 characters · active: 1, 0 paused, r retired, as it moves ·
--- bytes of its definition · tick: the next one, '' = none · running: root id of the run that has not ended, or '' ·
--- failures in a row · success: the tick of the newest run that succeeded, or ''.
+-- version rises with every edit, and in the shard that the cron leaves · schedule: hash of expression and zone, 6
+-- characters · active: 1, or 0 paused; in the shard that it leaves r, or p paused · bytes of its definition · tick: the
+-- next one, '' = none · running: root id of the run that has not ended, or '' · failures in a row · success: the tick
+-- of the newest run that succeeded, or ''.
 
 local Cron = {}
 
