@@ -215,11 +215,9 @@ describe('while a cron moves, before whichever step', () => {
         await stage.passTo(NOON_MS)
         const claims = await stage.claimAll()
         const runs = await stage.runs()
-        const ids = runs.map(({ jobId }) => jobId)
-        assert.deepEqual(
-          claims.map(({ work }) => (work.kind === 'job' ? work.jobId : null)).toSorted(),
-          ids.toSorted(),
-        )
+        const jobIds = claims.map(({ work }) => (work.kind === 'job' ? work.jobId : null))
+        assert.equal(jobIds.length, runs.length)
+        for (const { jobId } of runs) assert.ok(jobIds.includes(jobId))
         assert.equal(runs.filter(({ isManual }) => !isManual).length, 1)
         return happened
       })

@@ -30,13 +30,14 @@ interface Claimed {
 export class CronStage {
   readonly world: World
   readonly store: CronStore
-  readonly #sources: readonly CronSource[]
+  /** Of every shard. */
+  readonly sources: readonly CronSource[]
   #executors: readonly JobSource[] = []
 
   constructor(world: World) {
     this.world = world
     this.store = createCronStore(world.engine, { defaultsOf })
-    this.#sources = world.engine.shards.map(({ shard }) =>
+    this.sources = world.engine.shards.map(({ shard }) =>
       createCronSource(world.engine, shard, { defaultsOf }),
     )
   }
@@ -56,8 +57,11 @@ export class CronStage {
   }
 
   shardAt(place: Place): number {
-    const { engine } = this.world
-    return shardOfQueue(engine, TEAM, place === 'home' ? NAME : this.#queueAt(place)).shard
+    return this.homeOf(place === 'home' ? NAME : this.#queueAt(place))
+  }
+
+  homeOf(name: string): number {
+    return shardOfQueue(this.world.engine, TEAM, name).shard
   }
 
   #queueAt(place: Place): string {
@@ -73,7 +77,7 @@ export class CronStage {
     const { clock } = this.world
     clock.advance(Math.max(0, unixMs - clock.wallMs))
     let started = 0
-    for (const source of this.#sources) {
+    for (const source of this.sources) {
       const due = await source.due(0)
       const decided = due.map((cron) => {
         const schedule = cronScheduleOf(cron.settings)
