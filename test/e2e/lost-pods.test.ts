@@ -1,6 +1,7 @@
 import { afterAll, expect, inject, test } from 'vitest'
 import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
 import { until } from '../support/until.ts'
+import { EXECUTOR_PODS, killNow, leaderOf } from './kills.ts'
 import { pushMany, startPushing } from './pushes.ts'
 
 /** Aimed at, and reached at least. */
@@ -21,21 +22,6 @@ async function allArrived(label: string, count: number) {
     return Object.keys(report.calls).length >= count && report.inFlight === 0 ? report : null
   }
   return until(`${count} jobs of ${label} arrived`, allSeen, RESCUE_TIMEOUT_MS)
-}
-
-async function leader(): Promise<string> {
-  const holder = await inNamespace(
-    'get',
-    'lease',
-    'punctual-controller',
-    '-o',
-    'jsonpath={.spec.holderIdentity}',
-  )
-  return holder.split('_')[0] ?? ''
-}
-
-function killNow(...which: string[]): Promise<string> {
-  return inNamespace('delete', 'pod', ...which, '--force', '--grace-period=0', '--wait=false')
 }
 
 test('a rolling restart of every pod fails no push and loses no job', async () => {
@@ -61,7 +47,7 @@ test('executors deleted by force cost at most one more call of each job in fligh
   const url = cluster.target.url('killed', { delayMs: 5000 })
   await pushMany(cluster.punctual, jobs, { queue: 'killed', url })
   await until('calls are in flight', async () => (await cluster.target.report('killed')).inFlight > 0, 60_000)
-  await killNow('--selector', 'app.kubernetes.io/component=executor')
+  await killNow(cluster, ...EXECUTOR_PODS)
   const report = await allArrived('killed', jobs)
 
   expect(report.arrivals).toBeGreaterThan(jobs)
@@ -70,10 +56,10 @@ test('executors deleted by force cost at most one more call of each job in fligh
 })
 
 test('another controller leads soon after the leader is deleted by force', async () => {
-  const former = await leader()
+  const former = await leaderOf(cluster)
   const startedAt = performance.now()
-  await killNow(former)
-  await until('another pod leads', async () => ![former, ''].includes(await leader()), 60_000)
+  await killNow(cluster, former)
+  await until('another pod leads', async () => ![former, ''].includes(await leaderOf(cluster)), 60_000)
 
   expect(performance.now() - startedAt).toBeLessThan(LEADER_CHANGE_MS_MAX)
 

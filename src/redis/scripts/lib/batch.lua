@@ -39,7 +39,7 @@ local function open_batch(now)
   base = base + #ctx.queues * 12
   local run_count = number()
   if run_count > 0 then
-    ctx.states, ctx.runs = KEYS[base + 1], {}
+    ctx.states, ctx.runs, ctx.ended_runs = KEYS[base + 1], {}, {}
     for i = 1, run_count do
       local id = arg()
       ctx.runs[id] = { list = KEYS[base + 1 + i], cron = arg(), record = arg(), tick = arg() }
@@ -61,7 +61,7 @@ local function end_job(ctx, job)
   table.insert(ctx.freed, job.id)
   table.insert(queue.freed, job.id)
   if not queue.exists then return end
-  if ctx.runs and ctx.runs[job.id] then Runs.note_end(ctx.runs[job.id], job) end
+  if ctx.runs and ctx.runs[job.id] then Runs.note_end(ctx.ended_runs, ctx.runs[job.id], job) end
   Settle.settle(ctx, queue, job)
   if job.kind == 'g' then queue.given_back = true else table.insert(queue.dropped, job.id) end
 end
@@ -85,7 +85,7 @@ local function close_batch(ctx, trim_above)
   if ctx.calls_bytes ~= ctx.calls_bytes_before then
     call('HINCRBY', KEYS[11], 'calls', ctx.calls_bytes - ctx.calls_bytes_before)
   end
-  if ctx.runs then Runs.end_runs(ctx.states, ctx.runs) end
+  if ctx.runs then Runs.end_runs(ctx.states, ctx.ended_runs) end
   if #ctx.freed > 0 then call('HDEL', ctx.held, unpack(ctx.freed)) end
   return trim
 end

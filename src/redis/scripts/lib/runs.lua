@@ -2,22 +2,19 @@
 
 local Runs = {}
 
--- Notes that a run's chain has ended with this job.
-function Runs.note_end(run, job)
-  if job.kind == 's' or job.kind == 'f' or job.kind == 'd' then run.ended, run.root = job.kind, job.root end
+-- Notes that a run's chain has ended with this job, the next one after those of `ended`.
+function Runs.note_end(ended, run, job)
+  if job.kind ~= 's' and job.kind ~= 'f' and job.kind ~= 'd' then return end
+  run.ended, run.root = job.kind, job.root
+  table.insert(ended, run)
 end
 
--- Writes the ends of runs into their records and their crons. An end counts once, by its record; that of a replay has
--- none, and that of a deleted cron neither.
-function Runs.end_runs(states, runs)
-  local ids, ended = {}, {}
-  for _, run in pairs(runs) do
-    if run.ended then
-      table.insert(ended, run)
-      table.insert(ids, run.cron)
-    end
-  end
+-- Writes the ends of runs, in their order, into their records and their crons. An end counts once, by its record; that
+-- of a replay has none, and that of a deleted cron neither.
+function Runs.end_runs(states, ended)
   if #ended == 0 then return end
+  local ids = {}
+  for i, run in ipairs(ended) do ids[i] = run.cron end
   local found, crons, changed = call('HMGET', states, unpack(ids)), {}, {}
   for i, run in ipairs(ended) do
     local cron = crons[run.cron] or (found[i] and Cron.parse(found[i]))

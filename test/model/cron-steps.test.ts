@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
+import type { RedisConnection } from '../../src/redis/connection.ts'
+import { createEngineTerms } from '../../src/redis/engine-terms.ts'
+import { shardKeys } from '../../src/redis/engine.ts'
+import type { ScriptName } from '../../src/redis/scripts.ts'
+import { createSecretBox } from '../../src/redis/secret-box.ts'
+import { ended } from '../support/model-executor.ts'
+import { openConnection, openWorld } from '../support/model-world.ts'
+import { startRedis, type TestRedis } from '../support/redis-server.ts'
+import { CronStage, NAME, TEAM } from './cron-stage.ts'
+
+const MINUTE_MS = 60_000
+const NOON_MS = Date.UTC(2032, 1, 28, 12)
+const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+
+let redis: TestRedis
+let connection: RedisConnection
+let stage: CronStage
+
+beforeAll(async () => {
+  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  connection = await openConnection(redis.url)
+})
+afterAll(async () => {
+  connection.disconnect()
+  await redis.stop()
+})
+beforeEach(async () => {
+  stage = new CronStage(await openWorld(redis, { connection, shards: 3, startMs: NOON_MS - 10_000 }))
+  await stage.openExecutors()
+})
+
+async function dump(): Promise<Record<string, string | null>> {
+  const held: Record<string, string | null> = {}
+  for (const key of (await redis.client.keys('*')).toSorted()) held[key] = await redis.client.dump(key)
+  return held
+}
+
+describe('a former leader', () => {
+  type Write = (compiler: SettingsCompiler) => Promise<{ readonly status: string }>
+  const applyTo =
+    (place: Parameters<CronStage['settings']>[0]): Write =>
+    (compiler) =>
+      compiler.applyCron(TEAM, NAME, stage.settings(place))
+  const remove: Write = (compiler) => compiler.removeCron(TEAM, NAME)
+
+  test.each<readonly [ScriptName, number, string, Write | null, Write]>([
+    ['reserve_cron', 1, 'makes a cron', null, applyTo('home')],
+    ['set_cron', 1, 'makes a cron', null, applyTo('home')],
+    ['place_cron', 1, 'moves a cron', applyTo('home'), applyTo('there')],
+    ['retire_cron', 1, 'moves a cron', applyTo('home'), applyTo('there')],
+    ['set_cron', 1, 'moves a cron', applyTo('home'), applyTo('there')],
+    ['drop_cron', 1, 'moves a cron', applyTo('home'), applyTo('there')],
+    ['place_cron', 2, 'moves a cron', applyTo('home'), applyTo('there')],
+    ['set_cron', 1, 'moves a cron home', applyTo('there'), applyTo('home')],
+    ['drop_cron', 1, 'removes a cron', applyTo('there'), remove],
+    ['remove_cron', 1, 'removes a cron', applyTo('home'), remove],
+  ])('whose %s (%i) comes too late as it %s changes nothing more', async (name, nth, _what, first, write) => {
+    const { world } = stage
+    const terms = createEngineTerms(world.engine, BOX)
+    const { compiler } = await terms.begin()
+    await first?.(compiler)
+    let before: unknown = null
+    let left = nth
+    world.faults.before = async (step) => {
+      left -= step.name === name ? 1 : 0
+      if (left > 0 || before !== null) return
+      before = 'begins'
+      await terms.begin()
+      before = await dump()
+    }
+    assert.deepEqual(await write(compiler), { status: 'superseded' })
+    assert.deepEqual(await dump(), before)
+  })
+})
+
+describe('an id of before the data was lost', () => {
+  test('is given again', async () => {
+    const { store } = stage
+    const formerId = 7 * 3 + stage.shardAt('home')
+    assert.equal((await store.apply(TEAM, NAME, stage.settings('home'), formerId)).cronId, formerId)
+    const { cronId } = await store.apply(TEAM, NAME, stage.settings('home'))
+    assert.equal(cronId, formerId)
+  })
+
+  test.each(['home', 'there'] as const)('is not given again while a cron of it lives %s', async (place) => {
+    const { store } = stage
+    const { cronId } = await stage.apply(place)
+    const other = sameHome()
+    const made = await store.apply(TEAM, other, stage.settings('home'), cronId)
+    assert.notEqual(made.cronId, cronId)
+    assert.equal((await store.getByName(TEAM, NAME))?.cronId, cronId)
+    assert.equal((await store.getByName(TEAM, other))?.name, other)
+  })
+
+  test('of another shard is not given', async () => {
+    const formerId = 7 * 3 + stage.shardAt('there')
+    const { cronId } = await stage.store.apply(TEAM, NAME, stage.settings('home'), formerId)
+    assert.notEqual(cronId, formerId)
+  })
+
+  /** Another name with the same home. */
+  function sameHome(): string {
+    const home = stage.shardAt('home')
+    for (let i = 0; ; i += 1) if (stage.homeOf(`other-${i}`) === home) return `other-${i}`
+  }
+})
+
+describe('runs that end in one step', () => {
+  test.each([
+    [[true, false], 0],
+    [[false, true], 1],
+    [[true, false, true, true], 2],
+  ])('failed %j: their failures are counted in their order', async (failed, failures) => {
+    const { cronId } = await stage.apply('home')
+    for (const _ of failed) await stage.store.runNow(TEAM, cronId)
+    const claims = await stage.claimAll()
+    const source = claims[0]?.source ?? assert.fail('nothing to claim')
+    await source.finish(claims.map(({ work }, i) => ended(stage.world, work, { failed: failed[i] === true })))
+    assert.equal((await stage.store.get(TEAM, cronId))?.consecutiveFailures, failures)
+  })
+})
+
+describe('a removal', () => {
+  test.each(['home', 'there'] as const)(
+    'whose answer was lost is done: a cron that lives %s',
+    async (place) => {
+      const { world, store } = stage
+      await stage.apply(place)
+      world.faults.resent.add('remove_cron')
+      assert.equal(await store.remove(TEAM, NAME), 'removed')
+      assert.equal(await store.remove(TEAM, NAME), 'not_found')
+      await stage.expectOnlyAt(null)
+    },
+  )
+
+  test('leaves nothing to ticks that were made ready', async () => {
+    const { world } = stage
+    await stage.apply('home')
+    const source = stage.sources[stage.shardAt('home')] ?? assert.fail('no source')
+    const [cron] = await source.upcoming(NOON_MS - 10_000, NOON_MS, 10)
+    assert.ok(cron !== undefined)
+    const run = { cron, run: [NOON_MS], missed: null, nextMs: NOON_MS + MINUTE_MS }
+    const [ready] = await source.prepare([run])
+    await stage.store.remove(TEAM, NAME)
+    await stage.apply('home')
+    world.clock.advance(10_000)
+    assert.deepEqual(await ready?.send(), { started: 0, outdated: 1 })
+    const keys = shardKeys(world.engine, stage.shardAt('home'))
+    assert.equal(await redis.client.exists(keys.queue(String(Math.floor(cron.cronId / 3))).b), 0)
+  })
+})
