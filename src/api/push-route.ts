@@ -11,7 +11,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { TeamSettingsSource, TokenVerifier } from '../ports/team-settings.ts'
 import { answerError, answerFault, answerJson, answerProblem, answerRetryLater } from './answers.ts'
 import { authenticate } from './authentication.ts'
-import { discardBody, readJsonRequest } from './request-body.ts'
+import { discardBody, headerText, readJsonRequest } from './request-body.ts'
 
 /** Bytes of bodies that wait for the store, per process: 1 MiB bodies must not fill the memory. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
@@ -94,8 +94,4 @@ export function scheduledBody(job: { queueId: number; jobId: number; scheduledAt
   return `{"success":true,"queue_id":${job.queueId},"job_id":${job.jobId},"scheduled_at":"${formatTimestamp(
     job.scheduledAtMs,
   )}","message":"Scheduled successfully"}`
-}
-
-function headerText(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(', ') : value
 }

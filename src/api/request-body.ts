@@ -69,3 +69,8 @@ function mediaTypeRefusal(request: IncomingMessage): string | null {
   const encoding = request.headers['content-encoding']
   return encoding === undefined || encoding === 'identity' ? null : 'The content must not be encoded'
 }
+
+/** A header that came several times is one list. */
+export function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value
+}

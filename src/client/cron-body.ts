@@ -20,6 +20,7 @@ interface RequestFlags extends OutputFlags {
 
 export interface CreateFlags extends RequestFlags {
   readonly paused?: true
+  readonly idempotencyKey?: string
 }
 
 export interface EditFlags extends RequestFlags {
@@ -32,7 +33,9 @@ type Stdin = AsyncIterable<Uint8Array | string>
 
 /** The options of a new cron. */
 export function describedAsNew(command: Command): Command {
-  return described(command, (value) => ` (default: ${value})`).option('--paused', 'begin without ticks')
+  return described(command, (value) => ` (default: ${value})`)
+    .option('--paused', 'begin without ticks')
+    .option('--idempotency-key <key>', 'the same key again makes no second cron while the first one lives')
 }
 
 /** The options of an edit: what is not said stays as it is. */

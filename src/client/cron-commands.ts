@@ -79,7 +79,9 @@ function registerMaking(crons: Command, { run, say, stdin }: CronCommandParts): 
     .description('make a cron; the expression has five fields, such as "0 9 * * MON-FRI"')
     .action((name: string, expression: string, url: string, flags: CreateFlags) =>
       run(flags, async (api) => {
-        const text = await api.post('/api/crons', await writeNewCron({ name, expression, url }, flags, stdin))
+        const { idempotencyKey: key } = flags
+        const body = await writeNewCron({ name, expression, url }, flags, stdin)
+        const text = await api.post('/api/crons', body, key === undefined ? {} : { 'idempotency-key': key })
         say(shown(flags, text, () => createdLine(JSON.parse(text) as CreatedCron)))
       }),
     )

@@ -26,6 +26,7 @@ import {
   readUrl,
 } from './field-rules.ts'
 import { readHeaders } from './header-fields.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
 import { type BodyResult, readJsonBody } from './json-body.ts'
 import { readTimeoutSeconds } from './retry-fields.ts'
 import {
@@ -69,6 +70,17 @@ export interface CronContext {
   readonly isBlocked: (url: URL) => boolean
 }
 
+export interface NewCronContext extends CronContext {
+  /** The `Idempotency-Key` header as received. */
+  readonly idempotencyKey: string | undefined
+}
+
+export interface NewCron {
+  readonly settings: CronSettings
+  /** null = without one. */
+  readonly key: string | null
+}
+
 export interface CronPreviewQuery {
   readonly cronExpression: string
   readonly timeZone: string
@@ -76,13 +88,16 @@ export interface CronPreviewQuery {
 }
 
 /** Checks the body of `POST /api/crons`. Never throws. */
-export function readNewCron(body: Buffer, context: CronContext): BodyResult<CronSettings> {
-  return readJsonBody(body, CRON_FIELDS, (fields, errors) => ({
-    ...DEFAULT_CRON_SETTINGS,
-    // Empty only where a mistake was reported, and then nothing of it is used.
-    ...{ displayName: '', url: '', cronExpression: '' },
-    ...readSettings(fields, errors, context, true),
-  }))
+export function readNewCron(body: Buffer, context: NewCronContext): BodyResult<NewCron> {
+  return readJsonBody(body, CRON_FIELDS, (fields, errors) => {
+    const settings = {
+      ...DEFAULT_CRON_SETTINGS,
+      // Empty only where a mistake was reported, and then nothing of it is used.
+      ...{ displayName: '', url: '', cronExpression: '' },
+      ...readSettings(fields, errors, context, true),
+    }
+    return { settings, key: readIdempotencyKey(errors, context.idempotencyKey) }
+  })
 }
 
 /**

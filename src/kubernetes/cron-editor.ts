@@ -5,7 +5,13 @@ import type { Clock } from '../ports/clock.ts'
 import type { Cron, CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { KubeObject } from '../ports/kube-object.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
-import { nameOfNewCron, NAME_TRIES_MAX, newCronSpec, NO_FREE_NAME } from '../resources/cron-manifest.ts'
+import {
+  nameOfKeyedCron,
+  nameOfNewCron,
+  NAME_TRIES_MAX,
+  newCronSpec,
+  NO_FREE_NAME,
+} from '../resources/cron-manifest.ts'
 import { settingsOfCronSpec, specOfCronSettings } from '../resources/cron-spec.ts'
 import type { HttpCronSpec } from '../resources/generated/kinds.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../resources/queue-owner.ts'
@@ -32,8 +38,9 @@ export interface CronEditorParts {
 export function createResourceCronEditor(parts: CronEditorParts): CronEditor {
   const { crons, writer, isWatched, clock } = parts
   return {
-    create: async (team, settings) => {
+    create: async (team, settings, key) => {
       if (!isWatched(team)) throw notWatched('Crons', team)
+      if (key !== null) return makeUnderKey(parts, { team, name: nameOfKeyedCron(key), settings })
       const made = await answered(clock, () => make(parts, team, settings))
       return inForceOrUndone(parts, made)
     },
@@ -57,44 +64,76 @@ export function createResourceCronEditor(parts: CronEditorParts): CronEditor {
   }
 }
 
-async function make(
-  { crons, writer, newSuffix }: CronEditorParts,
-  team: string,
-  settings: CronSettings,
-): Promise<HttpCron> {
+interface WantedCron {
+  readonly team: string
+  readonly name: string
+  readonly settings: CronSettings
+}
+
+async function make(parts: CronEditorParts, team: string, settings: CronSettings): Promise<HttpCron> {
   for (let tries = 0; tries < NAME_TRIES_MAX; tries += 1) {
-    const name = nameOfNewCron(settings.displayName, newSuffix())
+    const name = nameOfNewCron(settings.displayName, parts.newSuffix())
     // Asked first, so that a Redis that is away refuses the cron before there is a resource.
-    if ((await crons.getByName(team, name)) !== null) continue
-    const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
-    try {
-      return await writer.create({ metadata, spec: newCronSpec(settings) })
-    } catch (error) {
-      if (!(error instanceof ResourceApiError) || error.fault !== 'conflict') throw error
-    }
+    if ((await parts.crons.getByName(team, name)) !== null) continue
+    const made = await makeNamed(parts, { team, name, settings })
+    if (made !== null) return made
   }
   throw new Error(NO_FREE_NAME)
 }
 
-/**
- * The new cron once the engine has it. The controller puts it there; where none leads just now, it is put there from
- * here, as the controller will find it. When Redis has gone away meanwhile, the resource goes too: the client is told
- * to try again, and shall not have two crons then.
- */
-async function inForceOrUndone({ crons, writer, clock }: CronEditorParts, made: HttpCron): Promise<Cron> {
-  const { namespace: team, name } = made.metadata
+/** null when there is a resource of that name. */
+async function makeNamed(
+  { writer }: CronEditorParts,
+  { team, name, settings }: WantedCron,
+): Promise<HttpCron | null> {
+  const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
   try {
-    let cron: Cron | null = null
-    await untilTrue(clock, async () => (cron = await crons.getByName(team, name)) !== null)
-    if (cron !== null) return cron
-    await crons.apply(team, name, settingsOfCronSpec(name, made.spec))
-    cron = await crons.getByName(team, name)
-    if (cron === null) throw new EditRefusedError('The cron was deleted while it was made.')
-    return cron
+    return await writer.create({ metadata, spec: newCronSpec(settings) })
   } catch (error) {
-    if (error instanceof StoreUnavailableError) await writer.remove(refOf(made)).catch(() => undefined)
+    if (error instanceof ResourceApiError && error.fault === 'conflict') return null
     throw error
   }
+}
+
+/** The name tells whether the key was used before; the API server lets one of several requests at once make it. */
+async function makeUnderKey(parts: CronEditorParts, wanted: WantedCron): Promise<Cron | 'key_used'> {
+  const { crons, writer, clock } = parts
+  const { team, name, settings } = wanted
+  // As in `make`.
+  await crons.getByName(team, name)
+  const made = await answered(clock, () => makeNamed(parts, wanted))
+  if (made !== null) return inForceOrUndone(parts, made)
+  const former = await answered(clock, () => writer.read(team, name))
+  if (former === null || former.metadata.deletionTimestamp !== undefined) {
+    throw new EditRefusedError('The cron that was made under this key is being deleted.')
+  }
+  const isSame = isDeepStrictEqual({ ...settingsOfCronSpec(name, former.spec) }, { ...settings })
+  return isSame ? inForce(parts, former) : 'key_used'
+}
+
+/**
+ * The new cron once the engine has it. When Redis has gone away meanwhile, the resource goes too: the client is told to
+ * try again, and shall not have two crons then.
+ */
+async function inForceOrUndone(parts: CronEditorParts, made: HttpCron): Promise<Cron> {
+  try {
+    return await inForce(parts, made)
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) await parts.writer.remove(refOf(made)).catch(() => undefined)
+    throw error
+  }
+}
+
+/** The controller puts a cron in force; where none leads just now, it is done from here, as the controller will find it. */
+async function inForce({ crons, clock }: CronEditorParts, made: HttpCron): Promise<Cron> {
+  const { namespace: team, name } = made.metadata
+  let cron: Cron | null = null
+  await untilTrue(clock, async () => (cron = await crons.getByName(team, name)) !== null)
+  if (cron !== null) return cron
+  await crons.apply(team, name, settingsOfCronSpec(name, made.spec))
+  cron = await crons.getByName(team, name)
+  if (cron === null) throw new EditRefusedError('The cron was deleted while it was made.')
+  return cron
 }
 
 /** @returns the settings as the API server has them now; null when the cron is on its way out */

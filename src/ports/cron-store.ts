@@ -81,8 +81,11 @@ export interface CronStore {
 
 /** Edits by people: to the resource where resources are kept, so that files and engine agree. */
 export interface CronEditor {
-  /** Makes a cron, under a resource name of its own. */
-  create(team: string, settings: CronSettings): Promise<Cron>
+  /**
+   * Makes a cron, under a resource name of its own.
+   * @param key while the cron of a key lives, the same settings under it make no other; `key_used`: it has other ones
+   */
+  create(team: string, settings: CronSettings, key: string | null): Promise<Cron | 'key_used'>
   /** The cron after the edit; null when it does not exist. */
   edit(team: string, cronId: number, change: Partial<CronSettings>): Promise<Cron | null>
   remove(team: string, cronId: number): Promise<'removed' | 'not_found'>

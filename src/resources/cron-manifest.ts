@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { DEFAULT_CRON_SETTINGS } from '../domain/cron.ts'
 import type { CronSettings } from '../domain/cron.ts'
 import { specOfCronSettings } from './cron-spec.ts'
@@ -6,6 +7,8 @@ import { slugOf } from './slug.ts'
 
 /** A name drawn at random is taken this often in a row only if something else is wrong. */
 export const NAME_TRIES_MAX = 4
+/** More than a name drawn at random has, so that none is drawn that a key leads to. */
+const KEY_HASH_CHARACTERS = 16
 export const NO_FREE_NAME = 'no free name was found for a new cron'
 
 /**
@@ -14,6 +17,12 @@ export const NO_FREE_NAME = 'no free name was found for a new cron'
  */
 export function nameOfNewCron(displayName: string, suffix: string): string {
   return `${slugOf(displayName) || 'cron'}-${suffix}`
+}
+
+/** `metadata.name` of a cron made under a key, the same one each time. */
+export function nameOfKeyedCron(key: string): string {
+  const hash = createHash('sha256').update(key, 'utf8').digest('hex').slice(0, KEY_HASH_CHARACTERS)
+  return `${slugOf(key) || 'cron'}-${hash}`
 }
 
 /** The spec of a new resource; settings that are the defaults are left out. */

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CronSettings } from '../domain/cron.ts'
 import type { Cron, CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
-import { nameOfNewCron, NAME_TRIES_MAX, NO_FREE_NAME } from '../resources/cron-manifest.ts'
+import { nameOfKeyedCron, nameOfNewCron, NAME_TRIES_MAX, NO_FREE_NAME } from '../resources/cron-manifest.ts'
 import { createEditTurns } from './edit-turns.ts'
 
 /** Where no resources are kept, an edit goes to the engine alone. */
@@ -31,12 +33,13 @@ export function createEngineEditor(queues: QueueStore): QueueEditor {
 export function createEngineCronEditor(crons: CronStore, newSuffix: () => string): CronEditor {
   const inTurn = createEditTurns()
   return {
-    create: (team, settings) =>
-      inTurn(async () => {
-        const name = await freeCronName(crons, team, () => nameOfNewCron(settings.displayName, newSuffix()))
-        await crons.apply(team, name, settings)
-        return newCron(await crons.getByName(team, name))
-      }),
+    create: (team, settings, key) =>
+      inTurn(() =>
+        makeCron(crons, { team, settings, key }, newSuffix, async (name) => {
+          await crons.apply(team, name, settings)
+          return crons.getByName(team, name)
+        }),
+      ),
     edit: (team, cronId, change) =>
       inTurn(async () => {
         const cron = await crons.get(team, cronId)
@@ -51,8 +54,34 @@ export function createEngineCronEditor(crons: CronStore, newSuffix: () => string
   }
 }
 
+interface WantedCron {
+  readonly team: string
+  readonly settings: CronSettings
+  readonly key: string | null
+}
+
+/**
+ * Makes a cron under a name of its own: one drawn at random, or the one that its key leads to.
+ * @param write puts it in force under the name; null = it was removed at once
+ */
+export async function makeCron(
+  crons: Pick<CronStore, 'getByName'>,
+  { team, settings, key }: WantedCron,
+  newSuffix: () => string,
+  write: (name: string) => Promise<Cron | null>,
+): Promise<Cron | 'key_used'> {
+  if (key === null) {
+    const newName = () => nameOfNewCron(settings.displayName, newSuffix())
+    return newCron(await write(await freeCronName(crons, team, newName)))
+  }
+  const name = nameOfKeyedCron(key)
+  const former = await crons.getByName(team, name)
+  if (former === null) return newCron(await write(name))
+  return isDeepStrictEqual({ ...former.settings }, { ...settings }) ? former : 'key_used'
+}
+
 /** A name that no cron of the team has: an edit under one that is taken would change that cron. */
-export async function freeCronName(
+async function freeCronName(
   crons: Pick<CronStore, 'getByName'>,
   team: string,
   newName: () => string,
@@ -65,7 +94,7 @@ export async function freeCronName(
 }
 
 /** Removed within the moment since it was made: nobody knew it yet. */
-export function newCron(cron: Cron | null): Cron {
+function newCron(cron: Cron | null): Cron {
   if (cron === null) throw new Error('a new cron was removed at once')
   return cron
 }

@@ -3,8 +3,7 @@ import type { FolderChange } from '../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../folder-store/folder-store.ts'
 import type { CronEdit } from '../folder-store/cron-edits.ts'
 import type { CronEditor, CronStore } from '../ports/cron-store.ts'
-import { nameOfNewCron } from '../resources/cron-manifest.ts'
-import { freeCronName, newCron } from './engine-editors.ts'
+import { makeCron } from './engine-editors.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { SettingsCompiler } from '../ports/settings-compiler.ts'
 
@@ -59,10 +58,10 @@ export function createFolderCronEditor(
     return crons.getByName(team, name)
   }
   return {
-    create: async (team, settings) => {
-      const name = await freeCronName(crons, team, () => nameOfNewCron(settings.displayName, newSuffix()))
-      return newCron(await write(team, name, { change: {}, current: settings }))
-    },
+    create: (team, settings, key) =>
+      makeCron(crons, { team, settings, key }, newSuffix, (name) =>
+        write(team, name, { change: {}, current: settings }),
+      ),
     edit: async (team, cronId, change) => {
       const cron = await crons.get(team, cronId)
       return cron === null ? null : write(team, cron.name, { change, current: cron.settings })

@@ -127,15 +127,18 @@ describe.concurrent('a cron', () => {
   test('of the API is a resource, edited and deleted from both sides', async () => {
     const url = cluster.target.url('by-api')
     const given = { name: 'Nightly mail', url, cron_expression: '0 3 * * *', payload: { to: 'ada' } }
-    const made = await cluster.punctual.send<CreatedCron>('POST', '/api/crons', given)
+    const make = () =>
+      cluster.punctual.send<CreatedCron>('POST', '/api/crons', given, { 'idempotency-key': 'nightly-mail' })
+    const [made, repeated] = await Promise.all([make(), make()])
     expect(made).toMatchObject({ status: 201, body: { name: 'Nightly mail', is_active: true } })
+    expect(repeated).toMatchObject({ status: 201, body: made.body })
     const path = `/api/crons/${made.body.id}`
     const { metadata, spec } = await until('it is a resource', async () => {
       const { items } = (await cluster.kubernetes.send('GET', PATH)) as unknown as { items: AnyObject[] }
       return items.find(({ status }) => status?.['id'] === made.body.id)
     })
     const { name } = metadata
-    expect(name).toMatch(/^nightly-mail-[0-9a-f]{8}$/)
+    expect(name).toMatch(/^nightly-mail-[0-9a-f]{16}$/)
     expect(spec).toMatchObject({ displayName: 'Nightly mail', url, payload: '{"to":"ada"}' })
 
     const change = { cron_expression: '0 4 * * *', time_zone: 'Asia/Tokyo' }

@@ -83,6 +83,33 @@ describe.concurrent('a cron', () => {
     expect(one.id).not.toBe(other.id)
   })
 
+  test('is one under its key, while it lives', async () => {
+    const body = { name: 'Keyed', url: `${url}/keyed`, cron_expression: YEARLY }
+    const under = (change: object = {}) =>
+      here.client.send<CreatedCron>(
+        'POST',
+        '/api/crons',
+        { ...body, ...change },
+        { 'idempotency-key': 'k-1' },
+      )
+    const answers = await Promise.all([under(), under(), under()])
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    const ids = new Set(answers.map((answer) => answer.body.id))
+    expect(ids.size).toBe(1)
+    expect(await under({ time_zone: 'Asia/Tokyo' })).toMatchObject({
+      status: 422,
+      body: { message: 'The idempotency key field was already used with another request.' },
+    })
+    // Another team's key is another key.
+    const other = await here.clientOfTeam('keyed')
+    const theirs = await other.send<CreatedCron>('POST', '/api/crons', body, { 'idempotency-key': 'k-1' })
+    expect([theirs.status, ids.has(theirs.body.id)]).toEqual([201, false])
+    const [id] = ids
+    expect((await here.client.send('DELETE', `/api/crons/${id}`)).status).toBe(204)
+    const anew = await under({ time_zone: 'Asia/Tokyo' })
+    expect([anew.status, ids.has(anew.body.id)]).toEqual([201, false])
+  })
+
   test('is changed, paused and resumed from now on', async () => {
     const { id } = await create()
     const path = `/api/crons/${id}`

@@ -8,8 +8,11 @@ import {
   toWireCron,
   toWireCronRun,
 } from '../../contract/cron-wire.ts'
+import { singleProblem } from '../../contract/field-errors.ts'
+import { IDEMPOTENCY_FIELD } from '../../contract/idempotency-key.ts'
 import type { BodyResult } from '../../contract/json-body.ts'
 import { BAD_CURSOR, readPageQuery } from '../../contract/list-query.ts'
+import { alreadyUsed } from '../../contract/validation-texts.ts'
 import { describeCron } from '../../domain/cron-description.ts'
 import { cronScheduleOf } from '../../domain/cron.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
@@ -19,7 +22,7 @@ import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { TeamSettingsSource } from '../../ports/team-settings.ts'
 import { answerError, answerFault, answerJson, answerNotFound, answerProblem } from '../answers.ts'
-import { readJsonRequest } from '../request-body.ts'
+import { headerText, readJsonRequest } from '../request-body.ts'
 import { forTeam, idOf, methodNotAllowed, type TeamRequest } from '../route-handler.ts'
 
 export interface CronRouteParts {
@@ -79,10 +82,15 @@ function withBody(context: TeamRequest, parts: CronRouteParts, handle: BodyHandl
 }
 
 async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer): Promise<void> {
-  const settings = accepted(context, readNewCron(body, checksOf(context, parts)))
-  if (settings === null) return
-  const cron = await parts.cronEditor.create(context.team, settings)
-  answerJson(context.response, 201, JSON.stringify(toCreatedCron(cron)))
+  const { team, request, response } = context
+  const idempotencyKey = headerText(request.headers['idempotency-key'])
+  const wanted = accepted(context, readNewCron(body, { ...checksOf(context, parts), idempotencyKey }))
+  if (wanted === null) return
+  const cron = await parts.cronEditor.create(team, wanted.settings, wanted.key)
+  if (cron === 'key_used') {
+    return answerProblem(response, singleProblem(IDEMPOTENCY_FIELD, alreadyUsed(IDEMPOTENCY_FIELD)))
+  }
+  answerJson(response, 201, JSON.stringify(toCreatedCron(cron)))
 }
 
 async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): Promise<void> {

@@ -11,8 +11,9 @@ const OTHER = { authorization: `Bearer ${OTHER_TOKEN}` }
 let api: RunningApi
 let edits: Array<Partial<CronSettings>>
 const editor: CronEditor = {
-  create: (team, settings) => {
+  create: (team, settings, key) => {
     edits.push(settings)
+    if (key === 'used') return Promise.resolve('key_used')
     return Promise.resolve(aCron(settings, { team }))
   },
   edit: (team, id, change) => {
@@ -42,6 +43,21 @@ describe('creating a cron', () => {
   test('paused, it has no next run', async () => {
     const { json } = await send('/api/crons', { ...GOOD, is_active: false })
     expect(json).toMatchObject({ next_run_at: null, is_active: false })
+  })
+
+  test('under a key of another cron is refused', async () => {
+    const under = (key: string) =>
+      call(api.port, '/api/crons', {
+        method: 'POST',
+        headers: { ...JSON_TYPE, 'idempotency-key': key },
+        body: JSON.stringify(GOOD),
+      })
+    expect((await under('"new"')).status).toBe(201)
+    const text = 'The idempotency key field was already used with another request.'
+    expect(await under('"used"')).toMatchObject({
+      status: 422,
+      json: { message: text, errors: { idempotency_key: [text] } },
+    })
   })
 
   test('refuses what is wrong without making anything', async () => {

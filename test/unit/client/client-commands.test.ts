@@ -476,7 +476,9 @@ describe('crons', () => {
       concurrency_policy: 'forbid',
       queue: 'q',
     })
-    await run(['crons', 'create', 'N', '0 3 * * *', 'https://example.com'])
+    expect(received[0]?.headers).not.toHaveProperty('idempotency-key')
+    await run(['crons', 'create', 'N', '0 3 * * *', 'https://example.com', '--idempotency-key', 'k'])
+    expect(received[1]?.headers['idempotency-key']).toBe('k')
     expect(JSON.parse(received[1]?.body ?? '')).toEqual({
       name: 'N',
       url: 'https://example.com',

@@ -5,7 +5,12 @@ import { DEFAULT_CRON_SETTINGS } from '../../../src/domain/cron.ts'
 
 const context = { isBlocked: (url: URL) => url.hostname === '169.254.169.254' }
 const bytes = (body: unknown) => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-const create = (body: unknown) => readNewCron(bytes(body), context)
+const createUnder = (idempotencyKey: string | undefined, body: unknown) =>
+  readNewCron(bytes(body), { ...context, idempotencyKey })
+const create = (body: unknown) => {
+  const read = createUnder(undefined, body)
+  return read.kind === 'valid' ? { ...read, value: read.value.settings } : read
+}
 const edit = (body: unknown) => readCronEdit(bytes(body), context)
 const preview = (body: unknown) => readCronPreview(bytes(body))
 
@@ -226,4 +231,19 @@ describe('a preview', () => {
       value: { cronExpression: '0 3 * * *', timeZone: 'UTC', count: 5 },
     })
   })
+})
+
+test.each([
+  [undefined, null],
+  ['order-1', 'order-1'],
+  ['"order 1"', undefined],
+  ['"order-1"', 'order-1'],
+  ['', undefined],
+])('the key %j', (header, key) => {
+  const read = createUnder(header, NEEDED)
+  expect(read.kind === 'valid' ? read.value : read).toMatchObject(
+    key === undefined
+      ? { kind: 'invalid', problem: { errors: { idempotency_key: [expect.any(String) as string] } } }
+      : { key, settings: SETTINGS },
+  )
 })

@@ -75,11 +75,13 @@ test('the fields of a cron stand in the order errors are reported, those of an e
 test('the defaults of a cron are those the code has', () => {
   const wire = readNewCron(
     Buffer.from(JSON.stringify({ name: 'n', url: 'https://example.com', cron_expression: '0 0 1 1 *' })),
-    { isBlocked: () => false },
+    { isBlocked: () => false, idempotencyKey: undefined },
   )
   if (wire.kind !== 'valid') throw new Error(JSON.stringify(wire))
   const state = { cronId: 1, nextRunAtMs: null, lastRun: null, lastSuccessAtMs: null, consecutiveFailures: 0 }
-  const shown: Readonly<Record<string, unknown>> = { ...toWireCron({ ...state, settings: wire.value }) }
+  const shown: Readonly<Record<string, unknown>> = {
+    ...toWireCron({ ...state, settings: wire.value.settings }),
+  }
   const properties = Object.entries<object>(schemas['CronCreate']?.['properties'] ?? {})
   const defaults = properties.flatMap(([field, property]) =>
     'default' in property ? [[field, property.default]] : [],

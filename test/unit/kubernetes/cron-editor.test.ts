@@ -69,7 +69,7 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
 describe('a new cron', () => {
   it('becomes a resource, and is answered when the engine has it', async () => {
     const { clock, kind, editor, state, putInForce } = setUp()
-    const made = editor.create('shop', NEW)
+    const made = editor.create('shop', NEW, null)
     await clock.advance(200)
     expect(kind.get('shop/daily-mail-0a1b2c3d')).toMatchObject({
       metadata: { labels: { 'punctual.dev/origin': 'api' } },
@@ -83,7 +83,7 @@ describe('a new cron', () => {
 
   it('is put in force from here when no controller leads', async () => {
     const { clock, editor, state } = setUp()
-    const made = editor.create('shop', NEW)
+    const made = editor.create('shop', NEW, null)
     await clock.advance(2_100)
     expect(await made).toMatchObject({ cronId: 7, settings: NEW })
     expect(state.applied).toEqual(['daily-mail-0a1b2c3d'])
@@ -93,7 +93,7 @@ describe('a new cron', () => {
     const { clock, kind, editor, putInForce } = setUp(['00000001', '00000002', '00000003'])
     putInForce('daily-mail-00000001', NEW)
     kind.put('shop/daily-mail-00000002', {})
-    const made = editor.create('shop', NEW)
+    const made = editor.create('shop', NEW, null)
     await clock.advance(2_100)
     expect(await made).toMatchObject({ name: 'daily-mail-00000003' })
     expect(kind.get('shop/daily-mail-00000001')).toBeUndefined()
@@ -102,7 +102,7 @@ describe('a new cron', () => {
   it('is none while the API server is away', async () => {
     const { editor, faults, inEngine } = setUp()
     faults.push(new ResourceApiError('unavailable', 'away', { retryAfterMs: 3_000 }))
-    await expect(editor.create('shop', NEW)).rejects.toMatchObject({
+    await expect(editor.create('shop', NEW, null)).rejects.toMatchObject({
       fault: 'unavailable',
       retryAfterMs: 3_000,
     })
@@ -112,10 +112,10 @@ describe('a new cron', () => {
   it('is none while Redis is away, before there is a resource and after', async () => {
     const { clock, kind, editor, state } = setUp()
     state.isAway = true
-    await expect(editor.create('shop', NEW)).rejects.toBeInstanceOf(StoreUnavailableError)
+    await expect(editor.create('shop', NEW, null)).rejects.toBeInstanceOf(StoreUnavailableError)
     expect(kind.writes).toEqual([])
     state.isAway = false
-    const made = editor.create('shop', NEW)
+    const made = editor.create('shop', NEW, null)
     made.catch(() => undefined)
     await clock.advance(100)
     state.isAway = true
@@ -129,13 +129,55 @@ describe('a new cron', () => {
     async (fault) => {
       const { editor, faults } = setUp()
       faults.push(new ResourceApiError(fault, 'spec.url: too long'))
-      await expect(editor.create('shop', NEW)).rejects.toThrow(EditRefusedError)
+      await expect(editor.create('shop', NEW, null)).rejects.toThrow(EditRefusedError)
     },
   )
 
   it('in a namespace that is not ours is refused', async () => {
     const { editor } = setUp()
-    await expect(editor.create('other', NEW)).rejects.toThrow('Crons of other have no resources here')
+    await expect(editor.create('other', NEW, null)).rejects.toThrow('Crons of other have no resources here')
+  })
+})
+
+describe('a new cron under a key', () => {
+  const NAME = /^shop\/order-1-[0-9a-f]{16}$/
+
+  it('is one, however often and at once it is asked for', async () => {
+    const { clock, kind, editor } = setUp()
+    const asked = [1, 2, 3].map(() => editor.create('shop', NEW, 'order-1'))
+    await clock.advance(2_100)
+    const again = editor.create('shop', NEW, 'order-1')
+    await clock.advance(100)
+    for (const made of [...asked, again]) expect(await made).toMatchObject({ cronId: 7, settings: NEW })
+    expect(kind.writes).toEqual([expect.stringMatching(/^create shop\/order-1-[0-9a-f]{16}$/)])
+  })
+
+  it('is refused when the key has another one', async () => {
+    const { clock, kind, editor } = setUp()
+    const made = editor.create('shop', NEW, 'order-1')
+    await clock.advance(2_100)
+    await made
+    expect(await editor.create('shop', { ...NEW, timeoutSeconds: 8 }, 'order-1')).toBe('key_used')
+    expect([...kind.view.all()].map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual([
+      expect.stringMatching(NAME),
+    ])
+  })
+
+  it('waits until the one before it is gone', async () => {
+    const { clock, kind, editor } = setUp()
+    const made = editor.create('shop', NEW, 'order-1')
+    await clock.advance(2_100)
+    const { team, name } = (await made) as Cron
+    kind.put(`${team}/${name}`, NEW, { finalizers: [CRON_FINALIZER] })
+    kind.delete(`${team}/${name}`)
+    await expect(editor.create('shop', NEW, 'order-1')).rejects.toThrow(EditRefusedError)
+  })
+
+  it('is none while Redis is away', async () => {
+    const { kind, editor, state } = setUp()
+    state.isAway = true
+    await expect(editor.create('shop', NEW, 'order-1')).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(kind.writes).toEqual([])
   })
 })
 
