@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cronScheduleOf, type CronSettings } from '../../src/domain/cron.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { decideCron } from '../../src/executor/cron-decision.ts'
-import type { CronSource } from '../../src/ports/cron-source.ts'
+import type { CronSource, DueCron } from '../../src/ports/cron-source.ts'
 import type { CronRun } from '../../src/ports/cron-store.ts'
 import type { JobSource } from '../../src/ports/job-source.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
@@ -12,17 +13,20 @@ import { createCronSource } from '../../src/redis/cron-source.ts'
 import { createCronStore } from '../../src/redis/cron-store.ts'
 import { shardOfQueue } from '../../src/redis/engine.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
+import type { Scripts } from '../../src/redis/scripts.ts'
 import { cronSettings } from '../support/cron-settings.ts'
 import { assertClean, claimed, ended, openExecutor } from '../support/model-executor.ts'
 import { openConnection, openWorld, type World } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { tickAll } from '../support/tick-all.ts'
+import { loadWrappedScripts } from '../support/wrapped-scripts.ts'
 import { CronModel, spreadOfCron } from './cron-model.ts'
 
 const TEAM = 'default'
 const NAMES = ['a', 'b', 'c']
 const SHARDS = 2
 const RUNS = Number(process.env['CRON_STORIES'] ?? 150)
+const WRAPPED = loadWrappedScripts()
 
 const name = fc.constantFrom(...NAMES)
 const settings: fc.Arbitrary<CronSettings> = fc
@@ -43,12 +47,27 @@ type Op =
   | { readonly op: 'apply'; readonly name: string; readonly settings: CronSettings; readonly fault: Fault }
   | { readonly op: 'remove' | 'run'; readonly name: string; readonly fault: Fault }
   | { readonly op: 'advance'; readonly ms: number }
-  | { readonly op: 'tick'; readonly fault: Fault }
+  | { readonly op: 'tick'; readonly fault: Fault; readonly edit: Edit | null }
   | { readonly op: 'finish'; readonly wanted: number; readonly failed: boolean; readonly fault: Fault }
   | { readonly op: 'cancel'; readonly pick: number }
 type Fault = 'none' | 'lost' | 'resent'
+/** What happens between the read of due crons and their tick. */
+interface Edit {
+  readonly name: string
+  /** null = a removal. */
+  readonly change: Partial<CronSettings> | null
+}
 
 const fault = fc.constantFrom<Fault>('none', 'none', 'lost', 'resent')
+const change: fc.Arbitrary<Edit['change']> = fc.constantFrom(
+  { timeoutSeconds: 7 },
+  { concurrencyPolicy: 'forbid' },
+  { cronExpression: '*/2 * * * *' },
+  { isActive: false },
+  { queue: 'two' },
+  null,
+)
+const edit: fc.Arbitrary<Edit> = fc.record({ name, change })
 const op: fc.Arbitrary<Op> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ op: fc.constant('apply'), name, settings, fault }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('remove'), name, fault }) },
@@ -57,7 +76,10 @@ const op: fc.Arbitrary<Op> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ op: fc.constant('advance'), ms: fc.constantFrom(500, 20_000, 60_000, 400_000) }),
   },
-  { weight: 5, arbitrary: fc.record({ op: fc.constant('tick'), fault }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ op: fc.constant('tick'), fault, edit: fc.option(edit, { freq: 2 }) }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -87,22 +109,39 @@ describe('crons on a real Redis', () => {
     'are as a model of them, whoever ticks and whatever is lost or sent twice',
     { timeout: 120_000 },
     async () => {
-      const details = await fc.check(
-        fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 40, size: 'max' }), async (ops) => {
-          const world = await openWorld(redis, { connection, shards: SHARDS })
-          world.defaults = { ...DEFAULT_QUEUE_SETTINGS, retriesEnabled: false }
-          const story = await Story.open(world)
-          for (const each of ops) {
-            await story.happen(each)
-            await story.compare()
-          }
-          await assertClean(world)
-        }),
-        { numRuns: RUNS },
-      )
+      const details = await fc.check(stories(), { numRuns: RUNS })
       expect(details.failed, fc.defaultReportMessage(details)).toBe(false)
     },
   )
+
+  test.each([
+    ['compares no version', 'version ~= cron.version or is_retired', 'is_retired'],
+    ['compares no tick', 'tick ~= cron.expected or', ''],
+    ['lets no run that has ended go', 'if running == cron.ended then', 'if false then'],
+  ])('are not when a tick %s', { timeout: 120_000 }, async (_what, right, wrong) => {
+    let isPlanted = false
+    const scripts = loadWrappedScripts((source, script) => {
+      if (script !== 'tick') return source
+      isPlanted = source.includes(right)
+      return source.replace(right, wrong)
+    })
+    assert.ok(isPlanted, 'the step reads otherwise by now: plant the bug anew')
+    const details = await fc.check(stories(scripts), { numRuns: RUNS, endOnFailure: true, seed: 1 })
+    expect(details.failed).toBe(true)
+  })
+
+  function stories(scripts?: Scripts) {
+    return fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 40, size: 'max' }), async (ops) => {
+      const world = await openWorld(redis, { connection, shards: SHARDS, scripts: scripts ?? WRAPPED })
+      world.defaults = { ...DEFAULT_QUEUE_SETTINGS, retriesEnabled: false }
+      const story = await Story.open(world)
+      for (const each of ops) {
+        await story.happen(each)
+        await story.compare()
+      }
+      await assertClean(world)
+    })
+  }
 })
 
 class Story {
@@ -134,16 +173,13 @@ class Story {
       case 'apply':
         return this.#apply(each.name, each.settings, each.fault)
       case 'remove':
-        await this.#withFault('remove_cron', each.fault, () => this.#store.remove(TEAM, each.name))
-        this.#model.crons.delete(each.name)
-        return
+        return this.#remove(each.name, each.fault)
       case 'run':
         return this.#run(each.name)
       case 'advance':
         return this.#world.clock.advance(each.ms)
       case 'tick':
-        for (const tickers of this.#tickers) await this.#tick(tickers, each.fault)
-        return
+        return this.#tick(each)
       case 'finish':
         for (const source of this.#executors) await this.#finish(source, each)
         return
@@ -177,6 +213,11 @@ class Story {
     this.#model.apply(name, cronId, settings, this.#world.clock.wallMs)
   }
 
+  async #remove(name: string, fault: Fault): Promise<void> {
+    await this.#withFault('remove_cron', fault, () => this.#store.remove(TEAM, name))
+    this.#model.crons.delete(name)
+  }
+
   async #run(name: string): Promise<void> {
     const cron = this.#model.crons.get(name)
     if (cron === undefined) return
@@ -190,24 +231,52 @@ class Story {
     if (answer.status === 'started') this.#model.started(cron, askedMs, true, answer.jobId)
   }
 
-  async #tick([first, second]: readonly [CronSource, CronSource], fault: Fault): Promise<void> {
+  async #tick({ fault, edit }: Extract<Op, { op: 'tick' }>): Promise<void> {
     const nowMs = this.#world.clock.wallMs
-    const due = await first.due(0)
-    const same = await second.due(0)
     const model = this.#model
     const expected = [...model.crons.values()].filter((cron) => model.isDue(cron, nowMs))
-    for (const { cronId } of due) assert.ok(expected.some((cron) => cron.cronId === cronId))
+    const reads = await Promise.all(
+      this.#tickers.map(async ([first, second]) => ({
+        ...{ first, second },
+        ...{ due: await first.due(0), same: await second.due(0) },
+      })),
+    )
+    for (const { cronId } of reads.flatMap(({ due }) => due)) {
+      assert.ok(expected.some((cron) => cron.cronId === cronId))
+    }
+    const edited = edit === null ? null : await this.#edit(edit)
+    for (const read of reads) await this.#tickShard(read, fault, edited)
+  }
+
+  /** Answers the id of the cron that is another one by that; null when nothing was changed. */
+  async #edit({ name, change }: Edit): Promise<number | null> {
+    const cron = this.#model.crons.get(name)
+    if (cron === undefined) return null
+    const { cronId, settings } = cron
+    if (change === null) await this.#remove(name, 'none')
+    else await this.#apply(name, { ...settings, ...change }, 'none')
+    return isDeepStrictEqual(settings, cron.settings) && change !== null ? null : cronId
+  }
+
+  async #tickShard(
+    { first, second, due, same }: { first: CronSource; second: CronSource; due: DueCron[]; same: DueCron[] },
+    fault: Fault,
+    edited: number | null,
+  ): Promise<void> {
+    const nowMs = this.#world.clock.wallMs
     const started = new Map<number, number[]>()
     for (const { cronId } of due) {
-      const cron = expected.find((each) => each.cronId === cronId) ?? assert.fail('not due')
-      started.set(cronId, model.tick(cron, nowMs))
+      if (cronId === edited) continue
+      const cron = [...this.#model.crons.values()].find((each) => each.cronId === cronId)
+      started.set(cronId, this.#model.tick(cron ?? assert.fail('not due'), nowMs))
     }
-    await this.#withFault('tick', fault, () =>
+    const answer = await this.#withFault('tick', fault, () =>
       tickAll(
         first,
         due.map((cron) => this.#decide(cron, nowMs)),
       ),
     )
+    if (fault === 'none') assert.equal(answer.outdated, due.length - started.size)
     // Another executor has read the same, and comes too late.
     const late = await tickAll(
       second,
