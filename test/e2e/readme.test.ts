@@ -43,9 +43,9 @@ function adapted(command: string, port: number): string {
     .replaceAll(/\b8081\b/g, String(port))
 }
 
-/** The heading and the line of the queue, without its age. */
+/** The heading and the line of the queue or the cron, without its age. */
 function shownColumns(table: string): string[][] {
-  const lines = table.split('\n').filter((line) => /^(?:NAME|one-at-a-time) /.test(line))
+  const lines = table.split('\n').filter((line) => /^(?:NAME|one-at-a-time|nightly-report) /.test(line))
   return lines.map((line) => line.split(/ +/).slice(0, -1))
 }
 
@@ -79,21 +79,16 @@ async function forward(command: string): Promise<{ stop(): Promise<void> }> {
   return { stop }
 }
 
-test('the commands of the README install, make a queue and push', async () => {
+test('the commands of the README install, make a queue and a cron, and push', async () => {
   const port = await freePort()
-  const [install = '', portForward = '', push = '', look = '', ...others] = blocks('sh').map((command) =>
-    adapted(command, port),
+  const [install = '', portForward = '', push = '', look = '', cron = '', ...others] = blocks('sh').map(
+    (command) => adapted(command, port),
   )
   expect(others).toEqual([])
-  // Nothing of the scenarios before stands in the way of a first install; only a controller lets a queue go.
-  await cluster.kubectl(
-    '--namespace',
-    RELEASE_NAMESPACE,
-    'delete',
-    'hq',
-    'one-at-a-time',
-    '--ignore-not-found',
-  )
+  const [queueTable = '', cronTable = ''] = blocks('text')
+  // Nothing of the scenarios before stands in the way of a first install; only a controller lets resources go.
+  const former = ['hq/one-at-a-time', 'hc/nightly-report', '--ignore-not-found']
+  await cluster.kubectl('--namespace', RELEASE_NAMESPACE, 'delete', ...former)
   await uninstallRelease(access.kubeconfig)
 
   expect(await shell(install)).toMatch(/\nhttpqueue\S*\/one-at-a-time created\n.* condition met\n$/)
@@ -109,5 +104,10 @@ test('the commands of the README install, make a queue and push', async () => {
   // Counts are written once in a while; a job that waits for its retry is in none of them.
   await expect
     .poll(async () => shownColumns(await shell(look)), { timeout: COUNTS_TIMEOUT_MS })
-    .toEqual(shownColumns(blocks('text')[0] ?? ''))
+    .toEqual(shownColumns(queueTable))
+
+  const said = await shell(cron)
+
+  expect(said).toMatch(/^httpcron\S*\/nightly-report created\n.* condition met\n/)
+  expect(shownColumns(said)).toEqual(shownColumns(cronTable))
 })

@@ -58,7 +58,7 @@ test(
       PUNCTUAL_PORT: String(port),
       PUNCTUAL_OPS_PORT: String(opsPort),
     })
-    const [start = '', push = '', read = '', show = ''] = blocks('sh')
+    const [start = '', push = '', read = '', show = '', cron = ''] = blocks('sh')
     expect(start).toMatch(/^make run .*\nmake test /)
     const shell = async (command: string) => {
       const text = command.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
@@ -103,6 +103,7 @@ test(
 
       env['PUNCTUAL_SERVER'] = `http://127.0.0.1:${port}`
       expect(await shell(show)).toMatch(/^job 8193 .*\n/)
+      expect(await shell(cron)).toMatch(/^cron \d+, next run at \S+:00\.000\+00:00\n$/)
 
       const { pid } = JSON.parse(readFileSync(join(folder, '.punctual', 'lock.json'), 'utf8')) as {
         pid: number
