@@ -5,8 +5,10 @@ import type { Backlog } from '../../src/ports/backlog.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
 import { createBacklogReader } from '../../src/redis/backlog-reader.ts'
 import { executorIdOf } from '../../src/redis/executor-id.ts'
+import { createCronStore } from '../../src/redis/cron-store.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
+import { cronSettings } from '../support/cron-settings.ts'
 import { claimed, ended, openExecutor, pushAll, pushOne } from '../support/model-executor.ts'
 import { openWorld, type World } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
@@ -102,6 +104,26 @@ describe('the backlog', () => {
     assert.deepEqual([near.dueSoon, near.nextDueInMs], [2, HORIZON_MS])
     world.clock.advance(-1)
     assert.equal((await read()).dueSoon, 0)
+  })
+
+  test('sees ticks come, of crons straight and through a queue, and not those of paused ones', async () => {
+    const crons = createCronStore(world.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+    const ticks: number[] = []
+    for (const [name, change] of Object.entries({ straight: {}, queued: { queue: 'one' } })) {
+      const cronExpression = '0 3 * * *'
+      const { nextRunAtMs } = await crons.apply('default', name, cronSettings({ ...change, cronExpression }))
+      ticks.push(nextRunAtMs ?? 0)
+    }
+    await crons.apply('default', 'paused', cronSettings({ isActive: false }))
+    const far = await read()
+    assert.equal(far.dueSoon, 0)
+    assert.equal(far.nextDueInMs, (ticks[0] ?? 0) - world.clock.wallMs)
+    world.clock.advance((far.nextDueInMs ?? 0) - HORIZON_MS)
+    const near = await read()
+    assert.deepEqual([near.dueSoon, near.nextDueInMs], [2, HORIZON_MS])
+    world.clock.advance(2 * HORIZON_MS)
+    const overdue = await read()
+    assert.deepEqual([overdue.dueSoon, overdue.nextDueInMs, overdue.ready], [2, 0, 0])
   })
 
   test('callbacks wait for executors too', async () => {
