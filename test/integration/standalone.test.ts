@@ -299,12 +299,13 @@ describe.concurrent('standalone', () => {
       (await client.send<CronList>('GET', '/api/crons')).body.crons.map(({ name, id }) => ({ name, id }))
     const [hourly] = await crons(first.client)
     expect(hourly).toMatchObject({ name: 'hourly' })
-    const made = await first.client.send<CreatedCron>('POST', '/api/crons', {
-      name: 'Made',
-      url: `${target.url}/made`,
-      cron_expression: '0 3 * * *',
-    })
+    const make = (client: ApiClient) => {
+      const body = { name: 'Made', url: `${target.url}/made`, cron_expression: '0 3 * * *' }
+      return client.send<CreatedCron>('POST', '/api/crons', body, { 'idempotency-key': 'made-once' })
+    }
+    const [made, repeated] = await Promise.all([make(first.client), make(first.client)])
     expect(made).toMatchObject({ status: 201 })
+    expect(repeated.body).toEqual(made.body)
     for (const id of [hourly?.id, made.body.id]) {
       expect(await first.client.send('POST', `/api/crons/${id}/run`)).toMatchObject({ status: 201 })
     }
@@ -320,6 +321,7 @@ describe.concurrent('standalone', () => {
       { name: 'Each hour', id: hourly?.id },
       { name: 'Made', id: made.body.id },
     ])
+    expect((await make(second.client)).body).toEqual(made.body)
     expect((await second.client.send('DELETE', `/api/crons/${made.body.id}`)).status).toBe(204)
     expect(readdirSync(join(folder, 'resources')).filter((name) => name.startsWith('made-'))).toEqual([])
     rmSync(join(folder, 'resources', 'hourly.yaml'))
