@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../domain/limits.ts'
+import { LEASE_MS, TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../ports/cron-source.ts'
 import { decodeDefinition, decodeState, type CronStateRecord } from './cron-record.ts'
@@ -30,9 +30,12 @@ export function createCronSource(
     nonce: randomBytes(6).toString('base64url'),
     defaultsOf: (team) => options.defaultsOf(team),
   }
+  let isTimeKnown = false
   return {
     shard,
     nextDueMs: async () => {
+      if (!isTimeKnown) await learnTime(engine, keys)
+      isTimeKnown = true
       const head = await engine.runner.read((redis) => redis.zrange(keys.crons, '0', '0', 'WITHSCORES'))
       return head[1] === undefined ? null : Number(head[1])
     },
@@ -42,6 +45,13 @@ export function createCronSource(
     hint: () => hintWake(engine, shard),
     redisNowMs: () => engine.runner.redisNowMs(shard),
   }
+}
+
+/** By our own clock, should it be wrong, ticks would be missed that can run. A promotion of nothing tells the time. */
+async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
+  const shard = [keys.clk, keys.ex, keys.near, keys.ring]
+  const [now] = (await engine.runner.run('promote', shard, [LEASE_MS, 0, 0])) as [string]
+  engine.runner.noteRedisTime(keys.shard, Number(now))
 }
 
 async function readDue(engine: Engine, keys: ShardKeys, skip: number): Promise<DueCron[]> {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { audit } from '../../src/redis/audit.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
+import { createCronSource } from '../../src/redis/cron-source.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
@@ -8,6 +9,7 @@ import { cronSettings } from '../support/cron-settings.ts'
 import { openCronWorld, type CronWorld } from '../support/cron-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { latch, startTarget, statuses, type Target } from '../support/target.ts'
+import { tickAll } from '../support/tick-all.ts'
 import { until } from '../support/until.ts'
 
 const MINUTE_MS = 60_000
@@ -68,6 +70,25 @@ describe('a tick', () => {
       attempts: [{ scheduledAtMs: NOON_MS }],
     })
     expect(target.arrivals(path)).toHaveLength(1)
+  })
+
+  test('that is still to come is not missed, whatever the clock says of the executor that decides', async () => {
+    const settings = cronSettings({ url: target.url, missedRunPolicy: 'skip' })
+    const { cronId } = await world.store.apply('default', 'nightly', settings)
+    const sources = world.engine.shards.map(({ shard }) =>
+      createCronSource(world.engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
+    )
+    for (const source of sources) {
+      const crons = await source.upcoming(0, NOON_MS, 1)
+      await tickAll(
+        source,
+        crons.map((cron) => ({
+          ...{ cron, run: [], nextMs: NOON_MS + 60 * MINUTE_MS },
+          missed: { firstMs: NOON_MS, lastMs: NOON_MS + 59 * MINUTE_MS, count: 60 },
+        })),
+      )
+    }
+    expect(await world.store.get('default', cronId)).toMatchObject({ nextRunAtMs: NOON_MS, lastRun: null })
   })
 
   test('that nobody was there for runs once, however many there were', async () => {

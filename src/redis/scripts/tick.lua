@@ -153,6 +153,9 @@ local function plan(cron, text)
     if tonumber(run.tick) + spread > now and not by_hand then return 'e', '-' end
     if is_taken[run.block] then return 't', '-' end
   end
+  -- A clock of the caller's that is ahead must not take a tick that is still to come.
+  local missed_last = cron.missed ~= '-' and tonumber(string.match(cron.missed, '^m|(%d+)'))
+  if missed_last and missed_last + spread > now then return 'e', '-' end
   if first and cron.queue.moved then return 'm', '-' end
   if running == cron.ended then running = '' end
   if by_hand and cron.forbids and running ~= '' then return 'r', running end
