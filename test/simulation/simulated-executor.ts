@@ -140,9 +140,11 @@ export class SimulatedExecutor {
   }
 
   #listen(around: Surroundings, random: SeededRandom, listener: (shard: number) => void): () => void {
-    return around.server.onHint((message) => {
+    const unsubscribe = around.server.onHint((message) => {
       if (random.chance(around.hintLoss())) return
       this.process.deliver(around.scheduler.nowMs + random.between(0.05, 2), () => listener(Number(message)))
     })
+    this.process.onDeath(unsubscribe)
+    return unsubscribe
   }
 }
