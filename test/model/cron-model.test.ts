@@ -117,6 +117,7 @@ describe('crons on a real Redis', () => {
   test.each([
     ['compares no version', 'version ~= cron.version or is_retired', 'is_retired'],
     ['compares no tick', 'tick ~= cron.expected or', ''],
+    ['sets no next tick', "tick = cron.next == '-' and '' or cron.next", ''],
     ['lets no run that has ended go', 'if running == cron.ended then', 'if false then'],
   ])('are not when a tick %s', { timeout: 120_000 }, async (_what, right, wrong) => {
     let isPlanted = false

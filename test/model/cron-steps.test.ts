@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { LOST_LEASES_MAX } from '../../src/domain/limits.ts'
 import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
 import { createEngineTerms } from '../../src/redis/engine-terms.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
-import { ended } from '../support/model-executor.ts'
+import { createShardUpkeep } from '../../src/redis/upkeep.ts'
+import { claimed, ended, openExecutor } from '../support/model-executor.ts'
 import { openConnection, openWorld } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { CronStage, NAME, TEAM } from './cron-stage.ts'
@@ -121,6 +123,30 @@ describe('runs that end in one step', () => {
     const source = claims[0]?.source ?? assert.fail('nothing to claim')
     await source.finish(claims.map(({ work }, i) => ended(stage.world, work, { failed: failed[i] === true })))
     assert.equal((await stage.store.get(TEAM, cronId))?.consecutiveFailures, failures)
+  })
+})
+
+describe('a run whose executor is lost', () => {
+  test('once is taken up again, and for good has failed', async () => {
+    const { world } = stage
+    const { cronId } = await stage.apply('home', { concurrencyPolicy: 'forbid' })
+    const started = await stage.store.runNow(TEAM, cronId)
+    assert.ok(started.status === 'started')
+    const upkeep = createShardUpkeep(world.engine, stage.shardAt('home'))
+    for (let loss = 1; loss <= LOST_LEASES_MAX; loss += 1) {
+      const source = await openExecutor(world, `lost-${loss}`, stage.shardAt('home'))
+      assert.equal((await claimed(source, 1)).length, 1)
+      const { jobId } = started
+      assert.deepEqual(await stage.store.runNow(TEAM, cronId), { status: 'still_running', jobId })
+      for (let i = 0; i < 2; i += 1) {
+        world.clock.advance(9_000)
+        await upkeep.promote()
+      }
+      await upkeep.reap()
+    }
+    assert.equal((await stage.runs())[0]?.result, 'failed')
+    assert.equal((await stage.store.get(TEAM, cronId))?.consecutiveFailures, 1)
+    assert.equal((await stage.store.runNow(TEAM, cronId)).status, 'started')
   })
 })
 

@@ -29,6 +29,9 @@ export async function judgeCrons(simulation: Simulation): Promise<number> {
       if (run.result === 'running') complain(`has a run that never ended: ${JSON.stringify(run)}`)
       const chain = run.jobId === null ? null : await jobs.get(TEAM, run.jobId)
       if (run.jobId !== null && chain?.request.cron?.cronId !== cron.cronId) complain('names a job of others')
+      const hasSucceeded = run.result === 'succeeded'
+      if (chain !== null && (chain.end === 'success') !== hasSucceeded)
+        complain(`notes of job ${run.jobId}, which ended as ${chain.end}, that it ${run.result}`)
     }
     if (runs.length < CRON_RECORDS_MAX) judgeTicks(simulation, cron, settings, runs, complain)
     judgeDeliveries(simulation, settings, runs, complain)

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { loadScripts, type ScriptName } from '../../src/redis/scripts.ts'
+import { drawCronPlan } from './cron-plan.ts'
+import { drawPlan, type Plan } from './plan.ts'
 import { runSeed } from './seeds.ts'
 
+interface Planted {
+  readonly bug: string
+  readonly script: ScriptName
+  readonly right: string
+  readonly wrong: string
+}
+
 /** Bugs put into the steps: what is done instead. Each must be seen within as many seeds. */
-const PLANTED: ReadonlyArray<{ bug: string; script: ScriptName; right: string; wrong: string }> = [
+const PLANTED: readonly Planted[] = [
   {
     bug: 'finish ends jobs that are not held',
     script: 'finish',
@@ -54,10 +63,49 @@ const PLANTED: ReadonlyArray<{ bug: string; script: ScriptName; right: string; w
     wrong: "if job.callback ~= '' and job.kind ~= 'd' then",
   },
 ]
+/** As above, seen by stories of crons. */
+const PLANTED_IN_CRONS: readonly Planted[] = [
+  {
+    bug: 'a tick that was decided about is decided about again',
+    script: 'tick',
+    right: 'tick ~= cron.expected or',
+    wrong: '',
+  },
+  {
+    bug: 'the next tick is not listed',
+    script: 'tick',
+    right: "call('ZADD', KEYS[8], unpack(due_next))",
+    wrong: "call('ZREM', KEYS[8], due_next[2])",
+  },
+  {
+    bug: 'a tick is noted and has no run',
+    script: 'tick',
+    right: 'start(cron.queue, run, due, due_text)',
+    wrong: '',
+  },
+  {
+    bug: 'the end of a run is not noted',
+    script: 'finish',
+    right: "call('LSET', run.list, place,",
+    wrong: 'local _ = (',
+  },
+  {
+    bug: 'every run that has ended has failed',
+    script: 'finish',
+    right: "local letter = run.ended == 's' and 's' or 'f'",
+    wrong: "local letter = 'f'",
+  },
+]
 const SEEDS_UNTIL_FOUND = 200
 
 describe('a bug in a step is found', () => {
-  test.each(PLANTED)('$bug', { timeout: 60_000 }, async ({ script, right, wrong }) => {
+  const planted = [
+    ...PLANTED.map((each) => ({ ...each, draw: drawPlan })),
+    ...PLANTED_IN_CRONS.map((each) => ({ ...each, draw: drawCronPlan })),
+  ]
+
+  test.each<Planted & { draw(seed: number): Plan }>(planted)('$bug', { timeout: 60_000 }, async (bug) => {
+    const { script, right, wrong, draw } = bug
     let isPlanted = false
     const scripts = loadScripts((source, name) => {
       if (name !== script) return source
@@ -66,7 +114,7 @@ describe('a bug in a step is found', () => {
     })
     assert.ok(isPlanted, 'the step reads otherwise by now: plant the bug anew')
     for (let seed = 1; seed <= SEEDS_UNTIL_FOUND; seed += 1) {
-      if ((await runSeed(seed, { scripts })).problems.length > 0) return
+      if ((await runSeed(seed, { scripts, plan: draw(seed) })).problems.length > 0) return
     }
     assert.fail(`not found in ${SEEDS_UNTIL_FOUND} seeds`)
   })
