@@ -47,10 +47,12 @@ export function createEngineCronEditor(crons: CronStore, newSuffix: () => string
         await crons.apply(team, cron.name, { ...cron.settings, ...change })
         return crons.get(team, cronId)
       }),
-    remove: async (team, cronId) => {
-      const cron = await crons.get(team, cronId)
-      return cron === null ? 'not_found' : crons.remove(team, cron.name)
-    },
+    // An edit under way would make it anew.
+    remove: (team, cronId) =>
+      inTurn(async () => {
+        const cron = await crons.get(team, cronId)
+        return cron === null ? 'not_found' : crons.remove(team, cron.name)
+      }),
   }
 }
 

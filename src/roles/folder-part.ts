@@ -3,6 +3,7 @@ import type { FolderChange } from '../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../folder-store/folder-store.ts'
 import type { CronEdit } from '../folder-store/cron-edits.ts'
 import type { CronEditor, CronStore } from '../ports/cron-store.ts'
+import { createEditTurns } from './edit-turns.ts'
 import { makeCron } from './engine-editors.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { SettingsCompiler } from '../ports/settings-compiler.ts'
@@ -57,21 +58,27 @@ export function createFolderCronEditor(
     if (result.status === 'refused') throw new EditRefusedError(result.reason)
     return crons.getByName(team, name)
   }
+  // What an edit has found must not be removed before it is written: that would make it anew.
+  const inTurn = createEditTurns()
   return {
     create: (team, settings, key) =>
-      makeCron(crons, { team, settings, key }, newSuffix, (name) =>
-        write(team, name, { change: {}, current: settings }),
+      inTurn(() =>
+        makeCron(crons, { team, settings, key }, newSuffix, (name) =>
+          write(team, name, { change: {}, current: settings }),
+        ),
       ),
-    edit: async (team, cronId, change) => {
-      const cron = await crons.get(team, cronId)
-      return cron === null ? null : write(team, cron.name, { change, current: cron.settings })
-    },
-    remove: async (team, cronId) => {
-      const cron = await crons.get(team, cronId)
-      if (cron === null) return 'not_found'
-      const result = await folder.removeCron({ team, name: cron.name })
-      if (result.status === 'refused') throw new EditRefusedError(result.reason)
-      return result.status === 'not_found' ? crons.remove(team, cron.name) : 'removed'
-    },
+    edit: (team, cronId, change) =>
+      inTurn(async () => {
+        const cron = await crons.get(team, cronId)
+        return cron === null ? null : write(team, cron.name, { change, current: cron.settings })
+      }),
+    remove: (team, cronId) =>
+      inTurn(async () => {
+        const cron = await crons.get(team, cronId)
+        if (cron === null) return 'not_found'
+        const result = await folder.removeCron({ team, name: cron.name })
+        if (result.status === 'refused') throw new EditRefusedError(result.reason)
+        return result.status === 'not_found' ? crons.remove(team, cron.name) : 'removed'
+      }),
   }
 }
