@@ -7,6 +7,8 @@ const NOT_A_URL = 'must be an http or https URL with a host'
 const CREDENTIALS = 'must not carry a user name or password: put them into a header'
 const FIVE_FIELDS =
   'must have five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
+const NO_VALUE =
+  'has a value that is none: allowed are numbers, names of three letters, ranges a-b, steps */n and lists of these'
 const NOT_A_HEADER = 'must be a header name'
 const CONNECTION = 'controls the connection and cannot be set'
 const OURS = 'is set by Punctual and cannot be given'
@@ -33,7 +35,17 @@ const URLS_REFUSED: ReadonlyArray<readonly [string, string]> = [
   ['http://@a.test', CREDENTIALS],
 ]
 
-const EXPRESSIONS_REFUSED = ['', '* * * *', '0 * * * * *', '@daily', 'H H * * *', '* * * * 1#2', '* * * * ?']
+const EXPRESSIONS_REFUSED: ReadonlyArray<readonly [string, string]> = [
+  ['', FIVE_FIELDS],
+  ['* * * *', FIVE_FIELDS],
+  ['0 * * * * *', FIVE_FIELDS],
+  ['@daily', FIVE_FIELDS],
+  ['@every 1 2 3 4', FIVE_FIELDS],
+  ['H H * * *', NO_VALUE],
+  ['* * * * 1#2', NO_VALUE],
+  ['* * * * ?', NO_VALUE],
+  ['0 8 * * *\n', NO_VALUE],
+]
 
 const HEADER_NAMES = ['Authorization', 'x', "!#$%&'*+-.^_`|~09Az", 'TE-x', 'Hosts', 'X-Punctuality']
 
@@ -112,13 +124,8 @@ export const HTTP_CRON: KindSamples = {
     ...URLS_REFUSED.map(([url, rule]) =>
       refused('callbackUrl', url, { callbackUrl: url }, { field: 'spec.callbackUrl', rule }),
     ),
-    ...EXPRESSIONS_REFUSED.map((cronExpression) =>
-      refused(
-        'expression',
-        cronExpression,
-        { cronExpression },
-        { field: 'spec.cronExpression', rule: FIVE_FIELDS },
-      ),
+    ...EXPRESSIONS_REFUSED.map(([cronExpression, rule]) =>
+      refused('expression', cronExpression, { cronExpression }, { field: 'spec.cronExpression', rule }),
     ),
     ...HEADER_NAMES_REFUSED.map(([name, rule]) =>
       refused('header', name, { headers: [{ name, value: '' }] }, { field: 'spec.headers[0].name', rule }),

@@ -11,6 +11,9 @@ const ORDER = 'must be later than start'
 const FIVE_FIELDS =
   'must have five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
 
+const NO_VALUE =
+  'has a value that is none: allowed are numbers, names of three letters, ranges a-b, steps */n and lists of these'
+
 const TIMES_REFUSED = [
   'tomorrow',
   '2026-11-21',
@@ -75,6 +78,12 @@ export const MAINTENANCE_WINDOW: KindSamples = {
       spec: { recurring: [{ cronExpression: '@daily', durationSeconds: 60 }] },
       field: 'spec.recurring[0].cronExpression',
       rule: FIVE_FIELDS,
+    },
+    {
+      title: 'a value of Jenkins',
+      spec: { recurring: [{ cronExpression: 'H 1 * * 6', durationSeconds: 60 }] },
+      field: 'spec.recurring[0].cronExpression',
+      rule: NO_VALUE,
     },
     ...TIMES_REFUSED.map((start) => ({
       title: `the time ${JSON.stringify(start)}`,
