@@ -84,7 +84,7 @@ export const CRONS_PER_SHARD_MAX = 1_000_000
 /** Due crons of one page, the bytes of their definitions, and the runs of one step (at least one cron goes). */
 export const TICK_BATCH_MAX = 200
 export const TICK_BATCH_BYTES_MAX = 1024 * 1024
-/** Crons of a shard that are made ready before they are due, and the bytes of their payloads. */
+/** Crons of a shard that are made ready before they are due, and the bytes of their definitions. */
 export const UPCOMING_CRONS_MAX = 20_000
 export const UPCOMING_BYTES_MAX = 16 * 1024 * 1024
 /** Records of ticks kept for each cron. */

@@ -7,13 +7,12 @@ const RUN_BYTES_MAX = 1024 * 1024
 
 /** What becomes of a cron's due ticks. Its clock is behind by its spread. */
 export function decideCron(schedule: CronSchedule, cron: DueCron, nowMs: number): DecidedCron {
-  const { expectedMs, spreadMs } = cron
-  const { payload } = cron.settings
+  const { expectedMs, spreadMs, bytes } = cron
   const shiftedMs = nowMs - spreadMs
   // Listed too early: only its place in the list is put right.
   if (expectedMs > shiftedMs) return { cron, run: [], missed: null, nextMs: expectedMs }
   const decided = decideTicks(schedule, rulesOf(cron), expectedMs, shiftedMs)
-  const runsMax = Math.max(1, Math.floor(RUN_BYTES_MAX / Math.max(1, payload?.length ?? 0)))
+  const runsMax = Math.max(1, Math.floor(RUN_BYTES_MAX / bytes))
   const [rest] = decided.run.slice(runsMax)
   if (rest === undefined) return { cron, ...decided }
   return { cron, run: decided.run.slice(0, runsMax), missed: decided.missed, nextMs: rest }

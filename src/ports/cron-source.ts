@@ -8,6 +8,8 @@ export interface DueCron {
   /** Of the settings; rises with every edit. */
   readonly version: number
   readonly settings: CronSettings
+  /** How large its settings are, and about each of its runs. */
+  readonly bytes: number
   /** The first tick not yet decided about. */
   readonly expectedMs: number
   /** How long after its ticks the cron runs. */

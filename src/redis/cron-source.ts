@@ -75,7 +75,7 @@ async function readUpcoming(
   for (let i = 0; i < ids.length && bytesLeft > 0; i += READ_PAGE) {
     const page = await readCrons(engine, keys, ids.slice(i, i + READ_PAGE), bytesLeft)
     crons.push(...page)
-    for (const { settings } of page) bytesLeft -= settings.payload?.length ?? 0
+    for (const { bytes } of page) bytesLeft -= bytes
   }
   return crons
 }
@@ -103,6 +103,7 @@ async function readCrons(
         cronId: Number(id),
         version: state.version,
         ...decodeDefinition(definition, state.isActive),
+        bytes: state.bytes,
         expectedMs: state.tickMs,
         spreadMs: state.spreadMs,
         running: state.running,
@@ -173,7 +174,7 @@ function pagesOf(decided: readonly DecidedCron[]): DecidedCron[][] {
   let runs = 0
   let bytes = 0
   for (const each of decided) {
-    const size = each.run.length * (each.cron.settings.payload?.length ?? 0)
+    const size = each.run.length * each.cron.bytes
     const isFull = runs + each.run.length > TICK_BATCH_MAX || bytes + size > TICK_BATCH_BYTES_MAX
     if (page.length > 0 && isFull) {
       pages.push(page)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { LOST_LEASES_MAX } from '../../src/domain/limits.ts'
+import type { DueCron } from '../../src/ports/cron-source.ts'
 import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
 import { createEngineTerms } from '../../src/redis/engine-terms.ts'
@@ -147,6 +148,30 @@ describe('a run whose executor is lost', () => {
     assert.equal((await stage.runs())[0]?.result, 'failed')
     assert.equal((await stage.store.get(TEAM, cronId))?.consecutiveFailures, 1)
     assert.equal((await stage.store.runNow(TEAM, cronId)).status, 'started')
+  })
+})
+
+describe('large headers', () => {
+  const headers = Object.fromEntries(
+    Array.from({ length: 60 }, (_, i) => [`x-large-${i}`, 'x'.repeat(8_000)]),
+  )
+
+  test('count as a payload does in what one step sends', async () => {
+    const { store, world } = stage
+    const names = Array.from({ length: 50 }, (_, i) => `large-${i}`).filter(
+      (name) => stage.homeOf(name) === 0,
+    )
+    const settings = stage.settings('home', { headers })
+    for (const name of names.slice(0, 5)) await store.apply(TEAM, name, settings)
+    world.clock.advance(10_000)
+    const source = stage.sources[0] ?? assert.fail('no source')
+    const upcoming = await source.upcoming(NOON_MS - 10_000, NOON_MS, 5)
+    const run = (cron: DueCron) => ({ cron, run: [NOON_MS], missed: null, nextMs: NOON_MS + MINUTE_MS })
+    const steps = await source.prepare(upcoming.map(run))
+    assert.deepEqual(
+      steps.map(({ crons }) => crons),
+      [2, 2, 1],
+    )
   })
 })
 

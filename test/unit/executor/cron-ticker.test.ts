@@ -76,7 +76,8 @@ function createFakeShard(nowMs: () => number) {
     set: (cronId: number, change: Partial<CronSettings> = {}, expectedMs = FIRST_TICK_MS, spreadMs = 0) => {
       const version = (crons.get(cronId)?.version ?? 0) + 1
       const settings = cronSettings(change)
-      crons.set(cronId, { cronId, team: 'a', version, settings, expectedMs, spreadMs, running: null })
+      const cron = { cronId, team: 'a', version, settings, bytes: 100, expectedMs, spreadMs, running: null }
+      crons.set(cronId, cron)
     },
     get hints() {
       return hints
