@@ -4,7 +4,17 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 10_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          testTimeout: 10_000,
+          pool: 'threads',
+          maxWorkers: 2,
+          // Reading the modules anew for each file took longer than the tests. None of them keeps anything in a module.
+          isolate: false,
+        },
+      },
       {
         test: {
           name: 'model',
