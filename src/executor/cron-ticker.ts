@@ -1,6 +1,6 @@
 import { cronScheduleOf, type CronSettings } from '../domain/cron.ts'
 import type { CronSchedule } from '../domain/cron-schedule.ts'
-import { reasonOf } from '../domain/errors.ts'
+import { reasonOf, StorageFullError, StoreUnavailableError } from '../domain/errors.ts'
 import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks } from '../ports/cron-source.ts'
@@ -69,6 +69,7 @@ class LoopingCronTicker implements CronTicker {
   #readyUntilMs = 0
   /** Due crons that are passed over, for others are at work on the first. */
   #skip = 0
+  #toldDefect: string | null = null
   #isStopped = false
   #loop: Promise<void> = Promise.resolve()
 
@@ -88,20 +89,27 @@ class LoopingCronTicker implements CronTicker {
   }
 
   async #run(): Promise<void> {
-    const { source, logger } = this.#options
     while (!this.#isStopped) {
       let restMs = RETRY_MS
       try {
         restMs = await this.#step()
+        this.#toldDefect = null
       } catch (error) {
-        logger.debug('Crons could not be ticked; it is tried again', {
-          shard: source.shard,
-          reason: reasonOf(error),
-        })
+        this.#tell(error)
         this.#forgetReady()
       }
       if (!this.#isStopped && restMs > 0) await this.#awake.wait(restMs)
     }
+  }
+
+  /** A Redis that is away or full is told of elsewhere. What else holds up crons is told of once. */
+  #tell(error: unknown): void {
+    const { source, logger } = this.#options
+    const reason = reasonOf(error)
+    const isDefect = !(error instanceof StoreUnavailableError || error instanceof StorageFullError)
+    const log = isDefect && reason !== this.#toldDefect ? 'error' : 'debug'
+    if (isDefect) this.#toldDefect = reason
+    logger[log]('Crons could not be ticked; it is tried again', { shard: source.shard, reason })
   }
 
   /** The most urgent thing there is to do. Answers how long to rest then. */

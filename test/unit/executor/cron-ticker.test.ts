@@ -266,6 +266,26 @@ describe('crons that this version does not understand', () => {
   })
 })
 
+describe('a step that cannot be sent', () => {
+  test.each([
+    ['for a defect is told of once, until another one can', new Error('ERR odd'), 2],
+    ['for Redis is away is not told of here', REDIS_AWAY, 0],
+  ])('%s', async (_what, fault, told) => {
+    let errors = 0
+    const { clock, shard, ticker } = setUp({ logger: { ...quietLogger, error: () => void (errors += 1) } })
+    shard.set(1)
+    ticker.start()
+    for (let i = 0; i < 2; i += 1) {
+      shard.fail(fault)
+      await clock.advance(MINUTE_MS)
+      shard.fail(null)
+      await clock.advance(MINUTE_MS)
+    }
+    expect(errors).toBe(told)
+    expect(shard.told.length).toBeGreaterThan(1)
+  })
+})
+
 describe('stopping', () => {
   test('waits for the step under way, and begins no other', async () => {
     const { clock, shard, ticker } = setUp()
