@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { EditRefusedError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
-import { operations, resolve, validatorOf } from '../contract/contract-document.ts'
+import { operations, resolve, validatorOf } from '../../support/contract-document.ts'
 import { BEARER, call, type Call, startApi } from './api-fixture.ts'
 
 const rejecting = (fault: Error): Partial<ApiParts> => {

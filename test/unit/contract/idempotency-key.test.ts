@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { accepted, GOOD, refused } from './push-fixture.ts'
+import { accepted, GOOD, refused } from '../../support/push-fixture.ts'
 
 const keyOf = (header: string) => accepted(GOOD, { idempotencyKey: header }).idempotency?.key
 const fingerprintOf = (body: unknown) => accepted(body, { idempotencyKey: 'k' }).idempotency?.fingerprint

@@ -14,7 +14,7 @@ import { MISSED_COUNTED_MAX } from '../../../src/domain/cron-tick.ts'
 import * as crons from '../../../src/domain/cron.ts'
 import { FAILURE_REASONS, METHODS } from '../../../src/domain/job.ts'
 import * as limits from '../../../src/domain/limits.ts'
-import { contract, operations, resolve, validatorOf } from './contract-document.ts'
+import { contract, operations, resolve, validatorOf } from '../../support/contract-document.ts'
 
 const schemas = contract.components['schemas'] as Record<string, Record<string, never>>
 const at = (path: string): unknown =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { accepted, GOOD, NOW_MS, read, refused } from './push-fixture.ts'
+import { accepted, GOOD, NOW_MS, read, refused } from '../../support/push-fixture.ts'
 
 describe('every mistake has its field and text', () => {
   const emoji = '\u{1f4e7}'

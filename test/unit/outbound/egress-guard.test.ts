@@ -274,9 +274,13 @@ describe('properties', () => {
   test('no URL makes the guard throw', () => {
     const guard = createEgressGuard({ allow: ['10.0.0.0/8', 'a.b'], deny: ['c'], allowable: ['::/0'] })
     fc.assert(
-      fc.property(fc.webUrl({ withFragments: true }), fc.domain(), (text, host) => {
-        expect(() => guard.refusalOf(new URL(text), team(host))).not.toThrow()
-      }),
+      fc.property(
+        fc.webUrl({ withFragments: true, size: 'xsmall' }),
+        fc.domain({ size: 'xsmall' }),
+        (text, host) => {
+          expect(() => guard.refusalOf(new URL(text), team(host))).not.toThrow()
+        },
+      ),
       { numRuns: 300 },
     )
   })

@@ -1,6 +1,6 @@
-import type { ValidationProblem } from '../../../src/contract/field-errors.ts'
-import type { BodyResult } from '../../../src/contract/json-body.ts'
-import { type AcceptedPush, type PushContext, readPush } from '../../../src/contract/push-request.ts'
+import type { ValidationProblem } from '../../src/contract/field-errors.ts'
+import type { BodyResult } from '../../src/contract/json-body.ts'
+import { type AcceptedPush, type PushContext, readPush } from '../../src/contract/push-request.ts'
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0)
 export const GOOD = { queue: 'emails', url: 'https://example.com/hook' }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
-import { StartupError } from '../../../src/domain/errors.ts'
-import { createOpsServer } from '../../../src/telemetry/ops-server.ts'
-import type { OpsServer, ReadinessCheck } from '../../../src/telemetry/ops-server.ts'
+import { StartupError } from '../../src/domain/errors.ts'
+import { createOpsServer } from '../../src/telemetry/ops-server.ts'
+import type { OpsServer, ReadinessCheck } from '../../src/telemetry/ops-server.ts'
 
 const opened: OpsServer[] = []
 

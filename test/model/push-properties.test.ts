@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { schemaOf } from './contract-document.ts'
-import { read } from './push-fixture.ts'
+import { schemaOf } from '../support/contract-document.ts'
+import { read } from '../support/push-fixture.ts'
 
 const text = fc.oneof(
   fc.string(),

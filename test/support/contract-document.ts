@@ -28,7 +28,7 @@ export interface Contract {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-const text = readFileSync(join(import.meta.dirname, '../../../openapi.yaml'), 'utf8')
+const text = readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8')
 export const contract = parse(text) as Contract
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
