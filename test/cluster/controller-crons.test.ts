@@ -15,11 +15,12 @@ const YEARLY = { url: 'https://target.test/', cronExpression: '0 0 1 1 *' }
 const ROUND_MS = 40_000
 
 let world: ControllerWorld
+let controller: Awaited<ReturnType<ControllerWorld['start']>>
 let api: ApiClient
 
 beforeAll(async () => {
   world = await openControllerWorld()
-  await world.start()
+  controller = await world.start()
   const sha256 = createHash('sha256').update(TOKEN).digest('hex')
   await world.apply('ApiToken', 'test', { sha256 })
   await world.reason('ApiToken', 'test', 'Reconciled')
@@ -136,6 +137,9 @@ test('a wiped Redis gives a cron the id that people know', async () => {
   await world.reason('HttpCron', 'kept', 'Reconciled')
   const { id } = await statusOf('kept')
   await world.redis.client.flushall()
+  // It carries names of what is gone: the next start begins on what is there.
+  await controller.exited
+  await world.start()
   await until('it is in force anew', async () => (await inEngine('kept')) !== null, ROUND_MS)
   expect((await inEngine('kept'))?.cronId).toBe(id)
 })
