@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { cronScheduleOf, spreadOf, type CronSettings } from '../domain/cron.ts'
+import type { CronSchedule } from '../domain/cron-schedule.ts'
 import { CRON_RECORDS_MAX, CRONS_PER_SHARD_MAX, LEASE_MS, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import { cronIdOf, homeOf, homeOfId, placesOf, placesText } from './cron-reader.ts'
 import { decodeState, encodeDefinition, scheduleHash } from './cron-record.ts'
@@ -33,11 +34,15 @@ export function createCronWriter(engine: Engine, term: number | null): CronWrite
   const highest = new Map<number, number>()
   return {
     apply: async (team, name, settings, formerId) => {
+      const schedule = cronScheduleOf(settings)
+      // Before anything is changed: a cron must not be left half way.
+      if ('problem' in schedule)
+        throw new Error(`cron ${team}/${name}: ${schedule.field} ${schedule.problem}`)
       const home = homeOf(engine, team, name)
       for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
         const cronId = await reserve(engine, term, { home, team, name, formerId, highest })
         if (cronId === 'superseded') return { status: 'superseded' }
-        const end = await place(engine, term, { cronId, home, team, name, settings })
+        const end = await place(engine, term, { cronId, home, team, name, settings, schedule })
         if (end !== 'moved') return end
       }
       throw new StoreUnavailableError('others move or remove the cron again and again')
@@ -86,6 +91,7 @@ interface PlacedCron {
   readonly team: string
   readonly name: string
   readonly settings: CronSettings
+  readonly schedule: CronSchedule
 }
 
 /**
@@ -184,11 +190,9 @@ function drop(engine: Engine, term: number | null, keys: ShardKeys, cronId: numb
 async function setCron(
   engine: Engine,
   term: number | null,
-  { cronId, home, team, name, settings }: PlacedCron,
+  { cronId, home, team, name, settings, schedule }: PlacedCron,
   { keys, places, brought }: { keys: ShardKeys; places: readonly ShardKeys[]; brought: Brought },
 ): Promise<AppliedCron | Superseded | 'moved'> {
-  const schedule = cronScheduleOf(settings)
-  if ('problem' in schedule) throw new Error(`cron ${team}/${name}: ${schedule.field} ${schedule.problem}`)
   const definition = encodeDefinition({ team, name }, settings)
   const id = String(cronId)
   for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {

@@ -155,6 +155,19 @@ describe('a move that a crash ends, after whichever step', () => {
     })
   })
 
+  test('is not begun with a schedule that is none', async () => {
+    const stage = await openStage()
+    await stage.apply('home')
+    const wrong = { cronExpression: 'H * * * *' }
+    await assert.rejects(stage.apply('there', wrong), /cronExpression/)
+    const other = stage.settings('home', wrong)
+    await assert.rejects(stage.store.apply(TEAM, 'never', other), /cronExpression/)
+    await stage.expectOnlyAt('home')
+    assert.equal(await stage.passTo(NOON_MS), 1)
+    const names = await Promise.all(stage.world.engine.shards.map(({ kn }) => connection.hkeys(kn)))
+    assert.deepEqual(names.flat(), [`${TEAM}/${NAME}`])
+  })
+
   test('keeps what was noted in the new place when the cron goes back', async () => {
     await tellAll(async (steps) => {
       const stage = await openStage()
