@@ -187,6 +187,62 @@ describe('a move that a crash ends, after whichever step', () => {
   })
 })
 
+test('a move that meets crash after crash loses and doubles nothing', async () => {
+  const deaths = [1, 3, 4, 6]
+  for (const first of deaths) {
+    for (const second of deaths) {
+      const stage = await openStage()
+      const change: Partial<CronSettings> = { missedRunPolicy: 'all' }
+      await stage.apply('home', change)
+      let runs = await stage.passTo(NOON_MS)
+      await dieAfter(stage, first, () => stage.apply('there', change))
+      runs += await stage.passTo(NOON_MS + MINUTE_MS)
+      await dieAfter(stage, second, () => stage.apply('elsewhere', change))
+      runs += await stage.passTo(NOON_MS + 2 * MINUTE_MS)
+      await stage.apply('home', change)
+      runs += await stage.passTo(NOON_MS + 3 * MINUTE_MS)
+      assert.equal(runs, 4)
+      assert.deepEqual(
+        (await stage.runs()).map(({ scheduledAtMs }) => (scheduledAtMs - NOON_MS) / MINUTE_MS),
+        [3, 2, 1, 0],
+      )
+      await stage.expectOnlyAt('home')
+    }
+  }
+})
+
+describe('a crash after whichever step', () => {
+  test.each(PLACES)('of what makes a cron %s is mended by the same again', async (place) => {
+    await tellAll(async (steps) => {
+      const stage = await openStage()
+      const hasDied = await dieAfter(stage, steps, () => stage.apply(place))
+      await stage.apply(place)
+      await stage.expectOnlyAt(place)
+      assert.equal(await stage.passTo(NOON_MS), 1)
+      return hasDied
+    })
+  })
+
+  test.each(PLACES.flatMap((place) => ['remove', 'apply'].map((then) => [place, then] as const)))(
+    'of a removal of a cron %s leaves one that the next %s finds',
+    async (place, then) => {
+      await tellAll(async (steps) => {
+        const stage = await openStage()
+        await stage.apply('elsewhere')
+        // On its way, it is in two places.
+        await dieAfter(stage, 3, () => stage.apply(place))
+        const hasDied = await dieAfter(stage, steps, () => stage.store.remove(TEAM, NAME))
+        await stage.passTo(NOON_MS)
+        if (then === 'apply') await stage.apply(place)
+        else await stage.store.remove(TEAM, NAME)
+        assert.equal((await stage.store.getByName(TEAM, NAME)) === null, then === 'remove')
+        await stage.expectOnlyAt(then === 'apply' ? place : null)
+        return hasDied
+      })
+    },
+  )
+})
+
 describe('while a cron moves, before whichever step', () => {
   const others: ReadonlyArray<readonly [string, (stage: CronStage) => Promise<unknown>]> = [
     ['it is moved elsewhere', (stage) => stage.apply('elsewhere')],
