@@ -1,15 +1,18 @@
 import { CRON_RECORDS_MAX } from '../domain/limits.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
+import { homeOfId } from './cron-reader.ts'
 import { decodeState } from './cron-record.ts'
 
 const STATE = /^\d+\|[\w-]{6}\|[01rp]\|\d+\|\d+\|\d*\|\d*\|\d+\|\d*$/
 const RECORD = /^([rRsSfF]\|\d+\|\d+|k\|\d+\||m\|\d+\|\d+)$/
+const PAGE = 500
 
 /** Looks at the crons that have their home in a shard, and at those that live there. */
 export async function auditCrons(shard: AuditedShard, facts: ShardFacts): Promise<void> {
   await auditHomes(shard, facts)
-  await auditStates(shard)
+  const ids = await auditStates(shard)
+  await auditPlaces(shard, facts, ids)
 }
 
 async function auditHomes(shard: AuditedShard, facts: ShardFacts): Promise<void> {
@@ -26,7 +29,7 @@ async function auditHomes(shard: AuditedShard, facts: ShardFacts): Promise<void>
   }
 }
 
-async function auditStates(shard: AuditedShard): Promise<void> {
+async function auditStates(shard: AuditedShard): Promise<string[]> {
   const { engine, keys, list } = shard
   const states = await readHash(engine, keys.ks)
   const lengths = await readLengths(engine, keys.kd, [...(await readHash(engine, keys.kd)).keys()])
@@ -51,5 +54,26 @@ async function auditStates(shard: AuditedShard): Promise<void> {
     const records = await readList(engine, keys.kr(id))
     if (records.length > CRON_RECORDS_MAX) shard.find(keys.kr(id), `holds ${records.length} records`)
     for (const record of records) if (!RECORD.test(record)) shard.find(keys.kr(id), `holds ${record}`)
+  }
+  return [...states.keys()]
+}
+
+/** A cron ticks wherever it is: one that nobody looks for there would tick for good, perhaps beside itself. */
+async function auditPlaces(
+  { engine, keys, find }: AuditedShard,
+  facts: ShardFacts,
+  ids: readonly string[],
+): Promise<void> {
+  for (const [home, ofHome] of Map.groupBy(ids, (id) => homeOfId(engine, Number(id)))) {
+    for (let i = 0; i < ofHome.length; i += PAGE) {
+      const page = ofHome.slice(i, i + PAGE)
+      const noted = await engine.runner.read((redis) => redis.hmget(home.ki, ...page))
+      page.forEach((id, at) => {
+        const places = noted[at]?.split(',') ?? [String(home.shard)]
+        const isNamed = home.shard !== keys.shard || facts.crons.has(id)
+        if (isNamed && places.includes(String(keys.shard))) return
+        find(keys.ks, `holds cron ${id}, which its home does not place there`)
+      })
+    }
   }
 }

@@ -5,6 +5,7 @@ import { LOST_LEASES_MAX } from '../../src/domain/limits.ts'
 import type { DueCron } from '../../src/ports/cron-source.ts'
 import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
+import { audit } from '../../src/redis/audit.ts'
 import { createEngineTerms } from '../../src/redis/engine-terms.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
@@ -173,6 +174,21 @@ describe('large headers', () => {
       [2, 2, 1],
     )
   })
+})
+
+describe('an audit', () => {
+  test.each(['home', 'there'] as const)(
+    'finds a cron that is %s and that nobody looks for',
+    async (place) => {
+      const { engine } = stage.world
+      const { cronId } = await stage.apply(place)
+      const home = shardKeys(engine, stage.shardAt('home'))
+      await (place === 'home' ? redis.client.del(home.kn) : redis.client.del(home.ki))
+      const { ks } = shardKeys(engine, stage.shardAt(place))
+      const message = `holds cron ${cronId}, which its home does not place there`
+      assert.ok((await audit(engine)).some((each) => each.key === ks && each.message === message))
+    },
+  )
 })
 
 describe('a removal', () => {
