@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createEgressGuard, type EgressSettings } from '../../../src/outbound/egress-guard.ts'
 import type { TeamSettings } from '../../../src/ports/team-settings.ts'
+import { anyUrl } from '../../support/any-text.ts'
 
 const CLOSED: EgressSettings = { allow: [], deny: [], allowable: null }
 
@@ -274,13 +275,9 @@ describe('properties', () => {
   test('no URL makes the guard throw', () => {
     const guard = createEgressGuard({ allow: ['10.0.0.0/8', 'a.b'], deny: ['c'], allowable: ['::/0'] })
     fc.assert(
-      fc.property(
-        fc.webUrl({ withFragments: true, size: 'xsmall' }),
-        fc.domain({ size: 'xsmall' }),
-        (text, host) => {
-          expect(() => guard.refusalOf(new URL(text), team(host))).not.toThrow()
-        },
-      ),
+      fc.property(anyUrl(), fc.domain(), (text, host) => {
+        expect(() => guard.refusalOf(new URL(text), team(host))).not.toThrow()
+      }),
       { numRuns: 300 },
     )
   })

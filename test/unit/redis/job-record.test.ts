@@ -19,10 +19,11 @@ import {
   SYSTEM_SETTINGS_HASH,
 } from '../../../src/redis/job-record.ts'
 import { jobRequest } from '../../support/engine.ts'
+import { anyText, anyUrl } from '../../support/any-text.ts'
 
 const T0 = 1_800_000_000_000
 
-const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength })
+const text = (maxLength: number) => anyText({ maxLength })
 const strings = (maxLength: number) =>
   fc.dictionary(fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }), text(maxLength), {
     maxKeys: 5,
@@ -63,11 +64,11 @@ const assertion: fc.Arbitrary<SuccessAssertion> = fc.oneof(
 )
 
 const request: fc.Arbitrary<JobRequest> = fc.record({
-  url: fc.webUrl({ withQueryParameters: true }),
+  url: anyUrl(),
   method: fc.constantFrom(...METHODS),
   headers: strings(40),
   payload: fc.option(fc.json()),
-  callbackUrl: fc.option(fc.webUrl()),
+  callbackUrl: fc.option(anyUrl()),
   callbackEvents: fc.option(fc.constantFrom('terminal', 'every_attempt')),
   tags: strings(20),
   timeoutSeconds: fc.option(fc.integer({ min: 1, max: 300 })),
@@ -355,7 +356,7 @@ describe('settings', () => {
 
 describe('a callback', () => {
   const system = fc.record({
-    url: fc.webUrl(),
+    url: anyUrl(),
     team: fc.constant('default'),
     webhookId: text(40),
     body: text(200),
