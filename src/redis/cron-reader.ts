@@ -52,7 +52,7 @@ export async function cronIdOf(engine: Engine, { team, name }: CronPlace): Promi
 }
 
 /** A cron, and where and how it is. */
-export interface FoundCron {
+interface FoundCron {
   readonly keys: ShardKeys
   readonly cron: Cron
   readonly state: CronStateRecord

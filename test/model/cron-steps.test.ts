@@ -176,6 +176,22 @@ describe('large headers', () => {
   })
 })
 
+describe('what is in force already', () => {
+  test.each(['home', 'there'] as const)('is not written again: a cron that lives %s', async (place) => {
+    const writes = async () => {
+      const stats = await redis.client.info('commandstats')
+      return [...stats.matchAll(/^cmdstat_(hset|hdel|zadd|zrem|rpush|del|unlink):calls=(\d+)/gm)]
+        .map(([, name, calls]) => `${name} ${calls}`)
+        .toSorted()
+    }
+    await stage.apply(place)
+    await redis.client.config('RESETSTAT')
+    await stage.apply(place)
+    // The shard's clock.
+    assert.deepEqual(await writes(), ['hset 1'])
+  })
+})
+
 describe('an audit', () => {
   test.each(['home', 'there'] as const)(
     'finds a cron that is %s and that nobody looks for',

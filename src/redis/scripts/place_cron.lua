@@ -12,6 +12,7 @@ local field, id, known, places = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
 if is_superseded(KEYS[3], ARGV[3]) then return 'superseded' end
 if call('HGET', KEYS[1], field) ~= id then return 'gone' end
 local noted = call('HGET', KEYS[2], id) or ''
-if noted ~= known and noted ~= places then return 'moved' end
+if noted == places then return 'placed' end
+if noted ~= known then return 'moved' end
 if places == '' then call('HDEL', KEYS[2], id) else call('HSET', KEYS[2], id, places) end
 return 'placed'
