@@ -326,7 +326,7 @@ describe.concurrent('a job', () => {
     for (const [i, { scheduled_at: at }] of pushes.entries()) {
       expect(Date.parse(at)).toBeGreaterThanOrEqual(Math.floor(askedAtMs) + 1000 + (i % 2) * 1000)
     }
-    await here.target.arrived(path, 40)
+    await until('each call has been seen', () => seen.length >= 40)
     const dueMs = new Map(pushes.map((push) => [push.job_id, Date.parse(push.scheduled_at)]))
     for (const { id, atMs } of seen) expect(atMs).toBeGreaterThanOrEqual(dueMs.get(id ?? 0) ?? Infinity)
     expect(new Set(seen.map(({ id }) => id)).size).toBe(40)
