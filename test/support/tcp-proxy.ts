@@ -38,9 +38,17 @@ interface Trap {
   spring(): void
 }
 
+interface Chunk {
+  readonly bytes: Buffer
+  isDue: boolean
+  passed?: (() => void) | undefined
+}
+
 interface Link {
   readonly client: Socket
   readonly server: Socket
+  /** The last bytes of its answers are on their way; what comes later is not passed. */
+  isEnding: boolean
   /** Set while the answer of a trapped script is awaited. */
   sentinel: { readonly text: string; seen: string; spring(): void } | null
 }
@@ -51,21 +59,38 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let mode: 'open' | 'held' | 'swallowed' = 'open'
   let delayMs = 0
   let bytesLeft = Number.POSITIVE_INFINITY
-  let waiting: Array<() => void> = []
+  /** What is under way to a socket, oldest first. */
+  const ways = new Map<Socket, Chunk[]>()
   let nonces = 0
 
-  function pass(socket: Socket, bytes: Buffer): void {
-    const write = () => {
-      if (mode === 'swallowed' || socket.destroyed) return
-      if (mode === 'held') waiting.push(write)
-      else socket.write(bytes)
+  /** Bytes arrive in the order in which they were passed, also when the delay has changed meanwhile. */
+  function pass(socket: Socket, bytes: Buffer, passed?: () => void): void {
+    const chunk: Chunk = { bytes, isDue: delayMs === 0, passed }
+    const way = ways.get(socket)
+    if (way === undefined) ways.set(socket, [chunk])
+    else way.push(chunk)
+    if (chunk.isDue) {
+      advance(socket)
+      return
     }
-    if (delayMs > 0) setTimeout(write, delayMs)
-    else write()
+    setTimeout(() => {
+      chunk.isDue = true
+      advance(socket)
+    }, delayMs)
+  }
+
+  function advance(socket: Socket): void {
+    const way = ways.get(socket) ?? []
+    while (way[0]?.isDue && mode !== 'held') {
+      const { bytes, passed } = way.shift() as Chunk
+      if (mode !== 'swallowed' && !socket.destroyed) socket.write(bytes, passed)
+    }
   }
 
   function cut(link: Link): void {
     links.delete(link)
+    ways.delete(link.client)
+    ways.delete(link.server)
     if (!link.client.destroyed) link.client.resetAndDestroy()
     link.server.destroy()
   }
@@ -102,8 +127,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       cut(link)
       return
     }
+    if (link.isEnding) return
     if (bytes.length > bytesLeft) {
-      link.client.write(bytes.subarray(0, bytesLeft), () => cut(link))
+      link.isEnding = true
+      pass(link.client, bytes.subarray(0, bytesLeft), () => cut(link))
       bytesLeft = Number.POSITIVE_INFINITY
       return
     }
@@ -113,7 +140,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
 
   const server = createServer((client) => {
     const upstream = connect(targetPort, '127.0.0.1')
-    const link: Link = { client, server: upstream, sentinel: null }
+    const link: Link = { client, server: upstream, isEnding: false, sentinel: null }
     links.add(link)
     const read = readCommands((words, bytes) => passCommand(link, words, bytes))
     client.on('data', read)
@@ -133,9 +160,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   }
   const release = () => {
     mode = 'open'
-    const held = waiting
-    waiting = []
-    for (const write of held) write()
+    for (const socket of ways.keys()) advance(socket)
   }
   return {
     port,
