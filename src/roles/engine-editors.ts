@@ -19,10 +19,12 @@ export function createEngineEditor(queues: QueueStore): QueueEditor {
 
   return {
     edit: (team, queueId, change) => inTurn(() => edit(team, queueId, change)),
-    remove: async (team, queueId) => {
-      const queue = await queues.get(team, queueId)
-      return queue === null ? 'not_found' : queues.remove(team, queue.name)
-    },
+    // An edit under way would make it anew.
+    remove: (team, queueId) =>
+      inTurn(async () => {
+        const queue = await queues.get(team, queueId)
+        return queue === null ? 'not_found' : queues.remove(team, queue.name)
+      }),
   }
 }
 

@@ -25,22 +25,26 @@ export async function applyFolderChange(change: FolderChange, compiler: Settings
 
 /** Edits go into the queue's manifest, and from there into force, so that file and engine always agree. */
 export function createFolderEditor(folder: FolderStore, queues: QueueStore): QueueEditor {
+  // What an edit has found must not be removed before it is written: that would make it anew.
+  const inTurn = createEditTurns()
   return {
-    edit: async (team, queueId, change) => {
-      const queue = await queues.get(team, queueId)
-      if (queue === null) return null
-      const result = await folder.editQueue({ team, name: queue.name, change, current: queue.settings })
-      if (result.status === 'refused') throw new EditRefusedError(result.reason)
-      return queues.get(team, queueId)
-    },
-    remove: async (team, queueId) => {
-      const queue = await queues.get(team, queueId)
-      if (queue === null) return 'not_found'
-      const result = await folder.removeQueue({ team, name: queue.name })
-      if (result.status === 'refused') throw new EditRefusedError(result.reason)
-      // A queue made by a push and never edited has no manifest.
-      return result.status === 'not_found' ? queues.remove(team, queue.name) : 'removed'
-    },
+    edit: (team, queueId, change) =>
+      inTurn(async () => {
+        const queue = await queues.get(team, queueId)
+        if (queue === null) return null
+        const result = await folder.editQueue({ team, name: queue.name, change, current: queue.settings })
+        if (result.status === 'refused') throw new EditRefusedError(result.reason)
+        return queues.get(team, queueId)
+      }),
+    remove: (team, queueId) =>
+      inTurn(async () => {
+        const queue = await queues.get(team, queueId)
+        if (queue === null) return 'not_found'
+        const result = await folder.removeQueue({ team, name: queue.name })
+        if (result.status === 'refused') throw new EditRefusedError(result.reason)
+        // A queue made by a push and never edited has no manifest.
+        return result.status === 'not_found' ? queues.remove(team, queue.name) : 'removed'
+      }),
   }
 }
 
@@ -58,7 +62,6 @@ export function createFolderCronEditor(
     if (result.status === 'refused') throw new EditRefusedError(result.reason)
     return crons.getByName(team, name)
   }
-  // What an edit has found must not be removed before it is written: that would make it anew.
   const inTurn = createEditTurns()
   return {
     create: (team, settings, key) =>

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/queue-settings.ts'
+import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
+import type { Queue, QueueEditor, QueueStore } from '../../../src/ports/queue-store.ts'
+import { createEngineEditor } from '../../../src/roles/engine-editors.ts'
+import { createFolderEditor } from '../../../src/roles/folder-part.ts'
+import { quiescence } from '../../support/fake-clock.ts'
+
+/** One team's queues; an apply waits for the gate, and makes what is not there. */
+function memoryQueues() {
+  const queues = new Map<string, Queue>()
+  let lastId = 0
+  let gate = Promise.resolve()
+  const apply = async (name: string, settings: QueueSettings) => {
+    await gate
+    const queueId = queues.get(name)?.queueId ?? (lastId += 1)
+    const counts = { pending: 0, delayed: 0, processing: 0, dead: 0 }
+    queues.set(name, { queueId, team: 't', name, settings, counts })
+    return { queueId }
+  }
+  const store: Partial<QueueStore> = {
+    get: async (_team, queueId) => [...queues.values()].find((queue) => queue.queueId === queueId) ?? null,
+    apply: (_team, name, settings) => apply(name, settings),
+    remove: async (_team, name) => (queues.delete(name) ? 'removed' : 'not_found'),
+  }
+  const folder: Partial<FolderStore> = {
+    editQueue: async ({ name, change, current }) => {
+      await apply(name, { ...current, ...change })
+      return { status: 'written' } as never
+    },
+    removeQueue: async ({ name }) => ({ status: queues.delete(name) ? 'removed' : 'not_found' }) as never,
+  }
+  return {
+    queues,
+    apply,
+    store: store as QueueStore,
+    folder: folder as FolderStore,
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gate = promise
+      return resolve
+    },
+  }
+}
+
+const EDITORS: ReadonlyArray<readonly [string, (queues: ReturnType<typeof memoryQueues>) => QueueEditor]> = [
+  ['the engine', ({ store }) => createEngineEditor(store)],
+  ['a folder', ({ folder, store }) => createFolderEditor(folder, store)],
+]
+
+describe.each(EDITORS)('queues kept in %s', (_where, open) => {
+  test('that are removed while they are edited stay removed', async () => {
+    const kept = memoryQueues()
+    const editor = open(kept)
+    const { queueId } = await kept.apply('emails', DEFAULT_QUEUE_SETTINGS)
+    const release = kept.hold()
+    const edited = editor.edit('t', queueId, { timeoutSeconds: 7 })
+    await quiescence()
+    const removed = editor.remove('t', queueId)
+    await quiescence()
+    release()
+    expect(await edited).toMatchObject({ queueId, settings: { timeoutSeconds: 7 } })
+    expect(await removed).toBe('removed')
+    expect(kept.queues.size).toBe(0)
+    expect(await editor.edit('t', queueId, { timeoutSeconds: 9 })).toBeNull()
+    expect(kept.queues.size).toBe(0)
+  })
+})
