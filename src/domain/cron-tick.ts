@@ -41,19 +41,35 @@ export function decideTicks(
   expectedMs: number,
   nowMs: number,
 ): DueTicks {
-  const due = schedule.between(expectedMs - 1, nowMs, MISSED_COUNTED_MAX)
-  // The expression may have been edited since: the tick that was promised counts.
-  if (due[0] !== expectedMs) due.unshift(expectedMs)
+  const due = ticksDue(schedule, expectedMs, nowMs)
   const newest = due.length < MISSED_COUNTED_MAX ? due : newestTicks(schedule, expectedMs, nowMs)
   const run = newest.filter((tickMs) => nowMs - tickMs <= lateRunMax(rules)).slice(-runsMax(rules))
   const missed = due.filter((tickMs) => tickMs < (run[0] ?? Infinity))
-  const [firstMs] = missed
-  return {
-    run,
-    missed:
-      firstMs === undefined ? null : { firstMs, lastMs: missed.at(-1) ?? firstMs, count: missed.length },
-    nextMs: schedule.next(nowMs),
-  }
+  return { run, missed: asMissed(missed), nextMs: schedule.next(nowMs) }
+}
+
+/**
+ * The ticks that are due where none of them will run any more.
+ * @param expectedMs the first tick not yet decided about; it counts, whatever `nowMs` is
+ */
+export function missedTicks(schedule: CronSchedule, expectedMs: number, nowMs: number): MissedTicks {
+  return asMissed(ticksDue(schedule, expectedMs, nowMs)) ?? oneMissed(expectedMs)
+}
+
+export function oneMissed(tickMs: number): MissedTicks {
+  return { firstMs: tickMs, lastMs: tickMs, count: 1 }
+}
+
+function asMissed(ticks: readonly number[]): MissedTicks | null {
+  const [firstMs] = ticks
+  return firstMs === undefined ? null : { firstMs, lastMs: ticks.at(-1) ?? firstMs, count: ticks.length }
+}
+
+function ticksDue(schedule: CronSchedule, expectedMs: number, nowMs: number): number[] {
+  const due = schedule.between(expectedMs - 1, nowMs, MISSED_COUNTED_MAX)
+  // The expression may have been edited since: the tick that was promised counts.
+  if (due[0] !== expectedMs) due.unshift(expectedMs)
+  return due
 }
 
 /** Where more are due than are counted, the last of them. */

@@ -1,9 +1,10 @@
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { cronScheduleOf, spreadOf, type CronSettings } from '../domain/cron.ts'
 import type { CronSchedule } from '../domain/cron-schedule.ts'
+import { missedTicks, oneMissed } from '../domain/cron-tick.ts'
 import { CRON_RECORDS_MAX, CRONS_PER_SHARD_MAX, LEASE_MS, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import { cronIdOf, homeOf, homeOfId, placesOf, placesText } from './cron-reader.ts'
-import { decodeState, encodeDefinition, scheduleHash } from './cron-record.ts'
+import { decodeDefinition, decodeState, encodeDefinition, missedRecord, scheduleHash } from './cron-record.ts'
 import { shardOfQueue, type Engine } from './engine.ts'
 import { nameField, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
@@ -137,10 +138,11 @@ async function place(
 interface Brought {
   readonly text: string
   readonly version: number
+  readonly definition: string
   readonly records: readonly string[]
 }
 
-const NOTHING_BROUGHT: Brought = { text: '', version: 0, records: [] }
+const NOTHING_BROUGHT: Brought = { text: '', version: 0, definition: '', records: [] }
 
 async function retire(
   engine: Engine,
@@ -157,8 +159,10 @@ async function retire(
   )) as string
   if (reply === 'superseded') return reply
   if (reply === '') return NOTHING_BROUGHT
-  const records = await engine.runner.read((redis) => redis.lrange(keys.kr(id), 0, CRON_RECORDS_MAX - 1))
-  return { text: reply, version: decodeState(reply).version, records }
+  const [definition, records] = await engine.runner.read((redis) =>
+    Promise.all([redis.hget(keys.kd, id), redis.lrange(keys.kr(id), 0, CRON_RECORDS_MAX - 1)]),
+  )
+  return { text: reply, version: decodeState(reply).version, definition: definition ?? '', records }
 }
 
 /** `gone`: the name has another id by now. `moved`: another place is noted than `from`. */
@@ -195,6 +199,7 @@ async function setCron(
 ): Promise<AppliedCron | Superseded | 'moved'> {
   const definition = encodeDefinition({ team, name }, settings)
   const id = String(cronId)
+  let overdue: Overdue | null = null
   for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
     const nowMs = engine.runner.redisNowMs(keys.shard)
     const args: Argument[] = [
@@ -206,21 +211,44 @@ async function setCron(
         nowMs,
       ],
       ...[term ?? '', keys === home ? nameField(team, name) : '', placesText(home, places)],
-      ...[brought.text, ...brought.records],
+      ...(overdue === null ? ['', ''] : [overdue.tickMs, missedSince(overdue, nowMs)]),
+      ...[CRON_RECORDS_MAX, brought.text, ...brought.records],
     ]
     const reply = (await engine.runner.run(
       'set_cron',
       [keys.clk, keys.ex, keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term, keys.kn, keys.ki],
       args,
       STORE_DEADLINE_MS,
-    )) as [status: string, now: string, next: string]
+    )) as [status: string, now: string, next: string, definition?: string]
     if (reply[0] === 'superseded') return { status: 'superseded' }
     if (reply[0] === 'moved') return 'moved'
     engine.runner.noteRedisTime(keys.shard, Number(reply[1]))
-    if (reply[0] === 'time') continue
+    if (reply[0] === 'overdue') overdue = overdueOf(reply[2], reply[3] || brought.definition)
+    if (reply[0] !== 'set') continue
     return { status: 'applied', cronId, nextRunAtMs: reply[2] === '' ? null : Number(reply[2]) }
   }
   throw new StoreUnavailableError('its clock changes faster than it can be read')
+}
+
+/** Of a cron that is to count from now on: its tick that was due before, and by what it was. */
+interface Overdue {
+  readonly tickMs: number
+  readonly spreadMs: number
+  /** '' when it is lost. */
+  readonly definition: string
+}
+
+function overdueOf(state: string, definition: string): Overdue {
+  const { tickMs, spreadMs } = decodeState(state)
+  if (tickMs === null) throw new Error('a cron without a tick cannot be overdue')
+  return { tickMs, spreadMs, definition }
+}
+
+/** The record of the ticks up to now that nobody decides about any more. */
+function missedSince({ tickMs, spreadMs, definition }: Overdue, nowMs: number): string {
+  const schedule = definition === '' ? null : cronScheduleOf(decodeDefinition(definition, true).settings)
+  const isKnown = schedule !== null && !('problem' in schedule)
+  return missedRecord(isKnown ? missedTicks(schedule, tickMs, nowMs - spreadMs) : oneMissed(tickMs))
 }
 
 /** The home goes last, with the name: until then the cron can be found and its removal be asked for again. */

@@ -115,14 +115,15 @@ describe('crons on a real Redis', () => {
   )
 
   test.each([
-    ['compares no version', 'version ~= cron.version or is_retired', 'is_retired'],
-    ['compares no tick', 'tick ~= cron.expected or', ''],
-    ['sets no next tick', "tick = cron.next == '-' and '' or cron.next", ''],
-    ['lets no run that has ended go', 'if running == cron.ended then', 'if false then'],
-  ])('are not when a tick %s', { timeout: 120_000 }, async (_what, right, wrong) => {
+    ['tick', 'compares no version', 'version ~= cron.version or is_retired', 'is_retired'],
+    ['tick', 'compares no tick', 'tick ~= cron.expected or', ''],
+    ['tick', 'sets no next tick', "tick = cron.next == '-' and '' or cron.next", ''],
+    ['tick', 'lets no run that has ended go', 'if running == cron.ended then', 'if false then'],
+    ['set_cron', 'forgets what was due', 'local is_overdue = not', 'local is_overdue = false and not'],
+  ])('are not when %s %s', { timeout: 120_000 }, async (step, _what, right, wrong) => {
     let isPlanted = false
     const scripts = loadWrappedScripts((source, script) => {
-      if (script !== 'tick') return source
+      if (script !== step) return source
       isPlanted = source.includes(right)
       return source.replace(right, wrong)
     })

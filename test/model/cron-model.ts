@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { cronScheduleOf, spreadOf, type CronSettings } from '../../src/domain/cron.ts'
 import type { CronSchedule } from '../../src/domain/cron-schedule.ts'
-import { decideTicks } from '../../src/domain/cron-tick.ts'
+import { decideTicks, missedTicks } from '../../src/domain/cron-tick.ts'
 import type { CronRun } from '../../src/ports/cron-store.ts'
 
 /** A record, and the open chain behind it. */
@@ -43,8 +43,14 @@ export class CronModel {
     assert.equal(cronId, known.cronId)
     const before = known.settings
     const isSame = before.cronExpression === settings.cronExpression && before.timeZone === settings.timeZone
-    if (!settings.isActive) known.expectedMs = null
-    else if (!isSame || !before.isActive || known.expectedMs === null) known.expectedMs = nextMs
+    if (!settings.isActive || !isSame || !before.isActive || known.expectedMs === null) {
+      if (known.expectedMs !== null && this.isDue(known, nowMs)) {
+        const spreadMs = spreadOfCron(known)
+        const { lastMs, count } = missedTicks(scheduleOf(before), known.expectedMs, nowMs - spreadMs)
+        this.#note(known, lastMs, 'missed', count)
+      }
+      known.expectedMs = settings.isActive ? nextMs : null
+    }
     known.settings = settings
   }
 

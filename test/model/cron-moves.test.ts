@@ -155,6 +155,25 @@ describe('a move that a crash ends, after whichever step', () => {
     })
   })
 
+  test('with another schedule notes once what was due before', async () => {
+    await tellAll(async (steps) => {
+      const stage = await openStage()
+      await stage.apply('home')
+      stage.world.clock.advance(NOON_MS + 2 * MINUTE_MS + 500 - stage.world.clock.wallMs)
+      const change = { cronExpression: '0 0 * * *' }
+      const hasDied = await dieAfter(stage, steps, () => stage.apply('there', change))
+      await stage.apply('there', change)
+      const runs = (await stage.runs()).map(({ scheduledAtMs, result, ticks }) => [
+        scheduledAtMs,
+        result,
+        ticks,
+      ])
+      assert.deepEqual(runs, [[NOON_MS + 2 * MINUTE_MS, 'missed', 3]])
+      await stage.expectOnlyAt('there')
+      return hasDied
+    })
+  })
+
   test('is not begun with a schedule that is none', async () => {
     const stage = await openStage()
     await stage.apply('home')

@@ -45,6 +45,15 @@ export const CRON_SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = 
       return () => apply(world, 'first', { isActive: false })
     },
   ],
+  [
+    'set_cron',
+    'a pause of a cron that is due',
+    async ({ world }) => {
+      await apply(world, 'first')
+      world.clock.advance(MINUTE_MS)
+      return () => apply(world, 'first', { isActive: false })
+    },
+  ],
   ['tick', 'a hidden queue and one with a name, a tick that was missed', tickScene],
   ['finish', 'a run of a cron', finishScene],
   [
