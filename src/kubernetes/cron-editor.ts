@@ -58,10 +58,19 @@ export function createResourceCronEditor(parts: CronEditorParts): CronEditor {
       // Its resource went by force: the engine still has the cron.
       if (found === null) return crons.remove(team, cron.name)
       await answered(clock, () => writer.remove(refOf(found)))
-      await untilTrue(clock, async () => (await crons.get(team, cronId)) === null)
+      await untilTrue(
+        clock,
+        async () => (await crons.get(team, cronId)) === null && (await isGone(parts, found)),
+      )
       return 'removed'
     },
   }
+}
+
+/** Who asks for it next shall not find it on its way out. An API server that is away has taken the deletion. */
+async function isGone({ writer }: CronEditorParts, { metadata }: HttpCron): Promise<boolean> {
+  const now = await writer.read(metadata.namespace, metadata.name).catch(() => null)
+  return now === null || now.metadata.uid !== metadata.uid
 }
 
 interface WantedCron {

@@ -53,7 +53,13 @@ export function createResourceEditor(parts: QueueEditorParts): QueueEditor {
       // A queue made by a push may have no resource yet, or none for good.
       if (resources.length === 0) return removeWithoutResource(parts, queue)
       await removeResources(parts, resources)
-      await untilTrue(parts.clock, async () => (await parts.queues.get(team, queueId)) === null)
+      const uids = new Set(resources.map(({ metadata }) => metadata.uid))
+      await untilTrue(
+        parts.clock,
+        async () =>
+          (await parts.queues.get(team, queueId)) === null &&
+          resourcesOf(parts, queue).every(({ metadata }) => !uids.has(metadata.uid)),
+      )
       return 'removed'
     },
   }

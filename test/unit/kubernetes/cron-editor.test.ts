@@ -229,6 +229,29 @@ describe('an edit', () => {
     expect(await editor.remove('shop', 7)).toBe('not_found')
   })
 
+  it('to remove is answered when the resource is gone as well', async () => {
+    const { clock, kind, editor, inEngine } = withCron()
+    kind.put(`shop/${NAME}`, {}, { finalizers: [CRON_FINALIZER] })
+    let end: unknown = null
+    const removal = editor.remove('shop', 7).then((answer) => (end = answer))
+    inEngine.clear()
+    await clock.advance(200)
+    expect(kind.get(`shop/${NAME}`)?.metadata.deletionTimestamp).toBeDefined()
+    expect(end).toBeNull()
+    kind.force(`shop/${NAME}`)
+    await clock.advance(100)
+    expect(await removal).toBe('removed')
+  })
+
+  it('to remove is answered after a while, though the resource stays', async () => {
+    const { clock, kind, editor, inEngine } = withCron()
+    kind.put(`shop/${NAME}`, {}, { finalizers: [CRON_FINALIZER, 'example.com/keep'] })
+    const removal = editor.remove('shop', 7)
+    inEngine.clear()
+    await clock.advance(2_100)
+    expect(await removal).toBe('removed')
+  })
+
   it('to remove a cron without a resource removes it from the engine', async () => {
     const { kind, editor, inEngine } = withCron()
     kind.force(`shop/${NAME}`)
