@@ -14,6 +14,9 @@ export type SecretReason = Extract<ReasonsOf['TeamSettings']['Ready'], `Secret${
 
 type Wanted = WantedCondition<'TeamSettings'>
 
+const KEPT =
+  'The settings before stay in force; without any, calls go out unsigned and to public addresses only until then.'
+
 /** @param waiting pushed queues of the team that stay without a resource, because there are too many */
 export function teamStatus(
   team: TeamSettings,
@@ -41,7 +44,7 @@ function conditionsOf(outcome: TeamOutcome): readonly Wanted[] {
         { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message: outcome.problem },
       ]
     case 'secret': {
-      const message = `${outcome.message} The settings before stay in force.`
+      const message = `${outcome.message} ${KEPT}`
       return [
         { type: 'Ready', status: 'False', reason: outcome.reason, message },
         { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },
