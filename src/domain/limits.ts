@@ -73,7 +73,7 @@ export const PROMOTE_BATCH_MAX = 500
 export const REAP_BATCH_MAX = 200
 export const TRIM_BATCH_MAX = 500
 export const ID_BLOCK = 128
-/** Request parts longer than this live once per chain, beside the job records. */
+/** What is large of longer request parts lives once per chain, beside the job records. */
 export const INLINE_REQUEST_BYTES_MAX = 4 * 1024
 export const SHARDS_MAX = 64
 export const QUEUES_PER_SHARD_MAX = 1_000_000

@@ -1,5 +1,5 @@
 import { HARD_DEADLINE_GRACE_MS } from '../domain/limits.ts'
-import type { CallRecord, JobChain, JobRequest, OpenAttempt } from '../domain/job.ts'
+import type { CallRecord, JobChain, OpenAttempt } from '../domain/job.ts'
 import { ATTEMPTS_PER_CHAIN } from '../domain/job-ids.ts'
 import type { Engine } from './engine.ts'
 import { decodeFinished, decodeRecord, decodeRequest, type JobRecord } from './job-record.ts'
@@ -142,23 +142,10 @@ function keptPayload(calls: readonly CallRecord[]): string | null {
   return call === undefined || call.request.bodyTruncated ? null : call.request.body
 }
 
-/** A listing does not read the tails of large requests: what stands in them is null there. */
+/** A listing does not read the tails of large requests: what may stand in them is null there. */
 function requestOf(record: JobRecord): JobChain['request'] {
   if (record.requestPart !== null) return decodeRequest(record.requestPart)
-  if (record.inlinePart.length > 1) return { ...decodeRequest(record.inlinePart), payload: null }
-  const unread: Omit<JobRequest, 'headers' | 'payload'> = {
-    url: '',
-    method: 'POST',
-    callbackUrl: null,
-    callbackEvents: null,
-    tags: {},
-    timeoutSeconds: null,
-    retryDelays: null,
-    retriesEnabled: null,
-    successAssertions: null,
-    cron: null,
-  }
-  return { ...unread, headers: null, payload: null }
+  return { ...decodeRequest(record.inlinePart), headers: null, payload: null }
 }
 
 function identity(engine: Engine, queue: KnownQueue, rootId: number) {

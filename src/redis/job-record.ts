@@ -19,8 +19,9 @@ import type { ChainSettings } from '../domain/queue-settings.ts'
  *
  * `lag` is due − created in ms, empty for 0; a cron's run is made after it was due. `chain` is a JSON array of the chain's earlier attempts, empty for none.
  * `meta` is a JSON array; the payload stands last, as its exact source text, and is missing when there is none.
- * The part from the first line break on is the request part. When it is over 4 KiB, flag bit 0 is set and its tail,
- * the payload or (with huge headers) all but the line break, lies once per chain in `p:`.
+ * The part from the first line break on is the request part. When it is over 4 KiB, flag bit 0 is set and its tail lies
+ * once per chain in `p:`: the payload, and where that is not enough a line before it of headers and assertions, in whose
+ * place `meta` has 1. So a list needs the record alone.
  */
 
 const HEAD_LENGTH = 30
@@ -31,7 +32,7 @@ export const SYSTEM_SETTINGS_HASH = '-----------'
 type Meta = [
   url: string,
   method?: number,
-  headers?: Record<string, string> | 0,
+  headers?: Record<string, string> | 0 | 1,
   callbackUrl?: string | 0,
   callbackEvents?: number,
   tags?: Record<string, string> | 0,
@@ -41,6 +42,9 @@ type Meta = [
   cron?: EncodedMark | 0,
   successAssertions?: EncodedAssertions | 0,
 ]
+
+/** A line of its own when the request is large. */
+type Moved = [headers: Record<string, string>, successAssertions: EncodedAssertions | 0]
 
 type EncodedMark = [cronId: number, tickMs: number, isManual?: 1]
 export type EncodedAssertions = Array<[type: SuccessAssertion['type'], value: never]>
@@ -60,10 +64,24 @@ export interface EncodedRequest {
 }
 
 export function encodeRequest(request: JobRequest): EncodedRequest {
+  const assertions = request.successAssertions === null ? 0 : encodeAssertions(request.successAssertions)
+  const head = metaText(request, isEmpty(request.headers) ? 0 : request.headers, assertions)
+  const tail = request.payload === null ? '' : `\n${request.payload}`
+  if (!isOver(INLINE_REQUEST_BYTES_MAX, head + tail)) return { inline: `\n${head}${tail}`, large: '' }
+  if (tail !== '' && !isOver(INLINE_REQUEST_BYTES_MAX, head)) return { inline: `\n${head}`, large: tail }
+  const moved: Moved = [request.headers, assertions]
+  return { inline: `\n${metaText(request, 1, 0)}`, large: `\n${JSON.stringify(moved)}${tail}` }
+}
+
+function metaText(
+  request: JobRequest,
+  headers: NonNullable<Meta[2]>,
+  assertions: EncodedAssertions | 0,
+): string {
   const meta: Meta = [
     request.url,
     METHODS.indexOf(request.method),
-    isEmpty(request.headers) ? 0 : request.headers,
+    headers,
     request.callbackUrl ?? 0,
     request.callbackEvents === null ? 0 : request.callbackEvents === 'terminal' ? 1 : 2,
     isEmpty(request.tags) ? 0 : request.tags,
@@ -71,13 +89,9 @@ export function encodeRequest(request: JobRequest): EncodedRequest {
     request.retryDelays ?? 0,
     request.retriesEnabled === null ? 0 : request.retriesEnabled ? 1 : 2,
     encodeMark(request.cron),
-    request.successAssertions === null ? 0 : encodeAssertions(request.successAssertions),
+    assertions,
   ]
-  const head = JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
-  const tail = request.payload === null ? '' : `\n${request.payload}`
-  if (!isOver(INLINE_REQUEST_BYTES_MAX, head + tail)) return { inline: `\n${head}${tail}`, large: '' }
-  const isHeadLarge = tail === '' || isOver(INLINE_REQUEST_BYTES_MAX, head)
-  return isHeadLarge ? { inline: '\n', large: head + tail } : { inline: `\n${head}`, large: tail }
+  return JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
 }
 
 function isOver(bytes: number, text: string): boolean {
@@ -91,10 +105,11 @@ export function withoutTail(values: readonly unknown[], defaultOf: (index: numbe
   return values.slice(0, length)
 }
 
+/** What stands in a tail that is not there is left out: payload, headers and assertions. */
 export function decodeRequest(part: string): JobRequest {
-  const { meta, payload } = splitRequest(part)
-  const [url, method, headers, callbackUrl, events, tags, timeout, delays, retries, cron, assertions] =
-    meta as Meta
+  const { meta, rest } = splitRequest(part)
+  const [url, method, , callbackUrl, events, tags, timeout, delays, retries, cron] = meta as Meta
+  const { headers, assertions, payload } = largePartsOf(meta as Meta, rest)
   return {
     url,
     method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
@@ -109,6 +124,18 @@ export function decodeRequest(part: string): JobRequest {
     successAssertions: assertions === undefined || assertions === 0 ? null : decodeAssertions(assertions),
     cron: decodeMark(cron),
   }
+}
+
+function largePartsOf(
+  meta: Meta,
+  rest: string | null,
+): { headers?: Moved[0] | 0 | undefined; assertions?: Moved[1] | undefined; payload: string | null } {
+  const [, , headers, , , , , , , , assertions] = meta
+  if (headers !== 1) return { headers, assertions, payload: rest }
+  if (rest === null) return { payload: null }
+  const { meta: moved, rest: payload } = splitRequest(`\n${rest}`)
+  const [movedHeaders, movedAssertions] = moved as Moved
+  return { headers: movedHeaders, assertions: movedAssertions, payload }
 }
 
 function encodeMark(mark: CronMark | null): EncodedMark | 0 {
@@ -129,10 +156,10 @@ export function decodeAssertions(assertions: EncodedAssertions): SuccessAssertio
   return assertions.map(([type, value]) => ({ type, value }))
 }
 
-function splitRequest(part: string): { meta: unknown[]; payload: string | null } {
+function splitRequest(part: string): { meta: unknown[]; rest: string | null } {
   const end = part.indexOf('\n', 1)
   const meta = JSON.parse(end === -1 ? part.slice(1) : part.slice(1, end)) as unknown[]
-  return { meta, payload: end === -1 ? null : part.slice(end + 1) }
+  return { meta, rest: end === -1 ? null : part.slice(end + 1) }
 }
 
 export function encodeSystemRequest(request: SystemRequest): string {
@@ -140,9 +167,9 @@ export function encodeSystemRequest(request: SystemRequest): string {
 }
 
 export function decodeSystemRequest(part: string): SystemRequest {
-  const { meta, payload } = splitRequest(part)
+  const { meta, rest } = splitRequest(part)
   const [url, team, webhookId] = meta as [string, string, string]
-  return { url, team, webhookId, body: payload ?? '' }
+  return { url, team, webhookId, body: rest ?? '' }
 }
 
 /** The record of a system job without its due time, which the script writes. */

@@ -172,10 +172,15 @@ describe('a large request', () => {
   test.each([
     ['with a payload', '{"a":1}'],
     ['without one', null],
-  ])('with huge headers leaves nothing in the record, %s', (_, payload) => {
-    const original = jobRequest({ headers: { a: bulk, b: bulk }, payload })
-    expect(encodeRequest(original).inline).toBe('\n')
+  ])('with huge headers leaves in the record what lists show, %s', (_, payload) => {
+    const tags = { customer: '42' }
+    const successAssertions = [{ type: 'body_contains' as const, value: bulk }]
+    const original = jobRequest({ headers: { a: bulk, b: bulk }, payload, tags, successAssertions })
+    const { inline } = encodeRequest(original)
+    expect(inline.length).toBeLessThan(100)
     expect(roundTrip(original)).toEqual(original)
+    const left = { headers: {}, payload: null, successAssertions: null }
+    expect(decodeRequest(inline)).toEqual({ ...original, ...left })
   })
 
   test('is one over 4 KiB, counted in bytes', () => {
