@@ -29,7 +29,9 @@ export function createQueueStore(engine: Engine): QueueStore {
       const shard = queueId % engine.shards.length
       const localId = String(Math.floor(queueId / engine.shards.length))
       const queue = await knownQueue(engine, shardKeys(engine, shard), localId)
-      return queue === null || queue.team !== team ? null : readQueue(engine, queue)
+      // A cron's hidden queue has its cron's id, and is nobody's to see.
+      const isHidden = queue === null || queue.team !== team || queue.name === ''
+      return isHidden ? null : readQueue(engine, queue)
     },
     getByName: async (team, name) => {
       const [queue] = await teamQueues(engine, team, name)

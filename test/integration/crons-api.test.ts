@@ -160,6 +160,24 @@ describe.concurrent('a cron', () => {
     expect(here.target.arrivals(path)).toMatchObject([{ body: '{"n":1}' }, { body: '{"n":1}' }])
   })
 
+  test('shows no hidden queue under its id, and lets none be changed', async () => {
+    const { id } = await create()
+    await run(id)
+    await until('the run has ended', async () => (await read(id)).last_run?.result === 'succeeded')
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/pause'],
+      ['POST', '/resume'],
+    ] as const) {
+      const body = method === 'PATCH' ? { timeout_seconds: 5 } : undefined
+      expect((await here.client.send(method, `/api/queues/${id}${path}`, body)).status).toBe(404)
+    }
+    expect((await here.client.queues()).queues.map(({ name }) => name)).not.toContain('')
+    expect(await run(id)).toMatchObject({ status: 201 })
+  })
+
   test('that forbids it runs once at a time', async () => {
     const path = newPath()
     const held = latch()
