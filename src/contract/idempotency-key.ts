@@ -32,8 +32,8 @@ function unquote(header: string): string {
 }
 
 /**
- * SHA-256 of what the request asks for, so that white space, the order of fields and defaults written out make no
- * other request. The payload counts by its exact source text.
+ * SHA-256 of what the request asks for, so that white space, the order of fields, headers and tags and defaults written
+ * out make no other request: clients write maps in an order of chance. The payload counts by its exact source text.
  */
 export function fingerprintOf(
   queue: string,
@@ -44,15 +44,19 @@ export function fingerprintOf(
     queue,
     request.url,
     request.method,
-    Object.entries(request.headers),
+    inOrder(request.headers),
     request.payload,
     request.callbackUrl,
     request.callbackEvents,
-    Object.entries(request.tags),
+    inOrder(request.tags),
     request.timeoutSeconds,
     request.retryDelays,
     request.retriesEnabled,
     start,
   ])
   return createHash('sha256').update(canonical).digest('base64url')
+}
+
+function inOrder(map: Readonly<Record<string, string>>): Array<[string, string]> {
+  return Object.entries(map).toSorted(([left], [right]) => (left < right ? -1 : 1))
 }

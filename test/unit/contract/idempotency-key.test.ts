@@ -41,6 +41,17 @@ describe('the fingerprint', () => {
     )
   })
 
+  test('does not see in which order headers and tags stand', () => {
+    const text = (headers: string, tags: string) =>
+      `{"queue":"q","url":"${GOOD.url}","headers":{${headers}},"tags":{${tags}}}`
+    expect(fingerprintOf(text('"X-B":"1","X-A":"2"', '"b":"1","a":"2"'))).toBe(
+      fingerprintOf(text('"X-A":"2","X-B":"1"', '"a":"2","b":"1"')),
+    )
+    expect(fingerprintOf(text('"X-A":"1","X-B":"2"', ''))).not.toBe(
+      fingerprintOf(text('"X-A":"2","X-B":"1"', '')),
+    )
+  })
+
   test.each([
     { queue: 'other' },
     { url: 'https://example.com/other' },
