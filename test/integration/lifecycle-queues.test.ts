@@ -308,6 +308,25 @@ describe('lists', () => {
     held.open()
   })
 
+  test('show of a request with huge headers what they show of others', async () => {
+    const asked = {
+      queue: 'huge',
+      url: `${url}${newPath()}`,
+      method: 'PUT' as const,
+      headers: { 'X-Huge': 'x'.repeat(8_000) },
+      payload: { n: 1 },
+      tags: { customer: '42' },
+      callback_url: `${url}/cb`,
+      delay: 3600,
+    }
+    const { job_id } = await here.client.push(asked)
+    const { method, tags, callback_url } = asked
+    const { jobs } = await here.client.jobs({ queue: 'huge' })
+    expect(jobs).toMatchObject([{ job_id, url: asked.url, method, tags, callback_url }])
+    const { headers } = asked
+    expect(await here.client.job(job_id)).toMatchObject({ headers, payload: { n: 1 }, tags })
+  })
+
   test('refuse what is no cursor, no status and no limit', async () => {
     for (const query of ['cursor=nonsense', 'status=done', 'limit=0', 'limit=1001', 'limit=x', 'page=2']) {
       const [field] = query.split('=')

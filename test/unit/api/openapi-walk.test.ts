@@ -24,7 +24,11 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
 }
 
 const refuse = () => Promise.reject(new EditRefusedError('crons.yaml is not valid: mend the file first.'))
-const refusingEditor: ApiParts['cronEditor'] = { create: refuse, edit: refuse, remove: refuse }
+const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] = {
+  create: refuse,
+  edit: refuse,
+  remove: refuse,
+}
 
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 const GOOD_BODY: Readonly<Record<string, string>> = {
@@ -62,6 +66,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
           } as never,
           crons: { runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }) } as never,
           cronEditor: refusingEditor,
+          editor: refusingEditor,
         },
       }
     case '413':
