@@ -2,7 +2,7 @@ import type { CronSettings } from '../domain/cron.ts'
 
 /** What became of ticks; the newest of them is a cron's last run. */
 export interface CronRun {
-  /** The tick, with the cron's spread; of a run made by hand, when that was. Of several missed ticks the last one. */
+  /** The tick, without the cron's spread; of a run made by hand, when that was. Of several missed ticks the last one. */
   readonly scheduledAtMs: number
   /**
    * `running`: its chain has not ended, or was removed before it could. `skipped`: the run before it had not ended.

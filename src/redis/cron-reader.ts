@@ -80,7 +80,7 @@ export function stateOf(cronId: number, state: CronStateRecord, last: string | n
   return {
     cronId,
     nextRunAtMs: !state.isActive || state.tickMs === null ? null : state.tickMs + state.spreadMs,
-    lastRun: last === null ? null : decodeRun(last, state.spreadMs),
+    lastRun: last === null ? null : decodeRun(last),
     lastSuccessAtMs: state.successMs,
     consecutiveFailures: state.failures,
   }

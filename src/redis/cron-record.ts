@@ -182,12 +182,12 @@ const RESULTS: Readonly<Record<string, CronRun['result']>> = {
   m: 'missed',
 }
 
-export function decodeRun(record: string, spreadMs: number): CronRun {
+export function decodeRun(record: string): CronRun {
   const [kind = '', tick, last = ''] = record.split('|')
   const result = RESULTS[kind.toLowerCase()] ?? 'missed'
   const isManual = kind !== kind.toLowerCase()
   return {
-    scheduledAtMs: Number(tick) + (isManual ? 0 : spreadMs),
+    scheduledAtMs: Number(tick),
     result,
     jobId: result === 'missed' || last === '' ? null : Number(last),
     isManual,

@@ -4,7 +4,7 @@ import { CRON_RECORDS_MAX, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { Cron, CronRun, CronRunEnd, CronStore } from '../ports/cron-store.ts'
 import { cronIdOf, findCron, hasEnded, readAtPlace, readCron } from './cron-reader.ts'
-import { decodeRun, decodeState } from './cron-record.ts'
+import { decodeRun } from './cron-record.ts'
 import { createCronWriter } from './cron-writer.ts'
 import { hintWake, type Engine } from './engine.ts'
 import { splitNameField, type ShardKeys } from './keys.ts'
@@ -167,19 +167,18 @@ async function listRuns(
   limit: number,
   from: { readonly left: number } | null,
 ): Promise<{ runs: CronRun[]; nextCursor: string | null }> {
-  const found = await readAtPlace(engine, cronId, async (keys, id) => {
-    const [text, records] = await engine.runner.read((redis) =>
+  const records = await readAtPlace(engine, cronId, async (keys, id) => {
+    const [state, found] = await engine.runner.read((redis) =>
       Promise.all([redis.hget(keys.ks, id), redis.lrange(keys.kr(id), 0, CRON_RECORDS_MAX - 1)]),
     )
-    return text === null ? null : { records, spreadMs: decodeState(text).spreadMs }
+    return state === null ? null : found
   })
-  if (found === null) return { runs: [], nextCursor: null }
-  const { records, spreadMs } = found
+  if (records === null) return { runs: [], nextCursor: null }
   const start = from === null ? 0 : Math.max(0, records.length - from.left)
   const page = records.slice(start, start + limit)
   const left = records.length - start - page.length
   return {
-    runs: page.map((record) => decodeRun(record, spreadMs)),
+    runs: page.map(decodeRun),
     nextCursor: left <= 0 ? null : Buffer.from(JSON.stringify([left])).toString('base64url'),
   }
 }

@@ -302,8 +302,7 @@ class Story {
     assert.ok(answer !== null && answer !== 'bad_cursor')
     for (const tickMs of ticks) {
       const run: CronRun | undefined = answer.runs.find(
-        (each) =>
-          each.scheduledAtMs === tickMs + spreadOfCron(cron) && each.result === 'running' && !each.isManual,
+        (each) => each.scheduledAtMs === tickMs && each.result === 'running' && !each.isManual,
       )
       assert.ok(
         run !== undefined && run.jobId !== null && !this.#model.open.has(run.jobId),
@@ -368,7 +367,7 @@ class Story {
           ticks,
         })),
         cron.runs.map(({ tickMs, result, isManual, ticks }) => ({
-          ...{ scheduledAtMs: tickMs + (isManual ? 0 : spreadMs), result, isManual, ticks },
+          ...{ scheduledAtMs: tickMs, result, isManual, ticks },
         })),
       )
     }

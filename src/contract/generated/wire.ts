@@ -622,7 +622,7 @@ export interface CronSummary {
  */
 export interface CronRun {
   /**
-   * When it was due, with the cron's own place within `jitter_seconds`; of missed ticks the last one.
+   * The tick, without the cron's own place within `jitter_seconds`; of missed ticks the last one. Of a run made by hand when it was asked for.
    */
   scheduled_at: Timestamp
   /**
