@@ -7,7 +7,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { QueueCensus, QueuePlace } from '../ports/queue-census.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
-import { ORIGIN_LABEL, PUSH_ORIGIN, queueKey } from '../resources/queue-owner.ts'
+import { isPushed, queueKey } from '../resources/queue-owner.ts'
 import { pushedQueueResource } from '../resources/queue-manifest.ts'
 import { BY_QUEUE, refOf, type HttpQueue } from './kinds.ts'
 import { pause } from '../domain/pause.ts'
@@ -122,9 +122,10 @@ class Importer implements PushedQueues {
 
   #madeByNamespace(): Map<string, number> {
     const made = new Map<string, number>()
-    for (const { metadata } of this.#parts.view.all()) {
-      if (metadata.labels?.[ORIGIN_LABEL] !== PUSH_ORIGIN) continue
-      made.set(metadata.namespace, (made.get(metadata.namespace) ?? 0) + 1)
+    for (const queue of this.#parts.view.all()) {
+      if (!isPushed(queue)) continue
+      const { namespace } = queue.metadata
+      made.set(namespace, (made.get(namespace) ?? 0) + 1)
     }
     return made
   }
@@ -166,8 +167,7 @@ class Importer implements PushedQueues {
   /** On any of the thousand, so that `kubectl get events` of the namespace shows it. */
   #tellEvent(namespace: string): void {
     for (const queue of this.#parts.view.all()) {
-      if (queue.metadata.namespace !== namespace || queue.metadata.labels?.[ORIGIN_LABEL] !== PUSH_ORIGIN)
-        continue
+      if (queue.metadata.namespace !== namespace || !isPushed(queue)) continue
       const note = `The namespace has ${PUSHED_PER_NAMESPACE_MAX} HttpQueues made for pushed queues; further ones work by the defaults, without an HttpQueue.`
       const event = { type: 'Warning', reason: 'TooManyPushedQueues', action: 'MakeHttpQueue', note } as const
       return this.#parts.events.record({ regarding: refOf(queue), ...event })

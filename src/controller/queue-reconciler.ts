@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../domain/errors.ts'
+import { ResourceApiError, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ControllerMetrics } from '../ports/controller-metrics.ts'
 import type { EventRecorder } from '../ports/event-recorder.ts'
@@ -10,12 +10,18 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { CompileEnd, SettingsCompiler } from '../ports/settings-compiler.ts'
 import { isSameStatus } from '../resources/conditions.ts'
-import { placeOfKey, QUEUE_FINALIZER, queueKeyOf } from '../resources/queue-owner.ts'
+import {
+  holdsFinalizer,
+  isDeleted,
+  placeOfKey,
+  QUEUE_FINALIZER,
+  queueKeyOf,
+} from '../resources/queue-owner.ts'
 import { engineAway } from './engine-away.ts'
 import type { EngineHold } from './engine-hold.ts'
 import { BY_QUEUE, refOf, type HttpQueue } from './kinds.ts'
 import type { QueueCheck } from './queue-check.ts'
-import { mustRelease, planQueue, type QueueStep } from './queue-plan.ts'
+import { endOfTaken, givesWay, planQueue, type OwnedStep, type QueueStep } from './queue-plan.ts'
 import { readyEvents } from './ready-events.ts'
 import { queueStatus, type QueueOutcome } from './queue-status.ts'
 import { unlessGone } from './unless-gone.ts'
@@ -23,7 +29,7 @@ import type { Vanished } from './vanished.ts'
 
 export interface QueueReconcilerParts {
   readonly view: Pick<ResourceView<HttpQueue>, 'byIndex'>
-  readonly writer: Pick<ResourceWriter<HttpQueue>, 'applyStatus' | 'setFinalizer'>
+  readonly writer: Pick<ResourceWriter<HttpQueue>, 'read' | 'applyStatus' | 'setFinalizer' | 'remove'>
   readonly check: QueueCheck
   readonly engine: Pick<EngineHold, 'write' | 'loss' | 'obstacle'>
   /** The counts as read last. */
@@ -73,9 +79,11 @@ class QueueReconciler implements Reconciler {
     if (released !== undefined && resources.length === seen.length) this.#released.delete(key)
     const { step, taken } = planQueue(resources, this.#parts.check)
     const requeueAfterMs = await this.#take(key, step, released !== undefined)
+    // The owner first: what lost the name to it goes, or says so, when that one is in force and has said so.
+    if (requeueAfterMs !== null || step.kind === 'vanished') return { requeueAfterMs }
     for (const loser of taken) {
       if (signal.aborted) break
-      await this.#tellTaken(loser, step)
+      await this.#endTaken(loser, step)
     }
     return { requeueAfterMs }
   }
@@ -177,12 +185,35 @@ class QueueReconciler implements Reconciler {
     })
   }
 
-  async #tellTaken(loser: HttpQueue, step: QueueStep): Promise<void> {
-    if (mustRelease(loser)) {
-      await unlessGone(() => this.#parts.writer.setFinalizer(loser, QUEUE_FINALIZER, false))
-    } else if (step.kind !== 'vanished' && loser.metadata.deletionTimestamp === undefined) {
-      await this.#writeStatus(loser, { kind: 'taken', by: step.owner.metadata.name })
+  async #endTaken(loser: HttpQueue, step: OwnedStep): Promise<void> {
+    const { writer, logger } = this.#parts
+    const { owner } = step
+    const end = endOfTaken(loser, step)
+    if (end === 'nothing') return
+    if (end === 'tell') {
+      const isPushed = givesWay(loser, owner)
+      return this.#writeStatus(loser, { kind: 'taken', by: owner.metadata.name, isPushed })
     }
+    await this.#proveOwner(step)
+    // Before the deletion: with the finalizer, a deleted resource would take queue and jobs along if it were alone.
+    await unlessGone(() => writer.setFinalizer(loser, QUEUE_FINALIZER, false))
+    if (end === 'release') return
+    await writer.remove(refOf(loser))
+    const { namespace: team, name } = owner.metadata
+    logger.info('A pushed queue was taken over', { team, by: name, from: loser.metadata.name })
+  }
+
+  /**
+   * Nothing else stands for the queue and its jobs once the finalizer of another one is gone, and the view may be
+   * behind: so the API server itself must have the owner. Throws ResourceApiError.
+   */
+  async #proveOwner({ kind, owner }: OwnedStep): Promise<void> {
+    if (kind === 'remove') return
+    const { namespace, name, uid } = owner.metadata
+    const found = await this.#parts.writer.read(namespace, name)
+    const isThere = found !== null && found.metadata.uid === uid && !isDeleted(found)
+    if (isThere && (kind === 'refuse' || holdsFinalizer(found))) return
+    throw new ResourceApiError('conflict', `HttpQueue ${name} is not what was seen any more`)
   }
 
   /** What the engine answered; when it does not, the resource says so before the turn fails. */

@@ -9,7 +9,8 @@ import type { HttpQueue } from './kinds.ts'
 export type QueueOutcome =
   | { readonly kind: 'in_force'; readonly queueId: number }
   | { readonly kind: 'refused'; readonly problem: string }
-  | { readonly kind: 'taken'; readonly by: string }
+  /** @property isPushed made by a push, and so to go as soon as the other one is in force */
+  | { readonly kind: 'taken'; readonly by: string; readonly isPushed: boolean }
   /** The engine does not answer: what is in force stays so. */
   | { readonly kind: 'unavailable'; readonly message: string }
 
@@ -94,7 +95,9 @@ function conditionsOf(queue: HttpQueue, outcome: QueueOutcome, { loss }: QueueFa
         ...lost,
       ]
     case 'taken': {
-      const message = `HttpQueue ${outcome.by} is older and has this queue name: this one is not in force.`
+      const message = outcome.isPushed
+        ? `HttpQueue ${outcome.by} has this queue name and is not in force yet: when it is, this one, made by a push, is removed.`
+        : `HttpQueue ${outcome.by} is older and has this queue name: this one is not in force.`
       return [{ type: 'Ready', status: 'False', reason: 'NameTaken', message }]
     }
     case 'unavailable':

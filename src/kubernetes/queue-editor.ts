@@ -7,7 +7,7 @@ import type { Queue, QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { HttpQueueSpec } from '../resources/generated/kinds.ts'
-import { ownerOf, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
+import { holdsFinalizer, ownerOf, queueKey, queueKeyOf } from '../resources/queue-owner.ts'
 import { pushedQueueResource } from '../resources/queue-manifest.ts'
 import { settingsOfSpec, specOfSettings } from '../resources/queue-spec.ts'
 import { answered, notWatched, refOf, untilTrue } from './edit-answer.ts'
@@ -76,10 +76,16 @@ async function removeWithoutResource(
 }
 
 async function removeResources(parts: QueueEditorParts, resources: readonly HttpQueue[]): Promise<void> {
-  const owner = ownerOf(resources)
-  // The owner last: else its name would pass to another one of them.
-  const inOrder = resources.toSorted((left, right) => Number(left === owner) - Number(right === owner))
+  const last = lastToGo(resources)
+  const inOrder = resources.toSorted((left, right) => Number(left === last) - Number(right === last))
   for (const resource of inOrder) await answered(parts.clock, () => parts.writer.remove(refOf(resource)))
+}
+
+/** The owner: else its name would pass to another one of them. But what goes without a finalizer takes no queue along. */
+function lastToGo(resources: readonly HttpQueue[]): HttpQueue | undefined {
+  const owner = ownerOf(resources)
+  if (owner !== undefined && holdsFinalizer(owner)) return owner
+  return resources.find(holdsFinalizer) ?? owner
 }
 
 /** @returns the settings as the API server has them now */

@@ -7,6 +7,7 @@ export interface NamedQueue {
     readonly creationTimestamp: string
     readonly deletionTimestamp?: string
     readonly finalizers?: readonly string[]
+    readonly labels?: Readonly<Record<string, string>>
   }
   readonly spec: { readonly queueName?: string }
 }
@@ -42,17 +43,31 @@ export function holdsFinalizer(resource: NamedQueue): boolean {
   return resource.metadata.finalizers?.includes(QUEUE_FINALIZER) === true
 }
 
+/** Made for a pushed queue. The label alone tells: whoever puts it on says that the resource gives way. */
+export function isPushed(resource: NamedQueue): boolean {
+  return resource.metadata.labels?.[ORIGIN_LABEL] === PUSH_ORIGIN
+}
+
+export function isDeleted(resource: NamedQueue): boolean {
+  return resource.metadata.deletionTimestamp !== undefined
+}
+
 /**
- * Which of the resources of one queue is in force: the oldest, and of two of the same second the one that is in force
- * already. One that is being deleted keeps the name until its jobs are gone.
+ * Which of the resources of one queue is in force: the oldest that no push has made, else the oldest, and of two of the
+ * same second the one that is in force already. One that is being deleted keeps the name until its jobs are gone; but a
+ * pushed resource that is still there, so not wholly taken over, has its queue and the jobs back.
  */
 export function ownerOf<T extends NamedQueue>(resources: readonly T[]): T | undefined {
-  return resources.filter((resource) => !isGivenUp(resource)).sort(byAge)[0]
+  const byRank = resources.filter((resource) => !isGivenUp(resource)).sort(byAge)
+  const own = byRank.find((resource) => !isPushed(resource))
+  if (own === undefined) return byRank[0]
+  if (!isDeleted(own)) return own
+  return byRank.find((resource) => isPushed(resource) && !isDeleted(resource)) ?? own
 }
 
 /** Deleted, with our part done; a finalizer of someone else still keeps it. */
 function isGivenUp(resource: NamedQueue): boolean {
-  return resource.metadata.deletionTimestamp !== undefined && !holdsFinalizer(resource)
+  return isDeleted(resource) && !holdsFinalizer(resource)
 }
 
 function byAge(left: NamedQueue, right: NamedQueue): number {

@@ -116,3 +116,29 @@ test("a user's resource takes a pushed queue over, with its id and its jobs", as
     settings: { timeoutSeconds: 6 },
   })
 })
+
+test("a user's resource takes a pushed queue over from the resource made for it, edits and all", async () => {
+  const job = newJob({ team: world.namespace, queue: 'mail', start: { delaySeconds: 3600 } })
+  await world.engine.intake.push(job)
+  const pushed = nameOfPushedQueue('mail')
+  await until('the pushed resource is there', async () => (await world.find('HttpQueue', pushed)) !== null)
+  await ready(pushed)
+  const queueId = (await inEngine('mail'))?.queueId
+  await world.apply('HttpQueue', pushed, { queueName: 'mail', timeoutSeconds: 8 })
+  await until('the edit is in force', async () => (await inEngine('mail'))?.settings.timeoutSeconds === 8)
+
+  await world.apply('HttpQueue', 'mail', { maxParallelism: 4 })
+  await ready('mail')
+  await until('the pushed resource is gone', async () => (await world.find('HttpQueue', pushed)) === null)
+  expect(await inEngine('mail')).toMatchObject({
+    queueId,
+    counts: { delayed: 1 },
+    settings: { maxParallelism: 4, timeoutSeconds: 30 },
+  })
+  expect((await world.get('HttpQueue', 'mail')).status).toMatchObject({ queueId })
+  await world.engine.intake.push(job)
+  expect((await inEngine('mail'))?.counts.delayed).toBe(2)
+  await world.apply('HttpQueue', 'mail', { maxParallelism: 5 })
+  await until('it stays its own', async () => (await inEngine('mail'))?.settings.maxParallelism === 5)
+  expect(await world.find('HttpQueue', pushed)).toBeNull()
+})

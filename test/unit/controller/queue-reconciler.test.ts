@@ -1,10 +1,13 @@
 import { describe, expect, it, test } from 'vitest'
 import { REMOVAL_GIVEN_UP_MS } from '../../../src/controller/queue-reconciler.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
-import { QUEUE_FINALIZER } from '../../../src/resources/queue-owner.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN, QUEUE_FINALIZER } from '../../../src/resources/queue-owner.ts'
 import { createQueueWorld } from './queue-world.ts'
 
 const KEY = 'shop/emails'
+/** Of the resource that a push has made, of the same queue. */
+const PUSHED = 'shop/emails-00d8d3f1'
+const PUSH_LABELS = { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } }
 
 async function inForce() {
   const world = createQueueWorld()
@@ -154,6 +157,110 @@ describe('two resources of one name', () => {
     await world.settle(KEY)
     expect(world.ready('shop/z')).toMatchObject({ status: 'True' })
     expect(world.ready('shop/a')).toMatchObject({ reason: 'NameTaken' })
+  })
+})
+
+describe("a user's resource of a pushed queue that has its own", () => {
+  type World = ReturnType<typeof createQueueWorld>
+  async function push(world: World) {
+    world.engine.push('shop', 'emails', DEFAULT_QUEUE_SETTINGS)
+    world.queues.put(PUSHED, { queueName: 'emails', timeoutSeconds: 8 }, PUSH_LABELS)
+    await world.settle(KEY)
+    return world
+  }
+  const pushed = () => push(createQueueWorld())
+
+  it('takes it over: id and jobs stay, its settings hold, and the pushed resource goes', async () => {
+    const { queues, engine, settle, ready, events } = await pushed()
+    queues.put(KEY, { maxParallelism: 4 })
+    await settle(KEY)
+    expect(engine.queues.get(KEY)).toMatchObject({
+      queueId: 1,
+      settings: { maxParallelism: 4, timeoutSeconds: DEFAULT_QUEUE_SETTINGS.timeoutSeconds },
+    })
+    expect(queues.get(PUSHED)).toBeUndefined()
+    expect(ready(KEY)).toMatchObject({ status: 'True' })
+    expect(queues.get(KEY)?.status?.queueId).toBe(1)
+    expect(events).toEqual([])
+    const own = [`hold ${KEY}`, `status ${KEY}`]
+    expect(queues.writes.slice(2)).toEqual([...own, `release ${PUSHED}`, `remove ${PUSHED}`])
+  })
+
+  it('leaves it in force while Redis is away', async () => {
+    const { queues, engine, turn, settle } = await pushed()
+    engine.isAway = true
+    queues.put(KEY, {})
+    expect(await turn(KEY)).toBe('failed')
+    expect(queues.get(PUSHED)?.metadata.finalizers).toEqual([QUEUE_FINALIZER])
+    queues.delete(KEY)
+    engine.isAway = false
+    await settle(KEY)
+    expect(engine.queues.get(KEY)).toMatchObject({ queueId: 1, settings: { timeoutSeconds: 8 } })
+    expect(queues.get(KEY)).toBeUndefined()
+  })
+
+  it('has the name but not the queue while it is not valid', async () => {
+    const { queues, engine, settle, ready } = await pushed()
+    queues.put(KEY, { timeoutSeconds: 9000 })
+    await settle(KEY)
+    expect(ready(KEY)).toMatchObject({ reason: 'InvalidSpec' })
+    expect(ready(PUSHED)).toMatchObject({
+      reason: 'NameTaken',
+      message: expect.stringContaining('HttpQueue emails has this queue name and is not in force yet'),
+    })
+    expect(engine.queues.get(KEY)).toMatchObject({ queueId: 1, settings: { timeoutSeconds: 8 } })
+    queues.delete(KEY)
+    await settle(KEY)
+    expect(ready(PUSHED)).toMatchObject({ status: 'True' })
+    expect(engine.queues.get(KEY)?.queueId).toBe(1)
+  })
+
+  it('has the jobs also of a pushed one that was deleted for it', async () => {
+    const { queues, engine, settle } = await pushed()
+    queues.delete(PUSHED)
+    queues.put(KEY, { timeoutSeconds: 9 })
+    await settle(KEY)
+    expect(queues.get(PUSHED)).toBeUndefined()
+    expect(engine.queues.get(KEY)).toMatchObject({ queueId: 1, settings: { timeoutSeconds: 9 } })
+  })
+
+  it('takes nothing away when it is gone and the view still shows it', async () => {
+    const { queues, engine, state, settle, turn } = await pushed()
+    queues.put(KEY, {})
+    await turn(KEY)
+    state.isGoneAtServer = KEY
+    expect(await turn(KEY)).toBe('failed')
+    expect(queues.get(PUSHED)?.metadata).toMatchObject({ finalizers: [QUEUE_FINALIZER] })
+    queues.force(KEY)
+    await settle(KEY)
+    expect(engine.queues.get(KEY)).toMatchObject({ queueId: 1, settings: { timeoutSeconds: 8 } })
+  })
+
+  describe.each(['deleted', 'taken away by force'] as const)('%s after a crash', (how) => {
+    // Hold, put in force and tell the one; release and remove the other.
+    const moments = [3, 4, 5, 6, 7].flatMap((at) =>
+      (['before', 'after'] as const).map((when) => ({ at, when })),
+    )
+
+    it.each(moments)('$when write $at gives the jobs back or, taken over, has them', async (crash) => {
+      const world = createQueueWorld(crash)
+      await push(world)
+      const { queues, engine, settle } = world
+      queues.put(KEY, { timeoutSeconds: 9 })
+      while ((await world.turn(KEY)) === 'again');
+      expect(world.state.hasCrashed).toBe(true)
+      const wasTakenOver = queues.get(PUSHED) === undefined
+      if (how === 'deleted') queues.delete(KEY)
+      else queues.force(KEY)
+      await settle(KEY)
+      if (wasTakenOver) {
+        expect(engine.queues.has(KEY)).toBe(how !== 'deleted')
+      } else {
+        expect(engine.queues.get(KEY)).toMatchObject({ queueId: 1, settings: { timeoutSeconds: 8 } })
+        expect(queues.get(PUSHED)?.metadata.finalizers).toEqual([QUEUE_FINALIZER])
+      }
+      expect(queues.get(KEY)).toBeUndefined()
+    })
   })
 })
 
@@ -319,6 +426,12 @@ describe('a crash between any two writes comes to the same end', () => {
       queues.delete(KEY)
       await settle(KEY)
     },
+    "a pushed one, then a user's": async ({ queues, settle }) => {
+      queues.put(PUSHED, { queueName: 'emails' }, PUSH_LABELS)
+      await settle(KEY)
+      queues.put(KEY, { timeoutSeconds: 7 })
+      await settle(KEY)
+    },
     'the older of two deleted': async ({ queues, settle }) => {
       queues.put(KEY, {})
       queues.put('shop/late', { queueName: 'emails', timeoutSeconds: 9 })
@@ -328,7 +441,7 @@ describe('a crash between any two writes comes to the same end', () => {
     },
   }
   const endOf = ({ queues, engine }: World) => ({
-    engine: [...engine.queues].map(([key, { settings }]) => [key, settings]),
+    engine: [...engine.queues].map(([key, { queueId, settings }]) => [key, queueId, settings]),
     resources: [...queues.view.all()].map(({ metadata, status }) => [
       metadata.name,
       metadata.finalizers,

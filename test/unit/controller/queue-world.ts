@@ -48,11 +48,23 @@ export function createQueueWorld(crash: { at: number; when: 'before' | 'after' }
   const noted: string[] = []
   const doomed = new Set<string>()
   const counts = new Map<string, CensusEntry>()
-  const state = { loss: null as EngineLoss | null, leftBehind: 0, hasCrashed: false }
+  const state = {
+    loss: null as EngineLoss | null,
+    leftBehind: 0,
+    hasCrashed: false,
+    /** The key of a resource that the view still shows. */
+    isGoneAtServer: '',
+  }
   const start = () =>
     createQueueReconciler({
       view: queues.view,
-      writer: queues.writer,
+      writer: {
+        ...queues.writer,
+        read: (namespace, name) =>
+          state.isGoneAtServer === `${namespace}/${name}`
+            ? Promise.resolve(null)
+            : queues.writer.read(namespace, name),
+      },
       check,
       engine: { write: engine.write, loss: () => state.loss, obstacle: engine.obstacle },
       countsOf: (key) => counts.get(key) ?? null,

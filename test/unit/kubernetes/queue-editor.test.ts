@@ -4,7 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import { createResourceEditor, EDITOR_INDEXES } from '../../../src/kubernetes/queue-editor.ts'
 import type { HttpQueue } from '../../../src/controller/kinds.ts'
 import type { Queue } from '../../../src/ports/queue-store.ts'
-import { QUEUE_FINALIZER, queueKeyOf } from '../../../src/resources/queue-owner.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN, QUEUE_FINALIZER, queueKeyOf } from '../../../src/resources/queue-owner.ts'
 import { nameOfPushedQueue } from '../../../src/resources/queue-manifest.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { createMemoryKind } from '../controller/memory-kind.ts'
@@ -174,6 +174,20 @@ describe('a removal', () => {
     await clock.advance(100)
     expect(await removal).toBe('removed')
     expect(removed).toEqual([])
+  })
+
+  it('ends with the pushed resource while that one alone stands for the jobs', async () => {
+    const { kind, editor, clock } = setUp()
+    const labels = { [ORIGIN_LABEL]: PUSH_ORIGIN }
+    kind.put(PUSHED_NAME, { queueName: 'Emails' }, { labels, finalizers: [QUEUE_FINALIZER] })
+    kind.put('shop/refused', { queueName: 'Emails' })
+    void editor.remove('shop', 7)
+    await clock.advance(100)
+    expect(kind.writes).toEqual(['remove shop/refused', `remove ${PUSHED_NAME}`])
+    kind.put('shop/refused', { queueName: 'Emails' }, { finalizers: [QUEUE_FINALIZER] })
+    void editor.remove('shop', 7)
+    await clock.advance(100)
+    expect(kind.writes.slice(2)).toEqual([`remove ${PUSHED_NAME}`, 'remove shop/refused'])
   })
 
   it('of a queue without a resource goes to the engine', async () => {
