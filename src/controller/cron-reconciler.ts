@@ -15,6 +15,7 @@ import { placeOfKey } from '../resources/queue-owner.ts'
 import type { CronCheck } from './cron-check.ts'
 import { planCron, type CronStep } from './cron-plan.ts'
 import { cronStatus, type CronOutcome } from './cron-status.ts'
+import { engineAway } from './engine-away.ts'
 import type { EngineHold } from './engine-hold.ts'
 import { refOf, type HttpCron } from './kinds.ts'
 import { REMOVAL_GIVEN_UP_MS } from './queue-reconciler.ts'
@@ -26,7 +27,7 @@ export interface CronReconcilerParts {
   readonly view: Pick<ResourceView<HttpCron>, 'get'>
   readonly writer: Pick<ResourceWriter<HttpCron>, 'applyStatus' | 'setFinalizer'>
   readonly check: CronCheck
-  readonly engine: Pick<EngineHold, 'write'>
+  readonly engine: Pick<EngineHold, 'write' | 'obstacle'>
   /** As looked at last. */
   readonly stateOf: (key: ObjectKey) => CronState | null
   readonly vanished: Vanished
@@ -40,6 +41,9 @@ export interface CronReconcilerParts {
 export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
   return new CronReconciler(parts)
 }
+
+const KEPT = 'what is in force there stays so, and the settings follow'
+const TO_GO = 'the cron is removed'
 
 /** Owns, by key: since when a removal fails, and which resources were let go while the view may still show them. */
 class CronReconciler implements Reconciler {
@@ -83,7 +87,7 @@ class CronReconciler implements Reconciler {
     const cron = await this.#parts.writer.setFinalizer(step.cron, CRON_FINALIZER, true)
     // An engine that has lost its data gives the cron the id that people know.
     const formerId = cron.status?.id ?? null
-    const { cronId, nextRunAtMs } = await this.#inEngine(key, cron, 'unavailable', (compiler) =>
+    const { cronId, nextRunAtMs } = await this.#inEngine(key, cron, KEPT, (compiler) =>
       compiler.applyCron(team, name, step.settings, formerId),
     )
     await this.#writeStatus(key, cron, { kind: 'in_force', cronId, nextRunAtMs })
@@ -92,7 +96,7 @@ class CronReconciler implements Reconciler {
   async #remove(key: ObjectKey, cron: HttpCron): Promise<void> {
     const { team, name } = placeOfKey(key)
     try {
-      await this.#inEngine(key, cron, 'deleting', (compiler) => compiler.removeCron(team, name))
+      await this.#inEngine(key, cron, TO_GO, (compiler) => compiler.removeCron(team, name))
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key)) throw error
       this.#tellLeftBehind(cron)
@@ -124,7 +128,7 @@ class CronReconciler implements Reconciler {
   #tellLeftBehind(cron: HttpCron): void {
     const { events, logger, metrics } = this.#parts
     const { namespace: team, name } = cron.metadata
-    const note = `Redis has not answered for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its cron stays in Redis and ticks on until the controller finds it there.`
+    const note = `Redis could not be written to for ${REMOVAL_GIVEN_UP_MS / 60_000} minutes: this resource goes, its cron stays in Redis and ticks on until the controller finds it there.`
     metrics.cronLeftBehind()
     logger.error('A resource is let go without its cron', { team, cron: name })
     events.record({
@@ -140,13 +144,16 @@ class CronReconciler implements Reconciler {
   async #inEngine<T extends object>(
     key: ObjectKey,
     cron: HttpCron,
-    fallback: 'unavailable' | 'deleting',
+    then: string,
     run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>,
   ): Promise<T> {
     try {
       return await this.#parts.engine.write(run)
     } catch (error) {
-      if (error instanceof StoreUnavailableError) await this.#writeStatus(key, cron, { kind: fallback })
+      if (error instanceof StoreUnavailableError) {
+        const message = engineAway(this.#parts.engine, then)
+        await this.#writeStatus(key, cron, { kind: 'unavailable', message })
+      }
       throw error
     }
   }

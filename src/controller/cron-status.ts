@@ -10,9 +10,7 @@ export type CronOutcome =
   | { readonly kind: 'in_force'; readonly cronId: number; readonly nextRunAtMs: number | null }
   | { readonly kind: 'refused'; readonly problem: CronProblem }
   /** The engine does not answer: what is in force stays so. */
-  | { readonly kind: 'unavailable' }
-  /** As `unavailable`, of a cron that is to go. */
-  | { readonly kind: 'deleting' }
+  | { readonly kind: 'unavailable'; readonly message: string }
 
 export interface CronFacts {
   /** As looked at last; null when it was not yet. */
@@ -107,12 +105,8 @@ function conditionsOf(cron: HttpCron, outcome: CronOutcome): readonly Wanted[] {
       ]
     case 'refused':
       return refused(outcome.problem, cron.status?.id !== undefined)
-    case 'unavailable':
-    case 'deleting': {
-      const message =
-        outcome.kind === 'deleting'
-          ? 'Redis does not answer: the cron is removed when it does.'
-          : 'Redis does not answer: what is in force there stays so, and the settings follow when it does.'
+    case 'unavailable': {
+      const { message } = outcome
       return [
         { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message },
         { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },

@@ -213,11 +213,28 @@ it('says when Redis does not answer, and puts the cron in force when it does', a
   crons.put(KEY, {})
   expect(await turn(KEY)).toBe('failed')
   expect(condition(KEY, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
+  expect(condition(KEY, 'Ready')?.message).toMatch(/^Redis does not answer: what is in force there stays so/)
   expect(condition(KEY, 'Reconciling')).toMatchObject({ status: 'True' })
   engine.isAway = false
   await settle(KEY)
   expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True' })
   expect(condition(KEY, 'Reconciling')).toBeUndefined()
+})
+
+it('names what keeps the controller from Redis when it is not the silence of Redis', async () => {
+  const { crons, engine, turn, settle, condition } = createCronWorld()
+  crons.put(KEY, {})
+  await settle(KEY)
+  engine.isAway = true
+  engine.refusal = 'configmaps "punctual-state" is forbidden'
+  await turn(KEY)
+  const reason = 'The controller cannot work on Redis (configmaps "punctual-state" is forbidden): '
+  const kept = 'what is in force there stays so, and the settings follow when it can.'
+  expect(condition(KEY, 'Ready')?.message).toBe(`${reason}${kept}`)
+  expect(condition(KEY, 'Reconciling')?.message).toBe(`${reason}${kept}`)
+  crons.delete(KEY)
+  await turn(KEY)
+  expect(condition(KEY, 'Ready')?.message).toBe(`${reason}the cron is removed when it can.`)
 })
 
 describe('a crash at any write', () => {
