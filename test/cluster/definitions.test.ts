@@ -47,6 +47,16 @@ describe('the definitions in crds/', () => {
   })
 })
 
+test('a MaintenanceWindow, which nobody looks at, is not in progress for good', async () => {
+  const manifest = {
+    apiVersion: API_VERSION,
+    kind: 'MaintenanceWindow',
+    metadata: { name: 'one-night' },
+    spec: { start: '2026-12-01T22:00:00Z', end: '2026-12-01T23:30:00Z' },
+  }
+  expect(await apply(JSON.stringify(manifest))).not.toHaveProperty('status')
+})
+
 describe('an HttpQueue', () => {
   test('gets every default, and a status that says nobody looked yet', async () => {
     const queue = await apply(httpQueue('plain', {}))
