@@ -51,6 +51,8 @@ const PROOFS_MAX = 3
 /** So many orphans are removed without a question; above, only as this part of all that have a resource. */
 export const ORPHANS_FEW = 20
 export const ORPHANS_SHARE = 0.1
+/** Named in the log, of those that are left alone. */
+const TOLD_MAX = 10
 
 export function createOrphanSweep(parts: OrphanSweepParts): OrphanSweep {
   return new Sweep(parts)
@@ -114,7 +116,11 @@ class Sweep implements OrphanSweep {
     if (orphans.length === 0 || signal.aborted) return true
     const doubt = (await this.#doubtOfView()) ?? doubtOfNumber(orphans.length, kept)
     if (doubt !== null) {
-      logger.error(`${what} without a resource are left alone`, { count: orphans.length, reason: doubt })
+      logger.error(`${what} without a resource are left alone`, {
+        count: orphans.length,
+        reason: doubt,
+        examples: orphans.slice(0, TOLD_MAX),
+      })
       return false
     }
     const doomed = await this.#unknownToServer(orphans)

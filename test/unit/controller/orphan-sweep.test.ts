@@ -15,6 +15,7 @@ function setUp(inForce: readonly string[], resources: readonly string[]) {
   const answer: { read: () => Promise<KubeObject | null> } = { read: () => Promise.resolve(all[0] ?? null) }
   const enqueued: string[] = []
   const counted: number[] = []
+  const errors: unknown[] = []
   const sweep = createOrphanSweep({
     what: 'Crons',
     view: { isSynced: () => true, all: () => all },
@@ -33,7 +34,7 @@ function setUp(inForce: readonly string[], resources: readonly string[]) {
     enqueue: (key) => void enqueued.push(key),
     count: (orphans) => void counted.push(orphans),
     clock,
-    logger: quietLogger,
+    logger: { ...quietLogger, error: (message, fields) => void errors.push({ message, ...fields }) },
   })
   const leading = new AbortController()
   const ended = sweep.run(leading.signal)
@@ -43,7 +44,7 @@ function setUp(inForce: readonly string[], resources: readonly string[]) {
     await clock.advance(SWEEP_MS)
     await ended
   }
-  return { sweep, clock, answer, enqueued, counted, end }
+  return { sweep, clock, answer, enqueued, counted, errors, end }
 }
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `c${index}`)
@@ -72,11 +73,19 @@ describe('a sweep', () => {
       () => Promise.reject(new ResourceApiError('unavailable', 'away')),
     ],
   ])('leaves them alone when %s', async (_why, inForce, resources, read) => {
-    const { sweep, clock, answer, enqueued, counted, end } = setUp(inForce, resources)
+    const { sweep, clock, answer, enqueued, counted, errors, end } = setUp(inForce, resources)
     if (read !== undefined) answer.read = read
     sweep.request()
     await clock.advance(SWEEP_MS)
-    expect(counted.at(-1)).toEqual(inForce.length - resources.length)
+    const orphans = inForce.filter((name) => !resources.includes(name)).map((name) => `shop/${name}`)
+    expect(counted.at(-1)).toEqual(orphans.length)
+    expect(errors).toMatchObject([
+      {
+        message: 'Crons without a resource are left alone',
+        count: orphans.length,
+        examples: orphans.slice(0, 10),
+      },
+    ])
     expect(enqueued).toEqual([])
     await end()
   })
