@@ -1,6 +1,7 @@
 import { createManifestReader } from '../resources/manifest-reader.ts'
 import type { ManifestReader } from '../resources/manifest-reader.ts'
 import { createFolderScanner } from './folder-scanner.ts'
+import type { FolderFault, FolderScan } from './folder-scanner.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import { readFolderState, writeFolderState } from './folder-state.ts'
 import type { KeptFile } from './folder-state.ts'
@@ -16,7 +17,9 @@ export interface FolderFiles {
   get(file: string): ManifestFile | undefined
   problems(): readonly FolderProblem[]
   /** Why the folder cannot be used now; null when it can. */
-  unusable(): string | null
+  fault(): FolderFault | null
+  /** Whether one more file would be too many. */
+  isFull(): boolean
   /** What was in force when the program last ended. */
   load(): Promise<void>
   /**
@@ -46,7 +49,7 @@ export function createFolderFiles(options: FolderFilesOptions): FolderFiles {
   const scan = createFolderScanner(folder, storeId)
   const known = new Map<string, ManifestFile>()
   let version = 0
-  let unusable: string | null = null
+  let scanned: FolderScan = { kind: 'files', files: new Map(), isFull: false }
   const put = (file: string, next: ManifestFile | null): void => {
     if (next?.good !== known.get(file)?.good) version += 1
     if (next === null) known.delete(file)
@@ -57,9 +60,10 @@ export function createFolderFiles(options: FolderFilesOptions): FolderFiles {
     version: () => version,
     all: () => [...known.values()],
     get: (file) => known.get(file),
-    unusable: () => unusable,
+    fault: () => (scanned.kind === 'files' ? null : scanned),
+    isFull: () => scanned.kind === 'files' && scanned.isFull,
     problems: () => [
-      ...(unusable === null ? [] : [folderProblem(folder, unusable)]),
+      ...(scanned.kind === 'files' ? [] : [folderProblem(folder, scanned.reason)]),
       ...[...known.values()].flatMap((file) =>
         problemsOf(file, nowMs()).map((problem) => ({ ...problem, code: 'Invalid' as const })),
       ),
@@ -69,14 +73,16 @@ export function createFolderFiles(options: FolderFilesOptions): FolderFiles {
       for (const one of kept) put(one.file, keptFile(one, reader))
     },
     look: async (isFirst) => {
-      const found = await scan()
-      unusable = found.kind === 'unusable' ? found.reason : null
+      const found = await scan(known)
+      scanned = found
       if (found.kind === 'unusable') return null
       const dueInMs: number[] = []
       for (const file of new Set([...known.keys(), ...found.files.keys()])) {
         const there = found.files.get(file) ?? { content: { kind: 'absent' }, madeAtMs: 0 }
         const before = known.get(file) ?? unknownFile(file, there.madeAtMs)
-        const settled = settle(observe(before, there.content, nowMs(), reader), nowMs(), isFirst)
+        const observed = observe(before, there.content, nowMs(), reader)
+        const settled =
+          found.kind === 'files' ? settle(observed, nowMs(), isFirst) : { file: observed, dueInMs: null }
         if (settled.dueInMs !== null) dueInMs.push(settled.dueInMs)
         put(file, settled.file)
       }

@@ -12,13 +12,19 @@ export interface FoundFile {
 }
 
 export type FolderScan =
-  | { readonly kind: 'files'; readonly files: ReadonlyMap<string, FoundFile> }
-  /** The folder is gone, closed, another one, or too full: what it lacks says nothing. */
+  /** `isFull`: one more would be too many. */
+  | { readonly kind: 'files'; readonly files: ReadonlyMap<string, FoundFile>; readonly isFull: boolean }
+  | FolderFault
+
+export type FolderFault =
+  /** Too many files are there. Only those known already were looked at. */
+  | { readonly kind: 'overfull'; readonly reason: string; readonly files: ReadonlyMap<string, FoundFile> }
+  /** The folder is gone, closed, or another one: what it lacks says nothing. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json'])
-const FILES_MAX = 2_000
-const FILE_BYTES_MAX = 1024 * 1024
+export const FILES_MAX = 2_000
+export const FILE_BYTES_MAX = 1024 * 1024
 
 interface Seen {
   /** Of the stat before the read; two equal ones around a pause mean that nothing was missed in a clock tick. */
@@ -31,9 +37,12 @@ interface Seen {
  * Reads the manifests of a folder; those that have not changed are not read again. Subfolders and names that begin
  * with a dot are passed over.
  */
-export function createFolderScanner(folder: string, storeId: string): () => Promise<FolderScan> {
+export function createFolderScanner(
+  folder: string,
+  storeId: string,
+): (known: ReadonlyMap<string, unknown>) => Promise<FolderScan> {
   let seen: ReadonlyMap<string, Seen> = new Map()
-  return async () => {
+  return async (known) => {
     try {
       if ((await readStoreId(folder)) !== storeId) {
         return { kind: 'unusable', reason: 'does not carry its store id: nothing is changed until it does.' }
@@ -43,17 +52,17 @@ export function createFolderScanner(folder: string, storeId: string): () => Prom
         .filter((entry) => !entry.isDirectory() && isManifestName(entry.name))
         .map((entry) => entry.name)
         .sort()
-      if (names.length > FILES_MAX) {
-        const reason = `holds ${names.length} manifests; at most ${FILES_MAX} are allowed. Nothing is changed until then.`
-        return { kind: 'unusable', reason }
-      }
+      const isOverfull = names.length > FILES_MAX
       const next = new Map<string, Seen>()
-      for (const name of names) {
+      for (const name of isOverfull ? names.filter((one) => known.has(one)) : names) {
         const look = await lookAt(join(folder, name), seen.get(name))
         if (look !== null) next.set(name, look)
       }
       seen = next
-      return { kind: 'files', files: new Map([...next].map(([name, { found }]) => [name, found])) }
+      const files = new Map([...next].map(([name, { found }]) => [name, found]))
+      if (!isOverfull) return { kind: 'files', files, isFull: names.length === FILES_MAX }
+      const reason = `holds ${names.length} manifests; at most ${FILES_MAX} are allowed: nothing is changed until some are removed.`
+      return { kind: 'overfull', reason, files }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       return { kind: 'unusable', reason: `cannot be read (${reason}): nothing is changed until it can.` }

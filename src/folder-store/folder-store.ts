@@ -12,6 +12,7 @@ import type { CronEdit } from './cron-edits.ts'
 import { createFolderFiles } from './folder-files.ts'
 import type { FolderFiles } from './folder-files.ts'
 import type { FolderProblem } from './folder-problem.ts'
+import type { FolderFault } from './folder-scanner.ts'
 import { changeBetween, EMPTY_SNAPSHOT, isEmptyChange, keysOf, withAttempt } from './folder-snapshot.ts'
 import type { FolderChange, FolderSnapshot } from './folder-snapshot.ts'
 import { inForceOf } from './in-force.ts'
@@ -93,16 +94,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
     await applier.apply()
     return dueInMs
   }
-  const write = async <T extends { readonly status: string }>(
-    run: () => Promise<T>,
-  ): Promise<T | RefusedEdit> => {
-    await look()
-    const unusable = files.unusable()
-    if (unusable !== null) return { status: 'refused', reason: `The folder of manifests ${unusable}` }
-    const result = await run()
-    await applier.apply()
-    return result
-  }
+  const { write, remove } = createWrites(files, async () => void (await look()), applier)
   return {
     storeId,
     start: (onChange) =>
@@ -119,14 +111,47 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
     problems: () => applier.problems(),
     look: async () => void (await inTurn(look)),
     editQueue: (edit) => inTurn(() => write(() => writeQueueEdit(parts, applier.inForce(), edit))),
-    removeQueue: (queue) => inTurn(() => write(() => writeQueueRemoval(parts, applier.inForce(), queue))),
+    removeQueue: (queue) => inTurn(() => remove(() => writeQueueRemoval(parts, applier.inForce(), queue))),
     editCron: (edit) => inTurn(() => write(() => writeCronEdit(parts, applier.inForce(), edit))),
-    removeCron: (cron) => inTurn(() => write(() => writeCronRemoval(parts, cron))),
+    removeCron: (cron) => inTurn(() => remove(() => writeCronRemoval(parts, cron))),
     stop: () => {
       watching?.stop()
       return inTurn(() => Promise.resolve(watching?.stop()))
     },
   }
+}
+
+interface Writes {
+  write<T>(run: () => Promise<T>): Promise<T | RefusedEdit>
+  remove(run: () => Promise<Removal>): Promise<Removal>
+}
+
+/** Looks at the folder, writes and puts that in force; refused while the folder cannot be used. */
+function createWrites(files: FolderFiles, look: () => Promise<void>, applier: Applier): Writes {
+  const written = async <T>(run: () => Promise<T>): Promise<T> => {
+    const result = await run()
+    await applier.apply()
+    return result
+  }
+  return {
+    write: async (run) => {
+      await look()
+      const fault = files.fault()
+      return fault === null ? written(run) : refusedBy(fault)
+    },
+    // What mends an overfull folder must get through. Not all of it is known: what is not found may be there.
+    remove: async (run) => {
+      await look()
+      const fault = files.fault()
+      if (fault?.kind === 'unusable') return refusedBy(fault)
+      const result = await written(run)
+      return fault !== null && result.status === 'not_found' ? refusedBy(fault) : result
+    },
+  }
+}
+
+function refusedBy({ reason }: FolderFault): RefusedEdit {
+  return { status: 'refused', reason: `The folder of manifests ${reason}` }
 }
 
 async function openFolder(path: string): Promise<string> {

@@ -4,6 +4,7 @@ import type { ManifestReader, ReadResource } from '../resources/manifest-reader.
 import { removeDocuments } from '../resources/manifest-text.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { FolderFiles } from './folder-files.ts'
+import { FILE_BYTES_MAX, FILES_MAX } from './folder-scanner.ts'
 import { syncFolder, writeWhole } from './whole-file.ts'
 
 /** Why a manifest was not touched, as a sentence for the person who asked. */
@@ -59,11 +60,17 @@ export async function writeEdit(
   if (known !== undefined && (place === null || known.candidate !== null)) {
     return refused(unsettledText(file))
   }
+  if (place === null && files.isFull()) {
+    return refused(
+      `The folder of manifests holds ${FILES_MAX} manifests, the most allowed: remove one first.`,
+    )
+  }
   const text = place === null ? make() : change(known?.good?.text ?? '', place.document)
   const before = known?.good?.resources ?? []
   if (text === null || !says(files.reader, { file, text, before, isMeant, isDone })) {
     return refused(`${file} is written in a way that cannot be changed from here: edit the file itself.`)
   }
+  if (isTooLarge(text)) return refused(tooLargeText(file, text))
   const fault = await failureOf(() => writeWhole(join(folder, file), text, 0o644))
   if (fault !== null) return refused(`${file} cannot be written: ${fault}.`)
   files.replace(file, text)
@@ -82,6 +89,7 @@ export async function writeRemoval(
   for (const name of names) {
     const documents = places.filter((place) => place.file === name).map((place) => place.document)
     const text = removeDocuments(files.get(name)?.good?.text ?? '', documents)
+    if (text !== null && isTooLarge(text)) return refused(tooLargeText(name, text))
     const path = join(folder, name)
     const fault = await failureOf(async () => {
       if (text !== null) return writeWhole(path, text, 0o644)
@@ -116,6 +124,15 @@ function says(
     resources.some(({ resource }) => edit.isMeant(resource) && edit.isDone(resource)) &&
     others(resources) === others(edit.before)
   )
+}
+
+/** It would not be read any more, so nothing in it could be changed from here. */
+function isTooLarge(text: string): boolean {
+  return Buffer.byteLength(text) > FILE_BYTES_MAX
+}
+
+function tooLargeText(file: string, text: string): string {
+  return `${file} would have ${Buffer.byteLength(text)} bytes; at most ${FILE_BYTES_MAX} are allowed.`
 }
 
 function unsettledText(file: string): string {

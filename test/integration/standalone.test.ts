@@ -313,6 +313,15 @@ describe.concurrent('standalone', () => {
     const path = `/api/crons/${hourly?.id}`
     expect(await first.client.send('PATCH', path, { name: 'Each hour' })).toMatchObject({ status: 200 })
     expect(readFileSync(join(folder, 'resources', 'hourly.yaml'), 'utf8')).toContain('displayName: Each hour')
+    const headers = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`X-${i}`, 'v'.repeat(8_000)]))
+    // Legal, and too large for a manifest.
+    const large = { name: 'Large', url: target.url, cron_expression: '0 3 * * *', headers }
+    expect(
+      await first.client.send('POST', '/api/crons', { ...large, payload: 'a\n'.repeat(131_072) }),
+    ).toMatchObject({
+      status: 409,
+      body: { error: expect.stringMatching(/ would have 1\d{6} bytes; at most 1048576 are allowed\.$/) },
+    })
     expect(await stopProgram(first.program)).toEqual([])
 
     const second = await start(folder)
