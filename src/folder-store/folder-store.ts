@@ -235,10 +235,12 @@ function tellChange(change: FolderChange, logger: Logger): void {
     ...change.teams.map(({ team }) => `TeamSettings of ${team}`),
     ...change.tokens.map(({ name }) => `ApiToken ${name}`),
     ...change.queues.map(({ name }) => `queue ${name}`),
+    ...change.crons.map(({ name }) => `cron ${name}`),
   ]
   const gone = [
     ...change.removedTeams.map((team) => `TeamSettings of ${team}`),
     ...change.removedTokens.map(({ name }) => `ApiToken ${name}`),
+    ...change.removedCrons.map(({ name }) => `cron ${name}`),
     ...change.removedQueues.map(({ name }) => `queue ${name}, with all its jobs`),
   ]
   if (now.length > 0) logger.info('Changed manifests are in force', told(now))

@@ -55,6 +55,11 @@ apiVersion: punctual.dev/v1alpha1
 kind: HttpQueue
 metadata: { name: pair }
 spec: { maxParallelism: 2 }
+---
+apiVersion: punctual.dev/v1alpha1
+kind: HttpCron
+metadata: { name: hourly }
+spec: { url: "https://a.test", cronExpression: 0 * * * *, queue: pair }
 `
 
 const folders: string[] = []
@@ -279,12 +284,14 @@ describe.concurrent('standalone', () => {
     await program.logged('Every manifest is in force again')
     const pair = join(folder, 'resources', 'pair.yaml')
     writeFileSync(pair, PAIR)
-    expect(await program.logged('Changed manifests are in force')).toMatchObject({ what: 'queue pair' })
+    expect(await program.logged('Changed manifests are in force')).toMatchObject({
+      what: 'queue pair; cron hourly',
+    })
     const after = program.log.length
     rmSync(pair)
     expect(
       await program.logged('Manifests are gone, and what they made is deleted', { after }),
-    ).toMatchObject({ what: 'queue pair, with all its jobs' })
+    ).toMatchObject({ what: 'cron hourly; queue pair, with all its jobs' })
     expect(await stopProgram(program)).toEqual([])
   })
 
