@@ -1,6 +1,6 @@
 import { watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
-import { mkdir, realpath } from 'node:fs/promises'
+import { access, constants, mkdir, realpath } from 'node:fs/promises'
 import { StartupError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -158,11 +158,12 @@ async function openFolder(path: string): Promise<string> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 })
     const folder = await realpath(path)
+    await access(folder, constants.R_OK | constants.X_OK)
     await removeDrafts(folder).catch(() => undefined)
     return folder
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const text = `The folder of manifests ${path} cannot be used (${reason}): make it, or set PUNCTUAL_MANIFESTS to another one.`
+    const text = `The folder of manifests ${path} cannot be used (${reason}): make it a folder that can be read, or set PUNCTUAL_MANIFESTS to another one.`
     throw new StartupError(text, { cause: error })
   }
 }

@@ -191,7 +191,6 @@ async function openResources(
   await putOwnToken(compiler, TEAM, folder.token)
   lifecycle.onStop('compiled settings', () => compiled.stop())
 
-  const isFirstStart = applySamples(settings.manifests).length > 0
   const resources = await openFolderStore({
     folder: settings.manifests,
     team: TEAM,
@@ -200,6 +199,8 @@ async function openResources(
     clock: systemClock,
   })
   await bindStoreId(connection, resources.storeId, settings.manifests)
+  // Not before the folder is known to be the right one: another, still empty, is left as it is.
+  const isFirstStart = applySamples(settings.manifests).length > 0
   lifecycle.onStop('resources', () => resources.stop())
   await resources.start(async (change) => {
     await applyFolderChange(change, compiler)

@@ -1,6 +1,7 @@
-import { constants, copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { constants, copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { reasonOf, StartupError } from '../domain/errors.ts'
 
 /** Beside `src` as beside `dist`. */
 const SAMPLES_FOLDER = fileURLToPath(new URL('../../config/samples/', import.meta.url))
@@ -8,16 +9,21 @@ const SAMPLES_FOLDER = fileURLToPath(new URL('../../config/samples/', import.met
 /**
  * Copies the samples into the folder of resources if it is empty; files whose name begins with a dot do not count.
  * @returns names of the files copied
+ * @throws StartupError when they cannot be
  */
 export function applySamples(
   resourcesFolder: string,
   samplesFolder: string = SAMPLES_FOLDER,
 ): readonly string[] {
-  mkdirSync(resourcesFolder, { recursive: true, mode: 0o700 })
   if (readdirSync(resourcesFolder).some((name) => !name.startsWith('.'))) return []
   const samples = readdirSync(samplesFolder).filter((name) => name.endsWith('.yaml'))
-  for (const name of samples) {
-    copyFileSync(join(samplesFolder, name), join(resourcesFolder, name), constants.COPYFILE_EXCL)
+  try {
+    for (const name of samples) {
+      copyFileSync(join(samplesFolder, name), join(resourcesFolder, name), constants.COPYFILE_EXCL)
+    }
+  } catch (error) {
+    const text = `The samples cannot be put into the empty folder of manifests ${resourcesFolder} (${reasonOf(error)}): make it writable, or put a manifest into it.`
+    throw new StartupError(text, { cause: error })
   }
   return samples
 }

@@ -381,6 +381,25 @@ describe.concurrent('standalone', () => {
     expect(await stopProgram(program)).toEqual([])
   })
 
+  test('refuses a folder of manifests that is none, or another one, in one line and without samples', async () => {
+    const folder = newFolder()
+    const [file, other] = [join(folder, 'file'), join(folder, 'other')]
+    writeFileSync(file, '')
+    const refusals = [
+      [file, `punctual: The folder of manifests ${file} cannot be used (`],
+      [join(file, 'below'), `punctual: The folder of manifests ${file}/below cannot be used (`],
+      [other, `punctual: The folder ${other} (store `],
+    ] as const
+    const { program } = await start(folder)
+    expect(await stopProgram(program)).toEqual([])
+    for (const [manifests, text] of refusals) {
+      const refused = run(folder, { PUNCTUAL_MANIFESTS: manifests })
+      expect(await refused.exited, manifests).toEqual({ code: 2, signal: null })
+      expect(refused.errorLines, manifests).toEqual([expect.stringContaining(text)])
+    }
+    expect(readdirSync(other)).toEqual(['.punctual-store'])
+  })
+
   test.for(['SIGKILL', 'SIGSTOP'] as const)('goes on after its Redis got a %s', async (signal) => {
     const [folder, target] = [newFolder(), await newTarget()]
     const held = latch()

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { StartupError } from '../../../src/domain/errors.ts'
 import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
 import { applySamples } from '../../../src/standalone/samples.ts'
 
@@ -16,20 +17,21 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('samples', () => {
-  it('go into a folder that is not there yet', () => {
-    const resources = join(folder, 'resources')
-    expect(applySamples(resources)).toEqual([
-      'nightly-report.yaml',
-      'one-at-a-time.yaml',
-      'quick-retries.yaml',
-      'team.yaml',
-    ])
-    expect(readdirSync(resources)).toHaveLength(4)
-  })
-
   it('go into a folder that holds only dot files', () => {
     writeFileSync(join(folder, '.punctual-store'), 'x')
-    expect(applySamples(folder)).toHaveLength(4)
+    const names = ['nightly-report.yaml', 'one-at-a-time.yaml', 'quick-retries.yaml', 'team.yaml']
+    expect(applySamples(folder)).toEqual(names)
+    expect(readdirSync(folder).toSorted()).toEqual(['.punctual-store', ...names])
+  })
+
+  it('that cannot be copied end the start with one sentence', () => {
+    const source = join(folder, 'samples')
+    mkdirSync(join(source, 'a.yaml'), { recursive: true })
+    mkdirSync(join(folder, 'resources'))
+    expect(() => applySamples(join(folder, 'resources'), source)).toThrow(StartupError)
+    expect(() => applySamples(join(folder, 'resources'), source)).toThrow(
+      /^The samples cannot be put into the empty folder of manifests .*: make it writable, or put a manifest into it\.$/,
+    )
   })
 
   it('leave a folder alone that holds anything', () => {
