@@ -20,7 +20,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build redis ## build and start Punctual on http://127.0.0.1:8080, with everything it needs
-	@export PUNCTUAL_EGRESS_ALLOW="$${PUNCTUAL_EGRESS_ALLOW-$(LOOPBACK)}"; \
+	@export PUNCTUAL_LOG_FORMAT="$${PUNCTUAL_LOG_FORMAT:-text}"; \
+	export PUNCTUAL_EGRESS_ALLOW="$${PUNCTUAL_EGRESS_ALLOW-$(LOOPBACK)}"; \
 	echo "Beyond the Internet, jobs may call: $${PUNCTUAL_EGRESS_ALLOW:-nothing} (PUNCTUAL_EGRESS_ALLOW)"; \
 	exec $(RUN) node dist/main.js standalone
 

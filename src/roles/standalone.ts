@@ -21,6 +21,7 @@ import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
 import { createEchoTarget, ECHO_PATH, type EchoTarget } from '../standalone/echo-target.ts'
 import { startRedisChild } from '../standalone/redis-child.ts'
 import { applySamples } from '../standalone/samples.ts'
+import { isTextLog } from '../telemetry/logger.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import { startApi } from './api-part.ts'
@@ -127,8 +128,10 @@ async function startParts(
   logger.info('Standalone runs', {
     url: baseUrl(settings.host, port),
     opsUrl: baseUrl(settings.host, opsPort),
+    ...(folder.tokenPath === null ? {} : { tokenFile: folder.tokenPath }),
   })
-  if (settings.logFormat === 'json') return
+  // What is not for people goes to a collector of logs, where no token may be.
+  if (!isTextLog(settings.logFormat)) return
   const isEchoOpen = egress.refusalOf(new URL(`${localUrl}${ECHO_PATH}`), NO_TEAM_SETTINGS) === null
   greet({ localUrl, folder, manifests: settings.manifests, isEchoOpen })
   if (resources.isFirstStart && isEchoOpen) showFirstTry(localUrl, store, context)

@@ -14,9 +14,14 @@ export interface LoggerOptions {
   readonly write?: (line: string) => void
 }
 
+/** Whether the log is lines for people. */
+export function isTextLog(format: LoggerOptions['format']): boolean {
+  return format === 'text' || (format === 'auto' && process.stdout.isTTY)
+}
+
 /** The program's log: one JSON object a line (`time`, `level`, `msg`, fields), redacted before it is written. */
 export function createLogger(options: LoggerOptions): Logger {
-  const asText = options.format === 'text' || (options.format === 'auto' && process.stdout.isTTY)
+  const asText = isTextLog(options.format)
   const write = options.write ?? ((line: string) => void process.stdout.write(line))
   const destination =
     options.write === undefined && !asText

@@ -355,6 +355,19 @@ describe.concurrent('standalone', () => {
     expect(await program.exited).toEqual({ code: 0, signal: null })
   })
 
+  test('without a terminal logs nothing but JSON: no greeting, no token, and where the token is', async () => {
+    const folder = newFolder()
+    const program = run(folder, { PUNCTUAL_LOG_FORMAT: 'auto' })
+    const line = await program.logged('Standalone runs', { timeoutMs: 30_000 })
+    expect(line).toMatchObject({ tokenFile: join(folder, 'token') })
+    const token = readFileSync(String(line['tokenFile']), 'utf8').trim()
+    const { status } = await createApiClient(String(line['url']), token).send('GET', '/api/queues')
+    expect(status).toBe(200)
+    // Text among the lines is a complaint too.
+    expect(await stopProgram(program)).toEqual([])
+    expect(JSON.stringify(program.log)).not.toContain(token)
+  })
+
   test('refuses a data folder that is in use, and a port that is taken, in one line', async () => {
     const folder = newFolder()
     const { program, client } = await start(folder)
