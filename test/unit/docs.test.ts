@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createShardKeys, shardPrefix } from '../../src/redis/keys.ts'
 import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
 import { flagOf } from '../../src/settings/setting.ts'
 import type { AnySetting } from '../../src/settings/setting.ts'
@@ -98,6 +99,22 @@ describe('lists that must agree', () => {
     const missing = [...Object.keys(MAY_IMPORT), ...COMPOSITION_ROOTS].filter(
       (folder) => !text.includes(`| \`${folder}\``),
     )
+    expect(missing).toEqual([])
+  })
+
+  test('the architecture page names every key of a shard', () => {
+    const keys = createShardKeys(0)
+    const named = [
+      ...Object.values(keys.queue('1')),
+      ...[keys.kr('1'), keys.held('a'), keys.pushedBucket('1'), keys.minute(1), keys.index(1)],
+      ...[keys.idempotency(1), keys.trash('1', 'b')],
+    ]
+    const all = [...Object.values(keys).filter((value) => typeof value === 'string'), ...named]
+    const text = read('docs/architecture.md')
+    const missing = all.filter((key) => {
+      const [kind = '', rest] = key.slice(shardPrefix(0).length).split(':')
+      return !text.includes(rest === undefined ? `\`${kind}\`` : `\`${kind}:<`)
+    })
     expect(missing).toEqual([])
   })
 
