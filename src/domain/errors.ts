@@ -41,13 +41,15 @@ export class EditRefusedError extends Error {
 
 /**
  * Why the Kubernetes API server did not do what it was asked. `unavailable`: no answer, or a fault of its own; nothing
- * is known of a write. `too_many`: it asks for a pause. `gone`: the version asked for is too old.
+ * is known of a write. `too_many`: it asks for a pause. `gone`: the version asked for is too old. `too_large`: its answer
+ * is longer than what is read of one.
  */
 export type ResourceApiFault =
   | 'unavailable'
   | 'too_many'
   | 'conflict'
   | 'gone'
+  | 'too_large'
   | 'not_found'
   | 'invalid'
   | 'forbidden'

@@ -51,6 +51,10 @@ export function errorOfSilence(what: string, cause?: unknown): ResourceApiError 
   return new ResourceApiError('unavailable', cut(reason), { cause })
 }
 
+export function errorOfSize(bytesMax: number): ResourceApiError {
+  return new ResourceApiError('too_large', `an answer has more than ${bytesMax} bytes`)
+}
+
 export function isFault(error: unknown, fault: ResourceApiFault): boolean {
   return error instanceof ResourceApiError && error.fault === fault
 }

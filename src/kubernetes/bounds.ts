@@ -29,8 +29,14 @@ export const ERROR_TEXT_CHARACTERS_MAX = 1_000
 
 // Lists and watches; the first pause is that of client-go.
 export const LIST_PAGE_OBJECTS = 500
-/** A list that goes on beyond 200,000 objects is a fault. */
-export const LIST_PAGES_MAX = 400
+/** A page is text and objects at once, beside all that is known, in a process of a few hundred MiB. */
+export const LIST_PAGE_BYTES_MAX = 16 * 1024 * 1024
+/** What a page that is too large is divided by. */
+export const LIST_PAGE_CUT = 10
+/** As many always fit: etcd takes 1.5 MiB an object. */
+export const LIST_PAGE_OBJECTS_MIN = 5
+/** A list whose pages have asked for more is a fault. */
+export const LIST_OBJECTS_MAX = 200_000
 /** Each watch asks for a time of its own in this range, so that not all are opened anew at once. */
 export const WATCH_SECONDS_MIN = 300
 export const WATCH_SECONDS_MAX = 600

@@ -1,9 +1,15 @@
 import type { KubeObject } from '../ports/kube-object.ts'
 import { errorOfSilence, isFault } from './api-errors.ts'
-import { LIST_PAGES_MAX, LIST_PAGE_OBJECTS } from './bounds.ts'
+import {
+  LIST_OBJECTS_MAX,
+  LIST_PAGE_BYTES_MAX,
+  LIST_PAGE_CUT,
+  LIST_PAGE_OBJECTS,
+  LIST_PAGE_OBJECTS_MIN,
+} from './bounds.ts'
 import { received } from './received-object.ts'
 import { collectionPath, type ResourceKind } from './resource-path.ts'
-import type { Transport } from './transport.ts'
+import type { ApiRequest, Transport } from './transport.ts'
 
 interface ListOptions {
   readonly transport: Transport
@@ -22,46 +28,72 @@ export interface ListedObjects {
   readonly version: string
 }
 
+/** Where a page begins, and how long it is. */
+interface PagePlace {
+  readonly limit: number
+  /** As the page before said; undefined = at the first object. */
+  readonly continue: string | undefined
+}
+
 /**
  * All objects of one version, in pages. The version is not asked for: the answer is the newest. Throws ResourceApiError.
  */
 export async function listObjects(options: ListOptions, signal: AbortSignal): Promise<ListedObjects> {
   const objects: KubeObject[] = []
-  let page: Page = await readPage(options, { limit: LIST_PAGE_OBJECTS }, signal)
-  const version = page.metadata.resourceVersion
-  for (let pages = 1; ; pages += 1) {
+  let version: string | null = null
+  let place: PagePlace = { limit: LIST_PAGE_OBJECTS, continue: undefined }
+  for (let asked = 0; asked < LIST_OBJECTS_MAX;) {
+    const answer = await nextPage(options, place, signal)
+    if (answer === 'expired') return listAtOnce(options, signal)
+    const { page, limit } = answer
+    version ??= page.metadata.resourceVersion
     for (const item of page.items ?? []) objects.push(received(item, options.kind))
     const next = page.metadata.continue
     if (next === undefined || next === '') return { objects, version }
-    if (pages >= LIST_PAGES_MAX) throw errorOfSilence(`a list of ${options.kind.plural} has no end`)
-    const following = await nextPage(options, next, signal)
-    if (following === 'expired') return listAtOnce(options, signal)
-    page = following
+    // Large objects mostly stand together, as those of one team do: what follows may be smaller again.
+    place = { limit: Math.min(limit * 2, LIST_PAGE_OBJECTS), continue: next }
+    asked += limit
   }
+  throw errorOfSilence(`a list of ${options.kind.plural} has no end`)
 }
 
 /** The version of the first pages is gone before the last ones were read, so pages cannot be had. */
 async function listAtOnce(options: ListOptions, signal: AbortSignal): Promise<ListedObjects> {
-  const { items, metadata } = await readPage(options, {}, signal)
+  const { items, metadata } = await read(options, { signal })
   return {
     objects: (items ?? []).map((item) => received(item, options.kind)),
     version: metadata.resourceVersion,
   }
 }
 
-async function nextPage(options: ListOptions, next: string, signal: AbortSignal): Promise<Page | 'expired'> {
+async function nextPage(
+  options: ListOptions,
+  place: PagePlace,
+  signal: AbortSignal,
+): Promise<{ readonly page: Page; readonly limit: number } | 'expired'> {
   try {
-    return await readPage(options, { limit: LIST_PAGE_OBJECTS, continue: next }, signal)
+    return await pageThatFits(options, place, signal)
   } catch (error) {
-    if (isFault(error, 'gone')) return 'expired'
+    if (place.continue !== undefined && isFault(error, 'gone')) return 'expired'
     throw error
   }
 }
 
-function readPage(
+/** Asks for fewer and fewer objects at the same place until the answer is not too large. */
+async function pageThatFits(options: ListOptions, place: PagePlace, signal: AbortSignal) {
+  for (let { limit } = place; ; limit = Math.max(LIST_PAGE_OBJECTS_MIN, Math.floor(limit / LIST_PAGE_CUT))) {
+    try {
+      const query = { limit, continue: place.continue }
+      return { page: await read(options, { query, answerBytesMax: LIST_PAGE_BYTES_MAX, signal }), limit }
+    } catch (error) {
+      if (!isFault(error, 'too_large') || limit <= LIST_PAGE_OBJECTS_MIN) throw error
+    }
+  }
+}
+
+function read(
   { transport, kind, namespace }: ListOptions,
-  query: Readonly<Record<string, string | number>>,
-  signal: AbortSignal,
+  request: Pick<ApiRequest, 'query' | 'answerBytesMax' | 'signal'>,
 ): Promise<Page> {
-  return transport.request<Page>({ method: 'GET', path: collectionPath(kind, namespace), query, signal })
+  return transport.request<Page>({ method: 'GET', path: collectionPath(kind, namespace), ...request })
 }

@@ -1,6 +1,6 @@
 import type { ClusterMetrics } from '../ports/cluster-metrics.ts'
 import type { Clock } from '../ports/clock.ts'
-import { errorOfSilence, type ApiAnswer } from './api-errors.ts'
+import { errorOfSize, type ApiAnswer } from './api-errors.ts'
 import { ANSWER_BYTES_MAX } from './bounds.ts'
 import type { ClusterConfig } from './cluster-config.ts'
 import { createTransportPools } from './transport-pools.ts'
@@ -18,6 +18,8 @@ export interface WireRequest {
   readonly contentType?: string
   /** Goes at once whatever waits or hangs: a lease may not wait behind a thousand statuses. */
   readonly isUrgent?: boolean
+  /** A longer answer is given up as `too_large`; ANSWER_BYTES_MAX when not given. */
+  readonly answerBytesMax?: number
 }
 
 /** An answer that has begun. */
@@ -74,7 +76,10 @@ export function createTransportWire({ config, clock, metrics, userAgent }: WireO
 
   return {
     exchange: async (request, signal) =>
-      readWhole(await send(request.isUrgent === true ? 'urgent' : 'api', request, signal)),
+      readWhole(
+        await send(request.isUrgent === true ? 'urgent' : 'api', request, signal),
+        request.answerBytesMax,
+      ),
     open: async (request, signal) => {
       const answer = await send('watch', request, signal)
       return answer.code === 200 ? answer.body : readWhole(answer)
@@ -93,13 +98,16 @@ function headersOf({ body, contentType = 'application/json' }: WireRequest): Rec
   return { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': contentType }) }
 }
 
-async function readWhole({ code, retryAfter, body }: OpenAnswer): Promise<ApiAnswer> {
+async function readWhole(
+  { code, retryAfter, body }: OpenAnswer,
+  bytesMax = ANSWER_BYTES_MAX,
+): Promise<ApiAnswer> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
     // Leaving the loop closes the connection.
-    if (bytes > ANSWER_BYTES_MAX) throw errorOfSilence(`an answer has more than ${ANSWER_BYTES_MAX} bytes`)
+    if (bytes > bytesMax) throw errorOfSize(bytesMax)
     chunks.push(chunk)
   }
   return { code, retryAfter, text: Buffer.concat(chunks).toString('utf8') }

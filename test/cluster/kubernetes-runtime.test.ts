@@ -1,9 +1,12 @@
 /** Our transport, view and writer against a real API server: what the fake only believes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { ANSWER_BYTES_MAX } from '../../src/kubernetes/bounds.ts'
 import { loadClusterConfig } from '../../src/kubernetes/cluster-config.ts'
+import { HTTP_CRONS } from '../../src/kubernetes/own-kinds.ts'
 import { watchObjects } from '../../src/kubernetes/reflector-watch.ts'
 import { createResourceView, type LiveResourceView } from '../../src/kubernetes/resource-view.ts'
 import { createResourceWriter } from '../../src/kubernetes/resource-writer.ts'
+import { collectionPath } from '../../src/kubernetes/resource-path.ts'
 import { createTransport } from '../../src/kubernetes/transport.ts'
 import type { KubeObject, ObjectRef } from '../../src/ports/kube-object.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
@@ -18,6 +21,9 @@ interface Queue extends KubeObject {
 
 const KIND = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', plural: 'httpqueues' }
 const FINALIZER = 'punctual.dev/queue'
+/** 1 MiB: a character outside of the basic plane has four bytes. */
+const LONGEST_PAYLOAD = '𝄞'.repeat(262_144)
+const LARGE_CRONS = Math.ceil(ANSWER_BYTES_MAX / 2 ** 20)
 
 const api = openKubernetesApi(inject('clusterAccess'))
 const config = loadClusterConfig(inject('kubeconfig'))
@@ -162,6 +168,22 @@ describe('a view', () => {
     await writer.remove(refOf(one))
     await until('the changes', () => changes.length === 3)
     expect(changes).toEqual(['+one', '~one', '-one'])
+  })
+
+  test('lists more than what is read of one answer', { timeout: 120_000 }, async () => {
+    const crons = createResourceWriter({ transport, kind: HTTP_CRONS, fieldManager: 'punctual-controller' })
+    const spec = { url: 'https://example.com/', cronExpression: '0 0 1 1 *', payload: LONGEST_PAYLOAD }
+    const metadata = (index: number) => ({ name: `cron-${index}`, namespace })
+    for (let index = 0; index < LARGE_CRONS; index += 1) {
+      await crons.create({ metadata: metadata(index), spec })
+    }
+    const path = collectionPath(HTTP_CRONS, namespace)
+    try {
+      await expect(transport.request({ method: 'GET', path })).rejects.toEqual(refusal('too_large'))
+      expect(await crons.readAll(namespace)).toHaveLength(LARGE_CRONS)
+    } finally {
+      await api.send('DELETE', path)
+    }
   })
 
   test('is told that a version of long ago is expired', async () => {
