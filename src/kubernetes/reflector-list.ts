@@ -1,4 +1,4 @@
-import type { KubeObject } from '../ports/kube-object.ts'
+import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
 import { errorOfSilence, isFault } from './api-errors.ts'
 import {
   LIST_OBJECTS_MAX,
@@ -7,6 +7,7 @@ import {
   LIST_PAGE_OBJECTS,
   LIST_PAGE_OBJECTS_MIN,
 } from './bounds.ts'
+import { keyOf } from './object-store.ts'
 import { received } from './received-object.ts'
 import { collectionPath, type ResourceKind } from './resource-path.ts'
 import type { ApiRequest, Transport } from './transport.ts'
@@ -15,11 +16,13 @@ interface ListOptions {
   readonly transport: Transport
   readonly kind: ResourceKind
   readonly namespace: string | null
+  /** What is known already; nothing when not given. */
+  readonly known?: (key: ObjectKey) => KubeObject | undefined
 }
 
 interface Page {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
-  readonly items: readonly unknown[] | null
+  readonly items: readonly KubeObject[] | null
 }
 
 export interface ListedObjects {
@@ -47,7 +50,7 @@ export async function listObjects(options: ListOptions, signal: AbortSignal): Pr
     if (answer === 'expired') return listAtOnce(options, signal)
     const { page, limit } = answer
     version ??= page.metadata.resourceVersion
-    for (const item of page.items ?? []) objects.push(received(item, options.kind))
+    for (const item of page.items ?? []) objects.push(knownOrReceived(options, item))
     const next = page.metadata.continue
     if (next === undefined || next === '') return { objects, version }
     // Large objects mostly stand together, as those of one team do: what follows may be smaller again.
@@ -57,11 +60,23 @@ export async function listObjects(options: ListOptions, signal: AbortSignal): Pr
   throw errorOfSilence(`a list of ${options.kind.plural} has no end`)
 }
 
+/**
+ * Of an object that has not changed, the copy that is known: to relist is to read what is mostly known, and a second copy
+ * of all of it beside the first is more than a pod of the chart's size can hold.
+ */
+function knownOrReceived({ kind, known }: ListOptions, item: KubeObject): KubeObject {
+  const before = known?.(keyOf(item))
+  if (before === undefined) return received(item, kind)
+  const { uid, resourceVersion } = before.metadata
+  const isSame = uid === item.metadata.uid && resourceVersion === item.metadata.resourceVersion
+  return isSame ? before : received(item, kind)
+}
+
 /** The version of the first pages is gone before the last ones were read, so pages cannot be had. */
 async function listAtOnce(options: ListOptions, signal: AbortSignal): Promise<ListedObjects> {
   const { items, metadata } = await read(options, { signal })
   return {
-    objects: (items ?? []).map((item) => received(item, options.kind)),
+    objects: (items ?? []).map((item) => knownOrReceived(options, item)),
     version: metadata.resourceVersion,
   }
 }

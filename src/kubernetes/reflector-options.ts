@@ -1,12 +1,14 @@
 import type { ClusterMetrics } from '../ports/cluster-metrics.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { KubeObject } from '../ports/kube-object.ts'
+import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ResourceKind } from './resource-path.ts'
 import type { Transport } from './transport.ts'
 
 /** Where a reflector puts what it hears. */
 export interface ReflectorSink<T extends KubeObject> {
+  /** What it has been told of this key last. */
+  known(key: ObjectKey): T | undefined
   /** All objects of the namespace, or of all; called at the first list and whenever events may have been missed. */
   replace(namespace: string | null, objects: readonly T[]): void
   put(object: T): void

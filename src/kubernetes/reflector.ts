@@ -65,7 +65,7 @@ export class Reflector<T extends KubeObject> {
 
   async #list(signal: AbortSignal): Promise<string> {
     const { sink, namespace, metrics, kind } = this.#options
-    const { objects, version } = await listObjects(this.#options, signal)
+    const { objects, version } = await listObjects({ ...this.#options, known: sink.known }, signal)
     signal.throwIfAborted()
     sink.replace(namespace, objects as readonly T[])
     metrics.watchHeard(kind.plural, namespace)

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../ports/kube-object.ts'
+import type { KubeObject, ObjectKey } from '../ports/kube-object.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import { ObjectStore, type Index } from './object-store.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
@@ -30,6 +30,7 @@ export function createResourceView<T extends KubeObject>(
   const unlisted = new Set<string | null>(scopes)
   const synced = Promise.withResolvers<void>()
   const sink = {
+    known: (key: ObjectKey) => store.get(key),
     replace: (namespace: string | null, objects: readonly T[]) => {
       store.replace(namespace, objects)
       if (unlisted.delete(namespace) && unlisted.size === 0) synced.resolve()

@@ -195,7 +195,12 @@ describe('a view', () => {
       random: Math.random,
       kind: KIND,
       namespace,
-      sink: { replace: () => undefined, put: () => undefined, remove: () => undefined },
+      sink: {
+        known: () => undefined,
+        replace: () => undefined,
+        put: () => undefined,
+        remove: () => undefined,
+      },
     }
     const story = await watchObjects<Queue>(options, '1', AbortSignal.timeout(10_000))
     expect(story).toMatchObject({ end: 'expired', events: 0, error: { fault: 'gone' } })

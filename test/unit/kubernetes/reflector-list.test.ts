@@ -3,6 +3,7 @@ import { LIST_OBJECTS_MAX, LIST_PAGE_OBJECTS, LIST_PAGE_OBJECTS_MIN } from '../.
 import { errorOfSize } from '../../../src/kubernetes/api-errors.ts'
 import { listObjects } from '../../../src/kubernetes/reflector-list.ts'
 import type { ApiRequest, Transport } from '../../../src/kubernetes/transport.ts'
+import { kubeObject } from './kube-objects.ts'
 
 const KIND = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }
 const { signal } = new AbortController()
@@ -80,4 +81,23 @@ test('small pages end a list no sooner than large ones', async () => {
   const { transport } = objectsThatFit(5_000, () => LIST_PAGE_OBJECTS_MIN)
   const { objects } = await listObjects({ transport, kind: KIND, namespace: null }, signal)
   expect(objects).toHaveLength(5_000)
+})
+
+test('of what has not changed since, the list has the known object and no second copy', async () => {
+  const [same, changed, again, other] = ['same', 'changed', 'again', 'new'].map((name) =>
+    kubeObject({ name }),
+  )
+  const known = new Map([same, changed, again].map((object) => [`default/${object?.metadata.name}`, object]))
+  const items = structuredClone([
+    same,
+    kubeObject({ name: 'changed', resourceVersion: '2' }),
+    kubeObject({ name: 'again', uid: 'uid-2' }),
+    other,
+  ])
+  const { transport } = pagesBy(() => ({ metadata: { resourceVersion: '9' }, items }))
+  const kind = { ...KIND, apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue' }
+  const list = { transport, kind, namespace: null, known: (key: string) => known.get(key) }
+  const { objects } = await listObjects(list, signal)
+  expect(objects).toEqual(items)
+  expect(objects.map((object) => [...known.values()].includes(object))).toEqual([true, false, false, false])
 })

@@ -18,6 +18,7 @@ test('trap: a list that is answered in the very moment of stop is not told', asy
     kind: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
     namespace: null,
     sink: {
+      known: () => undefined,
       replace: (_namespace, objects) => void told.push(objects),
       put: () => undefined,
       remove: () => undefined,
