@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { createCronLooks, LOOK_EVERY_MS, LOOK_WRITES_PER_SECOND } from '../../../src/controller/cron-looks.ts'
+import { createCronLooks } from '../../../src/controller/cron-looks.ts'
 import type { HttpCron } from '../../../src/controller/kinds.ts'
+import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../src/controller/status-rounds.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { CronState } from '../../../src/ports/cron-store.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -45,7 +46,7 @@ function setUp(count: number) {
   const ended = looks.run(leading.signal)
   const end = async (): Promise<void> => {
     leading.abort()
-    await clock.advance(LOOK_EVERY_MS)
+    await clock.advance(ROUND_EVERY_MS)
     await ended
   }
   return { clock, crons, states, engine, enqueued, looks, end }
@@ -56,7 +57,7 @@ test('a cron that is as its status says gets no turn; a changed one gets one wit
   await clock.advance(0)
   expect(enqueued).toEqual([])
   states.set('shop/c1', { ...IDLE, cronId: 1, consecutiveFailures: 1 })
-  await clock.advance(LOOK_EVERY_MS)
+  await clock.advance(ROUND_EVERY_MS)
   expect(enqueued).toEqual(['shop/c1'])
   expect(looks.of('shop/c1')).toMatchObject({ consecutiveFailures: 1 })
   expect(looks.of('shop/c9')).toBeNull()
@@ -71,7 +72,7 @@ test.each([
 ] satisfies ReadonlyArray<[string, Partial<CronState>]>)('%s is news', async (_what, change) => {
   const { clock, states, enqueued, end } = setUp(1)
   states.set('shop/c0', { ...IDLE, cronId: 0, ...change })
-  await clock.advance(LOOK_EVERY_MS)
+  await clock.advance(ROUND_EVERY_MS)
   expect(enqueued).toEqual(['shop/c0'])
   await end()
 })
@@ -80,25 +81,25 @@ test('one that was removed from the engine, or is another there, is not told by 
   const { clock, states, enqueued, end } = setUp(2)
   states.delete('shop/c0')
   states.set('shop/c1', { ...IDLE, cronId: 99, consecutiveFailures: 3 })
-  await clock.advance(LOOK_EVERY_MS * 3)
+  await clock.advance(ROUND_EVERY_MS * 3)
   expect(enqueued).toEqual([])
   await end()
 })
 
 test('many that have changed get their turns a few a second', async () => {
-  const { clock, states, enqueued, end } = setUp(3 * LOOK_WRITES_PER_SECOND)
+  const { clock, states, enqueued, end } = setUp(3 * STATUS_WRITES_PER_SECOND)
   for (const [key, state] of states) states.set(key, { ...state, consecutiveFailures: 1 })
-  await clock.advance(LOOK_EVERY_MS)
-  expect(enqueued).toHaveLength(LOOK_WRITES_PER_SECOND)
+  await clock.advance(ROUND_EVERY_MS)
+  expect(enqueued).toHaveLength(STATUS_WRITES_PER_SECOND)
   await clock.advance(1_000)
-  expect(enqueued).toHaveLength(2 * LOOK_WRITES_PER_SECOND)
+  expect(enqueued).toHaveLength(2 * STATUS_WRITES_PER_SECOND)
   await end()
 })
 
 test('when Redis stays away, each gets one turn to say so', async () => {
   const { clock, engine, enqueued, end } = setUp(2)
   engine.isAway = true
-  await clock.advance(LOOK_EVERY_MS * 10)
+  await clock.advance(ROUND_EVERY_MS * 10)
   expect(enqueued).toEqual(['shop/c0', 'shop/c1'])
   await end()
 })

@@ -1,10 +1,7 @@
 import { expect, it } from 'vitest'
 import type { HttpQueue } from '../../../src/controller/kinds.ts'
-import {
-  COUNT_EVERY_MS,
-  COUNT_WRITES_PER_SECOND,
-  createQueueCounters,
-} from '../../../src/controller/queue-counters.ts'
+import { createQueueCounters } from '../../../src/controller/queue-counters.ts'
+import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../src/controller/status-rounds.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { CensusEntry, QueuePlace } from '../../../src/ports/queue-census.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -76,7 +73,7 @@ it('counts each queue once a round, however many resources it has', async () => 
   const world = setUp(['a', 'b'])
   world.kind.put('shop/rival', { queueName: 'a' })
   void world.start()
-  await world.clock.advance(COUNT_EVERY_MS)
+  await world.clock.advance(ROUND_EVERY_MS)
   expect(world.state).toMatchObject({ rounds: 2, asked: 4 })
 })
 
@@ -89,7 +86,7 @@ it('writes of an oldest job only what is news', async () => {
   await world.clock.advance(0)
   expect(world.enqueued).toEqual([])
   world.state.oldestReadyMs = null
-  await world.clock.advance(COUNT_EVERY_MS)
+  await world.clock.advance(ROUND_EVERY_MS)
   expect(world.enqueued).toEqual(['shop/a'])
 })
 
@@ -99,21 +96,9 @@ it('gives at most fifty turns a second', async () => {
   for (const name of names) await world.tell(name, { queueId: 1 })
   void world.start()
   await world.clock.advance(0)
-  expect(world.enqueued).toHaveLength(COUNT_WRITES_PER_SECOND)
+  expect(world.enqueued).toHaveLength(STATUS_WRITES_PER_SECOND)
   await world.clock.advance(2_000)
   expect(world.enqueued).toHaveLength(120)
-})
-
-it('counts a thousand when it is their turn, so that no turn brings counts of minutes ago', async () => {
-  const names = Array.from({ length: 1_100 }, (_, at) => `q${at}`)
-  const world = setUp(names)
-  for (const name of names) await world.tell(name, { queueId: 1 })
-  void world.start()
-  await world.clock.advance(10_000)
-  expect(world.state.asked).toBe(1_000)
-  await world.clock.advance(12_000)
-  expect(world.state.asked).toBe(1_100)
-  expect(world.enqueued).toHaveLength(1_100)
 })
 
 it('forgets the counts of a queue that is gone', async () => {
@@ -121,7 +106,7 @@ it('forgets the counts of a queue that is gone', async () => {
   void world.start()
   await world.clock.advance(0)
   world.kind.force('shop/a')
-  await world.clock.advance(COUNT_EVERY_MS)
+  await world.clock.advance(ROUND_EVERY_MS)
   expect(world.counters.of('shop/a')).toBeNull()
 })
 
@@ -129,9 +114,9 @@ it('gives every queue one turn when Redis stays away, to say so', async () => {
   const world = setUp(['a', 'b'])
   world.state.isAway = true
   void world.start()
-  await world.clock.advance(2 * COUNT_EVERY_MS)
+  await world.clock.advance(2 * ROUND_EVERY_MS)
   expect(world.enqueued).toEqual([])
-  await world.clock.advance(10 * COUNT_EVERY_MS)
+  await world.clock.advance(10 * ROUND_EVERY_MS)
   expect(world.enqueued).toEqual(['shop/a', 'shop/b'])
   expect(world.state.rounds).toBe(0)
 })
