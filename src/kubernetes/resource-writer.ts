@@ -1,5 +1,5 @@
 import { ResourceApiError } from '../domain/errors.ts'
-import type { KubeObject, ObjectMeta, ObjectRef } from '../ports/kube-object.ts'
+import type { KubeObject, ObjectKey, ObjectMeta, ObjectRef } from '../ports/kube-object.ts'
 import type { NewObject, ResourceWriter } from '../ports/resource-writer.ts'
 import { isFault } from './api-errors.ts'
 import { received } from './received-object.ts'
@@ -12,6 +12,8 @@ export interface ResourceWriterOptions {
   readonly kind: ResourceKind
   /** Who the fields we write belong to, as `managedFields` tell people: `punctual-controller`. */
   readonly fieldManager: string
+  /** What is known already: `readAll` makes no second copy of what has not changed. */
+  readonly known?: (key: ObjectKey) => KubeObject | undefined
 }
 
 /** The status has an owner of its own, so that an apply of it touches nothing else. */
@@ -37,7 +39,7 @@ export function createResourceWriter<T extends KubeObject>(
   return {
     read,
     readAll: async (namespace) => {
-      const { objects } = await listObjects({ transport, kind, namespace }, new AbortController().signal)
+      const { objects } = await listObjects({ ...options, namespace }, new AbortController().signal)
       return objects as readonly T[]
     },
     create: (object) => send(creation(options, object)),

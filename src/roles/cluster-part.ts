@@ -67,7 +67,8 @@ export async function openCluster(
       lifecycle.onStop(`${kind.plural} view`, () => view.stop())
       view.start()
       const check = { name: kind.plural, failure: () => (view.isSynced() ? null : 'not listed yet') }
-      return { view, writer: createResourceWriter<T>({ transport, kind, fieldManager }), check }
+      const writer = createResourceWriter<T>({ transport, kind, fieldManager, known: (key) => view.get(key) })
+      return { view, writer, check }
     },
   }
 }

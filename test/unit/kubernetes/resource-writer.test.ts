@@ -73,6 +73,18 @@ test('readAll answers what the namespace has, of others nothing', async () => {
   await expect(writer.readAll('a')).rejects.toEqual(refusal('forbidden'))
 })
 
+test('readAll answers what is known where nothing has changed since', async () => {
+  const two = await writer.create({ metadata: { name: 'two', namespace: 'a' }, spec: {} })
+  await writer.patchSpec(refOf(two), { parallelism: 4 }, null)
+  const known = (key: string) => (key === 'a/one' ? one : two)
+  const ours = { transport, kind: KIND, fieldManager: 'punctual-controller', known }
+  const all = await createResourceWriter<Queue>(ours).readAll('a')
+  expect(all.map((object) => [object === one, object.spec['parallelism']])).toEqual([
+    [true, 3],
+    [false, 4],
+  ])
+})
+
 describe('create', () => {
   test('makes an object of the kind under our field manager', () => {
     expect(one).toMatchObject({
