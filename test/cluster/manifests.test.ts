@@ -154,6 +154,32 @@ describe('rights', () => {
   })
 })
 
+describe('the pods of a Redis of yours', () => {
+  const annotationsWith = async (set: readonly string[]) =>
+    documentsOf(await renderChart({ set }))
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ spec }) => spec?.['template'] as Pick<AnyObject, 'metadata'> | undefined)
+      .map((template) => template?.metadata.annotations)
+
+  test('are others when its URL is, and the same when it is not', async () => {
+    const url = 'redis.external.url=redis://:pass@redis.example'
+    const [first, again, other] = await Promise.all(
+      [url, url, `${url}:6380`].map((set) => annotationsWith([set])),
+    )
+    expect(first).toHaveLength(3)
+    for (const one of first ?? []) expect(one).toEqual({ 'checksum/redis-url': expect.any(String) })
+    expect(again).toEqual(first)
+    expect(other).toHaveLength(3)
+    other?.forEach((one, index) => expect(one).not.toEqual(first?.[index]))
+  })
+
+  test("are the same at every rendering when all Secrets are the chart's own or yours", async () => {
+    expect(await annotationsWith([])).toEqual([undefined, undefined, undefined])
+    const yours = await annotationsWith(['redis.external.existingSecret=redis', 'api.podAnnotations.team=a'])
+    expect(yours).toEqual([{ team: 'a' }, undefined, undefined])
+  })
+})
+
 describe('the plain manifests', () => {
   test('are what the chart makes', async () => {
     const stale = [...(await plainManifests(ROOT, helm))].filter(

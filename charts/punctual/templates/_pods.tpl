@@ -45,6 +45,24 @@ securityContext:
   {{- include "punctual.podSecurity" . | nindent 2 }}
 {{- end -}}
 
+{{/*
+Annotations of the pods of one component. Arguments: root, values (the component's). Pods read the URL of Redis from a
+Secret, and only at their start: without a mark of it some would go on with the Redis of before while others begin on
+the new one. The other Secrets of the chart never change. A plain hash would let whoever may read pods try passwords;
+derivePassword is scrypt.
+*/}}
+{{- define "punctual.podAnnotations" -}}
+{{- $own := dict -}}
+{{- with .root.Values.redis.external.url -}}
+{{- $mark := derivePassword 1 "long" . "redis-url" (include "punctual.fullname" $.root) | sha256sum | trunc 16 -}}
+{{- $own = dict "checksum/redis-url" $mark -}}
+{{- end -}}
+{{- with merge $own .values.podAnnotations -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
 {{/* Spreads the pods of one component over nodes and zones, as far as there are any. */}}
 {{- define "punctual.topologySpread" -}}
 {{- $labels := include "punctual.selector" . -}}
