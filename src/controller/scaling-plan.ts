@@ -4,8 +4,8 @@ import type { FleetState } from '../ports/executor-fleet.ts'
 import { askFor, type ScalingHistory } from './scaling-history.ts'
 
 export interface ScalingSettings {
-  /** `fixed`: the number of executors is somebody else's. */
-  readonly mode: 'builtin' | 'fixed'
+  /** Who sets the number of executors: the controller, an autoscaler of the cluster's, or the chart. */
+  readonly mode: 'builtin' | 'external' | 'fixed'
   /** Not above `max`. */
   readonly min: number
   readonly max: number
@@ -48,14 +48,14 @@ export interface ScalingInput {
  * is more, and when it is less only after the window, to the most that was asked for within it. Decides, does nothing.
  */
 export function planScaling({ backlog, fleet, history, settings, nowMs }: ScalingInput): ScalingPlan {
-  if (settings.mode === 'fixed') {
-    return handsOff('Fixed', 'The number of executors is left to whoever sets it on the Deployment.')
+  if (settings.mode !== 'builtin') {
+    return handsOff('LeftToOthers', 'The number of executors is left to whoever sets it on the Deployment.')
   }
   if (fleet === null) return handsOff('DeploymentNotFound', 'There is no such Deployment of executors.')
   if (fleet.otherScaler !== null) {
     return handsOff(
       'ScalerConflict',
-      `${fleet.otherScaler} scales the executors too: remove it, or set the scaling mode to fixed.`,
+      `${fleet.otherScaler} scales the executors too: remove it, or set the scaling mode to external.`,
     )
   }
   const before = history ?? beginWith(Math.min(settings.max, fleet.desired), nowMs)

@@ -78,7 +78,7 @@ export function createScalingReport({ events, metrics, clock, logger }: ScalingR
   }
 }
 
-/** A fixed number is what someone wanted. */
+/** A number that is left to others is what someone wanted. */
 function isTrouble({ type, status, reason }: ScalingCondition): boolean {
-  return reason !== 'Fixed' && status === (type === 'ScalingActive' ? 'False' : 'True')
+  return reason !== 'LeftToOthers' && status === (type === 'ScalingActive' ? 'False' : 'True')
 }

@@ -104,8 +104,8 @@ class ScalingTerm {
 
   /** Answers whether everything could be read. Throws ResourceApiError. */
   async #look(): Promise<boolean> {
-    const isFixed = this.#options.settings.mode === 'fixed'
-    const backlog = isFixed ? null : await this.#readBacklog()
+    const isOurs = this.#options.settings.mode === 'builtin'
+    const backlog = isOurs ? await this.#readBacklog() : null
     const before = this.#history
     const known = this.#copy
     let copy = known ?? (await this.#readFleet())
@@ -121,7 +121,7 @@ class ScalingTerm {
     if (plan.change !== null && copy.fleet !== null) await this.#apply(plan.change, copy.fleet, backlog)
     // Only now: trouble with the write has not ended before it was done.
     this.#report.conditions(this.#copy?.fleet ?? null, plan.conditions)
-    return isFixed || backlog !== null
+    return !isOurs || backlog !== null
   }
 
   async #readBacklog(): Promise<Backlog | null> {

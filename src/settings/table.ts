@@ -34,7 +34,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export const LOG_FORMATS = ['auto', 'json', 'text'] as const
 /** Where the API writes edits of queues. */
 export const RESOURCE_HOMES = ['engine', 'kubernetes'] as const
-export const SCALING_MODES = ['builtin', 'fixed'] as const
+export const SCALING_MODES = ['builtin', 'external', 'fixed'] as const
 
 /** Every setting there is, in the order of the help. The keys are the names in the typed objects. */
 export const SETTINGS = Object.freeze({
@@ -228,7 +228,7 @@ export const SETTINGS = Object.freeze({
   scalingMode: setting<(typeof SCALING_MODES)[number]>({
     variable: 'PUNCTUAL_SCALING_MODE',
     placeholder: 'mode',
-    help: 'builtin scales executors by what they have to do, fixed leaves them as they are',
+    help: 'builtin scales executors by what they have to do, external and fixed leave their number to others',
     initial: 'builtin',
     parse: oneOf(SCALING_MODES),
   }),

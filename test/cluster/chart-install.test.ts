@@ -46,6 +46,20 @@ async function definitions(): Promise<string[]> {
   return (list['items'] as AnyObject[]).map(({ metadata }) => metadata.name)
 }
 
+/** @param what a verb, and the group, the resource and the subresource that it is for */
+async function isAllowed(component: string, what: string, name: string, namespace = NAMESPACE) {
+  const [verb, path = ''] = what.split(' ')
+  const [group, resource, subresource = ''] = path.split('/')
+  const review = await api.send('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+    spec: {
+      user: `system:serviceaccount:${NAMESPACE}:punctual-${component}`,
+      groups: ['system:serviceaccounts', 'system:authenticated'],
+      resourceAttributes: { verb, group, resource, subresource, name, namespace },
+    },
+  })
+  return review.status?.['allowed']
+}
+
 describe('a release, on a cluster that has seen nothing of it', () => {
   let made: Record<string, unknown>
 
@@ -82,16 +96,7 @@ describe('a release, on a cluster that has seen nothing of it', () => {
     ['executor', false, 'get punctual.dev/httpqueues', 'emails', NAMESPACE],
     ['executor', false, 'get /pods', 'punctual-api', NAMESPACE],
   ])('lets %s: %s, %s %s in %s', async (component, allowed, what, name, namespace) => {
-    const [verb, path = ''] = what.split(' ')
-    const [group, resource, subresource = ''] = path.split('/')
-    const review = await api.send('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-      spec: {
-        user: `system:serviceaccount:${NAMESPACE}:punctual-${component}`,
-        groups: ['system:serviceaccounts', 'system:authenticated'],
-        resourceAttributes: { verb, group, resource, subresource, name, namespace },
-      },
-    })
-    expect(review.status).toMatchObject({ allowed })
+    expect(await isAllowed(component, what, name, namespace)).toBe(allowed)
   })
 
   test('keeps its secrets and the number of executors over an upgrade', async () => {
@@ -111,6 +116,20 @@ describe('a release, on a cluster that has seen nothing of it', () => {
       set: ['executor.scaling.mode=fixed', 'executor.scaling.fixed=3'],
     })
     expect((await api.send('GET', EXECUTOR)).spec).toMatchObject({ replicas: 3 })
+  })
+
+  test('leaves the number to an autoscaler of yours, over an upgrade too', async () => {
+    const external = 'executor.scaling.mode=external'
+    await applyChart('upgrade', { ...where(), set: [external] })
+    const scale = { spec: { replicas: 5 } }
+    const manager = 'fieldManager=horizontal-pod-autoscaler'
+    await api.send('PATCH', `${EXECUTOR}/scale?${manager}`, scale, 'application/merge-patch+json')
+    await applyChart('upgrade', { ...where(), set: [external, 'executor.concurrency=700'] })
+    const { spec } = await api.send('GET', EXECUTOR)
+    expect(spec).toMatchObject({ replicas: 5 })
+    expect(JSON.stringify(spec)).toContain('{"name":"PUNCTUAL_EXECUTOR_CONCURRENCY","value":"700"}')
+    expect(await isAllowed('controller', 'patch apps/deployments/scale', 'punctual-executor')).toBe(false)
+    expect(await isAllowed('controller', 'get apps/deployments/scale', 'punctual-executor')).toBe(true)
   })
 
   test('leaves definitions, resources and secrets when it is uninstalled, and takes them up again', async () => {

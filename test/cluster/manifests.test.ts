@@ -39,6 +39,7 @@ const VARIANTS = {
   ],
   'some namespaces only': ['watchNamespaces[0]=SHOP', 'watchNamespaces[1]=MAIL'],
   'API by load': ['api.autoscaling.enabled=true', 'api.service.type=NodePort'],
+  'an autoscaler of yours': ['executor.scaling.mode=external'],
   'a fixed number of executors': ['executor.scaling.mode=fixed', 'executor.scaling.fixed=3'],
   'nothing beside the pods': [
     'networkPolicy.enabled=false',
@@ -201,7 +202,7 @@ test.each([
   ['shards=0', /\/shards.*minimum/],
   ['shard=4', /additional properties 'shard' not allowed/],
   ['api.replica=3', /\/api.*additional properties 'replica' not allowed/],
-  ['executor.scaling.mode=auto', /\/executor\/scaling\/mode.*'builtin', 'fixed'/],
+  ['executor.scaling.mode=auto', /\/executor\/scaling\/mode.*'builtin', 'external', 'fixed'/],
   ['redis.external.url=http://redis', /\/redis\/external\/url.*does not match/],
   ['networkPolicy.blockedCidrs={10.0.0.1}', /\/networkPolicy\/blockedCidrs\/0.*does not match/],
   ['watchNamespaces={a,a}', /\/watchNamespaces.*equal/],

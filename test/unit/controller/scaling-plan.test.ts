@@ -158,14 +158,16 @@ describe('what it leaves alone', () => {
     const conflict = plan({ backlog: backlogOf({ ready: 9000, usable: 9000 }), fleet })
     expect([conflict.change, conflict.history, troubles(conflict)]).toEqual([null, null, ['ScalerConflict']])
     expect(conflict.conditions[0]?.message).toBe(
-      'HorizontalPodAutoscaler executors scales the executors too: remove it, or set the scaling mode to fixed.',
+      'HorizontalPodAutoscaler executors scales the executors too: remove it, or set the scaling mode to external.',
     )
   })
 
-  test('a fleet of a fixed size, and one that is not there', () => {
+  test('a fleet that others size, and one that is not there', () => {
     const backlog = backlogOf({ ready: 9000, usable: 9000 })
-    const fixed = plan({ backlog, fleet: fleetOf(50), settings: { ...SCALING, mode: 'fixed' } })
-    expect([fixed.change, troubles(fixed)]).toEqual([null, ['Fixed']])
+    for (const mode of ['external', 'fixed'] as const) {
+      const left = plan({ backlog, fleet: fleetOf(50), settings: { ...SCALING, mode } })
+      expect([left.change, troubles(left)]).toEqual([null, ['LeftToOthers']])
+    }
     const absent = plan({ backlog, fleet: null })
     expect([absent.change, troubles(absent)]).toEqual([null, ['DeploymentNotFound']])
   })

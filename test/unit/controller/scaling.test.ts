@@ -327,11 +327,12 @@ test('leaves a fleet to whoever else scales it, and says so', async () => {
   expect(written()).toEqual([10])
 })
 
-test('leaves a fleet of a fixed size without a word, and does not ask Redis', async () => {
-  const { clock, world, written, events, gauges, backlog } = start({
-    desired: 2,
-    settings: { mode: 'fixed' },
-  })
+test.each([
+  ['external', fleetOf(2, { otherScaler: 'HorizontalPodAutoscaler mine' })],
+  ['fixed', fleetOf(2)],
+] as const)('leaves a fleet in mode %s without a word, and does not ask Redis', async (mode, fleet) => {
+  const { clock, world, written, events, gauges, backlog } = start({ settings: { mode } })
+  world.fleet = fleet
   world.work = work(2000)
   await clock.advance(60_000)
   expect([written(), events, backlog.calls]).toEqual([[], [], []])

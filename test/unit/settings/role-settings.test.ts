@@ -269,6 +269,10 @@ describe('the controller', () => {
     expect(loadControllerSettings(list, {}).watchNamespaces).toEqual(['shop', 'mail'])
   })
 
+  it.each(['builtin', 'external', 'fixed'])('scales in mode %s', (mode) => {
+    expect(loadControllerSettings({ ...env, PUNCTUAL_SCALING_MODE: mode }, {}).scalingMode).toBe(mode)
+  })
+
   it('refuses a minimum above the maximum', () => {
     expect(mistake({ PUNCTUAL_SCALING_MIN: '3', PUNCTUAL_SCALING_MAX: '2' })).toEqual([
       'PUNCTUAL_SCALING_MIN is 3 and PUNCTUAL_SCALING_MAX is 2: the first must not be the greater.',
@@ -282,7 +286,7 @@ describe('the controller', () => {
     ['PUNCTUAL_INSTANCE_NAME', 'Punctual'],
     ['PUNCTUAL_EXECUTOR_DEPLOYMENT', 'Executor'],
     ['PUNCTUAL_POD_NAME', 'a_b'],
-    ['PUNCTUAL_SCALING_MODE', 'external'],
+    ['PUNCTUAL_SCALING_MODE', 'auto'],
     ['PUNCTUAL_SCALING_MAX', '0'],
     ['PUNCTUAL_SCALING_CALLS_PER_POD', '0'],
     ['PUNCTUAL_SCALING_DOWN_SECONDS', '-1'],
