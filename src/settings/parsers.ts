@@ -17,6 +17,7 @@ const NAMESPACES_MAX = 50
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 const OBJECT_NAME_CHARACTERS_MAX = 253
+const PASSWORD_CHARACTERS_MAX = 4096
 const SECRETS_KEY_BYTES = 32
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
 /** The last label starts with a letter, else it is a mistyped address. */
@@ -83,6 +84,12 @@ export const parseRedisUrl: Parser<string> = (text) => {
   const isRedis = url !== null && ['redis:', 'rediss:'].includes(url.protocol) && url.hostname !== ''
   return isRedis ? found(text) : refused(allowed)
 }
+
+/** Of any text, since whoever makes passwords need not know where they end up. */
+export const parsePassword: Parser<string> = (text) =>
+  text !== '' && text.length <= PASSWORD_CHARACTERS_MAX
+    ? found(text)
+    : refused(`1 to ${PASSWORD_CHARACTERS_MAX} characters`)
 
 /** A name that Kubernetes takes for a pod or a Deployment. */
 export const parseObjectName: Parser<string> = (text) =>

@@ -2,12 +2,14 @@ import type { KeyObject } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
+import { withRedisPassword } from './redis-password.ts'
 import { readSettings } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, SettingValues } from './setting.ts'
 import { SETTINGS } from './table.ts'
 
 const REDIS = {
   redisUrl: SETTINGS.redisUrl,
+  redisPassword: SETTINGS.redisPassword,
   redisCa: SETTINGS.redisCa,
   allowUnsafeRedis: SETTINGS.allowUnsafeRedis,
   shards: SETTINGS.shards,
@@ -94,18 +96,21 @@ export const ROLE_TABLES = Object.freeze({
 export type RoleName = keyof typeof ROLE_TABLES
 
 /** What the standalone runs with. `manifests` is always a folder: the one named, or the data folder's. */
-export type StandaloneSettings = Omit<SettingValues<typeof STANDALONE>, 'manifests'> & {
+export type StandaloneSettings = Omit<SettingValues<typeof STANDALONE>, 'manifests' | 'redisPassword'> & {
   readonly manifests: string
 }
 
 /** What the API runs with; its Redis is someone else's. */
-export type ApiSettings = Omit<SettingValues<typeof API>, 'redisUrl' | 'secretsKey'> & {
+export type ApiSettings = Omit<SettingValues<typeof API>, 'redisUrl' | 'redisPassword' | 'secretsKey'> & {
   readonly redisUrl: string
   readonly secretsKey: KeyObject
 }
 
 /** What an executor runs with; `host` is for its ops port. */
-export type ExecutorSettings = Omit<SettingValues<typeof EXECUTOR>, 'redisUrl' | 'secretsKey' | 'podName'> & {
+export type ExecutorSettings = Omit<
+  SettingValues<typeof EXECUTOR>,
+  'redisUrl' | 'redisPassword' | 'secretsKey' | 'podName'
+> & {
   readonly redisUrl: string
   readonly secretsKey: KeyObject
   readonly podName: string
@@ -114,7 +119,7 @@ export type ExecutorSettings = Omit<SettingValues<typeof EXECUTOR>, 'redisUrl' |
 /** What the controller runs with; `host` is for its ops port. */
 export type ControllerSettings = Omit<
   SettingValues<typeof CONTROLLER>,
-  'redisUrl' | 'secretsKey' | 'podName' | 'podNamespace'
+  'redisUrl' | 'redisPassword' | 'secretsKey' | 'podName' | 'podNamespace'
 > & {
   readonly redisUrl: string
   readonly secretsKey: KeyObject
@@ -124,7 +129,7 @@ export type ControllerSettings = Omit<
 
 /** @throws StartupError with every mistake, one a line */
 export function loadStandaloneSettings(env: Environment, flags: GivenFlags): StandaloneSettings {
-  const { values, mistakes } = readSettings(STANDALONE, env, flags)
+  const { values, mistakes } = withRedisPassword(readSettings(STANDALONE, env, flags))
   refuseMistakes([...mistakes, ...equalPorts(values.port, values.opsPort)])
   const dataDir = resolve(values.dataDir)
   return Object.freeze({ ...values, dataDir, manifests: values.manifests ?? join(dataDir, 'resources') })
@@ -132,14 +137,14 @@ export function loadStandaloneSettings(env: Environment, flags: GivenFlags): Sta
 
 /** @throws StartupError with every mistake, one a line */
 export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSettings {
-  const { values, mistakes } = readSettings(API, env, flags)
+  const { values, mistakes } = withRedisPassword(readSettings(API, env, flags))
   const shared = requireShared(values, [...mistakes, ...equalPorts(values.port, values.opsPort)])
   return Object.freeze({ ...values, ...shared })
 }
 
 /** @throws StartupError with every mistake, one a line */
 export function loadExecutorSettings(env: Environment, flags: GivenFlags): ExecutorSettings {
-  const { values, mistakes } = readSettings(EXECUTOR, env, flags)
+  const { values, mistakes } = withRedisPassword(readSettings(EXECUTOR, env, flags))
   return Object.freeze({
     ...values,
     ...requireShared(values, mistakes),
@@ -149,7 +154,7 @@ export function loadExecutorSettings(env: Environment, flags: GivenFlags): Execu
 
 /** @throws StartupError with every mistake, one a line */
 export function loadControllerSettings(env: Environment, flags: GivenFlags): ControllerSettings {
-  const { values, mistakes } = readSettings(CONTROLLER, env, flags)
+  const { values, mistakes } = withRedisPassword(readSettings(CONTROLLER, env, flags))
   const found = [...mistakes]
   if (values.scalingMin > values.scalingMax) {
     found.push(

@@ -18,6 +18,8 @@ export interface Setting<T> {
   readonly initialText: string
   /** Its text is never repeated in a message. */
   readonly isSecret: boolean
+  /** Spaces around its text belong to it. */
+  readonly isVerbatim: boolean
   readonly parse: Parser<T>
 }
 
@@ -71,8 +73,9 @@ function textOf(
   variable: string | undefined,
   flag: string | boolean | undefined,
 ): GivenText | null {
-  if (flag !== undefined) return { source: flagOf(setting), text: String(flag).trim() }
-  const text = variable?.trim() ?? ''
+  const bare = (text: string) => (setting.isVerbatim ? text : text.trim())
+  if (flag !== undefined) return { source: flagOf(setting), text: bare(String(flag)) }
+  const text = bare(variable ?? '')
   return text === '' ? null : { source: setting.variable, text }
 }
 

@@ -10,6 +10,7 @@ import {
   parseNamespace,
   parseNamespaces,
   parseObjectName,
+  parsePassword,
   parsePath,
   parseRedisUrl,
   parseSecretsKey,
@@ -82,6 +83,16 @@ export const SETTINGS = Object.freeze({
     initialText: 'none: standalone starts its own',
     isSecret: true,
     parse: optional(parseRedisUrl),
+  }),
+  redisPassword: setting({
+    variable: 'PUNCTUAL_REDIS_PASSWORD',
+    placeholder: 'text',
+    help: 'password for the Redis of the URL, as it is: nothing escaped; as a flag it shows in process lists',
+    initial: null,
+    initialText: 'the one in the URL',
+    isSecret: true,
+    isVerbatim: true,
+    parse: optional(parsePassword),
   }),
   redisCa: setting({
     variable: 'PUNCTUAL_REDIS_CA',
@@ -277,9 +288,11 @@ export const SETTINGS = Object.freeze({
 })
 
 function setting<T>(
-  declared: Omit<Setting<T>, 'initialText' | 'isSecret'> & { initialText?: string; isSecret?: boolean },
+  declared: Omit<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'> &
+    Partial<Pick<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'>>,
 ): Setting<T> {
-  return Object.freeze({ initialText: String(declared.initial), isSecret: false, ...declared })
+  const usual = { initialText: String(declared.initial), isSecret: false, isVerbatim: false }
+  return Object.freeze({ ...usual, ...declared })
 }
 
 function optional<T>(parse: Parser<T>): Parser<T | null> {

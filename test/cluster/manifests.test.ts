@@ -181,6 +181,13 @@ describe('the pods of a Redis of yours', () => {
   })
 })
 
+test('the password of the bundled Redis goes to pods as it is, in no URL that it could break', async () => {
+  const rendered = await renderChart({ set: ['redis.bundled.existingSecret=mine'] })
+  const urls = [...rendered.matchAll(/name: PUNCTUAL_REDIS_URL\n +value: (.+)\n +- name: (.+)\n/g)]
+  const expected = ['redis://punctual-redis:6379', 'PUNCTUAL_REDIS_PASSWORD']
+  expect(urls.map(([, url, next]) => [url, next])).toEqual([expected, expected, expected])
+})
+
 describe('the plain manifests', () => {
   test('are what the chart makes', async () => {
     const stale = [...(await plainManifests(ROOT, helm))].filter(

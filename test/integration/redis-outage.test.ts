@@ -387,6 +387,26 @@ describe('a Redis that would lose jobs', () => {
     }
   })
 
+  test('takes a password of any characters, and nothing tells it', async () => {
+    const password = ' a/b#c?d%41@e:f é"$\\'
+    const locked = await startRedis({ password })
+    unsafe.push(locked)
+    const env = { ...SETTINGS, PUNCTUAL_REDIS_URL: locked.url, PUNCTUAL_LOG_LEVEL: 'debug' }
+    const api = runProgram(['api'], { ...env, PUNCTUAL_REDIS_PASSWORD: password })
+    await api.logged('The API listens')
+    const executor = runProgram(['executor'], { ...env, PUNCTUAL_REDIS_PASSWORD: password })
+    await executor.logged('The executor runs')
+    expect(await locked.client.client('LIST')).toMatch(/name=punctual-api/)
+    for (const program of [api, executor]) {
+      expect(await stopProgram(program)).toEqual([])
+      expect(JSON.stringify(program.log)).not.toMatch(/a\/b#c|a%2Fb/i)
+    }
+    const refused = runProgram(['executor'], { ...env, PUNCTUAL_REDIS_PASSWORD: password.trim() })
+    expect(await refused.exited).toEqual({ code: 2, signal: null })
+    expect(refused.errorLines).toEqual([expect.stringContaining('WRONGPASS')])
+    expect(refused.errorLines.join()).not.toMatch(/a\/b#c|a%2Fb/i)
+  })
+
   test('does not take the password, says so in one line', async () => {
     const locked = await startRedis()
     await locked.client.config('SET', 'requirepass', 'right')

@@ -23,6 +23,7 @@ export interface TestRedisOptions {
   readonly dataFolder?: string
   /** Extra arguments for redis-server. */
   readonly settings?: readonly string[]
+  readonly password?: string
   readonly cluster?: boolean
   /** In Cluster mode: the first and last slot this node takes; all when not said. */
   readonly slots?: readonly [number, number]
@@ -47,6 +48,7 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
       ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'],
       ...(options.cluster === true ? clusterSettings(busPort) : []),
+      ...(options.password === undefined ? [] : ['--requirepass', options.password]),
       ...(options.settings ?? []),
     ],
     { stdio: 'ignore' },
@@ -55,6 +57,7 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
     protocol: 2,
     retryStrategy: () => 20,
     maxRetriesPerRequest: null,
+    ...(options.password !== undefined && { password: options.password }),
   })
   client.on('error', () => undefined)
   await client.ping()

@@ -92,12 +92,12 @@ annotations:
     secretKeyRef:
       {{- include "punctual.keySecret" . | nindent 6 }}
 {{- if include "punctual.hasBundledRedis" . }}
-- name: REDIS_PASSWORD
+- name: PUNCTUAL_REDIS_URL
+  value: redis://{{ include "punctual.fullname" . }}-redis:6379
+- name: PUNCTUAL_REDIS_PASSWORD
   valueFrom:
     secretKeyRef:
       {{- include "punctual.redisPasswordSecret" . | nindent 6 }}
-- name: PUNCTUAL_REDIS_URL
-  value: redis://:$(REDIS_PASSWORD)@{{ include "punctual.fullname" . }}-redis:6379
 {{- else }}
 - name: PUNCTUAL_REDIS_URL
   valueFrom:

@@ -201,6 +201,48 @@ describe('values', () => {
     expect(loadApiSettings(env, {}).redisUrl).toBe(url)
   })
 
+  describe('the password of Redis', () => {
+    const env = { PUNCTUAL_REDIS_URL: 'redis://redis:6379/0', PUNCTUAL_SECRETS_KEY: KEY }
+    const loadWith = (given: Record<string, string>) => loadApiSettings({ ...env, ...given }, {})
+
+    it.each(['a/b#c?d%41 é', ' p@ss:word\n', '%', "'[]^|;=&+$"])('%j comes as it is', (password) => {
+      const { redisUrl } = loadWith({ PUNCTUAL_REDIS_PASSWORD: password })
+      const url = new URL(redisUrl)
+      expect(decodeURIComponent(url.password)).toBe(password)
+      expect([url.host, url.pathname, url.search, url.hash]).toEqual(['redis:6379', '/0', '', ''])
+    })
+
+    it('joins a user and stands nowhere else', () => {
+      const given = { PUNCTUAL_REDIS_URL: 'rediss://ada@redis', PUNCTUAL_REDIS_PASSWORD: 'open sesame' }
+      const settings = loadWith(given)
+      expect(settings.redisUrl).toBe('rediss://ada:open%20sesame@redis')
+      expect(settings).not.toHaveProperty('redisPassword')
+      expect(JSON.stringify(describeSettings(settings))).not.toContain('sesame')
+    })
+
+    it.each([
+      [
+        'redis://:one@redis',
+        'PUNCTUAL_REDIS_URL has a password and PUNCTUAL_REDIS_PASSWORD is set as well: give one of them.',
+      ],
+      [
+        '/run/redis.sock',
+        'PUNCTUAL_REDIS_URL is a unix socket, for which PUNCTUAL_REDIS_PASSWORD cannot be used.',
+      ],
+      ['', 'PUNCTUAL_REDIS_URL is not set, and PUNCTUAL_REDIS_PASSWORD is of no use without.'],
+    ])('is refused beside %j', (url, message) => {
+      const given = { ...env, PUNCTUAL_REDIS_URL: url, PUNCTUAL_REDIS_PASSWORD: 'two' }
+      for (const load of [loadApiSettings, loadStandaloneSettings]) {
+        expect(mistakesOf(() => load(given, {}))).toEqual([message])
+      }
+    })
+
+    it('adds nothing to a URL that is wrong already', () => {
+      const given = { PUNCTUAL_REDIS_URL: 'http://redis', PUNCTUAL_REDIS_PASSWORD: 'two' }
+      expect(mistakesOf(() => loadWith(given))).toHaveLength(1)
+    })
+  })
+
   it('makes a key of 32 bytes that printing does not show', () => {
     const settings = loadStandaloneSettings({ PUNCTUAL_SECRETS_KEY: KEY }, {})
     expect(settings.secretsKey?.export()).toEqual(Buffer.alloc(32, 7))

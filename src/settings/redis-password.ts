@@ -1,0 +1,41 @@
+interface RedisPlace {
+  readonly redisUrl: string | null
+  readonly redisPassword: string | null
+}
+
+interface Read<T> {
+  readonly values: T
+  readonly mistakes: readonly string[]
+}
+
+/** The password goes into the URL, escaped as one needs: whoever connects is told of the URL alone. */
+export function withRedisPassword<T extends RedisPlace>({ values, mistakes }: Read<T>) {
+  const { redisPassword, redisUrl, ...others } = values
+  const problem = redisPassword === null ? null : problemOf(redisUrl, mistakes)
+  const isFilledIn = redisPassword !== null && redisUrl !== null && problem === null
+  return {
+    values: { ...others, redisUrl: isFilledIn ? fillIn(redisUrl, redisPassword) : redisUrl },
+    mistakes: problem === null ? mistakes : [...mistakes, problem],
+  }
+}
+
+function problemOf(url: string | null, mistakes: readonly string[]): string | null {
+  if (url === null) {
+    const isReported = mistakes.some((one) => /^(?:PUNCTUAL_REDIS_URL|--redis-url) /.test(one))
+    return isReported
+      ? null
+      : 'PUNCTUAL_REDIS_URL is not set, and PUNCTUAL_REDIS_PASSWORD is of no use without.'
+  }
+  if (url.startsWith('/')) {
+    return 'PUNCTUAL_REDIS_URL is a unix socket, for which PUNCTUAL_REDIS_PASSWORD cannot be used.'
+  }
+  if (new URL(url).password === '') return null
+  return 'PUNCTUAL_REDIS_URL has a password and PUNCTUAL_REDIS_PASSWORD is set as well: give one of them.'
+}
+
+function fillIn(text: string, password: string): string {
+  const url = new URL(text)
+  // The URL escapes what would end the password, but not the % of what looks escaped.
+  url.password = encodeURIComponent(password)
+  return url.href
+}
