@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { listenPlace } from '../domain/listen-place.ts'
 import type { Clock } from '../ports/clock.ts'
 import { answerError } from './answers.ts'
 import { discardBody } from './request-body.ts'
@@ -21,7 +22,7 @@ const HEADER_BYTES_MAX = 16 * 1024
 const TURNS_TO_READ = 3
 
 export interface ApiServer {
-  /** Resolves once connections are accepted. Port 0 = any free one. */
+  /** Resolves once connections are accepted. Port 0 = any free one, host `*` = all addresses. */
   listen(port: number, host: string): Promise<AddressInfo>
   /**
    * Says `Connection: close` on every answer from now on and goes on serving for `drainMs`, so that clients turn
@@ -103,7 +104,7 @@ function answerNoHost(request: IncomingMessage, response: ServerResponse): void 
 function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen(listenPlace(port, host), () => {
       server.off('error', reject)
       resolve(server.address() as AddressInfo)
     })

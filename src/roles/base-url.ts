@@ -1,3 +1,5 @@
+import { ALL_ADDRESSES } from '../domain/listen-place.ts'
+
 /** The address of a port as a URL; an IPv6 address gets its brackets. */
 export function baseUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -5,6 +7,6 @@ export function baseUrl(host: string, port: number): string {
 
 /** Where this machine reaches what listens on `host`: all addresses are none that one can call. */
 export function localHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '0.0.0.0' || host === ALL_ADDRESSES) return '127.0.0.1'
   return host === '::' ? '::1' : host
 }

@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 import { egressEntryProblem } from '../domain/egress-list.ts'
+import { ALL_ADDRESSES } from '../domain/listen-place.ts'
 
 /** What a setting's text came to: its value, or what would have been allowed. */
 export type Parsed<T> =
@@ -66,11 +67,12 @@ export const parsePath: Parser<string> = (text) =>
   text.includes('\0') ? refused('a path without NUL characters') : found(resolve(text))
 
 export const parseListenHost: Parser<string> = (text) => {
+  if (text === ALL_ADDRESSES) return found(text)
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
   if (isIP(bare) !== 0) return found(bare)
   return HOST_NAME.test(text) && text.length <= HOST_CHARACTERS_MAX
     ? found(text)
-    : refused('an IP address or a host name of this machine')
+    : refused('an IP address or a host name of this machine, or * for all addresses')
 }
 
 export const parseToken: Parser<string> = (text) =>

@@ -49,7 +49,7 @@ export const SETTINGS = Object.freeze({
   host: setting({
     variable: 'PUNCTUAL_HOST',
     placeholder: 'address',
-    help: 'address to listen on, for all ports',
+    help: 'address to listen on, for all ports; * takes all, IPv4 and IPv6',
     initial: '127.0.0.1',
     parse: parseListenHost,
   }),

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StartupError } from '../domain/errors.ts'
 import { listenFailure } from '../domain/listen-failure.ts'
+import { listenPlace } from '../domain/listen-place.ts'
 import { redactText } from './redaction.ts'
 
 /** One thing the process needs before it may be given work. */
@@ -13,6 +14,7 @@ export interface ReadinessCheck {
 }
 
 export interface OpsServerOptions {
+  /** `*` = all addresses. */
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
@@ -128,7 +130,9 @@ function listen(server: Server, options: OpsServerOptions): Promise<number> {
     const place = { host: options.host, port: options.port, variable: 'PUNCTUAL_OPS_PORT' }
     reject(new StartupError(listenFailure(error, place), { cause: error }))
   })
-  server.listen(options.port, options.host, () => resolve((server.address() as AddressInfo).port))
+  server.listen(listenPlace(options.port, options.host), () =>
+    resolve((server.address() as AddressInfo).port),
+  )
   return promise
 }
 

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { StartupError } from '../../src/domain/errors.ts'
 import { createOpsServer } from '../../src/telemetry/ops-server.ts'
 import type { OpsServer, ReadinessCheck } from '../../src/telemetry/ops-server.ts'
+import { LOOPBACKS } from '../support/all-addresses.ts'
 
 const opened: OpsServer[] = []
 
@@ -9,9 +10,9 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.stop()))
 })
 
-function make(checks: readonly ReadinessCheck[] = [], port = 0): OpsServer {
+function make(checks: readonly ReadinessCheck[] = [], port = 0, host = '127.0.0.1'): OpsServer {
   const renderMetrics = async () => ({ contentType: 'text/plain; version=0.0.4', body: 'punctual_up 1\n' })
-  const server = createOpsServer({ host: '127.0.0.1', port, checks, renderMetrics })
+  const server = createOpsServer({ host, port, checks, renderMetrics })
   opened.push(server)
   return server
 }
@@ -30,6 +31,13 @@ test('health, metrics, unknown paths and methods', async () => {
   const refused = await ask(port, '/metrics', 'POST')
   expect(refused.status).toBe(405)
   expect(refused.headers.get('allow')).toBe('GET, HEAD')
+})
+
+test.for(LOOPBACKS)('on all addresses it is reached at $host', async ({ host, obstacle }, { skip }) => {
+  skip(obstacle !== null, obstacle ?? '')
+  const port = await make([], 0, '*').start()
+  expect((await fetch(`http://${host}:${port}/healthz`)).status).toBe(200)
+  await expect(make([], port, '*').start()).rejects.toThrow(`Port ${port} on * is taken`)
 })
 
 test('health fails with its reason when the process must be started anew', async () => {

@@ -345,15 +345,18 @@ describe.concurrent('standalone', () => {
     expect(await stopProgram(second.program)).toEqual([])
   })
 
-  test('on all addresses greets with one that can be called, and shows its first job', async () => {
-    const program = run(newFolder(), { PUNCTUAL_HOST: '0.0.0.0', PUNCTUAL_LOG_FORMAT: 'text' })
-    const said = () => program.strayLines.join('\n')
-    await until('the first job has ended', () => said().includes('attempt 3: completed'), 30_000)
-    expect(said()).toMatch(/Punctual runs on http:\/\/127\.0\.0\.1:\d+$/m)
-    expect(said()).not.toContain('Jobs may call public addresses only')
-    program.signal('SIGINT')
-    expect(await program.exited).toEqual({ code: 0, signal: null })
-  })
+  test.each(['0.0.0.0', '*'])(
+    'on %s greets with an address that can be called, and shows its first job',
+    async (host) => {
+      const program = run(newFolder(), { PUNCTUAL_HOST: host, PUNCTUAL_LOG_FORMAT: 'text' })
+      const said = () => program.strayLines.join('\n')
+      await until('the first job has ended', () => said().includes('attempt 3: completed'), 30_000)
+      expect(said()).toMatch(/Punctual runs on http:\/\/127\.0\.0\.1:\d+$/m)
+      expect(said()).not.toContain('Jobs may call public addresses only')
+      program.signal('SIGINT')
+      expect(await program.exited).toEqual({ code: 0, signal: null })
+    },
+  )
 
   test('without a terminal logs nothing but JSON: no greeting, no token, and where the token is', async () => {
     const folder = newFolder()

@@ -79,8 +79,9 @@ annotations:
 
 {{/* The settings that the controller, the API and the executors share. */}}
 {{- define "punctual.sharedEnv" -}}
+# Pods have IPv4 addresses, IPv6 addresses or both, as their cluster has.
 - name: PUNCTUAL_HOST
-  value: 0.0.0.0
+  value: '*'
 - name: PUNCTUAL_LOG_FORMAT
   value: json
 - name: PUNCTUAL_LOG_LEVEL

@@ -3,6 +3,7 @@ import { Agent, request as send, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { createApiServer } from '../../../src/api/api-server.ts'
+import { LOOPBACKS } from '../../support/all-addresses.ts'
 import { until } from '../../support/until.ts'
 import { call, clock, createdResult, push, rawExchange, startApi, TOKEN } from './api-fixture.ts'
 
@@ -23,6 +24,14 @@ function isRefused(port: number): Promise<boolean> {
     (fault: unknown) => String(fault).includes('ECONNREFUSED'),
   )
 }
+
+test.for(LOOPBACKS)('on all addresses it is reached at $host', async ({ host, obstacle }, { skip }) => {
+  skip(obstacle !== null, obstacle ?? '')
+  const server = createApiServer((_request, response) => response.end('here'), clock)
+  const { port } = await server.listen(0, '*')
+  expect(await (await fetch(`http://${host}:${port}/`)).text()).toBe('here')
+  await server.close(1_000)
+})
 
 test.each([
   ['no HTTP at all', 'hello\r\n\r\n', '400 Bad Request', 'The request is not valid HTTP'],

@@ -154,7 +154,10 @@ describe('mistakes', () => {
 
 describe.each([
   ['PUNCTUAL_PORT', ['-1', '1.5', '1e3', '0x10', '080', '65536', 'abc', '+1']],
-  ['PUNCTUAL_HOST', ['not a host', '1.2.3', 'a'.repeat(300), '300.1.1.1', '.example.com']],
+  [
+    'PUNCTUAL_HOST',
+    ['not a host', '1.2.3', 'a'.repeat(300), '300.1.1.1', '.example.com', '*.example.com', '**'],
+  ],
   ['PUNCTUAL_TOKEN', ['x'.repeat(15), 'x'.repeat(257), 'sixteen with space', 'unicode-é-1234567']],
   ['PUNCTUAL_REDIS_URL', ['localhost', 'http://a', 'redis://', 'relative/redis.sock']],
   ['PUNCTUAL_REDIS_MAXMEMORY', ['1', '15MiB', '1.5g', '1x', 'g', '5TiB', '-1g']],
@@ -252,6 +255,10 @@ describe('values', () => {
   it('takes an IPv6 address with brackets or without', () => {
     expect(loadStandaloneSettings({ PUNCTUAL_HOST: '[::1]' }, {}).host).toBe('::1')
     expect(loadStandaloneSettings({ PUNCTUAL_HOST: '::1' }, {}).host).toBe('::1')
+  })
+
+  it('takes * as all addresses', () => {
+    expect(loadStandaloneSettings({ PUNCTUAL_HOST: '*' }, {}).host).toBe('*')
   })
 
   it('takes a switch as a flag or as a variable', () => {
