@@ -2,6 +2,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createShardKeys, shardPrefix } from '../../src/redis/keys.ts'
+import { CRON_FINALIZER } from '../../src/resources/cron-claim.ts'
+import { QUEUE_FINALIZER } from '../../src/resources/queue-owner.ts'
 import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
 import { flagOf } from '../../src/settings/setting.ts'
 import type { AnySetting } from '../../src/settings/setting.ts'
@@ -116,6 +118,17 @@ describe('lists that must agree', () => {
       return !text.includes(rest === undefined ? `\`${kind}\`` : `\`${kind}:<`)
     })
     expect(missing).toEqual([])
+  })
+
+  test('the uninstall page names every kind that a finalizer holds, in its order and in its way out', () => {
+    const page = read('docs/install.md')
+    const uninstall = page.slice(page.indexOf('\n## Uninstall\n'), page.indexOf('\n## Values\n'))
+    const held = { httpcrons: CRON_FINALIZER, httpqueues: QUEUE_FINALIZER }
+    for (const [kind, finalizer] of Object.entries(held)) {
+      expect(uninstall).toContain(finalizer)
+      expect(uninstall).toContain(`kubectl delete ${kind} --all --all-namespaces`)
+    }
+    expect(uninstall).toContain(`for kind in ${Object.keys(held).join(' ')}; do`)
   })
 
   test('the index has every reference page and every decision, numbered without gaps', () => {
