@@ -1,4 +1,4 @@
-import { reasonOf } from '../domain/errors.ts'
+import { reasonOf, StorageFullError, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ShardUpkeep } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -39,6 +39,8 @@ export function createRescuer(options: RescuerOptions): Rescuer {
 class LoopingRescuer implements Rescuer {
   readonly #options: RescuerOptions
   readonly #awake: Signal
+  /** What fails by a defect of ours, and was told. */
+  readonly #toldDefects = new Set<string>()
   #isStopped = false
   #loop: Promise<void> = Promise.resolve()
 
@@ -92,12 +94,21 @@ class LoopingRescuer implements Rescuer {
     return isMore
   }
 
-  /** null when it failed: the next round tries again, and the other shards do not wait for it. */
+  /**
+   * null when it failed: the next round tries again, and the other shards do not wait for it. A Redis that is away or
+   * full is told of elsewhere; anything else is told of once as long as it lasts.
+   */
   async #attempt<T>(what: string, shard: number, run: () => Promise<T>): Promise<T | null> {
+    const place = `${what} of shard ${shard}`
     try {
-      return await run()
+      const done = await run()
+      this.#toldDefects.delete(place)
+      return done
     } catch (error) {
-      this.#options.logger.debug('Upkeep of a shard failed; it is tried again', {
+      const isOutage = error instanceof StoreUnavailableError || error instanceof StorageFullError
+      const log = isOutage || this.#toldDefects.has(place) ? 'debug' : 'error'
+      if (!isOutage) this.#toldDefects.add(place)
+      this.#options.logger[log]('Upkeep of a shard failed; it is tried again', {
         what,
         shard,
         reason: reasonOf(error),

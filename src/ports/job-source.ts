@@ -98,7 +98,10 @@ export interface ShardUpkeep {
   promote(): Promise<{ moved: number; nextDueMs: number | null }>
   /** Takes jobs back from executors whose lease is past. */
   reap(): Promise<{ jobs: number; executors: number }>
-  /** Overdue jobs, retention, remains of deleted queues: a bounded piece of each. */
+  /**
+   * Overdue jobs, retention, remains of deleted queues: a bounded piece of each. One that fails stops none of the
+   * others; its fault is thrown at the end.
+   */
   sweep(): Promise<{ isMore: boolean }>
 }
 

@@ -1,5 +1,6 @@
 import { PROMOTE_BATCH_MAX, REAP_BATCH_MAX, TRIM_BATCH_MAX, LEASE_MS } from '../domain/limits.ts'
 import type { Engine } from './engine.ts'
+import { inTurn } from './in-turn.ts'
 import { decodeFinished } from './job-record.ts'
 import { indexPlace, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
@@ -75,12 +76,12 @@ export async function collectGarbage(engine: Engine, shard: ShardKeys): Promise<
     redis.zrangebyscore(shard.gc, '-inf', nowMs, 'LIMIT', 0, 16),
   )
   let isMore = due.length === 16
-  for (const member of due) {
+  await inTurn(due, async (member) => {
     const hasMore = member.startsWith('t')
       ? await emptyTrash(engine, shard, member.slice(1))
       : await forgetOld(engine, shard, member)
     isMore ||= hasMore
-  }
+  })
   return isMore
 }
 
@@ -170,12 +171,14 @@ export async function evictCalls(engine: Engine, shard: ShardKeys): Promise<bool
   )
   const isFull = Number(bytes ?? 0) > (callRecordsBytesMax / engine.shards.length) * 0.9
   let isMore = false
-  for (let i = 0; i < oldest.length; i += 2) {
-    const isDue = Number(oldest[i + 1]) <= cutMs
-    if (!isDue && !(isFull && i === 0)) continue
-    const everyMs = isFull && i === 0 ? Number.POSITIVE_INFINITY : cutMs
-    isMore = (await evictQueueCalls(engine, shard, oldest[i] as string, everyMs)) || isMore
-  }
+  const places = Array.from({ length: oldest.length / 2 }, (_, place) => place)
+  await inTurn(places, async (place) => {
+    const [queue = '', sinceMs] = oldest.slice(2 * place)
+    const mayGo = isFull && place === 0
+    if (Number(sinceMs) > cutMs && !mayGo) return
+    const hasMore = await evictQueueCalls(engine, shard, queue, mayGo ? Number.POSITIVE_INFINITY : cutMs)
+    isMore ||= hasMore
+  })
   return isMore
 }
 

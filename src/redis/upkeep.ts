@@ -11,6 +11,7 @@ import {
 import type { ShardGlance, ShardUpkeep } from '../ports/job-source.ts'
 import { batchKeys } from './batch.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
+import { inTurn } from './in-turn.ts'
 import { SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
 import { prepareLoss, type HeldEntry } from './lost-job.ts'
 import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
@@ -34,15 +35,24 @@ export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
     promote: () => promote(engine, keys),
     reap: () => reap(engine, keys),
     sweep: async () => {
-      await mendSystemQueue(engine, keys)
-      await freeOverdue(engine, keys)
-      const hasGarbage = await collectGarbage(engine, keys)
-      const hasCalls = await evictCalls(engine, keys)
-      const nowMs = engine.runner.redisNowMs(shard)
-      if (nowMs >= ringCheckAtMs) {
-        await checkRing(engine, keys)
-        ringCheckAtMs = nowMs + RING_CHECK_EVERY_MS
-      }
+      let [hasGarbage, hasCalls] = [false, false]
+      const parts = [
+        () => mendSystemQueue(engine, keys),
+        () => freeOverdue(engine, keys),
+        async () => {
+          hasGarbage = await collectGarbage(engine, keys)
+        },
+        async () => {
+          hasCalls = await evictCalls(engine, keys)
+        },
+        async () => {
+          const nowMs = engine.runner.redisNowMs(shard)
+          if (nowMs < ringCheckAtMs) return
+          await checkRing(engine, keys)
+          ringCheckAtMs = nowMs + RING_CHECK_EVERY_MS
+        },
+      ]
+      await inTurn(parts, (part) => part())
       return { isMore: hasGarbage || hasCalls }
     },
   }
@@ -118,7 +128,7 @@ async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; ex
     redis.zrangebyscore(keys.ex, '-inf', cutMs, 'LIMIT', 0, REAPED_EXECUTORS_MAX),
   )
   let jobs = 0
-  for (const executor of expired) {
+  await inTurn(expired, async (executor) => {
     let taken = 0
     for (let page = 0; page < REAP_PAGES_MAX; page += 1) {
       const held = await heldPage(engine, keys, executor)
@@ -128,13 +138,13 @@ async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; ex
       if (held.length < REAP_BATCH_MAX) break
     }
     jobs += taken
-    if (taken === 0) continue
+    if (taken === 0) return
     engine.logger.warn('An executor was lost; its jobs are ready again', {
       shard: keys.shard,
       executor,
       jobs: taken,
     })
-  }
+  })
   return { jobs, executors: expired.length }
 }
 
@@ -188,7 +198,7 @@ async function reapPage(
 /** Frees jobs in flight past their hard deadline, whatever their holder says. Bounded by the jobs in flight. */
 async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
   const executors = await engine.runner.read((redis) => redis.zrange(keys.ex, '0', '-1'))
-  for (const executor of executors) {
+  await inTurn(executors, async (executor) => {
     let cursor = '0'
     do {
       const [next, flat] = await engine.runner.read((redis) =>
@@ -200,7 +210,7 @@ async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
         await reapPage(engine, keys, executor, 'deadline', overdue.slice(i, i + REAP_BATCH_MAX))
       }
     } while (cursor !== '0')
-  }
+  })
 }
 
 async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEntry[]): Promise<HeldEntry[]> {
@@ -232,9 +242,12 @@ async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
 /**
  * The system queue was made at the start of every role. When it is gone, so is all data of the shard: a node of a
  * Cluster came back without its file. Without this queue new jobs would run and their callbacks wait for ever.
+ * A read as long as it is there: a full Redis refuses the write even when it would change nothing.
  */
 async function mendSystemQueue(engine: Engine, keys: ShardKeys): Promise<void> {
   const { q } = keys.queue(SYSTEM_QUEUE)
+  const known = await engine.runner.read((redis) => redis.hget(q, 'a'))
+  if (known !== null) return
   const made = await engine.runner.read((redis) => redis.hsetnx(q, 'a', '1'))
   if (made === 0) return
   engine.logger.error('A shard has lost its data: its jobs and queues of before are gone', {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { StorageFullError } from '../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import type { ClaimedWork } from '../../src/ports/job-source.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
+import { SYSTEM_QUEUE } from '../../src/redis/keys.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { purgeDeadLetters } from '../../src/redis/retention.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
@@ -253,5 +255,64 @@ describe('queues, dead letters and retention', () => {
     assert.deepEqual([await kept('old'), await kept('new')], [0, 0])
     assert.equal(await redis.client.exists(shard().cq), 0)
     await assertClean(world)
+  })
+
+  /** Finished chains, a deleted queue's jobs, and a Redis without room for more. */
+  async function fill(): Promise<void> {
+    const source = await beat()
+    for (let i = 0; i < 20; i += 1) {
+      await pushAll(intake, 100, { queue: 'old' })
+      for (let works = await claimed(source, 64); works.length > 0; works = await claimed(source, 64)) {
+        await source.finish(works.map((work) => ended(world, work)))
+      }
+    }
+    await pushAll(intake, 100, { start: { delaySeconds: 30 * DAY_MS } })
+    assert.equal(await createQueueStore(world.engine).remove('default', 'emails'), 'removed')
+    const used = Number(/used_memory:(\d+)/.exec(await redis.client.info('memory'))?.[1])
+    await redis.client.config('SET', 'maxmemory', String(used - 10_000))
+    await assert.rejects(pushOne(intake, { queue: 'new' }), StorageFullError)
+  }
+
+  const makeRoom = () => redis.client.config('SET', 'maxmemory', '0')
+
+  test('a full Redis has room again once what it holds is past its time', async () => {
+    try {
+      await fill()
+      world.clock.advance(9 * DAY_MS)
+      await beat()
+      await sweepAll()
+      const { gc, names } = shard()
+      const [old = ''] = await redis.client.hvals(names)
+      assert.equal(await redis.client.exists(gc, shard().queue(old).h, shard().queue(old).d), 0)
+      assert.deepEqual(await redis.client.keys('*trash*'), [])
+      await pushOne(intake, { queue: 'new' })
+      await assertClean(world)
+    } finally {
+      await makeRoom()
+    }
+  })
+
+  test('a part of a sweep that fails stops none of the others', async () => {
+    try {
+      await fill()
+      await makeRoom()
+      world.clock.advance(9 * DAY_MS)
+      await beat()
+      const [old = ''] = await redis.client.hvals(shard().names)
+      // The first part has to write, and is refused; of the queues, the first to be looked at cannot be read.
+      await redis.client.hdel(shard().queue(SYSTEM_QUEUE).q, 'a')
+      await redis.client.zadd(shard().gc, 1, '99')
+      await redis.client.set(shard().queue('99').x, 'no sorted set')
+      await redis.client.config('SET', 'maxmemory', '1mb')
+      const upkeep = createShardUpkeep(world.engine, 0)
+      await assert.rejects(upkeep.sweep(), StorageFullError)
+      assert.deepEqual(await redis.client.keys('*trash*'), [])
+      assert.ok((await redis.client.llen(shard().queue(old).h)) < 2_000)
+      await makeRoom()
+      await assert.rejects(upkeep.sweep(), /WRONGTYPE/)
+      assert.equal(await redis.client.hget(shard().queue(SYSTEM_QUEUE).q, 'a'), '1')
+    } finally {
+      await makeRoom()
+    }
   })
 })

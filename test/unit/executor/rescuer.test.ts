@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'vitest'
+import { StorageFullError } from '../../../src/domain/errors.ts'
 import { createRescuer } from '../../../src/executor/rescuer.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
 import { createFakeClock, quiescence } from '../../support/fake-clock.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createFakeUpkeep, REDIS_AWAY } from './executor-fixture.ts'
 
-function setUp(options: { random?: number; shards?: number } = {}) {
+function setUp(options: { random?: number; shards?: number; logger?: Logger } = {}) {
   const clock = createFakeClock()
   const upkeeps = Array.from({ length: options.shards ?? 2 }, (_, shard) => createFakeUpkeep(shard))
   const reaped: number[] = []
   const rescuer = createRescuer({
     upkeeps,
     clock,
-    logger: quietLogger,
+    logger: options.logger ?? quietLogger,
     random: () => options.random ?? 0,
     onReaped: (shard) => reaped.push(shard),
   })
@@ -111,6 +113,23 @@ describe('sweeps', () => {
     await clock.advance(0)
     expect(second.sweep.calls).toHaveLength(1)
   })
+})
+
+test('a defect is told once as long as it lasts, an outage is not', async () => {
+  const errors: unknown[] = []
+  const logger = { ...quietLogger, error: (_: string, fields?: object) => void errors.push(fields) }
+  const { clock, first, rescuer } = setUp({ logger })
+  const defect = new Error('ERR wrong number of arguments')
+  const faults: Array<Error | null> = [REDIS_AWAY, new StorageFullError(), defect, defect, null, defect]
+  first.reap.rule = () => {
+    const fault = faults.shift() ?? null
+    return fault === null ? { jobs: 0, executors: 0 } : Promise.reject(fault)
+  }
+  rescuer.start()
+  await clock.advance(12_000)
+  expect(faults).toEqual([])
+  const told = { what: 'reap', shard: 0, reason: defect.message }
+  expect(errors).toEqual([told, told])
 })
 
 describe('stop', () => {
