@@ -15,7 +15,6 @@ export type RedisConnection = Pick<
   | 'hdel'
   | 'hget'
   | 'hgetall'
-  | 'hincrby'
   | 'hkeys'
   | 'hlen'
   | 'hmget'

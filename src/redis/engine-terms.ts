@@ -28,11 +28,12 @@ export function createEngineTerms(engine: Engine, box: SecretBox): EngineTerms {
       // The same data goes on from its own counters; other or older data must not give numbers again.
       const isOther =
         earlier !== null && (earlier.installation !== now.installation || earlier.term > now.term)
-      const term = await nextTerm(engine, Math.max(highestTerm, earlier?.term ?? 0))
+      const { runner } = engine
+      const highest = Math.max(highestTerm, earlier?.term ?? 0)
+      const term = Number(await runner.run('take_term', [META_KEY], [highest], STORE_DEADLINE_MS))
       const { jobBlock, queue, token } = isOther ? earlier.idFloor : NO_FLOOR
       // Everywhere the term is known before its leader writes anything. A leader that dies in between has written
       // nothing, and where it did not come its predecessor goes on as if it had not been.
-      const { runner } = engine
       await Promise.all([
         ...engine.shards.map(({ term: key, seq, qseq, tok }) =>
           runner.run('begin_term', [key, seq, qseq, tok], [term, jobBlock, queue, token], STORE_DEADLINE_MS),
@@ -72,14 +73,6 @@ async function isLed(engine: Engine): Promise<boolean> {
     if (error instanceof StoreUnavailableError) return false
     throw error
   }
-}
-
-/** A term above all that are known: two leaders that ask at once get two. */
-function nextTerm(engine: Engine, highest: number): Promise<number> {
-  return engine.runner.read(async (redis) => {
-    const stored = Number((await redis.hget(META_KEY, 'term')) ?? 0)
-    return redis.hincrby(META_KEY, 'term', Math.max(0, highest - stored) + 1)
-  })
 }
 
 interface Look {

@@ -1,22 +1,25 @@
 import { randomBytes } from 'node:crypto'
-import { reasonOf, StartupError } from '../domain/errors.ts'
+import { reasonOf, StartupError, StorageFullError } from '../domain/errors.ts'
 import { createJobIds, type JobIds } from '../domain/job-ids.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RedisConnection } from './connection.ts'
+import { asStoreFault } from './faults.ts'
 import { createShardKeys, META_KEY, SYSTEM_QUEUE } from './keys.ts'
 
 /** Version of the data model; a program that does not know the stored one refuses to start. */
 const DATA_VERSION = '1'
 
 /**
- * Reads what this installation is, and writes it at the very first start: shards, installation id, data version,
- * each shard's system queue. Throws StartupError when the stored facts do not fit.
+ * Reads what this installation is, and writes what is missing, at the very first start all of it: shards, installation
+ * id, data version, each shard's system queue. A full Redis refuses a write even when it would change nothing.
+ * Throws StartupError when the stored facts do not fit.
  */
 export async function openInstallation(connection: RedisConnection, shards: number): Promise<JobIds> {
-  await connection.hsetnx(META_KEY, 'version', DATA_VERSION)
-  await connection.hsetnx(META_KEY, 'shards', String(shards))
-  await connection.hsetnx(META_KEY, 'installation', randomBytes(6).toString('hex'))
-  const meta = await connection.hgetall(META_KEY)
+  const meta = await readMeta(connection, {
+    version: DATA_VERSION,
+    shards: String(shards),
+    installation: randomBytes(6).toString('hex'),
+  })
   if (meta['version'] !== DATA_VERSION) {
     throw new StartupError(
       `Redis holds data of version ${meta['version']}; this program knows version ${DATA_VERSION}.`,
@@ -28,9 +31,37 @@ export async function openInstallation(connection: RedisConnection, shards: numb
     )
   }
   for (let shard = 0; shard < shards; shard += 1) {
-    await connection.hset(createShardKeys(shard).queue(SYSTEM_QUEUE).q, 'n', '', 'a', '1')
+    const { q } = createShardKeys(shard).queue(SYSTEM_QUEUE)
+    const [name, active] = await connection.hmget(q, 'n', 'a')
+    if (name !== '' || active !== '1') await connection.hset(q, 'n', '', 'a', '1')
   }
   return createJobIds(shards, meta['installation'] ?? '')
+}
+
+/** With what is given put where there is nothing yet. */
+async function readMeta(
+  connection: RedisConnection,
+  initial: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  const known = await connection.hgetall(META_KEY)
+  const missing = Object.entries(initial).filter(([field]) => known[field] === undefined)
+  if (missing.length === 0) return known
+  // Roles that start at once agree on whose came first.
+  for (const [field, value] of missing) await connection.hsetnx(META_KEY, field, value)
+  return connection.hgetall(META_KEY)
+}
+
+/** What a role does at its start and has to write down. Throws StartupError when Redis is too full for it. */
+export async function whenThereIsRoom<T>(begun: Promise<T>): Promise<T> {
+  try {
+    return await begun
+  } catch (error) {
+    if (!(asStoreFault(error) instanceof StorageFullError)) throw error
+    throw new StartupError(
+      'Redis is full, and this installation is not written down in it yet: raise its maxmemory, or use another Redis.',
+      { cause: error },
+    )
+  }
 }
 
 /**
@@ -42,11 +73,10 @@ export async function bindStoreId(
   storeId: string,
   folder: string,
 ): Promise<void> {
-  await connection.hsetnx(META_KEY, 'store', storeId)
-  const known = await connection.hget(META_KEY, 'store')
-  if (known !== storeId) {
+  const { store } = await readMeta(connection, { store: storeId })
+  if (store !== storeId) {
     throw new StartupError(
-      `The folder ${folder} (store ${storeId}) is not the one this Redis was filled from (store ${known}). ` +
+      `The folder ${folder} (store ${storeId}) is not the one this Redis was filled from (store ${store}). ` +
         'Point PUNCTUAL_MANIFESTS at that folder, or use another Redis or data folder.',
     )
   }

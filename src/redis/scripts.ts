@@ -37,6 +37,7 @@ export const SCRIPT_NAMES = [
   'retire_cron',
   'set_cron',
   'set_queue',
+  'take_term',
   'tick',
   'trim',
 ] as const

@@ -9,7 +9,7 @@ import type { CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import { NO_TEAM_SETTINGS, type TeamSettingsSource } from '../ports/team-settings.ts'
 import { createCompiledSettings, type CompiledSettings } from '../redis/compiled-settings.ts'
-import { bindStoreId } from '../redis/installation.ts'
+import { bindStoreId, whenThereIsRoom } from '../redis/installation.ts'
 import { createJobIntake } from '../redis/job-intake.ts'
 import { createJobStore } from '../redis/job-store.ts'
 import { createCronStore } from '../redis/cron-store.ts'
@@ -201,7 +201,7 @@ async function openResources(
     logger,
     clock: systemClock,
   })
-  await bindStoreId(connection, resources.storeId, settings.manifests)
+  await whenThereIsRoom(bindStoreId(connection, resources.storeId, settings.manifests))
   // Not before the folder is known to be the right one: another, still empty, is left as it is.
   const isFirstStart = applySamples(settings.manifests).length > 0
   lifecycle.onStop('resources', () => resources.stop())

@@ -2,7 +2,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import { connectRedis, type RedisConnection } from '../redis/connection.ts'
 import { createEngine, type Engine } from '../redis/engine.ts'
-import { checkRedisIsSafe, openInstallation } from '../redis/installation.ts'
+import { checkRedisIsSafe, openInstallation, whenThereIsRoom } from '../redis/installation.ts'
 import { loadScripts } from '../redis/scripts.ts'
 import { createStepRunner } from '../redis/step-runner.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
@@ -33,7 +33,7 @@ export async function openStore(options: {
   const connection = await connectRedis(options)
   try {
     await checkRedisIsSafe(connection, { override: options.allowUnsafeRedis, logger })
-    const jobIds = await openInstallation(connection, options.shards)
+    const jobIds = await whenThereIsRoom(openInstallation(connection, options.shards))
     const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
     options.lifecycle.onStop(`${options.name} connection`, () => connection.disconnect())
     return { connection, engine: createEngine({ runner, jobIds, logger, metrics }) }

@@ -201,6 +201,22 @@ describe.concurrent('while Redis', () => {
     await here.close()
   })
 
+  test('is full, roles begin all the same, and what was accepted runs', async () => {
+    const here = await startInstallation({ executors: 0 })
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const pushed = await here.client.push({ queue: 'work', url: `${here.target.url}/job` })
+        return pushed.job_id
+      }),
+    )
+    await here.redis.client.config('SET', 'maxmemory', '1mb')
+    await here.startExecutor()
+    const { client } = await here.startApi()
+    for (const id of ids) expect(await client.ended(id)).toMatchObject({ final_status: 'success' })
+    expectRetryLater(await client.send('POST', '/api/jobs', { queue: 'work', url: here.target.url }))
+    await here.close()
+  })
+
   test('cannot be reached from one executor, another takes its jobs', async () => {
     const here = await startInstallation({ executors: 0 })
     const proxy = await startTcpProxy(here.redis.port)
@@ -405,6 +421,23 @@ describe('a Redis that would lose jobs', () => {
     expect(await refused.exited).toEqual({ code: 2, signal: null })
     expect(refused.errorLines).toEqual([expect.stringContaining('WRONGPASS')])
     expect(refused.errorLines.join()).not.toMatch(/a\/b#c|a%2Fb/i)
+  })
+
+  test('is full before anything of ours is in it, says so in one line', async () => {
+    const full = await startRedis({ settings: ['--maxmemory', '1mb'] })
+    unsafe.push(full)
+    await until('it is full', async () => {
+      const filled = await full.client.set('another program', 'x'.repeat(1_000_000)).catch(() => null)
+      return filled === null
+    })
+    for (const role of ['api', 'executor']) {
+      const refused = runProgram([role], { ...SETTINGS, PUNCTUAL_REDIS_URL: full.url })
+      expect(await refused.exited).toEqual({ code: 2, signal: null })
+      expect(refused.errorLines).toEqual([
+        'punctual: Redis is full, and this installation is not written down in it yet: raise its maxmemory, or use another Redis.',
+      ])
+      expect([...refused.strayLines, ...refused.log]).toEqual([])
+    }
   })
 
   test('does not take the password, says so in one line', async () => {

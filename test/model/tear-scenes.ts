@@ -139,15 +139,15 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       return () => compiler.applyQueue('default', 'emails', settings)
     },
   ],
-  [
-    'begin_term',
+  ...(['take_term', 'begin_term'] as const).map((name): [ScriptName, string, Scene] => [
+    name,
     'a term after a wipe',
     async ({ world }) => {
       const idFloor = { jobBlock: 100, queue: 100, token: 100 }
       const earlier = { installation: '0123456789ab', term: 7, idFloor }
       return () => createEngineTerms(world.engine, BOX).begin(earlier)
     },
-  ],
+  ]),
   ...(['put', 'removed'] as const).map((what): [ScriptName, string, Scene] => [
     'put_setting',
     `a team that is ${what}`,
