@@ -63,6 +63,12 @@ export interface ConnectionOptions {
 }
 
 const RECONNECT_DELAY_MS_MAX = 1000
+/**
+ * A connection is left for a new one when answers are due and none at all has come for this much longer than a command
+ * may take: a host without power, or a flow dropped on the way, sends no reset, and the kernel would try for a quarter
+ * of an hour. One that waits for nothing, as that of the hints, keep-alive finds dead within a minute.
+ */
+const SILENCE_SLACK_MS = 1000
 
 /**
  * Connects and waits until Redis answers. Commands fail at once while the connection is down: the callers resend
@@ -142,6 +148,7 @@ function clientOptions(options: ConnectionOptions) {
     maxRetriesPerRequest: 0,
     commandTimeout: options.commandTimeoutMs,
     connectTimeout: options.commandTimeoutMs,
+    socketTimeout: options.commandTimeoutMs + SILENCE_SLACK_MS,
     retryStrategy: reconnectDelayMs,
     // A failed-over primary answers READONLY until the client connects to the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { EXECUTOR_COMMAND_TIMEOUT_MS } from '../../src/roles/store.ts'
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts'
 import { startInstallation, type Installation } from '../support/installation.ts'
 import { complaintsAbout, runProgram, stopProgram, type Program } from '../support/processes.ts'
@@ -267,6 +268,38 @@ describe.concurrent('while Redis', () => {
         RECOVERED_MS,
       )
     }
+    await here.close()
+    await proxy.close()
+  })
+
+  test('is silent on the connections there are, API and executor turn to new ones', async () => {
+    const here = await startInstallation({ executors: 0 })
+    const proxy = await startTcpProxy(here.redis.port)
+    const through = { PUNCTUAL_REDIS_URL: proxy.url }
+    const [{ client }, executor] = await Promise.all([here.startApi(through), here.startExecutor(through)])
+    const push = () => client.push({ queue: 'work', url: `${here.target.url}/job` })
+    const before = await push()
+    expect(await client.ended(before.job_id)).toMatchObject({ final_status: 'success' })
+    // A connection that waits for nothing is not taken for a silent one.
+    const hints = async () => {
+      const clients = String(await here.redis.client.client('LIST'))
+      return /id=(\d+)[^\n]* name=punctual-hints /.exec(clients)?.[1] ?? null
+    }
+    const listener = await hints()
+    await new Promise((resolve) => setTimeout(resolve, 2 * EXECUTOR_COMMAND_TIMEOUT_MS))
+    expect([listener, await hints()]).toEqual([expect.any(String), listener])
+    proxy.forgetAll()
+    await expectAllRetryLater(client)
+    await until(
+      'the API is back',
+      async () => (await client.send('GET', '/api/queues')).status === 200,
+      RECOVERED_MS,
+    )
+    const after = await push()
+    expect(await client.ended(after.job_id, RECOVERED_MS)).toMatchObject({ final_status: 'success' })
+    // In time for the leases: nothing that runs is cut.
+    const lost = 'A lease was lost; open calls are cut and their results discarded'
+    expect(executor.log.filter(({ msg }) => msg === lost)).toEqual([])
     await here.close()
     await proxy.close()
   })

@@ -10,6 +10,7 @@ import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { assertClean, claimed, openExecutor, pushOne } from '../support/model-executor.ts'
 import { openConnection, openWorld } from '../support/model-world.ts'
 import { freePort, startCluster, startRedis, type TestRedis } from '../support/redis-server.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { loadWrappedScripts, type SentStep } from '../support/wrapped-scripts.ts'
 import { CRON_SHARDS } from './cron-scenes.ts'
@@ -250,4 +251,17 @@ test('the password of the URL opens every node of a Cluster', async () => {
   await expect(connection.hset('punctual:test', 'a', '1')).resolves.toBe(1)
   connection.disconnect()
   await redis.stop()
+})
+
+test('a Cluster that is silent on the connections there are is reached by new ones', async () => {
+  const redis = await startRedis({ cluster: true })
+  const proxy = await startTcpProxy(redis.port)
+  await redis.client.config('SET', 'cluster-announce-port', String(proxy.port))
+  const connection = await openConnection(proxy.url, 500)
+  await connection.hset('punctual:test', 'a', '1')
+  proxy.forgetAll()
+  const answer = () => connection.hget('punctual:test', 'a').catch(() => null)
+  expect(await until('it answers again', answer)).toBe('1')
+  connection.disconnect()
+  await Promise.all([proxy.close(), redis.stop()])
 })

@@ -11,6 +11,8 @@ export interface TcpProxy {
   /** Bytes vanish in both directions, and new connections get no answer; `heal` cuts these and serves new ones. */
   blackHole(): void
   heal(): void
+  /** Bytes of the connections there are vanish in both directions, with no reset ever; new ones are served. */
+  forgetAll(): void
   /** Every chunk comes this much later, in both directions. */
   delay(ms: number): void
   /** Resets every connection. */
@@ -49,6 +51,7 @@ interface Link {
   readonly server: Socket
   /** The last bytes of its answers are on their way; what comes later is not passed. */
   isEnding: boolean
+  isForgotten: boolean
   /** Set while the answer of a trapped script is awaited. */
   sentinel: { readonly text: string; seen: string; spring(): void } | null
 }
@@ -140,16 +143,21 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
 
   const server = createServer((client) => {
     const upstream = connect(targetPort, '127.0.0.1')
-    const link: Link = { client, server: upstream, isEnding: false, sentinel: null }
+    const link: Link = { client, server: upstream, isEnding: false, isForgotten: false, sentinel: null }
     links.add(link)
     const read = readCommands((words, bytes) => passCommand(link, words, bytes))
-    client.on('data', read)
-    upstream.on('data', (bytes: Buffer) => answered(link, bytes))
+    client.on('data', (bytes: Buffer) => {
+      if (!link.isForgotten) read(bytes)
+    })
+    upstream.on('data', (bytes: Buffer) => {
+      if (!link.isForgotten) answered(link, bytes)
+    })
     for (const socket of [client, upstream]) {
       socket.on('error', () => undefined)
       socket.on('close', () => {
         // A hole swallows the goodbye as well.
-        if (mode !== 'swallowed' || socket === client) cut(link)
+        const isSwallowed = mode === 'swallowed' || link.isForgotten
+        if (!isSwallowed || socket === client) cut(link)
       })
     }
   })
@@ -175,6 +183,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     heal: () => {
       mode = 'open'
       cutAll()
+    },
+    forgetAll: () => {
+      for (const link of links) link.isForgotten = true
     },
     delay: (ms) => {
       delayMs = ms
