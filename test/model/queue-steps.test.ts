@@ -315,4 +315,19 @@ describe('queues, dead letters and retention', () => {
       await makeRoom()
     }
   })
+
+  test('an executor whose jobs cannot be read keeps no other from being reaped', async () => {
+    await pushAll(intake, 2)
+    await claimed(await beat('e1'), 1)
+    await claimed(await beat('e2'), 1)
+    const upkeep = createShardUpkeep(world.engine, 0)
+    for (let i = 0; i < 2; i += 1) {
+      world.clock.advance(9_000)
+      await upkeep.promote()
+    }
+    await redis.client.set(shard().held('e1'), 'no hash')
+    await assert.rejects(upkeep.reap(), /WRONGTYPE/)
+    assert.equal(await redis.client.zscore(shard().ex, 'e2'), null)
+    assert.equal(await redis.client.zcard(shard().queue('1').a), 1)
+  })
 })

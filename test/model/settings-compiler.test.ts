@@ -5,7 +5,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import type { EngineTerms, SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import { createEngineTerms, untilLed } from '../../src/redis/engine-terms.ts'
 import { shardOfQueue } from '../../src/redis/engine.ts'
-import { openInstallation } from '../../src/redis/installation.ts'
+import { bindStoreId, openInstallation } from '../../src/redis/installation.ts'
 import { META_KEY } from '../../src/redis/keys.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
@@ -193,10 +193,13 @@ describe('terms and what is compiled under them', () => {
 
   test('a Redis without room lets a leader begin, and roles start on what is there', async () => {
     const before = (await terms.begin()).facts
+    const bind = () => bindStoreId(world.connection, 'a-store', '/resources')
+    await bind()
     await redis.client.config('SET', 'maxmemory', '1')
     try {
       assert.deepEqual((await terms.begin()).facts, { ...before, term: before.term + 1 })
       await assert.doesNotReject(openInstallation(world.connection, 2))
+      await assert.doesNotReject(bind())
     } finally {
       await redis.client.config('SET', 'maxmemory', '0')
     }
