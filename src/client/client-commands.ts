@@ -4,7 +4,7 @@ import { type ApiConnection, connectApi } from './api-connection.ts'
 import { clientFailure } from './client-failure.ts'
 import { registerCronCommands } from './cron-commands.ts'
 import { jobPage, jobTable } from './job-text.ts'
-import { awaitSuccess } from './job-wait.ts'
+import { awaitEnd } from './job-wait.ts'
 import { type PushOptions, wholeNumber, writePushBody } from './push-body.ts'
 import {
   type ConnectionFlags,
@@ -51,8 +51,9 @@ export function registerClientCommands(program: Command, options: ClientOptions)
       const scheduled = JSON.parse(text) as ScheduledJob
       say(flags.output === 'json' ? `${text}\n` : scheduledLine(scheduled))
       if (seconds === null) return
-      const job = await awaitSuccess(api, scheduled.job_id, { seconds, pause: options.pause })
-      say(flags.output === 'json' ? `${JSON.stringify(job)}\n` : jobPage(job))
+      const waited = await awaitEnd(api, scheduled.job_id, { seconds, pause: options.pause })
+      say(flags.output === 'json' ? `${waited.text}\n` : jobPage(waited.job))
+      if (waited.complaint !== null) throw clientFailure(waited.complaint)
     }),
   )
   jobsVerb(program).action((flags: JobsFlags) =>

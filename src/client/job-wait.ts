@@ -1,6 +1,5 @@
 import type { Job } from '../contract/generated/wire.ts'
 import type { ApiConnection } from './api-connection.ts'
-import { clientFailure } from './client-failure.ts'
 
 const LOOK_EVERY_MS = 500
 
@@ -10,34 +9,41 @@ export interface WaitOptions {
   readonly pause: (milliseconds: number) => Promise<void>
 }
 
-/**
- * Looks at an original job until its chain has ended well. Throws a failure that says how it ended else, or how it
- * stands when the time is over.
- */
-export async function awaitSuccess(api: ApiConnection, jobId: number, options: WaitOptions): Promise<Job> {
-  const looks = Math.ceil((options.seconds * 1000) / LOOK_EVERY_MS)
-  let job = await readJob(api, jobId)
-  for (let look = 0; look < looks && !hasEnded(job); look += 1) {
-    await options.pause(LOOK_EVERY_MS)
-    job = await readJob(api, jobId)
-  }
-  if (job.final_status === 'success') return job
-  const state = hasEnded(job)
-    ? `ended as ${job.final_status}`
-    : `is ${standing(job)} after ${options.seconds} s`
-  throw clientFailure(`job ${jobId} ${state}${lastReason(job)}`)
+/** What is known of a job when the wait for it is over. */
+export interface WaitedJob {
+  readonly job: Job
+  /** `job` as answered. */
+  readonly text: string
+  /** How the chain ended other than well, or how it stands when the time is over; null when it ended well. */
+  readonly complaint: string | null
 }
 
-async function readJob(api: ApiConnection, jobId: number): Promise<Job> {
-  return JSON.parse(await api.get(`/api/jobs/${jobId}`)) as Job
+/** Looks at an original job until its chain has ended, or the time is over. */
+export async function awaitEnd(api: ApiConnection, jobId: number, options: WaitOptions): Promise<WaitedJob> {
+  const looks = Math.ceil((options.seconds * 1000) / LOOK_EVERY_MS)
+  let last = await readJob(api, jobId)
+  for (let look = 0; look < looks && !hasEnded(last.job); look += 1) {
+    await options.pause(LOOK_EVERY_MS)
+    last = await readJob(api, jobId)
+  }
+  return { ...last, complaint: complaintAbout(last.job, jobId, options.seconds) }
+}
+
+async function readJob(api: ApiConnection, jobId: number): Promise<{ job: Job; text: string }> {
+  const text = await api.get(`/api/jobs/${jobId}`)
+  return { job: JSON.parse(text) as Job, text }
 }
 
 function hasEnded(job: Job): boolean {
   return job.final_status !== null && job.final_status !== 'retrying'
 }
 
-function standing(job: Job): string {
-  return job.final_status ?? job.status
+function complaintAbout(job: Job, jobId: number, seconds: number): string | null {
+  if (job.final_status === 'success') return null
+  const state = hasEnded(job)
+    ? `ended as ${job.final_status}`
+    : `is ${job.final_status ?? job.status} after ${seconds} s`
+  return `job ${jobId} ${state}${lastReason(job)}`
 }
 
 function lastReason(job: Job): string {

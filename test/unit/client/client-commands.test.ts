@@ -20,17 +20,27 @@ interface Received {
 let server: Server
 let address: string
 let received: Received[]
-let answer: { status: number; body: string; headers?: Record<string, string> }
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly headers?: Record<string, string>
+}
+
+let answer: Answer
+/** Answers before `answer`, one a request. */
+let firstAnswers: Answer[]
 
 beforeEach(async () => {
   received = []
   answer = { status: 201, body: CREATED }
+  firstAnswers = []
   const listener: RequestListener = (request, response) => {
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       received.push({ method: request.method, url: request.url, headers: request.headers, body })
-      response.writeHead(answer.status, answer.headers).end(answer.body)
+      const { status, headers, body: text } = firstAnswers.shift() ?? answer
+      response.writeHead(status, headers).end(text)
     })
   }
   server = createServer(listener)
@@ -51,7 +61,12 @@ interface Ran {
 
 async function run(
   args: readonly string[],
-  { serverDefault = address, tokenDefault = 'secret', input = '' } = {},
+  {
+    serverDefault = address,
+    tokenDefault = 'secret',
+    input = '',
+    pause = (): Promise<void> => Promise.reject(new Error('nothing to wait for')),
+  } = {},
 ): Promise<Ran> {
   let out = ''
   let err = ''
@@ -65,7 +80,7 @@ async function run(
     stdin: (async function* () {
       yield Buffer.from(input)
     })(),
-    pause: () => Promise.reject(new Error('nothing to wait for')),
+    pause,
   })
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -136,11 +151,30 @@ describe('push', () => {
   })
 
   test('with --wait it shows the job at its end', async () => {
-    answer = { status: 200, body: JSON.stringify({ ...JSON.parse(CREATED), ...ended, calls: [] }) }
+    firstAnswers = [answer]
+    answer = { status: 200, body: JSON.stringify({ ...ended, calls: [] }) }
     const ran = await run('push emails https://example.com --wait 3'.split(' '))
     expect(ran).toMatchObject({ err: '', code: 0 })
     expect(ran.out).toMatch(/^job 16 in queue 7, .*\njob 16 {2}u\n/)
     expect(received.map(({ url }) => url)).toEqual(['/api/jobs', '/api/jobs/16'])
+  })
+
+  test.each([
+    ['dead_lettered', 'punctual: job 16 ended as dead_lettered: The target answered 503.\n'],
+    ['retrying', 'punctual: job 16 is retrying after 1 s: The target answered 503.\n'],
+  ])('with --wait it shows a job that is %s too, then fails', async (finalStatus, err) => {
+    const body = JSON.stringify({ ...ended, final_status: finalStatus, calls: [] })
+    const wait = async (...format: readonly string[]) => {
+      firstAnswers = [{ status: 201, body: CREATED }]
+      answer = { status: 200, body: body.replace('"calls"', '"payload":{"n":12345678901234567890},"calls"') }
+      const pause = async () => undefined
+      return run(['push', 'emails', 'https://example.com', '--wait', '1', ...format], { pause })
+    }
+    const asText = await wait()
+    expect(asText).toMatchObject({ err, code: 1 })
+    expect(asText.out).toMatch(new RegExp(`\njob 16 {2}u\n(?:.*\n)+failed, ${finalStatus}\n`))
+    expect(asText.out).toContain('503     12 ms  http_server_error: The target answered 503.\n')
+    expect(await wait('-o', 'json')).toEqual({ out: `${CREATED}\n${answer.body}\n`, err, code: 1 })
   })
 
   test('a --wait that is no number pushes nothing', async () => {

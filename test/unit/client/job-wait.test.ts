@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ApiConnection } from '../../../src/client/api-connection.ts'
-import { awaitSuccess } from '../../../src/client/job-wait.ts'
+import { awaitEnd } from '../../../src/client/job-wait.ts'
 
 const PATH = '/api/jobs/16'
 
@@ -21,11 +21,9 @@ function apiOf(finalStatuses: ReadonlyArray<string | null>, errors: readonly str
 async function waited(api: ApiConnection, seconds: number) {
   let pausedMs = 0
   const pause = async (milliseconds: number) => void (pausedMs += milliseconds)
-  const end = await awaitSuccess(api, 16, { seconds, pause }).then(
-    (job) => job.final_status,
-    (failure: unknown) => (failure as Error).message,
-  )
-  return { end, pausedMs }
+  const { job, text, complaint } = await awaitEnd(api, 16, { seconds, pause })
+  expect(JSON.parse(text)).toEqual(job)
+  return { end: complaint ?? job.final_status, pausedMs }
 }
 
 describe('waiting for a job', () => {
@@ -45,7 +43,7 @@ describe('waiting for a job', () => {
     ['dead_lettered', 'job 16 ended as dead_lettered: The target answered 503.', 0],
     ['failed_no_retries', 'job 16 ended as failed_no_retries: The target answered 503.', 0],
     ['retrying', 'job 16 is retrying after 3 s: The target answered 503.', 3000],
-  ])('fails at %s, with the last reason', async (finalStatus, end, pausedMs) => {
+  ])('complains of %s, with the last reason', async (finalStatus, end, pausedMs) => {
     const { api } = apiOf([finalStatus], ['No answer.', 'The target answered 503.'])
     expect(await waited(api, 3)).toEqual({ end, pausedMs })
   })
