@@ -1,7 +1,10 @@
 import type { ErrorBody, ValidationError } from '../contract/generated/wire.ts'
 import { clientFailure, MISUSED } from './client-failure.ts'
+import { visibleAscii } from './header-text.ts'
 
 const TIMEOUT_MS = 30_000
+const SERVER_SOURCES = '(--server, PUNCTUAL_SERVER)'
+const TOKEN_SOURCES = '(--token, PUNCTUAL_TOKEN)'
 
 export interface ApiConnection {
   /** The text of a 2xx answer; anything else is thrown as a failure with one line. */
@@ -14,28 +17,43 @@ export interface ApiConnection {
 
 /** @param server base address, without a path, such as `http://127.0.0.1:8080` */
 export function connectApi(server: string, token: string | undefined): ApiConnection {
-  if (URL.parse(server)?.protocol.startsWith('http') !== true) {
-    throw clientFailure(`${server} is not an http address (--server, PUNCTUAL_SERVER)`, MISUSED)
-  }
-  if (token === undefined || token === '') {
-    throw clientFailure(
-      'no token given (--token, PUNCTUAL_TOKEN; that of make run is in .punctual/token)',
-      MISUSED,
-    )
-  }
-  const call = async (path: string, init: RequestInit): Promise<string> => {
-    const answer = await exchange(server, path, token, init)
+  const base = baseOf(server)
+  const authorization = `Bearer ${checkedToken(token)}`
+  const call = async (method: string, path: string, sent: Sent = {}): Promise<string> => {
+    const headers = { ...sent.headers, authorization }
+    const answer = await exchange(server, `${base}${path}`, { ...sent, method, headers })
     if (answer.status >= 200 && answer.status < 300) return answer.text
     throw clientFailure(explain(server, path, answer))
   }
   return {
-    get: (path) => call(path, { method: 'GET' }),
-    post: (path, body, headers) =>
-      call(path, { method: 'POST', body, headers: { ...headers, 'content-type': 'application/json' } }),
-    patch: (path, body) =>
-      call(path, { method: 'PATCH', body, headers: { 'content-type': 'application/json' } }),
-    delete: (path) => call(path, { method: 'DELETE' }),
+    get: (path) => call('GET', path),
+    post: (path, body, headers) => call('POST', path, { body, headers: { ...headers, ...JSON_BODY } }),
+    patch: (path, body) => call('PATCH', path, { body, headers: JSON_BODY }),
+    delete: (path) => call('DELETE', path),
   }
+}
+
+const JSON_BODY = Object.freeze({ 'content-type': 'application/json' })
+
+interface Sent {
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+function baseOf(server: string): string {
+  const url = URL.parse(server)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw clientFailure(`${JSON.stringify(server)} is not an http address ${SERVER_SOURCES}`, MISUSED)
+  }
+  return url.origin
+}
+
+function checkedToken(token: string | undefined): string {
+  if (token !== undefined && token.trim() !== '') return visibleAscii(token, 'the token', ` ${TOKEN_SOURCES}`)
+  throw clientFailure(
+    'no token given (--token, PUNCTUAL_TOKEN; that of make run is in .punctual/token)',
+    MISUSED,
+  )
 }
 
 interface Answer {
@@ -43,13 +61,10 @@ interface Answer {
   readonly text: string
 }
 
-async function exchange(server: string, path: string, token: string, init: RequestInit): Promise<Answer> {
-  const headers = new Headers(init.headers)
+async function exchange(server: string, url: string, init: RequestInit): Promise<Answer> {
   try {
-    headers.set('authorization', `Bearer ${token}`)
-    const response = await fetch(new URL(path, server), {
+    const response = await fetch(url, {
       ...init,
-      headers,
       // A token must not follow a redirect to who knows where.
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -73,11 +88,11 @@ function explain(server: string, path: string, { status, text }: Answer): string
   const body = parse(text)
   if (isValidationError(body)) return Object.values(body.errors).flat().join(' ')
   if (isErrorBody(body)) {
-    if (status === 401) return `${body.error} (--token, PUNCTUAL_TOKEN)`
+    if (status === 401) return `${body.error} ${TOKEN_SOURCES}`
     const what = path.startsWith('/api/crons') ? 'cron' : 'job'
     return status === 404 ? `${body.error}: the team of this token has no such ${what}` : body.error
   }
-  return `${server} answered ${status}, which is no answer of Punctual (--server, PUNCTUAL_SERVER)`
+  return `${server} answered ${status}, which is no answer of Punctual ${SERVER_SOURCES}`
 }
 
 function parse(text: string): unknown {

@@ -1,8 +1,10 @@
 import { CommanderError, Option, type Command } from 'commander'
 import type { Job, JobList, ScheduledJob } from '../contract/generated/wire.ts'
+import { fromAnswer, shown } from './answer-text.ts'
 import { type ApiConnection, connectApi } from './api-connection.ts'
 import { clientFailure } from './client-failure.ts'
 import { registerCronCommands } from './cron-commands.ts'
+import { idempotencyHeader } from './header-text.ts'
 import { jobPage, jobTable } from './job-text.ts'
 import { awaitEnd } from './job-wait.ts'
 import { type PushOptions, wholeNumber, writePushBody } from './push-body.ts'
@@ -28,7 +30,8 @@ export interface ClientOptions {
 
 /**
  * Adds the verbs that talk to a running API: `push`, `jobs`, `job`, `crons`. A verb that fails writes one line to stderr and
- * throws a CommanderError whose exit code is 1, or 2 when it was called wrongly.
+ * throws a CommanderError whose exit code is 1, or 2 when it was called wrongly. Anything else thrown is a fault of the
+ * program.
  */
 export function registerClientCommands(program: Command, options: ClientOptions): void {
   const say = (text: string): void => void options.stdout.write(text)
@@ -36,37 +39,34 @@ export function registerClientCommands(program: Command, options: ClientOptions)
     try {
       await act(connectApi(flags.server ?? options.serverDefault, flags.token ?? options.tokenDefault))
     } catch (fault) {
-      const failure =
-        fault instanceof CommanderError ? fault : clientFailure('the answer is not one of Punctual')
-      options.stderr.write(`punctual: ${failure.message}\n`)
-      throw failure
+      if (fault instanceof CommanderError) options.stderr.write(`punctual: ${fault.message}\n`)
+      throw fault
     }
   }
   pushVerb(program).action((queue: string, url: string, flags: PushFlags) =>
     run(flags, async (api) => {
       const seconds = flags.wait === undefined ? null : wholeNumber('--wait', flags.wait)
       const body = await writePushBody(queue, url, flags, options.stdin)
-      const key = flags.idempotencyKey
-      const text = await api.post('/api/jobs', body, key === undefined ? {} : { 'idempotency-key': key })
-      const scheduled = JSON.parse(text) as ScheduledJob
-      say(flags.output === 'json' ? `${text}\n` : scheduledLine(scheduled))
+      const text = await api.post('/api/jobs', body, idempotencyHeader(flags.idempotencyKey))
+      const jobId = fromAnswer(() => (JSON.parse(text) as ScheduledJob).job_id)
+      say(shown(flags, text, () => scheduledLine(JSON.parse(text) as ScheduledJob)))
       if (seconds === null) return
-      const waited = await awaitEnd(api, scheduled.job_id, { seconds, pause: options.pause })
-      say(flags.output === 'json' ? `${waited.text}\n` : jobPage(waited.job))
+      const waited = await awaitEnd(api, jobId, { seconds, pause: options.pause })
+      say(shown(flags, waited.text, () => jobPage(waited.job)))
       if (waited.complaint !== null) throw clientFailure(waited.complaint)
     }),
   )
   jobsVerb(program).action((flags: JobsFlags) =>
     run(flags, async (api) => {
       const text = await api.get(`/api/jobs${searchOf(queryOf(flags))}`)
-      say(flags.output === 'json' ? `${text}\n` : jobTable(JSON.parse(text) as JobList))
+      say(shown(flags, text, () => jobTable(JSON.parse(text) as JobList)))
     }),
   )
   registerCronCommands(program, { run, say, stdin: options.stdin })
   jobVerb(program).action((id: string, flags: OutputFlags) =>
     run(flags, async (api) => {
       const text = await api.get(`/api/jobs/${encodeURIComponent(id)}`)
-      say(flags.output === 'json' ? `${text}\n` : jobPage(JSON.parse(text) as Job))
+      say(shown(flags, text, () => jobPage(JSON.parse(text) as Job)))
     }),
   )
 }

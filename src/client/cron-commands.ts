@@ -7,6 +7,7 @@ import type {
   CreatedCron,
   StartedRun,
 } from '../contract/generated/wire.ts'
+import { shown } from './answer-text.ts'
 import type { ApiConnection } from './api-connection.ts'
 import {
   type CreateFlags,
@@ -17,6 +18,7 @@ import {
   writeNewCron,
 } from './cron-body.ts'
 import { cronPage, cronTable, previewText, runTable } from './cron-text.ts'
+import { idempotencyHeader } from './header-text.ts'
 import { wholeNumber } from './push-body.ts'
 import {
   type ConnectionFlags,
@@ -79,9 +81,8 @@ function registerMaking(crons: Command, { run, say, stdin }: CronCommandParts): 
     .description('make a cron; the expression has five fields, such as "0 9 * * MON-FRI"')
     .action((name: string, expression: string, url: string, flags: CreateFlags) =>
       run(flags, async (api) => {
-        const { idempotencyKey: key } = flags
         const body = await writeNewCron({ name, expression, url }, flags, stdin)
-        const text = await api.post('/api/crons', body, key === undefined ? {} : { 'idempotency-key': key })
+        const text = await api.post('/api/crons', body, idempotencyHeader(flags.idempotencyKey))
         say(shown(flags, text, () => createdLine(JSON.parse(text) as CreatedCron)))
       }),
     )
@@ -149,11 +150,6 @@ function createdLine({ id, next_run_at: next }: CreatedCron): string {
 
 function startedLine(started: StartedRun): string {
   return `job ${started.job_id} of cron ${started.cron_id}\n`
-}
-
-/** An answer as it came, or as a person reads it. */
-function shown({ output }: OutputFlags, text: string, write: () => string): string {
-  return output === 'json' ? `${text}\n` : write()
 }
 
 function pageSearch({ limit, cursor }: PageFlags): string {

@@ -1,4 +1,5 @@
 import type { Job } from '../contract/generated/wire.ts'
+import { fromAnswer } from './answer-text.ts'
 import type { ApiConnection } from './api-connection.ts'
 
 const LOOK_EVERY_MS = 500
@@ -22,16 +23,26 @@ export interface WaitedJob {
 export async function awaitEnd(api: ApiConnection, jobId: number, options: WaitOptions): Promise<WaitedJob> {
   const looks = Math.ceil((options.seconds * 1000) / LOOK_EVERY_MS)
   let last = await readJob(api, jobId)
-  for (let look = 0; look < looks && !hasEnded(last.job); look += 1) {
+  for (let look = 0; look < looks && !last.hasEnded; look += 1) {
     await options.pause(LOOK_EVERY_MS)
     last = await readJob(api, jobId)
   }
-  return { ...last, complaint: complaintAbout(last.job, jobId, options.seconds) }
+  const { job, text } = last
+  return { job, text, complaint: fromAnswer(() => complaintAbout(job, jobId, options.seconds)) }
 }
 
-async function readJob(api: ApiConnection, jobId: number): Promise<{ job: Job; text: string }> {
+interface Look {
+  readonly job: Job
+  readonly text: string
+  readonly hasEnded: boolean
+}
+
+async function readJob(api: ApiConnection, jobId: number): Promise<Look> {
   const text = await api.get(`/api/jobs/${jobId}`)
-  return { job: JSON.parse(text) as Job, text }
+  return fromAnswer(() => {
+    const job = JSON.parse(text) as Job
+    return { job, text, hasEnded: hasEnded(job) }
+  })
 }
 
 function hasEnded(job: Job): boolean {

@@ -48,18 +48,19 @@ async function readPayload(given: string, stdin: AsyncIterable<Uint8Array | stri
 
 /** A text as given, of a file by `@file`, or of standard input by `-`. */
 export async function readSource(given: string, stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
-  if (given === '-') {
-    const chunks: Buffer[] = []
-    for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
-    return Buffer.concat(chunks).toString('utf8')
-  }
-  if (!given.startsWith('@')) return given
+  if (given !== '-' && !given.startsWith('@')) return given
   try {
-    return await readFile(given.slice(1), 'utf8')
+    return await (given === '-' ? readAll(stdin) : readFile(given.slice(1), 'utf8'))
   } catch (fault) {
     const reason = fault instanceof Error ? fault.message : String(fault)
     throw clientFailure(`--payload cannot be read: ${reason}`, MISUSED)
   }
+}
+
+async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 export function pairs(flag: string, given: readonly string[], separator: string): Record<string, string> {

@@ -1,104 +1,22 @@
-import { Command, CommanderError } from 'commander'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { registerClientCommands } from '../../../src/client/client-commands.ts'
+import { Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { CREATED, inputOf, useApi } from './client-fixture.ts'
 
-const CREATED =
-  '{"success":true,"queue_id":7,"job_id":16,"scheduled_at":"2026-11-21T10:00:00.000+00:00","message":"Scheduled successfully"}'
-
-interface Received {
-  readonly method: string | undefined
-  readonly url: string | undefined
-  readonly headers: IncomingHttpHeaders
-  readonly body: string
-}
-
-let server: Server
-let address: string
-let received: Received[]
-interface Answer {
-  readonly status: number
-  readonly body: string
-  readonly headers?: Record<string, string>
-}
-
-let answer: Answer
-/** Answers before `answer`, one a request. */
-let firstAnswers: Answer[]
-
-beforeEach(async () => {
-  received = []
-  answer = { status: 201, body: CREATED }
-  firstAnswers = []
-  const listener: RequestListener = (request, response) => {
-    let body = ''
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
-    request.on('end', () => {
-      received.push({ method: request.method, url: request.url, headers: request.headers, body })
-      const { status, headers, body: text } = firstAnswers.shift() ?? answer
-      response.writeHead(status, headers).end(text)
-    })
-  }
-  server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterEach(() => {
-  server.closeAllConnections()
-  return new Promise((resolve) => server.close(resolve))
-})
-
-interface Ran {
-  readonly out: string
-  readonly err: string
-  /** 0, or the code of what was thrown. */
-  readonly code: number
-}
-
-async function run(
-  args: readonly string[],
-  {
-    serverDefault = address,
-    tokenDefault = 'secret',
-    input = '',
-    pause = (): Promise<void> => Promise.reject(new Error('nothing to wait for')),
-  } = {},
-): Promise<Ran> {
-  let out = ''
-  let err = ''
-  const program = new Command('punctual').exitOverride()
-  program.configureOutput({ writeErr: (text) => (err += text), writeOut: (text) => (out += text) })
-  registerClientCommands(program, {
-    serverDefault,
-    tokenDefault,
-    stdout: { write: (text) => (out += text) },
-    stderr: { write: (text) => (err += text) },
-    stdin: (async function* () {
-      yield Buffer.from(input)
-    })(),
-    pause,
-  })
-  try {
-    await program.parseAsync(args, { from: 'user' })
-    return { out, err, code: 0 }
-  } catch (failure) {
-    if (!(failure instanceof CommanderError)) throw failure
-    return { out, err, code: failure.exitCode }
-  }
-}
+const api = useApi()
 
 describe('push', () => {
   test('the smallest', async () => {
-    expect(await run(['push', 'emails', 'https://example.com'])).toEqual({
+    expect(await api.run(['push', 'emails', 'https://example.com'])).toEqual({
       out: 'job 16 in queue 7, scheduled at 2026-11-21T10:00:00.000+00:00\n',
       err: '',
       code: 0,
     })
-    expect(received).toMatchObject([
+    expect(api.received).toMatchObject([
       {
         method: 'POST',
         url: '/api/jobs',
@@ -106,31 +24,31 @@ describe('push', () => {
         body: '{"queue":"emails","url":"https://example.com"}',
       },
     ])
-    expect(received[0]?.headers).not.toHaveProperty('idempotency-key')
+    expect(api.received[0]?.headers).not.toHaveProperty('idempotency-key')
   })
 
   test('every option', async () => {
     const payload = '{"n": 12345678901234567890}'
     const args =
       'push emails https://e.com --method put --header X-A:1 --header X-B:a:b --delay 5 --callback-url https://c.com --tag a=b=c --idempotency-key k -o json'
-    expect((await run([...args.split(' '), '--payload', payload])).out).toBe(`${CREATED}\n`)
-    expect(received[0]?.body).toBe(
+    expect((await api.run([...args.split(' '), '--payload', payload])).out).toBe(`${CREATED}\n`)
+    expect(api.received[0]?.body).toBe(
       `{"queue":"emails","url":"https://e.com","method":"PUT","headers":{"X-A":"1","X-B":"a:b"},` +
         `"callback_url":"https://c.com","delay":5,"tags":{"a":"b=c"},"payload":${payload}}`,
     )
-    expect(received[0]?.headers['idempotency-key']).toBe('k')
-    await run(['push', 'q', 'https://e.com', '--run-at', '2026-12-24T18:00:00+01:00'])
-    expect(JSON.parse(received[1]?.body ?? '')).toMatchObject({ run_at: '2026-12-24T18:00:00+01:00' })
+    expect(api.received[0]?.headers['idempotency-key']).toBe('k')
+    await api.run(['push', 'q', 'https://e.com', '--run-at', '2026-12-24T18:00:00+01:00'])
+    expect(JSON.parse(api.received[1]?.body ?? '')).toMatchObject({ run_at: '2026-12-24T18:00:00+01:00' })
   })
 
   test('a payload from a file and from standard input', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'punctual-client-'))
     const file = join(folder, 'payload.json')
     writeFileSync(file, '{"from": "file"}\n')
-    await run(['push', 'q', 'https://e.com', '--payload', `@${file}`])
+    await api.run(['push', 'q', 'https://e.com', '--payload', `@${file}`])
     rmSync(folder, { recursive: true })
-    await run(['push', 'q', 'https://e.com', '--payload', '-'], { input: '{"from":"stdin"}' })
-    expect(received.map(({ body }) => body.slice(body.indexOf('"payload"')))).toEqual([
+    await api.run(['push', 'q', 'https://e.com', '--payload', '-'], { stdin: inputOf('{"from":"stdin"}') })
+    expect(api.received.map(({ body }) => body.slice(body.indexOf('"payload"')))).toEqual([
       '"payload":{"from": "file"}}',
       '"payload":{"from":"stdin"}}',
     ])
@@ -142,21 +60,31 @@ describe('push', () => {
     [['--header', 'nocolon'], /^punctual: --header nocolon lacks a name and ":"\n$/],
     [['--tag', '=x'], /^punctual: --tag =x lacks a name and "="\n$/],
     [['--delay', '1.5'], /^punctual: --delay 1\.5 is not a whole number\n$/],
-    [['--server', 'ftp://x'], /^punctual: ftp:\/\/x is not an http address \(--server, PUNCTUAL_SERVER\)\n$/],
+    [
+      ['--server', 'ftp://x'],
+      /^punctual: "ftp:\/\/x" is not an http address \(--server, PUNCTUAL_SERVER\)\n$/,
+    ],
+    [['--server', ''], /^punctual: "" is not an http address \(--server, PUNCTUAL_SERVER\)\n$/],
+    [
+      ['--token', 'tök€n'],
+      /^punctual: the token must be visible ASCII characters \(--token, PUNCTUAL_TOKEN\)\n$/,
+    ],
+    [['--idempotency-key', 'ключ'], /^punctual: --idempotency-key must be visible ASCII characters\n$/],
+    [['--idempotency-key', 'a\nb'], /^punctual: --idempotency-key must be visible ASCII characters\n$/],
   ])('%j is a misuse', async (args, message) => {
-    const ran = await run(['push', 'q', 'https://e.com', ...args])
+    const ran = await api.run(['push', 'q', 'https://e.com', ...args])
     expect(ran).toMatchObject({ out: '', code: 2 })
     expect(ran.err).toMatch(message)
-    expect(received).toEqual([])
+    expect(api.received).toEqual([])
   })
 
   test('with --wait it shows the job at its end', async () => {
-    firstAnswers = [answer]
-    answer = { status: 200, body: JSON.stringify({ ...ended, calls: [] }) }
-    const ran = await run('push emails https://example.com --wait 3'.split(' '))
+    api.firstAnswers = [api.answer]
+    api.answer = { status: 200, body: JSON.stringify({ ...ended, calls: [] }) }
+    const ran = await api.run('push emails https://example.com --wait 3'.split(' '))
     expect(ran).toMatchObject({ err: '', code: 0 })
     expect(ran.out).toMatch(/^job 16 in queue 7, .*\njob 16 {2}u\n/)
-    expect(received.map(({ url }) => url)).toEqual(['/api/jobs', '/api/jobs/16'])
+    expect(api.received.map(({ url }) => url)).toEqual(['/api/jobs', '/api/jobs/16'])
   })
 
   test.each([
@@ -165,30 +93,60 @@ describe('push', () => {
   ])('with --wait it shows a job that is %s too, then fails', async (finalStatus, err) => {
     const body = JSON.stringify({ ...ended, final_status: finalStatus, calls: [] })
     const wait = async (...format: readonly string[]) => {
-      firstAnswers = [{ status: 201, body: CREATED }]
-      answer = { status: 200, body: body.replace('"calls"', '"payload":{"n":12345678901234567890},"calls"') }
+      api.firstAnswers = [{ status: 201, body: CREATED }]
+      api.answer = {
+        status: 200,
+        body: body.replace('"calls"', '"payload":{"n":12345678901234567890},"calls"'),
+      }
       const pause = async () => undefined
-      return run(['push', 'emails', 'https://example.com', '--wait', '1', ...format], { pause })
+      return api.run(['push', 'emails', 'https://example.com', '--wait', '1', ...format], { pause })
     }
     const asText = await wait()
     expect(asText).toMatchObject({ err, code: 1 })
     expect(asText.out).toMatch(new RegExp(`\njob 16 {2}u\n(?:.*\n)+failed, ${finalStatus}\n`))
     expect(asText.out).toContain('503     12 ms  http_server_error: The target answered 503.\n')
-    expect(await wait('-o', 'json')).toEqual({ out: `${CREATED}\n${answer.body}\n`, err, code: 1 })
+    expect(await wait('-o', 'json')).toEqual({ out: `${CREATED}\n${api.answer.body}\n`, err, code: 1 })
   })
 
   test('a --wait that is no number pushes nothing', async () => {
-    const ran = await run('push q https://e.com --wait long'.split(' '))
+    const ran = await api.run('push q https://e.com --wait long'.split(' '))
     expect(ran).toEqual({ out: '', err: 'punctual: --wait long is not a whole number\n', code: 2 })
-    expect(received).toEqual([])
+    expect(api.received).toEqual([])
   })
 
-  test('no token is a misuse', async () => {
-    expect(await run(['jobs'], { tokenDefault: '' })).toEqual({
+  test('a fault of the program is not told as one of the answer', async () => {
+    api.firstAnswers = [api.answer]
+    api.answer = { status: 200, body: JSON.stringify({ ...ended, final_status: null, calls: [] }) }
+    await expect(api.run('push q https://e.com --wait 1'.split(' '))).rejects.toThrow('nothing to wait for')
+  })
+
+  test('standard input that cannot be read is told as that', async () => {
+    const stdin = new Readable({
+      read() {
+        this.destroy(new Error('EIO: i/o error, read'))
+      },
+    })
+    expect(await api.run('push q https://e.com --payload -'.split(' '), { stdin })).toEqual({
+      out: '',
+      err: 'punctual: --payload cannot be read: EIO: i/o error, read\n',
+      code: 2,
+    })
+  })
+
+  test.each(['', ' \n'])('no token (%j) is a misuse', async (tokenDefault) => {
+    expect(await api.run(['jobs'], { tokenDefault })).toEqual({
       out: '',
       err: 'punctual: no token given (--token, PUNCTUAL_TOKEN; that of make run is in .punctual/token)\n',
       code: 2,
     })
+  })
+})
+
+describe('the API', () => {
+  test('gets a token without the white space around it', async () => {
+    api.answer = { status: 200, body: '{"jobs":[],"next_cursor":null}' }
+    expect(await api.run(['jobs'], { tokenDefault: ' secret\r\n' })).toMatchObject({ code: 0 })
+    expect(api.received[0]?.headers.authorization).toBe('Bearer secret')
   })
 })
 
@@ -210,10 +168,23 @@ describe('failures are one line and exit code 1', () => {
     [302, '', 'SERVER answered 302, which is no answer of Punctual (--server, PUNCTUAL_SERVER)'],
     [200, '<html>hello</html>', 'the answer is not one of Punctual'],
   ])('%i %s', async (status, body, message) => {
-    answer = { status, body, headers: { location: 'http://127.0.0.1:1/' } }
-    expect(await run(['job', '16'])).toEqual({
+    api.answer = { status, body, headers: { location: 'http://127.0.0.1:1/' } }
+    expect(await api.run(['job', '16'])).toEqual({
       out: '',
-      err: `punctual: ${message.replace('SERVER', address)}\n`,
+      err: `punctual: ${message.replace('SERVER', api.address)}\n`,
+      code: 1,
+    })
+  })
+
+  test.each([
+    ['null', ''],
+    [CREATED, 'null'],
+    [CREATED, '{"final_status":"dead_lettered"}'],
+  ])('a push answered with %s, then %s', async (pushed, looked) => {
+    api.firstAnswers = [{ status: 201, body: pushed }]
+    api.answer = { status: 200, body: looked }
+    expect(await api.run('push q https://e.com --wait 1'.split(' '))).toMatchObject({
+      err: 'punctual: the answer is not one of Punctual\n',
       code: 1,
     })
   })
@@ -225,7 +196,7 @@ describe('failures are one line and exit code 1', () => {
         free.close(() => resolve(`http://127.0.0.1:${port}`))
       })
     })
-    expect(await run(['jobs', '--server', gone])).toEqual({
+    expect(await api.run(['jobs', '--server', gone])).toEqual({
       out: '',
       err: `punctual: cannot reach ${gone}: connection refused\n`,
       code: 1,
@@ -265,9 +236,9 @@ const ended = { ...summary, headers: {}, final_status: 'success', chain: [summar
 
 describe('jobs', () => {
   test('as a table', async () => {
-    answer = { status: 200, body: JSON.stringify({ jobs: [summary], next_cursor: 'abc' }) }
-    const ran = await run('jobs --queue emails --status failed --limit 5 --cursor c'.split(' '))
-    expect(received[0]).toMatchObject({
+    api.answer = { status: 200, body: JSON.stringify({ jobs: [summary], next_cursor: 'abc' }) }
+    const ran = await api.run('jobs --queue emails --status failed --limit 5 --cursor c'.split(' '))
+    expect(api.received[0]).toMatchObject({
       method: 'GET',
       url: '/api/jobs?queue=emails&status=failed&limit=5&cursor=c',
     })
@@ -279,13 +250,13 @@ describe('jobs', () => {
   })
 
   test('as JSON, exactly as answered', async () => {
-    answer = { status: 200, body: '{"jobs":[],"next_cursor":null}' }
-    expect((await run(['jobs', '-o', 'json'])).out).toBe(`${answer.body}\n`)
-    expect(received[0]?.url).toBe('/api/jobs')
+    api.answer = { status: 200, body: '{"jobs":[],"next_cursor":null}' }
+    expect((await api.run(['jobs', '-o', 'json'])).out).toBe(`${api.answer.body}\n`)
+    expect(api.received[0]?.url).toBe('/api/jobs')
   })
 
   test('another format is a misuse', async () => {
-    const ran = await run(['jobs', '-o', 'yaml'])
+    const ran = await api.run(['jobs', '-o', 'yaml'])
     expect(ran.code).not.toBe(0)
     expect(ran.err).toMatch(/Allowed choices are json, table/)
   })
@@ -336,9 +307,9 @@ describe('job', () => {
   }
 
   test('as a page, in which what a target sent steers no terminal', async () => {
-    answer = { status: 200, body: JSON.stringify(job) }
-    const { out } = await run(['job', '16'])
-    expect(received[0]?.url).toBe('/api/jobs/16')
+    api.answer = { status: 200, body: JSON.stringify(job) }
+    const { out } = await api.run(['job', '16'])
+    expect(api.received[0]?.url).toBe('/api/jobs/16')
     expect(out).toBe(
       [
         'job 16  u',
@@ -368,236 +339,24 @@ describe('job', () => {
 
   test('says where the calls of a later attempt are', async () => {
     const chain = job.chain.map((one) => ({ ...one, started_at: '2026-11-21T10:00:00.000+00:00' }))
-    answer = { status: 200, body: JSON.stringify({ ...job, chain }) }
-    expect((await run(['job', '16'])).out).toMatch(
+    api.answer = { status: 200, body: JSON.stringify({ ...job, chain }) }
+    expect((await api.run(['job', '16'])).out).toMatch(
       /^last call of job 16, .* \(attempt 2: punctual job 17\)$/m,
     )
   })
 
   test('without an answer', async () => {
     const [call] = job.calls
-    answer = {
+    api.answer = {
       status: 200,
       body: JSON.stringify({ ...job, calls: [{ ...call, response: null, error_message: 'timed out' }] }),
     }
-    expect((await run(['job', '16'])).out).toMatch(/< no answer: timed out\n$/)
+    expect((await api.run(['job', '16'])).out).toMatch(/< no answer: timed out\n$/)
   })
 
   test('as JSON, exactly as answered; the id cannot leave its place', async () => {
-    answer = { status: 200, body: '{"payload":{"n":12345678901234567890}}' }
-    expect((await run(['job', '../queues?x', '-o', 'json'])).out).toBe(`${answer.body}\n`)
-    expect(received[0]?.url).toBe('/api/jobs/..%2Fqueues%3Fx')
-  })
-})
-
-describe('crons', () => {
-  const last = {
-    scheduled_at: '2026-11-21T03:00:00.000+00:00',
-    result: 'failed',
-    job_id: 16,
-    is_manual: false,
-    ticks: 1,
-  }
-  const cron = {
-    id: 3,
-    name: 'Nightly \u001b[2J',
-    url: 'https://example.com',
-    method: 'POST',
-    cron_expression: '0 3 * * *',
-    time_zone: 'UTC',
-    is_active: true,
-    queue: 'reports',
-    next_run_at: '2026-11-22T03:00:00.000+00:00',
-    last_run: last,
-    consecutive_failures: 2,
-    warnings: ['success_assertions.0: never.'],
-  }
-  const paused = { ...cron, queue: null, is_active: false, next_run_at: null, last_run: null }
-  const page = [
-    'cron 3  Nightly \\x1b[2J',
-    'POST https://example.com',
-    '0 3 * * *  UTC',
-    'through queue reports',
-    'next 2026-11-22T03:00:00.000+00:00',
-    'last 2026-11-21T03:00:00.000+00:00: failed, job 16',
-    'failed 2 in a row',
-    'success_assertions.0: never.',
-    '',
-  ].join('\n')
-
-  test.each([
-    ['crons --limit 5 --cursor c', '/api/crons?limit=5&cursor=c'],
-    ['crons list', '/api/crons'],
-  ])('%s is a table', async (args, url) => {
-    answer = {
-      status: 200,
-      body: JSON.stringify({ crons: [{ ...cron, name: 'Nightly' }], next_cursor: 'abc' }),
-    }
-    const ran = await run(args.split(' '))
-    expect(received[0]).toMatchObject({ method: 'GET', url })
-    expect(ran.out).toBe(
-      'CRON  NAME     EXPRESSION  ZONE  STATE   NEXT                           LAST    TARGET\n' +
-        '3     Nightly  0 3 * * *   UTC   active  2026-11-22T03:00:00.000+00:00  failed  POST https://example.com\n' +
-        'more: --cursor abc\n',
-    )
-  })
-
-  test('as JSON, exactly as answered', async () => {
-    answer = { status: 200, body: '{"crons":[],"next_cursor":null}' }
-    expect((await run(['crons', '-o', 'json'])).out).toBe(`${answer.body}\n`)
-  })
-
-  test('one is a page, in which a name steers no terminal', async () => {
-    answer = { status: 200, body: JSON.stringify(cron) }
-    expect((await run(['crons', 'show', '3'])).out).toBe(page)
-    expect(received[0]).toMatchObject({ method: 'GET', url: '/api/crons/3' })
-  })
-
-  test.each(['pause', 'resume'])('%s shows what became of it', async (verb) => {
-    answer = { status: 200, body: JSON.stringify(paused) }
-    const { out } = await run(['crons', verb, '3'])
-    expect(received[0]).toMatchObject({ method: 'POST', url: `/api/crons/3/${verb}` })
-    expect(out).toContain('0 3 * * *  UTC  (paused)\nnext -\nlast -\n')
-  })
-
-  test('run names the job, delete says so', async () => {
-    answer = { status: 201, body: '{"cron_id":3,"job_id":16,"scheduled_at":"x"}' }
-    expect((await run(['crons', 'run', '3'])).out).toBe('job 16 of cron 3\n')
-    answer = { status: 204, body: '' }
-    expect((await run(['crons', 'delete', '3'])).out).toBe('cron 3 is gone\n')
-    expect(received.map(({ method, url }) => `${method} ${url}`)).toEqual([
-      'POST /api/crons/3/run',
-      'DELETE /api/crons/3',
-    ])
-  })
-
-  test('runs are a table, newest first', async () => {
-    const missed = { ...last, result: 'missed', job_id: null, ticks: 12 }
-    const manual = { ...last, result: 'succeeded', job_id: 32, is_manual: true }
-    answer = { status: 200, body: JSON.stringify({ runs: [manual, missed, last], next_cursor: null }) }
-    const { out } = await run(['crons', 'runs', '3', '--limit', '3'])
-    expect(received[0]?.url).toBe('/api/crons/3/runs?limit=3')
-    expect(out).toBe(
-      'SCHEDULED                      RESULT     JOB\n' +
-        '2026-11-21T03:00:00.000+00:00  succeeded  32   by hand\n' +
-        '2026-11-21T03:00:00.000+00:00  missed     -    12 ticks\n' +
-        '2026-11-21T03:00:00.000+00:00  failed     16\n',
-    )
-  })
-
-  test('are made with what was said', async () => {
-    answer = {
-      status: 201,
-      body: '{"id":3,"name":"N","cron_expression":"x","next_run_at":"2026-11-22T03:00:00.000+00:00","is_active":true}',
-    }
-    const flags =
-      '--zone Europe/Berlin --method put --header X-A:1 --payload - --queue q --timeout 5 --forbid --paused'
-    const made = await run(
-      ['crons', 'create', 'Nightly', '0 3 * * *', 'https://example.com', ...flags.split(' ')],
-      { input: 'as it is' },
-    )
-    expect(made.out).toBe('cron 3, next run at 2026-11-22T03:00:00.000+00:00\n')
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
-      name: 'Nightly',
-      url: 'https://example.com',
-      cron_expression: '0 3 * * *',
-      method: 'PUT',
-      headers: { 'X-A': '1' },
-      payload: 'as it is',
-      timeout_seconds: 5,
-      is_active: false,
-      time_zone: 'Europe/Berlin',
-      concurrency_policy: 'forbid',
-      queue: 'q',
-    })
-    expect(received[0]?.headers).not.toHaveProperty('idempotency-key')
-    await run(['crons', 'create', 'N', '0 3 * * *', 'https://example.com', '--idempotency-key', 'k'])
-    expect(received[1]?.headers['idempotency-key']).toBe('k')
-    expect(JSON.parse(received[1]?.body ?? '')).toEqual({
-      name: 'N',
-      url: 'https://example.com',
-      cron_expression: '0 3 * * *',
-    })
-  })
-
-  test('are changed where something is said', async () => {
-    answer = { status: 200, body: JSON.stringify(cron) }
-    const said =
-      '--name N --expression x --url https://e.com --zone UTC --method put --header A:1 --header B:2 --payload - --queue q --timeout 5 --callback-url https://c.com --forbid --missed-runs all --starting-deadline 60 --jitter 7'
-    expect((await run(['crons', 'edit', '3', ...said.split(' ')], { input: 'as it is' })).out).toBe(page)
-    expect(received[0]).toMatchObject({ method: 'PATCH', url: '/api/crons/3' })
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
-      name: 'N',
-      url: 'https://e.com',
-      cron_expression: 'x',
-      method: 'PUT',
-      headers: { A: '1', B: '2' },
-      payload: 'as it is',
-      callback_url: 'https://c.com',
-      timeout_seconds: 5,
-      time_zone: 'UTC',
-      concurrency_policy: 'forbid',
-      missed_run_policy: 'all',
-      starting_deadline_seconds: 60,
-      jitter_seconds: 7,
-      queue: 'q',
-    })
-    await run(['crons', 'edit', '3', '--zone', 'Asia/Tokyo'])
-    expect(received[1]?.body).toBe('{"time_zone":"Asia/Tokyo"}')
-  })
-
-  test('lose what is taken from them', async () => {
-    answer = { status: 200, body: JSON.stringify(cron) }
-    const taken =
-      '--no-header --no-payload --no-callback-url --no-forbid --no-starting-deadline --no-queue'.split(' ')
-    await run(['crons', 'edit', '3', ...taken])
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
-      headers: {},
-      payload: null,
-      callback_url: null,
-      concurrency_policy: 'allow',
-      starting_deadline_seconds: null,
-      queue: null,
-    })
-    // Of one said twice the last word counts.
-    await run(['crons', 'edit', '3', '--no-header', '--header', 'A:1'])
-    expect(received[1]?.body).toBe('{"headers":{"A":"1"}}')
-  })
-
-  test('an edit that says nothing is a misuse', async () => {
-    expect(await run(['crons', 'edit', '3'])).toEqual({
-      out: '',
-      err: 'punctual: nothing to change was said (punctual crons edit --help)\n',
-      code: 2,
-    })
-    expect(received).toEqual([])
-  })
-
-  test('one that is not there is called what it is', async () => {
-    answer = { status: 404, body: '{"error":"Not found"}' }
-    expect((await run(['crons', 'edit', '3', '--zone', 'UTC'])).err).toBe(
-      'punctual: Not found: the team of this token has no such cron\n',
-    )
-  })
-
-  test('are previewed in words', async () => {
-    answer = { status: 200, body: '{"description":"At 03:00","next_runs":["a","b"]}' }
-    const ran = await run(['crons', 'preview', '0 3 * * *', '--zone', 'Europe/Berlin', '--count', '2'])
-    expect(ran.out).toBe('At 03:00\na\nb\n')
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
-      cron_expression: '0 3 * * *',
-      time_zone: 'Europe/Berlin',
-      count: 2,
-    })
-    expect(await run(['crons', 'preview', 'x', '--count', 'two'])).toMatchObject({
-      code: 2,
-      err: 'punctual: --count two is not a whole number\n',
-    })
-  })
-
-  test('a mistake is told in the words of the API', async () => {
-    const text = 'A cron expression is required.'
-    answer = { status: 422, body: JSON.stringify({ message: text, errors: { cron_expression: [text] } }) }
-    expect(await run(['crons', 'preview', ''])).toMatchObject({ code: 1, err: `punctual: ${text}\n` })
+    api.answer = { status: 200, body: '{"payload":{"n":12345678901234567890}}' }
+    expect((await api.run(['job', '../queues?x', '-o', 'json'])).out).toBe(`${api.answer.body}\n`)
+    expect(api.received[0]?.url).toBe('/api/jobs/..%2Fqueues%3Fx')
   })
 })
