@@ -15,7 +15,10 @@ export interface ApiConnection {
   delete(path: string): Promise<string>
 }
 
-/** @param server base address, without a path, such as `http://127.0.0.1:8080` */
+/**
+ * @param server base address, such as `http://127.0.0.1:8080`; its path, where a proxy has one for the API, stays in
+ *   front of those asked for
+ */
 export function connectApi(server: string, token: string | undefined): ApiConnection {
   const base = baseOf(server)
   const authorization = `Bearer ${checkedToken(token)}`
@@ -40,12 +43,18 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** Without a slash at the end. */
 function baseOf(server: string): string {
   const url = URL.parse(server)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw clientFailure(`${JSON.stringify(server)} is not an http address ${SERVER_SOURCES}`, MISUSED)
   }
-  return url.origin
+  const { username, password, search, hash } = url
+  if (`${username}${password}${search}${hash}` !== '') {
+    const what = 'the address of the API must have no user, password, query or fragment'
+    throw clientFailure(`${what} ${SERVER_SOURCES}`, MISUSED)
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
 function checkedToken(token: string | undefined): string {

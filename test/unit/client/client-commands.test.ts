@@ -66,6 +66,11 @@ describe('push', () => {
     ],
     [['--server', ''], /^punctual: "" is not an http address \(--server, PUNCTUAL_SERVER\)\n$/],
     [
+      ['--server', 'http://me:pass@127.0.0.1'],
+      /^punctual: the address of the API must have no user, password, query or fragment \(--server, PUNCTUAL_SERVER\)\n$/,
+    ],
+    [['--server', 'http://127.0.0.1/?team=a'], /must have no user, password, query or fragment/],
+    [
       ['--token', 'tök€n'],
       /^punctual: the token must be visible ASCII characters \(--token, PUNCTUAL_TOKEN\)\n$/,
     ],
@@ -143,6 +148,12 @@ describe('push', () => {
 })
 
 describe('the API', () => {
+  test.each(['/base', '/base/', '/base//'])('may be below a path (%s)', async (path) => {
+    api.answer = { status: 200, body: '{"jobs":[],"next_cursor":null}' }
+    await api.run(['jobs', '--server', `${api.address}${path}`, '--limit', '1'])
+    expect(api.received.map(({ url }) => url)).toEqual(['/base/api/jobs?limit=1'])
+  })
+
   test('gets a token without the white space around it', async () => {
     api.answer = { status: 200, body: '{"jobs":[],"next_cursor":null}' }
     expect(await api.run(['jobs'], { tokenDefault: ' secret\r\n' })).toMatchObject({ code: 0 })
