@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { clientFailure, MISUSED } from './client-failure.ts'
-import { pairs, readSource, wholeNumber } from './push-body.ts'
+import { headerPairs, readSource, wholeNumber } from './push-body.ts'
 import type { OutputFlags } from './verb-options.ts'
 
 /** `false` takes away what the cron has; only an edit can say so. */
@@ -123,7 +123,7 @@ async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
 
 function headersOf(header: RequestFlags['header']): object {
   if (header === false) return { headers: {} }
-  return header.length === 0 ? {} : { headers: pairs('--header', header, ':') }
+  return header.length === 0 ? {} : { headers: headerPairs(header) }
 }
 
 function orNull(given: string | false): string | null {

@@ -23,11 +23,11 @@ export async function writePushBody(
     queue,
     url,
     ...(method !== undefined && { method: method.toUpperCase() }),
-    ...(header.length > 0 && { headers: pairs('--header', header, ':') }),
+    ...(header.length > 0 && { headers: headerPairs(header) }),
     ...(callbackUrl !== undefined && { callback_url: callbackUrl }),
     ...(delay !== undefined && { delay: wholeNumber('--delay', delay) }),
     ...(runAt !== undefined && { run_at: runAt }),
-    ...(tag.length > 0 && { tags: pairs('--tag', tag, '=') }),
+    ...(tag.length > 0 && { tags: tagPairs(tag) }),
   })
   if (payload === undefined) return body
   const source = await readPayload(payload, stdin)
@@ -63,14 +63,36 @@ async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<strin
   return Buffer.concat(chunks).toString('utf8')
 }
 
-export function pairs(flag: string, given: readonly string[], separator: string): Record<string, string> {
-  return Object.fromEntries(
-    given.map((pair) => {
-      const at = pair.indexOf(separator)
-      if (at < 1) throw clientFailure(`${flag} ${pair} lacks a name and "${separator}"`, MISUSED)
-      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
-    }),
-  )
+/** What `--header` gives; names differ by more than case. */
+export function headerPairs(given: readonly string[]): Readonly<Record<string, string>> {
+  return pairs(given, { flag: '--header', separator: ':', sameName: (name) => name.toLowerCase() })
+}
+
+function tagPairs(given: readonly string[]): Readonly<Record<string, string>> {
+  return pairs(given, { flag: '--tag', separator: '=', sameName: (name) => name })
+}
+
+interface PairForm {
+  readonly flag: string
+  readonly separator: string
+  /** Equal for names that are one to the API. */
+  readonly sameName: (name: string) => string
+}
+
+function pairs(
+  given: readonly string[],
+  { flag, separator, sameName }: PairForm,
+): Readonly<Record<string, string>> {
+  const found = new Map<string, readonly [name: string, value: string]>()
+  for (const pair of given) {
+    const at = pair.indexOf(separator)
+    const name = pair.slice(0, Math.max(at, 0)).trim()
+    if (name === '') throw clientFailure(`${flag} ${pair} lacks a name and "${separator}"`, MISUSED)
+    // An object would keep the last of them and send the others nowhere.
+    if (found.has(sameName(name))) throw clientFailure(`${flag} ${name} is given more than once`, MISUSED)
+    found.set(sameName(name), [name, pair.slice(at + 1).trim()])
+  }
+  return Object.fromEntries(found.values())
 }
 
 export function wholeNumber(flag: string, text: string): number {

@@ -30,11 +30,11 @@ describe('push', () => {
   test('every option', async () => {
     const payload = '{"n": 12345678901234567890}'
     const args =
-      'push emails https://e.com --method put --header X-A:1 --header X-B:a:b --delay 5 --callback-url https://c.com --tag a=b=c --idempotency-key k -o json'
+      'push emails https://e.com --method put --header X-A:1 --header X-B:a:b --delay 5 --callback-url https://c.com --tag a=b=c --tag A=d --idempotency-key k -o json'
     expect((await api.run([...args.split(' '), '--payload', payload])).out).toBe(`${CREATED}\n`)
     expect(api.received[0]?.body).toBe(
       `{"queue":"emails","url":"https://e.com","method":"PUT","headers":{"X-A":"1","X-B":"a:b"},` +
-        `"callback_url":"https://c.com","delay":5,"tags":{"a":"b=c"},"payload":${payload}}`,
+        `"callback_url":"https://c.com","delay":5,"tags":{"a":"b=c","A":"d"},"payload":${payload}}`,
     )
     expect(api.received[0]?.headers['idempotency-key']).toBe('k')
     await api.run(['push', 'q', 'https://e.com', '--run-at', '2026-12-24T18:00:00+01:00'])
@@ -59,6 +59,9 @@ describe('push', () => {
     [['--payload', '@/nowhere/at/all'], /^punctual: --payload cannot be read: ENOENT.*\n$/],
     [['--header', 'nocolon'], /^punctual: --header nocolon lacks a name and ":"\n$/],
     [['--tag', '=x'], /^punctual: --tag =x lacks a name and "="\n$/],
+    [['--header', ' : x'], /^punctual: --header {2}: x lacks a name and ":"\n$/],
+    [['--header', 'X-A: 1', '--header', 'x-a : 2'], /^punctual: --header x-a is given more than once\n$/],
+    [['--tag', 'a=1', '--tag', 'b=1', '--tag', 'a=2'], /^punctual: --tag a is given more than once\n$/],
     [['--delay', '1.5'], /^punctual: --delay 1\.5 is not a whole number\n$/],
     [
       ['--server', 'ftp://x'],

@@ -185,6 +185,18 @@ describe('crons', () => {
     expect(api.received[1]?.body).toBe('{"headers":{"A":"1"}}')
   })
 
+  test.each([
+    ['create', 'n', '0 3 * * *', 'https://e.com'],
+    ['edit', '3'],
+  ])('a header given twice is a misuse of %s', async (...args) => {
+    expect(await api.run(['crons', ...args, '--header', 'X-A:1', '--header', 'x-a:2'])).toEqual({
+      out: '',
+      err: 'punctual: --header x-a is given more than once\n',
+      code: 2,
+    })
+    expect(api.received).toEqual([])
+  })
+
   test('an edit that says nothing is a misuse', async () => {
     expect(await api.run(['crons', 'edit', '3'])).toEqual({
       out: '',
