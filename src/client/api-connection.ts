@@ -19,7 +19,7 @@ export interface ApiConnection {
  * @param server base address, such as `http://127.0.0.1:8080`; its path, where a proxy has one for the API, stays in
  *   front of those asked for
  */
-export function connectApi(server: string, token: string | undefined): ApiConnection {
+export function connectApi(server: string, token: string | null): ApiConnection {
   const base = baseOf(server)
   const authorization = `Bearer ${checkedToken(token)}`
   const call = async (method: string, path: string, sent: Sent = {}): Promise<string> => {
@@ -57,8 +57,8 @@ function baseOf(server: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
-function checkedToken(token: string | undefined): string {
-  if (token !== undefined && token.trim() !== '') return visibleAscii(token, 'the token', ` ${TOKEN_SOURCES}`)
+function checkedToken(token: string | null): string {
+  if (token !== null && token.trim() !== '') return visibleAscii(token, 'the token', ` ${TOKEN_SOURCES}`)
   throw clientFailure(
     'no token given (--token, PUNCTUAL_TOKEN; that of make run is in .punctual/token)',
     MISUSED,

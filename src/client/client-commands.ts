@@ -21,7 +21,7 @@ export interface ClientOptions {
   /** Used without `--server`, such as `http://127.0.0.1:8080`. */
   readonly serverDefault: string
   /** Used without `--token`. */
-  readonly tokenDefault: string | undefined
+  readonly tokenDefault: string | null
   readonly stdout: { write(text: string): unknown }
   readonly stderr: { write(text: string): unknown }
   readonly stdin: AsyncIterable<Uint8Array | string>

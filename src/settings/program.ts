@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { RoleEndedError, StartupError } from '../domain/errors.ts'
+import { CLIENT_VARIABLES, type ClientSettings, readClientSettings } from './client-settings.ts'
 import {
   loadApiSettings,
   loadControllerSettings,
@@ -30,7 +31,7 @@ export interface ProgramOptions {
   readonly version: string
   readonly roles: RoleRunners
   /** Adds the client verbs to the program. */
-  readonly registerClientCommands?: (program: Command, env: Environment) => void
+  readonly registerClientCommands?: (program: Command, settings: ClientSettings) => void
   /** The process's variables unless given. */
   readonly env?: Environment
   /** Standard output and error unless given. */
@@ -38,8 +39,6 @@ export interface ProgramOptions {
 }
 
 const MISUSE = 2
-/** What the client verbs read; see src/client. */
-const CLIENT_VARIABLES = ['PUNCTUAL_SERVER']
 
 /** The command line: one command a role, then the client verbs. Builds only; nothing runs. */
 export function buildProgram(options: ProgramOptions): Command {
@@ -61,7 +60,7 @@ export function buildProgram(options: ProgramOptions): Command {
   })
   const { roles } = options
   program.hook('preAction', () => {
-    for (const name of unknownVariables(env, CLIENT_VARIABLES)) {
+    for (const name of unknownVariables(env, Object.values(CLIENT_VARIABLES))) {
       const { writeErr = (text: string) => void process.stderr.write(text) } = options.output ?? {}
       writeErr(`punctual: ${name} is not a setting and has no effect.\n`)
     }
@@ -77,7 +76,7 @@ export function buildProgram(options: ProgramOptions): Command {
   )
   addRole(program, 'api', 'take jobs in over HTTP', (flags) => roles.api(loadApiSettings(env, flags)))
   addRole(program, 'executor', 'make the calls', (flags) => roles.executor(loadExecutorSettings(env, flags)))
-  options.registerClientCommands?.(program, env)
+  options.registerClientCommands?.(program, readClientSettings(env))
   return program
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { StartupError } from '../../../src/domain/errors.ts'
-import { buildProgram, runProgram } from '../../../src/settings/program.ts'
+import { buildProgram, type ProgramOptions, runProgram } from '../../../src/settings/program.ts'
 import { ROLE_TABLES } from '../../../src/settings/role-settings.ts'
 import type { Environment } from '../../../src/settings/setting.ts'
 
@@ -14,7 +14,7 @@ interface Run {
 
 async function run(
   args: readonly string[],
-  options: { env?: Environment; fail?: Error; client?: (program: Command) => void } = {},
+  options: { env?: Environment; fail?: Error; client?: ProgramOptions['registerClientCommands'] } = {},
 ): Promise<Run> {
   const started: Array<readonly [string, unknown]> = []
   let out = ''
@@ -109,4 +109,28 @@ it('client verbs are part of the program and share its way of refusing', async (
   expect(await run(['jobs'], { client })).toMatchObject({ code: 0 })
   const refused = await run(['jobs', '--what'], { client })
   expect(refused).toMatchObject({ code: 2, err: "punctual: unknown option '--what'\n" })
+})
+
+describe('the client verbs get', () => {
+  it.each([
+    ['the defaults', {}, { server: 'http://127.0.0.1:8080', token: null }],
+    [
+      'the defaults for empty variables',
+      { PUNCTUAL_SERVER: '', PUNCTUAL_TOKEN: ' ' },
+      { server: 'http://127.0.0.1:8080', token: null },
+    ],
+    [
+      'their variables',
+      { PUNCTUAL_SERVER: 'http://host/base ', PUNCTUAL_TOKEN: 'secret\n' },
+      { server: 'http://host/base', token: 'secret' },
+    ],
+  ])('%s', async (_, env, expected) => {
+    const seen: unknown[] = []
+    const client = (program: Command, settings: unknown) => {
+      seen.push(settings)
+      program.command('jobs').action(() => undefined)
+    }
+    expect(await run(['jobs'], { env, client })).toMatchObject({ code: 0, err: '' })
+    expect(seen).toEqual([expected])
+  })
 })
