@@ -3,7 +3,7 @@ import type { Environment } from './setting.ts'
 /** What the client verbs read beside their flags; PUNCTUAL_TOKEN is a setting of roles as well. */
 export const CLIENT_VARIABLES = Object.freeze({ server: 'PUNCTUAL_SERVER', token: 'PUNCTUAL_TOKEN' })
 
-export const SERVER_INITIAL = 'http://127.0.0.1:8080'
+const SERVER_INITIAL = 'http://127.0.0.1:8080'
 
 export interface ClientSettings {
   /** Used without `--server`. */

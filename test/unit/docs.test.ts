@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createShardKeys, shardPrefix } from '../../src/redis/keys.ts'
 import { CRON_FINALIZER } from '../../src/resources/cron-claim.ts'
 import { QUEUE_FINALIZER } from '../../src/resources/queue-owner.ts'
+import { CLIENT_VARIABLES, readClientSettings } from '../../src/settings/client-settings.ts'
 import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
 import { flagOf } from '../../src/settings/setting.ts'
 import type { AnySetting } from '../../src/settings/setting.ts'
@@ -28,7 +29,10 @@ describe('documents', () => {
   })
 
   test('every variable they name is a setting', () => {
-    const known = new Set<string>(settings.map((one) => one.variable))
+    const known = new Set<string>([
+      ...settings.map((one) => one.variable),
+      ...Object.values(CLIENT_VARIABLES),
+    ])
     const unknown = texts.flatMap(({ page, text }) =>
       [...text.matchAll(/\bPUNCTUAL_[A-Z_]+\b/g)]
         .map(([name]) => name)
@@ -75,25 +79,31 @@ describe('lists that must agree', () => {
     expect(written).toMatchObject(Object.fromEntries([...held, ...roots]))
   })
 
+  const [ofRoles = '', ofClient = ''] = read('docs/reference/settings.md').split('## The client verbs')
+  const rowsOf = (text: string) =>
+    [...text.matchAll(/^\| `(PUNCTUAL_\w+)` +\| `(--[a-z-]+)` +\| ([^|]+?) +\| ([^|]+?) +\|/gm)].map(
+      ([, variable, flag, initial, next]) => [variable, flag, initial?.replaceAll('`', ''), next],
+    )
+
   test('the settings page has every setting with its flag, default and roles', () => {
-    const rows = [
-      ...read('docs/reference/settings.md').matchAll(
-        /^\| `(PUNCTUAL_\w+)` +\| `(--[a-z-]+)` +\| ([^|]+?) +\| ([^|]+?) +\|/gm,
-      ),
-    ]
-    const written = rows.map(([, variable, flag, initial, roles]) => [
-      variable,
-      flag,
-      initial?.replaceAll('`', ''),
-      roles,
-    ])
     const rolesOf = (setting: AnySetting) =>
       Object.entries<Record<string, AnySetting>>(ROLE_TABLES)
         .filter(([, table]) => Object.values(table).includes(setting))
         .map(([role]) => role)
         .join(', ')
     const expected = settings.map((one) => [one.variable, flagOf(one), one.initialText, rolesOf(one)])
-    expect(written).toEqual(expected)
+    expect(rowsOf(ofRoles)).toEqual(expected)
+  })
+
+  test('and what the client verbs read, with the defaults they have', () => {
+    const initial = readClientSettings({})
+    expect(rowsOf(ofClient).map((row) => row.slice(0, 3))).toEqual(
+      Object.entries(CLIENT_VARIABLES).map(([name, variable]) => [
+        variable,
+        `--${name}`,
+        initial[name as keyof typeof initial] ?? 'none',
+      ]),
+    )
   })
 
   test('the architecture page names every folder of the table', () => {
