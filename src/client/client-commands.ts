@@ -16,14 +16,15 @@ import {
   type PageFlags,
   searchOf,
 } from './verb-options.ts'
+import type { VerbOutput } from './verb-output.ts'
 
 export interface ClientOptions {
   /** Used without `--server`, such as `http://127.0.0.1:8080`. */
   readonly serverDefault: string
   /** Used without `--token`. */
   readonly tokenDefault: string | null
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
+  readonly stdout: VerbOutput
+  readonly stderr: VerbOutput
   readonly stdin: AsyncIterable<Uint8Array | string>
   readonly pause: (milliseconds: number) => Promise<void>
 }

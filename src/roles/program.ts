@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { registerClientCommands } from '../client/client-commands.ts'
+import { untilReaderLeaves } from '../client/verb-output.ts'
 import { buildProgram, runProgram } from '../settings/program.ts'
 import { runApi } from './api.ts'
 import { runController } from './controller.ts'
@@ -16,8 +17,8 @@ export function runPunctual(argv: readonly string[]): Promise<number> {
       registerClientCommands(command, {
         serverDefault: server,
         tokenDefault: token,
-        stdout: process.stdout,
-        stderr: process.stderr,
+        stdout: untilReaderLeaves(process.stdout),
+        stderr: untilReaderLeaves(process.stderr),
         stdin: process.stdin,
         pause: (milliseconds) => pause(milliseconds),
       }),
