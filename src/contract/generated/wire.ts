@@ -605,11 +605,11 @@ export interface CronSummary {
    */
   next_run_at: Timestamp | null
   /**
-   * What became of the newest tick; null before the first.
+   * What became of the newest tick or run by hand; null before the first.
    */
   last_run: CronRun | null
   /**
-   * The tick of the newest run that succeeded.
+   * The tick of the newest run that succeeded; of one by hand, when it was asked for. null before the first.
    */
   last_success_at: Timestamp | null
   /**
@@ -670,11 +670,11 @@ export interface Cron {
    */
   next_run_at: Timestamp | null
   /**
-   * What became of the newest tick; null before the first.
+   * What became of the newest tick or run by hand; null before the first.
    */
   last_run: CronRun | null
   /**
-   * The tick of the newest run that succeeded.
+   * The tick of the newest run that succeeded; of one by hand, when it was asked for. null before the first.
    */
   last_success_at: Timestamp | null
   /**

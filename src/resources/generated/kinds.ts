@@ -140,15 +140,15 @@ export interface HttpCronStatus {
    */
   readonly nextRunTime?: string
   /**
-   * The tick that ran last.
+   * The newest tick; or of a newer run by hand, when it was asked for.
    */
   readonly lastRunTime?: string
   /**
-   * How the last tick ended.
+   * What became of that tick or run.
    */
   readonly lastRunResult?: 'Running' | 'Succeeded' | 'Failed' | 'Skipped' | 'Missed'
   /**
-   * The last tick whose run succeeded.
+   * The tick of the newest run that succeeded; of one by hand, when it was asked for.
    */
   readonly lastSuccessTime?: string
   /**
