@@ -21,8 +21,7 @@ export function createFieldErrors(): FieldErrors {
       found.push([field, text])
     },
     problem: () => {
-      const first = found[0]
-      if (first === undefined) return null
+      if (found.length === 0) return null
       const byField = new Map<string, string[]>()
       for (const [field, text] of found) {
         const texts = byField.get(field)
@@ -30,7 +29,9 @@ export function createFieldErrors(): FieldErrors {
         else texts.push(text)
       }
       // fromEntries defines own properties, so a field called `__proto__` is an entry like any other.
-      return { message: first[1], errors: Object.fromEntries(byField) }
+      const errors: ValidationProblem['errors'] = Object.fromEntries(byField)
+      // Not that of the first mistake found: in an object whole numbers stand before other names.
+      return { message: Object.values(errors)[0]?.[0] ?? '', errors }
     },
   }
 }

@@ -339,6 +339,12 @@ describe('every mistake has its field and text', () => {
 })
 
 describe('the order of errors', () => {
+  test('has unknown fields whose name is a whole number first, and the message is of the first', () => {
+    const problem = refused('{"zork":1,"10":1,"7":1}')
+    expect(Object.keys(problem.errors)).toEqual(['7', '10', 'queue', 'url', 'zork'])
+    expect(problem.message).toBe('The 7 field is unknown.')
+  })
+
   test('is the contract’s, whatever the body’s, unknown fields last', () => {
     const problem = refused(
       {
