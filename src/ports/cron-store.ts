@@ -1,6 +1,6 @@
 import type { CronSettings } from '../domain/cron.ts'
 
-/** What became of ticks; the newest of them is a cron's last run. */
+/** A record of a tick, of several missed ones or of a run by hand; the newest is a cron's last run. */
 export interface CronRun {
   /** The tick, without the cron's spread; of a run made by hand, when that was. Of several missed ticks the last one. */
   readonly scheduledAtMs: number

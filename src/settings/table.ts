@@ -34,7 +34,7 @@ const REDIS_MAXMEMORY_BYTES_MAX = 4 * 1024 ** 4
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export const LOG_FORMATS = ['auto', 'json', 'text'] as const
 /** Where the API writes edits of queues. */
-export const RESOURCE_HOMES = ['engine', 'kubernetes'] as const
+export const RESOURCE_MODES = ['engine', 'kubernetes'] as const
 export const SCALING_MODES = ['builtin', 'external', 'fixed'] as const
 
 /** Every setting there is, in the order of the help. The keys are the names in the typed objects. */
@@ -215,12 +215,12 @@ export const SETTINGS = Object.freeze({
     initialText: 'all',
     parse: optional(parseNamespaces),
   }),
-  resources: setting<(typeof RESOURCE_HOMES)[number]>({
+  resources: setting<(typeof RESOURCE_MODES)[number]>({
     variable: 'PUNCTUAL_RESOURCES',
-    placeholder: 'home',
+    placeholder: 'mode',
     help: 'where edits of queues and crons go: kubernetes writes resources, engine goes straight to Redis',
     initial: 'engine',
-    parse: oneOf(RESOURCE_HOMES),
+    parse: oneOf(RESOURCE_MODES),
   }),
   instanceName: setting({
     variable: 'PUNCTUAL_INSTANCE_NAME',

@@ -501,7 +501,7 @@ export interface CronCreate {
    */
   starting_deadline_seconds?: number | null
   /**
-   * Spreads crons over this long after their tick; each keeps its own place.
+   * Over how long crons are spread after their tick; each keeps its own spread.
    */
   jitter_seconds?: number | null
   /**
@@ -559,7 +559,7 @@ export interface CronEdit {
    */
   starting_deadline_seconds?: number | null
   /**
-   * Spreads crons over this long after their tick; each keeps its own place.
+   * Over how long crons are spread after their tick; each keeps its own spread.
    */
   jitter_seconds?: number | null
   /**
@@ -601,7 +601,7 @@ export interface CronSummary {
   jitter_seconds: number
   queue: string | null
   /**
-   * With the cron's own place within `jitter_seconds`; null while it is paused.
+   * With the cron's spread within `jitter_seconds`; null while it is paused.
    */
   next_run_at: Timestamp | null
   /**
@@ -622,7 +622,7 @@ export interface CronSummary {
  */
 export interface CronRun {
   /**
-   * The tick, without the cron's own place within `jitter_seconds`; of missed ticks the last one. Of a run made by hand when it was asked for.
+   * The tick, without the cron's spread within `jitter_seconds`; of missed ticks the last one. Of a run made by hand when it was asked for.
    */
   scheduled_at: Timestamp
   /**
@@ -666,7 +666,7 @@ export interface Cron {
   jitter_seconds: number
   queue: string | null
   /**
-   * With the cron's own place within `jitter_seconds`; null while it is paused.
+   * With the cron's spread within `jitter_seconds`; null while it is paused.
    */
   next_run_at: Timestamp | null
   /**

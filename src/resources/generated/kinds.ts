@@ -103,7 +103,7 @@ export interface HttpCronSpec {
    */
   readonly startingDeadlineSeconds?: number
   /**
-   * Spreads crons over this long after their tick; each keeps its own place.
+   * Over how long crons are spread after their tick; each keeps its own spread.
    */
   readonly jitterSeconds: number
   /**
