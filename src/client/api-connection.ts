@@ -98,10 +98,16 @@ function explain(server: string, path: string, { status, text }: Answer): string
   if (isValidationError(body)) return Object.values(body.errors).flat().join(' ')
   if (isErrorBody(body)) {
     if (status === 401) return `${body.error} ${TOKEN_SOURCES}`
-    const what = path.startsWith('/api/crons') ? 'cron' : 'job'
-    return status === 404 ? `${body.error}: the team of this token has no such ${what}` : body.error
+    return status === 404 ? `${body.error}: ${missing(server, path)}` : body.error
   }
   return `${server} answered ${status}, which is no answer of Punctual ${SERVER_SOURCES}`
+}
+
+/** What a 404 is about: what a path names, or for lists and pushes the path itself. */
+function missing(server: string, path: string): string {
+  const [, kind, id] = /^\/api\/(job|cron)s\/([^/?]+)/.exec(path) ?? []
+  if (kind === undefined || id === 'preview') return `${server} has no such path ${SERVER_SOURCES}`
+  return `the team of this token has no such ${kind}`
 }
 
 function parse(text: string): unknown {

@@ -157,6 +157,18 @@ describe('the API', () => {
     expect(api.received.map(({ url }) => url)).toEqual(['/base/api/jobs?limit=1'])
   })
 
+  test.each([['jobs'], ['push', 'q', 'https://e.com'], ['crons'], ['crons', 'preview', '* * * * *']])(
+    'may be elsewhere (%s)',
+    async (...args) => {
+      api.answer = { status: 404, body: '{"error":"Not found"}' }
+      expect(await api.run(args)).toEqual({
+        out: '',
+        err: `punctual: Not found: ${api.address} has no such path (--server, PUNCTUAL_SERVER)\n`,
+        code: 1,
+      })
+    },
+  )
+
   test('gets a token without the white space around it', async () => {
     api.answer = { status: 200, body: '{"jobs":[],"next_cursor":null}' }
     expect(await api.run(['jobs'], { tokenDefault: ' secret\r\n' })).toMatchObject({ code: 0 })
