@@ -179,7 +179,9 @@ class LoopingCronTicker implements CronTicker {
     const afterMs = Math.max(nowMs, this.#readyUntilMs)
     const untilMs = nowMs + AHEAD_MS
     const left = UPCOMING_CRONS_MAX - this.#ready.reduce((sum, { ticks }) => sum + ticks.crons, 0)
-    const crons = left <= 0 ? [] : await source.upcoming(afterMs, untilMs, left)
+    const listed = left <= 0 ? [] : await source.upcoming(afterMs, untilMs, left)
+    // What was ticked or edited after it was listed comes due later than it was listed for.
+    const crons = listed.filter((cron) => dueOf(cron) <= untilMs).toSorted((a, b) => dueOf(a) - dueOf(b))
     for (const group of groupsOf(crons)) {
       if (this.#isStopped) return
       const decided = group.flatMap((cron) => this.#decide(cron, dueOf(cron)))
@@ -187,6 +189,7 @@ class LoopingCronTicker implements CronTicker {
       const validMs = Math.min(...decided.map(holdsUntilMs))
       for (const ticks of await source.prepare(decided)) this.#ready.push({ dueMs, untilMs: validMs, ticks })
     }
+    this.#ready.sort((a, b) => a.dueMs - b.dueMs)
     this.#readyUntilMs = untilMs
   }
 

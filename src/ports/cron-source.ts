@@ -52,7 +52,10 @@ export interface CronSource {
   nextDueMs(): Promise<number | null>
   /** Crons whose tick is due, the longest due first, a bounded page. @param skip so many are passed over */
   due(skip: number): Promise<DueCron[]>
-  /** Crons that come due after one moment and up to another one, the first due first. */
+  /**
+   * Crons that come due after one moment and up to another one, the first due first. One that is ticked or edited while
+   * they are read comes as it is then, and may be due at any time.
+   */
   upcoming(afterMs: number, untilMs: number, limit: number): Promise<DueCron[]>
   /** Writes decisions down, in as many steps as their bytes and number ask for. Until they are sent nothing is done. */
   prepare(decided: readonly DecidedCron[]): Promise<PreparedTicks[]>

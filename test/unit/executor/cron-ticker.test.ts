@@ -28,6 +28,7 @@ function createFakeShard(nowMs: () => number) {
   let hints = 0
   let fault: Error | null = null
   let gate = Promise.resolve()
+  let whileListing = () => {}
   const dueOf = ({ expectedMs, spreadMs }: DueCron) => expectedMs + spreadMs
   const listed = () => [...crons.values()].toSorted((a, b) => dueOf(a) - dueOf(b))
   function decide({ cron, run, missed, nextMs }: DecidedCron): number {
@@ -53,10 +54,15 @@ function createFakeShard(nowMs: () => number) {
         .filter((cron) => dueOf(cron) <= nowMs())
         .slice(skip, skip + PAGE_MAX)
     },
-    upcoming: async (afterMs, untilMs, limit) =>
-      listed()
+    upcoming: async (afterMs, untilMs, limit) => {
+      const ids = listed()
         .filter((cron) => dueOf(cron) > afterMs && dueOf(cron) <= untilMs)
-        .slice(0, limit),
+        .slice(0, limit)
+        .map(({ cronId }) => cronId)
+      whileListing()
+      // As in Redis, where the list is read before the crons.
+      return ids.flatMap((id) => crons.get(id) ?? [])
+    },
     prepare: async (decided) => [
       {
         crons: decided.length,
@@ -83,6 +89,8 @@ function createFakeShard(nowMs: () => number) {
       return hints
     },
     remove: (cronId: number) => crons.delete(cronId),
+    /** Happens whenever crons are looked ahead for: after they were listed, before they are read. */
+    whileListing: (happens: () => void) => (whileListing = happens),
     fail: (error: Error | null) => (fault = error),
     hold: () => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -249,6 +257,50 @@ describe('many ticks at one instant', () => {
     shard.fail(null)
     await clock.advance(1_000)
     expect(shard.told).toHaveLength(1_000)
+  })
+})
+
+describe('a cron that comes to be due another time while others are looked ahead for', () => {
+  const YEAR_MS = 366 * 24 * 60 * MINUTE_MS
+
+  test.each([
+    ['at the head of its step', 0, YEAR_MS],
+    ['at its end', 199, YEAR_MS],
+    ['in between, within the time looked ahead', 100, 2_500],
+    ['to be due at once', 100, -30_000],
+  ])('holds up none: %s', async (_where, cronId, byMs) => {
+    const { clock, shard, ticker } = setUp()
+    for (let i = 0; i < 1_000; i += 1) shard.set(i)
+    let looks = 0
+    shard.whileListing(() => {
+      looks += 1
+      if (looks === 1) shard.set(cronId, {}, FIRST_TICK_MS + byMs)
+    })
+    ticker.start()
+    await clock.advance(MINUTE_MS)
+    const others = shard.told.filter((told) => told.cronId !== cronId)
+    expect(others).toHaveLength(999)
+    for (const { atMs } of others) expect(atMs).toBe(FIRST_TICK_MS)
+    const readsBefore = shard.dueReads
+    for (let minute = 1; minute <= 3; minute += 1) await clock.advance(MINUTE_MS)
+    // Made ready again, all of them.
+    expect(
+      shard.told.filter(({ atMs }) => (atMs - FIRST_TICK_MS) % MINUTE_MS > 0).length,
+    ).toBeLessThanOrEqual(1)
+    expect(shard.told.filter((told) => told.cronId !== cronId)).toHaveLength(4 * 999)
+    expect(shard.dueReads - readsBefore).toBeLessThanOrEqual(1)
+  })
+
+  test('and is ticked by others meanwhile, as half of all', async () => {
+    const { clock, shard, ticker } = setUp()
+    for (let i = 0; i < 1_000; i += 1) shard.set(i)
+    shard.whileListing(() => {
+      for (let i = 0; i < 1_000; i += 2) shard.set(i, {}, FIRST_TICK_MS + YEAR_MS)
+    })
+    ticker.start()
+    await clock.advance(3 * MINUTE_MS)
+    expect(shard.told).toHaveLength(3 * 500)
+    expect(shard.dueReads).toBe(0)
   })
 })
 
