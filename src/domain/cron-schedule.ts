@@ -14,19 +14,24 @@ export interface CronSchedule {
   readonly zone: TimeZone
   /** The first tick after that moment; Unix ms. null past the years that dates have. */
   next(afterMs: number): number | null
-  /** The last tick at or before that moment; null when there is none in the 9 years before. */
-  latest(atMs: number): number | null
   /** Ticks after the first moment and up to the second one, oldest first, at most `limit`. */
   between(afterMs: number, untilMs: number, limit: number): number[]
+  /** Counts them, at most `limit`. Goes by days: what it takes does not grow with how often the cron ticks. */
+  count(afterMs: number, untilMs: number, limit: number): TickCount
+}
+
+export interface TickCount {
+  readonly count: number
+  /** The last one counted; null = there is none. */
+  readonly lastMs: number | null
 }
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
+const MINUTES_PER_DAY = 24 * 60
 /** 29 February can be eight years away (1896 to 1904, 2096 to 2104). */
 const HORIZON_MS = 9 * 366 * DAY_MS
-/** How far back `latest` looks, step by step, so that it seldom walks over many ticks. */
-const LOOKBACKS_MS = [HOUR_MS, DAY_MS, 32 * DAY_MS, 367 * DAY_MS, HORIZON_MS]
 
 export function createCronSchedule(expression: CronExpression, zone: TimeZone): CronSchedule {
   const next = remembering((afterMs) => nextTick(expression, zone, afterMs))
@@ -34,18 +39,6 @@ export function createCronSchedule(expression: CronExpression, zone: TimeZone): 
     expression,
     zone,
     next,
-    latest: (atMs) => {
-      for (const lookbackMs of LOOKBACKS_MS) {
-        let latest: number | null = null
-        let tick = next(atMs - lookbackMs - 1)
-        while (tick !== null && tick <= atMs) {
-          latest = tick
-          tick = next(tick)
-        }
-        if (latest !== null) return latest
-      }
-      return null
-    },
     between: (afterMs, untilMs, limit) => {
       const ticks: number[] = []
       let tick = next(afterMs)
@@ -55,6 +48,7 @@ export function createCronSchedule(expression: CronExpression, zone: TimeZone): 
       }
       return ticks
     },
+    count: (afterMs, untilMs, limit) => countTicks(expression, zone, { afterMs, untilMs, limit }),
   }
 }
 
@@ -89,21 +83,59 @@ function nextTick(expression: CronExpression, zone: TimeZone, afterMs: number): 
 /** The first tick of a span at or after `fromMs`, which lies in it. */
 function tickInSpan(
   expression: CronExpression,
-  { startMs, endMs, offsetMs, formerOffsetMs }: OffsetSpan,
+  span: OffsetSpan,
   fromMs: number,
   horizonMs: number,
 ): number | null {
-  const untilMs = Math.min(endMs, horizonMs)
-  let fromLocalMs = fromMs + offsetMs
-  if (!expression.isPaced && formerOffsetMs !== offsetMs) {
-    const formerEndLocalMs = startMs + formerOffsetMs
-    const hasSkipped = fromMs === startMs && formerOffsetMs < offsetMs
-    if (hasSkipped && nextLocal(expression, formerEndLocalMs, startMs + offsetMs) !== null) return startMs
-    // What the clock shows again has had its ticks.
-    fromLocalMs = Math.max(fromLocalMs, formerEndLocalMs)
+  if (isMadeUpFor(expression, span, fromMs)) return span.startMs
+  const untilMs = Math.min(span.endMs, horizonMs)
+  const localMs = nextLocal(expression, localFrom(expression, span, fromMs), untilMs + span.offsetMs)
+  return localMs === null ? null : localMs - span.offsetMs
+}
+
+/** Whether a tick in the hour that the clock left out before this span comes at its first moment. */
+function isMadeUpFor(
+  expression: CronExpression,
+  { startMs, offsetMs, formerOffsetMs }: OffsetSpan,
+  fromMs: number,
+): boolean {
+  if (expression.isPaced || fromMs !== startMs || formerOffsetMs >= offsetMs) return false
+  return nextLocal(expression, startMs + formerOffsetMs, startMs + offsetMs) !== null
+}
+
+/** From when on the clock of a span is looked at: what it shows again has had its ticks. */
+function localFrom(
+  expression: CronExpression,
+  { startMs, offsetMs, formerOffsetMs }: OffsetSpan,
+  fromMs: number,
+): number {
+  const fromLocalMs = fromMs + offsetMs
+  if (expression.isPaced || formerOffsetMs === offsetMs) return fromLocalMs
+  return Math.max(fromLocalMs, startMs + formerOffsetMs)
+}
+
+function countTicks(
+  expression: CronExpression,
+  zone: TimeZone,
+  { afterMs, untilMs, limit }: { afterMs: number; untilMs: number; limit: number },
+): TickCount {
+  let count = 0
+  let lastMs: number | null = null
+  let fromMs = afterMs + 1
+  while (fromMs <= untilMs && count < limit) {
+    const span = zone.spanAt(fromMs)
+    if (isMadeUpFor(expression, span, fromMs)) {
+      count += 1
+      lastMs = fromMs
+      fromMs += 1
+    }
+    const beforeLocalMs = Math.min(span.endMs, untilMs + 1) + span.offsetMs
+    const local = countLocal(expression, localFrom(expression, span, fromMs), beforeLocalMs, limit - count)
+    count += local.count
+    if (local.lastMs !== null) lastMs = local.lastMs - span.offsetMs
+    fromMs = span.endMs
   }
-  const localMs = nextLocal(expression, fromLocalMs, untilMs + offsetMs)
-  return localMs === null ? null : localMs - offsetMs
+  return { count, lastMs }
 }
 
 /** The first fitting minute from one local time on and before another; local times are written as if they were UTC. */
@@ -128,6 +160,32 @@ function nextLocal(expression: CronExpression, fromMs: number, beforeMs: number)
   return null
 }
 
+/** The fitting minutes from one local time on and before another, at most `limit`. */
+function countLocal(expression: CronExpression, fromMs: number, beforeMs: number, limit: number): TickCount {
+  const firstMs = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS
+  let dayMs = Math.floor(firstMs / DAY_MS) * DAY_MS
+  let minuteOfDay = (firstMs - dayMs) / MINUTE_MS
+  let count = 0
+  let lastMs: number | null = null
+  while (dayMs < beforeMs && count < limit) {
+    const day = new Date(dayMs)
+    if (!expression.months.has(day.getUTCMonth() + 1)) {
+      dayMs = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1)
+    } else {
+      if (isTickDay(expression, day)) {
+        const endMinute = Math.min(MINUTES_PER_DAY, Math.ceil((beforeMs - dayMs) / MINUTE_MS))
+        const passed = minutesBefore(expression, minuteOfDay)
+        const added = Math.min(minutesBefore(expression, endMinute) - passed, limit - count)
+        if (added > 0) lastMs = dayMs + nthMinute(expression, passed + added - 1) * MINUTE_MS
+        count += Math.max(0, added)
+      }
+      dayMs += DAY_MS
+    }
+    minuteOfDay = 0
+  }
+  return { count, lastMs }
+}
+
 function isTickDay({ daysOfMonth, daysOfWeek, isEitherDay }: CronExpression, day: Date): boolean {
   const isOfMonth = daysOfMonth.has(day.getUTCDate())
   const isOfWeek = daysOfWeek.has(day.getUTCDay())
@@ -144,4 +202,17 @@ function nextMinute({ hours, minutes }: CronExpression, from: number): number | 
     if (minute !== undefined) return hour * 60 + minute
   }
   return null
+}
+
+/** How many of a day's fitting minutes are before one; minutes since midnight. */
+function minutesBefore({ hours, minutes }: CronExpression, minuteOfDay: number): number {
+  if (minuteOfDay === MINUTES_PER_DAY) return hours.length * minutes.length
+  const hour = Math.floor(minuteOfDay / 60)
+  const ofHoursBefore = hours.filter((one) => one < hour).length * minutes.length
+  return ofHoursBefore + (hours.includes(hour) ? minutes.filter((one) => one < minuteOfDay % 60).length : 0)
+}
+
+/** A day's fitting minutes, counted from 0. */
+function nthMinute({ hours, minutes }: CronExpression, nth: number): number {
+  return (hours[Math.floor(nth / minutes.length)] ?? 0) * 60 + (minutes[nth % minutes.length] ?? 0)
 }

@@ -41,11 +41,15 @@ export function decideTicks(
   expectedMs: number,
   nowMs: number,
 ): DueTicks {
-  const due = ticksDue(schedule, expectedMs, nowMs)
-  const newest = due.length < MISSED_COUNTED_MAX ? due : newestTicks(schedule, expectedMs, nowMs)
-  const run = newest.filter((tickMs) => nowMs - tickMs <= lateRunMax(rules)).slice(-runsMax(rules))
-  const missed = due.filter((tickMs) => tickMs < (run[0] ?? Infinity))
-  return { run, missed: asMissed(missed), nextMs: schedule.next(nowMs) }
+  const due = countDue(schedule, expectedMs, nowMs)
+  const newest = newestTicks(schedule, { expectedMs, nowMs, due, limit: runsMax(rules) })
+  const run = newest.filter((tickMs) => nowMs - tickMs <= lateRunMax(rules))
+  const missed = due - run.length
+  return {
+    run,
+    missed: missed === 0 ? null : firstMissed(schedule, expectedMs, nowMs, missed),
+    nextMs: schedule.next(nowMs),
+  }
 }
 
 /**
@@ -53,34 +57,32 @@ export function decideTicks(
  * @param expectedMs the first tick not yet decided about; it counts, whatever `nowMs` is
  */
 export function missedTicks(schedule: CronSchedule, expectedMs: number, nowMs: number): MissedTicks {
-  return asMissed(ticksDue(schedule, expectedMs, nowMs)) ?? oneMissed(expectedMs)
+  return firstMissed(schedule, expectedMs, nowMs, MISSED_COUNTED_MAX)
 }
 
 export function oneMissed(tickMs: number): MissedTicks {
   return { firstMs: tickMs, lastMs: tickMs, count: 1 }
 }
 
-function asMissed(ticks: readonly number[]): MissedTicks | null {
-  const [firstMs] = ticks
-  return firstMs === undefined ? null : { firstMs, lastMs: ticks.at(-1) ?? firstMs, count: ticks.length }
+/** The expression may have been edited since: the tick that was promised counts, whether it is one or not. */
+function countDue(schedule: CronSchedule, expectedMs: number, nowMs: number): number {
+  return 1 + schedule.count(expectedMs, nowMs, Infinity).count
 }
 
-function ticksDue(schedule: CronSchedule, expectedMs: number, nowMs: number): number[] {
-  const due = schedule.between(expectedMs - 1, nowMs, MISSED_COUNTED_MAX)
-  // The expression may have been edited since: the tick that was promised counts.
-  if (due[0] !== expectedMs) due.unshift(expectedMs)
-  return due
+/** The first ticks that are due, at most so many. */
+function firstMissed(schedule: CronSchedule, expectedMs: number, nowMs: number, limit: number): MissedTicks {
+  const later = schedule.count(expectedMs, nowMs, Math.min(limit, MISSED_COUNTED_MAX) - 1)
+  return { firstMs: expectedMs, lastMs: later.lastMs ?? expectedMs, count: 1 + later.count }
 }
 
-/** Where more are due than are counted, the last of them. */
-function newestTicks(schedule: CronSchedule, expectedMs: number, nowMs: number): number[] {
-  const ticks: number[] = []
-  let tickMs = schedule.latest(nowMs)
-  while (tickMs !== null && tickMs >= expectedMs && ticks.length < MADE_UP_MAX) {
-    ticks.unshift(tickMs)
-    tickMs = schedule.latest(tickMs - 1)
-  }
-  return ticks
+/** The last of the ticks that are due, oldest first. */
+function newestTicks(
+  schedule: CronSchedule,
+  { expectedMs, nowMs, due, limit }: { expectedMs: number; nowMs: number; due: number; limit: number },
+): number[] {
+  if (due <= limit) return [expectedMs, ...schedule.between(expectedMs, nowMs, limit)]
+  const before = schedule.count(expectedMs, nowMs, due - limit - 1).lastMs ?? expectedMs
+  return schedule.between(before, nowMs, limit)
 }
 
 /** How late a tick may run, ms. */

@@ -46,6 +46,8 @@ const AHEAD_MS = 5_000
 /** Ticks this close together go in one step, which is sent when the last of them is due. */
 const STEP_SPAN_MS = 20
 const STEPS_AT_ONCE = 2
+/** After so long of deciding others have their turn: leases are kept on the same event loop. */
+const DECIDING_MS = 10
 
 /** A step of ticks that are due by `dueMs`; not to be sent after `untilMs`. */
 interface ReadyStep {
@@ -184,7 +186,7 @@ class LoopingCronTicker implements CronTicker {
     const crons = listed.filter((cron) => dueOf(cron) <= untilMs).toSorted((a, b) => dueOf(a) - dueOf(b))
     for (const group of groupsOf(crons)) {
       if (this.#isStopped) return
-      const decided = group.flatMap((cron) => this.#decide(cron, dueOf(cron)))
+      const decided = await this.#decideAll(group, dueOf)
       const dueMs = Math.max(...group.map(dueOf))
       const validMs = Math.min(...decided.map(holdsUntilMs))
       for (const ticks of await source.prepare(decided)) this.#ready.push({ dueMs, untilMs: validMs, ticks })
@@ -203,7 +205,7 @@ class LoopingCronTicker implements CronTicker {
       return wasSkipping ? 0 : EARLY_WAIT_MS
     }
     const nowMs = source.redisNowMs()
-    const decided = due.flatMap((cron) => this.#decide(cron, nowMs))
+    const decided = await this.#decideAll(due, () => nowMs)
     if (decided.length === 0) {
       // Not understood, all of them: they stay due, and must not stand before the others.
       this.#skip += due.length
@@ -228,10 +230,18 @@ class LoopingCronTicker implements CronTicker {
     source.hint()
   }
 
-  #decide(cron: DueCron, nowMs: number): DecidedCron[] {
-    const schedule = this.#scheduleOf(cron)
-    if (schedule === null) return []
-    return [decideCron(schedule, cron, nowMs)]
+  async #decideAll(crons: readonly DueCron[], nowMsOf: (cron: DueCron) => number): Promise<DecidedCron[]> {
+    const { clock } = this.#options
+    const decided: DecidedCron[] = []
+    let sinceMs = clock.monotonicMs()
+    for (const cron of crons) {
+      const schedule = this.#scheduleOf(cron)
+      if (schedule !== null) decided.push(decideCron(schedule, cron, nowMsOf(cron)))
+      if (clock.monotonicMs() - sinceMs < DECIDING_MS) continue
+      await new Promise<void>((resolve) => clock.nextTurn(resolve))
+      sinceMs = clock.monotonicMs()
+    }
+    return decided
   }
 
   /** null when this version does not understand it: another one may. */

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseCronExpression } from '../../../src/domain/cron-expression.ts'
 import { createCronSchedule } from '../../../src/domain/cron-schedule.ts'
@@ -28,14 +29,6 @@ describe('in UTC', () => {
 
   test('29 February waits eight years over a century without one', () => {
     expect(shown([scheduleOf('0 0 29 2 *').next(at('2096-03-01T00:00Z'))])).toEqual(['2104-02-29T00:00Z'])
-  })
-
-  test('the latest tick is the last at or before its moment', () => {
-    const schedule = scheduleOf('30 9 1 * *')
-    expect(shown([schedule.latest(at('2026-11-21T00:00Z'))])).toEqual(['2026-11-01T09:30Z'])
-    expect(shown([schedule.latest(at('2026-11-01T09:30Z'))])).toEqual(['2026-11-01T09:30Z'])
-    expect(shown([schedule.latest(at('2026-11-01T09:30Z') - 1)])).toEqual(['2026-10-01T09:30Z'])
-    expect(shown([scheduleOf('0 0 29 2 *').latest(at('2104-02-28T00:00Z'))])).toEqual(['2096-02-29T00:00Z'])
   })
 
   test('between stops at its limit', () => {
@@ -119,5 +112,69 @@ describe('zones', () => {
     'a'.repeat(5_000),
   ])('%j is none', (name) => {
     expect(timeZoneOf(name)).toBeNull()
+  })
+})
+
+describe('counting', () => {
+  const EXPRESSIONS = [
+    ...['* * * * *', '*/7 * * * *', '0 * * * *', '30 2 * * *', '0 2,3 * * *', '*/20 2 * * *', '30 */2 * * *'],
+    ...[
+      '0 0 * * *',
+      '5,10,55 0,1,23 * * *',
+      '0 9 1 * MON',
+      '15 1-4 * 3,10 SUN',
+      '0 0 29 2 *',
+      '59 23 31 12 *',
+    ],
+  ]
+  const ZONES = ['UTC', 'Europe/Berlin', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Asia/Kathmandu']
+  const HOUR_MS = 3_600_000
+  /** Around changes of the clock, the end of a year, a leap day, and a day that does not exist. */
+  const MOMENTS = ['2026-03-29T01:00Z', '2026-10-25T01:00Z', '2018-11-04T03:00Z', '2026-04-04T15:00Z']
+    .concat(['2026-10-03T15:30Z', '2026-12-31T23:59Z', '2028-02-29T12:00Z'])
+    .map(at)
+
+  test.each([...ZONES, 'Pacific/Apia'])('finds what a walk finds: %s', (zone) => {
+    const moments = zone === 'Pacific/Apia' ? [at('2011-12-30T10:00Z')] : MOMENTS
+    for (const text of EXPRESSIONS) {
+      const schedule = scheduleOf(text, zone)
+      for (const moment of moments) {
+        for (const [before, after] of [
+          [0, 0],
+          [1, 0],
+          [HOUR_MS, 90_000],
+          [7 * HOUR_MS, 5 * HOUR_MS + 1],
+          [3 * DAY_MS, 2 * DAY_MS],
+        ] as const) {
+          for (const limit of [0, 1, 2, 50, 1_000, 100_000]) {
+            const [afterMs, untilMs] = [moment - before, moment + after]
+            const ticks = schedule.between(afterMs, untilMs, limit)
+            const counted = { count: ticks.length, lastMs: ticks.at(-1) ?? null }
+            expect(schedule.count(afterMs, untilMs, limit), `${text} ${afterMs} ${untilMs} ${limit}`).toEqual(
+              counted,
+            )
+          }
+        }
+      }
+    }
+  })
+
+  test('finds it over random spans, however long', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...EXPRESSIONS),
+        fc.constantFrom(...ZONES),
+        fc.integer({ min: at('1990-01-01T00:00Z'), max: at('2035-01-01T00:00Z') }),
+        fc.integer({ min: 0, max: 400 * DAY_MS }),
+        fc.integer({ min: 0, max: 3_000 }),
+        (text, zone, afterMs, spanMs, limit) => {
+          const schedule = scheduleOf(text, zone)
+          const ticks = schedule.between(afterMs, afterMs + spanMs, limit)
+          const counted = { count: ticks.length, lastMs: ticks.at(-1) ?? null }
+          expect(schedule.count(afterMs, afterMs + spanMs, limit)).toEqual(counted)
+        },
+      ),
+      { numRuns: 300 },
+    )
   })
 })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { parseCronExpression } from '../../../src/domain/cron-expression.ts'
-import { createCronSchedule } from '../../../src/domain/cron-schedule.ts'
+import { createCronSchedule, type CronSchedule } from '../../../src/domain/cron-schedule.ts'
 import {
   decideTicks,
+  missedTicks,
   MADE_UP_MAX,
   MISSED_COUNTED_MAX,
   type TickRules,
@@ -13,12 +14,21 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const at = (text: string) => Date.parse(`2026-11-21T${text}Z`)
 
-function decide(text: string, rules: Partial<TickRules>, expectedMs: number, nowMs: number) {
+/** @param onLook called whenever the zone's clock is looked at */
+function scheduleOf(text: string, zoneName: string, onLook = () => {}): CronSchedule {
   const expression = parseCronExpression(text)
-  const zone = timeZoneOf('UTC')
+  const zone = timeZoneOf(zoneName)
   if ('problem' in expression || zone === null) throw new Error(text)
+  const spanAt = (unixMs: number) => {
+    onLook()
+    return zone.spanAt(unixMs)
+  }
+  return createCronSchedule(expression, { ...zone, spanAt })
+}
+
+function decide(text: string, rules: Partial<TickRules>, expectedMs: number, nowMs: number) {
   return decideTicks(
-    createCronSchedule(expression, zone),
+    scheduleOf(text, 'UTC'),
     { missedRunPolicy: 'latest', startingDeadlineMs: null, ...rules },
     expectedMs,
     nowMs,
@@ -120,4 +130,53 @@ test('a tick promised by another expression still counts', () => {
     missed: null,
     nextMs: at('10:30'),
   })
+})
+
+describe('what is counted', () => {
+  /** As the rules are written, tick by tick. */
+  function walked(schedule: CronSchedule, rules: TickRules, expectedMs: number, nowMs: number) {
+    const due = [expectedMs, ...schedule.between(expectedMs, nowMs, Infinity)]
+    const late = rules.startingDeadlineMs ?? (rules.missedRunPolicy === 'skip' ? MINUTE_MS : Infinity)
+    const runsMax = rules.missedRunPolicy === 'all' ? MADE_UP_MAX : 1
+    const run = due.filter((tickMs) => nowMs - tickMs <= late).slice(-runsMax)
+    const missed = due.filter((tickMs) => tickMs < (run[0] ?? Infinity)).slice(0, MISSED_COUNTED_MAX)
+    return { run, missed: asMissed(missed), nextMs: schedule.next(nowMs) }
+  }
+  const asMissed = (ticks: readonly number[]) =>
+    ticks[0] === undefined ? null : { firstMs: ticks[0], lastMs: ticks.at(-1), count: ticks.length }
+
+  test.each(['* * * * *', '*/5 * * * *', '0 * * * *', '30 2 * * *', '0 9 1 * MON'])(
+    'is what a walk over all ticks finds: %s',
+    (text) => {
+      const schedule = scheduleOf(text, 'Europe/Berlin')
+      const nowMs = at('10:05') + 7
+      for (const days of [0, 0.04, 1, 6.9, 7, 9]) {
+        const fromMs = Math.floor((nowMs - days * 24 * HOUR_MS) / MINUTE_MS) * MINUTE_MS
+        for (const expectedMs of [fromMs, Math.min(schedule.next(fromMs - 1) ?? 0, fromMs)]) {
+          for (const missedRunPolicy of ['latest', 'skip', 'all'] as const) {
+            for (const startingDeadlineMs of [null, 90_000, 24 * HOUR_MS]) {
+              const rules = { missedRunPolicy, startingDeadlineMs }
+              const decided = decideTicks(schedule, rules, expectedMs, nowMs)
+              expect(decided).toEqual(walked(schedule, rules, expectedMs, nowMs))
+            }
+          }
+          const all = [expectedMs, ...schedule.between(expectedMs, nowMs, MISSED_COUNTED_MAX - 1)]
+          expect(missedTicks(schedule, expectedMs, nowMs)).toEqual(asMissed(all))
+        }
+      }
+    },
+  )
+
+  test.each(['latest', 'skip', 'all'] as const)(
+    'is not walked over after a month of minutes: %s',
+    (policy) => {
+      let looks = 0
+      const schedule = scheduleOf('* * * * *', 'UTC', () => (looks += 1))
+      const rules = { missedRunPolicy: policy, startingDeadlineMs: null }
+      decideTicks(schedule, rules, at('00:00'), at('00:00') + 30 * 24 * HOUR_MS)
+      missedTicks(schedule, at('00:00'), at('00:00') + 30 * 24 * HOUR_MS)
+      // Each tick that is walked over is a look at the zone.
+      expect(looks).toBeLessThanOrEqual(MADE_UP_MAX + 10)
+    },
+  )
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CronSettings } from '../../../src/domain/cron.ts'
 import { createCronTicker } from '../../../src/executor/cron-ticker.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
 import type { CronSource, DecidedCron, DueCron } from '../../../src/ports/cron-source.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
 import { cronSettings } from '../../support/cron-settings.ts'
@@ -111,8 +112,14 @@ function setUp({ random = () => 0, logger = quietLogger }: { random?: () => numb
   let aheadMs = 0
   const shard = createFakeShard(() => clock.wallMs() + aheadMs)
   let runnable = 0
-  const newTicker = () =>
-    createCronTicker({ source: shard.source, clock, logger, random, onRunnable: () => (runnable += 1) })
+  const newTicker = (change: Partial<Clock> = {}) =>
+    createCronTicker({
+      source: shard.source,
+      clock: { ...clock, ...change },
+      logger,
+      random,
+      onRunnable: () => (runnable += 1),
+    })
   return {
     clock,
     shard,
@@ -257,6 +264,33 @@ describe('many ticks at one instant', () => {
     shard.fail(null)
     await clock.advance(1_000)
     expect(shard.told).toHaveLength(1_000)
+  })
+})
+
+describe('deciding about many', () => {
+  test.each([
+    ['that are due', 10 * MINUTE_MS],
+    ['that are made ready', 0],
+  ])('%s lets others run after every 10 ms of it', async (_which, lateMs) => {
+    const { clock, shard, newTicker } = setUp()
+    for (let i = 0; i < 1_000; i += 1) shard.set(i, {}, FIRST_TICK_MS - lateMs)
+    // A look at the clock comes after each decision, and each takes a millisecond.
+    let spentMs = 0
+    let turns = 0
+    const ticker = newTicker({
+      monotonicMs: () => (spentMs += 1),
+      nextTurn: (run) => {
+        turns += 1
+        clock.nextTurn(run)
+      },
+    })
+    ticker.start()
+    for (let seconds = 0; seconds <= 60; seconds += 1) {
+      await clock.advance(1_000)
+      for (let i = 0; i < 20; i += 1) await quiescence()
+    }
+    expect(shard.told.length).toBeGreaterThanOrEqual(1_000)
+    expect(turns).toBeGreaterThanOrEqual(shard.told.length / 12)
   })
 })
 
