@@ -1,4 +1,4 @@
-import { cronScheduleOf, type CronSettings } from '../domain/cron.ts'
+import { cronScheduleOf, type CronFieldProblem, type CronSettings } from '../domain/cron.ts'
 import type { CronSchedule } from '../domain/cron-schedule.ts'
 import { reasonOf, StorageFullError, StoreUnavailableError } from '../domain/errors.ts'
 import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../domain/limits.ts'
@@ -63,8 +63,8 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
 class LoopingCronTicker implements CronTicker {
   readonly #options: CronTickerOptions
   readonly #awake: Signal
-  /** null = one that this version does not understand. */
-  readonly #schedules = new Map<string, CronSchedule | null>()
+  /** A problem = this version does not understand it. */
+  readonly #schedules = new Map<string, CronSchedule | CronFieldProblem>()
   /** By when they are due. */
   #ready: ReadyStep[] = []
   /** What is due up to then has been made ready. */
@@ -186,7 +186,7 @@ class LoopingCronTicker implements CronTicker {
     const crons = listed.filter((cron) => dueOf(cron) <= untilMs).toSorted((a, b) => dueOf(a) - dueOf(b))
     for (const group of groupsOf(crons)) {
       if (this.#isStopped) return
-      const decided = await this.#decideAll(group, dueOf)
+      const { decided } = await this.#decideAll(group, dueOf)
       const dueMs = Math.max(...group.map(dueOf))
       const validMs = Math.min(...decided.map(holdsUntilMs))
       for (const ticks of await source.prepare(decided)) this.#ready.push({ dueMs, untilMs: validMs, ticks })
@@ -205,11 +205,10 @@ class LoopingCronTicker implements CronTicker {
       return wasSkipping ? 0 : EARLY_WAIT_MS
     }
     const nowMs = source.redisNowMs()
-    const decided = await this.#decideAll(due, () => nowMs)
+    const { decided, inTheWay } = await this.#decideAll(due, () => nowMs)
     if (decided.length === 0) {
-      // Not understood, all of them: they stay due, and must not stand before the others.
-      this.#skip += due.length
-      return RETRY_MS
+      this.#skip += inTheWay
+      return inTheWay > 0 ? RETRY_MS : EARLY_WAIT_MS
     }
     const sum = { started: 0, outdated: 0 }
     for (const ticks of await source.prepare(decided)) {
@@ -230,33 +229,31 @@ class LoopingCronTicker implements CronTicker {
     source.hint()
   }
 
-  async #decideAll(crons: readonly DueCron[], nowMsOf: (cron: DueCron) => number): Promise<DecidedCron[]> {
-    const { clock } = this.#options
+  /** What this version does not understand is set aside: another one may. `inTheWay` of them could not be. */
+  async #decideAll(
+    crons: readonly DueCron[],
+    nowMsOf: (cron: DueCron) => number,
+  ): Promise<{ readonly decided: DecidedCron[]; readonly inTheWay: number }> {
+    const { clock, source } = this.#options
     const decided: DecidedCron[] = []
+    let inTheWay = 0
     let sinceMs = clock.monotonicMs()
     for (const cron of crons) {
-      const schedule = this.#scheduleOf(cron)
-      if (schedule !== null) decided.push(decideCron(schedule, cron, nowMsOf(cron)))
+      const schedule = this.#scheduleOf(cron.settings)
+      if (!('problem' in schedule)) decided.push(decideCron(schedule, cron, nowMsOf(cron)))
+      else if (!source.setAside(cron, `${schedule.field} ${schedule.problem}`)) inTheWay += 1
       if (clock.monotonicMs() - sinceMs < DECIDING_MS) continue
       await new Promise<void>((resolve) => clock.nextTurn(resolve))
       sinceMs = clock.monotonicMs()
     }
-    return decided
+    return { decided, inTheWay }
   }
 
-  /** null when this version does not understand it: another one may. */
-  #scheduleOf({ cronId, settings }: DueCron): CronSchedule | null {
+  #scheduleOf(settings: CronSettings): CronSchedule | CronFieldProblem {
     const key = keyOf(settings)
     const known = this.#schedules.get(key)
     if (known !== undefined) return known
-    const read = cronScheduleOf(settings)
-    const schedule = 'problem' in read ? null : read
-    if ('problem' in read) {
-      this.#options.logger.error('A cron cannot be ticked', {
-        cronId,
-        reason: `${read.field} ${read.problem}`,
-      })
-    }
+    const schedule = cronScheduleOf(settings)
     if (this.#schedules.size >= SCHEDULES_KEPT_MAX) this.#schedules.clear()
     this.#schedules.set(key, schedule)
     return schedule

@@ -48,6 +48,11 @@ export interface PreparedTicks {
  */
 export interface CronSource {
   readonly shard: number
+  /**
+   * Leaves out of all answers, for a while, a cron that cannot be ticked, and says so once in the log. Those whose
+   * records are damaged are left out anyhow. Answers false when there are too many.
+   */
+  setAside(cron: DueCron, reason: string): boolean
   /** When the next tick is due, by Redis time; null = none waits. */
   nextDueMs(): Promise<number | null>
   /** Crons whose tick is due, the longest due first, a bounded page. @param skip so many are passed over */

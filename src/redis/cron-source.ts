@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { LEASE_MS, TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../ports/cron-source.ts'
-import { decodeDefinition, decodeState, type CronStateRecord } from './cron-record.ts'
+import { decodeDefinition, decodeState, type CronStateRecord, type DefinedCron } from './cron-record.ts'
 import { hasEnded } from './cron-reader.ts'
-import { hintWake, shardKeys, type Engine } from './engine.ts'
+import { createCronsAside, type CronsAside } from './crons-aside.ts'
+import { hintWake, shardKeys, shardOfQueue, type Engine } from './engine.ts'
 import type { ShardKeys } from './keys.ts'
 import { createQueueNames } from './queue-names.ts'
 import { createSequence } from './sequence.ts'
@@ -30,17 +31,22 @@ export function createCronSource(
     nonce: randomBytes(6).toString('base64url'),
     defaultsOf: (team) => options.defaultsOf(team),
   }
+  const aside = createCronsAside(engine.logger, () => engine.runner.redisNowMs(shard))
+  const place: ListPlace = { engine, keys, aside }
   let isTimeKnown = false
   return {
     shard,
+    setAside: ({ cronId, expectedMs, spreadMs }, reason) => aside.add(cronId, expectedMs + spreadMs, reason),
     nextDueMs: async () => {
       if (!isTimeKnown) await learnTime(engine, keys)
       isTimeKnown = true
-      const head = await engine.runner.read((redis) => redis.zrange(keys.crons, '0', '0', 'WITHSCORES'))
-      return head[1] === undefined ? null : Number(head[1])
+      const head = await engine.runner.read((redis) =>
+        redis.zrange(keys.crons, '0', String(aside.size), 'WITHSCORES'),
+      )
+      return listedOf(place, head)[0]?.dueMs ?? null
     },
-    due: (skip) => readDue(engine, keys, skip),
-    upcoming: (afterMs, untilMs, limit) => readUpcoming(engine, keys, { afterMs, untilMs, limit }),
+    due: (skip) => readDue(place, skip),
+    upcoming: (afterMs, untilMs, limit) => readUpcoming(place, { afterMs, untilMs, limit }),
     prepare: (decided) => prepare(sender, decided),
     hint: () => hintWake(engine, shard),
     redisNowMs: () => engine.runner.redisNowMs(shard),
@@ -54,82 +60,137 @@ async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
   engine.runner.noteRedisTime(keys.shard, Number(now))
 }
 
-async function readDue(engine: Engine, keys: ShardKeys, skip: number): Promise<DueCron[]> {
+/** A shard's list of next ticks, and what is left out of it. */
+interface ListPlace {
+  readonly engine: Engine
+  readonly keys: ShardKeys
+  readonly aside: CronsAside
+}
+
+interface ListedCron {
+  readonly id: string
+  readonly dueMs: number
+}
+
+/** @param reply ids, each with its score */
+function listedOf({ aside }: ListPlace, reply: readonly string[]): ListedCron[] {
+  const listed: ListedCron[] = []
+  for (let i = 0; i < reply.length; i += 2) {
+    const [id = '', dueMs] = [reply[i], Number(reply[i + 1])]
+    if (!aside.has(Number(id), dueMs)) listed.push({ id, dueMs })
+  }
+  return listed
+}
+
+async function readDue(place: ListPlace, skip: number): Promise<DueCron[]> {
+  const { engine, keys, aside } = place
   const nowMs = engine.runner.redisNowMs(keys.shard)
-  const ids = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.crons, '-inf', nowMs, 'LIMIT', skip, TICK_BATCH_MAX),
+  const limit = aside.size + TICK_BATCH_MAX
+  const reply = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.crons, '-inf', nowMs, 'WITHSCORES', 'LIMIT', skip, limit),
   )
-  return readCrons(engine, keys, ids, TICK_BATCH_BYTES_MAX)
+  return readCrons(place, listedOf(place, reply).slice(0, TICK_BATCH_MAX), TICK_BATCH_BYTES_MAX)
 }
 
 async function readUpcoming(
-  engine: Engine,
-  keys: ShardKeys,
+  place: ListPlace,
   { afterMs, untilMs, limit }: { afterMs: number; untilMs: number; limit: number },
 ): Promise<DueCron[]> {
-  const ids = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.crons, `(${afterMs}`, untilMs, 'LIMIT', 0, limit),
+  const { engine, keys } = place
+  const reply = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.crons, `(${afterMs}`, untilMs, 'WITHSCORES', 'LIMIT', 0, limit),
   )
+  const listed = listedOf(place, reply)
   const crons: DueCron[] = []
   let bytesLeft = UPCOMING_BYTES_MAX
-  for (let i = 0; i < ids.length && bytesLeft > 0; i += READ_PAGE) {
-    const page = await readCrons(engine, keys, ids.slice(i, i + READ_PAGE), bytesLeft)
+  for (let i = 0; i < listed.length && bytesLeft > 0; i += READ_PAGE) {
+    const page = await readCrons(place, listed.slice(i, i + READ_PAGE), bytesLeft)
     crons.push(...page)
     for (const { bytes } of page) bytesLeft -= bytes
   }
   return crons
 }
 
-/** In their order, up to so many bytes of definitions, at least one. */
+/** In their order, up to so many bytes of definitions, at least one. Sets aside what cannot be read. */
 async function readCrons(
-  engine: Engine,
-  keys: ShardKeys,
-  ids: readonly string[],
+  place: ListPlace,
+  listed: readonly ListedCron[],
   bytesMax: number,
 ): Promise<DueCron[]> {
-  if (ids.length === 0) return []
-  const states = await engine.runner.read((redis) => redis.hmget(keys.ks, ...ids))
+  if (listed.length === 0) return []
+  const { engine, keys } = place
+  const states = await engine.runner.read((redis) => redis.hmget(keys.ks, ...listed.map(({ id }) => id)))
   const page = withinBytes(
-    ids.map((id, i) => ({ id, state: typeof states[i] === 'string' ? decodeState(states[i]) : null })),
+    listed.map((cron, i) => ({ ...cron, state: states[i] ? decodeState(states[i]) : null })),
     bytesMax,
   )
-  if (page.length === 0) return []
   const definitions = await engine.runner.read((redis) => redis.hmget(keys.kd, ...page.map(({ id }) => id)))
-  return page.flatMap(({ id, state }, i): DueCron[] => {
-    const definition = definitions[i]
-    if (typeof definition !== 'string' || state.tickMs === null) return []
-    return [
-      {
-        cronId: Number(id),
-        version: state.version,
-        ...decodeDefinition(definition, state.isActive),
-        bytes: state.bytes,
-        expectedMs: state.tickMs,
-        spreadMs: state.spreadMs,
-        running: state.running,
-      },
-    ]
+  const crons: DueCron[] = []
+  const faulty: FaultyCron[] = []
+  page.forEach((cron, i) => {
+    const read = dueCronOf(place, cron, definitions[i] ?? null)
+    if (typeof read === 'string') faulty.push({ ...cron, reason: read })
+    else crons.push(read)
   })
+  if (faulty.length > 0) await setAside(place, faulty)
+  return crons
 }
 
-interface ReadCron {
-  readonly id: string
-  readonly state: CronStateRecord
+interface ReadCron extends ListedCron {
+  /** null when there is none. */
+  readonly state: CronStateRecord | null
 }
 
-function withinBytes(
-  crons: ReadonlyArray<{ id: string; state: CronStateRecord | null }>,
-  bytesMax: number,
-): ReadCron[] {
+interface FaultyCron extends ListedCron {
+  readonly reason: string
+}
+
+function withinBytes(crons: readonly ReadCron[], bytesMax: number): ReadCron[] {
   const page: ReadCron[] = []
   let bytes = 0
-  for (const { id, state } of crons) {
-    if (state === null) continue
-    bytes += state.bytes
+  for (const cron of crons) {
+    bytes += cron.state?.bytes ?? 0
     if (page.length > 0 && bytes > bytesMax) break
-    page.push({ id, state })
+    page.push(cron)
   }
   return page
+}
+
+/** What is wrong with it, where it cannot be read. */
+function dueCronOf(
+  { engine, keys }: ListPlace,
+  { id, state }: ReadCron,
+  text: string | null,
+): DueCron | string {
+  if (state === null) return 'it has no state'
+  const { version, tickMs, spreadMs, bytes, running } = state
+  if (tickMs === null) return 'it has no next tick'
+  if (![version, tickMs, spreadMs, bytes].every(Number.isSafeInteger)) return 'its state is damaged'
+  if (text === null) return 'it has no definition'
+  const { team, settings } = definitionOf(text, state.isActive) ?? {}
+  if (team === undefined || settings === undefined) return 'its definition is damaged'
+  const { queue } = settings
+  if (queue !== null && shardOfQueue(engine, team, queue) !== keys) return 'its queue lives elsewhere'
+  return { cronId: Number(id), version, team, settings, bytes, expectedMs: tickMs, spreadMs, running }
+}
+
+function definitionOf(text: string, isActive: boolean): DefinedCron | null {
+  try {
+    const defined = decodeDefinition(text, isActive)
+    const { url, cronExpression, timeZone, queue } = defined.settings
+    const texts: unknown[] = [url, cronExpression, timeZone, queue ?? '']
+    return texts.every((part) => typeof part === 'string') ? defined : null
+  } catch {
+    return null
+  }
+}
+
+/** One that was removed or paused while it was read is not faulty: it is listed no more. */
+async function setAside({ engine, keys, aside }: ListPlace, faulty: readonly FaultyCron[]): Promise<void> {
+  const scores = await engine.runner.read((redis) => redis.zmscore(keys.crons, ...faulty.map(({ id }) => id)))
+  faulty.forEach(({ id, dueMs, reason }, i) => {
+    if (scores[i] !== null && Number(scores[i]) === dueMs) aside.add(Number(id), dueMs, reason)
+  })
 }
 
 async function prepare(sender: TickSender, decided: readonly DecidedCron[]): Promise<PreparedTicks[]> {

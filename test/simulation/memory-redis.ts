@@ -330,6 +330,12 @@ export class MemoryRedis {
       const zset = this.#zset(key)
       const found =
         zset === undefined ? [] : zset.entries().slice(...range(zset.size, Number(from), Number(to)))
+      return membersOf(found, options)
+    }
+    const membersOf = (
+      found: ReadonlyArray<{ member: string; score: number }>,
+      options: readonly string[],
+    ) => {
       const isScored = options.includes('WITHSCORES')
       return found.flatMap(({ member, score }) => (isScored ? [member, String(score)] : [member]))
     }
@@ -346,12 +352,14 @@ export class MemoryRedis {
       zscore: ([key = '', member = '']: Words) => scoreOf(key, member),
       zmscore: ([key = '', ...members]: Words) => members.map((member) => scoreOf(key, member)),
       zrange: ([key = '', from = '', to = '', ...options]: Words) => rangeOf(key, from, to, ...options),
-      zrangebyscore: ([key = '', from = '', to = '', , offset = '0', count = '-1']: Words) => {
+      zrangebyscore: ([key = '', from = '', to = '', ...options]: Words) => {
         const above = lowerBound(from)
         const entries = this.#zset(key)?.entries() ?? []
         const within = entries.filter(({ score }) => score > above && score <= Number(to))
-        const members = within.map(({ member }) => member)
-        return members.slice(Number(offset), count === '-1' ? undefined : Number(offset) + Number(count))
+        const limit = options.indexOf('LIMIT')
+        const [offset = '0', count = '-1'] = limit === -1 ? [] : options.slice(limit + 1)
+        const end = count === '-1' ? undefined : Number(offset) + Number(count)
+        return membersOf(within.slice(Number(offset), end), options)
       },
       zscan: ([key = '']: Words) => ['0', rangeOf(key, '0', '-1', 'WITHSCORES')],
     }

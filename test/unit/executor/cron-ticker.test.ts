@@ -31,7 +31,10 @@ function createFakeShard(nowMs: () => number) {
   let gate = Promise.resolve()
   let whileListing = () => {}
   const dueOf = ({ expectedMs, spreadMs }: DueCron) => expectedMs + spreadMs
-  const listed = () => [...crons.values()].toSorted((a, b) => dueOf(a) - dueOf(b))
+  const aside = new Map<number, string>()
+  let asideMax = Infinity
+  const listed = () =>
+    [...crons.values()].filter(({ cronId }) => !aside.has(cronId)).toSorted((a, b) => dueOf(a) - dueOf(b))
   function decide({ cron, run, missed, nextMs }: DecidedCron): number {
     const now = crons.get(cron.cronId)
     if (now?.version !== cron.version || now.expectedMs !== cron.expectedMs) {
@@ -48,6 +51,11 @@ function createFakeShard(nowMs: () => number) {
     shard: 0,
     redisNowMs: nowMs,
     hint: () => void (hints += 1),
+    setAside: ({ cronId }, reason) => {
+      if (aside.size >= asideMax) return false
+      aside.set(cronId, reason)
+      return true
+    },
     nextDueMs: async () => listed().map(dueOf)[0] ?? null,
     due: async (skip) => {
       dueReads += 1
@@ -80,6 +88,8 @@ function createFakeShard(nowMs: () => number) {
   return {
     source,
     told,
+    aside,
+    limitAside: (max: number) => (asideMax = max),
     set: (cronId: number, change: Partial<CronSettings> = {}, expectedMs = FIRST_TICK_MS, spreadMs = 0) => {
       const version = (crons.get(cronId)?.version ?? 0) + 1
       const settings = cronSettings(change)
@@ -339,16 +349,41 @@ describe('a cron that comes to be due another time while others are looked ahead
 })
 
 describe('crons that this version does not understand', () => {
-  test('hold up no others, and are told of once', async () => {
-    const errors: unknown[] = []
-    const logger = { ...quietLogger, error: (_: string, fields?: object) => void errors.push(fields) }
-    const { clock, shard, ticker } = setUp({ logger })
-    for (let i = 0; i < 450; i += 1) shard.set(i, { cronExpression: 'H * * * *' })
-    for (let i = 450; i < 460; i += 1) shard.set(i, {}, FIRST_TICK_MS + 1)
+  const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
+
+  test('are set aside with the reason, and hold up no others', async () => {
+    const { clock, shard, ticker } = setUp()
+    for (const id of ids(0, 450)) shard.set(id, { timeZone: 'Mars/Olympus' })
+    for (const id of ids(450, 1_000)) shard.set(id)
     ticker.start()
-    await clock.advance(MINUTE_MS + 2_000)
-    expect(shard.told.map(({ cronId }) => cronId)).toEqual(Array.from({ length: 10 }, (_, i) => 450 + i))
-    expect(errors).toMatchObject([{ cronId: 0, reason: expect.stringContaining('cronExpression') }])
+    for (let minute = 0; minute < 3; minute += 1) {
+      await clock.advance(MINUTE_MS)
+      const told = shard.told.filter(({ atMs }) => atMs === FIRST_TICK_MS + minute * MINUTE_MS)
+      expect(told.map(({ cronId }) => cronId).toSorted((a, b) => a - b)).toEqual(ids(450, 1_000))
+    }
+    expect([...shard.aside.keys()].toSorted((a, b) => a - b)).toEqual(ids(0, 450))
+    expect(shard.aside.get(0)).toContain('timeZone')
+    expect(shard.dueReads).toBe(0)
+  })
+
+  test('hold up no others that are due with them', async () => {
+    const { clock, shard, ticker } = setUp()
+    for (const id of ids(0, 1_000)) shard.set(id, { cronExpression: 'H * * * *' }, FAKE_EPOCH_MS - 2)
+    for (const id of ids(1_000, 1_010)) shard.set(id, {}, FAKE_EPOCH_MS - 1)
+    ticker.start()
+    await clock.advance(100)
+    expect(shard.told.map(({ cronId }) => cronId)).toEqual(ids(1_000, 1_010))
+    expect(shard.aside.size).toBe(1_000)
+  })
+
+  test('that are too many to be set aside are passed over', async () => {
+    const { clock, shard, ticker } = setUp()
+    shard.limitAside(10)
+    for (const id of ids(0, 450)) shard.set(id, { cronExpression: 'H * * * *' }, FAKE_EPOCH_MS - 2)
+    for (const id of ids(450, 460)) shard.set(id, {}, FAKE_EPOCH_MS - 1)
+    ticker.start()
+    await clock.advance(2_000)
+    expect(shard.told.map(({ cronId }) => cronId)).toEqual(ids(450, 460))
   })
 })
 
