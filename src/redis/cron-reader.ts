@@ -88,14 +88,55 @@ export function stateOf(cronId: number, state: CronStateRecord, last: string | n
 
 /** Whether a chain has ended, or is gone: its queue was deleted, or somebody cancelled its job. */
 export async function hasEnded(engine: Engine, rootId: number): Promise<boolean> {
+  return (await endedAmong(engine, [rootId])).has(rootId)
+}
+
+/** The chains that have ended, or are gone. However many there are, it waits for Redis twice. */
+export async function endedAmong(engine: Engine, rootIds: readonly number[]): Promise<ReadonlySet<number>> {
+  if (rootIds.length === 0) return new Set()
   const { jobIds } = engine
-  const shard = jobIds.shardOf(rootId)
-  const keys = shardKeys(engine, shard)
-  const seq = jobIds.seqOf(rootId)
-  const { block, field } = indexPlace(seq)
-  const queue = await engine.runner.read((redis) => redis.hget(keys.index(block), field))
-  if (queue === null) return true
-  const ids = Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, i) => String(jobIds.idOf(shard, seq, i + 1)))
-  const records = await engine.runner.read((redis) => redis.hmget(keys.queue(queue).b, ...ids))
-  return records.every((record) => record === null)
+  const chains = rootIds.map((rootId) => {
+    const shard = jobIds.shardOf(rootId)
+    return { rootId, shard, keys: shardKeys(engine, shard), seq: jobIds.seqOf(rootId) }
+  })
+  const queues = await readFields(
+    engine,
+    chains.map(({ keys, seq }) => {
+      const { block, field } = indexPlace(seq)
+      return { key: keys.index(block), field }
+    }),
+  )
+  const attempts = chains.flatMap(({ rootId, shard, keys, seq }, i) => {
+    const queue = queues[i] ?? null
+    if (queue === null) return []
+    const key = keys.queue(queue).b
+    return Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, nth) => ({
+      ...{ rootId, key },
+      field: String(jobIds.idOf(shard, seq, nth + 1)),
+    }))
+  })
+  const ended = new Set(rootIds)
+  const records = await readFields(engine, attempts)
+  attempts.forEach(({ rootId }, i) => {
+    if (records[i] !== null) ended.delete(rootId)
+  })
+  return ended
+}
+
+/** Fields of many hashes, in their order: one command for each hash, all at once. */
+async function readFields(
+  engine: Engine,
+  wanted: ReadonlyArray<{ readonly key: string; readonly field: string }>,
+): Promise<Array<string | null>> {
+  const places = Map.groupBy(wanted.keys(), (i) => wanted[i]?.key ?? '')
+  const values = Array.from<string | null>({ length: wanted.length }).fill(null)
+  await engine.runner.read((redis) =>
+    Promise.all(
+      [...places].map(async ([key, indexes]) => {
+        const found = await redis.hmget(key, ...indexes.map((i) => wanted[i]?.field ?? ''))
+        indexes.forEach((i, nth) => (values[i] = found[nth] ?? null))
+      }),
+    ),
+  )
+  return values
 }

@@ -3,7 +3,7 @@ import { LEASE_MS, TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } fr
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../ports/cron-source.ts'
 import { decodeDefinition, decodeState, type CronStateRecord, type DefinedCron } from './cron-record.ts'
-import { hasEnded } from './cron-reader.ts'
+import { endedAmong } from './cron-reader.ts'
 import { createCronsAside, type CronsAside } from './crons-aside.ts'
 import { hintWake, shardKeys, shardOfQueue, type Engine } from './engine.ts'
 import type { ShardKeys } from './keys.ts'
@@ -194,6 +194,8 @@ async function setAside({ engine, keys, aside }: ListPlace, faulty: readonly Fau
 }
 
 async function prepare(sender: TickSender, decided: readonly DecidedCron[]): Promise<PreparedTicks[]> {
+  const running = decided.flatMap(({ cron }) => forbiddingRun(cron) ?? [])
+  const ended = await endedAmong(sender.engine, running)
   const prepared: PreparedTicks[] = []
   for (const page of pagesOf(decided)) {
     const entries: TickEntry[] = []
@@ -201,7 +203,7 @@ async function prepare(sender: TickSender, decided: readonly DecidedCron[]): Pro
     for (const each of page) {
       const queue = each.run.length === 0 ? null : await queueOf(sender, each.cron, RESEND_MS)
       const canRun = typeof queue !== 'string'
-      entries.push(await entryOf(sender.engine, canRun ? each : withoutRuns(each)))
+      entries.push(entryOf(canRun ? each : withoutRuns(each), ended))
       queues.push(canRun ? queue : null)
     }
     const step = await buildTick(sender, entries, queues, RESEND_MS)
@@ -251,8 +253,14 @@ function pagesOf(decided: readonly DecidedCron[]): DecidedCron[][] {
   return pages
 }
 
-async function entryOf(engine: Engine, { cron, run, missed, nextMs }: DecidedCron): Promise<TickEntry> {
-  const { cronId, team, version, settings, expectedMs, running } = cron
+/** Only where concurrency is forbidden: a run that will never end would be the last one. */
+function forbiddingRun({ settings, running }: DueCron): number | null {
+  return settings.concurrencyPolicy === 'forbid' ? running : null
+}
+
+function entryOf({ cron, run, missed, nextMs }: DecidedCron, ended: ReadonlySet<number>): TickEntry {
+  const { cronId, team, version, settings, expectedMs } = cron
+  const running = forbiddingRun(cron)
   return {
     cronId,
     team,
@@ -262,11 +270,6 @@ async function entryOf(engine: Engine, { cron, run, missed, nextMs }: DecidedCro
     nextMs,
     missed,
     run,
-    endedRun: await endedRun(engine, cron.settings.concurrencyPolicy === 'forbid' ? running : null),
+    endedRun: running !== null && ended.has(running) ? running : null,
   }
-}
-
-/** Only where concurrency is forbidden: a run that will never end would be the last one. */
-async function endedRun(engine: Engine, running: number | null): Promise<number | null> {
-  return running !== null && (await hasEnded(engine, running)) ? running : null
 }

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
-import { cronScheduleOf } from '../../src/domain/cron.ts'
+import { cronScheduleOf, type CronSettings } from '../../src/domain/cron.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { decideCron } from '../../src/executor/cron-decision.ts'
 import type { CronSource } from '../../src/ports/cron-source.ts'
 import type { CronStore } from '../../src/ports/cron-store.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
+import { decodeState } from '../../src/redis/cron-record.ts'
 import { createCronSource } from '../../src/redis/cron-source.ts'
 import { createCronStore } from '../../src/redis/cron-store.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
+import { indexPlace } from '../../src/redis/keys.ts'
 import { cronSettings } from '../support/cron-settings.ts'
 import { openConnection, openWorld, type World } from '../support/model-world.ts'
 import { quietLogger } from '../support/quiet.ts'
@@ -42,10 +44,10 @@ beforeEach(async () => {
   source = createCronSource({ ...world.engine, logger }, 0, { defaultsOf })
 })
 
-async function make(count: number): Promise<number[]> {
+async function make(count: number, change: Partial<CronSettings> = {}): Promise<number[]> {
   const ids: number[] = []
   for (let i = 0; i < count; i += 1) {
-    const { cronId } = await store.apply('a', `cron-${i}`, cronSettings())
+    const { cronId } = await store.apply('a', `cron-${i}`, cronSettings(change))
     ids.push(cronId)
   }
   return ids
@@ -111,7 +113,6 @@ describe('a cron whose records are damaged', () => {
         logger: { ...quietLogger, error: (_: string, fields?: object) => void told.push(fields) },
         runner: {
           ...world.engine.runner,
-          redisNowMs: (shard) => world.engine.runner.redisNowMs(shard),
           read: async (read) => {
             reads += 1
             if (reads === 2) await store.remove('a', 'cron-0')
@@ -144,4 +145,50 @@ test('a cron that is set aside is left out of everything until it is due another
   await store.apply('a', 'cron-7', cronSettings({ cronExpression: '*/2 * * * *' }))
   assert.equal(await source.nextDueMs(), NOON_MS + 2 * MINUTE_MS)
   assert.deepEqual(idsOf(await source.upcoming(NOON_MS, NOON_MS + 5 * MINUTE_MS, 1_000)), [ids[7]])
+})
+
+describe('crons whose concurrency is forbidden', () => {
+  const schedule = cronScheduleOf(cronSettings())
+  assert.ok(!('problem' in schedule))
+  const decidedDue = async () => {
+    world.clock.advance(MINUTE_MS)
+    const nowMs = source.redisNowMs()
+    return (await source.due(0)).map((cron) => decideCron(schedule, cron, nowMs))
+  }
+
+  test('have their runs looked up together, and those that are gone hold up none', async () => {
+    const ids = await make(200, { concurrencyPolicy: 'forbid' })
+    assert.equal((await tickAll(source, await decidedDue())).started, 200)
+    const { engine } = world
+    // Somebody cancels the job of one, and the queue of another is deleted.
+    const [cancelled = 0, deleted = 0] = ids
+    const keys = shardKeys(engine, 0)
+    await redis.client.del(keys.queue(String(cancelled)).b)
+    const running = decodeState((await redis.client.hget(keys.ks, String(deleted))) ?? '').running ?? 0
+    const { block, field } = indexPlace(engine.jobIds.seqOf(running))
+    await redis.client.hdel(keys.index(block), field)
+
+    let reads = 0
+    const counting = createCronSource(
+      {
+        ...engine,
+        runner: {
+          ...engine.runner,
+          read: (read) => {
+            reads += 1
+            return engine.runner.read(read)
+          },
+        },
+      },
+      0,
+      { defaultsOf },
+    )
+    const decided = await decidedDue()
+    const prepared = await counting.prepare(decided)
+    assert.equal(reads, 2)
+    for (const ticks of prepared) await ticks.send()
+    const records = await Promise.all(ids.map((id) => redis.client.lindex(keys.kr(String(id)), 0)))
+    const skipped = ids.filter((_, i) => records[i]?.startsWith('k|'))
+    assert.deepEqual(skipped, ids.slice(2))
+  })
 })
