@@ -95,6 +95,9 @@ export const FINISHED_CHAINS_PER_QUEUE_MAX = 10_000
 export const FINISHED_CHAINS_DAYS = 7
 /** Finish lets a queue's finished chains grow by this much before it asks for a trim. */
 export const FINISHED_CHAINS_SLACK = 500
+/** In the hidden queue of a cron: more than it has records of, for runs may end in another order than they began. */
+export const FINISHED_CHAINS_PER_CRON_MAX = 2 * CRON_RECORDS_MAX
+export const FINISHED_CHAINS_PER_CRON_SLACK = 50
 export const FAILED_CALLS_PER_QUEUE_MAX = 1_000
 export const SUCCESSFUL_CALLS_PER_QUEUE_MAX = 100
 export const CALL_RECORD_DAYS = 3

@@ -1,4 +1,4 @@
-import { NEAR_DELAY_SECONDS_MAX } from '../domain/limits.ts'
+import { FINISHED_CHAINS_PER_CRON_SLACK, NEAR_DELAY_SECONDS_MAX } from '../domain/limits.ts'
 import type { Engine } from './engine.ts'
 import { SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
@@ -69,6 +69,7 @@ export function batchKeys(
     retention.failedCallsMax,
     retention.successfulCallsMax,
     Math.floor(retention.callRecordsBytesMax / engine.shards.length),
+    retention.finishedChainsPerCronMax + FINISHED_CHAINS_PER_CRON_SLACK,
     minutes.length,
     ...minutes,
     queueIndex.size,

@@ -4,6 +4,7 @@ import {
   CALL_RECORDS_BYTES_MAX,
   FAILED_CALLS_PER_QUEUE_MAX,
   FINISHED_CHAINS_DAYS,
+  FINISHED_CHAINS_PER_CRON_MAX,
   FINISHED_CHAINS_PER_QUEUE_MAX,
   SUCCESSFUL_CALLS_PER_QUEUE_MAX,
 } from '../domain/limits.ts'
@@ -16,6 +17,8 @@ import type { StepRunner } from './step-runner.ts'
 /** How long what stays; see docs/reference/settings.md. */
 export interface Retention {
   readonly finishedChainsMax: number
+  /** In hidden queues. */
+  readonly finishedChainsPerCronMax: number
   readonly finishedChainsMs: number
   readonly failedCallsMax: number
   readonly successfulCallsMax: number
@@ -28,6 +31,7 @@ const DAY_MS = 86_400_000
 
 export const DEFAULT_RETENTION: Retention = Object.freeze({
   finishedChainsMax: FINISHED_CHAINS_PER_QUEUE_MAX,
+  finishedChainsPerCronMax: FINISHED_CHAINS_PER_CRON_MAX,
   finishedChainsMs: FINISHED_CHAINS_DAYS * DAY_MS,
   failedCallsMax: FAILED_CALLS_PER_QUEUE_MAX,
   successfulCallsMax: SUCCESSFUL_CALLS_PER_QUEUE_MAX,

@@ -37,20 +37,26 @@ class IndexBlocks {
 /** Forgets a queue's finished chains over the count or the age, one page. Answers how many went. */
 export async function trimFinished(engine: Engine, shard: ShardKeys, queue: string): Promise<number> {
   const keys = shard.queue(queue)
-  const { finishedChainsMax, finishedChainsMs } = engine.retention
+  const { finishedChainsMax, finishedChainsPerCronMax, finishedChainsMs } = engine.retention
   const nowMs = engine.runner.redisNowMs(shard.shard)
-  const [length, tail] = await engine.runner.read((redis) =>
-    Promise.all([redis.llen(keys.h), redis.lrange(keys.h, -TRIM_BATCH_MAX, -1)]),
+  const [length, tail, cron] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.llen(keys.h),
+      redis.lrange(keys.h, -TRIM_BATCH_MAX, -1),
+      // Whose hidden queue it is.
+      redis.hget(keys.q, 'o'),
+    ]),
   )
   if (tail.length === 0) return 0
   const records = await engine.runner.read((redis) => redis.hmget(keys.d, ...tail))
+  const lengthMax = cron === null ? finishedChainsMax : Math.min(finishedChainsMax, finishedChainsPerCronMax)
   // The tail runs from newer to older; count from its old end.
   let count = 0
   while (count < tail.length) {
     const at = tail.length - 1 - count
     const endedAtMs = endOf(records[at] ?? null)
     const ageMs = nowMs - endedAtMs
-    const isOver = length - count > finishedChainsMax || ageMs > finishedChainsMs
+    const isOver = length - count > lengthMax || ageMs > finishedChainsMs
     if (!isOver || ageMs < TRIM_AGE_MS_MIN) break
     count += 1
   }

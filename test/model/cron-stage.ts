@@ -89,12 +89,12 @@ export class CronStage {
     return started
   }
 
-  /** All that waits, wherever it is. */
-  async claimAll(): Promise<Claimed[]> {
+  /** All that waits, wherever it is, up to so much in each shard. */
+  async claimAll(wanted = 10): Promise<Claimed[]> {
     const all: Claimed[] = []
     for (const source of this.#executors) {
       await source.beat(false)
-      for (const work of await claimed(source, 10)) all.push({ source, work })
+      for (const work of await claimed(source, wanted)) all.push({ source, work })
     }
     return all
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
-import { LOST_LEASES_MAX } from '../../src/domain/limits.ts'
+import { CRON_RECORDS_MAX, LOST_LEASES_MAX } from '../../src/domain/limits.ts'
 import type { DueCron } from '../../src/ports/cron-source.ts'
 import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
@@ -111,6 +111,40 @@ describe('an id of before the data was lost', () => {
     const home = stage.shardAt('home')
     for (let i = 0; ; i += 1) if (stage.homeOf(`other-${i}`) === home) return `other-${i}`
   }
+})
+
+describe('the history of a hidden queue', () => {
+  test('is short, and has every run that the cron shows', async () => {
+    const { cronId } = await stage.apply('home', { missedRunPolicy: 'all' })
+    const { engine } = stage.world
+    const keys = shardKeys(engine, stage.shardAt('home'))
+    const { h, d } = keys.queue(String(Math.floor(cronId / engine.shards.length)))
+    let longest = 0
+    for (let nth = 1; nth <= 40; nth += 1) {
+      // Ten ticks each, made up for.
+      assert.equal(await stage.passTo(NOON_MS + nth * 10 * MINUTE_MS), nth === 1 ? 11 : 10)
+      await stage.finish(await stage.claimAll(20))
+      longest = Math.max(longest, await redis.client.llen(h))
+    }
+    assert.ok(longest > CRON_RECORDS_MAX && longest <= 270, `${longest} chains`)
+    const runs = await stage.runs()
+    assert.equal(runs.length, CRON_RECORDS_MAX)
+    for (const { jobId, result } of runs) {
+      assert.equal(result, 'succeeded')
+      assert.equal(await redis.client.hexists(d, String(jobId)), 1)
+    }
+    assert.deepEqual(await audit(engine), [])
+  })
+
+  test('of a queue with a name is as long as that of any other', async () => {
+    await stage.apply('there', { missedRunPolicy: 'all' })
+    for (let nth = 1; nth <= 40; nth += 1) {
+      await stage.passTo(NOON_MS + nth * 10 * MINUTE_MS)
+      await stage.finish(await stage.claimAll(20))
+    }
+    const h = shardKeys(stage.world.engine, stage.shardAt('there')).queue('1').h
+    assert.equal(await redis.client.llen(h), 401)
+  })
 })
 
 describe('runs that end in one step', () => {

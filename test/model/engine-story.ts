@@ -41,6 +41,7 @@ export const STORY_RETENTION = {
   callRecordsMs: 1_800_000,
   callRecordsBytesMax: SHARDS * 4000,
   finishedChainsMax: 5,
+  finishedChainsPerCronMax: 5,
   finishedChainsMs: 7_200_000,
 }
 

@@ -29,6 +29,7 @@ function setUp() {
     zrange: () => Promise.resolve(reads.ring),
     llen: () => reads.llen(),
     lrange: () => Promise.resolve([]),
+    hget: () => Promise.resolve(null),
     publish: () => Promise.resolve(0),
   } as unknown as RedisConnection
   const engine = createEngine({

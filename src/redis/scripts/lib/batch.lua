@@ -8,14 +8,15 @@ local function number() return tonumber(arg()) end
 -- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 near  6 mins  7 set  8 setn  9 gc  10 cq  11 use
 --       12–15 (q r b a) of the system queue, then m:<minute> × minutes, (q r b a p x xb h d c cf co) × queues;
 --       when runs of crons end: ks, then kr:<cron> × runs
--- ARGV  shards, finished_ms, failed_calls, ok_calls, calls_bytes, minutes, minute…, queues, local id…,
---       runs, (job id, cron id, record while it ran, tick)…
+-- ARGV  shards, finished_ms, failed_calls, ok_calls, calls_bytes, trim_hidden_above, minutes, minute…,
+--       queues, local id…, runs, (job id, cron id, record while it ran, tick)…
 local function open_batch(now)
   local ctx = {
     now = now, shards = number(), ring = KEYS[4], near = KEYS[5], mins = KEYS[6], set = KEYS[7], setn = KEYS[8],
     gc = KEYS[9], cq = KEYS[10], held = KEYS[3],
     sys = { q = KEYS[12], r = KEYS[13], b = KEYS[14], a = KEYS[15] },
     limits = { finished_ms = number(), failed_calls = number(), ok_calls = number(), calls_bytes = number() },
+    trim_hidden_above = number(),
     calls_bytes = tonumber(call('HGET', KEYS[11], 'calls') or '0'),
     minutes = {}, queues = {}, released = {}, dropped = 0, woken = 0, freed = {},
   }
@@ -31,7 +32,8 @@ local function open_batch(now)
       xb = KEYS[k + 7], h = KEYS[k + 8], d = KEYS[k + 9], c = KEYS[k + 10], cf = KEYS[k + 11], co = KEYS[k + 12],
     }
     local queue = { id = arg(), keys = keys, freed = {}, dropped = {}, ended = {}, records = {}, large = {} }
-    queue.live = call('HMGET', keys.q, 'a', 'm', 's')
+    queue.live = call('HMGET', keys.q, 'a', 'm', 's', 'o')
+    queue.is_hidden = queue.live[4]
     -- A deleted queue frees and creates nothing.
     queue.exists = queue.id == '0' or queue.live[3]
     ctx.queues[i] = queue
@@ -78,7 +80,8 @@ local function close_batch(ctx, trim_above)
       if queue.exists and (queue.live[2] or queue.given_back) then
         ctx.woken = ctx.woken + wake(ctx.ring, queue.id, queue.live, queue.keys.r, queue.keys.a)
       end
-      if length > trim_above then table.insert(trim, queue.id) end
+      local above = queue.is_hidden and math.min(ctx.trim_hidden_above, trim_above) or trim_above
+      if length > above then table.insert(trim, queue.id) end
     end
   end
   for hash, count in pairs(ctx.released) do Settle.release_settings(ctx, hash, count) end
