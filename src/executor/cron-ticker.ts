@@ -3,7 +3,7 @@ import type { CronSchedule } from '../domain/cron-schedule.ts'
 import { reasonOf, StorageFullError, StoreUnavailableError } from '../domain/errors.ts'
 import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { CronSource, DecidedCron, DueCron, PreparedTicks } from '../ports/cron-source.ts'
+import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../ports/cron-source.ts'
 import type { Logger } from '../ports/logger.ts'
 import { decideCron, holdsUntilMs } from './cron-decision.ts'
 import { createSignal, type Signal } from './signal.ts'
@@ -48,6 +48,8 @@ const STEP_SPAN_MS = 20
 const STEPS_AT_ONCE = 2
 /** After so long of deciding others have their turn: leases are kept on the same event loop. */
 const DECIDING_MS = 10
+/** For so long Redis must not have been full to count as one that has room: one that is nearly full is now and then. */
+const FULL_MS = 10_000
 
 /** A step of ticks that are due by `dueMs`; not to be sent after `untilMs`. */
 interface ReadyStep {
@@ -72,6 +74,8 @@ class LoopingCronTicker implements CronTicker {
   /** Due crons that are passed over, for others are at work on the first. */
   #skip = 0
   #toldDefect: string | null = null
+  /** When Redis was last found full, which was told; null = it has room. */
+  #lastFullMs: number | null = null
   #isStopped = false
   #loop: Promise<void> = Promise.resolve()
 
@@ -104,14 +108,30 @@ class LoopingCronTicker implements CronTicker {
     }
   }
 
-  /** A Redis that is away or full is told of elsewhere. What else holds up crons is told of once. */
+  /** A Redis that is away is told of elsewhere. One that is full, and what else holds up crons, is told of once. */
   #tell(error: unknown): void {
-    const { source, logger } = this.#options
+    const { source, clock, logger } = this.#options
     const reason = reasonOf(error)
-    const isDefect = !(error instanceof StoreUnavailableError || error instanceof StorageFullError)
+    const fields = { shard: source.shard, reason }
+    if (error instanceof StorageFullError) {
+      logger[this.#lastFullMs === null ? 'warn' : 'debug']('Crons are not ticked while Redis is full', fields)
+      this.#lastFullMs = clock.monotonicMs()
+      return
+    }
+    const isDefect = !(error instanceof StoreUnavailableError)
     const log = isDefect && reason !== this.#toldDefect ? 'error' : 'debug'
     if (isDefect) this.#toldDefect = reason
-    logger[log]('Crons could not be ticked; it is tried again', { shard: source.shard, reason })
+    logger[log]('Crons could not be ticked; it is tried again', fields)
+  }
+
+  async #sendStep(ticks: PreparedTicks): Promise<TickAnswer> {
+    const { source, clock, logger } = this.#options
+    const answer = await ticks.send()
+    if (this.#lastFullMs !== null && clock.monotonicMs() - this.#lastFullMs > FULL_MS) {
+      this.#lastFullMs = null
+      logger.info('Crons are ticked again: Redis has room', { shard: source.shard })
+    }
+    return answer
   }
 
   /** The most urgent thing there is to do. Answers how long to rest then. */
@@ -166,7 +186,7 @@ class LoopingCronTicker implements CronTicker {
       for (const { ticks, untilMs } of left) {
         if (isContended || this.#isStopped) return
         if (source.redisNowMs() >= untilMs) continue
-        const { started, outdated } = await ticks.send()
+        const { started, outdated } = await this.#sendStep(ticks)
         sent += started
         isContended ||= outdated * 2 > ticks.crons
       }
@@ -212,7 +232,7 @@ class LoopingCronTicker implements CronTicker {
     }
     const sum = { started: 0, outdated: 0 }
     for (const ticks of await source.prepare(decided)) {
-      const { started, outdated } = await ticks.send()
+      const { started, outdated } = await this.#sendStep(ticks)
       sum.started += started
       sum.outdated += outdated
     }

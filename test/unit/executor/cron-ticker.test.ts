@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CronSettings } from '../../../src/domain/cron.ts'
+import { StorageFullError } from '../../../src/domain/errors.ts'
 import { createCronTicker } from '../../../src/executor/cron-ticker.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { CronSource, DecidedCron, DueCron } from '../../../src/ports/cron-source.ts'
@@ -405,6 +406,33 @@ describe('a step that cannot be sent', () => {
     expect(errors).toBe(told)
     expect(shard.told.length).toBeGreaterThan(1)
   })
+})
+
+test('a full Redis is told of once, and that it has room again', async () => {
+  const told: unknown[] = []
+  const tellOf = (level: string) => (message: string, fields?: object) => told.push([level, message, fields])
+  const levels = { info: tellOf('info'), warn: tellOf('warn'), error: tellOf('error') }
+  const { clock, shard, ticker } = setUp({ logger: { ...quietLogger, ...levels } })
+  shard.set(1)
+  ticker.start()
+  const full = new StorageFullError()
+  for (let i = 0; i < 2; i += 1) {
+    shard.fail(full)
+    // More than one tick, and much more than one try.
+    await clock.advance(2 * MINUTE_MS)
+    // A little room is none.
+    shard.fail(null)
+    await clock.advance(1_000)
+    shard.fail(full)
+    await clock.advance(MINUTE_MS)
+    shard.fail(null)
+    await clock.advance(2 * MINUTE_MS)
+  }
+  const once = [
+    ['warn', 'Crons are not ticked while Redis is full', { shard: 0, reason: full.message }],
+    ['info', 'Crons are ticked again: Redis has room', { shard: 0 }],
+  ]
+  expect(told).toEqual([...once, ...once])
 })
 
 describe('stopping', () => {
