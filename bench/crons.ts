@@ -19,6 +19,7 @@ import { systemClock } from '../src/telemetry/system-clock.ts'
 import { startTarget } from './harness/nginx-target.ts'
 import { startProgram, type Program } from './harness/processes.ts'
 import { startRedisServer, type RedisServer } from './harness/redis-server.ts'
+import { requirePrograms } from './harness/requirements.ts'
 import { sleep, waitUntil } from './harness/waiting.ts'
 
 const MAIN = join(import.meta.dirname, '../src/main.ts')
@@ -29,6 +30,7 @@ const IDLE_SECONDS = 30
 const DONE_WITHIN_MS = 180_000
 
 const [what = '', count = '10000'] = process.argv.slice(2)
+requirePrograms((text) => console.error(text))
 const folder = mkdtempSync(join(tmpdir(), 'punctual-crons-'))
 const redis = await startRedisServer(folder)
 const engine = await openEngine(redis.url)
