@@ -109,6 +109,18 @@ export function decodeDefinition(text: string, isActive: boolean): DefinedCron {
   }
 }
 
+/** null when it is damaged. */
+export function definitionIn(text: string, isActive: boolean): DefinedCron | null {
+  try {
+    const defined = decodeDefinition(text, isActive)
+    const { url, cronExpression, timeZone, queue } = defined.settings
+    const texts: unknown[] = [url, cronExpression, timeZone, queue ?? '']
+    return texts.every((part) => typeof part === 'string') ? defined : null
+  } catch {
+    return null
+  }
+}
+
 function given<T>(value: T | 0 | undefined): T | null {
   return value === 0 || value === undefined ? null : value
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { LEASE_MS, TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../ports/cron-source.ts'
-import { decodeDefinition, decodeState, type CronStateRecord, type DefinedCron } from './cron-record.ts'
+import { decodeState, definitionIn, type CronStateRecord } from './cron-record.ts'
 import { endedAmong } from './cron-reader.ts'
 import { createCronsAside, type CronsAside } from './crons-aside.ts'
 import { hintWake, shardKeys, shardOfQueue, type Engine } from './engine.ts'
@@ -167,22 +167,11 @@ function dueCronOf(
   if (tickMs === null) return 'it has no next tick'
   if (![version, tickMs, spreadMs, bytes].every(Number.isSafeInteger)) return 'its state is damaged'
   if (text === null) return 'it has no definition'
-  const { team, settings } = definitionOf(text, state.isActive) ?? {}
+  const { team, settings } = definitionIn(text, state.isActive) ?? {}
   if (team === undefined || settings === undefined) return 'its definition is damaged'
   const { queue } = settings
   if (queue !== null && shardOfQueue(engine, team, queue) !== keys) return 'its queue lives elsewhere'
   return { cronId: Number(id), version, team, settings, bytes, expectedMs: tickMs, spreadMs, running }
-}
-
-function definitionOf(text: string, isActive: boolean): DefinedCron | null {
-  try {
-    const defined = decodeDefinition(text, isActive)
-    const { url, cronExpression, timeZone, queue } = defined.settings
-    const texts: unknown[] = [url, cronExpression, timeZone, queue ?? '']
-    return texts.every((part) => typeof part === 'string') ? defined : null
-  } catch {
-    return null
-  }
 }
 
 /** One that was removed or paused while it was read is not faulty: it is listed no more. */

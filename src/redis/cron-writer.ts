@@ -4,7 +4,7 @@ import type { CronSchedule } from '../domain/cron-schedule.ts'
 import { missedTicks, oneMissed } from '../domain/cron-tick.ts'
 import { CRON_RECORDS_MAX, CRONS_PER_SHARD_MAX, LEASE_MS, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import { cronIdOf, homeOf, homeOfId, placesOf, placesText } from './cron-reader.ts'
-import { decodeDefinition, decodeState, encodeDefinition, missedRecord, scheduleHash } from './cron-record.ts'
+import { decodeState, definitionIn, encodeDefinition, missedRecord, scheduleHash } from './cron-record.ts'
 import { shardOfQueue, type Engine } from './engine.ts'
 import { nameField, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
@@ -227,14 +227,14 @@ async function setCron(
     if (reply[0] !== 'set') continue
     return { status: 'applied', cronId, nextRunAtMs: reply[2] === '' ? null : Number(reply[2]) }
   }
-  throw new StoreUnavailableError('its clock changes faster than it can be read')
+  throw new StoreUnavailableError('its clock, or the tick of the cron, changes faster than it can be read')
 }
 
 /** Of a cron that is to count from now on: its tick that was due before, and by what it was. */
 interface Overdue {
   readonly tickMs: number
   readonly spreadMs: number
-  /** '' when it is lost. */
+  /** '' when it is lost; it may be damaged, and an edit must mend that. */
   readonly definition: string
 }
 
@@ -246,7 +246,8 @@ function overdueOf(state: string, definition: string): Overdue {
 
 /** The record of the ticks up to now that nobody decides about any more. */
 function missedSince({ tickMs, spreadMs, definition }: Overdue, nowMs: number): string {
-  const schedule = definition === '' ? null : cronScheduleOf(decodeDefinition(definition, true).settings)
+  const defined = definitionIn(definition, true)
+  const schedule = defined === null ? null : cronScheduleOf(defined.settings)
   const isKnown = schedule !== null && !('problem' in schedule)
   return missedRecord(isKnown ? missedTicks(schedule, tickMs, nowMs - spreadMs) : oneMissed(tickMs))
 }

@@ -81,6 +81,30 @@ describe('a former leader', () => {
   })
 })
 
+test.each([
+  [
+    'damaged',
+    (id: number) => connection.hset(stage.world.engine.shards[stage.shardAt('home')]!.kd, String(id), '['),
+  ],
+  ['lost', (id: number) => connection.hdel(stage.world.engine.shards[stage.shardAt('home')]!.kd, String(id))],
+] as const)(
+  'a cron whose definition is %s is mended by an edit, and its tick is noted',
+  async (_how, damage) => {
+    const { cronId } = await stage.apply('home')
+    await damage(cronId)
+    assert.equal(await stage.passTo(NOON_MS), 0)
+    const { nextRunAtMs } = await stage.apply('home', { cronExpression: '*/2 * * * *' })
+    assert.equal(nextRunAtMs, NOON_MS + 2 * MINUTE_MS)
+    const runs = (await stage.runs()).map(({ scheduledAtMs, result, ticks }) => [
+      scheduledAtMs,
+      result,
+      ticks,
+    ])
+    assert.deepEqual(runs, [[NOON_MS, 'missed', 1]])
+    assert.equal(await stage.passTo(NOON_MS + 2 * MINUTE_MS), 1)
+  },
+)
+
 describe('an id of before the data was lost', () => {
   test('is given again', async () => {
     const { store } = stage
