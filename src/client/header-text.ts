@@ -1,6 +1,5 @@
+import { VISIBLE_ASCII } from '../contract/idempotency-key.ts'
 import { clientFailure, MISUSED } from './client-failure.ts'
-
-const VISIBLE = /^[\x21-\x7e]+$/
 
 /**
  * A text that goes into a header of its own, such as a token. fetch would refuse others in words that name no option
@@ -10,7 +9,7 @@ const VISIBLE = /^[\x21-\x7e]+$/
  */
 export function visibleAscii(text: string, what: string, sources = ''): string {
   const trimmed = text.trim()
-  if (VISIBLE.test(trimmed)) return trimmed
+  if (VISIBLE_ASCII.test(trimmed)) return trimmed
   throw clientFailure(`${what} must be visible ASCII characters${sources}`, MISUSED)
 }
 

@@ -7,7 +7,8 @@ import { mustBeVisibleAscii, mustNotBeLonger, required } from './validation-text
 /** The field of a 422 about the header. */
 export const IDEMPOTENCY_FIELD = 'idempotency_key'
 
-const VISIBLE = /^[\x21-\x7e]+$/
+/** At least one character, none of them a space. */
+export const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 /** RFC 9651 §3.3.3: visible characters and spaces; `\"` and `\\` are the only escapes. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
 
@@ -19,7 +20,7 @@ export function readIdempotencyKey(errors: FieldErrors, header: string | undefin
   if (header === undefined) return null
   const key = unquote(header.trim())
   if (key === '') errors.add(IDEMPOTENCY_FIELD, required(IDEMPOTENCY_FIELD))
-  else if (!VISIBLE.test(key)) errors.add(IDEMPOTENCY_FIELD, mustBeVisibleAscii(IDEMPOTENCY_FIELD))
+  else if (!VISIBLE_ASCII.test(key)) errors.add(IDEMPOTENCY_FIELD, mustBeVisibleAscii(IDEMPOTENCY_FIELD))
   else if (key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
     errors.add(IDEMPOTENCY_FIELD, mustNotBeLonger(IDEMPOTENCY_FIELD, IDEMPOTENCY_KEY_CHARACTERS_MAX))
   } else return key
