@@ -12,7 +12,7 @@ import type { ShardGlance, ShardUpkeep } from '../ports/job-source.ts'
 import { batchKeys } from './batch.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
 import { inTurn } from './in-turn.ts'
-import { SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
+import { META_KEY, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
 import { prepareLoss, type HeldEntry } from './lost-job.ts'
 import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
 
@@ -242,12 +242,15 @@ async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
 /**
  * The system queue was made at the start of every role. When it is gone, so is all data of the shard: a node of a
  * Cluster came back without its file. Without this queue new jobs would run and their callbacks wait for ever.
+ * When the whole installation is gone nothing is written: each role is about to end, and its next start makes them all.
  * A read as long as it is there: a full Redis refuses the write even when it would change nothing.
  */
 async function mendSystemQueue(engine: Engine, keys: ShardKeys): Promise<void> {
   const { q } = keys.queue(SYSTEM_QUEUE)
   const known = await engine.runner.read((redis) => redis.hget(q, 'a'))
   if (known !== null) return
+  const installation = await engine.runner.read((redis) => redis.hget(META_KEY, 'installation'))
+  if (installation === null) return
   const made = await engine.runner.read((redis) => redis.hsetnx(q, 'a', '1'))
   if (made === 0) return
   engine.logger.error('A shard has lost its data: its jobs and queues of before are gone', {

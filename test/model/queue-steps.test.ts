@@ -316,6 +316,17 @@ describe('queues, dead letters and retention', () => {
     }
   })
 
+  test('a shard that lost its data gets its system queue again, in an emptied Redis nothing is written', async () => {
+    const { q } = shard().queue(SYSTEM_QUEUE)
+    const upkeep = createShardUpkeep(world.engine, 0)
+    await redis.client.del(q)
+    await upkeep.sweep()
+    assert.equal(await redis.client.hget(q, 'a'), '1')
+    await redis.client.flushall()
+    await upkeep.sweep()
+    assert.deepEqual(await redis.client.keys('*'), [])
+  })
+
   test('an executor whose jobs cannot be read keeps no other from being reaped', async () => {
     await pushAll(intake, 2)
     await claimed(await beat('e1'), 1)
