@@ -1,3 +1,8 @@
+import { stripVTControlCharacters } from 'node:util'
+
+/** Of an error's text, in the summary: a difference of two values is told by its first lines. */
+const ERROR_LINES_MAX = 12
+
 /** What one run of a suite amounted to. */
 export interface SuiteSummary {
   readonly passed: number
@@ -15,7 +20,11 @@ export interface TestFile {
   readonly children: {
     allTests(): Iterable<{
       readonly fullName: string
-      result(): { readonly state: string; readonly note?: string | undefined }
+      result(): {
+        readonly state: string
+        readonly note?: string | undefined
+        readonly errors?: ReadonlyArray<{ readonly message: string }> | undefined
+      }
     }>
     allSuites(): Iterable<{ errors(): ReadonlyArray<{ readonly message: string }> }>
   }
@@ -28,7 +37,7 @@ export interface TestFile {
 export function summarise(files: readonly TestFile[], strayErrors: readonly unknown[]): SuiteSummary {
   const parts = files.map(summariseFile)
   const failures = parts.flatMap((part) => part.failures)
-  failures.push(...strayErrors.map((error) => `outside the tests: ${firstLine(messageOf(error))}`))
+  failures.push(...strayErrors.map((error) => `outside the tests: ${excerpt(messageOf(error))}`))
   const skipped = parts.flatMap((part) => part.skipped)
   const passed = parts.reduce((sum, part) => sum + part.passed, 0)
   if (passed + failures.length + skipped.length === 0) failures.push('the suite has no tests')
@@ -44,7 +53,8 @@ function summariseFile(file: TestFile): SuiteSummary {
     const result = test.result()
     if (result.state === 'passed') passed += 1
     else if (result.state === 'skipped') skipped.push(`${name}: ${result.note ?? 'no reason given'}`)
-    else failures.push(result.state === 'failed' ? name : `${name}: did not end`)
+    else if (result.state !== 'failed') failures.push(`${name}: did not end`)
+    else failures.push([name, ...(result.errors ?? []).map((error) => excerpt(error.message))].join(': '))
   }
   failures.push(...errorsBesideTests(file).map((message) => `${file.relativeModuleId}: ${message}`))
   if (!file.ok() && failures.length === 0) failures.push(`${file.relativeModuleId}: failed`)
@@ -53,7 +63,7 @@ function summariseFile(file: TestFile): SuiteSummary {
 
 function errorsBesideTests(file: TestFile): string[] {
   const groups = [...file.children.allSuites()].flatMap((suite) => [...suite.errors()])
-  return [...file.errors(), ...groups].map((error) => firstLine(error.message))
+  return [...file.errors(), ...groups].map((error) => excerpt(error.message))
 }
 
 function messageOf(error: unknown): string {
@@ -62,6 +72,9 @@ function messageOf(error: unknown): string {
     : String(error)
 }
 
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? ''
+/** Whoever reads it may have nothing but the summary: a failure that comes once in a hundred runs is told in full here. */
+function excerpt(text: string): string {
+  const lines = stripVTControlCharacters(text).split('\n')
+  const more = lines.length > ERROR_LINES_MAX ? ['…'] : []
+  return [...lines.slice(0, ERROR_LINES_MAX), ...more].join('\n    ')
 }

@@ -4,6 +4,7 @@ import type { TestFile } from '../../../scripts/suite-summary.ts'
 
 interface Result {
   readonly state: string
+  readonly errors?: ReadonlyArray<{ readonly message: string }>
   readonly note?: string
 }
 
@@ -26,13 +27,13 @@ function file(
 test('passed, failed and skipped tests are told apart, with the reason of a skip', () => {
   const results = [
     { state: 'passed' },
-    { state: 'failed' },
+    { state: 'failed', errors: [{ message: 'not \u001b[31mright\u001b[39m' }] },
     { state: 'skipped', note: 'no IPv6' },
     { state: 'pending' },
   ]
   expect(summarise([file(results)], [])).toEqual({
     passed: 1,
-    failures: ['a.test.ts > test 1', 'a.test.ts > test 3: did not end'],
+    failures: ['a.test.ts > test 1: not right', 'a.test.ts > test 3: did not end'],
     skipped: ['a.test.ts > test 2: no IPv6'],
   })
 })
@@ -44,10 +45,20 @@ test('no tests at all is a failure', () => {
 
 test('a file that does not load, a hook that throws and an error outside the tests are failures', () => {
   const good = file([{ state: 'passed' }])
-  expect(summarise([good, file([], { file: 'Cannot find x\n  at y' })], []).failures).toEqual([
+  expect(summarise([good, file([], { file: 'Cannot find x' })], []).failures).toEqual([
     'a.test.ts: Cannot find x',
   ])
   expect(summarise([file([{ state: 'passed' }], { hook: 'boom' })], []).failures).toEqual(['a.test.ts: boom'])
   expect(summarise([good], [new Error('stray')]).failures).toEqual(['outside the tests: stray'])
   expect(summarise([file([{ state: 'passed' }], { ok: false })], []).failures).toEqual(['a.test.ts: failed'])
+})
+
+test('a long error is told by its first lines', () => {
+  const message = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n')
+  const [failure = ''] = summarise([file([{ state: 'failed', errors: [{ message }] }])], []).failures
+  expect(failure.split('\n').map((line) => line.trim())).toEqual([
+    'a.test.ts > test 0: line 0',
+    ...Array.from({ length: 11 }, (_, i) => `line ${i + 1}`),
+    '…',
+  ])
 })
