@@ -35,6 +35,8 @@ export interface CompiledSettings extends TeamSettingsSource, TokenVerifier {
   start(): Promise<void>
   /** Reads at once instead of at the next look. */
   refresh(): Promise<void>
+  /** Whether any token was known at the last look. */
+  hasTokens(): boolean
   stop(): void
 }
 
@@ -96,6 +98,10 @@ class RefreshedSettings implements CompiledSettings {
       }),
     )
     this.#versions = versions
+  }
+
+  hasTokens(): boolean {
+    return this.#tokens.size > 0
   }
 
   stop(): void {

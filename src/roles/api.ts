@@ -20,6 +20,7 @@ import { waitForRedis } from './redis-wait.ts'
 import { API_COMMAND_TIMEOUT_MS } from './store.ts'
 import { newNameSuffix } from './name-suffix.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
+import { waitForToken } from './token-wait.ts'
 
 /** The team of PUNCTUAL_TOKEN. */
 const DEFAULT_TEAM = 'default'
@@ -56,7 +57,10 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       ],
       lifecycle,
     })
-    if (settings.resources === 'kubernetes') await untilLed(store.engine, { clock: systemClock, signal })
+    if (settings.resources === 'kubernetes') {
+      await untilLed(store.engine, { clock: systemClock, signal })
+      await waitForToken(compiled, { clock: systemClock, logger, signal })
+    }
     const port = await startApi({
       host: settings.host,
       port: settings.port,

@@ -14,6 +14,11 @@ test('an installed chart does its first job within a minute', () => {
   expect(access.firstJobSeconds).toBeLessThan(FIRST_JOB_SECONDS_MAX)
 })
 
+test('the first request after an install is not refused for a token that is not in force yet', () => {
+  expect(access.firstStatuses).toContain(200)
+  expect(access.firstStatuses).not.toContain(401)
+})
+
 test('a job pushed by curl through the Service arrives, and kubectl shows its queue', async () => {
   const job = JSON.stringify({ queue: 'by-curl', url: cluster.target.url('by-curl') })
   const { stdout } = await promisify(execFile)('curl', [

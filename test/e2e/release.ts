@@ -36,15 +36,25 @@ async function helm(kubeconfig: string, ...given: string[]): Promise<void> {
   await runCommand('helm', [...given, ...where, ...patience], { timeoutMs: HELM_TIMEOUT_MS + 10_000 })
 }
 
-/** A ready pod stands behind the Service a moment later, and of a first install the token is in force last. */
-export async function apiAnswers({ apiUrl, token }: Pick<KindAccess, 'apiUrl' | 'token'>): Promise<void> {
+/**
+ * A ready pod stands behind the Service a moment later; and where Redis was kept, the token of a new install is in
+ * force last. Answers what the API said until then.
+ */
+export async function apiAnswers({
+  apiUrl,
+  token,
+}: Pick<KindAccess, 'apiUrl' | 'token'>): Promise<readonly number[]> {
+  const statuses: number[] = []
   const answers = async () => {
     try {
       const headers = { authorization: `Bearer ${token}` }
-      return (await fetch(`${apiUrl}/api/queues`, { headers })).status === 200
+      const { status } = await fetch(`${apiUrl}/api/queues`, { headers })
+      statuses.push(status)
+      return status === 200
     } catch {
       return false
     }
   }
   await until('the API answers through the Service', answers, ANSWERING_TIMEOUT_MS)
+  return statuses
 }

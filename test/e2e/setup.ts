@@ -30,8 +30,9 @@ export async function setup(project: TestProject): Promise<void> {
   const startedAt = performance.now()
   await installRelease(kubeconfig)
   const access = { kubeconfig, cluster, apiUrl, token: await firstToken(kubeconfig) }
-  await seeFirstJob(access)
-  project.provide('kindAccess', { ...access, firstJobSeconds: (performance.now() - startedAt) / 1000 })
+  const firstStatuses = await seeFirstJob(access)
+  const firstJobSeconds = (performance.now() - startedAt) / 1000
+  project.provide('kindAccess', { ...access, firstStatuses, firstJobSeconds })
 }
 
 function kubectl(kubeconfig: string, ...given: string[]): Promise<string> {
@@ -64,12 +65,16 @@ async function firstToken(kubeconfig: string): Promise<string> {
   return Buffer.from(await kubectl(kubeconfig, '-n', RELEASE_NAMESPACE, ...secret), 'base64').toString()
 }
 
-async function seeFirstJob(access: Omit<KindAccess, 'firstJobSeconds'>): Promise<void> {
+/** Answers what the API said to a client that came as soon as the install was done. */
+async function seeFirstJob(
+  access: Omit<KindAccess, 'firstStatuses' | 'firstJobSeconds'>,
+): Promise<readonly number[]> {
   const cluster = openKindCluster(access)
   try {
-    await apiAnswers(access)
+    const statuses = await apiAnswers(access)
     const { job_id: id } = await cluster.punctual.push({ queue: 'first', url: cluster.target.url('first') })
     await cluster.punctual.ended(id, FIRST_JOB_TIMEOUT_MS)
+    return statuses
   } finally {
     await cluster.close()
   }

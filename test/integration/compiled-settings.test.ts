@@ -39,6 +39,16 @@ afterAll(async () => {
 const putToken = (team: string, name: string, token: string) =>
   compiler.putTokenHash(team, name, hash('sha256', token, 'hex'))
 
+test('whether there is any token is known from the first one on', async () => {
+  expect(reader.hasTokens()).toBe(false)
+  await putToken('team-a', 'any', 'token-any-0123456789')
+  await reader.refresh()
+  expect(reader.hasTokens()).toBe(true)
+  await compiler.removeToken('team-a', 'any')
+  await reader.refresh()
+  expect(reader.hasTokens()).toBe(false)
+})
+
 test('a token names its team, and the one it replaces no longer does', async () => {
   await putToken('team-a', 'first', 'token-one-0123456789')
   await putToken('team-b', 'other', 'token-two-0123456789')

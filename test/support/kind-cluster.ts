@@ -26,6 +26,8 @@ export interface KindAccess {
   /** Punctual's API, through a Service. */
   readonly apiUrl: string
   readonly token: string
+  /** What the API answered to a client that came as soon as the install was done. */
+  readonly firstStatuses: readonly number[]
   /** From the start of `helm install` to the end of the first job. */
   readonly firstJobSeconds: number
 }
@@ -51,7 +53,7 @@ export interface KindCluster {
   close(): Promise<void>
 }
 
-export function openKindCluster(access: Omit<KindAccess, 'firstJobSeconds'>): KindCluster {
+export function openKindCluster(access: Omit<KindAccess, 'firstStatuses' | 'firstJobSeconds'>): KindCluster {
   const kubernetes = openKubernetesApi(access.cluster)
   const queues = `/apis/punctual.dev/v1alpha1/namespaces/${RELEASE_NAMESPACE}/httpqueues`
   return {
