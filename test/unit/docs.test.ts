@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { LOCAL_NAMES } from '../../src/outbound/special-addresses.ts'
 import { createShardKeys, shardPrefix } from '../../src/redis/keys.ts'
 import { CRON_FINALIZER } from '../../src/resources/cron-claim.ts'
 import { QUEUE_FINALIZER } from '../../src/resources/queue-owner.ts'
@@ -128,6 +129,12 @@ describe('lists that must agree', () => {
       return !text.includes(rest === undefined ? `\`${kind}\`` : `\`${kind}:<`)
     })
     expect(missing).toEqual([])
+  })
+
+  test('the egress page names every name that is closed by itself', () => {
+    const closed = /^Closed unless opened:.*$/m.exec(read('docs/reference/egress.md'))?.[0] ?? ''
+    const below = (name: string) => LOCAL_NAMES.some((one) => name.endsWith(`.${one}`))
+    expect(LOCAL_NAMES.filter((name) => !below(name) && !closed.includes(`\`${name}\``))).toEqual([])
   })
 
   test('the uninstall page names every kind that a finalizer holds, in its order and in its way out', () => {
