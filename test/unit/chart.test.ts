@@ -2,12 +2,14 @@ import { Ajv } from 'ajv'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { SETTINGS } from '../../src/settings/table.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
 const chart = parse(read('charts/punctual/Chart.yaml')) as {
   version: string
   appVersion: string
+  kubeVersion: string
   annotations: Record<string, string>
 }
 const values = parse(read('charts/punctual/values.yaml')) as Record<string, unknown>
@@ -75,6 +77,16 @@ describe('the values', () => {
     const unknown = valuesIn(values).filter(([path]) => !known(schema, path.split('.')))
     expect(unknown.map(([path]) => path)).toEqual([])
   })
+})
+
+test('the chart lets teams open what the program does, as the egress page says', () => {
+  expect(values).toHaveProperty('egress.allowable', SETTINGS.egressAllowable.initialText)
+  expect(read('docs/reference/egress.md')).toContain('That is `any` unless set, in the chart too')
+})
+
+test('the install page names the oldest Kubernetes that the chart takes', () => {
+  const [, oldest] = /^>=(\d+\.\d+)\.0-0$/.exec(chart.kubeVersion) ?? []
+  expect(read('docs/install.md')).toContain(`It takes Kubernetes ${oldest} or newer`)
 })
 
 test('the chart is of the version of the program', () => {
