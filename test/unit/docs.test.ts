@@ -1,6 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { endAttempt } from '../../src/domain/attempt-end.ts'
+import { callbackFor } from '../../src/domain/callback.ts'
+import { createJobIds } from '../../src/domain/job-ids.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { LOCAL_NAMES } from '../../src/outbound/special-addresses.ts'
 import { createShardKeys, shardPrefix } from '../../src/redis/keys.ts'
 import { CRON_FINALIZER } from '../../src/resources/cron-claim.ts'
@@ -10,6 +14,7 @@ import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
 import { flagOf } from '../../src/settings/setting.ts'
 import type { AnySetting } from '../../src/settings/setting.ts'
 import { SETTINGS } from '../../src/settings/table.ts'
+import { jobRequest } from '../support/engine.ts'
 import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/layers.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -135,6 +140,26 @@ describe('lists that must agree', () => {
     const closed = /^Closed unless opened:.*$/m.exec(read('docs/reference/egress.md'))?.[0] ?? ''
     const below = (name: string) => LOCAL_NAMES.some((one) => name.endsWith(`.${one}`))
     expect(LOCAL_NAMES.filter((name) => !below(name) && !closed.includes(`\`${name}\``))).toEqual([])
+  })
+
+  test('the page of the API shows a callback as it is sent', () => {
+    const page = read('docs/reference/api.md')
+    const section = page.slice(page.indexOf('\n## Callbacks\n'), page.indexOf('\n## List jobs\n'))
+    const shown = JSON.parse(/```json\n(.*?)```/s.exec(section)?.[1] ?? '') as Record<string, unknown>
+    const jobIds = createJobIds(4, '0a1b2c3d4e5f')
+    const settings = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
+    const times = { createdAtMs: 0, scheduledAtMs: 0, startedAtMs: 0 }
+    const outcome = {
+      completedAtMs: Date.parse(String(shown['completed_at'])),
+      durationMs: Number(shown['duration_ms']),
+      responseStatus: Number(shown['response_status']),
+      failureReason: 'http_server_error',
+      errorMessage: String(shown['error_message']),
+    } as const
+    const end = endAttempt({ attempt: 4, earlier: [], settings, ...times }, outcome)
+    const request = jobRequest({ callbackUrl: 'http://caller.test/' })
+    const sent = callbackFor({ rootId: 4711, attempt: 4, request, events: 'terminal', end, jobIds })
+    expect(Object.entries(shown)).toEqual(Object.entries(JSON.parse(sent?.body ?? '') as object))
   })
 
   test('the uninstall page names every kind that a finalizer holds, in its order and in its way out', () => {
