@@ -28,7 +28,7 @@ export interface CronSettings {
   readonly isActive: boolean
   readonly concurrencyPolicy: ConcurrencyPolicy
   readonly missedRunPolicy: MissedRunPolicy
-  /** 1–86,400; a tick that could not start for this long is missed for good. null = none is too old. */
+  /** 1–86,400; a tick that could not start for this long is missed for good. null = see `lateRunMax`. */
   readonly startingDeadlineSeconds: number | null
   /** 0–3,600; crons are spread over this long after their tick, each at a place of its own. */
   readonly jitterSeconds: number

@@ -497,7 +497,7 @@ export interface CronCreate {
   concurrency_policy?: ConcurrencyPolicy | null
   missed_run_policy?: MissedRunPolicy | null
   /**
-   * A tick that could not start for this long is missed for good; without it, none is too old.
+   * A tick that could not start for this long is missed for good; without it none is too old, with `skip` one of over 60 s.
    */
   starting_deadline_seconds?: number | null
   /**
@@ -555,7 +555,7 @@ export interface CronEdit {
   concurrency_policy?: ConcurrencyPolicy | null
   missed_run_policy?: MissedRunPolicy | null
   /**
-   * A tick that could not start for this long is missed for good; without it, none is too old.
+   * A tick that could not start for this long is missed for good; without it none is too old, with `skip` one of over 60 s.
    */
   starting_deadline_seconds?: number | null
   /**

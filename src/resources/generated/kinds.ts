@@ -99,7 +99,7 @@ export interface HttpCronSpec {
    */
   readonly missedRunPolicy: 'Latest' | 'Skip' | 'All'
   /**
-   * A tick that could not start for this long is missed for good; without it, none is.
+   * A tick that could not start for this long is missed for good; without it none is, with Skip one of over 60 s.
    */
   readonly startingDeadlineSeconds?: number
   /**
@@ -136,7 +136,7 @@ export interface HttpCronStatus {
    */
   readonly id?: number
   /**
-   * The next tick; without one, none comes.
+   * When it runs next, which is a tick and the cron's spread; without one, none comes.
    */
   readonly nextRunTime?: string
   /**

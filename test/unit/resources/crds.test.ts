@@ -66,6 +66,14 @@ it.each(readdirSync(folder))('%s is in progress at first where somebody ends tha
   expect(schemaOf(file).properties?.status?.default).toEqual(atFirst)
 })
 
+it.each(readdirSync(folder).filter((file) => !UNTOLD.includes(file)))(
+  '%s tells in a column why it is not ready',
+  (file) => {
+    const reason = `jsonPath: .status.conditions[?(@.type=="Ready")].reason`
+    expect(readFileSync(join(folder, file), 'utf8')).toContain(reason)
+  },
+)
+
 describe('HttpQueue', () => {
   const spec = schemaOf('httpqueues.punctual.dev.yaml').properties?.spec?.properties ?? {}
 
