@@ -237,7 +237,7 @@ export interface Job {
    */
   replayed_as: Id | null
   /**
-   * As pushed; null when they were over 1 KiB and the job has ended in success or without retries.
+   * As pushed; null when they were over 1 KiB and the chain has ended, but for a dead letter.
    */
   headers: {
     [k: string]: string
