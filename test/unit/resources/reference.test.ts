@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { schemaOfCrd } from '../../../src/resources/crd-file.ts'
@@ -64,6 +64,21 @@ describe('the reference of resources', () => {
       expect(initial).toBe(JSON.stringify(schema.default).replaceAll('"', '').replaceAll(',', ', '))
     }
     expect(row).not.toBe('no row')
+  })
+
+  it('tells every reason the controller gives, as does the page of scaling', () => {
+    // Conditions of scaling are written nowhere: of these two sides all is well, and of a Deployment the log tells.
+    const untold = ['LeftToOthers', 'MetricAvailable', 'WithinBounds', 'DeploymentNotFound']
+    const folder = join(ROOT, 'src/controller')
+    const sources = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'))
+    const reasons = /reason: (?:\w+ \? '(\w+)' : )?'(\w+)'|handsOff\(\s*'(\w+)'/g
+    const given = sources.flatMap((text) =>
+      [...text.matchAll(reasons)].flatMap(([, ...words]) => words.filter((word) => word !== undefined)),
+    )
+    expect(given).toEqual(expect.arrayContaining(['CronLeftBehind', 'ScaledDown', 'TooManyPushedQueues']))
+    const pages = page + readFileSync(join(ROOT, 'docs/scaling.md'), 'utf8')
+    const missing = given.filter((word) => !untold.includes(word) && !pages.includes(`\`${word}\``))
+    expect(missing).toEqual([])
   })
 
   it('tells every condition and every reason', () => {
