@@ -61,7 +61,6 @@ const API = Object.freeze({
   egressDeny: SETTINGS.egressDeny,
   egressAllowable: SETTINGS.egressAllowable,
   resources: SETTINGS.resources,
-  podNamespace: SETTINGS.podNamespace,
   watchNamespaces: SETTINGS.watchNamespaces,
   ...LOG,
 })

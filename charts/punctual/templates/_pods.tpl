@@ -141,15 +141,11 @@ address is in every pod's variables, service links or not.
       fieldPath: metadata.name
 {{- end -}}
 
-{{- define "punctual.namespaceEnv" -}}
-- name: PUNCTUAL_POD_NAMESPACE
-  valueFrom:
-    fieldRef:
-      fieldPath: metadata.namespace
-{{- with .Values.watchNamespaces }}
+{{- define "punctual.watchEnv" -}}
+{{- with .Values.watchNamespaces -}}
 - name: PUNCTUAL_WATCH_NAMESPACES
   value: {{ join "," . | quote }}
-{{- end }}
+{{- end -}}
 {{- end -}}
 
 {{/* The certificate that an external Redis is verified by. */}}
