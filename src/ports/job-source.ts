@@ -86,7 +86,7 @@ export interface JobSource {
 /** What a look at a shard shows without changing it. */
 export interface ShardGlance {
   readonly runnable: boolean
-  /** When the promoter is next needed, Unix ms by Redis time; null = nothing waits. */
+  /** When `promote` is next needed, Unix ms by Redis time; null = nothing waits. */
   readonly nextDueMs: number | null
 }
 

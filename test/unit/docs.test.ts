@@ -66,6 +66,15 @@ describe('the glossary', () => {
     expect(rows.filter((row) => !/[.:]$/.test(row[2] ?? '')).map((row) => row[1])).toEqual([])
   })
 
+  test('has the parts of an executor that are started', () => {
+    const parts = globSync('src/executor/*.ts', { cwd: ROOT })
+      .filter((path) => /^ {2}start\(.*\): .*void/m.test(read(path)))
+      .map((path) => path.slice('src/executor/'.length, -'.ts'.length).replaceAll('-', ' '))
+    expect(parts).toContain('shard session')
+    const words = new Set(rows.map((row) => row[1] ?? ''))
+    expect(parts.filter((part) => !words.has(part) && !words.has(part.split(' ').at(-1) ?? ''))).toEqual([])
+  })
+
   test('has the words the rest is written with', () => {
     const needed =
       'job chain attempt call queue team shard ring slot lease claim finish beat reap promote pour trim sweep'
