@@ -1,6 +1,7 @@
 /**
- * Every bound of the service, by name. Sources: the contract (`spec`), the decisions that complete it, and
- * measured facts recorded in `docs/adr/`. Units stand last in a name.
+ * The bounds of the contract and those that several folders know, by name; one folder's own stand beside what they
+ * bound. Sources: the contract, the decisions that complete it, and measured facts recorded in `docs/adr/`. Units
+ * stand last in a name.
  */
 
 // The contract.
@@ -90,7 +91,7 @@ export const UPCOMING_BYTES_MAX = 16 * 1024 * 1024
 /** Records of ticks kept for each cron. */
 export const CRON_RECORDS_MAX = 100
 
-// Retention (defaults; an installation may set others).
+// Retention.
 export const FINISHED_CHAINS_PER_QUEUE_MAX = 10_000
 export const FINISHED_CHAINS_DAYS = 7
 /** Finish lets a queue's finished chains grow by this much before it asks for a trim. */

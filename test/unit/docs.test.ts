@@ -182,6 +182,13 @@ describe('lists that must agree', () => {
     expect(uninstall).toContain(`for kind in ${Object.keys(held).join(' ')}; do`)
   })
 
+  test('every decision has its status, and says why, what and what follows', () => {
+    const shape =
+      /^# \d{4}: .+\n\nStatus: \w+, \d{4}-\d\d-\d\d\n\n## Context\n.*\n## Decision\n.*\n## Consequences\n/s
+    const files = globSync('docs/adr/*.md', { cwd: ROOT })
+    expect(files.filter((path) => !shape.test(read(path)))).toEqual([])
+  })
+
   test('the index has every reference page and every decision, numbered without gaps', () => {
     const files = globSync('docs/adr/*.md', { cwd: ROOT })
       .map((path) => path.slice('docs/'.length))
