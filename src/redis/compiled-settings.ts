@@ -13,7 +13,7 @@ import { TEAMS_KEY, TOKENS_KEY } from './keys.ts'
 import type { SecretBox } from './secret-box.ts'
 import { decodeTeam, teamsOf, tokensOf, VERSION_FIELD } from './stored-settings.ts'
 
-/** How often readers look: with the folder's own look of 1 s a change is in force within 2 s. */
+/** How often readers look: with what the folder takes to look and to settle, a change is in force within 2 s. */
 const REFRESH_MS = 800
 /** The numbers of an installation where neither teams nor tokens were ever put. */
 const NONE = ','

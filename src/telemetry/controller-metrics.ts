@@ -22,7 +22,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
   )
   const queuesLeftBehind = counter(
     'punctual_queues_left_behind_total',
-    'Deleted resources that were let go although Redis did not answer.',
+    'Deleted HttpQueue resources that were let go although Redis did not answer.',
   )
   const cronsLeftBehind = counter(
     'punctual_crons_left_behind_total',
