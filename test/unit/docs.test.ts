@@ -110,6 +110,19 @@ describe('lists that must agree', () => {
     expect(rowsOf(ofRoles)).toEqual(expected)
   })
 
+  test('and from where to where each number may be', () => {
+    const ranges = settings.flatMap((one) => {
+      const parsed = one.parse('none')
+      const [range] = parsed.ok ? [] : (/(?<=from )\w+ to \w+/.exec(parsed.allowed) ?? [])
+      return range === undefined ? [] : [[one.variable, range] as const]
+    })
+    expect(ranges).toContainEqual(['PUNCTUAL_SHARDS', '1 to 64'])
+    const rows = ofRoles.split('\n')
+    const isTold = (variable: string, range: string) =>
+      rows.some((row) => row.startsWith(`| \`${variable}\``) && row.includes(range))
+    expect(ranges.filter(([variable, range]) => !isTold(variable, range))).toEqual([])
+  })
+
   test('and what the client verbs read, with the defaults they have', () => {
     const initial = readClientSettings({})
     expect(rowsOf(ofClient).map((row) => row.slice(0, 3))).toEqual(
