@@ -18,8 +18,6 @@ export interface Metrics {
   callbackFinished(outcome: 'delivered' | 'failed'): void
   /** Calls open in this process now. */
   callsInFlight(count: number): void
-  /** Queues that could run now, seen by this process in all shards. */
-  runnableQueues(count: number): void
   leaseLost(): void
   clockJumped(direction: 'forward' | 'backward'): void
   callRecordsDropped(count: number): void

@@ -75,11 +75,6 @@ function jobMetrics(registry: Registry): JobMetrics {
 }
 
 function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
-  const runnable = gauge(
-    registry,
-    'punctual_runnable_queues',
-    'Queues that could run now, as last seen in all shards.',
-  )
   const leases = counter(registry, 'punctual_leases_lost_total', 'Leases this process lost or saw lost.')
   const jumps = labelled(registry, 'punctual_clock_jumps_total', 'Jumps of the clock of Redis.', {
     name: 'direction',
@@ -99,7 +94,6 @@ function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
     registers: [registry],
   })
   return {
-    runnableQueues: (count) => runnable.set(count),
     leaseLost: () => leases.inc(),
     clockJumped: (direction) => jumps.inc({ direction }),
     redisStep: (step, duration, ok) => {

@@ -17,7 +17,6 @@ export const quietMetrics: Metrics = {
   jobFinished: () => undefined,
   callbackFinished: () => undefined,
   callsInFlight: () => undefined,
-  runnableQueues: () => undefined,
   leaseLost: () => undefined,
   clockJumped: () => undefined,
   callRecordsDropped: () => undefined,
