@@ -20,6 +20,8 @@ import {
   type FakeSource,
 } from './executor-fixture.ts'
 
+const CONCURRENCY = 10
+
 function setUp() {
   const clock = createFakeClock()
   const call = latched<HttpCaller['call']>(() => answered())
@@ -50,7 +52,7 @@ function setUp() {
     clock,
     logger: createRecordingLogger(),
     metrics,
-    concurrency: 10,
+    concurrency: CONCURRENCY,
     newExecutorId: () => `executor-${tenures.length + 1}`,
     random: () => 0,
     redisNowMs: () => clock.wallMs(),
@@ -128,6 +130,18 @@ describe('runs jobs', () => {
     expect(call.calls).toHaveLength(1)
     expect(metrics.counts).toContain('jobFinished:success:1')
     expect(metrics.counts).toContain('callsInFlight:0')
+  })
+
+  test('and counts them while they are open, also when they take every slot', async () => {
+    const { call, metrics, start, source, give, hint } = setUp()
+    await start()
+    call.rule = null
+    give(source(0, 0), ...Array.from({ length: CONCURRENCY }, (_, i) => claimedJob({ jobId: i * 32 })))
+    await hint(0)
+    expect(call.calls).toHaveLength(CONCURRENCY)
+    expect(metrics.counts.findLast((count) => count.startsWith('callsInFlight'))).toBe(
+      `callsInFlight:${CONCURRENCY}`,
+    )
   })
 
   test('that its own look found', async () => {
