@@ -40,7 +40,7 @@ type JobMetrics = Pick<
 
 function jobMetrics(registry: Registry): JobMetrics {
   const pushed = counter(registry, 'punctual_jobs_pushed_total', 'Jobs accepted by this process.')
-  const started = counter(registry, 'punctual_jobs_started_total', 'Calls begun by this process.')
+  const started = counter(registry, 'punctual_jobs_started_total', 'Calls of jobs begun by this process.')
   const finished = labelled(registry, 'punctual_jobs_finished_total', 'Claimed jobs by how they left.', {
     name: 'outcome',
     values: FINISH_OUTCOMES,
@@ -55,11 +55,15 @@ function jobMetrics(registry: Registry): JobMetrics {
     buckets: LATENESS_BUCKETS_SECONDS,
     registers: [registry],
   })
-  const inFlight = gauge(registry, 'punctual_calls_in_flight', 'Calls open in this process.')
+  const inFlight = gauge(
+    registry,
+    'punctual_calls_in_flight',
+    'Room for calls that is in use: by open ones, by ends being written, by claims under way.',
+  )
   const dropped = counter(
     registry,
     'punctual_call_records_dropped_total',
-    'Call records not kept, for want of room.',
+    'Call records that were made and not kept, for want of room.',
   )
   return {
     jobsPushed: (count) => pushed.inc(count),
@@ -75,7 +79,7 @@ function jobMetrics(registry: Registry): JobMetrics {
 }
 
 function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
-  const leases = counter(registry, 'punctual_leases_lost_total', 'Leases this process lost or saw lost.')
+  const leases = counter(registry, 'punctual_leases_lost_total', 'Times that this process lost its leases.')
   const jumps = labelled(registry, 'punctual_clock_jumps_total', 'Jumps of the clock of Redis.', {
     name: 'direction',
     values: ['forward', 'backward'],
