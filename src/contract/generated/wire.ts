@@ -262,7 +262,7 @@ export interface Job {
    */
   calls: Call[]
   /**
-   * Exchanges of this job whose record is no longer kept, or never was: successes are sampled above 20 a second per queue, and records go after 3 days or when their room is needed.
+   * Exchanges of this job whose record is no longer kept, or never was: of successes an executor keeps the first 20 a second of each queue, and records go after 3 days or when their room is needed.
    */
   calls_dropped: number
 }
