@@ -198,7 +198,7 @@ export interface HttpQueueSpec {
    */
   readonly dlqRetentionDays: 3 | 7 | 14 | 30
   /**
-   * Terminal calls back when a job has ended for good, EveryAttempt after each call too.
+   * Terminal calls back when a job has ended for good, EveryAttempt after each attempt too.
    */
   readonly callbackEvents: 'Terminal' | 'EveryAttempt'
   /**
