@@ -126,7 +126,7 @@ function scheduled(isActive: boolean): Wanted {
     : {
         type: 'Scheduled',
         status: 'False',
-        reason: 'Suspended',
+        reason: 'Paused',
         message: 'spec.active is false: no tick comes.',
       }
 }

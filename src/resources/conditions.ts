@@ -17,7 +17,7 @@ export interface ReasonsOf {
   }
   readonly HttpCron: SharedReasons & {
     readonly Ready: 'Reconciled' | 'InvalidSpec' | 'BackendUnavailable'
-    readonly Scheduled: 'Scheduled' | 'Suspended' | 'InvalidSpec' | 'ImpossibleSchedule' | 'UnknownTimeZone'
+    readonly Scheduled: 'Scheduled' | 'Paused' | 'InvalidSpec' | 'ImpossibleSchedule' | 'UnknownTimeZone'
   }
   readonly TeamSettings: SharedReasons & {
     readonly Ready:

@@ -69,7 +69,7 @@ describe('a resource', () => {
       nextRunTime: expect.stringMatching(/-12-31T23:00:00Z$/) as string,
     })
     await world.apply('HttpCron', 'yearly', { ...YEARLY, active: false })
-    await world.reason('HttpCron', 'yearly', 'Suspended', 'Scheduled')
+    await world.reason('HttpCron', 'yearly', 'Paused', 'Scheduled')
     expect(await statusOf('yearly')).not.toHaveProperty('nextRunTime')
     await world.remove('HttpCron', 'yearly')
     await until('the resource is gone', async () => (await world.find('HttpCron', 'yearly')) === null)

@@ -56,7 +56,7 @@ describe('a new resource', () => {
     crons.put(KEY, { active: false })
     await settle(KEY)
     expect(status(KEY)).not.toHaveProperty('nextRunTime')
-    expect(condition(KEY, 'Scheduled')).toMatchObject({ status: 'False', reason: 'Suspended' })
+    expect(condition(KEY, 'Scheduled')).toMatchObject({ status: 'False', reason: 'Paused' })
     expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 2 })
   })
 })
