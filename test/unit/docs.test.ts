@@ -48,6 +48,17 @@ describe('documents', () => {
     expect(unknown).toEqual([])
   })
 
+  test('every line of the log that a reference page quotes is one', () => {
+    const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(read).join('\n')
+    const isLogged = (line: string) =>
+      sources.includes(`'${line}'`) || sources.includes(`\`\${what}${line.replace(/^\w+/, '')}\``)
+    const quoted = texts
+      .filter(({ page }) => page.startsWith('docs/reference/'))
+      .flatMap(({ text }) => [...text.matchAll(/`([A-Z][a-z]* [a-z][\w ]+)`/g)].map(([, line = '']) => line))
+    expect(quoted).toContain('A cron cannot be ticked')
+    expect(quoted.filter((line) => !isLogged(line))).toEqual([])
+  })
+
   test('no page was left half-written', () => {
     const marks = /\b(?:TODO|TBD|FIXME|XXX|lorem ipsum|coming soon|placeholder)\b/i
     expect(texts.filter(({ text }) => marks.test(text)).map(({ page }) => page)).toEqual([])
