@@ -18,8 +18,8 @@ import { cronStatus, type CronOutcome } from './cron-status.ts'
 import { engineAway } from './engine-away.ts'
 import type { EngineHold } from './engine-hold.ts'
 import { refOf, type HttpCron } from './kinds.ts'
-import { REMOVAL_GIVEN_UP_MS } from './queue-reconciler.ts'
 import { readyEvents } from './ready-events.ts'
+import { createRemovalPatience, REMOVAL_GIVEN_UP_MS, type RemovalPatience } from './removal-patience.ts'
 import { unlessGone } from './unless-gone.ts'
 import type { Vanished } from './vanished.ts'
 
@@ -48,11 +48,12 @@ const TO_GO = 'the cron is removed'
 /** Owns, by key: since when a removal fails, and which resources were let go while the view may still show them. */
 class CronReconciler implements Reconciler {
   readonly #parts: CronReconcilerParts
-  readonly #failingSinceMs = new Map<ObjectKey, number>()
+  readonly #patience: RemovalPatience
   readonly #released = new Map<ObjectKey, string>()
 
   constructor(parts: CronReconcilerParts) {
     this.#parts = parts
+    this.#patience = createRemovalPatience(parts.clock)
   }
 
   async reconcile(key: ObjectKey): Promise<ReconcileEnd> {
@@ -61,7 +62,7 @@ class CronReconciler implements Reconciler {
     // Let go, and still shown: a cron of this name may be a new one by now.
     if (released !== undefined && cron?.metadata.uid === released) return { requeueAfterMs: null }
     this.#released.delete(key)
-    if (cron === undefined) this.#failingSinceMs.delete(key)
+    if (cron === undefined) this.#patience.forget(key)
     await this.#take(key, planCron(cron, this.#parts.check), released !== undefined)
     return { requeueAfterMs: null }
   }
@@ -94,16 +95,26 @@ class CronReconciler implements Reconciler {
   }
 
   async #remove(key: ObjectKey, cron: HttpCron): Promise<void> {
+    const isRemoved = await this.#removeFromEngine(key, cron)
+    await unlessGone(() => this.#parts.writer.setFinalizer(cron, CRON_FINALIZER, false))
+    this.#released.set(key, cron.metadata.uid)
+    this.#patience.forget(key)
+    if (isRemoved) return
+    this.#tellLeftBehind(cron)
+    // An orphan from now on.
+    this.#parts.vanished.note(key)
+  }
+
+  /** @returns false when it has failed for too long */
+  async #removeFromEngine(key: ObjectKey, cron: HttpCron): Promise<boolean> {
     const { team, name } = placeOfKey(key)
     try {
       await this.#inEngine(key, cron, TO_GO, (compiler) => compiler.removeCron(team, name))
+      return true
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key)) throw error
-      this.#tellLeftBehind(cron)
+      if (!(error instanceof StoreUnavailableError) || !this.#patience.isOver(key, cron)) throw error
+      return false
     }
-    this.#failingSinceMs.delete(key)
-    await unlessGone(() => this.#parts.writer.setFinalizer(cron, CRON_FINALIZER, false))
-    this.#released.set(key, cron.metadata.uid)
   }
 
   /** Without a resource there is nothing to tell that it was meant; so it takes the word of the sweep. */
@@ -116,13 +127,6 @@ class CronReconciler implements Reconciler {
       cron: name,
       end: end.status,
     })
-  }
-
-  #isTimeToGiveUp(key: ObjectKey): boolean {
-    const nowMs = this.#parts.clock.monotonicMs()
-    const sinceMs = this.#failingSinceMs.get(key) ?? nowMs
-    this.#failingSinceMs.set(key, sinceMs)
-    return nowMs - sinceMs >= REMOVAL_GIVEN_UP_MS
   }
 
   #tellLeftBehind(cron: HttpCron): void {

@@ -24,6 +24,7 @@ import type { QueueCheck } from './queue-check.ts'
 import { endOfTaken, givesWay, planQueue, type OwnedStep, type QueueStep } from './queue-plan.ts'
 import { readyEvents } from './ready-events.ts'
 import { queueStatus, type QueueOutcome } from './queue-status.ts'
+import { createRemovalPatience, REMOVAL_GIVEN_UP_MS, type RemovalPatience } from './removal-patience.ts'
 import { unlessGone } from './unless-gone.ts'
 import type { Vanished } from './vanished.ts'
 
@@ -40,9 +41,6 @@ export interface QueueReconcilerParts {
   readonly logger: Logger
   readonly metrics: Pick<ControllerMetrics, 'queueLeftBehind' | 'statusWritten'>
 }
-
-/** A deleted resource is let go when Redis has not taken its removal for this long, so that a namespace can end. */
-export const REMOVAL_GIVEN_UP_MS = 300_000
 
 /**
  * Its keys are those of `queueKeyOf`: all resources of one queue name have their turn together, so that none of them
@@ -63,12 +61,13 @@ const TELL_AFTER_MS = 1
  */
 class QueueReconciler implements Reconciler {
   readonly #parts: QueueReconcilerParts
-  readonly #failing = new Map<ObjectKey, { readonly uid: string; readonly sinceMs: number }>()
+  readonly #patience: RemovalPatience
   readonly #released = new Map<ObjectKey, string>()
   readonly #untold = new Map<ObjectKey, string>()
 
   constructor(parts: QueueReconcilerParts) {
     this.#parts = parts
+    this.#patience = createRemovalPatience(parts.clock)
   }
 
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileEnd> {
@@ -95,7 +94,7 @@ class QueueReconciler implements Reconciler {
       await this.#remove(key, step.owner)
       return null
     }
-    this.#failing.delete(key)
+    this.#patience.forget(key)
     if (step.kind === 'refuse') {
       await this.#writeStatus(step.owner, { kind: 'refused', problem: step.problem })
     } else if (!wasReleased) await this.#clear(key)
@@ -139,7 +138,7 @@ class QueueReconciler implements Reconciler {
       await this.#inEngine(owner, TO_GO, (compiler) => compiler.removeQueue(team, name))
       return true
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || !this.#isTimeToGiveUp(key, owner)) throw error
+      if (!(error instanceof StoreUnavailableError) || !this.#patience.isOver(key, owner)) throw error
       return false
     }
   }
@@ -147,7 +146,7 @@ class QueueReconciler implements Reconciler {
   async #release(key: ObjectKey, owner: HttpQueue): Promise<void> {
     await unlessGone(() => this.#parts.writer.setFinalizer(owner, QUEUE_FINALIZER, false))
     this.#released.set(key, owner.metadata.uid)
-    this.#failing.delete(key)
+    this.#patience.forget(key)
   }
 
   /** Without a resource there is nothing to tell that it was meant; so it takes the word of the search for orphans. */
@@ -160,15 +159,6 @@ class QueueReconciler implements Reconciler {
       queue: name,
       end: end.status,
     })
-  }
-
-  #isTimeToGiveUp(key: ObjectKey, { metadata: { uid } }: HttpQueue): boolean {
-    const nowMs = this.#parts.clock.monotonicMs()
-    const known = this.#failing.get(key)
-    // One of before may have been let go by hand, or by another leader.
-    const sinceMs = known?.uid === uid ? known.sinceMs : nowMs
-    this.#failing.set(key, { uid, sinceMs })
-    return nowMs - sinceMs >= REMOVAL_GIVEN_UP_MS
   }
 
   #tellLeftBehind(owner: HttpQueue, queue: string): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { REMOVAL_GIVEN_UP_MS } from '../../../src/controller/queue-reconciler.ts'
+import { REMOVAL_GIVEN_UP_MS } from '../../../src/controller/removal-patience.ts'
 import type { CronState } from '../../../src/ports/cron-store.ts'
 import { CRON_FINALIZER } from '../../../src/resources/cron-claim.ts'
 import { createCronWorld } from './cron-world.ts'
@@ -170,7 +170,7 @@ describe('a deleted resource', () => {
   })
 
   it('waits for Redis, and is let go after a while', async () => {
-    const { crons, engine, turn, clock, condition, found, events } = await inForce()
+    const { crons, engine, turn, clock, condition, found, events, noted } = await inForce()
     engine.isAway = true
     crons.delete(KEY)
     expect(await turn(KEY)).toBe('failed')
@@ -182,6 +182,20 @@ describe('a deleted resource', () => {
     expect(crons.get(KEY)).toBeUndefined()
     expect(found.leftBehind).toBe(1)
     expect(events).toMatchObject([{ type: 'Warning', reason: 'CronLeftBehind' }])
+    expect(noted).toEqual([KEY])
+  })
+
+  it('waits anew for a successor of one that was let go by hand', async () => {
+    const { crons, engine, clock, turn } = await inForce()
+    crons.delete(KEY)
+    engine.isAway = true
+    await turn(KEY)
+    crons.force(KEY)
+    crons.put(KEY, {}, { finalizers: [CRON_FINALIZER] })
+    await clock.advance(REMOVAL_GIVEN_UP_MS)
+    crons.delete(KEY)
+    expect(await turn(KEY)).toBe('failed')
+    expect(crons.get(KEY)).toBeDefined()
   })
 
   it('that held no finalizer is left to the sweep', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { REMOVAL_GIVEN_UP_MS } from '../../../src/controller/queue-reconciler.ts'
+import { REMOVAL_GIVEN_UP_MS } from '../../../src/controller/removal-patience.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import { ORIGIN_LABEL, PUSH_ORIGIN, QUEUE_FINALIZER } from '../../../src/resources/queue-owner.ts'
 import { createQueueWorld } from './queue-world.ts'
