@@ -23,7 +23,8 @@ export function secretDataOf(document: Readonly<Record<string, unknown>>): {
   const encoded = valuesOf(document, 'data', fromBase64, 'must be a text in base64.')
   const plain = valuesOf(document, 'stringData', fromText, 'must be a text; put quotes around a number.')
   return {
-    data: Object.freeze({ ...encoded.values, ...plain.values }),
+    // Keys are names that people choose, and ask for: `constructor` may be one.
+    data: Object.freeze(Object.assign(Object.create(null), encoded.values, plain.values)),
     problems: [...problems, ...encoded.problems, ...plain.problems],
   }
 }
@@ -38,7 +39,7 @@ function valuesOf(
   if (typeof map !== 'object' || Array.isArray(map)) {
     return { values: {}, problems: [{ path: [field], reason: 'must be a map of keys and texts.' }] }
   }
-  const values: Record<string, Uint8Array> = {}
+  const values: Record<string, Uint8Array> = Object.create(null)
   const problems: FieldProblem[] = []
   for (const [key, value] of Object.entries(map)) {
     const bytes = decode(value)

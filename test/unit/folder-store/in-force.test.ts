@@ -124,6 +124,14 @@ describe('team settings', () => {
     expect(of([file('a.yaml', 1, team(SIGNED)), ...files]).snapshot.teams).toEqual([])
   })
 
+  it.each(['constructor', '__proto__', 'toString'])('find no key %s that nobody has written', (key) => {
+    const settings = team(`{ signing: { secretRefs: [{ name: s, key: ${key} }] } }`)
+    const result = of([file('a.yaml', 1, settings), file('b.yaml', 2, secret('{ new: n1 }'))])
+    expect(texts(result).join('\n')).toContain(`Secret s has no key ${key}.`)
+    const given = of([file('a.yaml', 1, settings), file('b.yaml', 2, secret(`{ ${key}: k1 }`))])
+    expect(given.snapshot.teams).toMatchObject([{ policy: { signingSecrets: ['k1'] } }])
+  })
+
   it('take a Secret of their own team only', () => {
     const other = secret('{ new: n1, old: o1 }').replace('name: s', 'name: s, namespace: other')
     expect(of([file('a.yaml', 1, team(SIGNED), other)]).problems).toHaveLength(2)
