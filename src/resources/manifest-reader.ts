@@ -6,7 +6,7 @@ import { createResourceMaker } from './resource-maker.ts'
 import type { Fields, FormerResources, Made, MadeResource } from './resource-maker.ts'
 import { identityOf } from './resource.ts'
 import type { ManifestProblem } from './resource.ts'
-import { isBlank, parseManifest } from './yaml-documents.ts'
+import { faultText, isBlank, parseManifest } from './yaml-documents.ts'
 
 /** A resource and the document of its file that holds it, from 1. */
 export interface ReadResource extends MadeResource {
@@ -61,7 +61,7 @@ function readManifest(file: string, text: string, make: (fields: Fields) => Made
   documents.forEach((document, index) => {
     const fault = document.errors[0] ?? document.warnings[0]
     if (fault !== undefined) {
-      report(index + 1, lines.linePos(fault.pos[0]).line, null, `is not YAML: ${fault.message}`)
+      report(index + 1, lines.linePos(fault.pos[0]).line, null, `is not YAML: ${faultText(fault)}.`)
       return
     }
     if (isBlank(document)) return
@@ -84,12 +84,8 @@ function makeDocument(document: Document, make: (fields: Fields) => Made): Made 
   try {
     fields = document.toJS()
   } catch (error) {
-    // Aliases that multiply beyond bounds.
-    return {
-      problems: [
-        { path: [], reason: `cannot be read: ${error instanceof Error ? error.message : String(error)}.` },
-      ],
-    }
+    // Aliases that multiply beyond bounds, or lead nowhere.
+    return { problems: [{ path: [], reason: `cannot be read: ${faultText(error)}.` }] }
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     return { problems: [{ path: [], reason: `${shown(fields)} must be a map with apiVersion and kind.` }] }

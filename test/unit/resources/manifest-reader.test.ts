@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
 import { problemText } from '../../../src/resources/resource.ts'
@@ -269,5 +269,26 @@ describe('Secret', () => {
     const problems = problemsOf(secret(fields))
     expect(problems.join('\n')).toContain(problem)
     expect(problems.join('\n')).not.toMatch(/secret"|top|123456789/)
+  })
+
+  it.each([
+    ['*topsecret', 'cannot be read: Unresolved alias (the anchor must be set before the alias).'],
+    ['!topsecret', 'is not YAML: Unresolved tag.'],
+    ['!<topsecret> a', 'is not YAML: Unresolved tag.'],
+    ['!topsecret! a', 'is not YAML: Unresolved tag.'],
+    ['|topsecret', 'is not YAML: Block scalar header includes extra characters.'],
+    ['"\\Usecret00"', 'is not YAML: Invalid escape sequence.'],
+    ['a\n}topsecret', 'is not YAML: Unexpected flow-map-end token in YAML stream.'],
+  ])('with the value %j, which YAML reads otherwise, is refused without it', (value, problem) => {
+    const problems = problemsOf(secret(`stringData:\n  a: ${value}`)).join('\n')
+    expect(problems).toContain(problem)
+    expect(problems).not.toContain('secret')
+  })
+
+  it('with a map for a key is refused, and the value told nowhere else', () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    expect(problemsOf(secret('stringData: { ? { a: topsecret } : b }'))).not.toEqual([])
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
   })
 })
