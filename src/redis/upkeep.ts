@@ -18,6 +18,8 @@ import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
 
 /** Minutes are poured into the near set this long before they begin. */
 const POUR_AHEAD_MS = 60_000
+/** Pages one call of `promote` pours at most: jobs that are due wait behind it, and a minute may hold a million. */
+const POURED_PAGES_MAX = 8
 /** Executors and pages one call of `reap` or `sweep` deals with at most. */
 const REAPED_EXECUTORS_MAX = 16
 const REAP_PAGES_MAX = 100
@@ -107,13 +109,13 @@ async function promote(
   return { moved, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
 }
 
-/** Pours the oldest minute that is near enough, one page; answers when pouring is next due. */
+/** Pours the oldest minutes that are near enough, a few pages; answers when pouring is next due. */
 async function pour(engine: Engine, keys: ShardKeys): Promise<number | null> {
-  for (;;) {
+  for (let pages = 0; ; pages += 1) {
     const [minute] = await engine.runner.read((redis) => redis.zrange(keys.mins, '0', '0'))
     if (minute === undefined) return null
     const dueMs = Number(minute) * 60_000 - POUR_AHEAD_MS
-    if (dueMs > engine.runner.redisNowMs(keys.shard)) return dueMs
+    if (dueMs > engine.runner.redisNowMs(keys.shard) || pages === POURED_PAGES_MAX) return dueMs
     await engine.runner.run(
       'pour',
       [keys.minute(Number(minute)), keys.mins, keys.near],

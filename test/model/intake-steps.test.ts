@@ -146,6 +146,19 @@ describe('enqueue, minutes and time', () => {
     await assertClean(world)
   })
 
+  test('moves what is due although there is much to pour', async () => {
+    await pushAll(intake, 4_100, { start: { delaySeconds: 610 } })
+    world.clock.advance(540_000)
+    await pushOne(intake, { start: { delaySeconds: 1 } })
+    world.clock.advance(1_000)
+    await beat()
+    const upkeep = createShardUpkeep(world.engine, 0)
+    assert.deepEqual(await upkeep.promote(), { moved: 1, nextDueMs: NOON_MS + 9 * 60_000 })
+    assert.equal(await redis.client.llen(shard().minute(NOON_MS / 60_000 + 10)), 100)
+    assert.deepEqual(await upkeep.promote(), { moved: 0, nextDueMs: NOON_MS + 610_000 })
+    await assertClean(world)
+  })
+
   test('moves a due job once, though two promoters saw it', async () => {
     await pushAll(intake, 3, { start: { delaySeconds: 5 } })
     world.clock.advance(5_000)
