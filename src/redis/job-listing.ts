@@ -25,6 +25,8 @@ const EXAMINED_QUEUES_MAX = 500
  * the step is asked for with the same COUNT.
  */
 const SCAN_COUNT = 100
+/** Redis refuses a larger cursor of HSCAN. */
+const SCAN_MAX = 2n ** 64n - 1n
 
 type StatusFilter = JobListQuery['status']
 
@@ -153,7 +155,7 @@ function listOpen(
 /** Newest first. Counted from the oldest end, so that what arrives in between shifts nothing. */
 async function readDead(engine: Engine, queue: KnownQueue, at: Cursor, room: number): Promise<SectionPage> {
   const k = queue.keys.queue(queue.localId)
-  const left = at.position >= 0 ? at.position : await engine.runner.read((redis) => redis.zcard(k.x))
+  const left = entriesLeft(at, await engine.runner.read((redis) => redis.zcard(k.x)))
   if (left === 0) return { jobs: [], examined: 1, next: null }
   const from = Math.max(0, left - room)
   const roots = await engine.runner.read((redis) => redis.zrange(k.x, String(from), String(left - 1)))
@@ -178,7 +180,7 @@ async function readFinished(
   room: number,
 ): Promise<SectionPage> {
   const k = queue.keys.queue(queue.localId)
-  const left = at.position >= 0 ? at.position : await engine.runner.read((redis) => redis.llen(k.h))
+  const left = entriesLeft(at, await engine.runner.read((redis) => redis.llen(k.h)))
   if (left === 0) return { jobs: [], examined: 1, next: null }
   const to = Math.max(0, left - room)
   const roots = await engine.runner.read((redis) => redis.lrange(k.h, -left, -to - 1))
@@ -198,6 +200,11 @@ async function readFinished(
     return status === null || status === jobStatus ? [{ jobId: chain.rootId, chain }] : []
   })
   return { jobs, examined: roots.length + 1, next: to === 0 ? null : { ...at, position: to } }
+}
+
+/** Entries may have gone since the cursor was given out. */
+function entriesLeft(at: Cursor, count: number): number {
+  return at.position >= 0 ? Math.min(at.position, count) : count
 }
 
 function lastJobId(engine: Engine, rootId: number, attempts: number): number {
@@ -221,6 +228,7 @@ function parseCursor(text: string): Cursor | 'bad_cursor' {
       SECTIONS.includes(section as Section) &&
       typeof scan === 'string' &&
       /^\d{1,20}$/.test(scan) &&
+      BigInt(scan) <= SCAN_MAX &&
       Number.isSafeInteger(position)
     return isOurs ? { queue, section: section as Section, scan, position: position as number } : 'bad_cursor'
   } catch {

@@ -65,6 +65,16 @@ describe('queues, dead letters and retention', () => {
     return ids
   }
 
+  async function makeFinished(count: number): Promise<number[]> {
+    const ids = await pushAll(intake, count)
+    const source = await beat()
+    for (const work of await claimed(source, 64)) await source.finish([ended(world, work)])
+    return ids
+  }
+
+  const cursorOf = (section: string, scan: string, position: number) =>
+    Buffer.from(JSON.stringify(['emails', section, scan, position])).toString('base64url')
+
   /** Microseconds Redis spent on one removal of the queue. */
   async function removeTimed(): Promise<number> {
     await redis.client.config('RESETSTAT')
@@ -314,6 +324,49 @@ describe('queues, dead letters and retention', () => {
     } finally {
       await makeRoom()
     }
+  })
+
+  test.each(['dead', 'finished'] as const)(
+    'a place past the end of the %s jobs is their end',
+    async (section) => {
+      const roots = section === 'dead' ? await makeDeadLetters(3) : await makeFinished(3)
+      let reads = 0
+      const { runner } = world.engine
+      const read: typeof runner.read = (ask) => {
+        reads += 1
+        return runner.read(ask)
+      }
+      const store = createJobStore({ ...world.engine, runner: { ...runner, read } })
+      const list = (position: number) =>
+        store.list({
+          team: 'default',
+          queue: 'emails',
+          status: null,
+          limit: 2,
+          cursor: cursorOf(section, '0', position),
+        })
+      for (const position of [3, 4, 1_000_000]) {
+        reads = 0
+        const page = await list(position)
+        assert.ok(page !== 'bad_cursor')
+        assert.deepEqual(
+          page.jobs.map(({ jobId }) => jobId),
+          roots.slice(1).toReversed(),
+        )
+        assert.ok(reads < 10)
+      }
+    },
+  )
+
+  test('a place that Redis would refuse is no cursor', async () => {
+    await pushOne(intake)
+    const list = (scan: string) =>
+      createJobStore(world.engine).list({
+        ...{ team: 'default', queue: 'emails', status: null, limit: 2 },
+        cursor: cursorOf('open', scan, 0),
+      })
+    assert.equal(await list('18446744073709551616'), 'bad_cursor')
+    assert.ok((await list('18446744073709551615')) !== 'bad_cursor')
   })
 
   test('a shard that lost its data gets its system queue again, in an emptied Redis nothing is written', async () => {
