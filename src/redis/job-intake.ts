@@ -129,6 +129,11 @@ class Lane {
     })
   }
 
+  /** Never 0: that would be without end. */
+  #remainingMs(pushes: readonly Waiting[]): number {
+    return Math.max(1, Math.min(...pushes.map((push) => push.deadlineMs)) - this.#options.nowMs())
+  }
+
   #takeBatch(): Waiting[] {
     let bytes = 0
     let count = 0
@@ -144,15 +149,16 @@ class Lane {
 
   async #enqueue(batch: readonly Waiting[]): Promise<void> {
     const { engine, keys, nonce } = this.#options
-    const remainingMs = Math.min(...batch.map((push) => push.deadlineMs)) - this.#options.nowMs()
-    const { ready, localIds } = await this.#place(batch, remainingMs)
+    const { placed, localIds } = await this.#place(batch)
+    // To place them may have taken what was left of their time.
+    const ready = this.#withoutExpired(placed)
     if (ready.length === 0) return
     const answer = await enqueueBatch(engine, keys, {
       pushes: ready,
       localIds,
       nonce,
       defaultsOf: (team) => this.#options.defaultsOf(team),
-      resendForMs: remainingMs,
+      resendForMs: this.#remainingMs(ready),
     })
     const redisNowMs = engine.runner.redisNowMs(keys.shard)
     if (answer.woken > 0 || ready.some((push) => isDueVerySoon(push, redisNowMs))) {
@@ -165,28 +171,27 @@ class Lane {
   /** Finds the pushes' queues and gives them numbers. A push to a full shard is answered here. */
   async #place(
     batch: readonly Waiting[],
-    resendForMs: number,
-  ): Promise<{ ready: readonly Waiting[]; localIds: ReadonlyMap<string, string> }> {
+  ): Promise<{ placed: readonly Waiting[]; localIds: ReadonlyMap<string, string> }> {
     const { keys, names } = this.#options
     const localIds = new Map<string, string>()
     const fields = [...new Set(batch.map((push) => push.field))]
     await Promise.all(
       fields.map(async (field) => {
-        const found = await names.resolve(keys, field, resendForMs)
+        const found = await names.resolve(keys, field, this.#remainingMs(batch))
         if (typeof found === 'object') localIds.set(field, found.localId)
       }),
     )
-    const ready: Waiting[] = []
+    const placed: Waiting[] = []
     for (const push of batch) {
-      if (localIds.has(push.field)) ready.push(push)
+      if (localIds.has(push.field)) placed.push(push)
       else push.resolve({ status: 'too_many_queues' })
     }
-    const unnumbered = ready.filter((push) => push.seq === null)
-    const numbers = await this.#sequence.take(unnumbered.length, resendForMs)
+    const unnumbered = placed.filter((push) => push.seq === null)
+    const numbers = await this.#sequence.take(unnumbered.length, this.#remainingMs(batch))
     unnumbered.forEach((push, i) => {
       push.seq = numbers[i] ?? null
     })
-    return { ready, localIds }
+    return { placed, localIds }
   }
 
   #settle(push: Waiting, answer: EnqueueAnswer, index: number): void {
