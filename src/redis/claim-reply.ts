@@ -22,7 +22,11 @@ export type ClaimReply = [
   settings: string[],
 ]
 
-/** @param asked local ids of the queues the claim asked, in order */
+/**
+ * A job that cannot be read is left out, so that it holds up no others: it stays in flight until it is given back.
+ *
+ * @param asked local ids of the queues the claim asked, in order
+ */
 export function readClaim(
   engine: Engine,
   keys: ShardKeys,
@@ -35,20 +39,27 @@ export function readClaim(
     if (json !== '') settings.learn(hash, json)
   }
   const nameOf = new Map(tuples<[number, string]>(names, 2))
-  return tuples<[string, number, string, string]>(jobs, 4).map(([id, index, text, large]) => {
+  return tuples<[string, number, string, string]>(jobs, 4).flatMap(([id, index, text, large]) => {
     const queue = asked[index - 1] as string
-    const record = decodeRecord(text, large)
-    const base = {
-      shard: keys.shard,
-      jobId: Number(id),
-      token,
-      startedAtMs: Number(now),
-      scheduledAtMs: record.dueMs,
-      place: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
+    const jobId = Number(id)
+    try {
+      const record = decodeRecord(text, large)
+      const base = {
+        shard: keys.shard,
+        jobId,
+        token,
+        startedAtMs: Number(now),
+        scheduledAtMs: record.dueMs,
+        place: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
+      }
+      return queue === SYSTEM_QUEUE
+        ? claimedCallback(base, record)
+        : claimedJob(engine, settings, base, record, nameOf.get(index) ?? '/')
+    } catch {
+      // Not why: it would quote the request.
+      engine.logger.error('A job cannot be read and does not run', { shard: keys.shard, jobId })
+      return []
     }
-    return queue === SYSTEM_QUEUE
-      ? claimedCallback(base, record)
-      : claimedJob(engine, settings, base, record, nameOf.get(index) ?? '/')
   })
 }
 

@@ -23,14 +23,17 @@ export interface HeldEntry {
   readonly token: string
 }
 
-/** A job as it is given back, or, when this is its last allowed loss, as it fails. */
+/**
+ * A job as it is given back, or, when this is its last allowed loss, as it fails. One that cannot be read is given back,
+ * so that it holds up no others.
+ */
 export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
   const place = { queue: entry.queue, settingsHash: '', isLarge: false }
   const giveBack = blankBatchJob(Number(entry.id), entry.token, place, engine.jobIds)
   const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).b, entry.id))
   if (text === null) return giveBack
-  const record = decodeRecord(text, null)
-  if (record.losses + 1 < LOST_LEASES_MAX) return giveBack
+  const record = readable(() => decodeRecord(text, null))
+  if (record === null || record.losses + 1 < LOST_LEASES_MAX) return giveBack
   if (record.settingsHash === SYSTEM_SETTINGS_HASH) return { ...giveBack, kind: 'c' }
   const facts = await readChainFacts(engine, keys, entry, record)
   return facts === null ? giveBack : failedByLoss(engine, keys, entry, record, facts)
@@ -43,7 +46,7 @@ interface ChainFacts {
   readonly settings: ChainSettings
 }
 
-/** null when the queue or the request is gone meanwhile. */
+/** null when the queue or the request is gone meanwhile, or cannot be read. */
 async function readChainFacts(
   engine: Engine,
   keys: ShardKeys,
@@ -59,12 +62,23 @@ async function readChainFacts(
     ]),
   )
   if ((record.isLarge && largePart === null) || nameField === null) return null
-  const request = decodeRequest(record.inlinePart + (largePart ?? ''))
-  const frozen = settingsJson === null ? DEFAULT_QUEUE_SETTINGS : decodeSettings(settingsJson)
-  return {
-    team: splitNameField(nameField).team,
-    request,
-    settings: effectiveSettings(frozen, request),
+  return readable(() => {
+    const request = decodeRequest(record.inlinePart + (largePart ?? ''))
+    const frozen = settingsJson === null ? DEFAULT_QUEUE_SETTINGS : decodeSettings(settingsJson)
+    return {
+      team: splitNameField(nameField).team,
+      request,
+      settings: effectiveSettings(frozen, request),
+    }
+  })
+}
+
+/** null when it is damaged. */
+function readable<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch {
+    return null
   }
 }
 

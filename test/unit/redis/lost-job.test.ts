@@ -83,6 +83,16 @@ describe('a job of a lost executor', () => {
     })
   })
 
+  test.each([
+    ['its request', (record: string) => record.slice(0, record.indexOf('\n') + 5), LOST_LEASES_MAX - 1],
+    ['its chain', (record: string) => record.replace('|', '|[['), 0],
+  ])('goes back when %s is damaged, so that others need not wait', async (_, damage, losses) => {
+    const hashes = stored(jobRequest(), losses)
+    const jobs = Object.entries(hashes[queue.b] ?? {}).map(([id, record]) => [id, damage(record)])
+    const damaged = { ...hashes, [queue.b]: Object.fromEntries(jobs) as Record<string, string> }
+    expect(await prepareLoss(engineOver(damaged), keys, entry)).toMatchObject({ kind: 'g', id: jobId })
+  })
+
   test('a callback ends at its last loss', async () => {
     const record = `${NOW_MS}1${LOST_LEASES_MAX - 1}0010-----------|\n["http://a/","default","w"]\n{}`
     const hashes = { [queue.b]: { [jobId]: record } }
