@@ -1,4 +1,5 @@
 import { ResourceApiError, reasonOf, type ResourceApiFault } from '../domain/errors.ts'
+import { excerpt } from '../domain/excerpt.ts'
 import { ERROR_TEXT_CHARACTERS_MAX, RETRY_AFTER_MS_MAX } from './bounds.ts'
 
 /** An answer whatever its status, read to its end. */
@@ -38,17 +39,22 @@ export function errorOfAnswer({ code, text, retryAfter }: ApiAnswer): ResourceAp
   const status = statusOf(text)
   const said = status?.message ?? text.trim()
   const reason = said === '' ? `HTTP ${code}` : said
-  return new ResourceApiError(faultOf(code, status), cut(reason), { retryAfterMs: retryAfterMs(retryAfter) })
+  return new ResourceApiError(faultOf(code, status), excerpt(reason, ERROR_TEXT_CHARACTERS_MAX), {
+    retryAfterMs: retryAfterMs(retryAfter),
+  })
 }
 
 export function errorOfStatus(status: ApiStatus): ResourceApiError {
-  return new ResourceApiError(faultOf(status.code ?? 500, status), cut(status.message ?? 'no message'))
+  return new ResourceApiError(
+    faultOf(status.code ?? 500, status),
+    excerpt(status.message ?? 'no message', ERROR_TEXT_CHARACTERS_MAX),
+  )
 }
 
 /** No answer came: the connection failed, the deadline passed, or the request was given up. */
 export function errorOfSilence(what: string, cause?: unknown): ResourceApiError {
   const reason = cause === undefined ? what : `${what}: ${reasonOf(cause)}`
-  return new ResourceApiError('unavailable', cut(reason), { cause })
+  return new ResourceApiError('unavailable', excerpt(reason, ERROR_TEXT_CHARACTERS_MAX), { cause })
 }
 
 export function errorOfSize(bytesMax: number): ResourceApiError {
@@ -83,8 +89,4 @@ function isStatus(value: unknown): value is ApiStatus {
 function retryAfterMs(header: string | undefined): number | null {
   if (header === undefined || !/^\d{1,9}$/.test(header.trim())) return null
   return Math.min(Number(header) * 1000, RETRY_AFTER_MS_MAX)
-}
-
-function cut(text: string): string {
-  return text.length > ERROR_TEXT_CHARACTERS_MAX ? `${text.slice(0, ERROR_TEXT_CHARACTERS_MAX)}…` : text
 }

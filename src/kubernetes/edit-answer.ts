@@ -34,7 +34,7 @@ export async function untilTrue(clock: Clock, look: () => Promise<boolean>): Pro
   for (;;) {
     if (await look()) return true
     if (clock.monotonicMs() >= untilMs) return false
-    await pause(clock, IN_FORCE_LOOK_MS, new AbortController().signal)
+    await pause(clock, IN_FORCE_LOOK_MS)
   }
 }
 

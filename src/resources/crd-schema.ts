@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import type { ErrorObject, SchemaObject } from 'ajv'
+import { excerpt } from '../domain/excerpt.ts'
 import { schemaOfCrd } from './crd-file.ts'
 import type { CrdSchema } from './crd-file.ts'
 import { readDateTime } from './date-time.ts'
@@ -187,6 +188,5 @@ const SHOWN_CHARACTERS_MAX = 60
 
 /** The value as it stands there, shortened. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
-  return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX - 1)}…`
+  return excerpt(JSON.stringify(value) ?? String(value), SHOWN_CHARACTERS_MAX)
 }

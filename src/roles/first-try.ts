@@ -1,7 +1,9 @@
+import { pause } from '../domain/pause.ts'
 import { viewChain } from '../domain/job-view.ts'
 import type { JobIds } from '../domain/job-ids.ts'
 import type { JobIntake } from '../ports/job-intake.ts'
 import type { JobStore } from '../ports/job-store.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
 
 /** The sample queue whose retries come within seconds. */
 const QUEUE = 'quick-retries'
@@ -55,20 +57,6 @@ export async function showFirstJob(options: {
     }
     told = chain.attempts.length
     if (chain.end !== null) return
-    await pause(LOOK_MS, options.signal)
+    await pause(systemClock, LOOK_MS, options.signal)
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })
 }

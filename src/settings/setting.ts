@@ -1,4 +1,7 @@
+import { excerpt } from '../domain/excerpt.ts'
 import type { Parser } from './parsers.ts'
+
+const SHOWN_CHARACTERS_MAX = 80
 
 /** Where texts of settings come from: the process's variables, or a test's. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -80,7 +83,9 @@ function textOf(
 }
 
 function mistakeText(setting: AnySetting, given: GivenText, allowed: string): string {
-  const shown = setting.isSecret ? 'has a value that' : `is ${JSON.stringify(excerpt(given.text))}, which`
+  const shown = setting.isSecret
+    ? 'has a value that'
+    : `is ${JSON.stringify(excerpt(given.text, SHOWN_CHARACTERS_MAX))}, which`
   const hint = SERVICE_LINK.test(given.text)
     ? ' Kubernetes sets this variable for a Service of that name: set enableServiceLinks: false on the pod.'
     : ''
@@ -89,7 +94,3 @@ function mistakeText(setting: AnySetting, given: GivenText, allowed: string): st
 
 /** What Kubernetes puts into variables of pods, named after Services: `tcp://10.0.0.1:80`. */
 const SERVICE_LINK = /^(?:tcp|udp|sctp):\/\//
-
-function excerpt(text: string): string {
-  return text.length <= 80 ? text : `${text.slice(0, 79)}…`
-}

@@ -26,9 +26,7 @@ test.each([
 })
 
 test('a long reason is cut', () => {
-  expect(errorOf(500, 'x'.repeat(5_000)).message).toHaveLength(
-    1_000 + '…The Kubernetes API answered: '.length,
-  )
+  expect(errorOf(500, 'x'.repeat(5_000)).message).toHaveLength(1_000 + 'The Kubernetes API answered: '.length)
 })
 
 test('a patch for another life of the object is a conflict, other fields that cannot change are not', () => {
