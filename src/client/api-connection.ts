@@ -120,7 +120,8 @@ function parse(text: string): unknown {
 }
 
 function isValidationError(body: unknown): body is ValidationError {
-  return typeof body === 'object' && body !== null && 'errors' in body && 'message' in body
+  if (typeof body !== 'object' || body === null || !('errors' in body && 'message' in body)) return false
+  return typeof body.errors === 'object' && body.errors !== null
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {

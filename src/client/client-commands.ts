@@ -8,6 +8,7 @@ import { idempotencyHeader } from './header-text.ts'
 import { jobPage, jobTable } from './job-text.ts'
 import { awaitEnd } from './job-wait.ts'
 import { type PushOptions, wholeNumber, writePushBody } from './push-body.ts'
+import { printable } from './text-table.ts'
 import {
   type ConnectionFlags,
   connected,
@@ -40,7 +41,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
     try {
       await act(connectApi(flags.server ?? options.serverDefault, flags.token ?? options.tokenDefault))
     } catch (fault) {
-      if (fault instanceof CommanderError) options.stderr.write(`punctual: ${fault.message}\n`)
+      if (fault instanceof CommanderError) options.stderr.write(printable(`punctual: ${fault.message}\n`))
       throw fault
     }
   }

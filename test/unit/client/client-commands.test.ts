@@ -191,6 +191,11 @@ describe('failures are one line and exit code 1', () => {
       '<html>bad gateway</html>',
       'SERVER answered 502, which is no answer of Punctual (--server, PUNCTUAL_SERVER)',
     ],
+    [
+      422,
+      '{"message":"no","errors":null}',
+      'SERVER answered 422, which is no answer of Punctual (--server, PUNCTUAL_SERVER)',
+    ],
     [302, '', 'SERVER answered 302, which is no answer of Punctual (--server, PUNCTUAL_SERVER)'],
     [200, '<html>hello</html>', 'the answer is not one of Punctual'],
   ])('%i %s', async (status, body, message) => {
@@ -213,6 +218,11 @@ describe('failures are one line and exit code 1', () => {
       err: 'punctual: the answer is not one of Punctual\n',
       code: 1,
     })
+  })
+
+  test('what was answered steers no terminal', async () => {
+    api.answer = { status: 409, body: JSON.stringify({ error: 'no\u001b[2J more' }) }
+    expect(await api.run(['jobs'])).toEqual({ out: '', err: 'punctual: no\\x1b[2J more\n', code: 1 })
   })
 
   test('nobody listens', async () => {
