@@ -10,15 +10,17 @@ const DRAFT = /^\..+\.[0-9a-f]{16}\.draft$/
  */
 export async function writeWhole(path: string, text: string, newMode: number): Promise<void> {
   const target = await realpath(path).catch(() => path)
-  const mode = await stat(target).then(
+  const kept = await stat(target).then(
     (stats) => stats.mode & 0o777,
-    () => newMode,
+    () => null,
   )
   const folder = dirname(target)
   const draft = join(folder, `.${basename(target)}.${randomBytes(8).toString('hex')}.draft`)
   try {
-    const file = await open(draft, 'wx', mode)
+    const file = await open(draft, 'wx', kept ?? newMode)
     try {
+      // The umask took from it what the file had.
+      if (kept !== null) await file.chmod(kept)
       await file.writeFile(text)
       await file.sync()
     } finally {
