@@ -165,7 +165,8 @@ function dueCronOf(
   if (state === null) return 'it has no state'
   const { version, tickMs, spreadMs, bytes, running } = state
   if (tickMs === null) return 'it has no next tick'
-  if (![version, tickMs, spreadMs, bytes].every(Number.isSafeInteger)) return 'its state is damaged'
+  if (![version, tickMs, spreadMs, bytes, running ?? 0].every(Number.isSafeInteger))
+    return 'its state is damaged'
   if (text === null) return 'it has no definition'
   const { team, settings } = definitionIn(text, state.isActive) ?? {}
   if (team === undefined || settings === undefined) return 'its definition is damaged'

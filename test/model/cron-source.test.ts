@@ -67,8 +67,14 @@ describe('a cron whose records are damaged', () => {
     ],
     ['a short definition', (id) => redis.client.hset(keys().kd, id, '["a/b"]'), 'its definition is damaged'],
     ['no state', (id) => redis.client.hdel(keys().ks, id), 'it has no state'],
+    ['a run that is no job', (id) => spoilRun(keys().ks, id), 'its state is damaged'],
     ['an odd state', (id) => redis.client.hset(keys().ks, id, 'odd'), 'it has no next tick'],
   ]
+
+  async function spoilRun(key: string, id: string): Promise<void> {
+    const parts = ((await redis.client.hget(key, id)) ?? '').split('|')
+    await redis.client.hset(key, id, parts.with(6, 'x').join('|'))
+  }
 
   test.each(damages)('as %s is told of once and holds up no others', async (_what, damage, reason) => {
     const [bad = 0, ...good] = await make(3)
