@@ -1,7 +1,7 @@
 import { ATTEMPTS_PER_CHAIN } from '../domain/job-ids.ts'
 import type { Cron, CronPlace, CronState } from '../ports/cron-store.ts'
 import { shardKeys, shardOfQueue, type Engine } from './engine.ts'
-import { decodeDefinition, decodeRun, decodeState, type CronStateRecord } from './cron-record.ts'
+import { decodeRun, decodeState, definitionIn, type CronStateRecord } from './cron-record.ts'
 import { indexPlace, nameField, type ShardKeys } from './keys.ts'
 
 /** The shard that gives a cron its id; it lives there as long as it has no queue in another. */
@@ -58,7 +58,9 @@ interface FoundCron {
   readonly state: CronStateRecord
 }
 
-/** null when there is none, or it is not made yet. What it says is of this version or a later one. */
+/**
+ * null when there is none, it is not made yet, or it cannot be read. What it says is of this version or a later one.
+ */
 export function findCron(engine: Engine, cronId: number): Promise<FoundCron | null> {
   return readAtPlace(engine, cronId, async (keys, id) => {
     // In this order, so that no settings pass for those of a version that came after them.
@@ -67,8 +69,8 @@ export function findCron(engine: Engine, cronId: number): Promise<FoundCron | nu
     )
     if (text === null || definition === null) return null
     const state = decodeState(text)
-    const cron = { ...decodeDefinition(definition, state.isActive), ...stateOf(cronId, state, last) }
-    return { keys, cron, state }
+    const defined = definitionIn(definition, state.isActive)
+    return defined === null ? null : { keys, cron: { ...defined, ...stateOf(cronId, state, last) }, state }
   })
 }
 

@@ -78,7 +78,7 @@ export interface DefinedCron {
   readonly settings: CronSettings
 }
 
-export function decodeDefinition(text: string, isActive: boolean): DefinedCron {
+function decodeDefinition(text: string, isActive: boolean): DefinedCron {
   const [field, url, cronExpression, timeZone, displayName, payload, headers, method, queue, ...rest] =
     JSON.parse(text) as Definition
   const [callbackUrl, timeout, assertions, forbids, missed, deadline, jitter, threshold] = rest

@@ -98,6 +98,20 @@ describe('a cron whose records are damaged', () => {
     assert.equal(told.length, 1)
   })
 
+  test('is missing from a list until an edit has mended it', async () => {
+    const [bad = 0, ...good] = await make(3)
+    await redis.client.hset(keys().kd, String(bad), '["a/cr')
+    const listed = async () => {
+      const page = await store.list({ team: 'a', limit: 10, cursor: null })
+      assert.ok(page !== 'bad_cursor')
+      return idsOf(page.crons)
+    }
+    assert.deepEqual(await listed(), good)
+    assert.equal(await store.get('a', bad), null)
+    await store.apply('a', 'cron-0', cronSettings())
+    assert.deepEqual(await listed(), [bad, ...good])
+  })
+
   test('is ticked again after an edit has mended it', async () => {
     const [bad = 0] = await make(1)
     await redis.client.hset(keys().kd, String(bad), 'odd')
