@@ -1,4 +1,4 @@
-import type { JobStatus, OpenAttempt } from '../domain/job.ts'
+import type { JobChain, JobStatus, OpenAttempt } from '../domain/job.ts'
 import type { JobListQuery, ListedJob } from '../ports/job-store.ts'
 import { deadChain, finishedChain, openChain, toOpenAttempt, type KnownQueue } from './chain-reader.ts'
 import type { Engine } from './engine.ts'
@@ -123,9 +123,11 @@ async function readOpen(
   const ids = page.filter((_, i) => i % 2 === 0)
   const deadlines = ids.length === 0 ? [] : await engine.runner.read((redis) => redis.zmscore(k.a, ...ids))
   const jobs = ids.flatMap((id, i): ListedJob[] => {
-    const record = decodeRecord(page[i * 2 + 1] as string, null)
-    const open = toOpenAttempt(record, deadlines[i] ?? null)
-    return listOpen(engine, queue, { id: Number(id), record, open }, status)
+    return unlessDamaged(engine, Number(id), () => {
+      const record = decodeRecord(page[i * 2 + 1] as string, null)
+      const open = toOpenAttempt(record, deadlines[i] ?? null)
+      return listOpen(engine, queue, { id: Number(id), record, open }, status)
+    })
   })
   const isRest = (start + room) * 2 < flat.length
   if (isRest) return { jobs, examined: ids.length, next: { ...at, position: start + room } }
@@ -164,9 +166,10 @@ async function readDead(engine: Engine, queue: KnownQueue, at: Cursor, room: num
     .flatMap((root, i): ListedJob[] => {
       const body = bodies[i]
       if (body === undefined || body === null) return []
-      return [
-        { jobId: Number(root), chain: deadChain(engine, queue, Number(root), decodeRecord(body, null), []) },
-      ]
+      const rootId = Number(root)
+      return unlessDamaged(engine, rootId, () => [
+        { jobId: rootId, chain: deadChain(engine, queue, rootId, decodeRecord(body, null), []) },
+      ])
     })
     .reverse()
   return { jobs, examined: roots.length + 1, next: from === 0 ? null : { ...at, position: from } }
@@ -188,18 +191,34 @@ async function readFinished(
   const jobs = roots.flatMap((root, i): ListedJob[] => {
     const record = records[i]
     if (record === undefined || record === null) return []
-    const chain = finishedChain(engine, queue, Number(root), record, [])
-    const jobStatus: JobStatus =
-      chain.end === 'success' && chain.attempts.length === 1 ? 'completed' : 'failed'
-    // A chain that a retry saved is listed as completed by its last job, as failed by its original.
-    if (status === 'completed') {
-      return chain.end === 'success'
-        ? [{ jobId: lastJobId(engine, chain.rootId, chain.attempts.length), chain }]
-        : []
-    }
-    return status === null || status === jobStatus ? [{ jobId: chain.rootId, chain }] : []
+    const rootId = Number(root)
+    return unlessDamaged(engine, rootId, () =>
+      listFinished(engine, finishedChain(engine, queue, rootId, record, []), status),
+    )
   })
   return { jobs, examined: roots.length + 1, next: to === 0 ? null : { ...at, position: to } }
+}
+
+/** A chain that a retry saved is listed as completed by its last job, as failed by its original. */
+function listFinished(engine: Engine, chain: JobChain, status: StatusFilter): ListedJob[] {
+  if (status === 'completed') {
+    return chain.end === 'success'
+      ? [{ jobId: lastJobId(engine, chain.rootId, chain.attempts.length), chain }]
+      : []
+  }
+  const jobStatus: JobStatus = chain.end === 'success' && chain.attempts.length === 1 ? 'completed' : 'failed'
+  return status === null || status === jobStatus ? [{ jobId: chain.rootId, chain }] : []
+}
+
+/** A job that cannot be read is missing from a list: the others can be. */
+function unlessDamaged(engine: Engine, jobId: number, list: () => ListedJob[]): ListedJob[] {
+  try {
+    return list()
+  } catch {
+    // Not why: it would quote the request.
+    engine.logger.warn('A job cannot be read and is not listed', { jobId })
+    return []
+  }
 }
 
 /** Entries may have gone since the cursor was given out. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../src/domain/errors.ts'
+import type { JobListQuery } from '../../src/ports/job-store.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import type { ClaimedWork } from '../../src/ports/job-source.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
@@ -357,6 +358,31 @@ describe('queues, dead letters and retention', () => {
       }
     },
   )
+
+  test('a list leaves out the jobs that cannot be read', async () => {
+    const [bad = 0, dead = 0] = await makeDeadLetters(2)
+    const [badEnded = 0, finished = 0] = await makeFinished(2)
+    const [badOpen = 0, open = 0] = await pushAll(intake, 2)
+    const { b, d, xb } = shard().queue('1')
+    await redis.client.hset(xb, String(bad), 'odd')
+    await redis.client.hset(d, String(badEnded), '["s",')
+    await redis.client.hset(b, String(badOpen), 'odd')
+    const list = (status: JobListQuery['status']) =>
+      createJobStore(world.engine).list({ team: 'default', queue: 'emails', status, limit: 10, cursor: null })
+    for (const [status, ids] of [
+      [null, [open, dead, finished]],
+      ['pending', [open]],
+      ['dead_lettered', [dead]],
+      ['completed', [finished]],
+    ] as const) {
+      const page = await list(status)
+      assert.ok(page !== 'bad_cursor')
+      assert.deepEqual(
+        page.jobs.map(({ jobId }) => jobId),
+        ids,
+      )
+    }
+  })
 
   test('a place that Redis would refuse is no cursor', async () => {
     await pushOne(intake)
