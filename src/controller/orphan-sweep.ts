@@ -103,8 +103,12 @@ class Sweep implements OrphanSweep {
   #requested(signal: AbortSignal): Promise<void> {
     if (this.#isRequested || signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
-      this.#wake = resolve
-      signal.addEventListener('abort', () => resolve(), { once: true })
+      const end = () => {
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      this.#wake = end
+      signal.addEventListener('abort', end, { once: true })
     })
   }
 

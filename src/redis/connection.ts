@@ -47,7 +47,6 @@ export type RedisConnection = Pick<
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'ready', listener: () => void): unknown
   on(event: 'message', listener: (channel: string, message: string) => void): unknown
-  quit(): Promise<unknown>
 }
 
 export interface ConnectionOptions {
