@@ -1,5 +1,5 @@
 import { effectiveSettings } from '../domain/attempt-end.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../domain/queue-settings.ts'
 import type { ClaimedWork } from '../ports/job-source.ts'
 import type { Engine } from './engine.ts'
 import { decodeRecord, decodeRequest, decodeSystemRequest, type JobRecord } from './job-record.ts'
@@ -35,9 +35,7 @@ export function readClaim(
   asked: readonly string[],
 ): ClaimedWork[] {
   const [, now, token, , , , jobs, names, learnt] = reply
-  for (const [hash, json] of tuples<[string, string]>(learnt, 2)) {
-    if (json !== '') settings.learn(hash, json)
-  }
+  const settingsOf = new Map(tuples<[string, string]>(learnt, 2))
   const nameOf = new Map(tuples<[number, string]>(names, 2))
   return tuples<[string, number, string, string]>(jobs, 4).flatMap(([id, index, text, large]) => {
     const queue = asked[index - 1] as string
@@ -54,7 +52,11 @@ export function readClaim(
       }
       return queue === SYSTEM_QUEUE
         ? claimedCallback(base, record)
-        : claimedJob(engine, settings, base, record, nameOf.get(index) ?? '/')
+        : claimedJob(engine, base, record, {
+            nameField: nameOf.get(index) ?? '/',
+            // In the turn of its job: others may be forgotten for what is learnt.
+            frozen: settings.learn(record.settingsHash, settingsOf.get(record.settingsHash) ?? ''),
+          })
     } catch {
       // Not why: it would quote the request.
       engine.logger.error('A job cannot be read and does not run', { shard: keys.shard, jobId })
@@ -79,14 +81,12 @@ function claimedCallback(base: ClaimedBase, record: JobRecord): ClaimedWork {
 
 function claimedJob(
   engine: Engine,
-  settings: SettingsCache,
   base: ClaimedBase,
   record: JobRecord,
-  nameField: string,
+  { nameField, frozen }: { nameField: string; frozen: ChainSettings | null },
 ): ClaimedWork {
   const request = decodeRequest(record.requestPart ?? '')
-  const frozen = settings.get(record.settingsHash)
-  if (frozen === undefined) {
+  if (frozen === null) {
     engine.logger.error('A job names settings that are not stored; defaults are used', {
       jobId: base.jobId,
     })
