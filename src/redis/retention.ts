@@ -71,8 +71,16 @@ export async function trimFinished(engine: Engine, shard: ShardKeys, queue: stri
 }
 
 function endOf(record: string | null): number {
-  if (record === null) return 0
-  return decodeFinished(record).attempts.at(-1)?.completedAtMs ?? 0
+  return timeIn(record, (text) => decodeFinished(text).attempts.at(-1)?.completedAtMs)
+}
+
+/** 0, so that it is the first to go, for a record that is gone or cannot be read. */
+function timeIn(record: string | null, read: (text: string) => number | undefined): number {
+  try {
+    return record === null ? 0 : (read(record) ?? 0)
+  } catch {
+    return 0
+  }
 }
 
 /** One page of what is due by `gc`: dead letters past their retention, old chains, trash. Answers whether more is due. */
@@ -226,5 +234,5 @@ async function oldestCall(
 }
 
 function startOf(record: string | null): number {
-  return record === null ? 0 : (JSON.parse(record) as { startedAtMs: number }).startedAtMs
+  return timeIn(record, (text) => (JSON.parse(text) as { startedAtMs: number }).startedAtMs)
 }

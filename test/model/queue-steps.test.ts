@@ -5,11 +5,11 @@ import type { JobListQuery } from '../../src/ports/job-store.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import type { ClaimedWork } from '../../src/ports/job-source.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
-import { shardKeys } from '../../src/redis/engine.ts'
+import { DEFAULT_RETENTION, shardKeys } from '../../src/redis/engine.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
 import { SYSTEM_QUEUE } from '../../src/redis/keys.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
-import { purgeDeadLetters } from '../../src/redis/retention.ts'
+import { evictCalls, purgeDeadLetters, trimFinished } from '../../src/redis/retention.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { newJob } from '../support/engine.ts'
 import {
@@ -237,6 +237,27 @@ describe('queues, dead letters and retention', () => {
     await redis.client.zadd(shard().ring, 1, '0', 1, '1')
     await sweepAll()
     await assertClean(world)
+  })
+
+  test('a chain or a call that cannot be read keeps no others from going', async () => {
+    const source = await beat()
+    const roots = await pushAll(intake, 3)
+    for (const work of await claimed(source, 64)) {
+      assert.ok(work.kind === 'job')
+      const call = callRecord(work, world.clock.wallMs, 1)
+      await source.finish([ended(world, work, { failed: false, call })])
+    }
+    const { h, d, c } = shard().queue('1')
+    const bad = String(roots[0])
+    for (const key of [d, c]) await redis.client.hset(key, bad, '[')
+    world.clock.advance(31_000)
+    const trimmed = () => trimFinished(world.engine, shard(), '1')
+    assert.equal(await trimmed(), 1)
+    assert.equal(await trimmed(), 0)
+    assert.deepEqual(await redis.client.lrange(h, 0, -1), roots.slice(1).reverse().map(String))
+    world.clock.advance(DEFAULT_RETENTION.callRecordsMs)
+    await evictCalls(world.engine, shard())
+    assert.equal(await redis.client.exists(c), 0)
   })
 
   test('old call records are evicted, and the oldest ones when the budget is nearly used up', async () => {
