@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -29,12 +29,31 @@ export interface TestRedisOptions {
   readonly slots?: readonly [number, number]
 }
 
+/**
+ * Systems give ports above these to connections, and to listeners that wish for none: one of those would be somebody
+ * else's by the time it is bound. Each process begins at a place of its own, for files run beside each other.
+ */
+const PORTS = { from: 12_000, to: 32_000 }
+let portsTried = process.pid * 97
+
+/** One that is bound later, by its number: nobody is given it meanwhile, and no other caller here. */
 export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORTS.to - PORTS.from; tries += 1) {
+    const port = PORTS.from + (portsTried % (PORTS.to - PORTS.from))
+    portsTried += 1
+    if (await isFree(port)) return port
+  }
+  throw new Error('no port is free')
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  const isBound = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (isBound) await new Promise((resolve) => server.close(resolve))
+  return isBound
 }
 
 export async function startRedis(options: TestRedisOptions = {}): Promise<TestRedis> {
@@ -60,7 +79,7 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
     ...(options.password !== undefined && { password: options.password }),
   })
   client.on('error', () => undefined)
-  await client.ping()
+  await answers(client, child)
   if (options.cluster === true) await takeSlots(client, options.slots ?? [0, 16_383])
   return {
     port,
@@ -77,6 +96,22 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
       }
       if (options.dataFolder === undefined) rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Another server at its port would answer as well, and be emptied by a test that is not its own. */
+async function answers(client: Redis, child: ChildProcess): Promise<void> {
+  const ended = new Promise<never>((_, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`redis-server ended at its start with exit code ${code}`)))
+  })
+  try {
+    const said = await Promise.race([client.info('server'), ended])
+    if (!said.includes(`process_id:${child.pid}\r\n`)) throw new Error('another Redis has its port')
+  } catch (error) {
+    client.disconnect()
+    child.kill('SIGKILL')
+    throw error
   }
 }
 
