@@ -24,7 +24,9 @@ export interface Program {
   /** Lines of standard output that are no JSON. */
   readonly strayLines: readonly string[]
   readonly errorLines: readonly string[]
+  /** Resolves when its last line is here as well. */
   readonly exited: Promise<Exit>
+  /** Neither ended nor killed by `signal`. */
   isRunning(): boolean
   signal(name: NodeJS.Signals): void
   /** The first line with this message, waited for; from the `after`-th line on. */
@@ -53,28 +55,31 @@ export function runProgram(args: readonly string[], env: Readonly<Record<string,
     else log.push(parsed)
   })
   createInterface(child.stderr).on('line', (line) => errorLines.push(line))
+  let isOver = false
   const exited = new Promise<Exit>((resolve) => {
     child.once('close', (code, signal) => {
       living.delete(child)
+      isOver = true
       resolve({ code, signal })
     })
   })
-  const isRunning = () => child.exitCode === null && child.signalCode === null
+  let isKilled = false
   return {
     pid: child.pid ?? 0,
     log,
     strayLines,
     errorLines,
     exited,
-    isRunning,
+    isRunning: () => !isKilled && child.exitCode === null && child.signalCode === null,
     signal: (name) => {
+      isKilled ||= name === 'SIGKILL'
       child.kill(name)
     },
     logged: async (message, { timeoutMs = 20_000, after = 0 } = {}) => {
       const find = () => log.slice(after).find((line) => line.msg === message)
       const found = await until(
         `"${message}" in the log of ${args.join(' ')}`,
-        () => find() ?? !isRunning(),
+        () => find() ?? isOver,
         timeoutMs,
       )
       const line = found === true ? find() : found
@@ -106,14 +111,14 @@ export interface StopExpectation {
  */
 export async function stopProgram(program: Program, expectation: StopExpectation = {}): Promise<string[]> {
   const { timeoutMs = 20_000 } = expectation
-  if (!program.isRunning()) return complaintsAbout(program, expectation)
-  program.signal('SIGTERM')
+  const wasRunning = program.isRunning()
+  if (wasRunning) program.signal('SIGTERM')
   const exit = await withinDeadline(program.exited, timeoutMs)
   if (exit === null) {
     program.signal('SIGKILL')
     return [`did not stop within ${timeoutMs} ms; last line: ${JSON.stringify(program.log.at(-1))}`]
   }
-  const code = exit.code === 0 ? [] : [`exit ${exit.code} ${exit.signal}`]
+  const code = exit.code === 0 || !wasRunning ? [] : [`exit ${exit.code} ${exit.signal}`]
   return [...code, ...complaintsAbout(program, expectation)]
 }
 
