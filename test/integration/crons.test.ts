@@ -27,9 +27,11 @@ afterAll(async () => {
   await Promise.all([redis.stop(), target.close()])
 })
 beforeEach(async () => {
-  world = await openCronWorld(redis, NOON_MS - 1_000)
+  // Time to make crons in; each test says when it is nearly noon.
+  world = await openCronWorld(redis, NOON_MS - 30_000)
 })
 afterEach(async () => {
+  await world.stopExecutors()
   const findings = await audit(world.engine)
   await world.close()
   if (findings.length > 0) throw new Error(JSON.stringify(findings))
@@ -47,6 +49,7 @@ describe('a tick', () => {
       cronSettings({ url: target.url + path, payload: 'as it is' }),
     )
     expect(nextRunAtMs).toBe(NOON_MS)
+    world.setTime(NOON_MS - 500)
     world.startExecutor()
     world.startExecutor()
     const [arrival] = await target.arrived(path)
@@ -117,6 +120,7 @@ describe('a tick', () => {
       'nightly',
       cronSettings({ url: target.url + path, concurrencyPolicy: 'forbid' }),
     )
+    world.setTime(NOON_MS - 500)
     world.startExecutor()
     const [arrival] = await target.arrived(path)
     expect(await world.store.runNow('default', cronId)).toEqual({
@@ -150,6 +154,7 @@ describe('a cron', () => {
       'nightly',
       cronSettings({ url: target.url + path, queue: 'reports' }),
     )
+    world.setTime(NOON_MS - 500)
     world.startExecutor()
     await target.arrived(path, 2)
     await until('the chain is a dead letter', async () => {
@@ -167,6 +172,7 @@ describe('a cron', () => {
     for (const queue of names) {
       await world.store.apply('default', 'nightly', cronSettings({ url: target.url + path, queue }))
     }
+    world.setTime(NOON_MS - 500)
     world.startExecutor()
     await target.arrived(path)
     world.setTime(NOON_MS + MINUTE_MS - 50)
@@ -203,6 +209,7 @@ describe('a cron', () => {
   test('that is removed leaves nothing behind', async () => {
     const path = newPath()
     const { cronId } = await world.store.apply('default', 'nightly', cronSettings({ url: target.url + path }))
+    world.setTime(NOON_MS - 500)
     const executor = world.startExecutor()
     await target.arrived(path)
     await until('the run has ended', async () => {

@@ -27,6 +27,8 @@ export interface CronWorld {
   setTime(unixMs: number): void
   nowMs(): number
   startExecutor(): Executor
+  /** Then no step runs, and an audit is exact. */
+  stopExecutors(): Promise<void>
   close(): Promise<void>
 }
 
@@ -64,6 +66,9 @@ export async function openCronWorld(redis: TestRedis, startMs: number): Promise<
     aheadMs = unixMs - performance.now()
   }
   setTime(startMs)
+  const stopExecutors = async () => {
+    await Promise.all(executors.map((executor) => executor.stop(2_000)))
+  }
   return {
     engine,
     jobIds,
@@ -94,8 +99,9 @@ export async function openCronWorld(redis: TestRedis, startMs: number): Promise<
       executor.start()
       return executor
     },
+    stopExecutors,
     close: async () => {
-      await Promise.all(executors.map((executor) => executor.stop(2_000)))
+      await stopExecutors()
       await caller.close()
       connection.disconnect()
     },
