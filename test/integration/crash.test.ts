@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startInstallation, type Installation } from '../support/installation.ts'
+import type { Program } from '../support/processes.ts'
 import { hang, latch, type Answering } from '../support/target.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -10,6 +11,13 @@ const RESCUED_MS = 25_000
 /** The first try of each job waits for the latch, the next ones are answered. */
 function firstTry(held: { readonly answering: Answering }): Answering {
   return (arrival, nth) => (nth === 1 ? held.answering(arrival, nth) : {})
+}
+
+/** What an executor says of itself, from its ops port. */
+async function callsInFlight(executor: Program): Promise<number> {
+  const { opsUrl } = await executor.logged('The executor runs')
+  const text = await (await fetch(`${String(opsUrl)}/metrics`)).text()
+  return Number(/^punctual_calls_in_flight (\d+)/m.exec(text)?.[1])
 }
 
 async function expectEachDone(here: Installation, ids: readonly number[]): Promise<void> {
@@ -72,14 +80,20 @@ describe.concurrent('an executor', () => {
       ...Array.from({ length: 60 }, (_, i) => push(`wide-${i % 6}`)),
     ])
     await here.target.arrived('/job', 65)
-    here.executors[0]?.signal('SIGKILL')
-    await here.executors[0]?.exited
+    // One may have been quicker than the other.
+    const [few, most] = (
+      await Promise.all(
+        here.executors.map(async (executor) => ({ executor, calls: await callsInFlight(executor) })),
+      )
+    ).toSorted((one, other) => one.calls - other.calls)
+    most?.executor.signal('SIGKILL')
+    await most?.executor.exited
     const killedAtMs = Date.now()
-    await until('its connections are closed', () => here.target.openNow() < 65)
+    await until('all its connections are closed', () => here.target.openNow() === few?.calls)
     const lost = new Set(
       here.target.arrivals('/job').flatMap(({ jobId, closedAtMs }) => (closedAtMs === null ? [] : [jobId])),
     )
-    expect(lost.size).toBeGreaterThan(0)
+    expect(lost.size).toBe(most?.calls)
     held.open()
     await expectEachDone(
       here,
@@ -143,14 +157,16 @@ describe.concurrent('an executor', () => {
       for (const when of ['before', 'after'] as const) {
         const isOurs = step === 'claim' || step === 'finish'
         const cut = (isOurs ? executorProxy : proxy).cutAtScript(hashes[step], when)
-        // More than a block of ids in every shard.
-        const count = step === 'reserve_ids' ? 600 : 4
-        const pushes = await Promise.all(
-          Array.from({ length: count }, (_, i) =>
-            client.push({ queue: `${step}-${when}-${i % 8}`, url: `${here.target.url}/job` }),
-          ),
-        )
-        ids.push(...pushes.map((job) => job.job_id))
+        // More than a block of ids in every shard, a few at a time: each push is answered within 2 s or refused.
+        const groups = step === 'reserve_ids' ? 12 : 1
+        for (let group = 0; group < groups; group += 1) {
+          const pushes = await Promise.all(
+            Array.from({ length: groups === 1 ? 4 : 50 }, (_, i) =>
+              client.push({ queue: `${step}-${when}-${i % 8}`, url: `${here.target.url}/job` }),
+            ),
+          )
+          ids.push(...pushes.map((job) => job.job_id))
+        }
         await cut
       }
     }
@@ -180,10 +196,7 @@ describe.concurrent('an executor', () => {
     expect(after).toMatchObject({ attempt: 1, jobId: id })
     expect(Number(after?.token?.split('-')[1])).toBeGreaterThan(Number(before?.token?.split('-')[1]))
     first.open()
-    await until(
-      'the frozen one has been answered',
-      () => before?.closedAtMs !== null || before.wasAnswered || true,
-    )
+    await until('the answer is on its way to the frozen one', () => before?.wasAnswered)
     const lines = frozen.log.length
     frozen.signal('SIGCONT')
     await frozen.logged('A lease was lost; open calls are cut and their results discarded')
@@ -221,16 +234,13 @@ describe.concurrent('an executor', () => {
     held.open()
     await expectEachDone(here, [ends.job_id])
     expect(await stopping.exited).toEqual({ code: 0, signal: null })
-    const stoppedAtMs = Date.now()
     expect(here.target.arrivals('/later')).toEqual([])
     expect(here.target.arrivals('/hangs')).toMatchObject([{ wasAnswered: false }])
     expect(await here.client.job(hangs.job_id)).toMatchObject({ status: 'pending', started_at: null })
     expect(await here.slotsInUse()).toBe(0)
     await here.startExecutor()
     await expectEachDone(here, [hangs.job_id, later.job_id])
-    const again = here.target.arrivals('/hangs')[1]
-    // A lease that had to run out would have taken 17 s.
-    expect((again?.arrivedAtMs ?? Infinity) - stoppedAtMs).toBeLessThan(10_000)
+    expect(here.target.arrivals('/hangs')).toHaveLength(2)
     expect(here.target.arrivals('/ends')).toHaveLength(1)
     await here.close()
   })
