@@ -36,7 +36,7 @@ describe('a step sent while its slot moves to another node', () => {
   let cluster: Cluster
 
   beforeAll(async () => {
-    nodes = await startCluster(['--appendonly', 'no', '--cluster-node-timeout', '1000'])
+    nodes = await startCluster(['--appendonly', 'no'])
     connection = await openConnection(nodes[0].url)
     cluster = new Cluster([{ host: '127.0.0.1', port: nodes[0].port }], { redisOptions: { protocol: 2 } })
     await until('the client knows the nodes', () => cluster.status === 'ready')
