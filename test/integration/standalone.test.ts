@@ -107,7 +107,7 @@ function run(folder: string, env: Record<string, string> = {}): Program {
 
 async function start(folder: string): Promise<{ program: Program; client: ApiClient }> {
   const program = run(folder)
-  const { url } = await program.logged('Standalone runs', { timeoutMs: 30_000 })
+  const { url } = await program.logged('Standalone runs')
   const token = readFileSync(join(folder, 'token'), 'utf8').trim()
   return { program, client: createApiClient(String(url), token) }
 }
@@ -269,7 +269,7 @@ describe.concurrent('standalone', () => {
     const file = join(folder, 'resources', 'shared.yaml')
     writeFileSync(file, SHARED)
     const program = run(folder)
-    const { url } = await program.logged('Standalone runs', { timeoutMs: 30_000 })
+    const { url } = await program.logged('Standalone runs')
     expect(await program.logged('A manifest is not in force')).toMatchObject({
       problem:
         'shared.yaml, document 2: MaintenanceWindow night is valid, but this version does nothing with it.',
@@ -307,7 +307,7 @@ describe.concurrent('standalone', () => {
     const [hourly] = await crons(first.client)
     expect(hourly).toMatchObject({ name: 'hourly' })
     const make = (client: ApiClient) => {
-      const body = { name: 'Made', url: `${target.url}/made`, cron_expression: '0 3 * * *' }
+      const body = { name: 'Made', url: `${target.url}/made`, cron_expression: '0 0 1 1 *' }
       return client.send<CreatedCron>('POST', '/api/crons', body, { 'idempotency-key': 'made-once' })
     }
     const [made, repeated] = await Promise.all([make(first.client), make(first.client)])
@@ -350,7 +350,7 @@ describe.concurrent('standalone', () => {
     async (host) => {
       const program = run(newFolder(), { PUNCTUAL_HOST: host, PUNCTUAL_LOG_FORMAT: 'text' })
       const said = () => program.strayLines.join('\n')
-      await until('the first job has ended', () => said().includes('attempt 3: completed'), 30_000)
+      await until('the first job has ended', () => said().includes('attempt 3: completed'), 60_000)
       expect(said()).toMatch(/Punctual runs on http:\/\/127\.0\.0\.1:\d+$/m)
       expect(said()).not.toContain('Jobs may call public addresses only')
       program.signal('SIGINT')
@@ -361,7 +361,7 @@ describe.concurrent('standalone', () => {
   test('without a terminal logs nothing but JSON: no greeting, no token, and where the token is', async () => {
     const folder = newFolder()
     const program = run(folder, { PUNCTUAL_LOG_FORMAT: 'auto' })
-    const line = await program.logged('Standalone runs', { timeoutMs: 30_000 })
+    const line = await program.logged('Standalone runs')
     expect(line).toMatchObject({ tokenFile: join(folder, 'token') })
     const token = readFileSync(String(line['tokenFile']), 'utf8').trim()
     const { status } = await createApiClient(String(line['url']), token).send('GET', '/api/queues')
