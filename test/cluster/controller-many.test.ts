@@ -47,6 +47,7 @@ async function roundsOf(opsUrl: string): Promise<number> {
   return Number(/punctual_queue_count_rounds_total (\d+)/.exec(page)?.[1] ?? 0)
 }
 
+const isAnswered = ({ status }: AnyObject) => status?.['queueId'] !== undefined
 const isTold = ({ status }: AnyObject) => status?.['counts'] !== undefined
 const versions = (queues: readonly AnyObject[]) => queues.map(({ metadata }) => metadata.resourceVersion)
 
@@ -60,12 +61,13 @@ test(
       return counts.reduce((sum, count) => sum + count, 0)
     }
     await until('all are in force', async () => (await inForce()) >= QUEUES, 60_000)
-    const told = (await listed()).filter(({ status }) => status?.['queueId'] !== undefined)
+    const told = (await listed()).filter(isAnswered)
     expect(told.length).toBeLessThan(QUEUES / 2)
 
     const last = nameOf(QUEUES - 1)
     await world.apply('HttpQueue', last, { maxParallelism: 9 })
-    await until('the edit is in force', async () => (await limitOf(last)) === 9, 2_000)
+    await until('the edit is in force', async () => (await limitOf(last)) === 9)
+    expect((await listed()).every(isAnswered)).toBe(false)
 
     await until('all are told with their counts', async () => (await listed()).every(isTold), 90_000)
     const port = Number(new URL(inject('clusterAccess').url).port)

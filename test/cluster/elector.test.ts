@@ -60,7 +60,7 @@ async function lease(): Promise<Readonly<Record<string, unknown>>> {
   return (await api.send('GET', path)).spec ?? {}
 }
 
-test('a leader that is killed is followed within 20 s', async () => {
+test('a leader that is killed is followed when its lease is past', async () => {
   const child = spawn(process.execPath, [PROCESS, inject('kubeconfig'), namespace, 'killed'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -70,7 +70,7 @@ test('a leader that is killed is followed within 20 s', async () => {
   expect(await lease()).toMatchObject({ holderIdentity: 'killed', leaseTransitions: 0 })
   child.kill('SIGKILL')
   const { renewTime } = await lease()
-  await until('the other leads', () => other.isLeader(), 20_000)
+  await until('the other leads', () => other.isLeader())
   const after = await lease()
   expect(after).toMatchObject({ holderIdentity: 'other', leaseTransitions: 1, leaseDurationSeconds: 15 })
   // Both are of this machine's clock. Not before the lease of the dead was past.
@@ -83,7 +83,7 @@ test('a leader that stops gives the lease away', async () => {
   const second = startElector('second')
   await first.stop()
   expect(first.isLeader()).toBe(false)
-  await until('the second leads', () => second.isLeader(), 5_000)
+  await until('the second leads', () => second.isLeader(), 10_000)
   expect(await lease()).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 })
 })
 

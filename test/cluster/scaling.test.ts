@@ -19,7 +19,9 @@ import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 
 const NAME = 'punctual-executor'
-const DOWN_MS = 3_000
+const DOWN_MS = 5_000
+/** At most as long before a change something may have been looked at, and after it be done about it, on a busy machine. */
+const SLOW_MS = 3_000
 
 const api = openKubernetesApi(inject('clusterAccess'))
 const transport = createTransport({
@@ -172,7 +174,7 @@ describe('a fleet', () => {
     await push(1)
     const pushedAtMs = performance.now()
     await until('one is wanted', async () => (await here.replicas()) === 1)
-    expect(performance.now() - pushedAtMs).toBeLessThan(2_000)
+    expect(performance.now() - pushedAtMs).toBeLessThan(1_000 + SLOW_MS)
 
     await push(99)
     await until('as many as allowed are wanted', async () => (await here.replicas()) === 5)
@@ -181,7 +183,7 @@ describe('a fleet', () => {
     await queues().remove('default', 'emails')
     const emptyAtMs = performance.now()
     await until('none is wanted', async () => (await here.replicas()) === 0)
-    expect(performance.now() - emptyAtMs).toBeGreaterThan(DOWN_MS - 1_500)
+    expect(performance.now() - emptyAtMs).toBeGreaterThan(DOWN_MS - SLOW_MS)
     expect(await here.generation()).toBe(before + 1)
     const reasons = ['ScaledUp', 'ScaledUp', 'TooManyReplicas', 'ScaledDown']
     expect(here.events.map(({ reason }) => reason)).toEqual(reasons)
