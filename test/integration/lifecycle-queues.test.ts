@@ -18,6 +18,9 @@ beforeAll(async () => {
 })
 afterAll(() => here.close())
 
+/** Of calls that are held until all is read. */
+const HELD = { timeout_seconds: 300 }
+
 /** A path of the target that no other test uses. */
 let paths = 0
 const newPath = () => `/job-${(paths += 1)}`
@@ -145,7 +148,8 @@ describe.concurrent('a queue', () => {
     const push = (more: object = {}) =>
       here.client.push({ queue: 'deleted', url: url + path, callback_url: `${url}${path}-cb`, ...more })
     const running = await Promise.all([push(), push({ callback_events: 'every_attempt' })])
-    const waiting = await push({ delay: 2 })
+    // Not due before the queue is deleted.
+    const waiting = await push({ delay: 6 })
     const late = await push({ delay: 600, payload: { large: 'x'.repeat(10_000) } })
     await here.target.arrived(path, 2)
     expect((await here.client.send('DELETE', `/api/queues/${id}`)).status).toBe(204)
@@ -239,7 +243,7 @@ describe('lists', () => {
     for (let i = 0; i < 7; i += 1) {
       const queue = `list-${i % 3}`
       await push('pending', queue, { url: url + path, delay: 900 + i })
-      await push('processing', queue, { url: `${url}${path}/held` })
+      await push('processing', queue, { url: `${url}${path}/held`, ...HELD })
       ended.push(await push('completed', queue, { url: url + path }))
       ended.push(await push('failed', queue, { url: `${url}${path}/fails`, retries_enabled: false }))
       ended.push(await push('dead_lettered', queue, { url: `${url}${path}/fails`, retry_delays: [1] }))
@@ -292,7 +296,9 @@ describe('lists', () => {
     const held = latch()
     here.target.route(`${path}/held`, held.answering)
     const running = await Promise.all(
-      Array.from({ length: 20 }, () => here.client.push({ queue: 'mixed', url: `${url}${path}/held` })),
+      Array.from({ length: 20 }, () =>
+        here.client.push({ queue: 'mixed', url: `${url}${path}/held`, ...HELD }),
+      ),
     )
     for (let i = 0; i < 180; i += 1) {
       await here.client.push({ queue: 'mixed', url: url + path, delay: 3600 })
