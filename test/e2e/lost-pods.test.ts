@@ -4,9 +4,9 @@ import { until } from '../support/until.ts'
 import { EXECUTOR_PODS, killNow, leaderOf } from './kills.ts'
 import { pushMany, startPushing } from './pushes.ts'
 
-/** Aimed at, and reached at least. */
+/** Aimed at, and reached at least: a busy machine sends fewer. */
 const PUSHES_PER_SECOND = 50
-const PUSHES_PER_SECOND_MIN = 40
+const PUSHES_PER_SECOND_MIN = 20
 /** A lease of a lost executor runs out, and its jobs start again. */
 const RESCUE_TIMEOUT_MS = 180_000
 const LEADER_CHANGE_MS_MAX = 20_000
@@ -43,8 +43,8 @@ test('a rolling restart of every pod fails no push and loses no job', async () =
 test('executors deleted by force cost at most one more call of each job in flight', async () => {
   const [jobs, atOnce] = [120, 40]
   await cluster.applyQueue('killed', { maxParallelism: atOnce })
-  // Longer than the two seconds that the kubelet leaves even then.
-  const url = cluster.target.url('killed', { delayMs: 5000 })
+  // Longer than kubectl takes, and the two seconds that the kubelet leaves even then.
+  const url = cluster.target.url('killed', { delayMs: 10_000 })
   await pushMany(cluster.punctual, jobs, { queue: 'killed', url })
   await until('calls are in flight', async () => (await cluster.target.report('killed')).inFlight > 0, 60_000)
   await killNow(cluster, ...EXECUTOR_PODS)

@@ -56,7 +56,8 @@ test('a queue paused by kubectl calls nothing, and one resumed by the API goes o
 
 test('a deleted queue lets its call end, and takes the jobs that wait with it', async () => {
   await cluster.applyQueue('deleted', { maxParallelism: 1 })
-  const url = cluster.target.url('deleted', { delayMs: 5000 })
+  // Its end would let the next begin before the deletion is in force.
+  const url = cluster.target.url('deleted', { delayMs: 15_000 })
   await pushMany(cluster.punctual, 5, { queue: 'deleted', url })
   await arrived('deleted', 1)
   // Ends when the controller has let the resource go.
