@@ -147,7 +147,7 @@ async function napWhile(others: readonly Program[], isOn: () => boolean): Promis
   }
   while (isOn()) {
     for (const one of others) one.signal('SIGSTOP')
-    await rest(7_000)
+    await rest(5_000)
     for (const one of others) one.signal('SIGCONT')
     await rest(6_000)
   }
