@@ -1,15 +1,11 @@
-import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { nameOfPushedQueue } from '../../src/resources/queue-manifest.ts'
-import { runProgram } from '../support/processes.ts'
 import { freePort } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
-import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from './controller-world.ts'
-
-const TOKEN = 'the-token-of-this-test-and-no-other'
+import { openControllerWorld, type ControllerApi, type ControllerWorld } from './controller-world.ts'
 
 let world: ControllerWorld
 let call: Call
@@ -19,30 +15,16 @@ type Call = (method: string, path: string, body?: object) => Promise<Response>
 beforeAll(async () => {
   world = await openControllerWorld()
   await world.start()
-  const sha256 = createHash('sha256').update(TOKEN).digest('hex')
-  await world.apply('ApiToken', 'test', { sha256 })
-  await world.reason('ApiToken', 'test', 'Reconciled')
-  call = await startApi(inject('kubeconfig'))
+  call = await callTo(world.startApi())
 })
 
 afterAll(() => world.close())
 
-async function startApi(kubeconfig: string): Promise<Call> {
-  const port = await freePort()
-  const api = runProgram(['api'], {
-    KUBECONFIG: kubeconfig,
-    PUNCTUAL_PORT: String(port),
-    PUNCTUAL_OPS_PORT: '0',
-    PUNCTUAL_REDIS_URL: world.redis.url,
-    PUNCTUAL_SECRETS_KEY: SECRETS_KEY,
-    PUNCTUAL_RESOURCES: 'kubernetes',
-    PUNCTUAL_WATCH_NAMESPACES: world.namespace,
-    PUNCTUAL_LOG_FORMAT: 'json',
-  })
-  await api.logged('The API listens')
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+async function callTo(api: Promise<ControllerApi>): Promise<Call> {
+  const { url, token } = await api
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   return (method, path, body) =>
-    fetch(`http://127.0.0.1:${port}${path}`, {
+    fetch(`${url}${path}`, {
       method,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -102,7 +84,7 @@ test('while the API server is away pushes go on, and edits are told to come back
   const config = readFileSync(inject('kubeconfig'), 'utf8')
   writeFileSync(dead, config.replaceAll(/https:\/\/[^\s"']+/g, `https://127.0.0.1:${port}`))
   try {
-    const away = await startApi(dead)
+    const away = await callTo(world.startApi(dead))
     const pushed = await away('POST', '/api/jobs', { queue: 'new', url: 'https://target.test/', delay: 3600 })
     expect(pushed.status).toBe(201)
     await world.apply('HttpQueue', 'unreached', {})

@@ -1,15 +1,11 @@
-import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CreatedCron, Cron } from '../../src/contract/generated/wire.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { createCronStore } from '../../src/redis/cron-store.ts'
 import { createApiClient, type ApiClient } from '../support/api-client.ts'
-import { runProgram } from '../support/processes.ts'
-import { freePort } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
-import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from './controller-world.ts'
+import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
 
-const TOKEN = 'the-token-of-this-test-and-no-other'
 /** Not due while a test runs. */
 const YEARLY = { url: 'https://target.test/', cronExpression: '0 0 1 1 *' }
 const ROUND_MS = 40_000
@@ -21,29 +17,11 @@ let api: ApiClient
 beforeAll(async () => {
   world = await openControllerWorld()
   controller = await world.start()
-  const sha256 = createHash('sha256').update(TOKEN).digest('hex')
-  await world.apply('ApiToken', 'test', { sha256 })
-  await world.reason('ApiToken', 'test', 'Reconciled')
-  api = await startApi()
+  const { url, token } = await world.startApi()
+  api = createApiClient(url, token)
 })
 
 afterAll(() => world.close())
-
-async function startApi(): Promise<ApiClient> {
-  const port = await freePort()
-  const program = runProgram(['api'], {
-    KUBECONFIG: inject('kubeconfig'),
-    PUNCTUAL_PORT: String(port),
-    PUNCTUAL_OPS_PORT: '0',
-    PUNCTUAL_REDIS_URL: world.redis.url,
-    PUNCTUAL_SECRETS_KEY: SECRETS_KEY,
-    PUNCTUAL_RESOURCES: 'kubernetes',
-    PUNCTUAL_WATCH_NAMESPACES: world.namespace,
-    PUNCTUAL_LOG_FORMAT: 'json',
-  })
-  await program.logged('The API listens')
-  return createApiClient(`http://127.0.0.1:${port}`, TOKEN)
-}
 
 const inEngine = (name: string) =>
   createCronStore(world.engine.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }).getByName(

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { inject } from 'vitest'
 import {
   newNamespace,
@@ -25,6 +26,8 @@ export interface ControllerWorld {
   readonly engine: TestEngine
   /** A controller that looks at the namespace alone; answers when it runs. */
   start(env?: Readonly<Record<string, string>>): Promise<Program & { readonly opsUrl: string }>
+  /** An API of the namespace, with a token of the namespace's team that it takes; answers when it listens. */
+  startApi(kubeconfig?: string): Promise<ControllerApi>
   apply(kind: string, name: string, spec: object): Promise<AnyObject>
   get(kind: string, name: string): Promise<AnyObject>
   /** null when it is gone. */
@@ -36,6 +39,11 @@ export interface ControllerWorld {
   /** Whatever finalizer holds it. */
   force(kind: string, name: string): Promise<void>
   close(): Promise<void>
+}
+
+export interface ControllerApi {
+  readonly url: string
+  readonly token: string
 }
 
 export interface Condition {
@@ -74,11 +82,49 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
     await api.delete(nameOf(kind, name)).catch(() => undefined)
     await until(`${name} is gone`, async () => (await find(kind, name)) === null)
   }
+  const apply: ControllerWorld['apply'] = async (kind, name, spec) => {
+    const manifest = { apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec }
+    const [applied] = await api.apply(JSON.stringify(manifest))
+    if (applied === undefined) throw new Error('nothing was applied')
+    return applied
+  }
+  const reason: ControllerWorld['reason'] = (
+    kind,
+    name,
+    wanted,
+    type = 'Ready',
+    timeoutMs = REASON_TIMEOUT_MS,
+  ) => {
+    const look = async (): Promise<Condition | null> => {
+      const found = await condition(kind, name, type)
+      return found?.reason === wanted ? found : null
+    }
+    return until(`${kind} ${name} is ${wanted}`, look, timeoutMs)
+  }
+  const startApi: ControllerWorld['startApi'] = async (kubeconfig = inject('kubeconfig')) => {
+    const token = 'the-token-of-this-test-and-no-other'
+    await apply('ApiToken', 'test', { sha256: hash('sha256', token, 'hex') })
+    await reason('ApiToken', 'test', 'Reconciled')
+    const program = runProgram(['api'], {
+      KUBECONFIG: kubeconfig,
+      PUNCTUAL_PORT: '0',
+      PUNCTUAL_OPS_PORT: '0',
+      PUNCTUAL_REDIS_URL: redis.url,
+      PUNCTUAL_SECRETS_KEY: SECRETS_KEY,
+      PUNCTUAL_RESOURCES: 'kubernetes',
+      PUNCTUAL_WATCH_NAMESPACES: namespace,
+      PUNCTUAL_LOG_FORMAT: 'json',
+    })
+    programs.push(program)
+    const { url } = await program.logged('The API listens', { timeoutMs: START_TIMEOUT_MS })
+    return { url: String(url), token }
+  }
   return {
     api,
     namespace,
     redis,
     engine,
+    startApi,
     start: async (env = {}) => {
       const opsPort = await freePort()
       const program = runProgram(['controller'], {
@@ -97,22 +143,11 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
       await program.logged('The controller runs', { timeoutMs: START_TIMEOUT_MS })
       return Object.assign(program, { opsUrl: `http://127.0.0.1:${opsPort}` })
     },
-    apply: async (kind, name, spec) => {
-      const manifest = { apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec }
-      const [applied] = await api.apply(JSON.stringify(manifest))
-      if (applied === undefined) throw new Error('nothing was applied')
-      return applied
-    },
+    apply,
     get: (kind, name) => api.get(nameOf(kind, name)),
     find,
     condition,
-    reason: (kind, name, reason, type = 'Ready', timeoutMs = REASON_TIMEOUT_MS) => {
-      const look = async (): Promise<Condition | null> => {
-        const found = await condition(kind, name, type)
-        return found?.reason === reason ? found : null
-      }
-      return until(`${kind} ${name} is ${reason}`, look, timeoutMs)
-    },
+    reason,
     remove: (kind, name) => api.delete(nameOf(kind, name)),
     force,
     close: async () => {
