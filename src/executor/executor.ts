@@ -85,10 +85,8 @@ class LeasingExecutor implements Executor {
     const { clock, logger, metrics } = options
     this.#options = options
     this.#pool = createJobPool(options.concurrency)
-    this.#pool.onRelease(() => {
-      metrics.callsInFlight(this.#pool.busy)
-      this.#tenure?.slotFreed()
-    })
+    this.#pool.onRelease(() => this.#tenure?.slotFreed())
+    metrics.callsInFlight(() => this.#pool.busy)
     this.#runner = createCallRunner({
       caller: options.caller,
       teams: options.teams,

@@ -150,7 +150,7 @@ class LeasedShardSession implements ShardSession {
   }
 
   async #claimLoop(): Promise<void> {
-    const { pool, metrics } = this.#options
+    const { pool } = this.#options
     let slots = 0
     while (!this.#isEnding) {
       if (slots === 0 && this.#mayHaveWork && !this.#options.isPaused()) slots = pool.reserve(CLAIM_BATCH_MAX)
@@ -163,8 +163,6 @@ class LeasedShardSession implements ShardSession {
       if (answer === null) continue
       const used = answer.work.length
       if (used < slots) pool.release(slots - used)
-      // Where no slot was left over the pool tells nobody, and these calls may stay open for minutes.
-      else metrics.callsInFlight(pool.busy)
       slots = 0
       // Others were quicker: a short rest instead of a race for the same queues. The signal would not let it rest, for
       // it has just been told of our own slots.

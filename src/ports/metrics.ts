@@ -16,8 +16,8 @@ export interface Metrics {
   jobStarted(latenessMs: number): void
   jobFinished(outcome: FinishOutcome, count: number): void
   callbackFinished(outcome: 'delivered' | 'failed'): void
-  /** Calls open in this process now. */
-  callsInFlight(count: number): void
+  /** Where this process's room in use for calls is read from, whenever the metrics are. */
+  callsInFlight(read: () => number): void
   leaseLost(): void
   clockJumped(direction: 'forward' | 'backward'): void
   callRecordsDropped(count: number): void

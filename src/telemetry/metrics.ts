@@ -55,10 +55,16 @@ function jobMetrics(registry: Registry): JobMetrics {
     buckets: LATENESS_BUCKETS_SECONDS,
     registers: [registry],
   })
-  const inFlight = gauge(
-    registry,
-    'punctual_calls_in_flight',
-    'Room for calls that is in use: by open ones, by ends being written, by claims under way.',
+  let readInFlight = (): number => 0
+  registry.registerMetric(
+    new Gauge({
+      name: 'punctual_calls_in_flight',
+      help: 'Room for calls that is in use: by open ones, by ends being written, by claims under way.',
+      registers: [],
+      collect() {
+        this.set(readInFlight())
+      },
+    }),
   )
   const dropped = counter(
     registry,
@@ -73,7 +79,9 @@ function jobMetrics(registry: Registry): JobMetrics {
     },
     jobFinished: (outcome, count) => finished.inc({ outcome }, count),
     callbackFinished: (outcome) => callbacks.inc({ outcome }),
-    callsInFlight: (count) => inFlight.set(count),
+    callsInFlight: (read) => {
+      readInFlight = read
+    },
     callRecordsDropped: (count) => dropped.inc(count),
   }
 }
@@ -109,10 +117,6 @@ function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
 
 function counter(registry: Registry, name: string, help: string): Counter {
   return new Counter({ name, help, registers: [registry] })
-}
-
-function gauge(registry: Registry, name: string, help: string): Gauge {
-  return new Gauge({ name, help, registers: [registry] })
 }
 
 /** Every value of the label stands in the output from the start: a rate over a series that is missing shows nothing. */

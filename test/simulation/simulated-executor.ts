@@ -91,8 +91,8 @@ export class SimulatedExecutor {
   readonly process: SimulatedProcess
   readonly connection: SimulatedConnection
   readonly executor: Executor
-  callsInFlight = 0
   stoppedAtMs = Infinity
+  #readCallsInFlight = (): number => 0
 
   constructor(
     around: Surroundings,
@@ -102,8 +102,8 @@ export class SimulatedExecutor {
     this.name = name
     const metrics: Metrics = {
       ...quietMetrics,
-      callsInFlight: (count) => {
-        this.callsInFlight = count
+      callsInFlight: (read) => {
+        this.#readCallsInFlight = read
       },
       leaseLost: options.onLeaseLost,
       jobFinished: (outcome) => {
@@ -137,6 +137,10 @@ export class SimulatedExecutor {
       random: () => random.next(),
       redisNowMs: (shard) => engine.runner.redisNowMs(shard),
     })
+  }
+
+  get callsInFlight(): number {
+    return this.#readCallsInFlight()
   }
 
   #listen(around: Surroundings, random: SeededRandom, listener: (shard: number) => void): () => void {

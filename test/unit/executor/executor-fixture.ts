@@ -204,9 +204,10 @@ export function createRecordingLogger(): Logger & { readonly lines: LogLine[] } 
   return logger
 }
 
-/** Every count as `name:value…`, in order. */
-export function createRecordingMetrics(): Metrics & { readonly counts: string[] } {
+/** Every count as `name:value…`, in order; `open` reads the calls in flight. */
+export function createRecordingMetrics(): Metrics & { readonly counts: string[]; open(): number } {
   const counts: string[] = []
+  let readCallsInFlight = (): number => 0
   const note =
     (name: string) =>
     (...values: unknown[]) => {
@@ -218,7 +219,10 @@ export function createRecordingMetrics(): Metrics & { readonly counts: string[] 
     jobStarted: note('jobStarted'),
     jobFinished: note('jobFinished'),
     callbackFinished: note('callbackFinished'),
-    callsInFlight: note('callsInFlight'),
+    callsInFlight: (read) => {
+      readCallsInFlight = read
+    },
+    open: () => readCallsInFlight(),
     leaseLost: note('leaseLost'),
   }
 }

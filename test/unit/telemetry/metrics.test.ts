@@ -16,7 +16,9 @@ test('every count lands in its series', async () => {
   metrics.jobsPushed(3)
   metrics.jobFinished('dead_lettered', 2)
   metrics.callbackFinished('failed')
-  metrics.callsInFlight(5)
+  let open = 4
+  metrics.callsInFlight(() => open)
+  open += 1
   metrics.leaseLost()
   metrics.clockJumped('backward')
   metrics.callRecordsDropped(11)
