@@ -32,6 +32,7 @@ export async function setup(project: TestProject): Promise<void> {
   const access = { kubeconfig, cluster, apiUrl, token: await firstToken(kubeconfig) }
   const firstStatuses = await seeFirstJob(access)
   const firstJobSeconds = (performance.now() - startedAt) / 1000
+  process.stdout.write(`From helm install to the end of the first job: ${firstJobSeconds.toFixed(1)} s\n`)
   project.provide('kindAccess', { ...access, firstStatuses, firstJobSeconds })
 }
 
