@@ -68,6 +68,8 @@ export const HARD_DEADLINE_GRACE_MS = 30_000
 export const LOST_LEASES_MAX = 3
 export const CLAIM_BATCH_MAX = 64
 export const CLAIM_BATCH_BYTES_MAX = 1024 * 1024
+/** Teams, and queues, whose room a claim is told one by one. */
+export const SHARE_ROOMS_MAX = 128
 export const FINISH_BATCH_MAX = 64
 export const FAIR_QUANTUM = 8
 export const PROMOTE_BATCH_MAX = 500

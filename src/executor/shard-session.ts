@@ -1,7 +1,7 @@
-import { CLAIM_BATCH_MAX } from '../domain/limits.ts'
+import { CLAIM_BATCH_BYTES_MAX, CLAIM_BATCH_MAX } from '../domain/limits.ts'
 import { reasonOf, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ClaimAnswer, ClaimedWork, JobSource, WorkEnd } from '../ports/job-source.ts'
+import type { ClaimAnswer, ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
 import type { CallRunner } from './call-runner.ts'
@@ -63,7 +63,22 @@ export interface ShardSessionOptions {
 
 type Claimed = Extract<ClaimAnswer, { status: 'claimed' }>
 
-const NOTHING_CLAIMED: Claimed = { status: 'claimed', work: [], runnable: 0, nextDueMs: null }
+const NOTHING_CLAIMED: Claimed = {
+  status: 'claimed',
+  work: [],
+  runnable: 0,
+  nextDueMs: null,
+  heldBack: [],
+  bytesWanted: null,
+}
+
+const EVERY_ROOM: Omit<ClaimGrant, 'slots'> = {
+  bytes: CLAIM_BATCH_BYTES_MAX,
+  teamRooms: new Map(),
+  otherTeamsRoom: CLAIM_BATCH_MAX,
+  queueRooms: new Map(),
+  otherQueuesRoom: CLAIM_BATCH_MAX,
+}
 
 export function createShardSession(options: ShardSessionOptions): ShardSession {
   return new LeasedShardSession(options)
@@ -178,7 +193,7 @@ class LeasedShardSession implements ShardSession {
     // From here on: a hint that comes while the claim is under way may be of a job that it was too early for.
     this.#mayHaveWork = false
     try {
-      const answer = await source.claim(slots)
+      const answer = await source.claim({ ...EVERY_ROOM, slots })
       if (answer.status === 'lease_lost') {
         this.#lose('a claim was refused')
         return NOTHING_CLAIMED

@@ -12,6 +12,8 @@ interface Claimed {
   readonly scheduledAtMs: number
   /** Redis time of the claim. */
   readonly startedAtMs: number
+  /** Of its record and of what is large of its request, as the claim counted them. */
+  readonly bytes: number
 }
 
 /** A job in this executor's hands. */
@@ -53,6 +55,23 @@ export type WorkEnd =
   /** Not called, or cut short by our own stop or fault: back to the head of its queue, attempt kept. */
   | { readonly type: 'given_back'; readonly work: ClaimedWork }
 
+/**
+ * What one claim may take. Room is how many jobs of a team, or of a queue, it may take beside what is held of them:
+ * with none its jobs are passed over.
+ */
+export interface ClaimGrant {
+  /** Jobs at most, 1 to CLAIM_BATCH_MAX. */
+  readonly slots: number
+  /** Bytes of what is claimed at most. */
+  readonly bytes: number
+  /** By team, at most SHARE_ROOMS_MAX; the others have `otherTeamsRoom`. */
+  readonly teamRooms: ReadonlyMap<string, number>
+  readonly otherTeamsRoom: number
+  /** By local id of the queue, at most SHARE_ROOMS_MAX; the others have `otherQueuesRoom`. */
+  readonly queueRooms: ReadonlyMap<string, number>
+  readonly otherQueuesRoom: number
+}
+
 export type ClaimAnswer =
   | {
       readonly status: 'claimed'
@@ -61,6 +80,10 @@ export type ClaimAnswer =
       readonly runnable: number
       /** When the next delayed job of the near set is due, by Redis time; null = none. */
       readonly nextDueMs: number | null
+      /** Teams with ready jobs that were passed over for want of room, their own or a queue's; at most 16. */
+      readonly heldBack: readonly string[]
+      /** Of the largest job at the head of a queue that did not fit the bytes granted; null when each did. */
+      readonly bytesWanted: number | null
     }
   /** This executor's lease is gone: nothing it holds is its own any more. */
   | { readonly status: 'lease_lost' }
@@ -73,7 +96,7 @@ export interface JobSource {
   readonly shard: number
   /** Makes or renews the lease. `held` = jobs Redis says this executor holds. */
   beat(register: boolean): Promise<{ status: 'ok'; held: number } | { status: 'lease_lost' }>
-  claim(wanted: number): Promise<ClaimAnswer>
+  claim(grant: ClaimGrant): Promise<ClaimAnswer>
   /** Ends a batch, in order: one answer each. `stale` = the job is no longer ours and nothing was changed. */
   finish(ends: readonly WorkEnd[]): Promise<ReadonlyArray<'done' | 'stale'>>
   /** Gives back what Redis says we hold and we do not know. Only while no claim is under way. */

@@ -48,6 +48,7 @@ export function readClaim(
         token,
         startedAtMs: Number(now),
         scheduledAtMs: record.dueMs,
+        bytes: Buffer.byteLength(text) + Buffer.byteLength(large),
         place: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
       }
       return queue === SYSTEM_QUEUE
@@ -72,7 +73,10 @@ function tuples<Tuple extends unknown[]>(flat: readonly unknown[], size: number)
   )
 }
 
-type ClaimedBase = Pick<ClaimedWork, 'shard' | 'jobId' | 'token' | 'startedAtMs' | 'scheduledAtMs' | 'place'>
+type ClaimedBase = Pick<
+  ClaimedWork,
+  'shard' | 'jobId' | 'token' | 'startedAtMs' | 'scheduledAtMs' | 'bytes' | 'place'
+>
 
 function claimedCallback(base: ClaimedBase, record: JobRecord): ClaimedWork {
   const { team, ...callback } = decodeSystemRequest(record.requestPart ?? '')

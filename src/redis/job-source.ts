@@ -1,5 +1,4 @@
 import {
-  CLAIM_BATCH_BYTES_MAX,
   CLAIM_BATCH_MAX,
   FAIR_QUANTUM,
   FINISHED_CHAINS_SLACK,
@@ -7,8 +6,9 @@ import {
   LEASE_MS,
   LOST_LEASES_MAX,
   REAP_BATCH_MAX,
+  SHARE_ROOMS_MAX,
 } from '../domain/limits.ts'
-import type { ClaimAnswer, JobSource, WorkEnd } from '../ports/job-source.ts'
+import type { ClaimAnswer, ClaimGrant, JobSource, WorkEnd } from '../ports/job-source.ts'
 import { batchKeys, type BatchJob } from './batch.ts'
 import { readClaim, type ClaimReply } from './claim-reply.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
@@ -34,6 +34,8 @@ interface SentFinish extends SentStep {
 
 /** How long one call of `claim` or `finish` goes on resending; the caller then calls again. */
 const RESEND_MS = 2_000
+
+const NOTHING_RUNS = { work: [], runnable: 0, nextDueMs: null, heldBack: [], bytesWanted: null } as const
 
 /** Opens one executor's hold on one shard. */
 export function createJobSource(engine: Engine, shard: number, executor: string): JobSource {
@@ -69,14 +71,17 @@ class ResendingJobSource implements JobSource {
     this.#trimmer = createTrimmer(engine, this.#keys)
   }
 
-  async claim(wanted: number): Promise<ClaimAnswer> {
+  async claim(grant: ClaimGrant): Promise<ClaimAnswer> {
     const { runner } = this.#engine
     if (this.#openClaim === null) {
       if (this.#candidates.length === 0) this.#candidates = await this.#peekRing()
       if (this.#candidates.length === 0) {
-        return { status: 'claimed', work: [], runnable: 0, nextDueMs: null }
+        return { status: 'claimed', ...NOTHING_RUNS }
       }
-      this.#openClaim = this.#newClaim(wanted)
+      if (Math.max(grant.teamRooms.size, grant.queueRooms.size) > SHARE_ROOMS_MAX) {
+        throw new Error(`a claim can be told of ${SHARE_ROOMS_MAX} teams and as many queues`)
+      }
+      this.#openClaim = this.#newClaim(grant)
     }
     const sent = this.#openClaim
     const reply = (await runner.run('claim', sent.keys, sent.args, RESEND_MS)) as ClaimReply
@@ -87,7 +92,14 @@ class ResendingJobSource implements JobSource {
     if (token !== '') this.#highestToken = token
     const work = readClaim(this.#engine, this.#keys, this.#settings, reply, sent.candidates)
     this.#candidates = [...new Set(candidates)]
-    return { status: 'claimed', work, runnable: ringSize, nextDueMs: nextDue === '' ? null : Number(nextDue) }
+    return {
+      status: 'claimed',
+      work,
+      runnable: ringSize,
+      nextDueMs: nextDue === '' ? null : Number(nextDue),
+      heldBack: [],
+      bytesWanted: null,
+    }
   }
 
   async finish(ends: readonly WorkEnd[]): Promise<Array<'done' | 'stale'>> {
@@ -136,7 +148,7 @@ class ResendingJobSource implements JobSource {
     )
   }
 
-  #newClaim(wanted: number): SentClaim {
+  #newClaim(grant: ClaimGrant): SentClaim {
     this.#claims += 1
     const [claims, candidates, executor] = [this.#claims, this.#candidates, this.#executor]
     const { clk, ex, ring, tok, set, near } = this.#keys
@@ -150,8 +162,8 @@ class ResendingJobSource implements JobSource {
         }),
       ],
       args: [
-        ...[LEASE_MS, executor, `${executor}:${claims}`, Math.min(wanted, CLAIM_BATCH_MAX)],
-        ...[CLAIM_BATCH_BYTES_MAX, FAIR_QUANTUM, HARD_DEADLINE_GRACE_MS, this.#highestToken],
+        ...[LEASE_MS, executor, `${executor}:${claims}`, Math.min(grant.slots, CLAIM_BATCH_MAX)],
+        ...[grant.bytes, FAIR_QUANTUM, HARD_DEADLINE_GRACE_MS, this.#highestToken],
         ...[claims * CLAIM_BATCH_MAX, CLAIM_BATCH_MAX, this.#engine.shards.length],
         ...[candidates.length, ...candidates],
       ],

@@ -17,6 +17,7 @@ import { newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
 import { quietClusterMetrics, quietLogger } from '../support/quiet.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
+import { grantOf } from '../support/claim-grant.ts'
 
 const NAME = 'punctual-executor'
 const DOWN_MS = 5_000
@@ -147,7 +148,7 @@ async function claim(name: string, count: number): Promise<void> {
   for (const { shard } of engine.engine.shards) {
     const source = createJobSource(engine.engine, shard, executorIdOf(name, 'test'))
     await source.beat(true)
-    const answer = await source.claim(Math.max(1, left))
+    const answer = await source.claim(grantOf(Math.max(1, left)))
     if (answer.status === 'claimed') left -= answer.work.length
     if (left <= 0) return
   }

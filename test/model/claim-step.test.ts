@@ -11,6 +11,7 @@ import { assertClean, claimed, ended, openExecutor, pushAll, pushOne } from '../
 import { openWorld, type World } from '../support/model-world.ts'
 import { quietLogger } from '../support/quiet.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
+import { grantOf } from '../support/claim-grant.ts'
 
 describe('claim', () => {
   let redis: TestRedis
@@ -130,7 +131,7 @@ describe('claim', () => {
     const ids = await pushAll(intake, 10)
     const source = await openExecutor(world, 'e1')
     world.faults.lost.add('claim')
-    await assert.rejects(source.claim(4), StoreUnavailableError)
+    await assert.rejects(source.claim(grantOf(4)), StoreUnavailableError)
     const works = await claimed(source, 4)
     assert.deepEqual(
       works.map((work) => work.jobId),
@@ -144,12 +145,12 @@ describe('claim', () => {
     await pushAll(intake, 4)
     const source = await openExecutor(world, 'e1')
     world.faults.lost.add('claim')
-    await assert.rejects(source.claim(4), StoreUnavailableError)
+    await assert.rejects(source.claim(grantOf(4)), StoreUnavailableError)
     const other = await openExecutor(world, 'e2')
     await source.giveBackUnknown(new Set())
     assert.equal((await claimed(other, 4)).length, 0, 'a claim on its way keeps its jobs')
     await redis.client.del(shardKeys(world.engine, 0).ex)
-    assert.deepEqual(await source.claim(4), { status: 'lease_lost' })
+    assert.deepEqual(await source.claim(grantOf(4)), { status: 'lease_lost' })
   })
 
   test('leaves out a job that cannot be read, and gives the others', async () => {

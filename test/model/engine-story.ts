@@ -31,6 +31,7 @@ import {
   type PushOp,
 } from './engine-ops.ts'
 import { differences } from './engine-state.ts'
+import { grantOf } from '../support/claim-grant.ts'
 
 const SHARDS = 2
 const BOX = createSecretBox(createSecretKey(randomBytes(32)))
@@ -228,7 +229,7 @@ export class Story {
     if (lost) faults.lost.add('claim')
     let answer: Awaited<ReturnType<JobSource['claim']>> | null = null
     try {
-      answer = await hold.source.claim(wanted)
+      answer = await hold.source.claim(grantOf(wanted))
     } catch (error) {
       assert.ok(lost && error instanceof StoreUnavailableError, String(error))
     }

@@ -18,6 +18,7 @@ import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { newJob } from '../support/engine.ts'
 import { SeededRandom } from '../simulation/seeded-random.ts'
+import { grantOf } from '../support/claim-grant.ts'
 
 const TEAM = 'default'
 const QUEUES = ['alpha', 'beta', 'gamma']
@@ -109,7 +110,7 @@ export class PortDriver {
   }
 
   async #claim(hold: Hold): Promise<unknown> {
-    const answer = await hold.source.claim(this.#random.pick([1, 3, 64]))
+    const answer = await hold.source.claim(grantOf(this.#random.pick([1, 3, 64])))
     if (answer.status === 'claimed') hold.works = [...hold.works, ...answer.work]
     return answer
   }

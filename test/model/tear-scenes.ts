@@ -18,6 +18,7 @@ import { newJob } from '../support/engine.ts'
 import { callRecord, claimed, ended, openExecutor, pushAll, pushOne } from '../support/model-executor.ts'
 import type { World } from '../support/model-world.ts'
 import { CRON_SCENES } from './cron-scenes.ts'
+import { grantOf } from '../support/claim-grant.ts'
 
 /** A stage for one step: what was there before, and who sends the step. */
 export interface Stage {
@@ -270,7 +271,7 @@ async function claimScene(stage: Stage): Promise<() => Promise<unknown>> {
   await createJobStore(world.engine).cancel('default', others[0] as number)
   accepted.push(...others.slice(1))
   const source = await openExecutor(world, 'e1')
-  return () => source.claim(64)
+  return () => source.claim(grantOf(64))
 }
 
 async function finishScene(stage: Stage): Promise<() => Promise<unknown>> {

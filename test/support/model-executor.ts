@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { endAttempt } from '../../src/domain/attempt-end.ts'
 import { callbackFor } from '../../src/domain/callback.ts'
 import type { CallRecord } from '../../src/domain/job.ts'
-import type { ClaimedJob, ClaimedWork, JobSource, WorkEnd } from '../../src/ports/job-source.ts'
+import type { ClaimedJob, ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../src/ports/job-source.ts'
 import type { JobIntake, NewJob } from '../../src/ports/job-intake.ts'
 import { audit } from '../../src/redis/audit.ts'
 import { createJobSource } from '../../src/redis/job-source.ts'
 import { newJob } from './engine.ts'
 import type { World } from './model-world.ts'
+import { grantOf } from './claim-grant.ts'
 
 /** An executor with a lease on one shard, in a test's hands. */
 export async function openExecutor(world: World, name: string, shard = 0): Promise<JobSource> {
@@ -16,8 +17,11 @@ export async function openExecutor(world: World, name: string, shard = 0): Promi
   return source
 }
 
-export async function claimed(source: JobSource, wanted: number): Promise<readonly ClaimedWork[]> {
-  const answer = await source.claim(wanted)
+export async function claimed(
+  source: JobSource,
+  grant: number | ClaimGrant,
+): Promise<readonly ClaimedWork[]> {
+  const answer = await source.claim(typeof grant === 'number' ? grantOf(grant) : grant)
   assert.equal(answer.status, 'claimed')
   return answer.status === 'claimed' ? answer.work : []
 }

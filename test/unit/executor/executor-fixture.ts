@@ -42,6 +42,7 @@ export function claimedJob(
     createdAtMs: FAKE_EPOCH_MS - 2_000,
     scheduledAtMs: FAKE_EPOCH_MS - 1_000,
     startedAtMs: FAKE_EPOCH_MS,
+    bytes: 512,
     earlier: [],
     ...change,
     request: jobRequest(change.request),
@@ -59,6 +60,7 @@ export function claimedCallback(change: Partial<ClaimedCallback> = {}): ClaimedC
     place: { queue: '0', settingsHash: '-----------', isLarge: false },
     scheduledAtMs: FAKE_EPOCH_MS - 1_000,
     startedAtMs: FAKE_EPOCH_MS,
+    bytes: 512,
     callback: { url: 'http://caller.test/done', webhookId: 'uuid_cb', body: '{"status":"success"}' },
     timeoutSeconds: 10,
     ...change,
@@ -132,9 +134,17 @@ export function createFakeSource(shard = 0): FakeSource {
 
 export function claimAnswer(
   work: readonly ClaimedWork[],
-  change: { runnable?: number; nextDueMs?: number | null } = {},
+  change: Partial<Omit<Extract<ClaimAnswer, { status: 'claimed' }>, 'status' | 'work'>> = {},
 ): ClaimAnswer {
-  return { status: 'claimed', work, runnable: change.runnable ?? 0, nextDueMs: change.nextDueMs ?? null }
+  return {
+    status: 'claimed',
+    work,
+    runnable: 0,
+    nextDueMs: null,
+    heldBack: [],
+    bytesWanted: null,
+    ...change,
+  }
 }
 
 export interface FakeUpkeep extends ShardUpkeep {

@@ -88,7 +88,7 @@ describe('claims', () => {
     await start()
     const [first, second] = jobs(2) as [ClaimedJob, ClaimedJob]
     await give(first, second)
-    expect(source.claim.calls.map((call) => call.args[0])).toContain(CLAIM_BATCH_MAX)
+    expect(source.claim.calls.map((call) => call.args[0].slots)).toContain(CLAIM_BATCH_MAX)
     expect(pool.busy).toBe(2)
     runner.succeed(second)
     await quiescence()
@@ -108,7 +108,7 @@ describe('claims', () => {
   test('only for free slots', async () => {
     const { source, runner, start, give } = setUp({ slots: 3 })
     await start()
-    expect(source.claim.calls.at(-1)?.args[0]).toBe(3)
+    expect(source.claim.calls.at(-1)?.args[0]?.slots).toBe(3)
     const held = jobs(2)
     await give(...held)
     source.claim.rule = null
@@ -132,7 +132,7 @@ describe('claims', () => {
     runner.succeed(first)
     await quiescence()
     expect(source.claim.calls).toHaveLength(2)
-    expect(source.claim.next.args[0]).toBe(1)
+    expect(source.claim.next.args[0].slots).toBe(1)
   })
 
   test('none while nothing can run, until a hint comes', async () => {
@@ -225,7 +225,7 @@ describe('a claim without an answer', () => {
     const { clock, source, pool, start } = setUp({ slots: 70 })
     source.claim.rule = null
     await start()
-    expect(source.claim.next.args[0]).toBe(CLAIM_BATCH_MAX)
+    expect(source.claim.next.args[0].slots).toBe(CLAIM_BATCH_MAX)
     source.claim.next.fail(REDIS_AWAY)
     await clock.advance(199)
     expect(source.claim.calls).toHaveLength(1)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { endAttempt } from '../../../src/domain/attempt-end.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { SHARE_ROOMS_MAX } from '../../../src/domain/limits.ts'
 import { createJobIds } from '../../../src/domain/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import type { ClaimedJob, WorkEnd } from '../../../src/ports/job-source.ts'
@@ -12,6 +13,7 @@ import type { StepRunner } from '../../../src/redis/step-runner.ts'
 import { jobRequest } from '../../support/engine.ts'
 import { latched } from '../../support/latched.ts'
 import { quietLogger, quietMetrics } from '../../support/quiet.ts'
+import { grantOf } from '../../support/claim-grant.ts'
 
 const NOW_MS = 1_800_000_000_000
 const AWAY = new StoreUnavailableError('silent')
@@ -61,7 +63,7 @@ function endOf(work: ClaimedJob): WorkEnd {
 
 async function claimOne(given: ReturnType<typeof setUp>): Promise<ClaimedJob> {
   given.run.rule = () => claimReply()
-  const answer = await given.source.claim(4)
+  const answer = await given.source.claim(grantOf(4))
   given.run.rule = null
   if (answer.status !== 'claimed' || answer.work[0]?.kind !== 'job') throw new Error('one job was given')
   return answer.work[0]
@@ -86,17 +88,32 @@ describe('claim', () => {
   test('asks nothing of Redis when no queue can run', async () => {
     const { run, reads, source } = setUp()
     reads.ring = []
-    expect(await source.claim(4)).toEqual({ status: 'claimed', work: [], runnable: 0, nextDueMs: null })
+    expect(await source.claim(grantOf(4))).toEqual({
+      status: 'claimed',
+      work: [],
+      runnable: 0,
+      nextDueMs: null,
+      heldBack: [],
+      bytesWanted: null,
+    })
+    expect(run.calls).toEqual([])
+  })
+
+  test('is refused with more rooms than one can be told', async () => {
+    const { run, source } = setUp()
+    const rooms = new Map(Array.from({ length: SHARE_ROOMS_MAX + 1 }, (_, i) => [`t${i}`, 1]))
+    await expect(source.claim(grantOf(4, { teamRooms: rooms }))).rejects.toThrow('128 teams')
+    await expect(source.claim(grantOf(4, { queueRooms: rooms }))).rejects.toThrow('128 teams')
     expect(run.calls).toEqual([])
   })
 
   test('without an answer is sent again as it was, whatever is wanted next', async () => {
     const { run, source } = setUp()
     run.rule = () => Promise.reject(AWAY)
-    await expect(source.claim(64)).rejects.toBe(AWAY)
-    await expect(source.claim(1)).rejects.toBe(AWAY)
+    await expect(source.claim(grantOf(64))).rejects.toBe(AWAY)
+    await expect(source.claim(grantOf(1))).rejects.toBe(AWAY)
     run.rule = () => claimReply()
-    expect(await source.claim(1)).toMatchObject({ status: 'claimed' })
+    expect(await source.claim(grantOf(1))).toMatchObject({ status: 'claimed' })
     expect(run.calls).toHaveLength(3)
     for (const call of run.calls) expect(call.args).toEqual(run.calls[0]?.args)
   })
@@ -115,7 +132,7 @@ describe('claim', () => {
   test('says that the lease is gone', async () => {
     const { run, source } = setUp()
     run.rule = () => ['lost']
-    expect(await source.claim(4)).toEqual({ status: 'lease_lost' })
+    expect(await source.claim(grantOf(4))).toEqual({ status: 'lease_lost' })
   })
 })
 
