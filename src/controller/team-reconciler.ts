@@ -1,5 +1,6 @@
 import { egressEntryProblem } from '../domain/egress-list.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
+import { isQuota, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../domain/quotas.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ControllerMetrics } from '../ports/controller-metrics.ts'
 import type { EventRecorder } from '../ports/event-recorder.ts'
@@ -48,12 +49,12 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
 
   async function settle(settings: TeamSettings): Promise<TeamOutcome> {
     const { namespace } = settings.metadata
-    const { egress, signing } = settings.spec
-    const problem = egressProblem(egress.allow)
+    const { egress, signing, quotas } = settings.spec
+    const problem = egressProblem(egress.allow) ?? quotaProblem(quotasOf(quotas))
     if (problem !== null) return { kind: 'refused', problem }
     const found = await readSigningSecrets(parts.secrets, namespace, signing.secretRefs)
     if (found.kind === 'problem') return { ...found, kind: 'secret' }
-    const policy = { egressAllow: egress.allow, signingSecrets: found.texts }
+    const policy = { egressAllow: egress.allow, signingSecrets: found.texts, quotas: quotasOf(quotas) }
     await parts.engine.write((compiler) => compiler.putTeam(namespace, policy))
     return { kind: 'in_force' }
   }
@@ -108,6 +109,12 @@ function egressProblem(allow: readonly string[]): string | null {
     return reason === null ? [] : [`spec.egress.allow[${index}] ${reason}`]
   })
   return problems[0] ?? null
+}
+
+/** A CRD of before quotas checks none of them. */
+function quotaProblem(quotas: TeamQuotas): string | null {
+  const wrong = QUOTA_NAMES.find((name) => quotas[name] !== null && !isQuota(quotas[name]))
+  return wrong === undefined ? null : `spec.quotas.${wrong} must be a whole number from 0 on.`
 }
 
 /** Trouble that begins is told, with the reason of the condition; so is its end. */

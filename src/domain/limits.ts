@@ -107,6 +107,14 @@ export const CALL_RECORD_DAYS = 3
 export const CALL_RECORDS_BYTES_MAX = 256 * 1024 * 1024
 export const SUCCESSFUL_CALL_RECORDS_PER_SECOND = 20
 
+// Quotas of a team, unless the installation says otherwise. They protect a Redis of 1 GiB and an etcd of 2 GiB from one
+// team; how many bytes it may hold follows from what is free.
+/** The largest that can be set. */
+export const QUOTA_MAX = Number.MAX_SAFE_INTEGER
+export const QUEUES_PER_TEAM_DEFAULT = 10_000
+export const CRONS_PER_TEAM_DEFAULT = 500
+export const PENDING_JOBS_PER_TEAM_DEFAULT = 1_000_000
+
 // Standalone.
 export const REDIS_MAXMEMORY_BYTES_DEFAULT = 1024 * 1024 * 1024
 

@@ -1,5 +1,6 @@
 import type { CronSettings } from '../domain/cron.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { TeamQuotas } from '../domain/quotas.ts'
 
 /** A queue that a manifest describes. */
 export interface FolderQueue {
@@ -21,6 +22,7 @@ export interface TeamPolicy {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
   readonly signingSecrets: readonly string[]
+  readonly quotas: TeamQuotas
 }
 
 export interface FolderTeam {

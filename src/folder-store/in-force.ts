@@ -115,7 +115,7 @@ function teamOf(
   before: FolderSnapshot,
   problems: FolderProblem[],
 ): readonly FolderTeam[] {
-  const { team, egressAllow } = resource
+  const { team, egressAllow, quotas } = resource
   const found = resource.signingSecretRefs.map(({ name, key }, index) => {
     const secret = secrets.get(identityOf({ kind: 'Secret', team, name }))
     const bytes = secret?.data[key]
@@ -130,7 +130,7 @@ function teamOf(
   })
   const signingSecrets = found.filter((text) => text !== null)
   if (signingSecrets.length < found.length) return before.teams.filter((one) => one.team === team)
-  const policy: TeamPolicy = Object.freeze({ egressAllow, signingSecrets })
+  const policy: TeamPolicy = Object.freeze({ egressAllow, signingSecrets, quotas })
   return [{ team, policy }]
 }
 

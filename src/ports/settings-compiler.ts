@@ -1,5 +1,6 @@
 import type { CronSettings } from '../domain/cron.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { TeamQuotas } from '../domain/quotas.ts'
 
 /** A write changes nothing when the term of its leader has passed, or is not known there any more. */
 export type CompileEnd<T> = T | { readonly status: 'superseded' }
@@ -9,6 +10,8 @@ export interface TeamPolicy {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
   readonly signingSecrets: readonly string[]
+  /** Left out where the team has none of its own. */
+  readonly quotas?: TeamQuotas
 }
 
 /**

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { STORE_DEADLINE_MS } from '../domain/limits.ts'
+import { NO_QUOTAS, QUOTA_NAMES } from '../domain/quotas.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../ports/settings-compiler.ts'
 import { createCronWriter } from './cron-writer.ts'
 import type { Engine } from './engine.ts'
@@ -92,8 +93,13 @@ export async function putOwnToken(compiler: SettingsCompiler, team: string, toke
 /** What another key has sealed, or an earlier version wrote, is no policy in force: it is written anew. */
 function isPolicy(box: SecretBox, value: string, policy: TeamPolicy): boolean {
   try {
-    const { egressAllow, signingSecrets } = decodeTeam(box, value)
-    return isSame(egressAllow, policy.egressAllow) && isSame(signingSecrets, policy.signingSecrets)
+    const { egressAllow, signingSecrets, quotas } = decodeTeam(box, value)
+    const wanted = policy.quotas ?? NO_QUOTAS
+    return (
+      isSame(egressAllow, policy.egressAllow) &&
+      isSame(signingSecrets, policy.signingSecrets) &&
+      QUOTA_NAMES.every((name) => quotas[name] === wanted[name])
+    )
   } catch {
     return false
   }

@@ -1,3 +1,4 @@
+import { NO_QUOTAS, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../domain/quotas.ts'
 import type { TeamPolicy } from '../ports/settings-compiler.ts'
 import type { TeamSettings } from '../ports/team-settings.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -15,18 +16,34 @@ export const OWN_TOKEN_NAME = 'PUNCTUAL_TOKEN'
 interface StoredTeam {
   readonly egressAllow: readonly string[]
   readonly signingSecrets: readonly string[]
+  /** Only those that the team has. */
+  readonly quotas: Partial<TeamQuotas>
 }
 
-export function encodeTeam(box: SecretBox, { egressAllow, signingSecrets }: TeamPolicy): string {
-  const stored: StoredTeam = { egressAllow, signingSecrets: signingSecrets.map((secret) => box.seal(secret)) }
+export function encodeTeam(box: SecretBox, { egressAllow, signingSecrets, quotas }: TeamPolicy): string {
+  const stored: StoredTeam = {
+    egressAllow,
+    signingSecrets: signingSecrets.map((secret) => box.seal(secret)),
+    quotas: setQuotas(quotas ?? NO_QUOTAS),
+  }
   return JSON.stringify(stored)
 }
 
 /** Throws when the secrets were sealed under another key. */
 export function decodeTeam(box: SecretBox, value: string): TeamSettings {
   const { version, text } = split(value)
-  const { egressAllow, signingSecrets } = JSON.parse(text) as StoredTeam
-  return { version, egressAllow, signingSecrets: signingSecrets.map((sealed) => box.open(sealed)) }
+  const { egressAllow, signingSecrets, quotas } = JSON.parse(text) as StoredTeam
+  return {
+    version,
+    egressAllow,
+    signingSecrets: signingSecrets.map((sealed) => box.open(sealed)),
+    quotas: quotasOf(quotas),
+  }
+}
+
+function setQuotas(quotas: TeamQuotas): Partial<TeamQuotas> {
+  const given = QUOTA_NAMES.flatMap((name) => (quotas[name] === null ? [] : [[name, quotas[name]] as const]))
+  return Object.fromEntries(given)
 }
 
 export interface StoredToken {

@@ -1,3 +1,4 @@
+import { quotasOf } from '../domain/quotas.ts'
 import { readerOfCrd, shown } from './crd-schema.ts'
 import type { GivenResource, ResourceReader } from './crd-schema.ts'
 import type { FieldProblem } from './field-path.ts'
@@ -66,9 +67,15 @@ const KINDS: Readonly<Record<string, Kind>> = {
   TeamSettings: {
     crd: 'teamsettings.punctual.dev.yaml',
     make: ({ team }, spec) => {
-      const { egress, signing } = spec as TeamSettingsSpec
-      const signingSecretRefs = signing.secretRefs
-      return { kind: 'TeamSettings', team, name: 'team', egressAllow: egress.allow, signingSecretRefs }
+      const { egress, signing, quotas } = spec as TeamSettingsSpec
+      return {
+        kind: 'TeamSettings',
+        team,
+        name: 'team',
+        egressAllow: egress.allow,
+        signingSecretRefs: signing.secretRefs,
+        quotas: quotasOf(quotas),
+      }
     },
   },
   ApiToken: {

@@ -1,5 +1,6 @@
 import type { CronSettings } from '../domain/cron.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { TeamQuotas } from '../domain/quotas.ts'
 import type { MaintenanceWindowSpec, SecretRef } from './generated/kinds.ts'
 
 export const API_VERSION = 'punctual.dev/v1alpha1'
@@ -23,6 +24,7 @@ export interface TeamSettingsResource {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
   readonly signingSecretRefs: readonly SecretRef[]
+  readonly quotas: TeamQuotas
 }
 
 /** A recurring request. */

@@ -23,7 +23,7 @@ const SECRETS_KEY_BYTES = 32
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
 /** The last label starts with a letter, else it is a mistyped address. */
 const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
-const BYTES = /^([1-9][0-9]*)(?:([kmgt])i?)?b?$/i
+const BYTES = /^(0|[1-9][0-9]*)(?:([kmgt])i?)?b?$/i
 const BYTES_POWER: Readonly<Record<string, number>> = { '': 0, k: 1, m: 2, g: 3, t: 4 }
 
 const found = <T>(value: T): Parsed<T> => ({ ok: true, value })
@@ -59,6 +59,15 @@ export function bytesBetween(min: number, max: number, allowed: string): Parser<
     if (match === null) return refused(allowed)
     const value = Number(match[1]) * 1024 ** (BYTES_POWER[match[2]?.toLowerCase() ?? ''] ?? 0)
     return value >= min && value <= max ? found(value) : refused(allowed)
+  }
+}
+
+/** A quota, or none of this kind. @param parse of the number */
+export function quota(parse: Parser<number>): Parser<number | null> {
+  return (text) => {
+    if (text === 'none') return found(null)
+    const parsed = parse(text)
+    return parsed.ok ? parsed : refused(`${parsed.allowed}, or none`)
   }
 }
 

@@ -15,6 +15,15 @@ const REDIS = {
   shards: SETTINGS.shards,
 }
 
+const QUOTAS = {
+  quotaQueues: SETTINGS.quotaQueues,
+  quotaCrons: SETTINGS.quotaCrons,
+  quotaPendingJobs: SETTINGS.quotaPendingJobs,
+  quotaStoredBytes: SETTINGS.quotaStoredBytes,
+  quotaJobsPerMonth: SETTINGS.quotaJobsPerMonth,
+  quotaCallsInFlight: SETTINGS.quotaCallsInFlight,
+}
+
 const LOG = { logLevel: SETTINGS.logLevel, logFormat: SETTINGS.logFormat }
 
 const STANDALONE = Object.freeze({
@@ -32,6 +41,7 @@ const STANDALONE = Object.freeze({
   egressAllow: SETTINGS.egressAllow,
   egressDeny: SETTINGS.egressDeny,
   egressAllowable: SETTINGS.egressAllowable,
+  ...QUOTAS,
   ...LOG,
 })
 
@@ -45,6 +55,7 @@ const EXECUTOR = Object.freeze({
   egressAllow: SETTINGS.egressAllow,
   egressDeny: SETTINGS.egressDeny,
   egressAllowable: SETTINGS.egressAllowable,
+  ...QUOTAS,
   podName: SETTINGS.podName,
   ...LOG,
 })
@@ -60,6 +71,7 @@ const API = Object.freeze({
   egressAllow: SETTINGS.egressAllow,
   egressDeny: SETTINGS.egressDeny,
   egressAllowable: SETTINGS.egressAllowable,
+  ...QUOTAS,
   resources: SETTINGS.resources,
   watchNamespaces: SETTINGS.watchNamespaces,
   ...LOG,
@@ -71,6 +83,7 @@ const CONTROLLER = Object.freeze({
   ...REDIS,
   token: SETTINGS.token,
   secretsKey: SETTINGS.secretsKey,
+  ...QUOTAS,
   podName: SETTINGS.podName,
   podNamespace: SETTINGS.podNamespace,
   watchNamespaces: SETTINGS.watchNamespaces,

@@ -1,5 +1,11 @@
 import type { KeyObject } from 'node:crypto'
-import { REDIS_MAXMEMORY_BYTES_DEFAULT, SHARDS_MAX } from '../domain/limits.ts'
+import {
+  CRONS_PER_TEAM_DEFAULT,
+  PENDING_JOBS_PER_TEAM_DEFAULT,
+  QUEUES_PER_TEAM_DEFAULT,
+  REDIS_MAXMEMORY_BYTES_DEFAULT,
+  SHARDS_MAX,
+} from '../domain/limits.ts'
 import {
   bytesBetween,
   integerBetween,
@@ -16,6 +22,7 @@ import {
   parseSecretsKey,
   parseSwitch,
   parseToken,
+  quota,
 } from './parsers.ts'
 import type { Parser } from './parsers.ts'
 import type { Setting } from './setting.ts'
@@ -30,6 +37,7 @@ const SCALING_DOWN_SECONDS_MAX = 86_400
 /** Below this Redis 7 cannot hold its own bookkeeping and a batch at once. */
 const REDIS_MAXMEMORY_BYTES_MIN = 16 * 1024 ** 2
 const REDIS_MAXMEMORY_BYTES_MAX = 4 * 1024 ** 4
+const QUOTA_COUNT_MAX = 1_000_000_000
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export const LOG_FORMATS = ['auto', 'json', 'text'] as const
@@ -191,6 +199,21 @@ export const SETTINGS = Object.freeze({
     initialText: 'any',
     parse: parseEgressAllowable,
   }),
+  quotaQueues: quotaSetting('QUEUES', 'queues', QUEUES_PER_TEAM_DEFAULT),
+  quotaCrons: quotaSetting('CRONS', 'crons', CRONS_PER_TEAM_DEFAULT),
+  quotaPendingJobs: quotaSetting('PENDING_JOBS', 'jobs not ended', PENDING_JOBS_PER_TEAM_DEFAULT),
+  quotaStoredBytes: setting({
+    variable: 'PUNCTUAL_QUOTA_STORED_BYTES',
+    placeholder: 'bytes',
+    help: 'bytes a team may store at most, such as 512MiB, or none: then four times what is free in Redis',
+    initial: null,
+    initialText: 'none',
+    parse: quota(
+      bytesBetween(0, REDIS_MAXMEMORY_BYTES_MAX, 'bytes up to 4TiB, such as 512MiB, 1g or 1073741824'),
+    ),
+  }),
+  quotaJobsPerMonth: quotaSetting('JOBS_PER_MONTH', 'jobs of a calendar month, UTC', null),
+  quotaCallsInFlight: quotaSetting('CALLS_IN_FLIGHT', 'calls at once, over all executors', null),
   podName: setting({
     variable: 'PUNCTUAL_POD_NAME',
     placeholder: 'name',
@@ -286,6 +309,17 @@ export const SETTINGS = Object.freeze({
     parse: oneOf(LOG_FORMATS),
   }),
 })
+
+function quotaSetting(name: string, what: string, initial: number | null): Setting<number | null> {
+  return setting<number | null>({
+    variable: `PUNCTUAL_QUOTA_${name}`,
+    placeholder: 'number',
+    help: `${what} of a team at most, or none`,
+    initial,
+    initialText: String(initial ?? 'none'),
+    parse: quota(integerBetween(0, QUOTA_COUNT_MAX)),
+  })
+}
 
 function setting<T>(
   declared: Omit<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'> &

@@ -65,11 +65,24 @@ export const TEAM_SETTINGS: KindSamples = {
   kind: 'TeamSettings',
   crd: 'teamsettings.punctual.dev.yaml',
   name: 'team',
-  full: [{ egress: { allow: ['a.test'] }, ...signing({ name: 'signing', key: 'current' }) }],
+  full: [
+    {
+      egress: { allow: ['a.test'] },
+      quotas: {
+        pendingJobs: 1,
+        storedBytes: 1,
+        queues: 1,
+        crons: 1,
+        callsInFlight: 1,
+        jobsPerMonth: 1,
+      },
+      ...signing({ name: 'signing', key: 'current' }),
+    },
+  ],
   padding: { 'spec.egress.allow[]': '.x' },
   valid: [
     { title: 'nothing but defaults', spec: {} },
-    { title: 'empty halves', spec: { egress: {}, signing: {} } },
+    { title: 'empty halves', spec: { egress: {}, signing: {}, quotas: {} } },
     { title: 'one secret twice', spec: signing({ name: 's', key: 'k' }, { name: 's', key: 'k' }) },
     { title: 'every sign of a key', spec: signing({ name: 'a.b-c', key: '-._aZ9' }) },
     ...EGRESS_ENTRIES.map(allowing),

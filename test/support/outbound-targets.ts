@@ -6,6 +6,7 @@ import { createHttpCaller, type HttpCallerOptions } from '../../src/outbound/htt
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import type { HttpCall, HttpCallResult } from '../../src/ports/http-caller.ts'
 import type { TeamSettings } from '../../src/ports/team-settings.ts'
+import { NO_QUOTAS } from '../../src/domain/quotas.ts'
 
 export interface RawTarget {
   readonly port: number
@@ -83,7 +84,7 @@ export function startCaller(
 }
 
 export function teamSettings(fields: Partial<TeamSettings> = {}): TeamSettings {
-  return { version: 1, egressAllow: [], signingSecrets: [], ...fields }
+  return { version: 1, egressAllow: [], signingSecrets: [], quotas: NO_QUOTAS, ...fields }
 }
 
 const DEFAULTS: Omit<HttpCall, 'url'> = {

@@ -134,6 +134,15 @@ address is in every pod's variables, service links or not.
   value: {{ kindIs "string" .Values.egress.allowable | ternary .Values.egress.allowable (join "," .Values.egress.allowable) }}
 {{- end -}}
 
+{{/* What a team may hold at most; Helm may drop a key that is null, and prints large numbers as floats. */}}
+{{- define "punctual.quotaEnv" -}}
+{{- $variables := dict "queues" "QUEUES" "crons" "CRONS" "pendingJobs" "PENDING_JOBS" "storedBytes" "STORED_BYTES" "jobsPerMonth" "JOBS_PER_MONTH" "callsInFlight" "CALLS_IN_FLIGHT" -}}
+{{- range $name, $variable := $variables }}
+- name: PUNCTUAL_QUOTA_{{ $variable }}
+  value: {{ if has (toString (get $.Values.quotas $name)) (list "" "<nil>") }}none{{ else }}{{ get $.Values.quotas $name | int64 | quote }}{{ end }}
+{{- end -}}
+{{- end -}}
+
 {{- define "punctual.podNameEnv" -}}
 - name: PUNCTUAL_POD_NAME
   valueFrom:

@@ -352,6 +352,35 @@ export interface TeamSettingsSpec {
      */
     readonly allow: readonly string[]
   }
+  /**
+   * What the team may hold at most; the installation's quotas count beside these. 0 allows nothing.
+   */
+  readonly quotas: {
+    /**
+     * Jobs that have not ended, waiting or in flight.
+     */
+    readonly pendingJobs?: number
+    /**
+     * Bytes of jobs, dead letters, finished chains, call records and crons.
+     */
+    readonly storedBytes?: number
+    /**
+     * Queues.
+     */
+    readonly queues?: number
+    /**
+     * Crons.
+     */
+    readonly crons?: number
+    /**
+     * Calls at once, over all executors.
+     */
+    readonly callsInFlight?: number
+    /**
+     * Jobs of a calendar month, UTC; retries are not counted.
+     */
+    readonly jobsPerMonth?: number
+  }
 }
 /**
  * What is in force; written by Punctual.

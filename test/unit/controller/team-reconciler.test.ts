@@ -6,6 +6,7 @@ import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { createMemoryEngine } from './memory-engine.ts'
 import { createMemoryKind } from './memory-kind.ts'
+import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 const KEY = 'shop/team'
 const REFS = { signing: { secretRefs: [{ name: 'signing', key: 'current' }] } }
@@ -51,11 +52,30 @@ it('puts egress and signing secrets in force, and writes nothing the next time',
   expect(engine.teams.get('shop')).toEqual({
     egressAllow: ['10.0.0.0/8'],
     signingSecrets: ['whsec_c2VjcmV0'],
+    quotas: NO_QUOTAS,
   })
   expect(ready()).toMatchObject({ status: 'True', reason: 'Reconciled' })
   const { length } = kind.writes
   await turn()
   expect(kind.writes).toHaveLength(length)
+})
+
+it('puts quotas in force', async () => {
+  const { kind, engine, turn } = setUp()
+  kind.put(KEY, { quotas: { crons: 5, storedBytes: 0 } })
+  await turn()
+  expect(engine.teams.get('shop')).toMatchObject({ quotas: { ...NO_QUOTAS, crons: 5, storedBytes: 0 } })
+})
+
+it.each([-1, 1.5, Number.NaN])('refuses a quota of %s, which an older CRD lets through', async (crons) => {
+  const { kind, engine, turn, ready } = setUp()
+  kind.put(KEY, { quotas: { crons } })
+  await turn()
+  expect(ready()).toMatchObject({
+    reason: 'InvalidSpec',
+    message: expect.stringContaining('spec.quotas.crons'),
+  })
+  expect(engine.teams.get('shop')).toBeUndefined()
 })
 
 it('looks again only where there are Secrets', async () => {
@@ -81,7 +101,7 @@ describe('a Secret that cannot be used', () => {
     await turn()
     expect(ready()).toMatchObject({ status: 'False', reason, message: expect.stringContaining(text) })
     expect(ready()?.message).not.toContain('c2VjcmV0')
-    expect(engine.teams.get('shop')).toEqual({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
+    expect(engine.teams.get('shop')).toMatchObject({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
     expect(events).toMatchObject([{ type: 'Warning', reason }])
   })
 

@@ -9,6 +9,7 @@ import {
   withAttempt,
 } from '../../../src/folder-store/folder-snapshot.ts'
 import type { FolderSnapshot } from '../../../src/folder-store/folder-snapshot.ts'
+import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 const queue = (name: string, timeoutSeconds = 30) => ({
   team: 'default',
@@ -22,7 +23,7 @@ const cron = (name: string, cronExpression = '0 8 * * *') => ({
 })
 const team = (name: string, ...egressAllow: string[]) => ({
   team: name,
-  policy: { egressAllow, signingSecrets: [] },
+  policy: { egressAllow, signingSecrets: [], quotas: NO_QUOTAS },
 })
 const NONE: ReadonlySet<string> = new Set()
 

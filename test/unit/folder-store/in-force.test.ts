@@ -6,6 +6,7 @@ import { inForceOf } from '../../../src/folder-store/in-force.ts'
 import type { ManifestFile } from '../../../src/folder-store/manifest-file.ts'
 import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
 import { problemText } from '../../../src/resources/resource.ts'
+import { NO_QUOTAS, quotasOf } from '../../../src/domain/quotas.ts'
 
 const reader = createManifestReader('default')
 
@@ -25,7 +26,7 @@ const team = (spec: string) =>
 const secret = (data: string) =>
   `{ apiVersion: v1, kind: Secret, metadata: { name: s }, stringData: ${data} }`
 const SIGNED =
-  '{ signing: { secretRefs: [{ name: s, key: new }, { name: s, key: old }] }, egress: { allow: [a.b] } }'
+  '{ signing: { secretRefs: [{ name: s, key: new }, { name: s, key: old }] }, egress: { allow: [a.b] }, quotas: { crons: 3 } }'
 
 const of = (files: readonly ManifestFile[], before: FolderSnapshot = EMPTY_SNAPSHOT) =>
   inForceOf(files, before)
@@ -96,7 +97,12 @@ describe('team settings', () => {
     expect(of(files)).toMatchObject({
       problems: [],
       snapshot: {
-        teams: [{ team: 'default', policy: { egressAllow: ['a.b'], signingSecrets: ['n1', 'o1'] } }],
+        teams: [
+          {
+            team: 'default',
+            policy: { egressAllow: ['a.b'], signingSecrets: ['n1', 'o1'], quotas: quotasOf({ crons: 3 }) },
+          },
+        ],
       },
     })
   })
@@ -114,7 +120,7 @@ describe('team settings', () => {
       queues: [],
       crons: [],
       tokens: [],
-      teams: [{ team: 'default', policy: { egressAllow: [], signingSecrets: ['last'] } }],
+      teams: [{ team: 'default', policy: { egressAllow: [], signingSecrets: ['last'], quotas: NO_QUOTAS } }],
     }
     const result = of([file('a.yaml', 1, team(SIGNED)), ...files], before)
     expect(result.snapshot.teams).toEqual(before.teams)

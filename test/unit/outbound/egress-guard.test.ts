@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { createEgressGuard, type EgressSettings } from '../../../src/outbound/egress-guard.ts'
 import type { TeamSettings } from '../../../src/ports/team-settings.ts'
 import { anyUrl } from '../../support/any-text.ts'
+import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 const CLOSED: EgressSettings = { allow: [], deny: [], allowable: null }
 
 function team(...egressAllow: string[]): TeamSettings {
-  return { version: 1, egressAllow, signingSecrets: [] }
+  return { version: 1, egressAllow, signingSecrets: [], quotas: NO_QUOTAS }
 }
 
 function refusal(

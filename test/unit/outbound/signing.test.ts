@@ -2,10 +2,11 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { appendSignatureHeaders, type SignedContent } from '../../../src/outbound/signing.ts'
+import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 function signed(secrets: readonly string[], content: Partial<SignedContent> = {}): Record<string, string> {
   const flat: string[] = []
-  const settings = { version: 1, egressAllow: [], signingSecrets: secrets }
+  const settings = { version: 1, egressAllow: [], signingSecrets: secrets, quotas: NO_QUOTAS }
   appendSignatureHeaders(flat, { webhookId: 'id', timestampSeconds: 7, body: null, ...content }, settings)
   return Object.fromEntries(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])))
 }

@@ -3,6 +3,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
 import { problemText } from '../../../src/resources/resource.ts'
 import type { Resource } from '../../../src/resources/resource.ts'
+import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 const reader = createManifestReader('default')
 
@@ -230,8 +231,14 @@ describe('TeamSettings', () => {
       name: 'team',
       egressAllow: ['10.0.0.0/8', '.svc.cluster.local'],
       signingSecretRefs: [{ name: 's', key: 'k' }],
+      quotas: NO_QUOTAS,
     })
     expect(only(team('{}'))).toMatchObject({ egressAllow: [], signingSecretRefs: [] })
+  })
+
+  it('has the quotas that it names, and no others', () => {
+    const quotas = { ...NO_QUOTAS, crons: 5, storedBytes: 1000 }
+    expect(only(team('{ quotas: { crons: 5, storedBytes: 1000 } }'))).toMatchObject({ quotas })
   })
 
   it.each([

@@ -4,6 +4,7 @@ import { EMPTY_SNAPSHOT } from '../../../src/folder-store/folder-snapshot.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
 import { applyFolderChange } from '../../../src/roles/folder-part.ts'
 import { cronSettings } from '../../support/cron-settings.ts'
+import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 /** Notes what it is told, in order. */
 function notingCompiler(): { readonly compiler: SettingsCompiler; readonly told: string[] } {
@@ -32,7 +33,7 @@ it('a change of the folder takes effect in its order', async () => {
   const { compiler, told } = notingCompiler()
   await applyFolderChange(
     {
-      teams: [{ team: 't', policy: { egressAllow: [], signingSecrets: [] } }],
+      teams: [{ team: 't', policy: { egressAllow: [], signingSecrets: [], quotas: NO_QUOTAS } }],
       removedTeams: ['u'],
       removedTokens: [{ team: 't', name: 'old' }],
       tokens: [{ team: 't', name: 'new', sha256Hex: '0'.repeat(64) }],

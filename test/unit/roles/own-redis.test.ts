@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createEgressGuard } from '../../../src/outbound/egress-guard.ts'
 import { denyOwnRedis } from '../../../src/roles/own-redis.ts'
+import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 test.each([
   ['/run/redis.sock', []],
@@ -19,7 +20,7 @@ test('a team that opens the network of our Redis still cannot call it', async ()
     deny: await denyOwnRedis('redis://10.1.2.3:6379'),
     allowable: null,
   })
-  const team = { version: 1, egressAllow: ['10.0.0.0/8'], signingSecrets: [] }
+  const team = { version: 1, egressAllow: ['10.0.0.0/8'], signingSecrets: [], quotas: NO_QUOTAS }
   expect(guard.refusalOf(new URL('http://10.1.2.3:6379/'), team)).toBe('blocked')
   expect(guard.refusalOf(new URL('http://10.1.2.4/'), team)).toBeNull()
 })

@@ -47,9 +47,31 @@ describe('defaults', () => {
       egressAllow: [],
       egressDeny: [],
       egressAllowable: null,
+      quotaQueues: 10_000,
+      quotaCrons: 500,
+      quotaPendingJobs: 1_000_000,
+      quotaStoredBytes: null,
+      quotaJobsPerMonth: null,
+      quotaCallsInFlight: null,
       logLevel: 'info',
       logFormat: 'auto',
     })
+  })
+
+  it.each([
+    [{ PUNCTUAL_QUOTA_CRONS: 'none', PUNCTUAL_QUOTA_STORED_BYTES: '512MiB' }, null, 512 * 1024 ** 2],
+    [{ PUNCTUAL_QUOTA_CRONS: '0', PUNCTUAL_QUOTA_STORED_BYTES: '0' }, 0, 0],
+    [{ PUNCTUAL_QUOTA_CRONS: '1000000000', PUNCTUAL_QUOTA_STORED_BYTES: 'none' }, 1_000_000_000, null],
+  ])('read quotas of %j', (env, quotaCrons, quotaStoredBytes) => {
+    expect(loadStandaloneSettings(env, {})).toMatchObject({ quotaCrons, quotaStoredBytes })
+  })
+
+  it.each([
+    ['PUNCTUAL_QUOTA_CRONS', '-1', 'a whole number from 0 to 1000000000, or none'],
+    ['PUNCTUAL_QUOTA_CRONS', 'no', 'a whole number from 0 to 1000000000, or none'],
+    ['PUNCTUAL_QUOTA_STORED_BYTES', '1.5g', 'bytes up to 4TiB, such as 512MiB, 1g or 1073741824, or none'],
+  ])('refuse %s=%s', (variable, text, allowed) => {
+    expect(standaloneMistake(variable, text).join()).toContain(allowed)
   })
 
   it.each([

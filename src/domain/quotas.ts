@@ -1,0 +1,58 @@
+import { QUOTA_MAX } from './limits.ts'
+
+/**
+ * What a team may hold at most. null = no bound of this kind. In the order in which they are told and in which a push is
+ * refused by them.
+ */
+export interface TeamQuotas {
+  readonly queues: number | null
+  readonly crons: number | null
+  /** Jobs that have not ended: waiting or in flight. */
+  readonly pendingJobs: number | null
+  /** Bytes of jobs, dead letters, finished chains, call records and crons, as they are written. */
+  readonly storedBytes: number | null
+  /** Jobs of a calendar month, UTC: pushes, runs of crons and replays, not their retries. */
+  readonly jobsPerMonth: number | null
+  readonly callsInFlight: number | null
+}
+
+export type QuotaName = keyof TeamQuotas
+
+export const QUOTA_NAMES = [
+  'queues',
+  'crons',
+  'pendingJobs',
+  'storedBytes',
+  'jobsPerMonth',
+  'callsInFlight',
+] as const satisfies readonly QuotaName[]
+
+export const NO_QUOTAS: TeamQuotas = Object.freeze({
+  queues: null,
+  crons: null,
+  pendingJobs: null,
+  storedBytes: null,
+  jobsPerMonth: null,
+  callsInFlight: null,
+})
+
+/** Those given; what is left out is not bounded. */
+export function quotasOf(given: Partial<TeamQuotas>): TeamQuotas {
+  return Object.freeze({ ...NO_QUOTAS, ...given })
+}
+
+/** A team's own may be lower than the installation's, never higher. */
+export function effectiveQuotas(own: TeamQuotas, installation: TeamQuotas): TeamQuotas {
+  const entries = QUOTA_NAMES.map((name) => [name, lower(own[name], installation[name])] as const)
+  return Object.freeze(Object.fromEntries(entries) as unknown as TeamQuotas)
+}
+
+function lower(own: number | null, installation: number | null): number | null {
+  if (own === null || installation === null) return own ?? installation
+  return Math.min(own, installation)
+}
+
+/** Whether a number can be a quota; 0 allows nothing. */
+export function isQuota(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= QUOTA_MAX
+}
