@@ -6,12 +6,21 @@ export type SuccessAssertion =
   | { readonly type: 'body_contains'; readonly value: string }
   | { readonly type: 'response_time_under_ms'; readonly value: number }
 
-/** What the assertions look at. `bodyText` is the first 256 KiB of the body, decoded as UTF-8. */
+/** What the assertions look at. */
 export interface AssertedResponse {
   readonly status: number
-  readonly bodyText: string
+  /** Those of `soughtTexts` that the first 256 KiB of the body hold, decoded as UTF-8. */
+  readonly found: ReadonlySet<string>
   /** From the start of DNS to the end of the body. */
   readonly durationMs: number
+}
+
+const NOTHING_SOUGHT: readonly string[] = []
+
+/** The texts that a response body is searched for. */
+export function soughtTexts(assertions: readonly SuccessAssertion[]): readonly string[] {
+  if (assertions.length === 0) return NOTHING_SOUGHT
+  return assertions.flatMap((assertion) => (assertion.type === 'body_contains' ? [assertion.value] : []))
 }
 
 /** The first assertion that does not hold, as a sentence for `error_message`; null when all hold. */
@@ -36,7 +45,7 @@ function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse
         ? null
         : `Expected status ${assertion.value}, got ${response.status}.`
     case 'body_contains':
-      return response.bodyText.includes(assertion.value)
+      return response.found.has(assertion.value)
         ? null
         : `The response body does not contain ${JSON.stringify(excerpt(assertion.value, QUOTED_TEXT_CHARACTERS_MAX))}.`
     case 'response_time_under_ms':

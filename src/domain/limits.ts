@@ -48,7 +48,7 @@ export const ENQUEUE_BATCH_BYTES_MAX = 2 * 1024 * 1024
 export const CONNECT_TIMEOUT_MS = 10_000
 export const DNS_TIMEOUT_MS = 5_000
 export const RESPONSE_HEADER_BYTES_MAX = 16 * 1024
-/** `body_contains` looks at this much of a response body. */
+/** `body_contains` looks at this much of a response body, as it streams by. */
 export const RESPONSE_BODY_INSPECTED_BYTES_MAX = 256 * 1024
 /** A response longer than this is cut off: the call counts as answered, the rest is not read. */
 export const RESPONSE_BODY_READ_BYTES_MAX = 1024 * 1024

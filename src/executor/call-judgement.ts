@@ -23,13 +23,7 @@ export function judgeCall(result: EndedCall, settings: ChainSettings): Judgement
   const reason = reasonOfStatus(status)
   if (reason !== null) return failure(reason, `The target answered ${status}.`, status)
   const broken =
-    settings.successAssertions.length === 0
-      ? null
-      : brokenAssertion(settings.successAssertions, {
-          status,
-          bodyText: Buffer.from(result.body).toString('utf8'),
-          durationMs: result.durationMs,
-        })
+    settings.successAssertions.length === 0 ? null : brokenAssertion(settings.successAssertions, result)
   if (broken !== null) return failure('assertion_failed', broken, status)
   return { failureReason: null, errorMessage: null, responseStatus: status }
 }

@@ -8,7 +8,7 @@ type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>
 
 /** The exchange as it is kept: bodies cut at 16 KiB, the cut on a character's border. */
 export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judgement): CallRecord {
-  const payload = cut(Buffer.from(work.request.payload ?? ''))
+  const payload = cut(Buffer.from(work.request.payload ?? ''), false)
   return {
     jobId: work.jobId,
     attempt: work.attempt,
@@ -41,17 +41,18 @@ function roundTimings(timings: HttpCallResult['timings']): HttpCallResult['timin
 }
 
 function recordResponse(result: Extract<HttpCallResult, { kind: 'answered' }>): CallRecord['response'] {
-  const body = cut(result.body)
+  const body = cut(result.body, result.bodyTruncated)
   return {
     status: result.status,
     headers: result.headers,
     body: body.text,
-    bodyTruncated: body.isCut || result.bodyTruncated,
+    bodyTruncated: body.isCut,
   }
 }
 
-function cut(bytes: Uint8Array): { text: string; isCut: boolean } {
-  if (bytes.length <= CALL_RECORD_BODY_BYTES_MAX) {
+/** @param goesOn whether there was more of the body than these bytes */
+function cut(bytes: Uint8Array, goesOn: boolean): { text: string; isCut: boolean } {
+  if (bytes.length <= CALL_RECORD_BODY_BYTES_MAX && !goesOn) {
     return { text: Buffer.from(bytes).toString('utf8'), isCut: false }
   }
   // In streaming mode the decoder holds back a character that the cut goes through.

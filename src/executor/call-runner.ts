@@ -1,3 +1,4 @@
+import { soughtTexts } from '../domain/assertion.ts'
 import { endAttempt } from '../domain/attempt-end.ts'
 import { callbackFor } from '../domain/callback.ts'
 import { reasonOf } from '../domain/errors.ts'
@@ -63,6 +64,7 @@ function jobCall(work: ClaimedJob, jobIds: JobIds): CallOfWork {
     method: request.method,
     headers: request.headers,
     body: request.payload,
+    sought: soughtTexts(work.settings.successAssertions),
     timeoutMs: work.settings.timeoutSeconds * 1000,
     webhookId: jobIds.uuidOf(work.rootId),
     identity: {
@@ -79,6 +81,7 @@ function callbackCall(work: ClaimedCallback): CallOfWork {
     method: 'POST',
     headers: {},
     body: work.callback.body,
+    sought: [],
     timeoutMs: work.timeoutSeconds * 1000,
     webhookId: work.callback.webhookId,
     identity: {},

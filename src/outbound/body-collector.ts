@@ -1,4 +1,4 @@
-/** Keeps the first bytes of a response body in few buffers, however small the chunks are. */
+/** Keeps the first bytes of a response body, and no more memory than that, however large or small the chunks are. */
 export interface BodyCollector {
   add(chunk: Uint8Array): void
   /** All bytes that came, kept or not. */
@@ -9,7 +9,6 @@ export interface BodyCollector {
 
 /** @param keptMax bytes to keep */
 export function createBodyCollector(keptMax: number): BodyCollector {
-  // The first chunk is most often the whole body, so it is copied only once there is a second.
   let kept: Uint8Array = new Uint8Array(0)
   let length = 0
   let received = 0
@@ -28,7 +27,9 @@ export function createBodyCollector(keptMax: number): BodyCollector {
       received += chunk.length
       const part = chunk.length > keptMax - length ? chunk.subarray(0, keptMax - length) : chunk
       if (part.length === 0) return
-      if (length === 0) kept = part
+      // The first chunk is most often the whole body, and a view of it costs no copy. But a view keeps alive all that
+      // the socket read at once, up to 64 KiB.
+      if (length === 0 && part.buffer.byteLength <= keptMax) kept = part
       else append(part)
       length += part.length
     },

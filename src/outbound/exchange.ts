@@ -1,7 +1,11 @@
 /** One HTTP call from its start to its one result. */
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { RESPONSE_BODY_INSPECTED_BYTES_MAX, RESPONSE_BODY_READ_BYTES_MAX } from '../domain/limits.ts'
+import {
+  CALL_RECORD_BODY_BYTES_MAX,
+  RESPONSE_BODY_INSPECTED_BYTES_MAX,
+  RESPONSE_BODY_READ_BYTES_MAX,
+} from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpCall, HttpCallResult } from '../ports/http-caller.ts'
 import { leave, type Abortable, type AbortGroups, type Membership } from './abort-groups.ts'
@@ -22,6 +26,7 @@ import type { LinkedList } from './linked-list.ts'
 import type { ResolveName } from './name-resolver.ts'
 import { headersAsSent, headersToSend } from './request-headers.ts'
 import type { OpenSocket } from './socket-opener.ts'
+import { createTextSearch, type TextSearch } from './text-search.ts'
 
 /** What every call of a caller shares. */
 export interface ExchangeParts {
@@ -39,7 +44,7 @@ export interface ExchangeParts {
 type Outcome =
   | Pick<
       Extract<HttpCallResult, { kind: 'answered' }>,
-      'kind' | 'status' | 'headers' | 'body' | 'bodyTruncated'
+      'kind' | 'status' | 'headers' | 'body' | 'bodyTruncated' | 'found'
     >
   | CallFailure
   | { readonly kind: 'aborted' }
@@ -83,6 +88,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #status = 0
   #responseHeaders: ReadonlyArray<readonly [string, string]> = []
   #collector: BodyCollector | null = null
+  #search: TextSearch | null = null
 
   constructor(
     parts: ExchangeParts,
@@ -204,12 +210,19 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     }
     this.#status = statusCode
     this.#responseHeaders = pairsOf(controller.rawHeaders)
+    // They are views of what the socket read at once, up to 64 KiB, which undici would keep alive as long as the call.
+    controller.rawHeaders = null
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#done) return
-    this.#collector ??= createBodyCollector(RESPONSE_BODY_INSPECTED_BYTES_MAX)
+    if (this.#collector === null) {
+      this.#collector = createBodyCollector(CALL_RECORD_BODY_BYTES_MAX)
+      const { sought } = this.#call
+      if (sought.length > 0) this.#search = createTextSearch(sought, RESPONSE_BODY_INSPECTED_BYTES_MAX)
+    }
     this.#collector.add(chunk)
+    this.#search?.add(chunk)
     if (this.#collector.received() > RESPONSE_BODY_READ_BYTES_MAX) this.#finish(this.#answer())
   }
 
@@ -239,7 +252,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #answer(): Outcome {
     const body = this.#collector?.body() ?? EMPTY
     const bodyTruncated = (this.#collector?.received() ?? 0) > body.length
-    return { kind: 'answered', status: this.#status, headers: this.#responseHeaders, body, bodyTruncated }
+    const found = this.#search?.found() ?? NOTHING_FOUND
+    return {
+      kind: 'answered',
+      status: this.#status,
+      headers: this.#responseHeaders,
+      body,
+      bodyTruncated,
+      found,
+    }
   }
 
   #passDeadline(): void {
@@ -297,6 +318,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
 }
 
 const EMPTY = new Uint8Array(0)
+const NOTHING_FOUND: ReadonlySet<string> = new Set()
 
 function bareHost(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')

@@ -10,6 +10,8 @@ export interface HttpCall {
   /** The caller's headers; ours and the signature are added by the caller adapter. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
+  /** Texts to look for in the first 256 KiB of the response body. */
+  readonly sought: readonly string[]
   /** One deadline over DNS, connect, TLS, headers and body. */
   readonly timeoutMs: number
   /** `webhook-id`: the same for every attempt of a chain. */
@@ -31,10 +33,12 @@ export type HttpCallResult = {
       readonly kind: 'answered'
       readonly status: number
       readonly headers: ReadonlyArray<readonly [string, string]>
-      /** The first 256 KiB. */
+      /** The first 16 KiB. */
       readonly body: Uint8Array
       /** Whether the body went on after what is in `body`. */
       readonly bodyTruncated: boolean
+      /** Those of the texts looked for that the body holds. */
+      readonly found: ReadonlySet<string>
     }
   | {
       readonly kind: 'failed'

@@ -39,6 +39,7 @@ export interface SimulatedTargetOptions {
   readonly trace: (line: () => string) => void
 }
 
+const NOTHING_FOUND: ReadonlySet<string> = new Set()
 const NO_TIMINGS = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
 
 /** Every target of a simulation, and the way there. Logs each request from its arrival to its end. */
@@ -71,7 +72,13 @@ export class SimulatedTarget {
       new Exchange(this.#options, this.deliveries, process, call, signal, (outcome) => {
         if (outcome === 'ok' || outcome === 'failed') {
           const status = outcome === 'ok' ? 200 : 500
-          const answer = { status, headers: [], body: new Uint8Array(), bodyTruncated: false }
+          const answer = {
+            status,
+            headers: [],
+            body: new Uint8Array(),
+            bodyTruncated: false,
+            found: NOTHING_FOUND,
+          }
           resolve({ kind: 'answered', ...answer, ...base() })
         } else if (outcome === 'timeout') {
           resolve({ kind: 'failed', reason: 'timeout', message: 'no answer in time', ...base() })

@@ -93,6 +93,7 @@ const DEFAULTS: Omit<HttpCall, 'url'> = {
   method: 'GET',
   headers: {},
   body: null,
+  sought: [],
   timeoutMs: 5_000,
   webhookId: 'wh',
   timestampSeconds: 1_614_265_330,

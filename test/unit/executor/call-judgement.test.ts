@@ -45,7 +45,7 @@ describe('the status', () => {
 })
 
 describe('assertions', () => {
-  const answer = answered({ status: 201, body: '{"ok":"grüße"}', durationMs: 250.4 })
+  const answer = answered({ status: 201, found: new Set(['grüße']), durationMs: 250.4 })
 
   test.each<SuccessAssertion>([
     { type: 'status_code_equals', value: 201 },

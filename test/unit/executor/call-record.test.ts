@@ -71,6 +71,15 @@ describe('the cut at 16 KiB', () => {
     expect(record(null, answered({ body })).response).toMatchObject({ body: kept, bodyTruncated: true })
   })
 
+  test('a body that the caller cut within a character ends before it', () => {
+    const answer = answered({ bodyTruncated: true })
+    const body = Buffer.from('x€').subarray(0, 3)
+    expect(record(null, { ...answer, body }).response).toMatchObject({ body: 'x', bodyTruncated: true })
+    expect(record(null, { ...answer, body, bodyTruncated: false }).response).toMatchObject({
+      body: 'x\u{FFFD}',
+    })
+  })
+
   test.each(['é', '€', '😀'])('lies on a border of %s wherever the bound falls in it', (character) => {
     for (let lead = 0; lead < 4; lead += 1) {
       const body = 'x'.repeat(lead) + character.repeat(CALL_RECORD_BODY_BYTES_MAX)

@@ -59,7 +59,14 @@ describe('a job’s call', () => {
         shard: 2,
         token: '41',
         request: { method: 'PUT', headers: { 'X-A': 'b' }, payload: '{"n": 1}' },
-        settings: { timeoutSeconds: 17 },
+        settings: {
+          timeoutSeconds: 17,
+          successAssertions: [
+            { type: 'body_contains', value: 'done' },
+            { type: 'status_code_equals', value: 201 },
+            { type: 'body_contains', value: 'ok' },
+          ],
+        },
       }),
     )
     expect(made()).toEqual({
@@ -69,6 +76,7 @@ describe('a job’s call', () => {
       method: 'PUT',
       headers: { 'X-A': 'b' },
       body: '{"n": 1}',
+      sought: ['done', 'ok'],
       timeoutMs: 17_000,
       webhookId: jobIds.uuidOf(rootId),
       timestampSeconds: FAKE_EPOCH_MS / 1000 + 1,
@@ -199,6 +207,7 @@ describe('a callback', () => {
       method: 'POST',
       headers: {},
       body: '{"status":"success"}',
+      sought: [],
       timeoutMs: 10_000,
       webhookId: 'uuid_cb',
       timestampSeconds: FAKE_EPOCH_MS / 1000 + 1,

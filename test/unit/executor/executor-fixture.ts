@@ -82,6 +82,7 @@ export function answered(
     timings: NO_TIMINGS,
     requestHeaders: [],
     bodyTruncated: false,
+    found: new Set(),
     ...change,
     body: Buffer.from(change.body ?? ''),
   }

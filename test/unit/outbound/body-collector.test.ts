@@ -13,3 +13,11 @@ test('the first bytes are kept and all are counted, however they come', () => {
     }),
   )
 })
+
+test('no more memory is kept alive than is kept', () => {
+  const collector = createBodyCollector(16_384)
+  collector.add(Buffer.from(new ArrayBuffer(65_536), 100, 10))
+  expect(collector.body().buffer.byteLength).toBeLessThanOrEqual(16_384)
+  for (let sent = 0; sent < 10; sent += 1) collector.add(new Uint8Array(65_536))
+  expect(collector.body().buffer.byteLength).toBe(16_384)
+})

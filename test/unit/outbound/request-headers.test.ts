@@ -13,6 +13,7 @@ function callWith(fields: Partial<HttpCall>): HttpCall {
     method: 'POST',
     headers: {},
     body: null,
+    sought: [],
     timeoutMs: 1000,
     webhookId: 'id',
     timestampSeconds: 7,
