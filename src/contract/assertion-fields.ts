@@ -5,18 +5,14 @@ import {
   TIMEOUT_SECONDS_MAX,
 } from '../domain/limits.ts'
 import type { FieldErrors } from './field-errors.ts'
+import { refuseUnknownFields } from './field-reader.ts'
 import { isJsonObject, readChoice, readInteger, readRequiredText } from './field-rules.ts'
-import {
-  mustBeArray,
-  mustBeObject,
-  mustNotHaveMoreItems,
-  required,
-  unknownField,
-} from './validation-texts.ts'
+import { mustBeArray, mustBeObject, mustNotHaveMoreItems, required } from './validation-texts.ts'
 
 /** The success assertions of a queue or a cron. */
 
 const ASSERTION_TYPES = ['status_code_equals', 'body_contains', 'response_time_under_ms'] as const
+const ASSERTION_FIELDS: ReadonlySet<string> = new Set(['type', 'value'])
 const STATUS_MIN = 100
 const STATUS_MAX = 599
 
@@ -54,9 +50,7 @@ function readAssertion(errors: FieldErrors, field: string, item: unknown): Succe
     return null
   }
   const assertion = readTypedValue(errors, field, item)
-  for (const name of Object.keys(item)) {
-    if (name !== 'type' && name !== 'value') errors.add(`${field}.${name}`, unknownField(`${field}.${name}`))
-  }
+  refuseUnknownFields(Object.keys(item), ASSERTION_FIELDS, errors, `${field}.`)
   return assertion
 }
 

@@ -9,16 +9,21 @@ export interface JsonMember {
   readonly end: number
   /** Levels of arrays and objects in the value: 0 for a scalar, 1 for `{}`. */
   readonly depth: number
+  /** Values in it, itself included: 1 for a scalar, 3 for `{"a":1,"b":2}`. */
+  readonly values: number
 }
 
 export type JsonObjectScan =
   /** Of two members with one name the later counts, as with `JSON.parse`. */
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, JsonMember> }
+  /** The caller has seen enough; what follows is not read, and may be no JSON at all. */
+  | { readonly kind: 'stopped'; readonly members: ReadonlyMap<string, JsonMember>; readonly name: string }
   /** JSON, but no object. `position` is where the value starts. */
   | { readonly kind: 'other'; readonly position: number }
   /** `position` is the UTF-16 offset of the first character that cannot stand there; the length = text ends early. */
   | { readonly kind: 'malformed'; readonly position: number }
 
+const LINE_FEED = 0x0a
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
@@ -34,11 +39,24 @@ const LITERAL = /true|false|null/y
 const UNICODE_ESCAPE = /u[0-9a-fA-F]{4}/y
 const SIMPLE_ESCAPES = '"\\/bfnrt'
 
-export function scanJsonObject(text: string): JsonObjectScan {
+/** What is counted while a value is scanned. */
+interface Nesting {
+  deepest: number
+  values: number
+}
+
+/**
+ * @param isEnough asked after each member: true ends the scan, so that a body of a hundred thousand members costs no
+ * more than the first ones
+ */
+export function scanJsonObject(
+  text: string,
+  isEnough: (name: string, isRepeated: boolean) => boolean,
+): JsonObjectScan {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) !== OPEN_OBJECT) return scanOther(text, start)
   const members = new Map<string, JsonMember>()
-  const nesting = { deepest: 0 }
+  const nesting = { deepest: 0, values: 0 }
   let at = skipSpace(text, start + 1)
   if (text.charCodeAt(at) === CLOSE_OBJECT) return scanEnd(text, at + 1, members)
   for (;;) {
@@ -47,9 +65,18 @@ export function scanJsonObject(text: string): JsonObjectScan {
     const valueStart = scanColon(text, keyEnd)
     if (valueStart < 0) return malformed(valueStart)
     nesting.deepest = 0
+    nesting.values = 0
     const valueEnd = scanValue(text, valueStart, nesting)
     if (valueEnd < 0) return malformed(valueEnd)
-    members.set(stringAt(text, at, keyEnd), { start: valueStart, end: valueEnd, depth: nesting.deepest })
+    const name = stringAt(text, at, keyEnd)
+    const isRepeated = members.has(name)
+    members.set(name, {
+      start: valueStart,
+      end: valueEnd,
+      depth: nesting.deepest,
+      values: nesting.values,
+    })
+    if (isEnough(name, isRepeated)) return { kind: 'stopped', members, name }
     at = skipSpace(text, valueEnd)
     const next = text.charCodeAt(at)
     if (next === CLOSE_OBJECT) return scanEnd(text, at + 1, members)
@@ -69,7 +96,8 @@ export function memberValue(text: string, member: JsonMember): unknown {
 export function describePosition(text: string, position: number): string {
   let line = 1
   let lineStart = 0
-  for (let at = text.indexOf('\n'); at !== -1 && at < position; at = text.indexOf('\n', at + 1)) {
+  for (let at = 0; at < position; at += 1) {
+    if (text.charCodeAt(at) !== LINE_FEED) continue
     line += 1
     lineStart = at + 1
   }
@@ -92,7 +120,7 @@ function scanEnd(text: string, at: number, members: ReadonlyMap<string, JsonMemb
 }
 
 function scanOther(text: string, start: number): JsonObjectScan {
-  const valueEnd = scanValue(text, start, { deepest: 0 })
+  const valueEnd = scanValue(text, start, { deepest: 0, values: 0 })
   if (valueEnd < 0) return malformed(valueEnd)
   const end = skipSpace(text, valueEnd)
   return end === text.length ? { kind: 'other', position: start } : { kind: 'malformed', position: end }
@@ -100,13 +128,17 @@ function scanOther(text: string, start: number): JsonObjectScan {
 
 // The scan functions below answer the offset after what they read, or the complement (~) of the offending offset.
 
-function scanValue(text: string, start: number, nesting: { deepest: number }): number {
+function scanValue(text: string, start: number, nesting: Nesting): number {
   const first = text.charCodeAt(start)
-  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return scanScalar(text, start, first)
+  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) {
+    nesting.values += 1
+    return scanScalar(text, start, first)
+  }
   const closers: number[] = []
   let at = start
   for (;;) {
     const code = text.charCodeAt(at)
+    nesting.values += 1
     if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       closers.push(code + OPEN_TO_CLOSE)
       if (closers.length > nesting.deepest) nesting.deepest = closers.length

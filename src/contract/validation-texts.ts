@@ -31,6 +31,9 @@ export const CRON_EXPRESSION_REQUIRED = 'A cron expression is required.'
 /** A name that is not ours is shown as given. */
 export const unknownField = (field: string): string => `The ${field} field is unknown.`
 
+export const moreUnknownFields = (named: number): string =>
+  `There are more unknown fields than these ${named}.`
+
 export const selectedInvalid = (field: string): string => `The selected ${shown(field)} is invalid.`
 
 export const mustBeBetween = (field: string, min: number, max: number): string =>
@@ -50,6 +53,9 @@ export const mustNotBeMoreBytes = (field: string, max: number): string =>
 
 export const mustNotBeDeeper = (field: string, max: number): string =>
   said(`must not be nested deeper than ${max} levels.`)(field)
+
+export const mustNotHoldMoreValues = (field: string, max: number): string =>
+  said(`must not hold more than ${max} values.`)(field)
 
 export const namesMustBeBetween = (field: string, max: number): string =>
   said(`must have names of 1 to ${max} characters.`)(field)

@@ -59,7 +59,9 @@ const ITEM = /^(?:(\*)|([0-9]+|[A-Za-z]+)(?:-([0-9]+|[A-Za-z]+))?)(?:\/([0-9]+))
 const SHOWN_CHARACTERS_MAX = 40
 
 export function parseCronExpression(text: string): CronExpression | CronProblem {
-  if (Array.from(text).length > CRON_EXPRESSION_CHARACTERS_MAX) {
+  // At most two units a character: a text of a mebibyte is not taken apart to be counted.
+  const isLong = text.length > 2 * CRON_EXPRESSION_CHARACTERS_MAX
+  if (isLong || Array.from(text).length > CRON_EXPRESSION_CHARACTERS_MAX) {
     return { problem: `must not be greater than ${CRON_EXPRESSION_CHARACTERS_MAX} characters.` }
   }
   const parts = text.split(/[ \t]+/).filter((part) => part !== '')

@@ -2,6 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { memberValue, scanJsonObject } from '../../../src/contract/json-members.ts'
 
+const scanWhole = (text: string) => scanJsonObject(text, () => false)
+
 /** What `JSON.parse` says of a text: an object, other JSON, or nothing. */
 function judge(text: string): 'object' | 'other' | 'malformed' {
   try {
@@ -74,11 +76,11 @@ describe('the scanner agrees with JSON.parse', () => {
   test('on what is JSON', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyJson, pieces, fc.string()), (text) => {
-        const scan = scanJsonObject(text)
+        const scan = scanWhole(text)
         expect(scan.kind).toBe(judge(text))
         if (scan.kind === 'malformed') {
           // What stands before the position is no mistake yet: alone it is JSON, or only ends early.
-          const before = scanJsonObject(text.slice(0, scan.position))
+          const before = scanWhole(text.slice(0, scan.position))
           if (before.kind === 'malformed') expect(before.position).toBe(scan.position)
         }
       }),
@@ -96,7 +98,7 @@ describe('the scanner agrees with JSON.parse', () => {
         const text = `{${space}${entries
           .map(([name, value]) => `${JSON.stringify(name)}${space}:${space}${JSON.stringify(value)}${space}`)
           .join(`,${space}`)}}`
-        const scan = scanJsonObject(text)
+        const scan = scanWhole(text)
         if (scan.kind !== 'object') throw new Error(`not an object: ${text}`)
         const parsed = JSON.parse(text) as Record<string, unknown>
         expect([...scan.members.keys()].sort()).toEqual(Object.keys(parsed).sort())
@@ -110,22 +112,37 @@ describe('the scanner agrees with JSON.parse', () => {
 })
 
 test.each([
-  ['1', 0],
-  ['"[["', 0],
-  ['{}', 1],
-  ['[]', 1],
-  ['[[],{}]', 2],
-  ['{"a":[{"b":1}],"c":{}}', 3],
-])('the depth of %s is %i', (source, depth) => {
-  const scan = scanJsonObject(`{"x":${source}}`)
-  expect(scan.kind === 'object' && scan.members.get('x')?.depth).toBe(depth)
+  ['1', 0, 1],
+  ['"[["', 0, 1],
+  ['{}', 1, 1],
+  ['[]', 1, 1],
+  ['[[],{}]', 2, 3],
+  ['[1,2,3]', 1, 4],
+  ['{"a":[{"b":1}],"c":{}}', 3, 5],
+])('%s is %i levels deep and holds %i values', (source, depth, values) => {
+  const scan = scanWhole(`{"before":[1],"x":${source}}`)
+  expect(scan.kind === 'object' && scan.members.get('x')).toMatchObject({ depth, values })
+})
+
+test('whoever has seen enough reads no further, whatever follows', () => {
+  const seen: Array<[string, boolean]> = []
+  const scan = scanJsonObject('{"a":1,"b":2,"a":3,"c":4 and no JSON', (name, isRepeated) => {
+    seen.push([name, isRepeated])
+    return isRepeated
+  })
+  expect(seen).toEqual([
+    ['a', false],
+    ['b', false],
+    ['a', true],
+  ])
+  expect(scan).toMatchObject({ kind: 'stopped', name: 'a' })
 })
 
 test('a mebibyte of anything is scanned in well under a second', () => {
   const size = 1 << 20
   for (const piece of ['[', '{"a":', '"', '\\', '"\\', '1', '-', ' ', '[],', '{"a":1},', '\u00e9']) {
     const startedMs = performance.now()
-    scanJsonObject(`{"x":${piece.repeat(size / piece.length)}`)
+    scanWhole(`{"x":${piece.repeat(size / piece.length)}`)
     expect(performance.now() - startedMs, piece).toBeLessThan(1_000)
   }
 })

@@ -384,13 +384,6 @@ describe('the order of errors', () => {
     ])
     expect(problem.message).toBe('The queue field is required.')
   })
-
-  test('thousands of unknown fields give a short answer', () => {
-    const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`field${i}`, i]))
-    expect(Object.keys(refused({ ...GOOD, ...many }).errors)).toHaveLength(20)
-    const long = refused({ ...GOOD, ['y'.repeat(500_000)]: 1 })
-    expect(long.message.length).toBeLessThan(200)
-  })
 })
 
 describe('what is accepted', () => {

@@ -93,6 +93,18 @@ describe('every mistake has its field and text', () => {
       problem: { message: text, errors: { [field]: [text] } },
     })
   })
+
+  test('the unknown fields of an assertion are shortened and bounded as those of the body', () => {
+    const names = Array.from({ length: 21 }, (_, i) => `${'y'.repeat(10_000)}${i}`)
+    const flags = Object.fromEntries(names.map((name) => [name, 1]))
+    const short = read(assertion({ type: 'body_contains', value: 'x', ...flags }))
+    expect(JSON.stringify(short).length).toBeLessThan(10_000)
+    const many = Object.fromEntries(names.map((_, i) => [`flag${i}`, 1]))
+    const { problem } = read(assertion({ type: 'body_contains', value: 'x', ...many })) as never
+    const { errors } = problem as { errors: Record<string, string[]> }
+    expect(Object.keys(errors)).toHaveLength(20)
+    expect(errors['success_assertions.0.flag19']?.[1]).toBe('There are more unknown fields than these 20.')
+  })
 })
 
 describe('what is accepted', () => {
