@@ -25,14 +25,14 @@ export interface CallRunnerOptions {
   readonly sampler: CallSampler
   readonly logger: Logger
   readonly metrics: Metrics
-  /** This machine cannot open connections: claiming on at once would only spin. */
+  /** This machine can open no connection at all: claiming on at once would only spin. */
   onLocalFault(): void
 }
 
 type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>
 
 export function createCallRunner(options: CallRunnerOptions): CallRunner {
-  const { teams, jobIds, logger, metrics } = options
+  const { teams, jobIds, metrics } = options
   return {
     run: async (work, signal, redisNowMs) => {
       const httpCall: HttpCall = {
@@ -42,10 +42,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
         ...(work.kind === 'job' ? jobCall(work, jobIds) : callbackCall(work)),
       }
       const result = await makeCall(options, httpCall, signal)
-      if (result.kind === 'local_fault') {
-        logger.warn('This machine could not make a call; the job waits', { reason: result.message })
-        options.onLocalFault()
-      }
+      if (result.kind === 'local_fault') options.onLocalFault()
       if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'given_back', work }
       if (work.kind === 'job') return endJob(options, work, result, redisNowMs())
       const isDelivered = result.kind === 'answered' && result.status >= 200 && result.status < 300

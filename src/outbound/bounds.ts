@@ -18,6 +18,17 @@ export const CONNECTION_AGE_MS_MAX = 60_000
 export const ADDRESSES_TRIED_MAX = 8
 /** Head start of an address before the next one is tried beside it (RFC 8305 §5). */
 export const CONNECTION_ATTEMPT_DELAY_MS = 250
+/**
+ * A call towards whose target this machine has no free port waits so often, and for so long, the time doubled from one
+ * look at that target to the next: less than the shortest `timeout_seconds` in all.
+ */
+export const PORT_WAITS_MAX = 3
+export const PORT_WAIT_MS_MIN = 50
+export const PORT_WAIT_MS_MAX = 250
+/** Targets that are known to be out of ports. */
+export const PORT_SHORTAGES_MAX = 1_024
+/** A fault of this machine is logged at most so often, with how many calls it met since. */
+export const FAULT_LOG_MS = 60_000
 /** A target that sends more 1xx answers than this before a final one is cut off. */
 export const INTERIM_RESPONSES_MAX = 32
 

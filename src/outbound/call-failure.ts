@@ -28,13 +28,21 @@ export class ConnectDeadlineError extends Error {
   }
 }
 
+/** No port came free towards the target within the waits of a call. */
+export class PortShortageError extends Error {
+  constructor() {
+    super('This machine has no free port towards the target.')
+    this.name = 'PortShortageError'
+  }
+}
+
 const SOCKET_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The connection was refused.',
   ECONNRESET: 'The connection was reset by the target.',
   EPIPE: 'The connection was closed by the target while the request was sent.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The network cannot be reached.',
-  EADDRNOTAVAIL: 'The network cannot be reached.',
+  EADDRNOTAVAIL: 'This machine has no address from which the target can be reached.',
   EAFNOSUPPORT: 'The network cannot be reached.',
   ETIMEDOUT: 'The host did not answer in time.',
   UND_ERR_SOCKET: 'The connection was closed before the answer was complete.',
@@ -60,6 +68,9 @@ const UNASKED_UPGRADE = 'bad upgrade'
 
 const NO_DESCRIPTORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
+/** Said by this machine of itself: nothing has reached the target. */
+const NO_WAY_OUT = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EHOSTUNREACH', 'ENETUNREACH'])
+
 export const STAGE_DESCRIPTIONS: Readonly<Record<Stage, string>> = {
   dns: 'looking up the host name',
   connect: 'connecting',
@@ -80,23 +91,27 @@ export function failureOf(error: unknown, stage: Stage): CallFailure {
   if (error instanceof ConnectDeadlineError) {
     return failed(stage === 'tls' ? 'ssl_error' : 'connection_error', error.message)
   }
-  const causes: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
-  return localFaultOf(causes, stage) ?? socketFailure(causes, stage)
-}
-
-/**
- * Faults of this machine, for which no attempt may be burnt. A target must not be able to cause one: without an
- * IPv6 route every connect to an IPv6 address says EADDRNOTAVAIL, so that code counts for IPv4 alone.
- */
-function localFaultOf(causes: readonly unknown[], stage: Stage): CallFailure | null {
+  if (error instanceof PortShortageError) return failed('connection_error', error.message)
+  const causes = causesOf(error)
+  // A fault of the whole machine, for which no attempt may be burnt. A target must not be able to cause one.
   if (causes.some((cause) => NO_DESCRIPTORS.has(codeOf(cause)))) {
     return { kind: 'local_fault', message: 'No socket could be opened on this machine.' }
   }
-  const noPorts =
-    stage === 'connect' && causes.every((cause) => codeOf(cause) === 'EADDRNOTAVAIL' && isIpv4(cause))
-  return noPorts
-    ? { kind: 'local_fault', message: 'This machine has no free port towards the target.' }
-    : null
+  return socketFailure(causes, stage)
+}
+
+/**
+ * Whether a connect failed for want of a free port here. On a machine without IPv6 a connect to an IPv6 address says
+ * the same, or that there is no route: of itself that is no such want, and beside one it does not hide it.
+ */
+export function isPortShortage(error: unknown): boolean {
+  const causes = causesOf(error)
+  const ofIpv4 = causes.filter((cause) => !isIpv6(cause))
+  return (
+    ofIpv4.length > 0 &&
+    ofIpv4.every((cause) => codeOf(cause) === 'EADDRNOTAVAIL') &&
+    causes.every((cause) => NO_WAY_OUT.has(codeOf(cause)))
+  )
 }
 
 function socketFailure(causes: readonly unknown[], stage: Stage): CallFailure {
@@ -128,8 +143,12 @@ function isTlsCode(code: string): boolean {
   )
 }
 
-function isIpv4(cause: unknown): boolean {
-  return cause instanceof Error && 'address' in cause && !String(cause.address).includes(':')
+function causesOf(error: unknown): readonly unknown[] {
+  return error instanceof AggregateError ? error.errors : [error]
+}
+
+function isIpv6(cause: unknown): boolean {
+  return cause instanceof Error && 'address' in cause && String(cause.address).includes(':')
 }
 
 function codeOf(error: unknown): string {

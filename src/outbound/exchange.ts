@@ -37,6 +37,8 @@ export interface ExchangeParts {
   readonly connections: ConnectionPool
   readonly abortGroups: AbortGroups
   readonly userAgent: string
+  /** A call ends for a fault of this machine. */
+  onLocalFault(fields: { readonly reason: string }): void
   /** All calls under way. */
   readonly underWay: LinkedList<Abortable>
 }
@@ -288,6 +290,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#cancelDeadline()
     this.#memberships.forEach(leave)
     this.#letGo()
+    if (outcome.kind === 'local_fault') this.#parts.onLocalFault({ reason: outcome.message })
     this.#resolveResult({
       ...outcome,
       durationMs: this.#stageStartedAtMs - this.#startedAtMs,

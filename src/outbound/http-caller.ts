@@ -1,23 +1,29 @@
 /** The outbound HTTP client. docs/reference/egress.md tells users what it does. */
 import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { HttpCaller, HttpCallResult } from '../ports/http-caller.ts'
 import { abortAll, createAbortGroups, type Abortable } from './abort-groups.ts'
 import { IDLE_SOCKETS_MAX_DEFAULT, SOCKETS_MAX_DEFAULT } from './bounds.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { EgressGuard } from './egress-guard.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
+import { createFaultLog } from './fault-log.ts'
 import { LinkedList } from './linked-list.ts'
 import { createNameResolver, type ResolveName } from './name-resolver.ts'
-import { createSocketOpener } from './socket-opener.ts'
+import { waitForPorts } from './port-waits.ts'
+import { createSocketOpener, type OpenSocket } from './socket-opener.ts'
 
 export interface HttpCallerOptions {
   readonly egress: EgressGuard
   readonly clock: Clock
+  readonly logger: Logger
   /** The program's version, for `user-agent`. */
   readonly version: string
   /** Names to addresses; the machine's DNS when not given. */
   readonly resolve?: ResolveName
+  /** Opens connections; the network of this machine when not given. */
+  readonly openSocket?: OpenSocket
   /** Certificates in PEM trusted beside the usual authorities. */
   readonly authorities?: readonly string[]
   readonly socketsMax?: number
@@ -38,11 +44,16 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
     clock,
     egress,
     resolve: options.resolve ?? createNameResolver({ clock }),
-    openSocket: createSocketOpener(clock, options.authorities ?? []),
+    openSocket: waitForPorts(
+      options.openSocket ?? createSocketOpener(clock, options.authorities ?? []),
+      clock,
+      createFaultLog(options, NO_PORT_MESSAGE),
+    ),
     connections,
     abortGroups: createAbortGroups(),
     userAgent: `punctual/${options.version}`,
     underWay,
+    onLocalFault: createFaultLog(options, LOCAL_FAULT_MESSAGE),
   }
 
   return {
@@ -66,6 +77,9 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
     },
   }
 }
+
+const NO_PORT_MESSAGE = 'No port of this machine was free towards a target, so its calls failed'
+const LOCAL_FAULT_MESSAGE = 'This machine could open no socket, so jobs were given back'
 
 /** Why a URL cannot be called, or null. The API refuses these at submit. */
 function problemOf(url: URL | null): string | null {

@@ -46,7 +46,7 @@ export type HttpCallResult = {
       /** For people; constant for a blocked target: no address in it. */
       readonly message: string
     }
-  /** A fault of this machine (no file descriptors, no ports): no attempt is burnt. */
+  /** A fault of the whole machine (no file descriptors, no memory): no attempt is burnt. The adapter logs it. */
   | { readonly kind: 'local_fault'; readonly message: string }
   /** `signal` was aborted by us. */
   | { readonly kind: 'aborted' }

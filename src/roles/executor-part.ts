@@ -48,6 +48,7 @@ export async function startExecutor(options: {
   const caller = createHttpCaller({
     egress: options.egress,
     clock: systemClock,
+    logger,
     version: VERSION,
     // The pool bounds the calls. Were sockets the tighter bound, one slow target would hold up every queue: a call
     // without a socket counts as a fault of this machine, for which all claiming rests.

@@ -4,6 +4,8 @@ import { createExecutor, type Executor } from '../../src/executor/executor.ts'
 import { createEgressGuard } from '../../src/outbound/egress-guard.ts'
 import { createHttpCaller } from '../../src/outbound/http-caller.ts'
 import { NO_TEAM_SETTINGS } from '../../src/ports/team-settings.ts'
+import type { HttpCaller } from '../../src/ports/http-caller.ts'
+import type { Metrics } from '../../src/ports/metrics.ts'
 import type { CronStore } from '../../src/ports/cron-store.ts'
 import { createCronSource } from '../../src/redis/cron-source.ts'
 import { createCronStore } from '../../src/redis/cron-store.ts'
@@ -32,10 +34,19 @@ export interface CronWorld {
   close(): Promise<void>
 }
 
+function systemCaller(): HttpCaller {
+  const egress = createEgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null })
+  return createHttpCaller({ egress, clock: systemClock, logger: quietLogger, version: '0.0.0' })
+}
+
 const SCRIPTS = loadWrappedScripts()
 const SHARDS = 4
 
-export async function openCronWorld(redis: TestRedis, startMs: number): Promise<CronWorld> {
+export async function openCronWorld(
+  redis: TestRedis,
+  startMs: number,
+  { metrics = quietMetrics, caller = systemCaller() }: { metrics?: Metrics; caller?: HttpCaller } = {},
+): Promise<CronWorld> {
   await redis.client.flushall()
   const connection = await openConnection(redis.url)
   await openInstallation(connection, SHARDS)
@@ -59,8 +70,6 @@ export async function openCronWorld(redis: TestRedis, startMs: number): Promise<
     metrics: quietMetrics,
   })
   const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
-  const egress = createEgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null })
-  const caller = createHttpCaller({ egress, clock: systemClock, version: '0.0.0' })
   const executors: Executor[] = []
   const setTime = (unixMs: number) => {
     aheadMs = unixMs - performance.now()
@@ -89,7 +98,7 @@ export async function openCronWorld(redis: TestRedis, startMs: number): Promise<
         jobIds,
         clock: systemClock,
         logger: quietLogger,
-        metrics: quietMetrics,
+        metrics,
         concurrency: 100,
         newExecutorId: () => `${id}.${(tenures += 1)}`,
         random: Math.random,

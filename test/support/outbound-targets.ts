@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { createEgressGuard, type EgressSettings } from '../../src/outbound/egress-guard.ts'
 import { createHttpCaller, type HttpCallerOptions } from '../../src/outbound/http-caller.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { quietLogger } from './quiet.ts'
 import type { HttpCall, HttpCallResult } from '../../src/ports/http-caller.ts'
 import type { TeamSettings } from '../../src/ports/team-settings.ts'
 import { NO_QUOTAS } from '../../src/domain/quotas.ts'
@@ -73,6 +74,7 @@ export function startCaller(
   const caller = createHttpCaller({
     egress: createEgressGuard(egressSettings),
     clock: systemClock,
+    logger: quietLogger,
     version: '0.0.0',
     ...others,
   })

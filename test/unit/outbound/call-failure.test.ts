@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { BlockedTargetError, failureOf, type Stage } from '../../../src/outbound/call-failure.ts'
+import {
+  BlockedTargetError,
+  failureOf,
+  isPortShortage,
+  PortShortageError,
+  type Stage,
+} from '../../../src/outbound/call-failure.ts'
 import { NameResolutionError } from '../../../src/outbound/name-resolver.ts'
 
 function systemError(code: string, address = '198.51.100.7'): Error {
@@ -7,7 +13,7 @@ function systemError(code: string, address = '198.51.100.7'): Error {
 }
 
 describe('a fault of this machine', () => {
-  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL'])('%s burns no attempt', (code) => {
+  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])('%s burns no attempt', (code) => {
     expect(failureOf(systemError(code), 'connect').kind).toBe('local_fault')
   })
 
@@ -15,13 +21,41 @@ describe('a fault of this machine', () => {
     const error = new AggregateError([systemError('ECONNREFUSED'), systemError('EMFILE')])
     expect(failureOf(error, 'connect').kind).toBe('local_fault')
   })
+})
 
-  test('an IPv6 address that cannot be had is the fault of no port', () => {
-    expect(failureOf(systemError('EADDRNOTAVAIL', '2001:db8::1'), 'connect')).toMatchObject({
+describe('a want of ports', () => {
+  const noRoute = (code: string) => systemError(code, '2001:db8::1')
+
+  test.each<[string, Error]>([
+    ['one address', systemError('EADDRNOTAVAIL')],
+    ['all addresses', new AggregateError([systemError('EADDRNOTAVAIL'), systemError('EADDRNOTAVAIL')])],
+    [
+      'an IPv4 address beside an IPv6 one without a route',
+      new AggregateError([noRoute('ENETUNREACH'), systemError('EADDRNOTAVAIL'), noRoute('EADDRNOTAVAIL')]),
+    ],
+  ])('is seen at %s', (_name, error) => {
+    expect(isPortShortage(error)).toBe(true)
+  })
+
+  test.each<[string, Error]>([
+    ['an IPv6 address alone', noRoute('EADDRNOTAVAIL')],
+    ['an address that answered', new AggregateError([systemError('EADDRNOTAVAIL'), noRoute('ECONNREFUSED')])],
+    [
+      'another address that was tried',
+      new AggregateError([systemError('EADDRNOTAVAIL'), systemError('ETIMEDOUT')]),
+    ],
+    ['a machine without a route', systemError('ENETUNREACH')],
+  ])('is not seen at %s', (_name, error) => {
+    expect(isPortShortage(error)).toBe(false)
+    expect(failureOf(error, 'connect')).toMatchObject({ kind: 'failed', reason: 'connection_error' })
+  })
+
+  test('fails the attempt once waited for, and says whose fault it is', () => {
+    expect(failureOf(new PortShortageError(), 'connect')).toEqual({
+      kind: 'failed',
       reason: 'connection_error',
+      message: 'This machine has no free port towards the target.',
     })
-    const mixed = new AggregateError([systemError('EADDRNOTAVAIL'), systemError('ECONNREFUSED')])
-    expect(failureOf(mixed, 'connect')).toMatchObject({ reason: 'connection_error' })
   })
 })
 
