@@ -8,7 +8,8 @@ import { mustBeString, selectedInvalid } from './validation-texts.ts'
 const JOB_FILTERS = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
 const PAGE_PARAMETERS: ReadonlySet<string> = new Set(['limit', 'cursor'])
 const JOB_PARAMETERS: ReadonlySet<string> = new Set(['queue', 'status', ...PAGE_PARAMETERS])
-const CURSOR_CHARACTERS_MAX = 1024
+/** The longest name of a queue, four bytes a character, with a place beside it in Base64. */
+const CURSOR_CHARACTERS_MAX = 1536
 
 export interface Page {
   readonly limit: number

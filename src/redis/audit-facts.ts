@@ -13,13 +13,25 @@ export interface ShardKeyList {
   readonly records: string[]
   /** Buckets of pushed queues. */
   readonly pushed: string[]
+  /** Teams with an index of their queues' names, and of those of their crons. */
+  readonly queueTeams: string[]
+  readonly cronTeams: string[]
   /** Local queue id → parts that exist. */
   readonly queues: Map<string, Set<string>>
   readonly trash: Map<string, Set<string>>
 }
 
 export function createShardKeyList(): ShardKeyList {
-  const lists = { executors: [], minutes: [], blocks: [], days: [], records: [], pushed: [] }
+  const lists = {
+    executors: [],
+    minutes: [],
+    blocks: [],
+    days: [],
+    records: [],
+    pushed: [],
+    queueTeams: [],
+    cronTeams: [],
+  }
   return { ...lists, queues: new Map(), trash: new Map() }
 }
 

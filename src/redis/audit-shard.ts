@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ID_BLOCK, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX } from '../domain/limits.ts'
 import { auditCrons } from './audit-crons.ts'
 import { readFacts, type AuditedShard, type ShardFacts } from './audit-facts.ts'
+import { auditTeamIndexes } from './audit-names.ts'
 import { auditQueue, auditTrash } from './audit-queue.ts'
 import { readHash, readSortedSet } from './audit-reads.ts'
 
@@ -10,6 +11,7 @@ export async function auditShard(shard: AuditedShard): Promise<void> {
   for (const [id, parts] of shard.list.queues) await auditQueue(shard, facts, id, parts)
   for (const [id, parts] of shard.list.trash) await auditTrash(shard, facts, id, parts)
   auditNames(shard, facts)
+  await auditTeamIndexes(shard, facts)
   await auditCrons(shard, facts)
   auditMembers(shard, facts)
   await auditCounters(shard, facts)

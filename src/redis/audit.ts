@@ -79,6 +79,8 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   const [kind, rest] = [name.slice(0, colon), name.slice(colon + 1)]
   if (kind === 'in') return list.executors.push(rest) > 0
   if (kind === 'trash') return placeTrash(list, rest)
+  if (kind === 'qn') return list.queueTeams.push(rest) > 0
+  if (kind === 'kn') return list.cronTeams.push(rest) > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
   if (kind === 'kr') return list.records.push(rest) > 0
   if (kind === 'm') return list.minutes.push(Number(rest)) > 0

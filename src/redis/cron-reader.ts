@@ -68,10 +68,20 @@ export function findCron(engine: Engine, cronId: number): Promise<FoundCron | nu
       Promise.all([redis.hget(keys.ks, id), redis.hget(keys.kd, id), redis.lindex(keys.kr(id), 0)]),
     )
     if (text === null || definition === null) return null
-    const state = decodeState(text)
-    const defined = definitionIn(definition, state.isActive)
-    return defined === null ? null : { keys, cron: { ...defined, ...stateOf(cronId, state, last) }, state }
+    return foundCron(cronId, keys, { text, definition, last })
   })
+}
+
+/** null when it cannot be read. */
+export function foundCron(
+  cronId: number,
+  keys: ShardKeys,
+  { text, definition, last }: { text: string; definition: string; last: string | null },
+): FoundCron | null {
+  const state = decodeState(text)
+  const numbers = [state.version, state.spreadMs, state.tickMs ?? 0, state.successMs ?? 0, state.failures]
+  const defined = numbers.every(Number.isSafeInteger) ? definitionIn(definition, state.isActive) : null
+  return defined === null ? null : { keys, cron: { ...defined, ...stateOf(cronId, state, last) }, state }
 }
 
 export async function readCron(engine: Engine, cronId: number): Promise<Cron | null> {
@@ -126,7 +136,7 @@ export async function endedAmong(engine: Engine, rootIds: readonly number[]): Pr
 }
 
 /** Fields of many hashes, in their order: one command for each hash, all at once. */
-async function readFields(
+export async function readFields(
   engine: Engine,
   wanted: ReadonlyArray<{ readonly key: string; readonly field: string }>,
 ): Promise<Array<string | null>> {

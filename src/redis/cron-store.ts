@@ -3,17 +3,17 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import { CRON_RECORDS_MAX, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { Cron, CronRun, CronRunEnd, CronStore } from '../ports/cron-store.ts'
+import { listCrons } from './cron-listing.ts'
 import { cronIdOf, findCron, hasEnded, readAtPlace, readCron } from './cron-reader.ts'
 import { decodeRun } from './cron-record.ts'
 import { createCronWriter } from './cron-writer.ts'
 import { hintWake, type Engine } from './engine.ts'
-import { splitNameField, type ShardKeys } from './keys.ts'
+import type { ShardKeys } from './keys.ts'
 import { createQueueNames } from './queue-names.ts'
 import { createSequence } from './sequence.ts'
 import { buildTick, queueOf, sendTick, type TickSender } from './tick-step.ts'
 
 const WITHOUT_TERM = 'a write without a term was superseded'
-const NAMES_PAGE = 1_000
 /** A run whose cron or queue is being changed is tried again this often. */
 const RUN_TRIES_MAX = 4
 const RUN_RESEND_MS = STORE_DEADLINE_MS / 2
@@ -26,7 +26,7 @@ export function createCronStore(
   const writer = createCronWriter(engine, null)
   const senders = createSenders(engine, (team) => options.defaultsOf(team))
   return {
-    list: ({ team, limit, cursor }) => listCrons(engine, team, limit, cursor),
+    list: (query) => listCrons(engine, query),
     get: (team, cronId) => ofTeam(engine, team, cronId),
     getByName: async (team, name) => {
       const cronId = await cronIdOf(engine, { team, name })
@@ -57,60 +57,14 @@ async function ofTeam(engine: Engine, team: string, cronId: number): Promise<Cro
   return cron === null || cron.team !== team ? null : cron
 }
 
-async function listCrons(engine: Engine, team: string, limit: number, cursor: string | null) {
-  const after = cursor === null ? null : parseNameCursor(cursor)
-  if (after === 'bad_cursor') return 'bad_cursor' as const
-  const all = await cronsOfTeam(engine, team)
-  const rest = after === null ? all : all.filter(({ name }) => name > after.name)
-  const crons = await Promise.all(rest.slice(0, limit).map(({ cronId }) => readCron(engine, cronId)))
-  const last = rest[limit - 1]
-  const isMore = rest.length > limit && last !== undefined
-  return {
-    crons: crons.filter((cron) => cron !== null),
-    nextCursor: isMore ? Buffer.from(JSON.stringify([last.name])).toString('base64url') : null,
-  }
-}
-
-/** By name, ascending. */
-async function cronsOfTeam(engine: Engine, team: string): Promise<Array<{ name: string; cronId: number }>> {
-  // A scan may give an entry twice.
-  const found = new Map<string, number>()
-  for (const keys of engine.shards) {
-    let cursor = '0'
-    do {
-      const [next, flat] = await engine.runner.read((redis) =>
-        redis.hscan(keys.kn, cursor, 'MATCH', `${team}/*`, 'COUNT', NAMES_PAGE),
-      )
-      cursor = next
-      for (let i = 0; i < flat.length; i += 2) {
-        found.set(splitNameField(flat[i] as string).queue, Number(flat[i + 1]))
-      }
-    } while (cursor !== '0')
-  }
-  return [...found]
-    .map(([name, cronId]) => ({ name, cronId }))
-    .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-}
-
-function parseNameCursor(text: string): { name: string } | 'bad_cursor' {
-  const parsed = parseCursor(text)
-  return typeof parsed === 'string' ? { name: parsed } : 'bad_cursor'
-}
-
 /** A place in the records, counted from the oldest, so that new ones shift nothing. */
 function parseRunsCursor(text: string): { readonly left: number } | 'bad_cursor' {
-  const parsed = parseCursor(text)
-  return typeof parsed === 'number' && Number.isSafeInteger(parsed) && parsed >= 0
-    ? { left: parsed }
-    : 'bad_cursor'
-}
-
-function parseCursor(text: string): unknown {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    return Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : null
+    const left: unknown = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : null
+    return typeof left === 'number' && Number.isSafeInteger(left) && left >= 0 ? { left } : 'bad_cursor'
   } catch {
-    return null
+    return 'bad_cursor'
   }
 }
 

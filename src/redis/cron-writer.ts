@@ -71,7 +71,7 @@ async function reserve(
     'reserve_cron',
     [
       ...[home.kn, home.qseq, home.term, home.queue(former === '' ? SYSTEM_QUEUE : former).q],
-      ...[home.ki, home.ks],
+      ...[home.ki, home.ks, home.knOf(team)],
     ],
     [
       ...[nameField(team, name), highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, term ?? ''],
@@ -275,7 +275,7 @@ async function remove(
       ...[home.ring, home.gc, home.cq, home.set, home.setn, home.use],
       ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
       ...(['b', 'd', 'xb', 'p'] as const).map((part) => home.trash(localId, part)),
-      home.term,
+      ...[home.term, home.knOf(team)],
     ],
     [nameField(team, name), id, localId, term ?? ''],
     STORE_DEADLINE_MS,

@@ -3,7 +3,7 @@ import type { JobListQuery, ListedJob } from '../ports/job-store.ts'
 import { deadChain, finishedChain, openChain, toOpenAttempt, type KnownQueue } from './chain-reader.ts'
 import type { Engine } from './engine.ts'
 import { decodeRecord, type JobRecord } from './job-record.ts'
-import { teamQueues } from './team-queues.ts'
+import { queueNamed, teamNames } from './team-names.ts'
 
 /** Where a page ended: which queue, which of its three stores, and how far in it. */
 interface Cursor {
@@ -36,18 +36,16 @@ export async function listJobs(
 ): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'> {
   const from = query.cursor === null ? null : parseCursor(query.cursor)
   if (from === 'bad_cursor') return 'bad_cursor'
-  const queues = await teamQueues(engine, query.team, query.queue)
+  const queues = await queuesFrom(engine, query, from?.queue ?? null)
   const jobs: ListedJob[] = []
   let examined = 0
-  let first = from === null ? 0 : queues.findIndex((queue) => queue.name >= from.queue)
-  if (first === -1) first = queues.length
-  for (let i = first; i < queues.length; i += 1) {
+  for (let i = 0; i < queues.length; i += 1) {
     const queue = queues[i] as KnownQueue
     let at: Cursor | null =
       from !== null && from.queue === queue.name ? from : firstOf(queue.name, query.status)
     while (at !== null) {
       const budget = { room: query.limit - jobs.length, entries: EXAMINED_ENTRIES_MAX - examined }
-      if (budget.room <= 0 || budget.entries <= 0 || i - first >= EXAMINED_QUEUES_MAX) {
+      if (budget.room <= 0 || budget.entries <= 0 || i >= EXAMINED_QUEUES_MAX) {
         return { jobs, nextCursor: formatCursor(at) }
       }
       const page = await readSection(engine, queue, query.status, at, budget.room)
@@ -57,6 +55,22 @@ export async function listJobs(
     }
   }
   return { jobs, nextCursor: null }
+}
+
+/** The queues a page may look at, and one more, by which it knows that it is not the last. */
+async function queuesFrom(engine: Engine, query: JobListQuery, first: string | null): Promise<KnownQueue[]> {
+  const { team, queue } = query
+  if (queue !== null) {
+    const known = await queueNamed(engine, team, queue)
+    return known === null ? [] : [known]
+  }
+  const named = await teamNames(engine, {
+    kind: 'queues',
+    team,
+    begin: first === null ? '-' : `[${first}`,
+    limit: EXAMINED_QUEUES_MAX + 1,
+  })
+  return named.map(({ keys, name, id }) => ({ keys, localId: id, team, name }))
 }
 
 function sectionsOf(status: StatusFilter): readonly Section[] {

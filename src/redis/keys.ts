@@ -57,6 +57,10 @@ export interface ShardKeys {
   readonly ki: string
   readonly kd: string
   readonly ks: string
+  /** The names of a team's queues, in order. */
+  qnOf(team: string): string
+  /** The names of a team's crons at home here, in order. */
+  knOf(team: string): string
   /** The records of a cron's last ticks, by its whole id. */
   kr(cronId: string): string
   held(executor: string): string
@@ -99,6 +103,8 @@ export function createShardKeys(shard: number): ShardKeys {
     ki: `${p}ki`,
     kd: `${p}kd`,
     ks: `${p}ks`,
+    qnOf: (team) => `${p}qn:${team}`,
+    knOf: (team) => `${p}kn:${team}`,
     kr: (cronId) => `${p}kr:${cronId}`,
     pushedBucket: (localId) => `${p}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
     held: (executor) => `${p}in:${executor}`,

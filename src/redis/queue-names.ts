@@ -1,6 +1,6 @@
 import { QUEUES_PER_SHARD_MAX } from '../domain/limits.ts'
 import type { Engine } from './engine.ts'
-import type { ShardKeys } from './keys.ts'
+import { splitNameField, type ShardKeys } from './keys.ts'
 
 /** The local ids of queue names, remembered. A remembered id that is no longer right is refused by the steps. */
 export interface QueueNames {
@@ -28,7 +28,7 @@ export function createQueueNames(engine: Engine, term: number | null): QueueName
       if (known !== undefined) return { localId: known }
       const reply = await engine.runner.run(
         'reserve_queue',
-        [keys.names, keys.qseq, keys.term],
+        [keys.names, keys.qseq, keys.term, keys.qnOf(splitNameField(field).team)],
         [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, term ?? ''],
         resendForMs,
       )

@@ -6,7 +6,7 @@ import { hintWake, shardOfQueue, type Engine } from './engine.ts'
 import { encodeSettings } from './job-record.ts'
 import { nameField, queueIdOf, type ShardKeys } from './keys.ts'
 import { createQueueNames } from './queue-names.ts'
-import { teamQueues } from './team-queues.ts'
+import { queueNamed } from './team-names.ts'
 
 /** A queue deleted and made again meanwhile is resolved anew this often. */
 const APPLY_TRIES_MAX = 4
@@ -51,8 +51,8 @@ export function createQueueWriter(engine: Engine, options: QueueWriterOptions): 
       throw new StoreUnavailableError('the queue is being deleted and made again')
     },
     remove: async (team, name) => {
-      const [queue] = await teamQueues(engine, team, name)
-      if (queue === undefined) return 'not_found'
+      const queue = await queueNamed(engine, team, name)
+      if (queue === null) return 'not_found'
       const answer = await deleteQueue(engine, options, queue)
       if (answer === 'superseded') return 'superseded'
       return answer === 'deleted' ? 'removed' : 'not_found'
@@ -100,7 +100,7 @@ function deleteQueue(
       ...[keys.names, keys.ring, keys.gc, keys.cq, keys.set, keys.setn, keys.use],
       ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
       ...(['b', 'd', 'xb', 'p'] as const).map((part) => keys.trash(localId, part)),
-      ...[keys.pushed, keys.pushedBucket(localId), keys.term],
+      ...[keys.pushed, keys.pushedBucket(localId), keys.term, keys.qnOf(team)],
     ],
     [nameField(team, name), localId, term ?? ''],
   )

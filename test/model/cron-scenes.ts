@@ -57,6 +57,17 @@ export const CRON_SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = 
   ['tick', 'a hidden queue and one with a name, a tick that was missed', tickScene],
   ['finish', 'a run of a cron', finishScene],
   [
+    'read_crons',
+    'a cron with runs',
+    async (stage) => {
+      await (
+        await finishScene(stage)
+      )()
+      const store = createCronStore(stage.world.engine, { defaultsOf })
+      return () => store.list({ team: 'default', limit: 10, cursor: null })
+    },
+  ],
+  [
     'remove_cron',
     'a cron with runs',
     async (stage) => {

@@ -169,6 +169,22 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
     },
   ],
   [
+    'list_names',
+    'a team with a queue',
+    async ({ world, intake }) => {
+      await pushOne(intake)
+      return () => createQueueStore(world.engine).list({ team: 'default', limit: 10, cursor: null })
+    },
+  ],
+  [
+    'read_queues',
+    'a queue with jobs of every kind',
+    async (stage) => {
+      await finishScene(stage).then((finish) => finish())
+      return () => createQueueStore(stage.world.engine).getByName('default', 'emails')
+    },
+  ],
+  [
     'read_backlog',
     'a queue with jobs of every kind',
     async (stage) => {

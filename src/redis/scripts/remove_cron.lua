@@ -3,10 +3,11 @@
 -- flight end, and nothing is made of that.
 -- KEYS  1 kn  2 ki  3 crons  4 kd  5 ks  6 kr  7 ring  8 gc  9 cq  10 set  11 setn  12 use
 --       13 q  14 r  15 a  16 x  17 h  18 c  19 cf  20 co  21 b  22 d  23 xb  24 p
---       25 trash b  26 trash d  27 trash xb  28 trash p  29 term
+--       25 trash b  26 trash d  27 trash xb  28 trash p  29 term  30 kn:<team>
 -- ARGV  team/name, cron id, local id, term or '' (no leader)
 -- Answer 'superseded' when a later term is known · 'moved' when the name has another id by now, else 'removed'.
 local call = redis.call
+--#include team_index
 --#include term
 --#include trash
 
@@ -26,5 +27,6 @@ call('UNLINK', KEYS[6])
 call('HDEL', KEYS[4], id)
 call('HDEL', KEYS[5], id)
 call('HDEL', KEYS[2], id)
+drop_name(KEYS[30], field)
 call('HDEL', KEYS[1], field)
 return 'removed'

@@ -1,12 +1,14 @@
 #!lua
--- reserve_cron: the local id of a cron's name in its home shard, made when new; nothing else is written.
--- KEYS  1 kn  2 qseq  3 term  4 q  5 ki  6 ks
+-- reserve_cron: the local id of a cron's name in its home shard, made when new. Beside the name only its team's
+-- index is written.
+-- KEYS  1 kn  2 qseq  3 term  4 q  5 ki  6 ks  7 kn:<team>
 -- ARGV  team/name, highest local id the caller knows, crons at most, term or '' (no leader), shards, shard,
 --       local id it had before or '', which it gets again if nothing else has it. `q` is that id's hidden queue, or the
 --       system queue's.
 -- Answer: the cron's id, or '' when the shard holds as many crons as it may, or 'superseded' when the name is new and a
 --       later term is known.
 local call = redis.call
+--#include team_index
 --#include term
 
 local found = call('HGET', KEYS[1], ARGV[1])
@@ -24,5 +26,6 @@ end
 local number = former and is_free(former) and former or highest + 1
 if number > highest then call('SET', KEYS[2], string.format('%.0f', number)) end
 local id = id_of(number)
+note_name(KEYS[7], ARGV[1])
 call('HSET', KEYS[1], ARGV[1], id)
 return id

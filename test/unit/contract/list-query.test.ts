@@ -24,7 +24,7 @@ test.each([
   ['limit=1&limit=2', 'limit', 'The limit field must be a string.'],
   ['status=done', 'status', 'The selected status is invalid.'],
   [`queue=${'q'.repeat(256)}`, 'queue', 'The queue field must not be greater than 255 characters.'],
-  [`cursor=${'c'.repeat(1025)}`, 'cursor', 'The cursor field must not be greater than 1024 characters.'],
+  [`cursor=${'c'.repeat(1537)}`, 'cursor', 'The cursor field must not be greater than 1536 characters.'],
   ['sort=asc', 'sort', 'The sort field is unknown.'],
   ['__proto__=1', '__proto__', 'The __proto__ field is unknown.'],
 ])('%s', (search, field, text) => {

@@ -79,13 +79,25 @@ test('every key of a shard is in its one slot', () => {
       queue,
       trash,
       kr,
+      qnOf,
+      knOf,
       shard: _number,
       ...plain
     } = keys
     const all = [
       ...Object.values(plain),
       ...Object.values(queue('12')),
-      ...[held('ex'), minute(5), index(6), idempotency(7), pushedBucket('1200'), trash('12', 'b'), kr('48')],
+      ...[
+        held('ex'),
+        minute(5),
+        index(6),
+        idempotency(7),
+        pushedBucket('1200'),
+        trash('12', 'b'),
+        kr('48'),
+        qnOf('a'),
+        knOf('a'),
+      ],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)
     expect(new Set(all).size).toBe(all.length)
