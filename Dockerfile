@@ -26,5 +26,8 @@ ENV NODE_ENV=production
 COPY --from=program /app /app
 USER 65532:65532
 EXPOSE 8080 9090
-ENTRYPOINT ["node", "/app/dist/main.js"]
+# Signals are heeded from the first moment on: see scripts/image-init.sh.
+ENTRYPOINT ["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js"]
+# A base without a shell, or without Node 26, ends here instead of in your cluster.
+RUN ["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js", "--version"]
 CMD ["--help"]

@@ -1,7 +1,7 @@
 /**
- * Lays out what the container image holds: dist/, what it reads, and the production packages, without what only
- * editors and tests read. Usage: node scripts/image-tree.ts <folder>, after a build. The packages are those of node_modules, by the lock file,
- * so nothing is fetched.
+ * Lays out what the container image holds: its init, dist/, what that reads, and the production packages, without
+ * what only editors and tests read. Usage: node scripts/image-tree.ts <folder>, after a build. The packages are those
+ * of node_modules, by the lock file, so nothing is fetched.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -35,6 +35,7 @@ writeFileSync(
   join(out, 'package.json'),
   `${JSON.stringify({ name, version, private: true, type, license }, null, 2)}\n`,
 )
+cpSync(join(ROOT, 'scripts/image-init.sh'), join(out, 'init.sh'))
 for (const path of BESIDE_DIST) cpSync(join(ROOT, path), join(out, path), { recursive: true })
 for (const path of productionPackages()) copyPackage(path)
 

@@ -1,4 +1,6 @@
 import type { Logger } from '../ports/logger.ts'
+import { systemClock } from '../telemetry/system-clock.ts'
+import { heedStopSignals, type StopSignal } from './stop-signals.ts'
 
 /**
  * What a role has started, stopped in reverse order. A stop that fails is logged and the others go on; `stop` may be
@@ -7,7 +9,11 @@ import type { Logger } from '../ports/logger.ts'
 export interface Lifecycle {
   /** Notes how to stop what was just started. */
   onStop(name: string, stop: () => unknown): void
+  /** As `onStop`, and a forced end does it too: for what would outlive the process. `stop` may be called twice. */
+  onEveryEnd(name: string, stop: () => unknown): void
   stop(): Promise<void>
+  /** Stops no more than what would outlive the process; beside a `stop` that takes too long. */
+  stopByForce(): Promise<void>
   /** Ends the role from within: everything stops, and the process ends with this as its reason. */
   fail(error: Error): void
   /** Whether the end has begun, also while the role still starts. */
@@ -18,15 +24,17 @@ export function createLifecycle(
   logger: Logger,
   { signal, fail }: { signal: AbortSignal; fail(error: Error): void },
 ): Lifecycle {
-  const stops: Array<{ name: string; stop: () => unknown }> = []
+  const stops: Stop[] = []
+  const outliving: Stop[] = []
   let stopping: Promise<void> | null = null
 
-  async function stopAll(): Promise<void> {
-    for (const { name, stop } of stops.reverse()) {
+  /** The last comes first; what is noted meanwhile is stopped too. */
+  async function stopEach(parts: Stop[]): Promise<void> {
+    for (let next = parts.pop(); next !== undefined; next = parts.pop()) {
       try {
-        await stop()
+        await next.stop()
       } catch (error) {
-        logger.error('A part did not stop cleanly', { part: name, reason: String(error) })
+        logger.error('A part did not stop cleanly', { part: next.name, reason: String(error) })
       }
     }
   }
@@ -35,15 +43,26 @@ export function createLifecycle(
     onStop: (name, stop) => {
       stops.push({ name, stop })
     },
-    stop: () => (stopping ??= stopAll()),
+    onEveryEnd: (name, stop) => {
+      stops.push({ name, stop })
+      outliving.push({ name, stop })
+    },
+    stop: () => (stopping ??= stopEach(stops)),
+    stopByForce: () => stopEach(outliving),
     fail,
     isStopping: () => signal.aborted || stopping !== null,
   }
 }
 
+interface Stop {
+  readonly name: string
+  readonly stop: () => unknown
+}
+
 /**
  * Starts a role, runs it until SIGINT or SIGTERM or until it fails, and stops it. A start that fails stops what had
- * started. A second signal ends the process at once. @throws what the role failed with
+ * started. Who signals again because it takes too long (see stop-signals) ends the process with code 1.
+ * @throws what the role failed with
  */
 export async function runUntilSignalled(
   logger: Logger,
@@ -59,25 +78,27 @@ export async function runUntilSignalled(
     ended.reject(error)
   }
   const lifecycle = createLifecycle(logger, { signal: stopping.signal, fail })
-  let signals = 0
-  const onSignal = (name: NodeJS.Signals): void => {
-    signals += 1
-    if (signals > 1) process.exit(1)
-    logger.info('Stopping: no new work is taken, running calls get a moment', { signal: name })
-    stopping.abort()
-    ended.resolve()
-  }
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
+  heedStopSignals(process, systemClock, {
+    stop: (name) => {
+      logger.info('Stopping: no new work is taken, running calls get a moment', { signal: name })
+      stopping.abort()
+      ended.resolve()
+    },
+    force: (name) => void endByForce(name, lifecycle, logger),
+  })
   try {
     await startUnlessStopped(start(lifecycle, stopping.signal), stopping.signal)
     await ended.promise
   } finally {
     await lifecycle.stop()
-    process.off('SIGINT', onSignal)
-    process.off('SIGTERM', onSignal)
   }
   logger.info('Stopped')
+}
+
+async function endByForce(signal: StopSignal, lifecycle: Lifecycle, logger: Logger): Promise<void> {
+  logger.warn('The end is forced: calls under way are cut, to be made again', { signal })
+  await lifecycle.stopByForce()
+  process.exit(1)
 }
 
 /** What the end breaks of a start under way is no failure of its own. */

@@ -60,15 +60,21 @@ async function startOwnRedis(
   folder: DataFolder,
   { logger, lifecycle, signal }: { logger: Logger; lifecycle: Lifecycle; signal: AbortSignal },
 ): Promise<string> {
-  const child = await startRedisChild({
+  const starting = startRedisChild({
     folder: folder.redisPath,
     maxmemoryBytes: settings.redisMaxmemoryBytes,
     clock: systemClock,
     logger,
     signal,
   })
-  lifecycle.onStop('redis', () => child.stop())
-  return child.url
+  // Noted before it runs: an end may come, and be forced, while it loads its data. A start that fails leaves nothing.
+  lifecycle.onEveryEnd('redis', () =>
+    starting.then(
+      (child) => child.stop(),
+      () => undefined,
+    ),
+  )
+  return (await starting).url
 }
 
 interface StartContext {

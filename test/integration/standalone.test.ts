@@ -1,22 +1,13 @@
 import { hash } from 'node:crypto'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { CreatedCron, CronList } from '../../src/contract/generated/wire.ts'
-import { identityOf } from '../../src/standalone/process-identity.ts'
 import { createApiClient, type ApiClient } from '../support/api-client.ts'
-import { complaintsAbout, runProgram, stopProgram, type Program } from '../support/processes.ts'
-import { hang, latch, startTarget, type Target } from '../support/target.ts'
+import { complaintsAbout, stopProgram } from '../support/processes.ts'
+import { createStandaloneWorld, redisPid } from '../support/standalone-world.ts'
+import { hang, latch } from '../support/target.ts'
 import { until } from '../support/until.ts'
 
 /** A lease that must run out, and a start on a busy machine. */
@@ -62,65 +53,8 @@ metadata: { name: hourly }
 spec: { url: "https://a.test", cronExpression: 0 * * * *, queue: pair }
 `
 
-const folders: string[] = []
-const programs: Program[] = []
-const targets: Target[] = []
-
-afterAll(async () => {
-  for (const program of programs) if (program.isRunning()) program.signal('SIGTERM')
-  await Promise.all(programs.map((program) => program.exited))
-  for (const target of targets) await target.close()
-  for (const folder of folders) {
-    const pid = redisPid(folder)
-    if (pid !== null) process.kill(pid, 'SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  }
-})
-
-function newFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'punctual-')))
-  folders.push(folder)
-  return folder
-}
-
-async function newTarget(): Promise<Target> {
-  const target = await startTarget()
-  targets.push(target)
-  return target
-}
-
-function settingsOf(folder: string): Record<string, string> {
-  return {
-    PUNCTUAL_DATA_DIR: folder,
-    PUNCTUAL_PORT: '0',
-    PUNCTUAL_OPS_PORT: '0',
-    PUNCTUAL_LOG_FORMAT: 'json',
-    PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8,localhost',
-  }
-}
-
-function run(folder: string, env: Record<string, string> = {}): Program {
-  const program = runProgram(['standalone'], { ...settingsOf(folder), ...env })
-  programs.push(program)
-  return program
-}
-
-async function start(folder: string): Promise<{ program: Program; client: ApiClient }> {
-  const program = run(folder)
-  const { url } = await program.logged('Standalone runs')
-  const token = readFileSync(join(folder, 'token'), 'utf8').trim()
-  return { program, client: createApiClient(String(url), token) }
-}
-
-/** The process its Redis noted, if it runs; null when there is none. */
-function redisPid(folder: string): number | null {
-  try {
-    const pid = Number(readFileSync(join(folder, 'redis', 'redis.pid'), 'utf8'))
-    return identityOf(pid) === null ? null : pid
-  } catch {
-    return null
-  }
-}
+const { newFolder, newTarget, run, start, close } = createStandaloneWorld()
+afterAll(close)
 
 async function expectDone(client: ApiClient, ids: readonly number[]): Promise<void> {
   for (const id of ids) {

@@ -32,6 +32,8 @@ export interface Program {
   /** Neither ended nor killed by `signal`. */
   isRunning(): boolean
   signal(name: NodeJS.Signals): void
+  /** As Ctrl-C does: the process and its children, but those in a session of their own. */
+  signalGroup(name: NodeJS.Signals): void
   /** The first line with this message, waited for; from the `after`-th line on. */
   logged(message: string, options?: { timeoutMs?: number; after?: number }): Promise<LogLine>
 }
@@ -43,11 +45,25 @@ process.on('exit', () => {
 
 /** Starts the program with exactly these `PUNCTUAL_*` variables. */
 export function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Program {
+  return runCommand([...programCommand(), ...args], env)
+}
+
+/** The program's command line, for whoever puts another command before it. */
+export function programCommand(): string[] {
+  return [process.execPath, MAIN]
+}
+
+/** Starts what runs the program in the end, as the leader of a process group. */
+export function runCommand(
+  [command = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Program {
   const log: LogLine[] = []
   const strayLines: string[] = []
   const errorLines: string[] = []
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(command, args, {
+    detached: true,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -78,6 +94,7 @@ export function runProgram(args: readonly string[], env: Readonly<Record<string,
       isKilled ||= name === 'SIGKILL'
       child.kill(name)
     },
+    signalGroup: (name) => void process.kill(-(child.pid ?? 0), name),
     logged: async (message, { timeoutMs = LOGGED_TIMEOUT_MS, after = 0 } = {}) => {
       const find = () => log.slice(after).find((line) => line.msg === message)
       const found = await until(

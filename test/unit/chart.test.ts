@@ -109,6 +109,17 @@ test('the chart has the definitions of crds/, and says so to Artifact Hub', () =
 describe('the image', () => {
   const dockerfile = read('Dockerfile')
 
+  test('hears signals from its first moment, in the pods of the chart too', () => {
+    const program = '["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js"'
+    expect(dockerfile).toContain(`ENTRYPOINT ${program}]`)
+    expect(dockerfile).toContain(`RUN ${program}, "--version"]`)
+    for (const role of ['controller', 'api', 'executor']) {
+      const template = read(`charts/punctual/templates/${role}.yaml`)
+      expect(template).toContain(`args: [${role}]`)
+      expect(template).not.toMatch(/^\s*command:/m)
+    }
+  })
+
   test('asks no registry but for its base, and runs as nobody', () => {
     expect(dockerfile).not.toMatch(/^#\s*syntax/im)
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
