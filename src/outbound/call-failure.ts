@@ -28,6 +28,14 @@ export class ConnectDeadlineError extends Error {
   }
 }
 
+/** What came is no answer that the call can take; the message is for people. */
+export class AnswerError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'AnswerError'
+  }
+}
+
 /** No port came free towards the target within the waits of a call. */
 export class PortShortageError extends Error {
   constructor() {
@@ -63,9 +71,6 @@ const TLS_MESSAGES: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'The target does not speak TLS on this port.',
 }
 
-/** What undici says of a 101. */
-const UNASKED_UPGRADE = 'bad upgrade'
-
 const NO_DESCRIPTORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 /** Said by this machine of itself: nothing has reached the target. */
@@ -91,7 +96,9 @@ export function failureOf(error: unknown, stage: Stage): CallFailure {
   if (error instanceof ConnectDeadlineError) {
     return failed(stage === 'tls' ? 'ssl_error' : 'connection_error', error.message)
   }
-  if (error instanceof PortShortageError) return failed('connection_error', error.message)
+  if (error instanceof PortShortageError || error instanceof AnswerError) {
+    return failed('connection_error', error.message)
+  }
   const causes = causesOf(error)
   // A fault of the whole machine, for which no attempt may be burnt. A target must not be able to cause one.
   if (causes.some((cause) => NO_DESCRIPTORS.has(codeOf(cause)))) {
@@ -118,9 +125,6 @@ function socketFailure(causes: readonly unknown[], stage: Stage): CallFailure {
   // Of several addresses the refusal tells most; else the first.
   const cause = causes.find((one) => codeOf(one) === 'ECONNREFUSED') ?? causes[0]
   const code = codeOf(cause)
-  if (cause instanceof Error && cause.message === UNASKED_UPGRADE) {
-    return failed('connection_error', 'The target switched protocols (101), which was not asked for.')
-  }
   const socketMessage = SOCKET_MESSAGES[code]
   if (socketMessage !== undefined) return failed('connection_error', socketMessage)
   if (cause instanceof errors.HTTPParserError)

@@ -10,6 +10,7 @@ import type { Socket } from 'node:net'
 import { Client } from 'undici'
 import { RESPONSE_HEADER_BYTES_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
+import { passOverInterim } from './interim-answers.ts'
 import { LinkedList, type Link } from './linked-list.ts'
 import { CONNECTION_AGE_MS_MAX, KEEP_ALIVE_MARGIN_MS, KEEP_ALIVE_MS, KEEP_ALIVE_MS_MAX } from './bounds.ts'
 
@@ -43,6 +44,8 @@ export interface Connection {
   readonly client: Client
   readonly socket: Socket
   readonly openedAtMs: number
+  /** The next bytes are those of an answer. */
+  readonly awaitAnswer: () => void
   /** Whether the socket failed: undici takes that for the end of a body without a length. */
   broken: boolean
   holdsPlace: boolean
@@ -107,6 +110,7 @@ export class ConnectionPool {
       client: clientOver(socket, pool.origin),
       socket,
       openedAtMs: this.#clock.monotonicMs(),
+      awaitAnswer: passOverInterim(socket),
       broken: false,
       holdsPlace: true,
       idleLink: null,

@@ -10,8 +10,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { HttpCall, HttpCallResult } from '../ports/http-caller.ts'
 import { leave, type Abortable, type AbortGroups, type Membership } from './abort-groups.ts'
 import { createBodyCollector, type BodyCollector } from './body-collector.ts'
-import { INTERIM_RESPONSES_MAX } from './bounds.ts'
 import {
+  AnswerError,
   BlockedTargetError,
   failed,
   failureOf,
@@ -86,7 +86,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #connection: Connection | null = null
   #isReused = false
   #controller: Dispatcher.DispatchController | null = null
-  #interimResponses = 0
   #status = 0
   #responseHeaders: ReadonlyArray<readonly [string, string]> = []
   #collector: BodyCollector | null = null
@@ -194,6 +193,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // From here on bytes may have gone out: the request is never sent a second time.
     this.#controller = controller
+    this.#connection?.awaitAnswer()
     if (this.#done) controller.abort(STOPPED)
   }
 
@@ -203,13 +203,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number): void {
     if (this.#done) return
-    if (statusCode < 200) {
-      this.#interimResponses += 1
-      if (this.#interimResponses > INTERIM_RESPONSES_MAX) {
-        this.#finish(failed('connection_error', 'The target sent too many 1xx answers.'))
-      }
-      return
-    }
+    // 1xx answers have been passed over; this one has a form of its own.
+    if (statusCode < 200) return this.#fail(new AnswerError('The answer is not valid HTTP/1.1.'))
     this.#status = statusCode
     this.#responseHeaders = pairsOf(controller.rawHeaders)
     // They are views of what the socket read at once, up to 64 KiB, which undici would keep alive as long as the call.
