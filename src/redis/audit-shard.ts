@@ -5,6 +5,7 @@ import { readFacts, type AuditedShard, type ShardFacts } from './audit-facts.ts'
 import { auditTeamIndexes } from './audit-names.ts'
 import { auditQueue, auditTrash } from './audit-queue.ts'
 import { readHash, readSortedSet } from './audit-reads.ts'
+import { auditUsage } from './audit-usage.ts'
 
 export async function auditShard(shard: AuditedShard): Promise<void> {
   const facts = await readFacts(shard)
@@ -15,6 +16,7 @@ export async function auditShard(shard: AuditedShard): Promise<void> {
   await auditCrons(shard, facts)
   auditMembers(shard, facts)
   await auditCounters(shard, facts)
+  await auditUsage(shard)
   await auditClock(shard)
   await auditIdempotency(shard)
   for (const [seq, queue] of facts.index) {

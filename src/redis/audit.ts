@@ -54,6 +54,7 @@ const SHARD_KEYS: ReadonlySet<string> = new Set([
     'gc',
     'cq',
     'use',
+    'tu',
     'pushed',
     'term',
     'crons',

@@ -15,6 +15,8 @@ export interface BatchJob {
   readonly kind: 's' | 'f' | 'r' | 'd' | 'g' | 'c'
   readonly settingsHash: string
   readonly isLarge: boolean
+  /** Of its record and what is large of its request; null when that is not known here. */
+  readonly bytes: number | null
   /** Until the retry, or until a dead letter is purged. */
   readonly delayMs: number
   readonly record: string
@@ -53,7 +55,7 @@ export function batchKeys(
   const system = keys.queue(SYSTEM_QUEUE)
   const declared = [
     ...[keys.clk, keys.ex, keys.held(executor), keys.ring, keys.near, keys.mins, keys.set, keys.setn],
-    ...[keys.gc, keys.cq, keys.use, system.q, system.r, system.b, system.a],
+    ...[keys.gc, keys.cq, keys.use, keys.tu, system.q, system.r, system.b, system.a],
     ...minutes.map((minute) => keys.minute(minute)),
   ]
   for (const id of queueIndex.keys()) {
@@ -80,7 +82,8 @@ export function batchKeys(
   ]
   for (const job of jobs) {
     args.push(job.id, job.root, job.seq, queueIndex.get(job.queue) ?? 0, job.token, job.kind)
-    args.push(job.settingsHash, job.isLarge ? 1 : 0, job.delayMs, job.record, job.call, job.callback)
+    args.push(job.settingsHash, job.isLarge ? 1 : 0, job.bytes ?? '', job.delayMs)
+    args.push(job.record, job.call, job.callback)
   }
   return { keys: declared, args }
 }

@@ -275,7 +275,7 @@ async function remove(
       ...[home.ring, home.gc, home.cq, home.set, home.setn, home.use],
       ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
       ...(['b', 'd', 'xb', 'p'] as const).map((part) => home.trash(localId, part)),
-      ...[home.term, home.knOf(team)],
+      ...[home.term, home.knOf(team), home.tu],
     ],
     [nameField(team, name), id, localId, term ?? ''],
     STORE_DEADLINE_MS,

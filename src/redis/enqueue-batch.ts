@@ -157,6 +157,7 @@ function buildStep(
   return {
     keys: [
       ...[keys.clk, keys.ex, keys.names, keys.near, keys.mins, keys.ring, keys.set, keys.setn, keys.pushed],
+      keys.tu,
       ...blocks.keys.map((block) => keys.index(block)),
       ...days.map((day) => keys.idempotency(day)),
       ...[...minutes].map((minute) => keys.minute(minute)),
@@ -170,7 +171,7 @@ function buildStep(
       ...[LEASE_MS, engine.shards.length, keys.shard, batch.nonce, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX],
       ...[blocks.keys.length, ...blocks.keys, days.length, ...days, minutes.size, ...minutes],
       teams.keys.length,
-      ...teams.keys.flatMap((team) => defaultsArguments(batch.defaultsOf(team))),
+      ...teams.keys.flatMap((team) => [team, ...defaultsArguments(batch.defaultsOf(team))]),
       fields.length,
       ...fields.flatMap((field) => [
         field,

@@ -151,11 +151,11 @@ class ResendingJobSource implements JobSource {
   #newClaim(grant: ClaimGrant): SentClaim {
     this.#claims += 1
     const [claims, candidates, executor] = [this.#claims, this.#candidates, this.#executor]
-    const { clk, ex, ring, tok, set, near } = this.#keys
+    const { clk, ex, ring, tok, set, near, tu } = this.#keys
     return {
       candidates,
       keys: [
-        ...[clk, ex, this.#keys.held(executor), ring, tok, set, near],
+        ...[clk, ex, this.#keys.held(executor), ring, tok, set, near, tu],
         ...candidates.flatMap((id) => {
           const { q, r, b, a, p } = this.#keys.queue(id)
           return [q, r, b, a, p]

@@ -45,7 +45,7 @@ async function cancel(engine: Engine, team: string, jobId: number) {
   const { block, field } = indexPlace(seq)
   const answer = await engine.runner.run(
     'cancel',
-    [keys.near, keys.mins, keys.set, keys.setn, keys.index(block), k.q, k.r, k.b, k.a, k.p],
+    [keys.near, keys.mins, keys.set, keys.setn, keys.index(block), k.q, k.r, k.b, k.a, k.p, keys.tu],
     [localId, jobId, seq, field],
   )
   if (answer !== 'gone') return answer as 'cancelled' | 'in_flight'
@@ -79,6 +79,7 @@ async function replay(
       [
         ...[keys.clk, keys.ex, keys.ring, keys.gc, keys.set, keys.setn, keys.index(block)],
         ...[k.q, k.r, k.b, k.a, k.p, k.x, k.xb, k.h, k.d],
+        keys.tu,
       ],
       [
         ...[LEASE_MS, engine.retention.finishedChainsMs, localId, rootId, engine.jobIds.seqOf(rootId)],

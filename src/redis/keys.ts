@@ -49,6 +49,8 @@ export interface ShardKeys {
   readonly gc: string
   readonly cq: string
   readonly use: string
+  /** What each team holds. */
+  readonly tu: string
   /** The buckets of `pushedBucket` that hold any. */
   readonly pushed: string
   readonly term: string
@@ -96,6 +98,7 @@ export function createShardKeys(shard: number): ShardKeys {
     gc: `${p}gc`,
     cq: `${p}cq`,
     use: `${p}use`,
+    tu: `${p}tu`,
     pushed: `${p}pushed`,
     term: `${p}term`,
     crons: `${p}crons`,
@@ -144,6 +147,12 @@ export function absentKeyBeside(keys: readonly string[]): string {
 /** The index block of a job sequence number, and its field in it. */
 export function indexPlace(seq: number): { block: number; field: string } {
   return { block: Math.floor(seq / ID_BLOCK), field: String(seq % ID_BLOCK) }
+}
+
+/** Fields of `tu`: a team's bytes, jobs not ended and calls in flight; scripts/lib/usage.lua says more. */
+export type UsagePart = 'b' | 'j' | 'f'
+export function usageField(team: string, part: UsagePart): string {
+  return `${team}:${part}`
 }
 
 /** `team/name`, the field of `names`; a team is a DNS label and holds no slash. */

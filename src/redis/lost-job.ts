@@ -114,6 +114,7 @@ function failedByLoss(
       place: { queue: entry.queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
       request,
       dlqRetentionDays: settings.dlqRetentionDays,
+      bytes: null,
     },
     end,
     callback,

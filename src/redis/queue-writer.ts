@@ -100,7 +100,7 @@ function deleteQueue(
       ...[keys.names, keys.ring, keys.gc, keys.cq, keys.set, keys.setn, keys.use],
       ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
       ...(['b', 'd', 'xb', 'p'] as const).map((part) => keys.trash(localId, part)),
-      ...[keys.pushed, keys.pushedBucket(localId), keys.term, keys.qnOf(team)],
+      ...[keys.pushed, keys.pushedBucket(localId), keys.term, keys.qnOf(team), keys.tu],
     ],
     [nameField(team, name), localId, term ?? ''],
   )

@@ -65,7 +65,7 @@ export async function trimFinished(engine: Engine, shard: ShardKeys, queue: stri
   const chains = tail.slice(-count).flatMap((root): Argument[] => [root, ...blocks.argumentsOf(Number(root))])
   return (await engine.runner.run(
     'trim',
-    [keys.h, keys.d, ...blocks.keys],
+    [keys.h, keys.d, keys.q, shard.tu, ...blocks.keys],
     [queue, count, ...chains],
   )) as number
 }
@@ -142,7 +142,7 @@ export async function purgeDeadLetters(
   ])
   return (await engine.runner.run(
     'purge',
-    [shard.clk, shard.ex, keys.x, keys.xb, keys.p, ...blocks.keys],
+    [shard.clk, shard.ex, keys.x, keys.xb, keys.p, keys.q, shard.tu, ...blocks.keys],
     [LEASE_MS, queue, onlyDue ? 1 : 0, ...letters],
   )) as number
 }
@@ -169,9 +169,10 @@ async function emptyTrash(engine: Engine, shard: ShardKeys, queue: string): Prom
       shard.setn,
       ...parts.map(([, key]) => key),
       shard.trash(queue, 'p'),
+      shard.tu,
       ...blocks.keys,
     ],
-    [queue, ...entries],
+    [queue, engine.shards.length, ...entries],
   )
   return left === 1
 }
@@ -213,7 +214,11 @@ async function evictQueueCalls(
     const stays = tail[tail.length - 1 - count]
     const oldestMs = await oldestCall(engine, keys.c, others, stays)
     const ids = count === 0 ? [] : tail.slice(-count)
-    await engine.runner.run('evict_calls', [keys.c, list, shard.use, shard.cq], [queue, oldestMs, ...ids])
+    await engine.runner.run(
+      'evict_calls',
+      [keys.c, list, shard.use, shard.cq, keys.q, shard.tu],
+      [queue, oldestMs, ...ids],
+    )
     evicted += count
   }
   return evicted >= REAP_BATCH_MAX / 2

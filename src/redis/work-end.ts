@@ -19,6 +19,8 @@ export interface EndedJob {
   readonly place: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
   readonly request: JobRequest
   readonly dlqRetentionDays: number
+  /** null when it is not known. */
+  readonly bytes: number | null
 }
 
 /** Puts an executor's answer into the words of the `finish` step. */
@@ -37,6 +39,7 @@ export function toBatchJob(end: WorkEnd, jobIds: JobIds): BatchJob {
   return {
     ...blankBatchJob(work.jobId, work.token, work.place, jobIds),
     kind: end.type === 'given_back' ? 'g' : 'c',
+    bytes: work.bytes,
   }
 }
 
@@ -55,6 +58,7 @@ export function blankBatchJob(
     kind: 'g',
     settingsHash: place.settingsHash,
     isLarge: place.isLarge,
+    bytes: null,
     delayMs: 0,
     record: '',
     call: '',
@@ -72,6 +76,7 @@ export function endedBatchJob(
 ): BatchJob {
   const common = {
     ...blankBatchJob(job.jobId, job.token, job.place, jobIds),
+    bytes: job.bytes,
     call: call === null ? '' : JSON.stringify(call),
     callback:
       callback === null ? '' : encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS),

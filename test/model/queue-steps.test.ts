@@ -125,7 +125,7 @@ describe('queues, dead letters and retention', () => {
     await createShardUpkeep(world.engine, 0).promote()
     await createShardUpkeep(world.engine, 0).promote()
     await assertClean(world)
-    const kept = /:(clk|seq|qseq|tok|use|q:0|meta)$/
+    const kept = /:(clk|seq|qseq|tok|use|tu|q:0|meta)$/
     assert.deepEqual(
       (await redis.client.keys('*')).filter((key) => !kept.test(key)),
       [],

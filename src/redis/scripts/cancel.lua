@@ -1,12 +1,13 @@
 #!lua flags=allow-oom
 -- cancel: removes a pending job for good. A ready job's id stays in the ready list and is counted as gone: taking it
 -- out there would cost as much as the list is long.
--- KEYS  1 near  2 mins  3 set  4 setn  5 ix:<block>  6 q  7 r  8 b  9 a  10 p
+-- KEYS  1 near  2 mins  3 set  4 setn  5 ix:<block>  6 q  7 r  8 b  9 a  10 p  11 tu
 -- ARGV  local queue id, job id, seq, index field
 -- Answer 'cancelled' · 'in_flight' · 'gone' (not pending any more).
 -- Transition: pending → (none).
 local call = redis.call
 --#include index
+--#include usage
 
 local q, id = ARGV[1], ARGV[2]
 local body = call('HGET', KEYS[8], id)
@@ -28,9 +29,15 @@ if call('HINCRBY', KEYS[4], hash, -1) <= 0 then
   call('HDEL', KEYS[4], hash)
   call('HDEL', KEYS[3], hash)
 end
-if flags % 2 == 1 then call('HDEL', KEYS[10], ARGV[3]) end
+local bytes = #body
+if flags % 2 == 1 then
+  bytes = bytes + call('HSTRLEN', KEYS[10], ARGV[3])
+  call('HDEL', KEYS[10], ARGV[3])
+end
 forget(KEYS[5], ARGV[4], q)
 if place == 'near' then call('ZREM', KEYS[1], member) end
 if place == 'ready' then call('HINCRBY', KEYS[6], 'g', 1) end
 call('HDEL', KEYS[8], id)
+Usage.note(Usage.team_of(call('HGET', KEYS[6], 'n')), -bytes, -1, 0)
+Usage.write(KEYS[11])
 return 'cancelled'

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- claim: gives an executor a batch of ready jobs; the entry in a: is the slot. The same request id gives the same batch.
--- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 tok  6 set  7 near, then (q r b a p) × candidates
+-- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 tok  6 set  7 near  8 tu, then (q r b a p) × candidates
 -- ARGV  lease_ms, executor, request id, jobs wanted, bytes max, quantum, grace_ms, known token, offset, names wanted,
 --       shards, candidates, local id…
 -- Answer {'lost'} when the lease is gone, else
@@ -8,6 +8,7 @@
 --        {queue index, team/name…}, {settings hash, json…}}
 -- Transition: pending → processing.
 --#include clock
+--#include usage
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -24,7 +25,7 @@ if not lease or tonumber(lease) <= now then return { 'lost' } end
 
 local queues, by_id = {}, {}
 for i = 1, number() do
-  local base = 7 + (i - 1) * 5
+  local base = 8 + (i - 1) * 5
   local queue = { index = i, id = arg(), q = KEYS[base + 1], r = KEYS[base + 2], b = KEYS[base + 3], a = KEYS[base + 4], p = KEYS[base + 5] }
   queues[i], by_id[queue.id] = queue, queue
 end
@@ -178,9 +179,13 @@ if taken > 0 then
         table.insert(held, queue.id .. '|' .. token)
         table.insert(ids, queue.taken[i])
       end
-      if #queue.taken > 0 then call('ZADD', queue.a, unpack(queue.taken)) end
+      if #queue.taken > 0 then
+        call('ZADD', queue.a, unpack(queue.taken))
+        Usage.note(Usage.team_of(queue.name), 0, 0, #queue.taken / 2)
+      end
     end
   end
+  Usage.write(KEYS[8])
   call('HSET', held_key, '#c', request_id .. ' ' .. token .. ' ' .. table.concat(ids, ' '), unpack(held))
 end
 for _, queue in ipairs(queues) do

@@ -4,13 +4,14 @@
 -- frees and creates nothing.
 -- KEYS  1 names  2 ring  3 gc  4 cq  5 set  6 setn  7 use  8 q  9 r  10 a  11 x  12 h  13 c  14 cf  15 co
 --       16 b  17 d  18 xb  19 p  20 trash b  21 trash d  22 trash xb  23 trash p
---       24 pushed  25 pushed:<bucket>  26 term  27 qn:<team>
+--       24 pushed  25 pushed:<bucket>  26 term  27 qn:<team>  28 tu
 -- ARGV  team/name, local id, term or '' (no leader)
 -- Answer 'superseded' when another term is known · 'moved' when the name has another id by now, else 'deleted'.
 local call = redis.call
 --#include pushed
 --#include team_index
 --#include term
+--#include usage
 --#include trash
 
 local field, id = ARGV[1], ARGV[2]
@@ -19,7 +20,7 @@ if call('HGET', KEYS[1], field) ~= id then return 'moved' end
 -- The name goes last, so that the step can be sent again until it is done.
 drop_pushed(KEYS[24], KEYS[25], id)
 delete_contents(
-  { ring = KEYS[2], gc = KEYS[3], cq = KEYS[4], set = KEYS[5], setn = KEYS[6], use = KEYS[7] }, id,
+  { ring = KEYS[2], gc = KEYS[3], cq = KEYS[4], set = KEYS[5], setn = KEYS[6], use = KEYS[7], tu = KEYS[28] }, id,
   { q = KEYS[8], r = KEYS[9], a = KEYS[10], x = KEYS[11], h = KEYS[12], c = KEYS[13], cf = KEYS[14], co = KEYS[15] },
   { KEYS[16], KEYS[17], KEYS[18], KEYS[19] }, { KEYS[20], KEYS[21], KEYS[22], KEYS[23] }
 )

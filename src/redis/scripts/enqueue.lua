@@ -1,11 +1,11 @@
 #!lua
 -- enqueue: takes a batch of new jobs of one shard. Sent twice, done once.
--- KEYS  1 clk  2 ex  3 names  4 near  5 mins  6 ring  7 set  8 setn  9 pushed
+-- KEYS  1 clk  2 ex  3 names  4 near  5 mins  6 ring  7 set  8 setn  9 pushed  10 tu
 --       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a pushed:<bucket>) × queues
 -- ARGV  lease_ms, shards, shard, nonce, idem_max,
 --       blocks, block…, days, day…, minutes, minute…,
---       defaults, (hash, timeout, max, active, strict, json)…,
---       queues, (team/name, local id, defaults index)…,
+--       teams, (team, hash, timeout, max, active, strict, json)…: with the defaults of new queues,
+--       queues, (team/name, local id, team index)…,
 --       jobs, (request [, large] [, idem field, fingerprint])…
 --       jobs: for each 'queue index, block index, field, start, timeout, marks;' with blanks between.
 --       start: 'd<ms>' delay, 'a<ms>' absolute. timeout '' = the queue's. marks: l large follows, i idem field follows
@@ -17,13 +17,14 @@
 --#include clock
 --#include ring
 --#include pushed
+--#include usage
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
 local lease_ms, shards, shard, nonce, idem_max = number(), number(), number(), arg(), number()
-local key_at = 9
+local key_at = 10
 local function take_keys(count)
   local taken = {}
   for i = 1, count do taken[i] = KEYS[key_at + i] end
@@ -46,7 +47,7 @@ local now_text = pad13(now)
 
 local defaults = {}
 for i = 1, number() do
-  defaults[i] = { hash = arg(), timeout = arg(), max = arg(), active = arg(), strict = arg(), json = arg() }
+  defaults[i] = { team = arg(), hash = arg(), timeout = arg(), max = arg(), active = arg(), strict = arg(), json = arg() }
 end
 
 local today, has_yesterday
@@ -76,7 +77,7 @@ for i, queue in ipairs(queues) do
   queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
   queue.hash = live[3] or queue.default.hash
   queue.timeout = string.format('%03d', live[4] or queue.default.timeout)
-  queue.bodies, queue.requests, queue.ready, queue.count = {}, {}, {}, 0
+  queue.bodies, queue.requests, queue.ready, queue.count, queue.bytes = {}, {}, {}, 0, 0
 end
 
 -- Each block is read once: its owner and the entries of this batch's jobs.
@@ -164,8 +165,10 @@ local function plan(job)
   local timeout = job.timeout == '' and queue.timeout or string.format('%03d', job.timeout)
   local lag = due > now and string.format('%.0f', due - now) or ''
   local head = due_text .. '10' .. flags .. timeout .. queue.hash .. lag .. '|'
+  local body = head .. request
   table.insert(queue.bodies, id)
-  table.insert(queue.bodies, head .. request)
+  table.insert(queue.bodies, body)
+  queue.bytes = queue.bytes + #body + (large and #large or 0)
   if large then
     table.insert(queue.requests, string.format('%.0f', seq))
     table.insert(queue.requests, large)
@@ -206,9 +209,11 @@ for _, queue in ipairs(queues) do
     end
     if #queue.requests > 0 then call('HSET', queue.p, unpack(queue.requests)) end
     call('HSET', queue.b, unpack(queue.bodies))
+    Usage.note(queue.default.team, queue.bytes, queue.count, 0)
   end
 end
 for hash, count in pairs(uses) do call('HINCRBY', KEYS[8], hash, count) end
+Usage.write(KEYS[10])
 if #near > 0 then call('ZADD', KEYS[4], unpack(near)) end
 for minute, entries in pairs(buckets) do
   call('ZADD', KEYS[5], minute, string.format('%.0f', minute))

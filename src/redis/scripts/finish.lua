@@ -9,6 +9,7 @@
 -- Transitions: processing → completed | failed (with retry, dead letter, callback) | pending (given back).
 --#include clock
 --#include ring
+--#include usage
 --#include settle
 --#include cron
 --#include runs

@@ -13,6 +13,7 @@
 -- Transitions: processing → pending | failed.
 --#include clock
 --#include ring
+--#include usage
 --#include settle
 --#include cron
 --#include runs

@@ -2,7 +2,7 @@
 -- tick: decides about due ticks as the caller computed, cron by cron: makes the runs, notes what did not run, sets the
 -- next tick. A cron whose version or expected tick is another by now is left alone, so that a tick is decided about once
 -- however many try; sent twice, done once. Without an expected tick a run is made by hand, and no tick is touched.
--- KEYS  1 clk  2 ex  3 names  4 ring  5 set  6 setn  7 pushed  8 crons  9 ks
+-- KEYS  1 clk  2 ex  3 names  4 ring  5 set  6 setn  7 pushed  8 crons  9 ks  10 tu
 --       then kr:<cron> × crons, ix:<block> × blocks, (q r b p a pushed:<bucket>) × queues with a name,
 --       (q r b p) × crons with runs in their hidden queue
 -- ARGV  lease_ms, shards, shard, nonce, records_max,
@@ -24,13 +24,14 @@
 --#include ring
 --#include pushed
 --#include cron
+--#include usage
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
 local lease_ms, shards, shard, nonce, records_max = number(), number(), number(), arg(), number()
-local key_at = 9
+local key_at = 10
 local function key() key_at = key_at + 1; return KEYS[key_at] end
 local defaults = {}
 for i = 1, number() do
@@ -119,6 +120,7 @@ end
 local function start(queue, run, due, due_text)
   local lag = due ~= now and string.format('%.0f', due - now) or ''
   local body = due_text .. (run.large and '101' or '100') .. run.timeout .. queue.hash .. lag .. '|' .. run.request
+  queue.bytes = (queue.bytes or 0) + #body + (run.large and #run.large or 0)
   if queue.ready then
     queue.ready[#queue.ready + 1] = run.id
     push(queue.bodies, run.id, body)
@@ -209,8 +211,11 @@ for _, queue in ipairs(queues) do
     end
     if queue.requests then call('HSET', queue.p, unpack(queue.requests)) end
     call('HSET', queue.b, unpack(queue.bodies))
+    local team = queue.cron and teams[tonumber(queue.cron.team)] or Usage.team_of(queue.field)
+    Usage.note(team, queue.bytes, #queue.ready, 0)
   end
 end
+Usage.write(KEYS[10])
 for hash, count in pairs(uses) do call('HINCRBY', KEYS[6], hash, count) end
 local entering = {}
 for _, queue in ipairs(queues) do

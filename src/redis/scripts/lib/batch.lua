@@ -1,12 +1,12 @@
 -- Shared by finish and reap: reads what both are told about queues and jobs, and ends jobs batch by batch.
--- Declares `arg`, `number`, `open_batch`, `read_job`, `end_job`, `close_batch`. Wants `Runs` and `Settle`.
+-- Declares `arg`, `number`, `open_batch`, `read_job`, `end_job`, `close_batch`. Wants `Runs`, `Settle` and `Usage`.
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
--- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 near  6 mins  7 set  8 setn  9 gc  10 cq  11 use
---       12–15 (q r b a) of the system queue, then m:<minute> × minutes, (q r b a p x xb h d c cf co) × queues;
+-- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 near  6 mins  7 set  8 setn  9 gc  10 cq  11 use  12 tu
+--       13–16 (q r b a) of the system queue, then m:<minute> × minutes, (q r b a p x xb h d c cf co) × queues;
 --       when runs of crons end: ks, then kr:<cron> × runs
 -- ARGV  shards, finished_ms, failed_calls, ok_calls, calls_bytes, trim_hidden_above, minutes, minute…,
 --       queues, local id…, runs, (job id, cron id, record while it ran, tick)…
@@ -14,14 +14,14 @@ local function open_batch(now)
   local ctx = {
     now = now, shards = number(), ring = KEYS[4], near = KEYS[5], mins = KEYS[6], set = KEYS[7], setn = KEYS[8],
     gc = KEYS[9], cq = KEYS[10], held = KEYS[3],
-    sys = { q = KEYS[12], r = KEYS[13], b = KEYS[14], a = KEYS[15] },
+    sys = { q = KEYS[13], r = KEYS[14], b = KEYS[15], a = KEYS[16] },
     limits = { finished_ms = number(), failed_calls = number(), ok_calls = number(), calls_bytes = number() },
     trim_hidden_above = number(),
     calls_bytes = tonumber(call('HGET', KEYS[11], 'calls') or '0'),
     minutes = {}, queues = {}, released = {}, dropped = 0, woken = 0, freed = {},
   }
   ctx.calls_bytes_before = ctx.calls_bytes
-  local base = 15
+  local base = 16
   local minute_count = number()
   for i = 1, minute_count do ctx.minutes[number()] = KEYS[base + i] end
   base = base + minute_count
@@ -31,8 +31,8 @@ local function open_batch(now)
       q = KEYS[k + 1], r = KEYS[k + 2], b = KEYS[k + 3], a = KEYS[k + 4], p = KEYS[k + 5], x = KEYS[k + 6],
       xb = KEYS[k + 7], h = KEYS[k + 8], d = KEYS[k + 9], c = KEYS[k + 10], cf = KEYS[k + 11], co = KEYS[k + 12],
     }
-    local queue = { id = arg(), keys = keys, freed = {}, dropped = {}, ended = {}, records = {}, large = {} }
-    queue.live = call('HMGET', keys.q, 'a', 'm', 's', 'o')
+    local queue = { id = arg(), keys = keys, freed = {}, dropped = {}, ended = {}, records = {}, large = {}, bytes = 0, jobs = 0 }
+    queue.live = call('HMGET', keys.q, 'a', 'm', 's', 'o', 'n')
     queue.is_hidden = queue.live[4]
     -- A deleted queue frees and creates nothing.
     queue.exists = queue.id == '0' or queue.live[3]
@@ -50,11 +50,12 @@ local function open_batch(now)
   return ctx
 end
 
--- id, root, seq, queue index, token, kind, settings hash, large, delay ms, chain record, call record, callback
+-- id, root, seq, queue index, token, kind, settings hash, large, bytes or '', delay ms, chain record, call record,
+-- callback. bytes: of its record and what lies in p: of it; '' where only the record itself tells.
 local function read_job()
   return {
     id = arg(), root = arg(), seq = arg(), queue = number(), token = arg(), kind = arg(), hash = arg(),
-    large = arg() == '1', delay = number(), record = arg(), call = arg(), callback = arg(),
+    large = arg() == '1', bytes = number(), delay = number(), record = arg(), call = arg(), callback = arg(),
   }
 end
 
@@ -82,12 +83,14 @@ local function close_batch(ctx, trim_above)
       end
       local above = queue.is_hidden and math.min(ctx.trim_hidden_above, trim_above) or trim_above
       if length > above then table.insert(trim, queue.id) end
+      if queue.exists then Usage.note(Usage.team_of(queue.live[5]), queue.bytes, queue.jobs, -#queue.freed) end
     end
   end
   for hash, count in pairs(ctx.released) do Settle.release_settings(ctx, hash, count) end
   if ctx.calls_bytes ~= ctx.calls_bytes_before then
     call('HINCRBY', KEYS[11], 'calls', ctx.calls_bytes - ctx.calls_bytes_before)
   end
+  Usage.write(KEYS[12])
   if ctx.runs then Runs.end_runs(ctx.states, ctx.ended_runs) end
   if #ctx.freed > 0 then call('HDEL', ctx.held, unpack(ctx.freed)) end
   return trim

@@ -19,6 +19,7 @@ function Settle.is_for_bucket(now, due, minutes)
   return due - now > 60000 and minutes[math.floor(due / 60000)] ~= nil
 end
 
+-- Answers by how many bytes the queue's records grow once the job's own record is gone.
 -- ctx: now, shards, near, mins, minutes, ring, gc, cq, use, setn, set, sys {q r b a}, limits {...}
 function Settle.retry(ctx, keys, q, job)
   local body = call('HGET', keys.b, job.id)
@@ -39,6 +40,7 @@ function Settle.retry(ctx, keys, q, job)
   else
     call('ZADD', ctx.near, due, q .. '|' .. id)
   end
+  return #record - #body
 end
 
 function Settle.dead_letter(ctx, keys, q, job)
@@ -46,9 +48,11 @@ function Settle.dead_letter(ctx, keys, q, job)
   local bar = string.find(body, '|', 31, true)
   local request = request_part(body)
   local purge = ctx.now + job.delay
-  call('HSET', keys.xb, job.root, string.sub(body, 1, bar) .. job.record .. request)
+  local letter = string.sub(body, 1, bar) .. job.record .. request
+  call('HSET', keys.xb, job.root, letter)
   call('ZADD', keys.x, purge, job.root)
   call('ZADD', ctx.gc, 'LT', purge, q)
+  return #letter - #body
 end
 
 -- Notes a chain that has ended; `write_finished` writes a queue's together.
@@ -69,10 +73,11 @@ function Settle.write_finished(ctx, queue)
   return length
 end
 
--- Keeps the record of one call, within the queue's count and the shard's bytes. Answers false when dropped.
+-- Keeps the record of one call, within the queue's count and the shard's bytes. Answers by how many bytes there are
+-- more; nil when it is dropped.
 function Settle.keep_call(ctx, keys, q, job)
   local size = #job.call
-  if ctx.calls_bytes + size > ctx.limits.calls_bytes then return false end
+  if ctx.calls_bytes + size > ctx.limits.calls_bytes then return nil end
   local failed = job.kind ~= 's'
   local list = failed and keys.cf or keys.co
   local max = failed and ctx.limits.failed_calls or ctx.limits.ok_calls
@@ -85,7 +90,7 @@ function Settle.keep_call(ctx, keys, q, job)
     call('HDEL', keys.c, oldest)
   end
   ctx.calls_bytes = ctx.calls_bytes + size
-  return true
+  return size
 end
 
 -- A callback is a job of the system queue under the id of the attempt it reports.
@@ -104,6 +109,12 @@ function Settle.release_settings(ctx, hash, count)
   end
 end
 
+-- The bytes of a job that ends: of its record, and of what lies in p: of it.
+local function bytes_of(keys, job)
+  if job.bytes then return job.bytes end
+  return call('HSTRLEN', keys.b, job.id) + (job.large and call('HSTRLEN', keys.p, job.seq) or 0)
+end
+
 -- Ends one job of a queue that exists. The slot (a:), the holder (in:), the record (b:) and what is noted on `queue`
 -- are written by the caller, once per queue.
 function Settle.settle(ctx, queue, job)
@@ -113,15 +124,22 @@ function Settle.settle(ctx, queue, job)
     return
   end
   if job.kind == 'r' then
-    Settle.retry(ctx, keys, q, job)
+    queue.bytes = queue.bytes + Settle.retry(ctx, keys, q, job)
   elseif job.kind == 'd' then
-    Settle.dead_letter(ctx, keys, q, job)
+    queue.bytes = queue.bytes + Settle.dead_letter(ctx, keys, q, job)
   elseif job.kind == 's' or job.kind == 'f' then
+    queue.bytes = queue.bytes + #job.record - bytes_of(keys, job)
     Settle.finished(queue, job)
+  else
+    queue.bytes = queue.bytes - bytes_of(keys, job)
   end
+  if job.kind ~= 'r' then queue.jobs = queue.jobs - 1 end
   if job.kind == 's' or job.kind == 'f' or job.kind == 'd' then
     ctx.released[job.hash] = (ctx.released[job.hash] or 0) + 1
   end
-  if job.call ~= '' and not Settle.keep_call(ctx, keys, q, job) then ctx.dropped = ctx.dropped + 1 end
+  if job.call ~= '' then
+    local kept = Settle.keep_call(ctx, keys, q, job)
+    if kept then queue.bytes = queue.bytes + kept else ctx.dropped = ctx.dropped + 1 end
+  end
   if job.callback ~= '' then Settle.callback(ctx, job) end
 end

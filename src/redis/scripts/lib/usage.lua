@@ -1,0 +1,38 @@
+-- Shared by the steps that make and remove what a team holds. Declares `Usage`.
+--
+-- tu, by team: <team>:b bytes of records · <team>:j jobs that have not ended · <team>:f in flight. *:b bytes of all.
+-- t<queue>: the team whose deleted queue's remains wait in the trash.
+
+local Usage = { teams = {} }
+
+-- The team of a queue's `team/name`; nil for the system queue, which has none.
+function Usage.team_of(name)
+  local slash = name and string.find(name, '/', 1, true)
+  return slash and string.sub(name, 1, slash - 1)
+end
+
+-- Notes what a step adds and takes away; `write` writes it, so that a team costs the same for one job or a batch.
+function Usage.note(team, bytes, jobs, flights)
+  if not team then return end
+  local sums = Usage.teams[team]
+  if not sums then
+    sums = { bytes = 0, jobs = 0, flights = 0 }
+    Usage.teams[team] = sums
+  end
+  sums.bytes, sums.jobs, sums.flights = sums.bytes + bytes, sums.jobs + jobs, sums.flights + flights
+end
+
+local function raise(tu, field, by)
+  if by ~= 0 then call('HINCRBY', tu, field, string.format('%.0f', by)) end
+end
+
+function Usage.write(tu)
+  local all = 0
+  for team, sums in pairs(Usage.teams) do
+    raise(tu, team .. ':b', sums.bytes)
+    raise(tu, team .. ':j', sums.jobs)
+    raise(tu, team .. ':f', sums.flights)
+    all = all + sums.bytes
+  end
+  raise(tu, '*:b', all)
+end
