@@ -1,3 +1,4 @@
+import { isCallableHost } from '../domain/host-name.ts'
 import { URL_CHARACTERS_MAX } from '../domain/limits.ts'
 import type { FieldErrors } from './field-errors.ts'
 import {
@@ -119,7 +120,7 @@ export function readUrl(
   if (text === null) return null
   const url = URL_START.test(text) && !URL_REFUSED.test(text) ? URL.parse(text) : null
   // Nothing listens on port 0, and no client connects to it.
-  if (url === null || url.hostname === '' || url.port === '0') {
+  if (url === null || !isCallableHost(url.hostname) || url.port === '0') {
     errors.add(field, mustBeUrl(field))
   } else if (url.username !== '' || url.password !== '' || (text.includes('@') && carriesUserinfo(text))) {
     errors.add(field, mustNotCarryCredentials(field))

@@ -1,4 +1,5 @@
 /** Entries of the egress policy's allow and deny lists: CIDR blocks and host suffixes. */
+import { HOST_NAME_CHARACTERS_MAX } from './host-name.ts'
 import { inAnyRange, parseIpRange, type IpAddress, type IpRange } from './ip-address.ts'
 
 export interface EgressList {
@@ -10,7 +11,6 @@ export interface EgressList {
 export const EMPTY_EGRESS_LIST: EgressList = Object.freeze({ ranges: [], suffixes: [] })
 
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
-const HOST_NAME_CHARACTERS_MAX = 253
 
 /** What is wrong with an entry, as a sentence that names it; null when nothing is. */
 export function egressEntryProblem(entry: string): string | null {

@@ -1,4 +1,5 @@
 /** The outbound HTTP client. docs/reference/egress.md tells users what it does. */
+import { isCallableHost } from '../domain/host-name.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -86,6 +87,7 @@ function problemOf(url: URL | null): string | null {
   if (url === null) return 'The URL is not valid.'
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'The URL must be http or https.'
   if (url.username !== '' || url.password !== '') return 'The URL must not hold a user name or password.'
+  if (!isCallableHost(url.hostname)) return 'The URL has no valid host.'
   return url.port === '0' ? 'The URL must not have port 0.' : null
 }
 

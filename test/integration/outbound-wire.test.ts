@@ -230,6 +230,8 @@ test.each([
   'file:///etc/passwd',
   'http://u:p@127.0.0.1/',
   'http://127.0.0.1:0/',
+  'http://./',
+  'http://a..test/',
 ])('%j cannot be called', async (url) => {
   expect(await caller.call(url)).toMatchObject({ kind: 'failed', reason: 'invalid_url', requestHeaders: [] })
 })

@@ -4,6 +4,7 @@ import type { GivenInvalidSample, GivenSample, KindSamples } from './sample.ts'
 const LEAST = { url: 'https://a.test/', cronExpression: '0 8 * * *' }
 
 const NOT_A_URL = 'must be an http or https URL with a host'
+const EMPTY_PART = 'must not have an empty part in its host'
 const CREDENTIALS = 'must not carry a user name or password: put them into a header'
 const FIVE_FIELDS =
   'must have five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
@@ -14,7 +15,14 @@ const CONNECTION = 'controls the connection and cannot be set'
 const OURS = 'is set by Punctual and cannot be given'
 const NOT_A_VALUE = 'must hold only visible ASCII characters, spaces and tabs'
 
-const URLS = ['http://a', 'HTTPS://a.test:8443/b?c=d#e', 'http://[::1]/', 'http://ä.test/', 'http://a/@b']
+const URLS = [
+  'http://a',
+  'HTTPS://a.test:8443/b?c=d#e',
+  'http://[::1]/',
+  'http://ä.test/',
+  'http://a/@b',
+  'http://a.test./b..c?..',
+]
 
 const EXPRESSIONS = ['* * * * *', '*/5 0-23/2 1,15 JAN-dec 0-7', '  0\t8 * * mon-FRI  ', '59 23 31 12 sun']
 
@@ -30,6 +38,10 @@ const URLS_REFUSED: ReadonlyArray<readonly [string, string]> = [
   ['http://a.test/\tb', NOT_A_URL],
   ['http://a.test\\b', NOT_A_URL],
   ['http://a.test\u007f', NOT_A_URL],
+  ['http://.', EMPTY_PART],
+  ['http://.a.test/', EMPTY_PART],
+  ['http://a..test/', EMPTY_PART],
+  ['http://a.test..:80', EMPTY_PART],
   ['http://user@a.test/', CREDENTIALS],
   ['http://user:secret@a.test', CREDENTIALS],
   ['http://@a.test', CREDENTIALS],

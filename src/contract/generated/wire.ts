@@ -10,7 +10,7 @@ export type Timestamp = string
 export type NullableTimestamp = Timestamp | null
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /**
- * `http` or `https` with a host, without user name and password; not a blocked address.
+ * `http` or `https` with a host, without user name and password; not a blocked address. A host is an address or a name without empty parts: at most 63 characters between two dots, 253 in all, counted in punycode.
  */
 export type TargetUrl = string
 /**

@@ -39,6 +39,14 @@ describe('every mistake has its field and text', () => {
     ['url one slash', { ...GOOD, url: 'http:/example.com' }, 'url', 'The url field must be a valid URL.'],
     ['url backslash', { ...GOOD, url: 'http:\\\\example.com' }, 'url', 'The url field must be a valid URL.'],
     ['url port 0', { ...GOOD, url: 'http://example.com:0/' }, 'url', 'The url field must be a valid URL.'],
+    ['url of a dot', { ...GOOD, url: 'http://./' }, 'url', 'The url field must be a valid URL.'],
+    ['url empty label', { ...GOOD, url: 'http://a%2e%2eb/' }, 'url', 'The url field must be a valid URL.'],
+    [
+      'url long label',
+      { ...GOOD, url: `http://${'ü'.repeat(60)}.test/` },
+      'url',
+      'The url field must be a valid URL.',
+    ],
     ['url blank', { ...GOOD, url: ' https://example.com' }, 'url', 'The url field must be a valid URL.'],
     ['url line feed', { ...GOOD, url: 'https://exa\nmple.com' }, 'url', 'The url field must be a valid URL.'],
     [
