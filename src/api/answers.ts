@@ -10,7 +10,7 @@ import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import type { Logger } from '../ports/logger.ts'
 
 /** Header names and values in turn, the form `writeHead` copies without looking at it. */
-type FlatHeaders = readonly string[]
+export type FlatHeaders = readonly string[]
 
 const NO_HEADERS: FlatHeaders = []
 
@@ -22,6 +22,11 @@ export function answerJson(
   headers: FlatHeaders = NO_HEADERS,
 ): void {
   if (response.headersSent || response.destroyed) return
+  response.writeHead(status, jsonHeaders(body, headers))
+  response.end(body)
+}
+
+function jsonHeaders(body: string, headers: FlatHeaders): string[] {
   const fixed = [
     'Content-Type',
     'application/json',
@@ -32,8 +37,7 @@ export function answerJson(
     'Cache-Control',
     'no-store',
   ]
-  response.writeHead(status, headers.length === 0 ? fixed : [...fixed, ...headers])
-  response.end(body)
+  return headers.length === 0 ? fixed : [...fixed, ...headers]
 }
 
 export function answerError(
@@ -43,6 +47,19 @@ export function answerError(
   headers: FlatHeaders = NO_HEADERS,
 ): void {
   answerJson(response, status, JSON.stringify({ error }), headers)
+}
+
+/** The whole answer, as the client sees it; whoever calls ends the response later. */
+export function beginError(
+  response: ServerResponse,
+  status: number,
+  error: string,
+  headers: FlatHeaders = NO_HEADERS,
+): void {
+  if (response.headersSent || response.destroyed) return
+  const body = JSON.stringify({ error })
+  response.writeHead(status, jsonHeaders(body, headers))
+  response.write(body)
 }
 
 /** 422, the one error with another shape. */

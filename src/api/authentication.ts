@@ -1,22 +1,25 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TokenVerifier } from '../ports/team-settings.ts'
-import { answerError } from './answers.ts'
+import type { Exchange, Refuser } from './refuser.ts'
 
 const BEARER = /^bearer +(\S+) *$/i
 const CHALLENGE = ['WWW-Authenticate', 'Bearer']
 
-/** The team of a request; null when it was refused, then 401 has been answered. */
-export function authenticate(
-  request: IncomingMessage,
-  response: ServerResponse,
-  tokens: TokenVerifier,
-): string | null {
-  const token = BEARER.exec(request.headers.authorization ?? '')?.[1]
-  if (token === undefined) {
-    answerError(response, 401, 'Missing authorization token', CHALLENGE)
+/** Knows the teams of requests, and hangs up on whoever has no token: a connection is kept for users only. */
+export interface Authenticator {
+  /** null when the request was refused: then 401 has been answered. */
+  teamOf(exchange: Exchange): string | null
+}
+
+export function createAuthenticator(tokens: TokenVerifier, refuser: Refuser): Authenticator {
+  const refuse = (exchange: Exchange, error: string): null => {
+    refuser.hangUp(exchange, { status: 401, error, headers: CHALLENGE })
     return null
   }
-  const team = tokens.teamOf(token)
-  if (team === null) answerError(response, 401, 'Invalid authorization token', CHALLENGE)
-  return team
+  return {
+    teamOf: (exchange) => {
+      const token = BEARER.exec(exchange.request.headers.authorization ?? '')?.[1]
+      if (token === undefined) return refuse(exchange, 'Missing authorization token')
+      return tokens.teamOf(token) ?? refuse(exchange, 'Invalid authorization token')
+    },
+  }
 }

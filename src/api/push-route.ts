@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { singleProblem } from '../contract/field-errors.ts'
 import { IDEMPOTENCY_FIELD } from '../contract/idempotency-key.ts'
 import { readPush } from '../contract/push-request.ts'
@@ -8,68 +8,59 @@ import type { Clock } from '../ports/clock.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { JobIntake, PushResult } from '../ports/job-intake.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { TeamSettingsSource, TokenVerifier } from '../ports/team-settings.ts'
+import type { TeamSettingsSource } from '../ports/team-settings.ts'
 import { answerError, answerFault, answerJson, answerProblem, answerRetryLater } from './answers.ts'
-import { authenticate } from './authentication.ts'
-import { discardBody, headerText, readJsonRequest } from './request-body.ts'
+import type { Authenticator } from './authentication.ts'
+import { headerText, type BodyReader, type TeamExchange } from './request-body.ts'
 
-/** Bytes of bodies that wait for the store, per process: 1 MiB bodies must not fill the memory. */
-const WAITING_BYTES_MAX = 256 * 1024 * 1024
 /** What a full shard tells the client to wait: neither keys nor queues go away within seconds. */
 const FULL_RETRY_AFTER_SECONDS = 60
 
 export interface PushRouteParts {
   readonly intake: JobIntake
-  readonly tokens: TokenVerifier
+  readonly authenticator: Authenticator
+  readonly bodies: BodyReader
   readonly egress: EgressPolicy
   readonly teamSettings: TeamSettingsSource
   readonly clock: Clock
   readonly logger: Logger
-  /** Bytes of bodies that may wait for the store; 256 MiB unless given. */
-  readonly waitingBytesMax?: number
 }
 
 /**
- * `POST /api/jobs` on plain node:http, as it is the route that is hot. Order of refusal: 401, 413, 415, 503 when
- * too much waits, 400, 422.
+ * `POST /api/jobs` on plain node:http, as it is the route that is hot. Order of refusal: 401, 413, 415, 429 or 503 when
+ * too much is under way, 400, 422.
  */
 export function createPushRoute(parts: PushRouteParts): RequestListener {
-  const { intake, tokens, egress, teamSettings, clock, logger, waitingBytesMax = WAITING_BYTES_MAX } = parts
-  let waitingBytes = 0
+  const { intake, authenticator, bodies, egress, teamSettings, clock, logger } = parts
 
-  const push = (team: string, body: Buffer, request: IncomingMessage, response: ServerResponse): void => {
+  const push = (body: Buffer, { team, request, response }: TeamExchange): Promise<void> | undefined => {
     const settings = teamSettings.of(team)
     const read = readPush(body, {
       idempotencyKey: headerText(request.headers['idempotency-key']),
       nowMs: clock.wallMs(),
       isBlocked: (url) => egress.refusalOf(url, settings) !== null,
     })
-    if (read.kind === 'malformed') return answerError(response, 400, read.error)
-    if (read.kind === 'invalid') return answerProblem(response, read.problem)
-    waitingBytes += body.length
-    intake.push({ ...read.value, team }).then(
-      (result) => {
-        waitingBytes -= body.length
-        answerPush(response, result)
-      },
-      (fault: unknown) => {
-        waitingBytes -= body.length
-        answerFault(request, response, fault, logger)
-      },
-    )
+    if (read.kind === 'valid') {
+      return intake.push({ ...read.value, team }).then(
+        (result) => answerPush(response, result),
+        (fault: unknown) => answerFault(request, response, fault, logger),
+      )
+    }
+    if (read.kind === 'malformed') answerError(response, 400, read.error)
+    else answerProblem(response, read.problem)
+    return undefined
   }
 
   return (request, response) => {
-    const team = authenticate(request, response, tokens)
-    if (team === null) return discardBody(request)
-    readJsonRequest(request, response, (body) => {
-      if (waitingBytes + body.length > waitingBytesMax) {
-        return answerRetryLater(response, 503, 'Too many pushes are waiting, try again')
-      }
+    const team = authenticator.teamOf({ request, response })
+    if (team === null) return
+    const exchange = { team, request, response }
+    bodies.read(exchange, (body) => {
       try {
-        push(team, body, request, response)
+        return push(body, exchange)
       } catch (fault) {
         answerFault(request, response, fault, logger)
+        return undefined
       }
     })
   }

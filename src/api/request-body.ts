@@ -1,73 +1,177 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { REQUEST_BODY_BYTES_MAX } from '../domain/limits.ts'
+import type { IncomingMessage } from 'node:http'
+import { INTAKE_BYTES_DEFAULT, REQUEST_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../domain/limits.ts'
+import type { Clock } from '../ports/clock.ts'
 import { answerError } from './answers.ts'
+import { createBodyBudget, type BodyBudget } from './body-budget.ts'
+import { createBodyWatch, type BodyWatch } from './body-watch.ts'
+import {
+  awaitsContinue,
+  createRefuser,
+  HANG_UP,
+  type Exchange,
+  type Refusal,
+  type Refuser,
+} from './refuser.ts'
 
-/** A refused body is read off up to this size, so that the client gets to see the answer; then we hang up. */
-const DISCARDED_BYTES_MAX = 64 * 1024 * 1024
+/** What a body of unknown length reserves at a time. */
+const RESERVED_STEP_BYTES = 64 * 1024
 
 const EMPTY = Buffer.alloc(0)
 
+export interface TeamExchange extends Exchange {
+  readonly team: string
+}
+
+/** May answer when it is done with the body, whose bytes count until then. */
+export type BodyHandler = (body: Buffer) => Promise<void> | undefined
+
+/** Reads bodies within a budget of bytes, and gives up those that stall. */
+export interface BodyReader extends Refuser {
+  /**
+   * Reads a JSON body of at most 1 MiB and hands it to `onBody`, or answers 413, 415, 429 when the team has too much
+   * under way or 503 when all teams have, in this order. Nothing is called when the client goes away.
+   */
+  read(exchange: TeamExchange, onBody: BodyHandler): void
+}
+
+/** @param bytesMax of all bodies that are read or wait for the store */
+export function createBodyReader(clock: Clock, bytesMax = INTAKE_BYTES_DEFAULT): BodyReader {
+  const budget = createBodyBudget(bytesMax)
+  const watch = createBodyWatch(clock)
+  const refuser = createRefuser(watch)
+  return {
+    ...refuser,
+    read: (exchange, onBody) => {
+      const { team, request, response } = exchange
+      const declared = declaredBytes(request)
+      const mistake =
+        declared !== null && declared > REQUEST_BODY_BYTES_MAX ? TOO_LARGE : mediaTypeMistake(request)
+      if (mistake !== null) return refuser.refuse(exchange, mistake)
+      const reserved = declared ?? RESERVED_STEP_BYTES
+      const answer = budget.reserve(team, reserved)
+      if (answer !== 'granted') return refuser.refuse(exchange, NO_ROOM[answer])
+      if (awaitsContinue(request)) response.writeContinue()
+      new BodyReading({ exchange, budget, watch, refuser, onBody }, reserved).start()
+    },
+  }
+}
+
+interface ReadingParts {
+  readonly exchange: TeamExchange
+  readonly budget: BodyBudget
+  readonly watch: BodyWatch
+  readonly refuser: Refuser
+  readonly onBody: BodyHandler
+}
+
 /**
- * Reads a JSON body of at most 1 MiB and hands it to `onBody`, or answers 413 or 415, in this order. Nothing is
- * called when the client goes away.
+ * One body. Owns what it has reserved.
+ *
+ *     reading → handled (its end came) | refused (too large, no room, stalled) | gone (the client)
+ *
+ * What is reserved is given back when reading ends, but for `handled` when the handler is done.
  */
-export function readJsonRequest(
-  request: IncomingMessage,
-  response: ServerResponse,
-  onBody: (body: Buffer) => void,
-): void {
-  // NaN when chunked: then the bytes decide.
-  if (Number(request.headers['content-length']) > REQUEST_BODY_BYTES_MAX) {
-    refuseTooLarge(request, response)
-    return
+class BodyReading {
+  readonly #parts: ReadingParts
+  #reservedBytes: number
+  /** Counted by the watch too. */
+  receivedBytes = 0
+  #first: Buffer = EMPTY
+  #more: Buffer[] | null = null
+
+  constructor(parts: ReadingParts, reservedBytes: number) {
+    this.#parts = parts
+    this.#reservedBytes = reservedBytes
   }
-  if (request.headers.expect !== undefined) response.writeContinue()
-  let first: Buffer = EMPTY
-  let more: Buffer[] | null = null
-  let size = 0
-  const onData = (chunk: Buffer): void => {
-    size += chunk.length
-    if (size > REQUEST_BODY_BYTES_MAX) {
-      request.off('data', onData)
-      request.off('end', onEnd)
-      refuseTooLarge(request, response)
-    } else if (first === EMPTY) first = chunk
-    else (more ??= [first]).push(chunk)
+
+  start(): void {
+    const { watch, exchange } = this.#parts
+    watch.add(this)
+    exchange.request.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onGone)
   }
-  const onEnd = (): void => {
-    const refusal = mediaTypeRefusal(request)
-    if (refusal !== null) answerError(response, 415, refusal)
-    else onBody(more === null ? first : Buffer.concat(more, size))
+
+  onStalled(): void {
+    this.#giveUp()
+    answerError(this.#parts.exchange.response, 408, 'The body came too slowly', HANG_UP)
   }
-  request.on('data', onData)
-  request.on('end', onEnd)
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.receivedBytes += chunk.length
+    const refusal = this.receivedBytes > REQUEST_BODY_BYTES_MAX ? TOO_LARGE : this.#reserveMore()
+    if (refusal !== null) {
+      this.#giveUp()
+      this.#parts.refuser.refuse(this.#parts.exchange, refusal)
+    } else if (this.#first === EMPTY) this.#first = chunk
+    else (this.#more ??= [this.#first]).push(chunk)
+  }
+
+  readonly #onEnd = (): void => {
+    this.#stop()
+    const body = this.#more === null ? this.#first : Buffer.concat(this.#more, this.receivedBytes)
+    let handled: Promise<void> | undefined
+    try {
+      handled = this.#parts.onBody(body)
+    } finally {
+      if (handled === undefined) this.#release()
+      else void handled.finally(() => this.#release())
+    }
+  }
+
+  readonly #onGone = (): void => this.#giveUp()
+
+  #reserveMore(): Refusal | null {
+    const lacking = this.receivedBytes - this.#reservedBytes
+    if (lacking <= 0) return null
+    const bytes = Math.max(lacking, RESERVED_STEP_BYTES)
+    const answer = this.#parts.budget.reserve(this.#parts.exchange.team, bytes)
+    if (answer !== 'granted') return NO_ROOM[answer]
+    this.#reservedBytes += bytes
+    return null
+  }
+
+  #giveUp(): void {
+    this.#stop()
+    this.#release()
+    this.#first = EMPTY
+    this.#more = null
+  }
+
+  #stop(): void {
+    const { watch, exchange } = this.#parts
+    watch.remove(this)
+    exchange.request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onGone)
+  }
+
+  #release(): void {
+    this.#parts.budget.release(this.#parts.exchange.team, this.#reservedBytes)
+  }
 }
 
-function refuseTooLarge(request: IncomingMessage, response: ServerResponse): void {
-  // A client that waits for `100 Continue` may never send its body: the connection cannot be used again.
-  const headers = request.headers.expect === undefined ? [] : ['Connection', 'close']
-  answerError(response, 413, `The body must not be greater than ${REQUEST_BODY_BYTES_MAX} bytes`, headers)
-  discardBody(request)
+const TOO_LARGE: Refusal = {
+  status: 413,
+  error: `The body must not be greater than ${REQUEST_BODY_BYTES_MAX} bytes`,
+}
+const RETRY: Refusal['headers'] = ['Retry-After', String(RETRY_AFTER_SECONDS)]
+const NO_ROOM: Readonly<Record<'team' | 'full', Refusal>> = {
+  team: { status: 429, error: 'Too many bytes of this team are under way, try again', headers: RETRY },
+  full: { status: 503, error: 'Too many bytes are under way, try again', headers: RETRY },
 }
 
-/** Reads off what a refused client still sends: hanging up at once would reset the answer away. */
-export function discardBody(request: IncomingMessage): void {
-  let size = 0
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size > DISCARDED_BYTES_MAX) request.destroy()
-  })
+/** null when it is not known before the end: the body comes in chunks. */
+function declaredBytes({ headers }: IncomingMessage): number | null {
+  if (headers['transfer-encoding'] !== undefined) return null
+  return Number(headers['content-length'] ?? 0)
 }
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
+const OTHER_TYPE: Refusal = { status: 415, error: 'The content type must be application/json' }
+const ENCODED: Refusal = { status: 415, error: 'The content must not be encoded' }
 
-function mediaTypeRefusal(request: IncomingMessage): string | null {
-  const type = request.headers['content-type']
-  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
-    return 'The content type must be application/json'
-  }
-  const encoding = request.headers['content-encoding']
-  return encoding === undefined || encoding === 'identity' ? null : 'The content must not be encoded'
+function mediaTypeMistake({ headers }: IncomingMessage): Refusal | null {
+  const type = headers['content-type']
+  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) return OTHER_TYPE
+  const encoding = headers['content-encoding']
+  return encoding === undefined || encoding === 'identity' ? null : ENCODED
 }
 
 /** A header that came several times is one list. */

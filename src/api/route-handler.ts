@@ -1,16 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { answerError } from './answers.ts'
+import type { TeamExchange } from './request-body.ts'
 
 /** What a route sees of a request whose token is known. */
-export interface TeamRequest {
-  readonly team: string
+export interface TeamRequest extends TeamExchange {
   /** Of the path; an absent one is empty. */
   readonly parameter: (name: string) => string
   /** The query string without `?`. */
   readonly search: string
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
 }
 
 /** A route as an express handler; what it throws goes to the error handler. */

@@ -40,6 +40,10 @@ export const STORE_DEADLINE_MS = 1_800
 export const RETRY_AFTER_SECONDS = 2
 /** Pushes waiting for a flush, per API process; above it the answer is 503. */
 export const INTAKE_WAITING_MAX = 20_000
+/** Bodies of an API process that are read or wait for the store: each may be of a mebibyte. */
+export const INTAKE_BYTES_DEFAULT = 128 * 1024 * 1024
+/** Connections of an API process: an idle one costs 15 KiB. */
+export const CONNECTIONS_DEFAULT = 4_096
 /** Jobs per enqueue step, and the bytes of their bodies (at least one job goes). */
 export const ENQUEUE_BATCH_MAX = 128
 export const ENQUEUE_BATCH_BYTES_MAX = 2 * 1024 * 1024

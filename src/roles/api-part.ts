@@ -30,6 +30,7 @@ export async function startApi(options: {
   settings: CompiledSettings
   egress: EgressPolicy
   fallback?: RequestListener
+  limits: { readonly maxConnections: number; readonly intakeBytes: number }
   /** How long it serves on at a stop; 0 when left out. */
   drainMs?: number
   logger: Logger
@@ -52,9 +53,15 @@ export async function startApi(options: {
     jobIds: engine.jobIds,
     clock: systemClock,
     logger: options.logger,
+    intakeBytesMax: options.limits.intakeBytes,
     ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
   })
-  const server = createApiServer(listener, systemClock)
+  const server = createApiServer({
+    listener,
+    clock: systemClock,
+    logger: options.logger,
+    connectionsMax: options.limits.maxConnections,
+  })
   options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.drainMs))
   try {
     const { port } = await server.listen(options.port, options.host)

@@ -70,6 +70,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       ...(await openEditors(settings, { queues, crons }, { telemetry, lifecycle })),
       settings: compiled,
       egress: await openEgress(settings, settings.redisUrl),
+      limits: settings,
       drainMs: settings.drainSeconds * 1000,
       logger,
       lifecycle,

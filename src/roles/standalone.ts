@@ -126,6 +126,7 @@ async function startParts(
     settings: resources.compiled,
     egress,
     fallback: fallbackWith(createEchoTarget(systemClock)),
+    limits: settings,
     logger,
     lifecycle,
   })

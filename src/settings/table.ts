@@ -1,6 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import {
+  CONNECTIONS_DEFAULT,
   CRONS_PER_TEAM_DEFAULT,
+  INTAKE_BYTES_DEFAULT,
   PENDING_JOBS_PER_TEAM_DEFAULT,
   QUEUES_PER_TEAM_DEFAULT,
   REDIS_MAXMEMORY_BYTES_DEFAULT,
@@ -32,6 +34,11 @@ const EXECUTOR_CONCURRENCY_MAX = 20_000
 const GRACE_SECONDS_DEFAULT = 10
 const GRACE_SECONDS_MAX = 3_600
 const DRAIN_SECONDS_MAX = 300
+const CONNECTIONS_MIN = 16
+const CONNECTIONS_MAX = 1_000_000
+/** Less, and a few bodies of a mebibyte each would be all. */
+const INTAKE_BYTES_MIN = 8 * 1024 ** 2
+const INTAKE_BYTES_MAX = 64 * 1024 ** 3
 const EXECUTOR_PODS_MAX = 1_000
 const SCALING_DOWN_SECONDS_MAX = 86_400
 /** Below this Redis 7 cannot hold its own bookkeeping and a batch at once. */
@@ -149,6 +156,25 @@ export const SETTINGS = Object.freeze({
     help: 'how long calls under way may go on at a stop, before they are given back',
     initial: GRACE_SECONDS_DEFAULT,
     parse: integerBetween(0, GRACE_SECONDS_MAX),
+  }),
+  maxConnections: setting({
+    variable: 'PUNCTUAL_MAX_CONNECTIONS',
+    placeholder: 'number',
+    help: 'connections to the API at once; one more is ended at once',
+    initial: CONNECTIONS_DEFAULT,
+    parse: integerBetween(CONNECTIONS_MIN, CONNECTIONS_MAX),
+  }),
+  intakeBytes: setting({
+    variable: 'PUNCTUAL_INTAKE_BYTES',
+    placeholder: 'bytes',
+    help: 'request bodies that an API holds at once, those being read and those that wait for Redis',
+    initial: INTAKE_BYTES_DEFAULT,
+    initialText: '128MiB',
+    parse: bytesBetween(
+      INTAKE_BYTES_MIN,
+      INTAKE_BYTES_MAX,
+      'bytes from 8MiB to 64GiB, such as 64MiB, 1g or 134217728',
+    ),
   }),
   drainSeconds: setting({
     variable: 'PUNCTUAL_DRAIN_SECONDS',

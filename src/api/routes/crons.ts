@@ -22,12 +22,13 @@ import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { TeamSettingsSource } from '../../ports/team-settings.ts'
 import { answerError, answerFault, answerJson, answerNotFound, answerProblem } from '../answers.ts'
-import { headerText, readJsonRequest } from '../request-body.ts'
+import { headerText, type BodyReader } from '../request-body.ts'
 import { forTeam, idOf, methodNotAllowed, type TeamRequest } from '../route-handler.ts'
 
 export interface CronRouteParts {
   readonly crons: Pick<CronStore, 'list' | 'get' | 'runNow' | 'runs'>
   readonly cronEditor: CronEditor
+  readonly bodies: BodyReader
   readonly egress: EgressPolicy
   readonly teamSettings: TeamSettingsSource
   readonly clock: Clock
@@ -75,9 +76,9 @@ type BodyHandler = (context: TeamRequest, parts: CronRouteParts, body: Buffer) =
 
 function withBody(context: TeamRequest, parts: CronRouteParts, handle: BodyHandler): void {
   const { request, response } = context
-  readJsonRequest(request, response, (body) => {
+  parts.bodies.read(context, (body) => {
     const run = async (): Promise<void> => handle(context, parts, body)
-    run().catch((fault: unknown) => answerFault(request, response, fault, parts.logger))
+    return run().catch((fault: unknown) => answerFault(request, response, fault, parts.logger))
   })
 }
 

@@ -5,12 +5,13 @@ import { toEditedQueue, toWireQueue } from '../../contract/queue-wire.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queue-store.ts'
 import { answerError, answerFault, answerJson, answerNotFound, answerProblem } from '../answers.ts'
-import { readJsonRequest } from '../request-body.ts'
+import type { BodyReader } from '../request-body.ts'
 import { forTeam, idOf, methodNotAllowed, type TeamRequest } from '../route-handler.ts'
 
 export interface QueueRouteParts {
   readonly queues: QueueStore
   readonly editor: QueueEditor
+  readonly bodies: BodyReader
   readonly logger: Logger
 }
 
@@ -52,11 +53,11 @@ async function read(context: TeamRequest, queues: QueueStore): Promise<void> {
   answerQueue(context, queueId === null ? null : await queues.get(context.team, queueId))
 }
 
-function edit(context: TeamRequest, { editor, logger }: QueueRouteParts): void {
+function edit(context: TeamRequest, { editor, bodies, logger }: QueueRouteParts): void {
   const { request, response } = context
-  readJsonRequest(request, response, (body) => {
-    applyEdit(context, editor, body).catch((fault: unknown) => answerFault(request, response, fault, logger))
-  })
+  bodies.read(context, (body) =>
+    applyEdit(context, editor, body).catch((fault: unknown) => answerFault(request, response, fault, logger)),
+  )
 }
 
 async function applyEdit(context: TeamRequest, editor: QueueEditor, body: Buffer): Promise<void> {

@@ -746,7 +746,7 @@ export interface ValidationError {
    */
   message: string
   /**
-   * A field's path with dots (`retry_delays.0`, `headers.X-A`) → its texts; in the contract's field order, unknown fields last, but those whose name is a whole number (`7`) first.
+   * A field's path with dots (`retry_delays.0`, `headers.X-A`) → its texts; in the contract's field order, unknown fields last, but those whose name is a whole number (`7`) first. Of more than 20 unknown fields the last that is named says so, and no other field is named.
    */
   errors: {
     /**

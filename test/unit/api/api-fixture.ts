@@ -141,7 +141,9 @@ export interface RunningApi {
 }
 
 /** The API on a free port with fakes that know one queue (7), one cron (7) and one chain (16, 17); `change` replaces parts. */
-export async function startApi(change: Partial<ApiParts> = {}): Promise<RunningApi> {
+export async function startApi(
+  change: Partial<ApiParts> & { readonly connectionsMax?: number } = {},
+): Promise<RunningApi> {
   const pushed: NewJob[] = []
   const logged: unknown[][] = []
   const note = (...entry: unknown[]): void => void logged.push(entry)
@@ -179,7 +181,7 @@ export async function startApi(change: Partial<ApiParts> = {}): Promise<RunningA
     logger,
     ...change,
   }
-  const server = createApiServer(createApi(parts), clock)
+  const server = createApiServer({ listener: createApi(parts), clock: parts.clock, logger, ...change })
   const { port } = await server.listen(0, '127.0.0.1')
   return { port, pushed, logged, server, close: () => server.close(1_000) }
 }

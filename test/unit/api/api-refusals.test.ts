@@ -371,23 +371,6 @@ describe('429 and 503', () => {
     expect(answer.headers['retry-after']).toBe('2')
     await own.close()
   })
-
-  test('too many bytes wait for the store', async () => {
-    const release = Promise.withResolvers<never>()
-    const body = JSON.stringify(GOOD)
-    const own = await startApi({ intake: { push: () => release.promise }, waitingBytesMax: body.length * 2 })
-    const waiting = Array.from({ length: 3 }, () => push(own.port, body))
-    const first = await Promise.race(waiting)
-    expect(first).toMatchObject({
-      status: 503,
-      text: '{"error":"Too many pushes are waiting, try again"}',
-    })
-    expect(first.headers['retry-after']).toBe('2')
-    release.reject(new StorageFullError())
-    await Promise.all(waiting)
-    expect(await push(own.port, '{}')).toMatchObject({ status: 422 })
-    await own.close()
-  })
 })
 
 describe('500', () => {

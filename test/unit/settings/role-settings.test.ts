@@ -42,6 +42,8 @@ describe('defaults', () => {
       shards: 4,
       executorConcurrency: 1000,
       graceSeconds: 10,
+      maxConnections: 4096,
+      intakeBytes: 128 * 1024 ** 2,
       token: null,
       secretsKey: null,
       egressAllow: [],
