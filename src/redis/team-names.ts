@@ -28,6 +28,8 @@ const UNEVEN_NAMES = 8
 interface Lane {
   readonly keys: ShardKeys
   readonly names: NamedId[]
+  /** The last name read, also where it has no id. */
+  last: string | null
   isAtEnd: boolean
 }
 
@@ -36,13 +38,13 @@ interface Lane {
  * than its part, they are asked again, for twice as many each time.
  */
 export async function teamNames(engine: Engine, page: NamesPage): Promise<NamedId[]> {
-  const lanes = engine.shards.map((keys): Lane => ({ keys, names: [], isAtEnd: false }))
+  const lanes = engine.shards.map((keys): Lane => ({ keys, names: [], last: null, isAtEnd: false }))
   let wanted = Math.min(page.limit, 2 * Math.ceil(page.limit / lanes.length) + UNEVEN_NAMES)
   for (;;) {
     const unread = lanes.filter(({ names, isAtEnd }) => !isAtEnd && names.length < page.limit)
     await Promise.all(unread.map((lane) => readOn(engine, page, lane, wanted)))
     const known = knownInOrder(lanes)
-    if (known.length >= page.limit || lanes.every(({ isAtEnd }) => isAtEnd)) return known.slice(0, page.limit)
+    if (known.length >= page.limit || unread.length === 0) return known.slice(0, page.limit)
     wanted *= 2
   }
 }
@@ -52,25 +54,39 @@ async function readOn(engine: Engine, page: NamesPage, lane: Lane, wanted: numbe
   const { kind, team, limit } = page
   const asked = Math.min(wanted, limit - names.length)
   const index = kind === 'queues' ? keys.qnOf(team) : keys.knOf(team)
-  const last = names.at(-1)
-  const begin: NamesBegin = last === undefined ? page.begin : `(${last.name}`
+  const begin: NamesBegin = lane.last === null ? page.begin : `(${lane.last}`
   const ids = kind === 'queues' ? keys.names : keys.kn
   const flat = (await engine.runner.run('list_names', [index, ids], [team, begin, asked])) as string[]
-  for (let i = 0; i < flat.length; i += 2) names.push({ keys, name: flat[i] ?? '', id: flat[i + 1] ?? '' })
+  for (let i = 0; i < flat.length; i += 2) {
+    const [name = '', id = ''] = flat.slice(i, i + 2)
+    // A name without an id is one that lost writes have left behind.
+    if (id !== '') names.push({ keys, name, id })
+    lane.last = name
+  }
   lane.isAtEnd = flat.length < 2 * asked
 }
 
 /** Up to the name from which on one of the lanes may hold more that nobody has read. */
 function knownInOrder(lanes: readonly Lane[]): NamedId[] {
   const sorted = lanes.flatMap(({ names }) => names).toSorted((a, b) => compareBytes(a.name, b.name))
-  const ends = lanes.flatMap(({ isAtEnd, names }) => (isAtEnd ? [] : [names.at(-1)?.name ?? '']))
+  const ends = lanes.flatMap(({ isAtEnd, last }) => (isAtEnd ? [] : [last ?? '']))
   const [end] = ends.toSorted(compareBytes)
   return end === undefined ? sorted : sorted.filter(({ name }) => compareBytes(name, end) <= 0)
 }
 
-/** As Redis orders names. Strings compare by UTF-16, which puts U+E000 to U+FFFF behind what lies beyond them. */
+/** As Redis orders names: by their bytes in UTF-8. */
 function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i += 1) {
+    const [unitA, unitB] = [a.charCodeAt(i), b.charCodeAt(i)]
+    if (unitA !== unitB) return rankOf(unitA) - rankOf(unitB)
+  }
+  return a.length - b.length
+}
+
+/** In UTF-8 what takes two units of UTF-16 stands behind all that takes one. */
+function rankOf(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
 /** The queue of this name, or null. */

@@ -2,7 +2,7 @@
 -- list_names: names of one team in this shard, in the order of their bytes, each with its id.
 -- KEYS  1 qn:<team> or kn:<team>  2 names or kn
 -- ARGV  team, where it begins ('-', '(' and a name to come after, '[' and one to begin with), names at most
--- Answer {name, id…}
+-- Answer {name, id or ''…}
 local call = redis.call
 
 local names = call('ZRANGE', KEYS[1], ARGV[2], '+', 'BYLEX', 'LIMIT', 0, ARGV[3])
@@ -11,10 +11,7 @@ local fields = {}
 for i, name in ipairs(names) do fields[i] = ARGV[1] .. '/' .. name end
 local answer = {}
 for i, id in ipairs(call('HMGET', KEYS[2], unpack(fields))) do
-  -- A name without an id is one that lost writes have left behind.
-  if id then
-    answer[#answer + 1] = names[i]
-    answer[#answer + 1] = id
-  end
+  answer[#answer + 1] = names[i]
+  answer[#answer + 1] = id or ''
 end
 return answer
