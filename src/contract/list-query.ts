@@ -3,7 +3,7 @@ import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, QUEUE_NAME_CHARACTERS_MAX } from '.
 import { createFieldErrors, type FieldErrors, type ValidationProblem } from './field-errors.ts'
 import { refuseUnknownFields } from './field-reader.ts'
 import { readChoice, readInteger, readText } from './field-rules.ts'
-import { mustBeString, selectedInvalid } from './validation-texts.ts'
+import { mustBeGivenOnce, mustHaveValue, selectedInvalid } from './validation-texts.ts'
 
 const JOB_FILTERS = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
 const PAGE_PARAMETERS: ReadonlySet<string> = new Set(['limit', 'cursor'])
@@ -31,7 +31,7 @@ export const BAD_CURSOR: ValidationProblem = {
   errors: { cursor: [selectedInvalid('cursor')] },
 }
 
-/** The query of `GET /api/jobs`. An empty value counts as absent. */
+/** The query of `GET /api/jobs`. An empty value is a mistake: a script whose variable is unset would list everything. */
 export function readJobFilter(search: string): QueryResult<JobFilter> {
   return readQuery(search, JOB_PARAMETERS, (value, errors) => ({
     queue: readText(errors, 'queue', value('queue'), QUEUE_NAME_CHARACTERS_MAX),
@@ -66,8 +66,10 @@ function readQuery<T>(
   const found = read((name) => {
     const given = parameters.getAll(name)
     // One parameter given twice is a list, which none of ours is.
-    if (given.length > 1) errors.add(name, mustBeString(name))
-    return given[0] === '' ? undefined : given[0]
+    if (given.length > 1) errors.add(name, mustBeGivenOnce(name))
+    else if (given[0] === '') errors.add(name, mustHaveValue(name))
+    else return given[0]
+    return undefined
   }, errors)
   refuseUnknownFields(new Set(parameters.keys()), known, errors)
   const problem = errors.problem()

@@ -334,7 +334,15 @@ describe('lists', () => {
   })
 
   test('refuse what is no cursor, no status and no limit', async () => {
-    for (const query of ['cursor=nonsense', 'status=done', 'limit=0', 'limit=1001', 'limit=x', 'page=2']) {
+    for (const query of [
+      'cursor=nonsense',
+      'status=done',
+      'limit=0',
+      'limit=1001',
+      'limit=x',
+      'page=2',
+      'queue=',
+    ]) {
       const [field] = query.split('=')
       expect(await here.client.send('GET', `/api/jobs?${query}`), query).toMatchObject({
         status: 422,

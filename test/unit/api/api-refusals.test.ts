@@ -285,6 +285,25 @@ describe('400 and 422', () => {
     await own.close()
   })
 
+  test.each(['/api/jobs', '/api/queues', '/api/crons', '/api/crons/7/runs'])(
+    'an empty or a repeated parameter of %s',
+    async (path) => {
+      const own = await startApi({})
+      const texts = [
+        ['limit=', 'limit', 'The limit field must have a value.'],
+        ['limit=5&cursor', 'cursor', 'The cursor field must have a value.'],
+        ['limit=5&limit=5', 'limit', 'The limit field must be given once only.'],
+      ] as const
+      for (const [query, field, text] of texts) {
+        expect(await call(own.port, `${path}?${query}`, { headers: BEARER })).toMatchObject({
+          status: 422,
+          json: { message: text, errors: { [field]: [text] } },
+        })
+      }
+      await own.close()
+    },
+  )
+
   test('a cursor that is not ours', async () => {
     const own = await startApi({
       jobs: { list: () => Promise.resolve('bad_cursor') } as never,

@@ -4,7 +4,6 @@ import { readJobFilter, readPageQuery } from '../../../src/contract/list-query.t
 test('an empty query is the first page of everything', () => {
   const all = { queue: null, status: null, limit: 100, cursor: null }
   expect(readJobFilter('')).toEqual({ kind: 'valid', value: all })
-  expect(readJobFilter('queue=&status=&limit=&cursor=')).toEqual({ kind: 'valid', value: all })
 })
 
 test('every filter', () => {
@@ -21,7 +20,13 @@ test.each([
   ['limit=ten', 'limit', 'The limit field must be an integer.'],
   ['limit=1.5', 'limit', 'The limit field must be an integer.'],
   ['limit=-1', 'limit', 'The limit field must be an integer.'],
-  ['limit=1&limit=2', 'limit', 'The limit field must be a string.'],
+  ['limit=1&limit=2', 'limit', 'The limit field must be given once only.'],
+  ['queue=a&queue=', 'queue', 'The queue field must be given once only.'],
+  ['queue=', 'queue', 'The queue field must have a value.'],
+  ['queue', 'queue', 'The queue field must have a value.'],
+  ['status=', 'status', 'The status field must have a value.'],
+  ['limit=', 'limit', 'The limit field must have a value.'],
+  ['cursor=', 'cursor', 'The cursor field must have a value.'],
   ['status=done', 'status', 'The selected status is invalid.'],
   [`queue=${'q'.repeat(256)}`, 'queue', 'The queue field must not be greater than 255 characters.'],
   [`cursor=${'c'.repeat(1537)}`, 'cursor', 'The cursor field must not be greater than 1536 characters.'],
@@ -30,4 +35,13 @@ test.each([
 ])('%s', (search, field, text) => {
   const result = readJobFilter(search)
   expect(result.kind === 'invalid' && Object.entries(result.problem.errors)).toEqual([[field, [text]]])
+})
+
+test('the query of a list without filters has the same mistakes', () => {
+  const result = readPageQuery('limit=&cursor=&cursor=x&queue=a')
+  expect(result.kind === 'invalid' && result.problem.errors).toEqual({
+    limit: ['The limit field must have a value.'],
+    cursor: ['The cursor field must be given once only.'],
+    queue: ['The queue field is unknown.'],
+  })
 })
