@@ -72,8 +72,7 @@ const NOTHING_CLAIMED: Claimed = {
   bytesWanted: null,
 }
 
-const EVERY_ROOM: Omit<ClaimGrant, 'slots'> = {
-  bytes: CLAIM_BATCH_BYTES_MAX,
+const EVERY_ROOM: Omit<ClaimGrant, 'slots' | 'bytes'> = {
   teamRooms: new Map(),
   otherTeamsRoom: CLAIM_BATCH_MAX,
   queueRooms: new Map(),
@@ -94,6 +93,8 @@ class LeasedShardSession implements ShardSession {
   readonly #awake: Signal
   readonly #dueListeners: Array<(nextDueMs: number | null) => void> = []
   #mayHaveWork = true
+  /** As many as the last claim found wanting. */
+  #bytes = CLAIM_BATCH_BYTES_MAX
   #isEnding = false
   #isClaiming = false
   #mismatches = 0
@@ -193,12 +194,13 @@ class LeasedShardSession implements ShardSession {
     // From here on: a hint that comes while the claim is under way may be of a job that it was too early for.
     this.#mayHaveWork = false
     try {
-      const answer = await source.claim({ ...EVERY_ROOM, slots })
+      const answer = await source.claim({ ...EVERY_ROOM, slots, bytes: this.#bytes })
       if (answer.status === 'lease_lost') {
         this.#lose('a claim was refused')
         return NOTHING_CLAIMED
       }
       if (answer.runnable > 0) this.#mayHaveWork = true
+      this.#bytes = Math.max(CLAIM_BATCH_BYTES_MAX, answer.bytesWanted ?? 0)
       for (const listener of this.#dueListeners) listener(answer.nextDueMs)
       for (const work of answer.work) this.#begin(work)
       return answer

@@ -48,6 +48,10 @@ export interface ShardFacts {
   /** Id → name of the crons whose home this is. */
   readonly crons: ReadonlyMap<string, string>
   readonly ring: ReadonlyMap<string, number>
+  /** Numbers of the teams that may have a queue in the ring. */
+  readonly teams: ReadonlyMap<string, number>
+  /** Team → its number. */
+  readonly numbers: ReadonlyMap<string, string>
   readonly gc: ReadonlyMap<string, number>
   readonly cq: ReadonlyMap<string, number>
   /** Local ids of queues that a push has made and no resource has taken over. */
@@ -83,6 +87,8 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
     names: await readHash(engine, keys.names),
     crons: await readCronNames(shard),
     ring: await readSortedSet(engine, keys.ring),
+    teams: await readSortedSet(engine, keys.teams),
+    numbers: await readHash(engine, keys.tn),
     gc: await readSortedSet(engine, keys.gc),
     cq: await readSortedSet(engine, keys.cq),
     pushed: await readPushed(shard),

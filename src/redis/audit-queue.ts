@@ -2,7 +2,8 @@ import { TIMEOUT_SECONDS_MAX } from '../domain/limits.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { forEachField, readFields, readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
 import { decodeFinished, decodeRecord, SYSTEM_SETTINGS_HASH, type JobRecord } from './job-record.ts'
-import { SYSTEM_QUEUE, type QueueKeys } from './keys.ts'
+import { bandOf } from './ring-bands.ts'
+import { callbackQueueOf, isCallbackQueue, splitNameField, type QueueKeys } from './keys.ts'
 
 /** Everything the audit knows about one queue while it looks at it. */
 interface AuditedQueue {
@@ -61,9 +62,16 @@ function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void
   for (const [field, value] of live) {
     if (!isHeadField(field, value)) shard.find(keys.q, `holds ${field} = ${value}`)
   }
-  if (id === SYSTEM_QUEUE) return
   const name = live.get('n') ?? ''
+  const number = facts.numbers.get(splitNameField(name).team)
+  if (number === undefined || live.get('u') !== number)
+    shard.find(keys.q, `is of team number ${live.get('u')}, its team ${name} has ${number}`)
   const cron = live.get('o')
+  if (isCallbackQueue(id)) {
+    const isIts = number !== undefined && id === callbackQueueOf(number) && name.endsWith('/')
+    if (!isIts || live.size > 3) shard.find(keys.q, `is for callbacks, of ${name}`)
+    return
+  }
   if (cron !== undefined) auditHidden(queue, name, cron)
   else if (facts.names.get(name) !== id)
     shard.find(keys.q, `says its name is ${name}, which is queue ${facts.names.get(name)}`)
@@ -84,7 +92,7 @@ function auditHidden({ shard, facts, id, keys }: AuditedQueue, name: string, cro
 function isHeadField(field: string, value: string): boolean {
   if (field === 'n' || field === 's') return true
   if (field === 'a' || field === 'k' || field === 'c') return value === '0' || value === '1'
-  return ['t', 'm', 'g', 'o'].includes(field) && /^\d+$/.test(value)
+  return ['t', 'm', 'g', 'o', 'u'].includes(field) && /^\d+$/.test(value)
 }
 
 function countSettings(facts: ShardFacts, hash: string): void {
@@ -102,7 +110,7 @@ async function auditRecords(queue: AuditedQueue, key: string): Promise<Set<strin
     if (places.length !== 1) {
       queue.shard.find(key, `has job ${id} in ${places.length === 0 ? 'no place' : places.join(' and ')}`)
     }
-    if (queue.id === SYSTEM_QUEUE) {
+    if (isCallbackQueue(queue.id)) {
       if (record.settingsHash !== SYSTEM_SETTINGS_HASH) queue.shard.find(key, `has job ${id} with settings`)
       return
     }
@@ -177,11 +185,21 @@ function auditRing(queue: AuditedQueue, live: ReadonlyMap<string, string>, ready
   const max = live.get('m')
   const isFree = max === undefined || queue.inFlight.size < Number(max)
   const mayRun = ready > 0 && live.get('a') === '1' && isFree
-  if (queue.facts.ring.has(queue.id) === mayRun) return
+  const { keys } = queue.shard
+  const score = queue.facts.ring.get(queue.id)
+  const number = live.get('u') ?? ''
+  if (score !== undefined && bandOf(score) !== number)
+    queue.shard.find(
+      keys.ring,
+      `has queue ${queue.id} at ${score}, outside the band of team number ${number}`,
+    )
+  if (score !== undefined && !queue.facts.teams.has(number))
+    queue.shard.find(keys.teams, `lacks team number ${number}, whose queue ${queue.id} may run`)
+  if ((score !== undefined) === mayRun) return
   const message = mayRun
     ? `lacks queue ${queue.id}, which may run`
     : `has queue ${queue.id}, which may not run`
-  queue.shard.find(queue.shard.keys.ring, message)
+  queue.shard.find(keys.ring, message)
 }
 
 async function auditDeadLetters(queue: AuditedQueue): Promise<void> {

@@ -6,6 +6,10 @@ import { auditTeamIndexes } from './audit-names.ts'
 import { auditQueue, auditTrash } from './audit-queue.ts'
 import { readHash, readSortedSet } from './audit-reads.ts'
 import { auditUsage } from './audit-usage.ts'
+import { isCallbackQueue } from './keys.ts'
+
+/** Later teams share it. */
+const TEAM_NUMBER_MAX = 65_535
 
 export async function auditShard(shard: AuditedShard): Promise<void> {
   const facts = await readFacts(shard)
@@ -13,6 +17,7 @@ export async function auditShard(shard: AuditedShard): Promise<void> {
   for (const [id, parts] of shard.list.trash) await auditTrash(shard, facts, id, parts)
   auditNames(shard, facts)
   await auditTeamIndexes(shard, facts)
+  auditTeams(shard, facts)
   await auditCrons(shard, facts)
   auditMembers(shard, facts)
   await auditCounters(shard, facts)
@@ -39,7 +44,22 @@ function auditNames(shard: AuditedShard, facts: ShardFacts): void {
   for (const id of [...shard.list.queues.keys(), ...shard.list.trash.keys()]) noteQueue(facts, id)
 }
 
+/** Each team has a number of its own, but those that share the last one. */
+function auditTeams({ keys, find }: AuditedShard, facts: ShardFacts): void {
+  const used = new Set<string>()
+  for (const [team, number] of facts.numbers) {
+    if (!/^[1-9]\d*$/.test(number) || Number(number) > TEAM_NUMBER_MAX)
+      find(keys.tn, `maps ${team} to ${number}`)
+    if (used.has(number) && Number(number) < TEAM_NUMBER_MAX) find(keys.tn, `maps two teams to ${number}`)
+    used.add(number)
+  }
+  for (const [number, score] of facts.teams) {
+    if (!used.has(number) || !Number.isSafeInteger(score)) find(keys.teams, `holds ${number} = ${score}`)
+  }
+}
+
 function noteQueue(facts: ShardFacts, id: string): void {
+  if (isCallbackQueue(id)) return
   facts.counted.highestQueue = Math.max(facts.counted.highestQueue, Number(id))
 }
 

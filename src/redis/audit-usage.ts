@@ -1,6 +1,6 @@
 import type { AuditedShard } from './audit-facts.ts'
 import { readFields, readHash, readLengths } from './audit-reads.ts'
-import { splitNameField, SYSTEM_QUEUE, usageField, type UsagePart } from './keys.ts'
+import { splitNameField, usageField, type UsagePart } from './keys.ts'
 
 /** What a queue holds of its team's bytes. */
 const PARTS = ['b', 'p', 'xb', 'd', 'c'] as const
@@ -24,8 +24,7 @@ export async function auditUsage(shard: AuditedShard): Promise<void> {
     const [name, jobs, inFlight] = await shard.engine.runner.read((redis) =>
       Promise.all([redis.hget(k.q, 'n'), redis.hlen(k.b), redis.zcard(k.a)]),
     )
-    // The system queue is no team's.
-    if (name === null || id === SYSTEM_QUEUE) continue
+    if (name === null) continue
     const { team } = splitNameField(name)
     addTo(team, 'j', jobs)
     addTo(team, 'f', inFlight)

@@ -2,8 +2,10 @@ import type { Backlog, BacklogReader } from '../ports/backlog.ts'
 import type { Engine } from './engine.ts'
 import { nameOfExecutor } from './executor-id.ts'
 import type { ShardKeys } from './keys.ts'
+import { bandRange } from './ring-bands.ts'
 
-/** Queues of a shard's ring one look goes through; what lies beyond is taken to be like these. */
+/** Teams of a shard, and queues of them all, one look goes through; what lies beyond is taken to be like these. */
+const LOOKED_TEAMS_MAX = 64
 const LOOKED_QUEUES_MAX = 500
 /** Minutes one look counts; a horizon within which more begin would count too few. */
 const LOOKED_MINUTES_MAX = 4
@@ -16,11 +18,14 @@ interface ShardBacklog extends Omit<Backlog, 'held' | 'usable'> {
   readonly held: ReadonlyArray<readonly [executor: string, calls: number]>
 }
 
-/** Three commands a shard and look, whatever waits; each is bounded by the constants above. */
+/** A few commands a shard, and two for each team that is looked at; each is bounded by the constants above. */
 export function createBacklogReader(engine: Engine): BacklogReader {
+  let turn = 0
   return {
     read: async (horizonMs) => {
-      const shards = await Promise.all(engine.shards.map((keys) => readShard(engine, keys, horizonMs)))
+      turn += 1
+      const look = { horizonMs, turn }
+      const shards = await Promise.all(engine.shards.map((keys) => readShard(engine, keys, look)))
       const sum = (of: (shard: ShardBacklog) => number) =>
         shards.reduce((total, shard) => total + of(shard), 0)
       const inFlight = sum((shard) => shard.inFlight)
@@ -37,18 +42,72 @@ export function createBacklogReader(engine: Engine): BacklogReader {
   }
 }
 
-async function readShard(engine: Engine, keys: ShardKeys, horizonMs: number): Promise<ShardBacklog> {
-  const [queues, minutes, executors] = await engine.runner.read((redis) =>
-    Promise.all([
-      redis.zrange(keys.ring, '0', String(LOOKED_QUEUES_MAX - 1)),
-      redis.zrange(keys.mins, '0', String(LOOKED_MINUTES_MAX - 1)),
-      redis.zrange(keys.ex, '0', String(LOOKED_EXECUTORS_MAX - 1)),
-    ]),
+/** Queues of one team that can run: some of them by name, and how many there are. */
+interface TeamSample {
+  readonly queues: readonly string[]
+  readonly size: number
+}
+
+/**
+ * Teams at the head of the line and, with more than that, others from where this look's turn stands; of each the queues
+ * that have waited longest. A team may be in line though it has nothing to run. When that goes for all of these, a
+ * piece of the ring itself is looked at.
+ */
+async function sampleRing(engine: Engine, keys: ShardKeys, turn: number): Promise<readonly TeamSample[]> {
+  const { read } = engine.runner
+  const head = await read((redis) => redis.zrange(keys.teams, '0', String(LOOKED_TEAMS_MAX / 2 - 1)))
+  if (head.length === 0) return []
+  const teams = new Set(head)
+  if (head.length === LOOKED_TEAMS_MAX / 2) {
+    const start = (turn * head.length) % (await read((redis) => redis.zcard(keys.teams)))
+    const others = await read((redis) =>
+      redis.zrange(keys.teams, String(start), String(start + head.length - 1)),
+    )
+    for (const team of others) teams.add(team)
+  }
+  const most = Math.floor(LOOKED_QUEUES_MAX / teams.size)
+  const samples = await Promise.all(
+    [...teams].map(async (team): Promise<TeamSample> => {
+      const [from, to] = bandRange(team)
+      const [queues, size] = await read((redis) =>
+        Promise.all([
+          redis.zrange(keys.ring, from, to, 'BYSCORE', 'LIMIT', 0, most),
+          redis.zcount(keys.ring, from, to),
+        ]),
+      )
+      return { queues, size }
+    }),
   )
-  const declared = queues.flatMap((localId) => {
-    const { q, r, b, a } = keys.queue(localId)
-    return [q, r, b, a]
-  })
+  const running = samples.filter(({ queues }) => queues.length > 0)
+  if (running.length > 0) return running
+  const size = await read((redis) => redis.zcard(keys.ring))
+  const start = size === 0 ? 0 : (turn * LOOKED_QUEUES_MAX) % size
+  const queues = await read((redis) =>
+    redis.zrange(keys.ring, String(start), String(start + LOOKED_QUEUES_MAX - 1)),
+  )
+  return queues.length === 0 ? [] : [{ queues, size }]
+}
+
+async function readShard(
+  engine: Engine,
+  keys: ShardKeys,
+  look: { readonly horizonMs: number; readonly turn: number },
+): Promise<ShardBacklog> {
+  const [samples, [minutes, executors]] = await Promise.all([
+    sampleRing(engine, keys, look.turn),
+    engine.runner.read((redis) =>
+      Promise.all([
+        redis.zrange(keys.mins, '0', String(LOOKED_MINUTES_MAX - 1)),
+        redis.zrange(keys.ex, '0', String(LOOKED_EXECUTORS_MAX - 1)),
+      ]),
+    ),
+  ])
+  const declared = samples.flatMap(({ queues }) =>
+    queues.flatMap((localId) => {
+      const { q, r, b, a } = keys.queue(localId)
+      return [q, r, b, a]
+    }),
+  )
   const reply = await engine.runner.run(
     'read_backlog',
     [
@@ -57,16 +116,20 @@ async function readShard(engine: Engine, keys: ShardKeys, horizonMs: number): Pr
       ...executors.map((executor) => keys.held(executor)),
       ...declared,
     ],
-    [horizonMs, minutes.length, ...minutes, executors.length, queues.length],
+    [
+      ...[look.horizonMs, minutes.length, ...minutes, executors.length],
+      ...[samples.length, ...samples.flatMap(({ queues, size }) => [queues.length, size])],
+    ],
   )
   const [now, ring, ready, startable, oldest, dueSoon, nextDue, held] = reply as [
-    ...[now: string, ring: number, ready: number, startable: number, oldest: string],
+    ...[now: string, ring: number, ready: string, startable: string, oldest: string],
     ...[dueSoon: number, nextDue: string, held: number[]],
   ]
-  const beyond = queues.length > 0 ? Math.max(1, ring / queues.length) : 1
+  const looked = samples.reduce((sum, { size }) => sum + size, 0)
+  const beyond = looked > 0 ? Math.max(1, ring / looked) : 1
   return {
-    ready: Math.round(ready * beyond),
-    startable: Math.round(startable * beyond),
+    ready: Math.round(Number(ready) * beyond),
+    startable: Math.round(Number(startable) * beyond),
     inFlight: held.reduce((sum, calls) => sum + calls, 0),
     dueSoon,
     nextDueInMs: nextDue === '' ? null : Math.max(0, Number(nextDue) - Number(now)),

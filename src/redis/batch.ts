@@ -1,6 +1,6 @@
 import { FINISHED_CHAINS_PER_CRON_SLACK, NEAR_DELAY_SECONDS_MAX } from '../domain/limits.ts'
 import type { Engine } from './engine.ts'
-import { SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
+import { callbackQueueOf, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
 
 /** One job as `finish` and `reap` are told about it; see scripts/lib/batch.lua. */
@@ -11,7 +11,7 @@ export interface BatchJob {
   /** Local queue id. */
   readonly queue: string
   readonly token: string
-  /** s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a system job */
+  /** s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a callback */
   readonly kind: 's' | 'f' | 'r' | 'd' | 'g' | 'c'
   readonly settingsHash: string
   readonly isLarge: boolean
@@ -21,7 +21,8 @@ export interface BatchJob {
   readonly delayMs: number
   readonly record: string
   readonly call: string
-  readonly callback: string
+  /** That reports it, and whose: a record of the team's callback queue. */
+  readonly callback: { readonly team: string; readonly record: string } | null
   /** The cron whose run ends with this job; null when it is none, or the run goes on. */
   readonly run: EndedRun | null
 }
@@ -43,20 +44,21 @@ export function minutesAround(dueMs: number): number[] {
   return first === last ? [first] : [first, last]
 }
 
-export function batchKeys(
+export async function batchKeys(
   engine: Engine,
   keys: ShardKeys,
   executor: string,
   jobs: readonly BatchJob[],
-): { keys: string[]; args: Argument[] } {
+): Promise<{ keys: string[]; args: Argument[] }> {
   const queueIndex = new Map<string, number>()
   for (const job of jobs) if (!queueIndex.has(job.queue)) queueIndex.set(job.queue, queueIndex.size + 1)
   const minutes = retryMinutes(jobs, engine.runner.redisNowMs(keys.shard))
-  const system = keys.queue(SYSTEM_QUEUE)
+  const callbacks = await callbackQueues(engine, keys, jobs)
   const declared = [
     ...[keys.clk, keys.ex, keys.held(executor), keys.ring, keys.near, keys.mins, keys.set, keys.setn],
-    ...[keys.gc, keys.cq, keys.use, keys.tu, system.q, system.r, system.b, system.a],
+    ...[keys.gc, keys.cq, keys.use, keys.tu, keys.teams, keys.tn],
     ...minutes.map((minute) => keys.minute(minute)),
+    ...callbacks.keys,
   ]
   for (const id of queueIndex.keys()) {
     const k = keys.queue(id)
@@ -74,8 +76,10 @@ export function batchKeys(
     retention.finishedChainsPerCronMax + FINISHED_CHAINS_PER_CRON_SLACK,
     minutes.length,
     ...minutes,
+    callbacks.args.length / 3,
+    ...callbacks.args,
     queueIndex.size,
-    ...queueIndex.keys(),
+    ...[...queueIndex.keys()].flatMap((id) => [id, callbacks.indexOf.get(id) ?? 0]),
     runs.length,
     ...runs.flatMap(({ id, run }) => (run === null ? [] : [id, run.cronId, run.record, run.tickMs])),
     jobs.length,
@@ -83,9 +87,36 @@ export function batchKeys(
   for (const job of jobs) {
     args.push(job.id, job.root, job.seq, queueIndex.get(job.queue) ?? 0, job.token, job.kind)
     args.push(job.settingsHash, job.isLarge ? 1 : 0, job.bytes ?? '', job.delayMs)
-    args.push(job.record, job.call, job.callback)
+    args.push(job.record, job.call, job.callback?.record ?? '')
   }
   return { keys: declared, args }
+}
+
+/** The callback queues of the teams whose jobs end with one, each once. */
+async function callbackQueues(
+  engine: Engine,
+  keys: ShardKeys,
+  jobs: readonly BatchJob[],
+): Promise<{ keys: string[]; args: Argument[]; indexOf: Map<string, number> }> {
+  const declared: string[] = []
+  const args: Argument[] = []
+  const teams = new Map<string, number>()
+  /** By the queue whose jobs they report. */
+  const indexOf = new Map<string, number>()
+  for (const { callback, queue } of jobs) {
+    if (callback === null) continue
+    const { team } = callback
+    const index = teams.get(team) ?? teams.size + 1
+    indexOf.set(queue, index)
+    if (teams.has(team)) continue
+    teams.set(team, index)
+    const number = await engine.teamNumbers.of(keys, team)
+    const id = callbackQueueOf(number)
+    const { q, r, b, a } = keys.queue(id)
+    declared.push(q, r, b, a)
+    args.push(team, number, id)
+  }
+  return { keys: declared, args, indexOf }
 }
 
 function retryMinutes(jobs: readonly BatchJob[], nowMs: number): number[] {

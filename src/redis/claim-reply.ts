@@ -3,7 +3,7 @@ import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../domain/queue-sett
 import type { ClaimedWork } from '../ports/job-source.ts'
 import type { Engine } from './engine.ts'
 import { decodeRecord, decodeRequest, decodeSystemRequest, type JobRecord } from './job-record.ts'
-import { splitNameField, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
+import { isCallbackQueue, splitNameField, type ShardKeys } from './keys.ts'
 import type { SettingsCache } from './settings-cache.ts'
 
 /** What the `claim` step answers; scripts/claim.lua says what each part holds. */
@@ -13,14 +13,29 @@ export type ClaimReply = [
   token: string,
   nextDue: string,
   ringSize: number,
-  candidates: string[],
+  /** Whom to ask next: number of a team, count of its queues, their local ids, and so on. */
+  candidates: Array<string | number>,
   /** In fours: job id, number of its queue among those asked, record, large part. */
   jobs: Array<string | number>,
   /** In twos: number of a queue, its `team/name`. */
   names: Array<string | number>,
   /** In twos: hash, JSON; '' when it is not stored. */
   settings: string[],
+  heldBack: string[],
+  /** '' when each job fitted. */
+  bytesWanted: string,
 ]
+
+/** The queues among those whom a claim asks, in their order. */
+export function queuesOf(candidates: ReadonlyArray<string | number>): string[] {
+  const queues: string[] = []
+  for (let at = 0; at < candidates.length;) {
+    const end = at + 2 + Number(candidates[at + 1])
+    queues.push(...candidates.slice(at + 2, end).map(String))
+    at = end
+  }
+  return queues
+}
 
 /**
  * A job that cannot be read is left out, so that it holds up no others: it stays in flight until it is given back.
@@ -51,7 +66,7 @@ export function readClaim(
         bytes: Buffer.byteLength(text) + Buffer.byteLength(large),
         place: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
       }
-      return queue === SYSTEM_QUEUE
+      return isCallbackQueue(queue)
         ? claimedCallback(base, record)
         : claimedJob(engine, base, record, {
             nameField: nameOf.get(index) ?? '/',

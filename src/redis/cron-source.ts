@@ -55,7 +55,7 @@ export function createCronSource(
 
 /** By our own clock, should it be wrong, ticks would be missed that can run. A promotion of nothing tells the time. */
 async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
-  const shard = [keys.clk, keys.ex, keys.near, keys.ring]
+  const shard = [keys.clk, keys.ex, keys.near, keys.ring, keys.teams]
   const [now] = (await engine.runner.run('promote', shard, [LEASE_MS, 0, 0])) as [string]
   engine.runner.noteRedisTime(keys.shard, Number(now))
 }

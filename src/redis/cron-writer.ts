@@ -6,7 +6,7 @@ import { CRON_RECORDS_MAX, CRONS_PER_SHARD_MAX, LEASE_MS, STORE_DEADLINE_MS } fr
 import { cronIdOf, homeOf, homeOfId, placesOf, placesText } from './cron-reader.ts'
 import { decodeState, definitionIn, encodeDefinition, missedRecord, scheduleHash } from './cron-record.ts'
 import { shardOfQueue, type Engine } from './engine.ts'
-import { nameField, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
+import { nameField, NO_QUEUE, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
 
 /** A cron that others move or remove meanwhile, or a clock read wrong, is tried again this often. */
@@ -70,7 +70,7 @@ async function reserve(
   const reply = await engine.runner.run(
     'reserve_cron',
     [
-      ...[home.kn, home.qseq, home.term, home.queue(former === '' ? SYSTEM_QUEUE : former).q],
+      ...[home.kn, home.qseq, home.term, home.queue(former === '' ? NO_QUEUE : former).q],
       ...[home.ki, home.ks, home.knOf(team)],
     ],
     [

@@ -13,6 +13,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import { createShardKeys, nameField, WAKE_CHANNEL, type ShardKeys } from './keys.ts'
 import type { StepRunner } from './step-runner.ts'
+import { createTeamNumbers, type TeamNumbers } from './team-numbers.ts'
 
 /** How long what stays; see docs/reference/settings.md. */
 export interface Retention {
@@ -44,6 +45,7 @@ export interface Engine {
   readonly runner: StepRunner
   readonly shards: readonly ShardKeys[]
   readonly jobIds: JobIds
+  readonly teamNumbers: TeamNumbers
   readonly retention: Retention
   readonly logger: Logger
   readonly metrics: Metrics
@@ -59,6 +61,7 @@ export function createEngine(parts: {
   return {
     runner: parts.runner,
     jobIds: parts.jobIds,
+    teamNumbers: createTeamNumbers(parts.runner),
     logger: parts.logger,
     metrics: parts.metrics,
     retention: parts.retention ?? DEFAULT_RETENTION,

@@ -157,7 +157,7 @@ function buildStep(
   return {
     keys: [
       ...[keys.clk, keys.ex, keys.names, keys.near, keys.mins, keys.ring, keys.set, keys.setn, keys.pushed],
-      keys.tu,
+      ...[keys.tu, keys.teams, keys.tn],
       ...blocks.keys.map((block) => keys.index(block)),
       ...days.map((day) => keys.idempotency(day)),
       ...[...minutes].map((minute) => keys.minute(minute)),

@@ -4,14 +4,14 @@ import { createJobIds, type JobIds } from '../domain/job-ids.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RedisConnection } from './connection.ts'
 import { asStoreFault } from './faults.ts'
-import { createShardKeys, META_KEY, SYSTEM_QUEUE } from './keys.ts'
+import { createShardKeys, META_KEY } from './keys.ts'
 
 /** Version of the data model; a program that does not know the stored one refuses to start. */
-const DATA_VERSION = '1'
+const DATA_VERSION = '2'
 
 /**
  * Reads what this installation is, and writes what is missing, at the very first start all of it: shards, installation
- * id, data version, each shard's system queue. A full Redis refuses a write even when it would change nothing.
+ * id, data version, each shard's mark. A full Redis refuses a write even when it would change nothing.
  * Throws StartupError when the stored facts do not fit.
  */
 export async function openInstallation(connection: RedisConnection, shards: number): Promise<JobIds> {
@@ -31,9 +31,8 @@ export async function openInstallation(connection: RedisConnection, shards: numb
     )
   }
   for (let shard = 0; shard < shards; shard += 1) {
-    const { q } = createShardKeys(shard).queue(SYSTEM_QUEUE)
-    const [name, active] = await connection.hmget(q, 'n', 'a')
-    if (name !== '' || active !== '1') await connection.hset(q, 'n', '', 'a', '1')
+    const { mark } = createShardKeys(shard)
+    if ((await connection.get(mark)) === null) await connection.setnx(mark, '1')
   }
   return createJobIds(shards, meta['installation'] ?? '')
 }

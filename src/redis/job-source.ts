@@ -10,7 +10,7 @@ import {
 } from '../domain/limits.ts'
 import type { ClaimAnswer, ClaimGrant, JobSource, WorkEnd } from '../ports/job-source.ts'
 import { batchKeys, type BatchJob } from './batch.ts'
-import { readClaim, type ClaimReply } from './claim-reply.ts'
+import { queuesOf, readClaim, type ClaimReply } from './claim-reply.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
 import type { ShardKeys } from './keys.ts'
 import { createSettingsCache } from './settings-cache.ts'
@@ -25,8 +25,10 @@ interface SentStep {
 
 interface SentClaim extends SentStep {
   /** Local ids of the queues it asks, in the order the answer counts them. */
-  readonly candidates: readonly string[]
+  readonly queues: readonly string[]
 }
+
+type FinishReply = [now: string, woken: number, dropped: number, codes: string, toTrim: string[]]
 
 interface SentFinish extends SentStep {
   readonly ends: readonly WorkEnd[]
@@ -34,8 +36,8 @@ interface SentFinish extends SentStep {
 
 /** How long one call of `claim` or `finish` goes on resending; the caller then calls again. */
 const RESEND_MS = 2_000
-
-const NOTHING_RUNS = { work: [], runnable: 0, nextDueMs: null, heldBack: [], bytesWanted: null } as const
+/** A finish whose teams have other numbers by now is written anew this often. */
+const FINISH_TRIES_MAX = 4
 
 /** Opens one executor's hold on one shard. */
 export function createJobSource(engine: Engine, shard: number, executor: string): JobSource {
@@ -54,7 +56,8 @@ class ResendingJobSource implements JobSource {
   readonly #executor: string
   readonly #trimmer: Trimmer
   readonly #settings = createSettingsCache()
-  #candidates: readonly string[] = []
+  /** As the last claim named them. */
+  #candidates: ReadonlyArray<string | number> = []
   #claims = 0
   #finishes = 0
   #highestToken = '0'
@@ -72,12 +75,15 @@ class ResendingJobSource implements JobSource {
   }
 
   async claim(grant: ClaimGrant): Promise<ClaimAnswer> {
+    const asks = (this.#openClaim?.queues ?? this.#candidates).length > 0
+    const answer = await this.#sendClaim(grant)
+    // A claim that asks nobody only learns whom to ask.
+    return asks || this.#candidates.length === 0 ? answer : this.#sendClaim(grant)
+  }
+
+  async #sendClaim(grant: ClaimGrant): Promise<ClaimAnswer> {
     const { runner } = this.#engine
     if (this.#openClaim === null) {
-      if (this.#candidates.length === 0) this.#candidates = await this.#peekRing()
-      if (this.#candidates.length === 0) {
-        return { status: 'claimed', ...NOTHING_RUNS }
-      }
       if (Math.max(grant.teamRooms.size, grant.queueRooms.size) > SHARE_ROOMS_MAX) {
         throw new Error(`a claim can be told of ${SHARE_ROOMS_MAX} teams and as many queues`)
       }
@@ -87,33 +93,42 @@ class ResendingJobSource implements JobSource {
     const reply = (await runner.run('claim', sent.keys, sent.args, RESEND_MS)) as ClaimReply
     this.#openClaim = null
     if (reply[0] === 'lost') return { status: 'lease_lost' }
-    const [, now, token, nextDue, ringSize, candidates] = reply
+    const [, now, token, nextDue, ringSize, candidates, , , , heldBack, bytesWanted] = reply
     runner.noteRedisTime(this.shard, Number(now))
     if (token !== '') this.#highestToken = token
-    const work = readClaim(this.#engine, this.#keys, this.#settings, reply, sent.candidates)
-    this.#candidates = [...new Set(candidates)]
+    const work = readClaim(this.#engine, this.#keys, this.#settings, reply, sent.queues)
+    this.#candidates = candidates
     return {
       status: 'claimed',
       work,
       runnable: ringSize,
       nextDueMs: nextDue === '' ? null : Number(nextDue),
-      heldBack: [],
-      bytesWanted: null,
+      heldBack,
+      bytesWanted: bytesWanted === '' ? null : Number(bytesWanted),
     }
   }
 
   async finish(ends: readonly WorkEnd[]): Promise<Array<'done' | 'stale'>> {
     const engine = this.#engine
-    if (this.#openFinish?.ends !== ends) this.#openFinish = this.#newFinish(ends)
-    const { keys, args } = this.#openFinish
-    const reply = await engine.runner.run('finish', keys, args, RESEND_MS)
-    const [now, woken, dropped, codes, toTrim] = reply as [string, number, number, string, string[]]
-    this.#openFinish = null
+    const [now, woken, dropped, codes, toTrim] = await this.#sendFinish(ends)
     engine.runner.noteRedisTime(this.shard, Number(now))
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
     if (woken > 0) hintWake(engine, this.shard)
     for (const queue of toTrim) this.#trimmer.ask(queue)
     return [...codes].map((code) => (code === 'd' ? 'done' : 'stale'))
+  }
+
+  async #sendFinish(ends: readonly WorkEnd[]): Promise<FinishReply> {
+    const { runner, teamNumbers } = this.#engine
+    for (let tries = 0; tries < FINISH_TRIES_MAX; tries += 1) {
+      if (this.#openFinish?.ends !== ends) this.#openFinish = await this.#newFinish(ends)
+      const { keys, args } = this.#openFinish
+      const reply = (await runner.run('finish', keys, args, RESEND_MS)) as FinishReply
+      this.#openFinish = null
+      if (reply[3] !== '') return reply
+      teamNumbers.forget()
+    }
+    throw new Error('the numbers of teams change faster than they can be read')
   }
 
   async beat(register: boolean): ReturnType<JobSource['beat']> {
@@ -142,21 +157,16 @@ class ResendingJobSource implements JobSource {
     return this.#engine.runner.redisNowMs(this.shard)
   }
 
-  #peekRing(): Promise<string[]> {
-    return this.#engine.runner.read((redis) =>
-      redis.zrange(this.#keys.ring, '0', String(CLAIM_BATCH_MAX - 1)),
-    )
-  }
-
   #newClaim(grant: ClaimGrant): SentClaim {
     this.#claims += 1
     const [claims, candidates, executor] = [this.#claims, this.#candidates, this.#executor]
-    const { clk, ex, ring, tok, set, near, tu } = this.#keys
+    const { clk, ex, ring, tok, set, near, tu, teams, tn } = this.#keys
+    const queues = queuesOf(candidates)
     return {
-      candidates,
+      queues,
       keys: [
-        ...[clk, ex, this.#keys.held(executor), ring, tok, set, near, tu],
-        ...candidates.flatMap((id) => {
+        ...[clk, ex, this.#keys.held(executor), ring, tok, set, near, tu, teams, tn],
+        ...queues.flatMap((id) => {
           const { q, r, b, a, p } = this.#keys.queue(id)
           return [q, r, b, a, p]
         }),
@@ -164,22 +174,26 @@ class ResendingJobSource implements JobSource {
       args: [
         ...[LEASE_MS, executor, `${executor}:${claims}`, Math.min(grant.slots, CLAIM_BATCH_MAX)],
         ...[grant.bytes, FAIR_QUANTUM, HARD_DEADLINE_GRACE_MS, this.#highestToken],
-        ...[claims * CLAIM_BATCH_MAX, CLAIM_BATCH_MAX, this.#engine.shards.length],
-        ...[candidates.length, ...candidates],
+        ...[claims, CLAIM_BATCH_MAX, this.#engine.shards.length],
+        ...[grant.otherTeamsRoom, grant.otherQueuesRoom],
+        ...[grant.teamRooms.size, ...[...grant.teamRooms].flat()],
+        ...[grant.queueRooms.size, ...[...grant.queueRooms].flat()],
+        ...[teamsIn(candidates), ...candidates],
       ],
     }
   }
 
-  #newFinish(ends: readonly WorkEnd[]): SentFinish {
+  async #newFinish(ends: readonly WorkEnd[]): Promise<SentFinish> {
     const engine = this.#engine
     this.#finishes += 1
+    const id = `${this.#executor}:${this.#finishes}`
     const jobs = ends.map((end) => toBatchJob(end, engine.jobIds))
-    const batch = batchKeys(engine, this.#keys, this.#executor, jobs)
+    const batch = await batchKeys(engine, this.#keys, this.#executor, jobs)
     const trimAbove = engine.retention.finishedChainsMax + FINISHED_CHAINS_SLACK
     return {
       ends,
       keys: batch.keys,
-      args: [LEASE_MS, `${this.#executor}:${this.#finishes}`, trimAbove, ...batch.args],
+      args: [LEASE_MS, id, trimAbove, ...batch.args],
     }
   }
 
@@ -200,7 +214,7 @@ class ResendingJobSource implements JobSource {
     let count = 0
     do {
       const page = unknown.slice(count, count + REAP_BATCH_MAX)
-      const batch = batchKeys(engine, this.#keys, this.#executor, page)
+      const batch = await batchKeys(engine, this.#keys, this.#executor, page)
       await engine.runner.run(
         'reap',
         batch.keys,
@@ -229,4 +243,10 @@ class ResendingJobSource implements JobSource {
         .filter((job) => mode === 'leave' || !isClaiming || Number(job.token) <= Number(this.#highestToken))
     )
   }
+}
+
+function teamsIn(candidates: ReadonlyArray<string | number>): number {
+  let teams = 0
+  for (let at = 0; at < candidates.length; at += 2 + Number(candidates[at + 1])) teams += 1
+  return teams
 }

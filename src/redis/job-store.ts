@@ -78,8 +78,7 @@ async function replay(
       'replay',
       [
         ...[keys.clk, keys.ex, keys.ring, keys.gc, keys.set, keys.setn, keys.index(block)],
-        ...[k.q, k.r, k.b, k.a, k.p, k.x, k.xb, k.h, k.d],
-        keys.tu,
+        ...[k.q, k.r, k.b, k.a, k.p, k.x, k.xb, k.h, k.d, keys.tu, keys.teams],
       ],
       [
         ...[LEASE_MS, engine.retention.finishedChainsMs, localId, rootId, engine.jobIds.seqOf(rootId)],

@@ -11,8 +11,10 @@ export const TEAMS_KEY = `${KEY_PREFIX}teams`
 /** Plain PUBLISH of a shard's number when its ring became non-empty: a hint, never relied on. */
 export const WAKE_CHANNEL = `${KEY_PREFIX}wake`
 
-/** The local id of each shard's system queue, which runs callbacks. */
-export const SYSTEM_QUEUE = '0'
+/** A local id that no queue ever has. */
+export const NO_QUEUE = '0'
+/** A team's callback queue has this much more for its local id than the team's number: far above all others. */
+const CALLBACK_QUEUES_FROM = 2 ** 40
 
 /** Queue numbers in one set of pushed queues; scripts/lib/pushed.lua says why. */
 const PUSHED_BUCKET = 512
@@ -41,6 +43,9 @@ export interface ShardKeys {
   readonly near: string
   readonly mins: string
   readonly ring: string
+  readonly teams: string
+  readonly tn: string
+  readonly mark: string
   readonly set: string
   readonly setn: string
   readonly seq: string
@@ -90,6 +95,9 @@ export function createShardKeys(shard: number): ShardKeys {
     near: `${p}near`,
     mins: `${p}mins`,
     ring: `${p}ring`,
+    teams: `${p}teams`,
+    tn: `${p}tn`,
+    mark: `${p}mark`,
     set: `${p}set`,
     setn: `${p}setn`,
     seq: `${p}seq`,
@@ -163,6 +171,15 @@ export function nameField(team: string, queue: string): string {
 export function splitNameField(field: string): { team: string; queue: string } {
   const slash = field.indexOf('/')
   return { team: field.slice(0, slash), queue: field.slice(slash + 1) }
+}
+
+/** The local id of a team's hidden queue for callbacks. */
+export function callbackQueueOf(teamNumber: string): string {
+  return String(CALLBACK_QUEUES_FROM + Number(teamNumber))
+}
+
+export function isCallbackQueue(localId: string): boolean {
+  return Number(localId) >= CALLBACK_QUEUES_FROM
 }
 
 /** A queue's public id: its local id and its shard in one number. */

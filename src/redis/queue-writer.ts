@@ -72,7 +72,7 @@ function setQueue(
     'set_queue',
     [
       ...[keys.names, keys.ring, keys.set, keys.setn, k.q, k.r, k.a],
-      ...[keys.pushed, keys.pushedBucket(localId), keys.term],
+      ...[keys.pushed, keys.pushedBucket(localId), keys.term, keys.teams, keys.tn],
     ],
     [
       ...[field, localId, hash, settings.timeoutSeconds, settings.maxParallelism ?? ''],

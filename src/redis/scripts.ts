@@ -13,6 +13,7 @@ export const SCRIPT_NAMES = [
   'begin_term',
   'cancel',
   'check_ring',
+  'check_teams',
   'claim',
   'count_queues',
   'delete_queue',

@@ -141,7 +141,7 @@ export async function buildTick(
     jobIds,
     keys: [
       ...[keys.clk, keys.ex, keys.names, keys.ring, keys.set, keys.setn, keys.pushed, keys.crons, keys.ks],
-      keys.tu,
+      ...[keys.tu, keys.teams, keys.tn],
       ...entries.map(({ cronId }) => keys.kr(String(cronId))),
       ...blocks.keys.map((block) => keys.index(block)),
       ...[...named.values()].flatMap(({ localId }) => {

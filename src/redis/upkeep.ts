@@ -12,8 +12,9 @@ import type { ShardGlance, ShardUpkeep } from '../ports/job-source.ts'
 import { batchKeys } from './batch.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
 import { inTurn } from './in-turn.ts'
-import { META_KEY, SYSTEM_QUEUE, type ShardKeys } from './keys.ts'
+import { META_KEY, type ShardKeys } from './keys.ts'
 import { prepareLoss, type HeldEntry } from './lost-job.ts'
+import { createRingCheck } from './ring-check.ts'
 import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
 
 /** Minutes are poured into the near set this long before they begin. */
@@ -23,14 +24,12 @@ const POURED_PAGES_MAX = 8
 /** Executors and pages one call of `reap` or `sweep` deals with at most. */
 const REAPED_EXECUTORS_MAX = 16
 const REAP_PAGES_MAX = 100
-/** A queue's place in the ring can only be wrong by a defect of ours: one queue a shard is looked at this often. */
-const RING_CHECK_EVERY_MS = 60_000
 /** The longest a hard deadline can lie ahead of its claim. */
 const HARD_DEADLINE_MS_MAX = TIMEOUT_SECONDS_MAX * 1000 + HARD_DEADLINE_GRACE_MS
 
 export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
   const keys = shardKeys(engine, shard)
-  let ringCheckAtMs = 0
+  const checkRing = createRingCheck(engine, keys)
   return {
     shard,
     glance: () => glance(engine, keys),
@@ -39,7 +38,7 @@ export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
     sweep: async () => {
       let [hasGarbage, hasCalls] = [false, false]
       const parts = [
-        () => mendSystemQueue(engine, keys),
+        () => mendMark(engine, keys),
         () => freeOverdue(engine, keys),
         async () => {
           hasGarbage = await collectGarbage(engine, keys)
@@ -47,12 +46,7 @@ export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
         async () => {
           hasCalls = await evictCalls(engine, keys)
         },
-        async () => {
-          const nowMs = engine.runner.redisNowMs(shard)
-          if (nowMs < ringCheckAtMs) return
-          await checkRing(engine, keys)
-          ringCheckAtMs = nowMs + RING_CHECK_EVERY_MS
-        },
+        checkRing,
       ]
       await inTurn(parts, (part) => part())
       return { isMore: hasGarbage || hasCalls }
@@ -100,7 +94,7 @@ async function promote(
   })
   const reply = await engine.runner.run(
     'promote',
-    [keys.clk, keys.ex, keys.near, keys.ring, ...declared],
+    [keys.clk, keys.ex, keys.near, keys.ring, keys.teams, ...declared],
     [LEASE_MS, queues.size, ...queues.keys(), members.length, ...entries],
   )
   const [now, moved, woken, nextDue] = reply as [string, number, number, string]
@@ -177,7 +171,7 @@ async function reapPage(
   held: readonly HeldEntry[],
 ): Promise<number | 'live'> {
   const jobs = await Promise.all(held.map((entry) => prepareLoss(engine, keys, entry)))
-  const batch = batchKeys(engine, keys, executor, jobs)
+  const batch = await batchKeys(engine, keys, executor, jobs)
   const trimAbove = engine.retention.finishedChainsMax + FINISHED_CHAINS_SLACK
   const reply = (await engine.runner.run('reap', batch.keys, [
     ...[
@@ -189,8 +183,13 @@ async function reapPage(
       trimAbove,
     ],
     ...batch.args,
-  ])) as ['live'] | ['ok', string, number, string, string[]]
+  ])) as ['live'] | ['moved'] | ['ok', string, number, string, string[]]
   if (reply[0] === 'live') return 'live'
+  if (reply[0] === 'moved') {
+    // Nothing was done; the next round finds these jobs again.
+    engine.teamNumbers.forget()
+    return 0
+  }
   const [, , woken, codes, toTrim] = reply
   if (woken > 0) hintWake(engine, keys.shard)
   for (const queue of toTrim) await trimFinished(engine, keys, queue)
@@ -228,46 +227,20 @@ async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEnt
   return overdue
 }
 
-/** The system queue, which no name leads to, and one queue and one hidden queue drawn by chance. */
-async function checkRing(engine: Engine, keys: ShardKeys): Promise<void> {
-  const [, drawn] = ((await engine.runner.read((redis) => redis.hrandfield(keys.names, 1, 'WITHVALUES'))) ??
-    []) as string[]
-  await checkInRing(engine, keys, SYSTEM_QUEUE)
-  if (drawn !== undefined) await checkInRing(engine, keys, drawn)
-  const [, cron] = ((await engine.runner.read((redis) => redis.hrandfield(keys.kn, 1, 'WITHVALUES'))) ??
-    []) as string[]
-  if (cron !== undefined) {
-    await checkInRing(engine, keys, String(Math.floor(Number(cron) / engine.shards.length)))
-  }
-}
-
 /**
- * The system queue was made at the start of every role. When it is gone, so is all data of the shard: a node of a
- * Cluster came back without its file. Without this queue new jobs would run and their callbacks wait for ever.
+ * The mark was made at the start of every role. When it is gone, so is all data of the shard: a node of a Cluster came
+ * back without its file. That is said once, by whoever makes it anew.
  * When the whole installation is gone nothing is written: each role is about to end, and its next start makes them all.
  * A read as long as it is there: a full Redis refuses the write even when it would change nothing.
  */
-async function mendSystemQueue(engine: Engine, keys: ShardKeys): Promise<void> {
-  const { q } = keys.queue(SYSTEM_QUEUE)
-  const known = await engine.runner.read((redis) => redis.hget(q, 'a'))
+async function mendMark(engine: Engine, keys: ShardKeys): Promise<void> {
+  const known = await engine.runner.read((redis) => redis.get(keys.mark))
   if (known !== null) return
   const installation = await engine.runner.read((redis) => redis.hget(META_KEY, 'installation'))
   if (installation === null) return
-  const made = await engine.runner.read((redis) => redis.hsetnx(q, 'a', '1'))
+  const made = await engine.runner.read((redis) => redis.setnx(keys.mark, '1'))
   if (made === 0) return
   engine.logger.error('A shard has lost its data: its jobs and queues of before are gone', {
     shard: keys.shard,
   })
-}
-
-/** Is the queue in the ring exactly when it may run? */
-async function checkInRing(engine: Engine, keys: ShardKeys, id: string): Promise<void> {
-  const { q, r, a } = keys.queue(id)
-  const mended = await engine.runner.run('check_ring', [keys.ring, q, r, a], [id])
-  if (mended === 1) {
-    engine.logger.error('A queue was not where it belongs in the ring; mended', {
-      shard: keys.shard,
-      queue: id,
-    })
-  }
 }

@@ -62,7 +62,7 @@ export function blankBatchJob(
     delayMs: 0,
     record: '',
     call: '',
-    callback: '',
+    callback: null,
     run: null,
   }
 }
@@ -79,7 +79,12 @@ export function endedBatchJob(
     bytes: job.bytes,
     call: call === null ? '' : JSON.stringify(call),
     callback:
-      callback === null ? '' : encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS),
+      callback === null
+        ? null
+        : {
+            team: job.team,
+            record: encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS),
+          },
   }
   const run = end.isTerminal ? endedRun(job) : null
   switch (end.kind) {

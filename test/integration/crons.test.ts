@@ -221,7 +221,7 @@ describe('a cron', () => {
     await executor.stop(0)
     for (const { shard } of world.engine.shards) await createShardUpkeep(world.engine, shard).sweep()
     const left = await redis.client.keys('punctual:*')
-    const kept = /:(clk|qseq|seq|tok|use|ex|q:0)$|:meta$/
+    const kept = /:(clk|qseq|seq|tok|use|ex|mark|tn|teams)$|:meta$/
     expect(left.filter((key) => !kept.test(key))).toEqual([])
   })
 })

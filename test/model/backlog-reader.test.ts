@@ -5,6 +5,7 @@ import type { Backlog } from '../../src/ports/backlog.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
 import { createBacklogReader } from '../../src/redis/backlog-reader.ts'
 import { executorIdOf } from '../../src/redis/executor-id.ts'
+import { shardKeys } from '../../src/redis/engine.ts'
 import { createCronStore } from '../../src/redis/cron-store.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
@@ -154,5 +155,26 @@ describe('the backlog', () => {
     const { ready, usable } = await read()
     assert.ok(Math.abs(ready - 2_000) <= 20, `${ready} ready`)
     assert.ok(usable <= ready && usable >= ready - 20, `${usable} usable`)
+  })
+
+  test('sees each team, however many queues others have before its own', async () => {
+    world.close()
+    world = await openWorld(redis, { shards: 1 })
+    intake = world.newIntake()
+    for (let i = 0; i < 1_000; i += 1) await pushOne(intake, { team: 'first', queue: `queue ${i}` })
+    await pushAll(intake, 5_000, { team: 'later', queue: 'one' })
+    const { ready, usable } = await read()
+    assert.deepEqual([ready, usable], [6_000, 6_000])
+  })
+
+  test('sees those who can run behind many teams that have nothing left to run', async () => {
+    world.close()
+    world = await openWorld(redis, { shards: 1 })
+    intake = world.newIntake()
+    await pushAll(intake, 70, { team: 'busy' })
+    const { teams } = shardKeys(world.engine, 0)
+    for (let u = 2; u < 2_000; u += 1) await redis.client.zadd(teams, -u, String(u))
+    const { ready, usable } = await read()
+    assert.deepEqual([ready, usable], [70, 70])
   })
 })

@@ -58,7 +58,8 @@ describe.each([
     assert.deepEqual(await audit(told.world.engine), [])
     await told.clear()
     assert.deepEqual(await audit(told.world.engine), [])
-    const kept = /^punctual:(meta|teams|tokens|\{h\d+-\w+\}:(clk|seq|qseq|tok|term|use|tu|q:0|idem:\d+))$/
+    const kept =
+      /^punctual:(meta|teams|tokens|\{h\d+-\w+\}:(clk|seq|qseq|tok|term|use|tu|mark|tn|teams|q:1099\d+|idem:\d+))$/
     const left = await redis.client.keys('*')
     assert.deepEqual(
       left.filter((key) => !kept.test(key)),

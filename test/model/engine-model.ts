@@ -1,6 +1,7 @@
 import type { CallRecord, JobRequest } from '../../src/domain/job.ts'
 import type { ChainSettings, QueueSettings } from '../../src/domain/queue-settings.ts'
 import type { NewJob, PushResult } from '../../src/ports/job-intake.ts'
+import { callbackQueueOf, splitNameField } from '../../src/redis/keys.ts'
 
 /**
  * What the engine promises, as plain data and without Redis. Time goes in through `tick`, which every step that uses
@@ -8,6 +9,7 @@ import type { NewJob, PushResult } from '../../src/ports/job-intake.ts'
  */
 export interface ModelQueue {
   readonly key: string
+  readonly team: string
   readonly shard: number
   readonly localId: string
   settings: QueueSettings
@@ -67,7 +69,8 @@ export interface ModelShard {
   /** executor → job id → what it holds it by. */
   readonly held: Map<string, Map<number, { queue: ModelQueue; token: number }>>
   highestToken: number
-  readonly system: ModelQueue
+  /** By team, in the order in which the shard gave them numbers. */
+  readonly callbacks: Map<string, ModelQueue>
 }
 export interface ModelLimits {
   readonly failedCalls: number
@@ -99,7 +102,7 @@ export class EngineModel {
   constructor(shards: number, limits: ModelLimits, defaults: () => QueueSettings) {
     this.#limits = limits
     this.#defaults = defaults
-    this.shards = Array.from({ length: shards }, (_, shard) => ({
+    this.shards = Array.from({ length: shards }, () => ({
       lastMs: null,
       backMs: null,
       jumpedMs: null,
@@ -108,7 +111,7 @@ export class EngineModel {
       leases: new Map(),
       held: new Map(),
       highestToken: 0,
-      system: newQueue(shard, '0', { ...defaults(), isActive: true, maxParallelism: null }),
+      callbacks: new Map(),
     }))
   }
 
@@ -152,7 +155,14 @@ export class EngineModel {
   queueOf(field: string, shard: number, localId: string, isPushed: boolean): ModelQueue {
     const known = this.queues.get(field)
     if (known !== undefined) return known
-    const made = newQueue(shard, localId, this.#defaults())
+    const { team } = splitNameField(field)
+    const { callbacks } = this.shard(shard)
+    if (!callbacks.has(team)) {
+      const number = String(callbacks.size + 1)
+      const settings = { ...this.#defaults(), isActive: true, maxParallelism: null }
+      callbacks.set(team, newQueue({ team, shard, localId: callbackQueueOf(number), settings }))
+    }
+    const made = newQueue({ team, shard, localId, settings: this.#defaults() })
     made.isPushed = isPushed
     this.queues.set(field, made)
     return made
@@ -252,6 +262,16 @@ export class EngineModel {
     return null
   }
 
+  queuesIn(shard: number): ModelQueue[] {
+    return [...this.queues.values()].filter((queue) => queue.shard === shard)
+  }
+
+  /** Of a queue of any sort; '' of none. */
+  teamOf(shard: number, localId: string): string {
+    const all = [...this.queuesIn(shard), ...this.shard(shard).callbacks.values()]
+    return all.find((queue) => queue.localId === localId)?.team ?? ''
+  }
+
   inQueue(key: string): ModelJob[] {
     return [...this.jobs.values()].filter((job) => job.queue.key === key)
   }
@@ -290,7 +310,7 @@ export class EngineModel {
     const { queue, settings, request } = job
     this.jobs.delete(`${queue.key}|${job.id}`)
     if (request === null) return
-    const { nowMs, system } = this.shard(queue.shard)
+    const { nowMs, callbacks } = this.shard(queue.shard)
     const events = request.callbackEvents ?? settings.callbackEvents
     const delays = request.retryDelays ?? settings.retryDelays
     const mayRetry = request.retriesEnabled ?? settings.retriesEnabled
@@ -312,7 +332,7 @@ export class EngineModel {
     if (request.callbackUrl !== null && (!isRetried || events === 'every_attempt')) {
       this.#addJob({
         id: job.id,
-        queue: system,
+        queue: callbacks.get(queue.team) as ModelQueue,
         attempt: 1,
         dueMs: nowMs,
         request: null,
@@ -391,10 +411,11 @@ export class EngineModel {
   }
 }
 
-function newQueue(shard: number, localId: string, settings: QueueSettings): ModelQueue {
+function newQueue(queue: Pick<ModelQueue, 'team' | 'shard' | 'localId' | 'settings'>): ModelQueue {
+  const { shard, localId } = queue
   const key = `${shard}:${localId}`
   const kept = { idempotency: new Map(), failedCalls: [], successfulCalls: [] }
-  return { key, shard, localId, settings, isPushed: false, ...kept }
+  return { ...queue, key, isPushed: false, ...kept }
 }
 
 function timeoutOf(job: ModelJob): number {

@@ -1,10 +1,19 @@
 import * as fc from 'fast-check'
 import type { QueueSettings } from '../../src/domain/queue-settings.ts'
 import type { NewJob } from '../../src/ports/job-intake.ts'
+import type { ClaimGrant } from '../../src/ports/job-source.ts'
+import { nameField } from '../../src/redis/keys.ts'
+import { grantOf } from '../support/claim-grant.ts'
 import { newJob } from '../support/engine.ts'
 
-export const TEAM = 'default'
-export const QUEUE_NAMES = ['alpha', 'beta', 'gamma', 'delta']
+/** A name may be used by several teams. */
+export const QUEUES = [
+  { team: 'default', name: 'alpha' },
+  { team: 'default', name: 'beta' },
+  { team: 'default', name: 'gamma' },
+  { team: 'shop', name: 'alpha' },
+  { team: 'shop', name: 'delta' },
+].map((queue) => ({ ...queue, field: nameField(queue.team, queue.name) }))
 
 /** One step of a drawn story. Numbers that pick something are taken modulo what there is to pick from. */
 export type Op =
@@ -19,7 +28,7 @@ export type Op =
       readonly op: 'claim'
       readonly executor: number
       readonly shard: number
-      readonly wanted: number
+      readonly grant: GrantOp
       readonly lost: boolean
     }
   | {
@@ -53,6 +62,18 @@ export type Op =
   | { readonly op: 'advance'; readonly ms: number }
   | { readonly op: 'jump'; readonly ms: number }
 
+/** What a claim may take; null = everything. */
+interface GrantOp {
+  readonly slots: number
+  readonly bytes: number | null
+  readonly room: number | null
+  /** Of the team `shop`. */
+  readonly shopRoom: number | null
+  readonly queueRoom: number | null
+  /** Of the shard's first queue. */
+  readonly firstQueueRoom: number | null
+}
+
 export interface PushOp {
   readonly queue: number
   readonly delaySeconds: number | null
@@ -84,7 +105,17 @@ const bit = fc.boolean()
 const rarely = fc.nat(7).map((n) => n === 7)
 const executor = fc.nat(2)
 const shard = fc.nat(1)
-const queue = fc.nat(QUEUE_NAMES.length - 1)
+const queue = fc.nat(QUEUES.length - 1)
+
+const room = fc.constantFrom(null, null, null, 0, 1, 3)
+const grantOp: fc.Arbitrary<GrantOp> = fc.record({
+  slots: fc.constantFrom(1, 3, 10, 64),
+  bytes: fc.constantFrom(null, null, null, 100, 1000, 6000),
+  room,
+  shopRoom: room,
+  queueRoom: room,
+  firstQueueRoom: room,
+})
 
 const pushOp: fc.Arbitrary<PushOp> = fc.record({
   queue,
@@ -132,7 +163,7 @@ const weighted: Array<readonly [number, fc.Arbitrary<Op>]> = [
       op: fc.constant('claim'),
       executor,
       shard,
-      wanted: fc.constantFrom(1, 3, 10, 64),
+      grant: grantOp,
       lost: rarely,
     }),
   ],
@@ -187,11 +218,15 @@ export function story(length: number): fc.Arbitrary<Op[]> {
   return fc.array(step, { minLength: 1, maxLength: length, size: 'max' })
 }
 
+export function queueAt(pick: number) {
+  return QUEUES[pick] as (typeof QUEUES)[number]
+}
+
 /** The job that a drawn push sends. */
 export function toJob(op: PushOp, nowMs: number): NewJob {
   return newJob({
-    team: TEAM,
-    queue: QUEUE_NAMES[op.queue] as string,
+    team: queueAt(op.queue).team,
+    queue: queueAt(op.queue).name,
     start:
       op.delaySeconds === null ? { runAtMs: nowMs + op.runAtOffsetMs } : { delaySeconds: op.delaySeconds },
     idempotency: op.key === null ? null : { key: `key ${op.key}`, fingerprint: `f${op.fingerprint}` },
@@ -204,6 +239,20 @@ export function toJob(op: PushOp, nowMs: number): NewJob {
       timeoutSeconds: op.timeoutSeconds,
     },
   })
+}
+
+/** What a drawn claim may take. @param firstQueue local id of the shard's first queue */
+export function toGrant(op: GrantOp, firstQueue: string | undefined): ClaimGrant {
+  const everything = grantOf(op.slots)
+  const isFirstListed = op.firstQueueRoom !== null && firstQueue !== undefined
+  return {
+    ...everything,
+    bytes: op.bytes ?? everything.bytes,
+    otherTeamsRoom: op.room ?? everything.otherTeamsRoom,
+    teamRooms: op.shopRoom === null ? new Map() : new Map([['shop', op.shopRoom]]),
+    otherQueuesRoom: op.queueRoom ?? everything.otherQueuesRoom,
+    queueRooms: isFirstListed ? new Map([[firstQueue, op.firstQueueRoom]]) : new Map(),
+  }
 }
 
 /** The settings after a drawn edit. */

@@ -17,7 +17,12 @@ export async function differences(
   for (const keys of shards) {
     const shard = model.shard(keys.shard)
     const queues = [...model.queues.values()].filter((queue) => queue.shard === keys.shard)
-    const replies = await readShard(client, keys, [shard.system, ...queues], [...shard.leases.keys()])
+    const replies = await readShard(
+      client,
+      keys,
+      [...shard.callbacks.values(), ...queues],
+      [...shard.leases.keys()],
+    )
     const names = [...model.queues].filter(([, queue]) => queue.shard === keys.shard)
     compare(
       `names of ${keys.shard}`,

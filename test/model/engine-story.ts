@@ -3,7 +3,7 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../src/domain/queue-settings.ts'
-import type { ClaimedWork, JobSource, WorkEnd } from '../../src/ports/job-source.ts'
+import type { ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../src/ports/job-source.ts'
 import type { JobIntake, NewJob, PushResult } from '../../src/ports/job-intake.ts'
 import type { SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
@@ -22,8 +22,9 @@ import type { SentStep } from '../support/wrapped-scripts.ts'
 import { EngineModel, type DrawnEnd, type KeptCall, type ModelQueue } from './engine-model.ts'
 import {
   edited,
-  QUEUE_NAMES,
-  TEAM,
+  QUEUES,
+  queueAt,
+  toGrant,
   toJob,
   type EditOp,
   type EndOp,
@@ -31,6 +32,7 @@ import {
   type PushOp,
 } from './engine-ops.ts'
 import { differences } from './engine-state.ts'
+import { judgeRooms, readSentClaim } from './sent-claim.ts'
 import { grantOf } from '../support/claim-grant.ts'
 
 const SHARDS = 2
@@ -130,7 +132,12 @@ export class Story {
       case 'push_again':
         return this.#pushAgain()
       case 'claim':
-        await this.claim(op.executor, op.shard, op.wanted, op.lost)
+        await this.claim(
+          op.executor,
+          op.shard,
+          toGrant(op.grant, this.model.queuesIn(op.shard)[0]?.localId),
+          op.lost,
+        )
         return
       case 'finish':
         return this.#finish(op)
@@ -222,20 +229,20 @@ export class Story {
     }
   }
 
-  async claim(executor: number, shard: number, wanted: number, lost: boolean): Promise<number> {
+  async claim(executor: number, shard: number, grant: ClaimGrant, lost: boolean): Promise<number> {
     const hold = this.#hold(executor, shard)
     const { faults } = this.world
     this.#lastStep.delete('claim')
     if (lost) faults.lost.add('claim')
     let answer: Awaited<ReturnType<JobSource['claim']>> | null = null
     try {
-      answer = await hold.source.claim(grantOf(wanted))
+      answer = await hold.source.claim(grant)
     } catch (error) {
       assert.ok(lost && error instanceof StoreUnavailableError, String(error))
     }
     faults.lost.delete('claim')
     const step = this.#lastStep.get('claim')
-    if (step !== undefined) this.#judgeClaim(hold, shard, wanted, step)
+    if (step !== undefined) this.#judgeClaim(hold, shard, grant, step)
     hold.openClaim = answer === null
     // As the product does: whoever lost the lease comes back under another name. Its old work is stale.
     if (answer?.status === 'lease_lost') await this.#succeed(executor, shard, hold.known)
@@ -249,20 +256,20 @@ export class Story {
     return answer.work.length
   }
 
-  #judgeClaim(hold: Hold, shard: number, wanted: number, step: SentStep): void {
+  #judgeClaim(hold: Hold, shard: number, grant: ClaimGrant, step: SentStep): void {
     const reply = step.reply as [string, string, string, string, number, string[], Array<string | number>]
     if (reply[0] === 'lost')
       return assert.ok(!this.model.hasLease(shard, hold.name), 'a lease was said to be lost')
     const [, now, token, , , , flat] = reply
     assert.equal(Number(now), this.model.shard(shard).nowMs)
-    const count = step.args[11] as number
-    const asked = step.args.slice(12, 12 + count)
+    const sent = readSentClaim(step)
     const taken: Array<[string, number]> = []
+    let bytes = 0
     for (let i = 0; i < flat.length; i += 4) {
-      taken.push([String(asked[(flat[i + 1] as number) - 1]), Number(flat[i])])
+      taken.push([String(sent.asked[(flat[i + 1] as number) - 1]), Number(flat[i])])
+      bytes += Buffer.byteLength(String(flat[i + 2])) + Buffer.byteLength(String(flat[i + 3]))
     }
-    const requestId = String(step.args[2])
-    if (hold.note?.requestId === requestId) {
+    if (hold.note?.requestId === sent.requestId) {
       const held = this.model.shard(shard).held.get(hold.name)
       const { note } = hold
       const same = note.ids.filter((id) => {
@@ -276,9 +283,12 @@ export class Story {
       )
       return
     }
-    if (!hold.openClaim) assert.ok(taken.length <= wanted && taken.length <= 64)
+    if (!hold.openClaim) assert.deepEqual([sent.slots, sent.bytes], [grant.slots, grant.bytes])
+    assert.ok(taken.length <= sent.slots && bytes <= sent.bytes, 'more was taken than granted')
+    judgeRooms(sent, taken, (id) => this.model.teamOf(shard, id))
     assert.equal(this.model.claim(shard, hold.name, Number(token), taken), null)
-    if (taken.length > 0) hold.note = { requestId, token: Number(token), ids: taken.map(([, id]) => id) }
+    if (taken.length > 0)
+      hold.note = { requestId: sent.requestId, token: Number(token), ids: taken.map(([, id]) => id) }
   }
 
   /** The work is what was pushed, with the settings its chain began with. */
@@ -418,7 +428,7 @@ export class Story {
   /** Ends everything that is left: every job that was accepted must come to an end. */
   async drain(): Promise<void> {
     for (const field of this.model.queues.keys()) {
-      const pick = QUEUE_NAMES.findIndex((name) => nameField(TEAM, name) === field)
+      const pick = QUEUES.findIndex(({ field: each }) => each === field)
       await this.edit(pick, { max: null }, false)
       await this.edit(pick, { active: true }, false)
     }
@@ -431,7 +441,7 @@ export class Story {
         await this.reap(shard)
         for (const executor of [0, 1, 2]) {
           await this.#beat(executor, shard, true)
-          while ((await this.claim(executor, shard, 64, false)) > 0);
+          while ((await this.claim(executor, shard, grantOf(64), false)) > 0);
           await this.#giveBackUnknown(executor, shard, Infinity)
           do await this.#finish({ ...common, executor, shard })
           while (this.#hold(executor, shard).known.length > 0)
@@ -448,7 +458,7 @@ export class Story {
 
   /** Takes everything away that the program can take away: queues, remains, executors. */
   async clear(): Promise<void> {
-    for (const pick of QUEUE_NAMES.keys()) await this.remove(pick, false)
+    for (const pick of QUEUES.keys()) await this.remove(pick, false)
     for (const executor of [0, 1]) {
       for (const shard of [0, 1]) await this.#hold(executor, shard).source.leave()
     }
@@ -497,26 +507,24 @@ export class Story {
   }
 
   async edit(pick: number, change: EditOp, resent: boolean): Promise<void> {
-    const name = QUEUE_NAMES[pick] as string
-    const field = nameField(TEAM, name)
+    const { team, name, field } = queueAt(pick)
     const settings = edited(this.model.queues.get(field)?.settings ?? this.world.defaults, change)
     if (resent) this.world.faults.resent.add('set_queue')
-    const { queueId } = await this.#queues.apply(TEAM, name, settings)
+    const { queueId } = await this.#queues.apply(team, name, settings)
     this.#settled(field, queueId, settings)
   }
 
   /** What a resource says, by the leader of now and by the one before it, whose writes change nothing. */
   async #compile(pick: number, change: EditOp, resent: boolean): Promise<void> {
-    const name = QUEUE_NAMES[pick] as string
-    const field = nameField(TEAM, name)
+    const { team, name, field } = queueAt(pick)
     const settings = edited(this.model.queues.get(field)?.settings ?? this.world.defaults, change)
     const [former, current] = this.#leaders
-    assert.deepEqual(await former?.applyQueue(TEAM, name, { ...settings, timeoutSeconds: 299 }), SUPERSEDED)
-    assert.deepEqual(await former?.removeQueue(TEAM, name), {
+    assert.deepEqual(await former?.applyQueue(team, name, { ...settings, timeoutSeconds: 299 }), SUPERSEDED)
+    assert.deepEqual(await former?.removeQueue(team, name), {
       status: this.model.queues.has(field) ? 'superseded' : 'not_found',
     })
     if (resent) this.world.faults.resent.add('set_queue')
-    const end = await current?.applyQueue(TEAM, name, settings)
+    const end = await current?.applyQueue(team, name, settings)
     assert.ok(end?.status === 'applied')
     this.#settled(field, end.queueId, settings).isPushed = false
   }
@@ -534,9 +542,8 @@ export class Story {
   }
 
   async remove(pick: number, resent: boolean): Promise<void> {
-    const name = QUEUE_NAMES[pick] as string
-    const field = nameField(TEAM, name)
-    const answer = await this.#queues.remove(TEAM, name)
+    const { team, name, field } = queueAt(pick)
+    const answer = await this.#queues.remove(team, name)
     assert.equal(answer, this.model.queues.has(field) ? 'removed' : 'not_found')
     this.model.deleteQueue(field)
     const step = this.#lastStep.get('delete_queue')
@@ -549,24 +556,24 @@ export class Story {
     const jobs = [...this.model.jobs.values()].filter((job) => job.request !== null)
     const job = jobs[pick % Math.max(1, jobs.length)]
     if (job === undefined) return
-    const answer = await this.#store.cancel(TEAM, job.id)
+    const answer = await this.#store.cancel(job.queue.team, job.id)
     assert.equal(answer, job.place === 'in_flight' ? 'in_flight' : 'cancelled')
     if (answer === 'in_flight') return
     this.model.jobs.delete(`${job.queue.key}|${job.id}`)
     this.#lastPush = null
-    assert.notEqual(await this.#store.cancel(TEAM, job.id), 'cancelled')
+    assert.notEqual(await this.#store.cancel(job.queue.team, job.id), 'cancelled')
   }
 
   async #replay(pick: number, resent: boolean): Promise<void> {
     const [rootId, letter] = [...this.model.dead][pick % Math.max(1, this.model.dead.size)] ?? []
     if (rootId === undefined || letter === undefined) return
     if (resent) this.world.faults.resent.add('replay')
-    const answer = await this.#store.replay(TEAM, rootId)
+    const answer = await this.#store.replay(letter.queue.team, rootId)
     assert.equal(answer.status, 'replayed')
     if (answer.status !== 'replayed') return
     this.model.replay(rootId, answer.jobId)
     assert.equal(answer.scheduledAtMs, this.model.shard(letter.queue.shard).nowMs)
-    const again = await this.#store.replay(TEAM, rootId)
+    const again = await this.#store.replay(letter.queue.team, rootId)
     assert.deepEqual(again, { status: 'already_replayed', jobId: answer.jobId })
   }
 

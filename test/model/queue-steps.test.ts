@@ -7,7 +7,7 @@ import type { ClaimedWork } from '../../src/ports/job-source.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
 import { DEFAULT_RETENTION, shardKeys } from '../../src/redis/engine.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
-import { SYSTEM_QUEUE } from '../../src/redis/keys.ts'
+import { callbackQueueOf } from '../../src/redis/keys.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { evictCalls, purgeDeadLetters, trimFinished } from '../../src/redis/retention.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
@@ -125,7 +125,7 @@ describe('queues, dead letters and retention', () => {
     await createShardUpkeep(world.engine, 0).promote()
     await createShardUpkeep(world.engine, 0).promote()
     await assertClean(world)
-    const kept = /:(clk|seq|qseq|tok|use|tu|q:0|meta)$/
+    const kept = /:(clk|seq|qseq|tok|use|tu|mark|tn|teams|meta)$/
     assert.deepEqual(
       (await redis.client.keys('*')).filter((key) => !kept.test(key)),
       [],
@@ -234,7 +234,7 @@ describe('queues, dead letters and retention', () => {
     await redis.client.del(shard().ring)
     await sweepAll()
     assert.equal((await claimed(source, 64)).length, 2)
-    await redis.client.zadd(shard().ring, 1, '0', 1, '1')
+    await redis.client.zadd(shard().ring, 1, callbackQueueOf('1'), 1, '1')
     await sweepAll()
     await assertClean(world)
   })
@@ -332,7 +332,7 @@ describe('queues, dead letters and retention', () => {
       await beat()
       const [old = ''] = await redis.client.hvals(shard().names)
       // The first part has to write, and is refused; of the queues, the first to be looked at cannot be read.
-      await redis.client.hdel(shard().queue(SYSTEM_QUEUE).q, 'a')
+      await redis.client.del(shard().mark)
       await redis.client.zadd(shard().gc, 1, '99')
       await redis.client.set(shard().queue('99').x, 'no sorted set')
       await redis.client.config('SET', 'maxmemory', '1mb')
@@ -342,7 +342,7 @@ describe('queues, dead letters and retention', () => {
       assert.ok((await redis.client.llen(shard().queue(old).h)) < 2_000)
       await makeRoom()
       await assert.rejects(upkeep.sweep(), /WRONGTYPE/)
-      assert.equal(await redis.client.hget(shard().queue(SYSTEM_QUEUE).q, 'a'), '1')
+      assert.equal(await redis.client.get(shard().mark), '1')
     } finally {
       await makeRoom()
     }
@@ -416,12 +416,12 @@ describe('queues, dead letters and retention', () => {
     assert.ok((await list('18446744073709551615')) !== 'bad_cursor')
   })
 
-  test('a shard that lost its data gets its system queue again, in an emptied Redis nothing is written', async () => {
-    const { q } = shard().queue(SYSTEM_QUEUE)
+  test('a shard that lost its data gets its mark again, in an emptied Redis nothing is written', async () => {
+    const { mark } = shard()
     const upkeep = createShardUpkeep(world.engine, 0)
-    await redis.client.del(q)
+    await redis.client.del(mark)
     await upkeep.sweep()
-    assert.equal(await redis.client.hget(q, 'a'), '1')
+    assert.equal(await redis.client.get(mark), '1')
     await redis.client.flushall()
     await upkeep.sweep()
     assert.deepEqual(await redis.client.keys('*'), [])

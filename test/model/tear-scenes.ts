@@ -240,6 +240,17 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       return () => createShardUpkeep(stage.world.engine, 0).sweep()
     },
   ],
+  [
+    'check_teams',
+    'a band that has come far, of a team that a Redis with lost writes left out',
+    async (stage) => {
+      const { ring, teams } = shardKeys(stage.world.engine, 0)
+      stage.accepted.push(await pushOne(stage.intake))
+      await stage.client.zadd(ring, 2 ** 37 + 2 ** 36 + 1, '1')
+      await stage.client.del(teams)
+      return () => createShardUpkeep(stage.world.engine, 0).sweep()
+    },
+  ],
 ]
 
 function apply(world: World, change: Partial<QueueSettings>) {
@@ -287,6 +298,8 @@ async function claimScene(stage: Stage): Promise<() => Promise<unknown>> {
   await createJobStore(world.engine).cancel('default', others[0] as number)
   accepted.push(...others.slice(1))
   const source = await openExecutor(world, 'e1')
+  // Without any room, so that it only learns whom to ask.
+  await source.claim(grantOf(64, { otherTeamsRoom: 0 }))
   return () => source.claim(grantOf(64))
 }
 

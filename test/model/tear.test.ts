@@ -5,6 +5,7 @@ import type { RedisConnection } from '../../src/redis/connection.ts'
 import { decodeRecord } from '../../src/redis/job-record.ts'
 import { createCronSource } from '../../src/redis/cron-source.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
+import { callbackQueueOf } from '../../src/redis/keys.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { tickAll } from '../support/tick-all.ts'
@@ -12,6 +13,9 @@ import { openConnection, openWorld, type World } from '../support/model-world.ts
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { CRON_SHARDS } from './cron-scenes.ts'
 import { SCENES, type Scene } from './tear-scenes.ts'
+
+/** The callback queue of the one team there is. */
+const CALLBACKS = callbackQueueOf('1')
 
 /**
  * Every step is torn at every call it makes, then sent again as the product would. A script that raises an error half
@@ -97,7 +101,7 @@ describe('a step torn at any call', () => {
     const crons = Object.values(await redis.client.hgetall(keys.kn))
     for (const id of [...Object.values(await redis.client.hgetall(keys.names)), ...crons]) {
       const { q, r, a } = keys.queue(id)
-      await world.engine.runner.run('check_ring', [keys.ring, q, r, a], [id])
+      await world.engine.runner.run('check_ring', [keys.ring, q, r, a, keys.teams], [id])
     }
   }
 
@@ -110,7 +114,7 @@ describe('a step torn at any call', () => {
       if (where.length > 1) found.push(`job ${id} doubled: ${where.toSorted().join(', ')}`)
     }
     const chains = Map.groupBy(places, ([id]) =>
-      id.startsWith('0|') ? id : String(jobIds.rootOf(Number(id))),
+      id.startsWith(`${CALLBACKS}|`) ? id : String(jobIds.rootOf(Number(id))),
     )
     for (const [root, jobs] of chains) {
       if (jobs.length > 1)
@@ -169,14 +173,12 @@ describe('a step torn at any call', () => {
       }
     }
     const hidden = Object.values(await client.hgetall(keys.kn))
-    for (const queue of ['0', ...Object.values(await client.hgetall(keys.names)), ...hidden]) {
+    for (const queue of [CALLBACKS, ...Object.values(await client.hgetall(keys.names)), ...hidden]) {
       const k = keys.queue(queue)
       const bodies = await client.hgetall(k.b)
-      const as = (id: string) => (queue === '0' ? `0|${id}` : id)
-      const inRing = (await client.zscore(keys.ring, queue)) !== null
+      const as = (id: string) => (queue === CALLBACKS ? `${CALLBACKS}|${id}` : id)
       const ready = await client.lrange(k.r, 0, -1)
-      for (const id of ready)
-        if (bodies[id] !== undefined) put(as(id), inRing || queue === '0' ? 'ready' : 'ready')
+      for (const id of ready) if (bodies[id] !== undefined) put(as(id), 'ready')
       for (const id of await client.zrange(k.a, '0', '-1')) {
         if (bodies[id] !== undefined && held.has(`${queue}|${id}`)) put(as(id), 'in flight')
       }

@@ -96,7 +96,7 @@ export class ClaimWatcher implements StepWatcher {
       const head = keys[QUEUES_AT + minutes + (Number(queue) - 1) * QUEUE_KEYS] as string
       // Of a deleted queue nothing is counted any more.
       if (this.#redis.run('hlen', [head]) === 0) continue
-      const key = `${head.endsWith(':q:0') ? 'callback' : 'job'} ${id}`
+      const key = `${/:q:1099\d+$/.test(head) ? 'callback' : 'job'} ${id}`
       const losses = (this.#losses.get(key) ?? 0) + 1
       if (code === 'b') this.#losses.set(key, losses)
       const isRight = code === 'b' ? losses < LOST_LEASES_MAX : code !== 'f' || losses === LOST_LEASES_MAX

@@ -108,7 +108,7 @@ export class CronYear {
     const options = { commandTimeoutMs: 1_500, metrics: quietMetrics }
     const { engine } = openEngineProcess(this.#around, 'api', options)
     for (let shard = 0; shard < this.#shards; shard += 1) {
-      this.#server.redis.run('hset', [createShardKeys(shard).queue('0').q, 'n', '', 'a', '1'])
+      this.#server.redis.run('setnx', [createShardKeys(shard).mark, '1'])
     }
     const store = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
     for (const [name, settings] of this.#crons) {

@@ -151,6 +151,11 @@ export class MemoryRedis {
         this.#keys.set(key, { kind: 'string', text })
         return 'OK'
       },
+      setnx: ([key = '', text = '']: Words) => {
+        if (this.#find(key) !== undefined) return 0
+        this.#keys.set(key, { kind: 'string', text })
+        return 1
+      },
       del: (keys: Words) => keys.filter((key) => this.#drop(key)).length,
       unlink: (keys: Words) => keys.filter((key) => this.#drop(key)).length,
       exists: (keys: Words) => keys.filter((key) => this.#find(key) !== undefined).length,
@@ -339,6 +344,16 @@ export class MemoryRedis {
       const isScored = options.includes('WITHSCORES')
       return found.flatMap(({ member, score }) => (isScored ? [member, String(score)] : [member]))
     }
+    const byScore = (key: string, from: string, to: string, ...options: string[]) => {
+      const isReverse = options.includes('REV')
+      const entries = this.#zset(key)?.entries() ?? []
+      const within = entries.filter(isReverse ? isBetween(to, from) : isBetween(from, to))
+      if (isReverse) within.reverse()
+      const limit = options.indexOf('LIMIT')
+      const [offset = '0', count = '-1'] = limit === -1 ? [] : options.slice(limit + 1)
+      const end = count === '-1' ? undefined : Number(offset) + Number(count)
+      return membersOf(within.slice(Number(offset), end), options)
+    }
     const scoreOf = (key: string, member: string) => {
       const score = this.#zset(key)?.score(member)
       return score === undefined ? null : String(score)
@@ -346,21 +361,14 @@ export class MemoryRedis {
     return {
       zcard: ([key = '']: Words) => this.#zset(key)?.size ?? 0,
       zcount: ([key = '', from = '', to = '']: Words) => {
-        if (from !== '-inf') throw new Error('ERR only -inf is known')
-        return (this.#zset(key)?.entries() ?? []).filter(({ score }) => score <= Number(to)).length
+        return (this.#zset(key)?.entries() ?? []).filter(isBetween(from, to)).length
       },
       zscore: ([key = '', member = '']: Words) => scoreOf(key, member),
       zmscore: ([key = '', ...members]: Words) => members.map((member) => scoreOf(key, member)),
-      zrange: ([key = '', from = '', to = '', ...options]: Words) => rangeOf(key, from, to, ...options),
-      zrangebyscore: ([key = '', from = '', to = '', ...options]: Words) => {
-        const above = lowerBound(from)
-        const entries = this.#zset(key)?.entries() ?? []
-        const within = entries.filter(({ score }) => score > above && score <= Number(to))
-        const limit = options.indexOf('LIMIT')
-        const [offset = '0', count = '-1'] = limit === -1 ? [] : options.slice(limit + 1)
-        const end = count === '-1' ? undefined : Number(offset) + Number(count)
-        return membersOf(within.slice(Number(offset), end), options)
-      },
+      zrange: ([key = '', from = '', to = '', ...options]: Words) =>
+        options.includes('BYSCORE') ? byScore(key, from, to, ...options) : rangeOf(key, from, to, ...options),
+      zrangebyscore: ([key = '', from = '', to = '', ...options]: Words) =>
+        byScore(key, from, to, ...options),
       zscan: ([key = '']: Words) => ['0', rangeOf(key, '0', '-1', 'WITHSCORES')],
     }
   }
@@ -378,11 +386,19 @@ function range(length: number, from: number, to: number): [number, number] {
   return [Math.max(0, at(from)), Math.max(0, at(to) + 1)]
 }
 
-/** `-inf`, or `(` and the score that is left out. */
-function lowerBound(from: string): number {
-  if (from === '-inf') return -Infinity
-  if (!from.startsWith('(')) throw new Error('ERR only -inf and ( are known')
-  return Number(from.slice(1))
+/** `-inf`, `+inf` or a score, which `(` leaves out. */
+function isBetween(from: string, to: string): (entry: { score: number }) => boolean {
+  const [lower, upper] = [boundOf(from), boundOf(to)]
+  return ({ score }) =>
+    (lower.isOut ? score > lower.score : score >= lower.score) &&
+    (upper.isOut ? score < upper.score : score <= upper.score)
+}
+
+function boundOf(text: string): { score: number; isOut: boolean } {
+  const isOut = text.startsWith('(')
+  const score = Number(text.slice(isOut ? 1 : 0).replace('inf', 'Infinity'))
+  if (Number.isNaN(score)) throw new Error('ERR min or max is not a float')
+  return { score, isOut }
 }
 
 /** Only a star at the end is known. */

@@ -101,7 +101,7 @@ export class Simulation {
       hintLoss: () => (this.#isHealed ? 0 : plan.hintLoss),
     }
     for (let shard = 0; shard < plan.shards; shard += 1) {
-      this.server.redis.run('hset', [createShardKeys(shard).queue('0').q, 'n', '', 'a', '1'])
+      this.server.redis.run('setnx', [createShardKeys(shard).mark, '1'])
     }
     const options = { commandTimeoutMs: API_COMMAND_TIMEOUT_MS, metrics: quietMetrics }
     this.#api = openEngineProcess(this.around, 'api', options)

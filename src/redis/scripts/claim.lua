@@ -1,14 +1,31 @@
 #!lua flags=allow-oom
 -- claim: gives an executor a batch of ready jobs; the entry in a: is the slot. The same request id gives the same batch.
--- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 tok  6 set  7 near  8 tu, then (q r b a p) × candidates
--- ARGV  lease_ms, executor, request id, jobs wanted, bytes max, quantum, grace_ms, known token, offset, names wanted,
---       shards, candidates, local id…
+-- Deals between the teams that are asked, then between a team's queues, and never beyond a room: how many jobs of a
+-- team, or of a queue, this claim may take. One without room is passed over. A job that does not fit the bytes stays,
+-- and its queue is left alone.
+-- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 tok  6 set  7 near  8 tu  9 teams  10 tn, then (q r b a p) × candidates
+-- ARGV  lease_ms, executor, request id, jobs wanted, bytes max, quantum, grace_ms, known token, turn, queues to name,
+--       shards, room of other teams, room of other queues, teams, (team, room)…, queues, (local id, room)…,
+--       teams asked, (number of the team, queues, local id…)…
 -- Answer {'lost'} when the lease is gone, else
---       {'ok', now, token, next due or '', ring size, {candidate…}, {id, queue index, record, request or ''…},
---        {queue index, team/name…}, {settings hash, json…}}
+--       {'ok', now, token, next due or '', ring size, {whom to ask next: number of a team, queues, local id…},
+--        {id, queue index, record, request or ''…}, {queue index, team/name…}, {settings hash, json…},
+--        {team passed over for want of room…}, bytes of the largest job that did not fit or ''}
 -- Transition: pending → processing.
 --#include clock
 --#include usage
+--#include bands
+--#include candidates
+
+-- Ids of cancelled jobs that one claim passes over: a million of them must not hold Redis up. The queue stays in the
+-- ring for the next claim.
+local SKIPPED_MAX = 1024
+-- Queues left alone for a job that does not fit, after which no place is dealt any more.
+local ASIDE_MAX = 16
+-- Teams named as passed over.
+local HELD_BACK_MAX = 16
+-- Teams that are asked at least, if so many can run.
+local TEAMS_ASKED_MIN = 4
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -16,18 +33,46 @@ local function number() return tonumber(arg()) end
 
 local lease_ms, executor, request_id = number(), arg(), arg()
 local wanted, bytes_max, quantum, grace_ms = number(), number(), number(), number()
-local known_token, offset, names_wanted, shards = number(), number(), number(), number()
+local known_token, turn, queues_named, shards = number(), number(), number(), number()
 local held_key, ring = KEYS[3], KEYS[4]
+use_ring(ring, KEYS[9])
 
 local now = shard_now(KEYS[1], KEYS[2], lease_ms)
 local lease = call('ZSCORE', KEYS[2], executor)
 if not lease or tonumber(lease) <= now then return { 'lost' } end
 
-local queues, by_id = {}, {}
+-- By number of the team, and by local id. Teams that share the last band share the widest room of them.
+local other_teams_room, other_queues_room = number(), number()
+local team_rooms, team_names, queue_rooms, full_teams = {}, {}, {}, 0
+local listed = number()
+if listed > 0 then
+  local names, rooms = {}, {}
+  for i = 1, listed do names[i], rooms[i] = arg(), number() end
+  for i, u in ipairs(call('HMGET', KEYS[10], unpack(names))) do
+    if u then team_rooms[u], team_names[u] = math.max(rooms[i], team_rooms[u] or 0), names[i] end
+    if rooms[i] <= 0 then full_teams = full_teams + 1 end
+  end
+end
+for _ = 1, number() do
+  local id = arg()
+  queue_rooms[id] = number()
+end
+
+local teams, queues, by_id = {}, {}, {}
 for i = 1, number() do
-  local base = 8 + (i - 1) * 5
-  local queue = { index = i, id = arg(), q = KEYS[base + 1], r = KEYS[base + 2], b = KEYS[base + 3], a = KEYS[base + 4], p = KEYS[base + 5] }
-  queues[i], by_id[queue.id] = queue, queue
+  local team = { u = arg(), at = 1, queues = {}, dealt = 0, taken = 0 }
+  team.room = team_rooms[team.u] or other_teams_room
+  teams[i] = team
+  for j = 1, number() do
+    local index = #queues + 1
+    local base = 10 + (index - 1) * 5
+    local queue = {
+      index = index, team = team, id = arg(), dealt = 0,
+      q = KEYS[base + 1], r = KEYS[base + 2], b = KEYS[base + 3], a = KEYS[base + 4], p = KEYS[base + 5],
+    }
+    queue.room = queue_rooms[queue.id] or other_queues_room
+    team.queues[j], queues[index], by_id[queue.id] = queue, queue, queue
+  end
 end
 
 local jobs, names, settings = {}, {}, {}
@@ -52,26 +97,45 @@ local function add_job(queue, id, body, request)
   end
 end
 
--- The tail of the request part of a record whose flags say that it lies in p:.
-local function request_of(queue, id, body)
-  if tonumber(string.sub(body, 16, 16)) % 2 == 0 then return '' end
-  return call('HGET', queue.p, string.format('%.0f', math.floor(tonumber(id) / (16 * shards)))) or ''
+-- The field of p: that has the tail of the request part; nil for a record whose flags say that there is none.
+local function large_field(id, body)
+  if tonumber(string.sub(body, 16, 16)) % 2 == 0 then return nil end
+  return string.format('%.0f', math.floor(tonumber(id) / (16 * shards)))
 end
 
-local function next_names()
-  local size = call('ZCARD', ring)
-  if size <= names_wanted then return size, call('ZRANGE', ring, 0, names_wanted - 1) end
-  local head = math.ceil(names_wanted / 4)
-  local found = call('ZRANGE', ring, 0, head - 1)
-  local start = head + offset % (size - head)
-  for _, id in ipairs(call('ZRANGE', ring, start, start + names_wanted - head - 1)) do table.insert(found, id) end
-  return size, found
+local function request_of(queue, id, body)
+  local field = large_field(id, body)
+  return field and call('HGET', queue.p, field) or ''
+end
+
+local bytes_wanted, wanting = 0, nil
+
+local function held_back()
+  local found = {}
+  for _, team in ipairs(teams) do
+    if team.is_held_back and #found < HELD_BACK_MAX then
+      local name = team_names[team.u]
+      local field = not name and call('HGET', team.queues[1].q, 'n')
+      if field then name = string.sub(field, 1, string.find(field, '/', 1, true) - 1) end
+      table.insert(found, name)
+    end
+  end
+  return found
 end
 
 local function answer(token)
-  local size, candidates = next_names()
+  local taken_of = {}
+  for _, team in ipairs(teams) do taken_of[team.u] = team.taken end
+  local size, candidates = Candidates.next({
+    teams = math.max(TEAMS_ASKED_MIN, math.ceil(wanted / quantum)), queues = queues_named, turn = turn,
+    full_teams = full_teams, first = wanting,
+    has_room = function(u) return (team_rooms[u] or other_teams_room) > (taken_of[u] or 0) end,
+  })
   local due = call('ZRANGE', KEYS[7], 0, 0, 'WITHSCORES')
-  return { 'ok', pad13(now), token, due[2] or '', size, candidates, jobs, names, settings }
+  return {
+    'ok', pad13(now), token, due[2] or '', size, candidates, jobs, names, settings, held_back(),
+    bytes_wanted > 0 and string.format('%.0f', bytes_wanted) or '',
+  }
 end
 
 -- A lost answer: the same jobs again, as far as they are still held under that claim's token.
@@ -90,41 +154,45 @@ if last then
   end
 end
 
--- Reads from the head of the queue's ready list up to `count` jobs that exist; ids of cancelled jobs are passed over,
--- so many in one claim: a million of them must not hold Redis up. The queue stays in the ring for the next claim.
-local SKIPPED_MAX = 1024
-local taken, full, skipped = 0, false, 0
+-- Reads from the head of the queue's ready list up to `count` jobs that exist and fit; ids of cancelled jobs are passed
+-- over.
+local taken, skipped, aside = 0, 0, 0
 local function take(queue, count)
   local got = 0
-  while got < count and not full and skipped < SKIPPED_MAX do
+  while got < count and not queue.is_aside and skipped < SKIPPED_MAX do
     local ids = call('LRANGE', queue.r, queue.consumed, queue.consumed + count - got - 1)
     if #ids == 0 then break end
     local bodies = call('HMGET', queue.b, unpack(ids))
     for i, id in ipairs(ids) do
       local body = bodies[i]
       if body then
-        local request = request_of(queue, id, body)
-        if taken > 0 and bytes + #body + #request > bytes_max then
-          full = true
+        -- By its length first: what does not fit is not read.
+        local large = large_field(id, body)
+        local size = #body + (large and call('HSTRLEN', queue.p, large) or 0)
+        if bytes + size > bytes_max then
+          queue.is_aside, aside = true, aside + 1
+          if size > bytes_wanted then bytes_wanted, wanting = size, queue end
           break
         end
-        add_job(queue, id, body, request)
+        add_job(queue, id, body, large and call('HGET', queue.p, large) or '')
         table.insert(queue.taken, now + tonumber(string.sub(body, 17, 19)) * 1000 + grace_ms)
         table.insert(queue.taken, id)
-        got, taken = got + 1, taken + 1
+        got = got + 1
       else
         queue.gone, skipped = queue.gone + 1, skipped + 1
       end
       queue.consumed = queue.consumed + 1
     end
   end
-  queue.free = queue.free - got
+  queue.free, queue.room = queue.free - got, queue.room - got
+  queue.team.room, queue.team.taken = queue.team.room - got, queue.team.taken + got
+  taken = taken + got
 end
 
 local function open(queue)
   local live = call('HMGET', queue.q, 'a', 'm', 'n')
   queue.name = live[3]
-  queue.consumed, queue.gone, queue.dealt, queue.taken = 0, 0, 0, {}
+  queue.consumed, queue.gone, queue.taken = 0, 0, {}
   queue.ready = live[1] == '1' and call('LLEN', queue.r) or 0
   queue.free = queue.ready
   if queue.ready > 0 and live[2] then
@@ -134,36 +202,82 @@ local function open(queue)
   queue.opened = true
 end
 
--- Deals `count` places to the queues in rounds of one quantum each, so that one hot queue still fills a batch. Queues
--- are looked at only until the batch is full. Answers whether any place was dealt.
-local function deal(count)
-  local dealt = 0
-  local function offer(queue)
-    if not queue.opened then open(queue) end
-    local room = math.min(quantum, count - dealt, queue.free - queue.dealt, queue.ready - queue.consumed - queue.dealt)
-    if room <= 0 then return false end
-    queue.dealt, dealt = queue.dealt + room, dealt + room
-    return true
+-- Jobs that the queue could start, its limit allowing, beside the places dealt to it.
+local function startable(queue)
+  return math.min(queue.free, queue.ready - queue.consumed) - queue.dealt
+end
+
+-- Deals up to `most` places to one queue, and answers how many.
+local function offer(queue, most)
+  local room = queue.room - queue.dealt
+  if not queue.opened then
+    -- It is in the ring, so that it has something to start; it need not be opened for that.
+    if room <= 0 then
+      queue.team.is_held_back = true
+      return 0
+    end
+    open(queue)
   end
-  local progress = true
+  if queue.is_aside then return 0 end
+  local given = math.min(most, startable(queue))
+  if given > room then
+    queue.team.is_held_back = true
+    given = room
+  end
+  if given <= 0 then return 0 end
+  queue.dealt = queue.dealt + given
+  return given
+end
+
+local function has_more(team)
+  for _, queue in ipairs(team.queues) do
+    if not queue.opened or startable(queue) > 0 then return true end
+  end
+  return false
+end
+
+-- A team's turn: up to `most` places, to the queue whose turn it is and on to the next.
+local function serve(team, most)
+  local room = team.room - team.dealt
+  if room <= 0 then
+    team.is_held_back = team.is_held_back or has_more(team)
+    return 0
+  end
+  local count = math.min(most, room)
+  local left = count
+  for _ = 1, #team.queues do
+    left = left - offer(team.queues[team.at], left)
+    team.at = team.at % #team.queues + 1
+    if left == 0 then break end
+  end
+  team.dealt = team.dealt + count - left
+  return count - left
+end
+
+-- Deals `count` places to the teams in rounds of one quantum each, so that one hot team still fills a batch. Queues are
+-- opened only until the batch is full. Answers whether any place was dealt.
+local function deal(count)
+  local dealt, progress = 0, true
   while progress and dealt < count do
     progress = false
-    for _, queue in ipairs(queues) do
+    for _, team in ipairs(teams) do
       if dealt >= count then break end
-      if offer(queue) then progress = true end
+      local given = serve(team, math.min(quantum, count - dealt))
+      if given > 0 then dealt, progress = dealt + given, true end
     end
   end
   return dealt > 0
 end
 
--- Ids of cancelled jobs leave places free: these are dealt again.
-while taken < wanted and not full and skipped < SKIPPED_MAX and deal(wanted - taken) do
+-- Ids of cancelled jobs and jobs that do not fit leave places free: these are dealt again.
+while taken < wanted and aside < ASIDE_MAX and skipped < SKIPPED_MAX and deal(wanted - taken) do
   for _, queue in ipairs(queues) do
-    if queue.opened and queue.dealt > 0 then
-      if not full then take(queue, queue.dealt) end
+    if queue.dealt > 0 then
+      take(queue, queue.dealt)
       queue.dealt = 0
     end
   end
+  for _, team in ipairs(teams) do team.dealt = 0 end
 end
 
 -- Writes that cannot fail; the pop last.
@@ -190,14 +304,20 @@ if taken > 0 then
 end
 for _, queue in ipairs(queues) do
   if queue.opened and queue.consumed > 0 then
-    local has_more = queue.ready > queue.consumed
-    if has_more and (not queue.limited or queue.free > 0) then
+    local has_more_to_run = queue.ready > queue.consumed
+    if has_more_to_run and (not queue.limited or queue.free > 0) then
       call('ZINCRBY', ring, #queue.taken / 2, queue.id)
     else
       call('ZREM', ring, queue.id)
     end
     if queue.gone > 0 then call('HINCRBY', queue.q, 'g', -queue.gone) end
     call('LTRIM', queue.r, queue.consumed, -1)
+  end
+end
+-- A team that was asked alone kept nobody waiting.
+if #teams > 1 then
+  for _, team in ipairs(teams) do
+    if team.taken > 0 then call('ZINCRBY', KEYS[9], team.taken, team.u) end
   end
 end
 return answer(token)

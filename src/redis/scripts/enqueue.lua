@@ -1,6 +1,7 @@
 #!lua
 -- enqueue: takes a batch of new jobs of one shard. Sent twice, done once.
 -- KEYS  1 clk  2 ex  3 names  4 near  5 mins  6 ring  7 set  8 setn  9 pushed  10 tu
+--       11 teams  12 tn
 --       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a pushed:<bucket>) × queues
 -- ARGV  lease_ms, shards, shard, nonce, idem_max,
 --       blocks, block…, days, day…, minutes, minute…,
@@ -15,16 +16,18 @@
 --       ok id due · again id due (due -1: already ended) · dup id due · conflict - - · full - - · moved - - · taken - -
 -- Transition: (none) → pending.
 --#include clock
+--#include bands
 --#include ring
 --#include pushed
 --#include usage
+--#include team
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
 local lease_ms, shards, shard, nonce, idem_max = number(), number(), number(), arg(), number()
-local key_at = 10
+local key_at = 12
 local function take_keys(count)
   local taken = {}
   for i = 1, count do taken[i] = KEYS[key_at + i] end
@@ -71,10 +74,11 @@ end
 local ids_now = call('HMGET', KEYS[3], unpack(fields))
 for i, queue in ipairs(queues) do
   queue.moved = ids_now[i] ~= queue.id
-  local live = call('HMGET', queue.q, 'a', 'm', 's', 't')
+  local live = call('HMGET', queue.q, 'a', 'm', 's', 't', 'u')
   queue.is_new = not live[3]
   -- A queue that exists without a limit has none, whatever new ones get.
   queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
+  queue.u = live[5]
   queue.hash = live[3] or queue.default.hash
   queue.timeout = string.format('%03d', live[4] or queue.default.timeout)
   queue.bodies, queue.requests, queue.ready, queue.count, queue.bytes = {}, {}, {}, 0, 0
@@ -201,7 +205,8 @@ for _, queue in ipairs(queues) do
       local default = queue.default
       -- Before the queue itself: a resend no longer takes it for new.
       note_pushed(KEYS[9], queue.bucket, queue.id)
-      call('HSET', queue.q, 'n', queue.field, 's', default.hash, 't', default.timeout, 'a', default.active)
+      queue.u = number_of_team(KEYS[12], default.team)
+      call('HSET', queue.q, 'n', queue.field, 's', default.hash, 't', default.timeout, 'a', default.active, 'u', queue.u)
       if default.max ~= '' then call('HSET', queue.q, 'm', default.max) end
       if default.strict == '1' then call('HSET', queue.q, 'k', '1') end
       call('HSETNX', KEYS[7], default.hash, default.json)
@@ -219,11 +224,12 @@ for minute, entries in pairs(buckets) do
   call('ZADD', KEYS[5], minute, string.format('%.0f', minute))
   call('RPUSH', minutes[minute], unpack(entries))
 end
+use_ring(KEYS[6], KEYS[11])
 for _, queue in ipairs(queues) do
   local added = #queue.ready
   -- A list that was not empty says that the queue is in the ring already, if it may be.
   if added > 0 and call('RPUSH', queue.r, unpack(queue.ready)) == added then
-    answer[2] = answer[2] + wake(KEYS[6], queue.id, queue.live, queue.r, queue.a)
+    answer[2] = answer[2] + wake(queue.id, queue.u, queue.live, queue.r, queue.a)
   end
 end
 -- From here on a resend finds the jobs done.

@@ -5,9 +5,10 @@
 -- ARGV  lease_ms, finish id, trim_above, then as in lib/batch.lua (open_batch),
 --       jobs, then read_job × jobs
 -- Answer {now, woken, call records dropped, codes, {local id of a queue that wants a trim…}}; codes has one letter a
---       job: d done · s stale. The same finish id gives the same codes again.
+--       job: d done · s stale; '' when a team's callback queue is another by now and nothing was done. The same finish id gives the same codes again.
 -- Transitions: processing → completed | failed (with retry, dead letter, callback) | pending (given back).
 --#include clock
+--#include bands
 --#include ring
 --#include usage
 --#include settle
@@ -22,6 +23,7 @@ local last_id, last_codes = string.match(call('HGET', KEYS[3], '#f') or '', '^(%
 if last_id == finish_id then return { pad13(now), 0, 0, last_codes, {} } end
 
 local ctx = open_batch(now)
+if ctx.is_moved then return { pad13(now), 0, 0, '', {} } end
 local asked, ids = {}, {}
 for i = 1, number() do
   asked[i] = read_job()

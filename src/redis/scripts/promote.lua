@@ -1,11 +1,12 @@
 #!lua flags=allow-oom
 -- promote: moves due members of near to their ready lists. Each is guarded by its own entry; one without a record of
 -- the same due time is dropped.
--- KEYS  1 clk  2 ex  3 near  4 ring, then (q r b a) × queues
+-- KEYS  1 clk  2 ex  3 near  4 ring  5 teams, then (q r b a) × queues
 -- ARGV  lease_ms, queues, local id…, members, (queue index, job id)…
 -- Answer {now, moved, woken, next due or ''}
 -- Transition: pending (delayed) → pending (ready).
 --#include clock
+--#include bands
 --#include ring
 
 local at = 0
@@ -14,9 +15,10 @@ local function number() return tonumber(arg()) end
 
 local now = shard_now(KEYS[1], KEYS[2], number())
 local near = KEYS[3]
+use_ring(KEYS[4], KEYS[5])
 local queues = {}
 for i = 1, number() do
-  local base = 4 + (i - 1) * 4
+  local base = 5 + (i - 1) * 4
   queues[i] = { id = arg(), q = KEYS[base + 1], r = KEYS[base + 2], b = KEYS[base + 3], a = KEYS[base + 4], ready = {} }
 end
 
@@ -39,7 +41,8 @@ for _, queue in ipairs(queues) do
   if count > 0 then
     moved = moved + count
     if call('RPUSH', queue.r, unpack(queue.ready)) == count then
-      woken = woken + wake(KEYS[4], queue.id, call('HMGET', queue.q, 'a', 'm'), queue.r, queue.a)
+      local live = call('HMGET', queue.q, 'a', 'm', 'u')
+      woken = woken + wake(queue.id, live[3], live, queue.r, queue.a)
     end
   end
 end

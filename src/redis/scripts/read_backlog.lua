@@ -1,9 +1,10 @@
 #!lua flags=no-writes
--- read_backlog: says what executors have to do in a shard: of the ring's queues that are named, and of what is due.
+-- read_backlog: says what executors have to do in a shard: of queues of the ring, team by team, and of what is due.
 -- KEYS  1 ring  2 near  3 mins  4 crons  then m:<minute> × minutes, in:<executor> × executors, (q r b a) × queues
--- ARGV  horizon_ms, minutes, minute…, executors, queues
+-- ARGV  horizon_ms, minutes, minute…, executors, teams, (queues that are named, queues of the team in the ring)…
 -- Answer {now, queues in the ring, ready, may start, oldest due or '', due soon, next due or '', {held by each executor…}}
---       ready and may start: over the named queues; may start leaves out what a queue's limit holds back.
+--       ready and may start: of a team's other queues as of those named; may start leaves out what a queue's limit holds
+--       back.
 --       Due soon: delayed jobs, retries and ticks of crons. A minute counts whole, and as due at its begin: its entries have no order.
 local call = redis.call
 
@@ -39,21 +40,26 @@ for _, key in ipairs(take_keys(number())) do
 end
 
 local ready, startable, oldest = 0, 0, nil
-for _ = 1, number() do
-  local keys = take_keys(4)
-  local q, r, b, a = keys[1], keys[2], keys[3], keys[4]
+local function look_at(q, r, b, a, weight)
   local live = call('HMGET', q, 'a', 'm', 'g')
   local count = math.max(0, call('LLEN', r) - tonumber(live[3] or '0'))
   if live[1] == '1' and count > 0 then
-    ready = ready + count
+    ready = ready + count * weight
     local max = tonumber(live[2] or '')
-    startable = startable + (max and math.max(0, math.min(count, max - call('ZCARD', a))) or count)
+    startable = startable + (max and math.max(0, math.min(count, max - call('ZCARD', a))) or count) * weight
     -- The head is the oldest, or a rescued job. One that was cancelled says nothing.
     local body = call('HGET', b, call('LINDEX', r, 0))
     local due = body and tonumber(string.sub(body, 1, 13))
     if due and (not oldest or due < oldest) then oldest = due end
   end
 end
+for _ = 1, number() do
+  local named, all = number(), number()
+  for _ = 1, named do
+    local keys = take_keys(4)
+    look_at(keys[1], keys[2], keys[3], keys[4], math.max(1, all / named))
+  end
+end
 
 local function text(ms) return ms and string.format('%.0f', ms) or '' end
-return { text(now), call('ZCARD', KEYS[1]), ready, startable, text(oldest), due_soon, text(next_due), held }
+return { text(now), call('ZCARD', KEYS[1]), text(ready), text(startable), text(oldest), due_soon, text(next_due), held }

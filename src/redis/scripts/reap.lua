@@ -7,11 +7,13 @@
 --       mode: 'lease' the executor's lease is past by margin_ms · 'deadline' each job's own hard deadline is past
 --       (margin_ms: how long they rest after a jump of the clock) · 'unknown' the executor itself says that it does
 --       not know these jobs · 'leave' it ends and gives all back (for both no loss is counted)
--- Answer {'live'} when the lease is not past or deadlines rest, else
+-- Answer {'live'} when the lease is not past or deadlines rest, {'moved'} when a team's callback queue is another by now,
+--       else
 --       {'ok', now, woken, codes, {queue that wants a trim…}}; codes: b given back · f failed · p needs a prepared
 --       failure · s no longer so. An executor that holds nothing more after a 'lease' or 'leave' reap is removed.
 -- Transitions: processing → pending | failed.
 --#include clock
+--#include bands
 --#include ring
 --#include usage
 --#include settle
@@ -35,6 +37,7 @@ if mode == 'deadline' then
 end
 
 local ctx = open_batch(now)
+if ctx.is_moved then return { 'moved' } end
 local planned, codes, taken = {}, {}, {}
 
 local function judge(job)

@@ -2,12 +2,13 @@
 -- replay: makes a new pending job of a dead letter, due at once, and moves the dead letter to the finished chains with
 -- a note of the new job. Sent twice, done once.
 -- KEYS  1 clk  2 ex  3 ring  4 gc  5 set  6 setn  7 ix:<block of the new seq>
---       8 q  9 r  10 b  11 a  12 p  13 x  14 xb  15 h  16 d  17 tu
+--       8 q  9 r  10 b  11 a  12 p  13 x  14 xb  15 h  16 d  17 tu  18 teams
 -- ARGV  lease_ms, finished_ms, local queue id, root id, old seq, nonce, new job id, new seq, new index field,
 --       timeout or '' (the queue's), chain record with the note
 -- Answer {'ok' or 'again', due, woken} · {'gone'} no such dead letter · {'taken'} the block belongs to another.
 -- Transition: dead-lettered → new pending job.
 --#include clock
+--#include bands
 --#include ring
 --#include usage
 
@@ -20,7 +21,7 @@ if call('HGET', KEYS[7], field) then
   return { 'again', made and string.sub(made, 1, 13) or pad13(now), 0 }
 end
 local body = call('HGET', KEYS[14], root)
-local live = call('HMGET', KEYS[8], 'a', 'm', 's', 't', 'n')
+local live = call('HMGET', KEYS[8], 'a', 'm', 's', 't', 'n', 'u')
 if not body or not live[3] then return { 'gone' } end
 
 local large = tonumber(string.sub(body, 16, 16)) % 2
@@ -37,7 +38,8 @@ call('HINCRBY', KEYS[6], live[3], 1)
 local made = pad13(now) .. '10' .. large .. string.format('%03d', limit) .. live[3] .. '|' .. request
 call('HSET', KEYS[10], id, made)
 local woken = 0
-if call('RPUSH', KEYS[9], id) == 1 then woken = wake(KEYS[3], q, live, KEYS[9], KEYS[11]) end
+use_ring(KEYS[3], KEYS[18])
+if call('RPUSH', KEYS[9], id) == 1 then woken = wake(q, live[6], live, KEYS[9], KEYS[11]) end
 -- From here on a resend finds the new job made.
 call('HSET', KEYS[7], 'o', nonce, field, q)
 call('HSET', KEYS[16], root, record)

@@ -2,7 +2,7 @@
 -- tick: decides about due ticks as the caller computed, cron by cron: makes the runs, notes what did not run, sets the
 -- next tick. A cron whose version or expected tick is another by now is left alone, so that a tick is decided about once
 -- however many try; sent twice, done once. Without an expected tick a run is made by hand, and no tick is touched.
--- KEYS  1 clk  2 ex  3 names  4 ring  5 set  6 setn  7 pushed  8 crons  9 ks  10 tu
+-- KEYS  1 clk  2 ex  3 names  4 ring  5 set  6 setn  7 pushed  8 crons  9 ks  10 tu  11 teams  12 tn
 --       then kr:<cron> × crons, ix:<block> × blocks, (q r b p a pushed:<bucket>) × queues with a name,
 --       (q r b p) × crons with runs in their hidden queue
 -- ARGV  lease_ms, shards, shard, nonce, records_max,
@@ -21,8 +21,10 @@
 --       ticks m|last tick|how many.
 -- Transition: (none) → pending.
 --#include clock
+--#include bands
 --#include ring
 --#include pushed
+--#include team
 --#include cron
 --#include usage
 
@@ -31,7 +33,7 @@ local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
 local lease_ms, shards, shard, nonce, records_max = number(), number(), number(), arg(), number()
-local key_at = 10
+local key_at = 12
 local function key() key_at = key_at + 1; return KEYS[key_at] end
 local defaults = {}
 for i = 1, number() do
@@ -87,11 +89,11 @@ local queues = {}
 for i, queue in ipairs(named) do
   queue.q, queue.r, queue.b, queue.p, queue.a, queue.bucket = key(), key(), key(), key(), key(), key()
   queue.moved = call('HGET', KEYS[3], queue.field) ~= queue.id
-  local live = call('HMGET', queue.q, 'a', 'm', 's')
+  local live = call('HMGET', queue.q, 'a', 'm', 's', 'u')
   queue.is_new = not live[3]
   -- A queue that exists without a limit has none, whatever new ones get.
   queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
-  queue.hash = live[3] or queue.default.hash
+  queue.hash, queue.u = live[3] or queue.default.hash, live[4]
   queues[i] = queue
 end
 -- A hidden queue has no limit and no pause, and bears its cron's id.
@@ -99,10 +101,11 @@ local hidden = defaults[1]
 for _, cron in ipairs(crons) do
   if not cron.queue and cron.runs then
     local settings_key = key()
-    local hash = call('HGET', settings_key, 's')
+    local live = call('HMGET', settings_key, 's', 'u')
+    local hash = live[1]
     cron.queue = {
       q = settings_key, r = key(), b = key(), p = key(), id = string.format('%.0f', math.floor(tonumber(cron.id) / shards)),
-      cron = cron, default = hidden, is_new = not hash, hash = hash or hidden.hash,
+      cron = cron, default = hidden, is_new = not hash, hash = hash or hidden.hash, u = live[2],
     }
     queues[#queues + 1] = cron.queue
   end
@@ -198,7 +201,8 @@ for _, queue in ipairs(queues) do
     if queue.is_new then
       local default, cron = queue.default, queue.cron
       local field = cron and teams[tonumber(cron.team)] .. '/' or queue.field
-      local fields = { 'n', field, 's', default.hash, 't', default.timeout, 'a', default.active }
+      queue.u = number_of_team(KEYS[12], Usage.team_of(field))
+      local fields = { 'n', field, 's', default.hash, 't', default.timeout, 'a', default.active, 'u', queue.u }
       if cron then push(fields, 'o', cron.id) else note_pushed(KEYS[7], queue.bucket, queue.id) end
       if default.max ~= '' then push(fields, 'm', default.max) end
       if default.strict == '1' then push(fields, 'k', '1') end
@@ -218,14 +222,15 @@ end
 Usage.write(KEYS[10])
 for hash, count in pairs(uses) do call('HINCRBY', KEYS[6], hash, count) end
 local entering = {}
+use_ring(KEYS[4], KEYS[11])
 for _, queue in ipairs(queues) do
   local added = queue.ready and #queue.ready
   -- A list that was not empty says that the queue is in the ring already, if it may be.
   if added and call('RPUSH', queue.r, unpack(queue.ready)) == added then
     if queue.cron then
-      push(entering, entry_of(KEYS[4]), queue.id)
+      push(entering, entry_of(queue.u or '0'), queue.id)
     else
-      answer[2] = answer[2] + wake(KEYS[4], queue.id, queue.live, queue.r, queue.a)
+      answer[2] = answer[2] + wake(queue.id, queue.u, queue.live, queue.r, queue.a)
     end
   end
 end

@@ -32,7 +32,7 @@ function setUp() {
       engine,
       createShardKeys(0),
       cache,
-      ['ok', String(NOW_MS), '7', '', 0, [], jobs, [1, 'default/emails'], learnt],
+      ['ok', String(NOW_MS), '7', '', 0, [], jobs, [1, 'default/emails'], learnt, [], ''],
       ['1'],
     )
     return works.map((work) => (work.kind === 'job' ? work.settings.timeoutSeconds : null))

@@ -24,11 +24,9 @@ function setUp() {
   const run = latched<StepRunner['run']>()
   const jumps: string[] = []
   const reads = {
-    ring: ['7', '9'],
     llen: () => Promise.resolve(0),
   }
   const connection = {
-    zrange: () => Promise.resolve(reads.ring),
     llen: () => reads.llen(),
     lrange: () => Promise.resolve([]),
     hget: () => Promise.resolve(null),
@@ -48,11 +46,29 @@ function setUp() {
   return { run, reads, jumps, source: createJobSource(engine, 0, 'me') }
 }
 
+/** The `claim` step's answer to one that asks nobody: whom to ask, if anybody. */
+function learnReply(candidates: ReadonlyArray<string | number> = ['1', 2, '7', '9']): unknown {
+  return ['ok', String(NOW_MS), '', '', candidates.length / 2, candidates, [], [], [], [], '']
+}
+
+/** Answers a claim by what it asks. */
+function answerClaim(_name: string, keys: readonly string[]): unknown {
+  return keys.length > FIXED_KEYS ? claimReply() : learnReply()
+}
+
+/** Keys of a claim that asks nobody. */
+const FIXED_KEYS = 10
+
 /** The `claim` step's answer with one job of the first queue asked. */
 function claimReply(token = '5'): unknown {
   const record = `${NOW_MS}100030${hash}|${encodeRequest(jobRequest({ payload: '1' })).inline}`
   const jobId = String(jobIds.idOf(0, 3, 1))
-  return ['ok', String(NOW_MS), token, '', 1, ['9'], [jobId, 1, record, ''], [1, 'shop/emails'], [hash, json]]
+  const job = [
+    [jobId, 1, record, ''],
+    [1, 'shop/emails'],
+    [hash, json],
+  ]
+  return ['ok', String(NOW_MS), token, '', 1, ['1', 1, '9'], ...job, ['garage'], '700']
 }
 
 function endOf(work: ClaimedJob): WorkEnd {
@@ -62,7 +78,7 @@ function endOf(work: ClaimedJob): WorkEnd {
 }
 
 async function claimOne(given: ReturnType<typeof setUp>): Promise<ClaimedJob> {
-  given.run.rule = () => claimReply()
+  given.run.rule = answerClaim
   const answer = await given.source.claim(grantOf(4))
   given.run.rule = null
   if (answer.status !== 'claimed' || answer.work[0]?.kind !== 'job') throw new Error('one job was given')
@@ -85,9 +101,9 @@ describe('claim', () => {
     })
   })
 
-  test('asks nothing of Redis when no queue can run', async () => {
-    const { run, reads, source } = setUp()
-    reads.ring = []
+  test('asks no queue when none can run', async () => {
+    const { run, source } = setUp()
+    run.rule = () => learnReply([])
     expect(await source.claim(grantOf(4))).toEqual({
       status: 'claimed',
       work: [],
@@ -96,7 +112,7 @@ describe('claim', () => {
       heldBack: [],
       bytesWanted: null,
     })
-    expect(run.calls).toEqual([])
+    expect(run.calls).toHaveLength(1)
   })
 
   test('is refused with more rooms than one can be told', async () => {
@@ -108,25 +124,43 @@ describe('claim', () => {
   })
 
   test('without an answer is sent again as it was, whatever is wanted next', async () => {
-    const { run, source } = setUp()
+    const given = setUp()
+    await claimOne(given)
+    const { run, source } = given
     run.rule = () => Promise.reject(AWAY)
-    await expect(source.claim(grantOf(64))).rejects.toBe(AWAY)
+    await expect(source.claim(grantOf(64, { otherTeamsRoom: 3 }))).rejects.toBe(AWAY)
     await expect(source.claim(grantOf(1))).rejects.toBe(AWAY)
     run.rule = () => claimReply()
     expect(await source.claim(grantOf(1))).toMatchObject({ status: 'claimed' })
-    expect(run.calls).toHaveLength(3)
-    for (const call of run.calls) expect(call.args).toEqual(run.calls[0]?.args)
+    const sent = run.calls.slice(2)
+    expect(sent).toHaveLength(3)
+    for (const call of sent) expect(call.args).toEqual(sent[0]?.args)
   })
 
   test('after an answer is another claim, of the queues that the answer named', async () => {
     const given = setUp()
     await claimOne(given)
     await claimOne(given)
-    const [first, second] = given.run.calls.map((call) => call.args[2])
-    expect(first?.slice(-2)).toEqual(['7', '9'])
-    expect(second?.slice(-2)).toEqual([1, '9'])
+    const [learnt, first, second] = given.run.calls.map((call) => call.args[2])
+    expect(learnt?.at(-1)).toBe(0)
+    expect(first?.slice(-5)).toEqual([1, '1', 2, '7', '9'])
+    expect(second?.slice(-4)).toEqual([1, '1', 1, '9'])
     expect(first?.[2]).not.toBe(second?.[2])
     expect(second).toContain('5')
+  })
+
+  test('tells the step what may be taken, and hands on what was passed over', async () => {
+    const given = setUp()
+    await claimOne(given)
+    const grant = grantOf(5, {
+      ...{ bytes: 900, otherTeamsRoom: 7, teamRooms: new Map([['garage', 0]]) },
+      ...{ otherQueuesRoom: 6, queueRooms: new Map([['9', 2]]) },
+    })
+    given.run.rule = answerClaim
+    expect(await given.source.claim(grant)).toMatchObject({ heldBack: ['garage'], bytesWanted: 700 })
+    const args = given.run.calls.at(-1)?.args[2]
+    expect(args?.slice(3, 5)).toEqual([5, 900])
+    expect(args?.slice(11, 19)).toEqual([7, 6, 1, 'garage', 0, 1, '9', 2])
   })
 
   test('says that the lease is gone', async () => {
@@ -152,7 +186,7 @@ describe('finish', () => {
     given.run.rule = () => [String(NOW_MS), 0, 0, 'd', []]
     await given.source.finish(ends)
     await given.source.finish(ends)
-    const [first, second, third] = given.run.calls.slice(1).map((call) => call.args[2][1])
+    const [first, second, third] = given.run.calls.slice(2).map((call) => call.args[2][1])
     expect(second).toBe(first)
     expect(third).not.toBe(first)
   })

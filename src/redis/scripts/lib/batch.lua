@@ -6,36 +6,48 @@ local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
 -- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 near  6 mins  7 set  8 setn  9 gc  10 cq  11 use  12 tu
---       13–16 (q r b a) of the system queue, then m:<minute> × minutes, (q r b a p x xb h d c cf co) × queues;
---       when runs of crons end: ks, then kr:<cron> × runs
+--       13 teams  14 tn, then m:<minute> × minutes, (q r b a) × callback queues,
+--       (q r b a p x xb h d c cf co) × queues; when runs of crons end: ks, then kr:<cron> × runs
 -- ARGV  shards, finished_ms, failed_calls, ok_calls, calls_bytes, trim_hidden_above, minutes, minute…,
---       queues, local id…, runs, (job id, cron id, record while it ran, tick)…
+--       callback queues, (team, its number, local id)…, queues, (local id, callback queue or 0)…,
+--       runs, (job id, cron id, record while it ran, tick)…
 local function open_batch(now)
   local ctx = {
-    now = now, shards = number(), ring = KEYS[4], near = KEYS[5], mins = KEYS[6], set = KEYS[7], setn = KEYS[8],
+    now = now, shards = number(), near = KEYS[5], mins = KEYS[6], set = KEYS[7], setn = KEYS[8],
     gc = KEYS[9], cq = KEYS[10], held = KEYS[3],
-    sys = { q = KEYS[13], r = KEYS[14], b = KEYS[15], a = KEYS[16] },
     limits = { finished_ms = number(), failed_calls = number(), ok_calls = number(), calls_bytes = number() },
     trim_hidden_above = number(),
     calls_bytes = tonumber(call('HGET', KEYS[11], 'calls') or '0'),
-    minutes = {}, queues = {}, released = {}, dropped = 0, woken = 0, freed = {},
+    minutes = {}, callback_queues = {}, queues = {}, released = {}, dropped = 0, woken = 0, freed = {},
   }
   ctx.calls_bytes_before = ctx.calls_bytes
-  local base = 16
+  use_ring(KEYS[4], KEYS[13])
+  local base = 14
   local minute_count = number()
   for i = 1, minute_count do ctx.minutes[number()] = KEYS[base + i] end
   base = base + minute_count
+  for i = 1, number() do
+    local k = base + (i - 1) * 4
+    local queue = { q = KEYS[k + 1], r = KEYS[k + 2], b = KEYS[k + 3], a = KEYS[k + 4], team = arg(), u = arg(), id = arg() }
+    -- A Redis that lost its last writes may have given the number to another team.
+    if (call('HGET', KEYS[14], queue.team) or '0') ~= queue.u then ctx.is_moved = true end
+    ctx.callback_queues[i] = queue
+  end
+  base = base + #ctx.callback_queues * 4
   for i = 1, number() do
     local k = base + (i - 1) * 12
     local keys = {
       q = KEYS[k + 1], r = KEYS[k + 2], b = KEYS[k + 3], a = KEYS[k + 4], p = KEYS[k + 5], x = KEYS[k + 6],
       xb = KEYS[k + 7], h = KEYS[k + 8], d = KEYS[k + 9], c = KEYS[k + 10], cf = KEYS[k + 11], co = KEYS[k + 12],
     }
-    local queue = { id = arg(), keys = keys, freed = {}, dropped = {}, ended = {}, records = {}, large = {}, bytes = 0, jobs = 0 }
-    queue.live = call('HMGET', keys.q, 'a', 'm', 's', 'o', 'n')
-    queue.is_hidden = queue.live[4]
+    local queue = {
+      id = arg(), callbacks = number(), keys = keys, freed = {}, dropped = {}, ended = {}, records = {}, large = {},
+      bytes = 0, jobs = 0,
+    }
+    queue.live = call('HMGET', keys.q, 'a', 'm', 'o', 'n', 'u')
+    queue.is_hidden = queue.live[3]
     -- A deleted queue frees and creates nothing.
-    queue.exists = queue.id == '0' or queue.live[3]
+    queue.exists = queue.live[1]
     ctx.queues[i] = queue
   end
   base = base + #ctx.queues * 12
@@ -79,11 +91,11 @@ local function close_batch(ctx, trim_above)
       if #queue.dropped > 0 then call('HDEL', queue.keys.b, unpack(queue.dropped)) end
       -- Without a limit only a job given back can make the queue runnable.
       if queue.exists and (queue.live[2] or queue.given_back) then
-        ctx.woken = ctx.woken + wake(ctx.ring, queue.id, queue.live, queue.keys.r, queue.keys.a)
+        ctx.woken = ctx.woken + wake(queue.id, queue.live[5], queue.live, queue.keys.r, queue.keys.a)
       end
       local above = queue.is_hidden and math.min(ctx.trim_hidden_above, trim_above) or trim_above
       if length > above then table.insert(trim, queue.id) end
-      if queue.exists then Usage.note(Usage.team_of(queue.live[5]), queue.bytes, queue.jobs, -#queue.freed) end
+      if queue.exists then Usage.note(Usage.team_of(queue.live[4]), queue.bytes, queue.jobs, -#queue.freed) end
     end
   end
   for hash, count in pairs(ctx.released) do Settle.release_settings(ctx, hash, count) end

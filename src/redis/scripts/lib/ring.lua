@@ -1,25 +1,23 @@
--- Shared by the steps that make queues runnable. Declares `entry_of`, `enter_ring` and `wake`.
+-- Shared by the steps that make queues runnable. Declares `entry_of` and `wake`. Wants the functions of `bands`.
 
--- A queue enters the ring just behind its head: at the head's own score it would starve the others at limit 1.
-local ring_entry
-local function entry_of(ring)
-  if not ring_entry then
-    local head = call('ZRANGE', ring, 0, 0, 'WITHSCORES')
-    ring_entry = head[2] and (tonumber(head[2]) + 1) or 0
-  end
-  return ring_entry
+-- Where a queue of the team enters the ring: just behind the head of its band, as teams join. Its team joins
+-- before it: a queue whose team nobody knows would wait for ever.
+local entries = {}
+local function entry_of(u)
+  local known = entries[u]
+  if known then return known end
+  join_teams(u)
+  local head = call('ZRANGE', ring_key, band_start(u), '(' .. band_start(u + 1), 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+  entries[u] = head[2] and whole(tonumber(head[2]) + 1) or band_start(u)
+  return entries[u]
 end
 
-local function enter_ring(ring, q)
-  return call('ZADD', ring, 'NX', entry_of(ring), q)
-end
-
--- Puts the queue into the ring if it is active, has ready jobs and a free slot. `live` = HMGET q: a m.
--- Answers 1 when the queue was not in the ring before.
-local function wake(ring, q, live, ready_key, inflight_key)
+-- Puts the queue into the ring if it is active, has ready jobs and a free slot. `live` = HMGET q: a m; u = its team's
+-- number. Answers 1 when the queue was not in the ring before.
+local function wake(q, u, live, ready_key, inflight_key)
   if live[1] ~= '1' then return 0 end
   if call('LLEN', ready_key) == 0 then return 0 end
   local max = tonumber(live[2] or '')
   if max and call('ZCARD', inflight_key) >= max then return 0 end
-  return enter_ring(ring, q)
+  return call('ZADD', ring_key, 'NX', entry_of(u or '0'), q)
 end

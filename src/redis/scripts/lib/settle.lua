@@ -4,7 +4,7 @@
 --   due(13) attempt(1, base 36) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' request
 -- flags: bit 0 = the tail of the request part is in p:, bit 1 = was put into a minute bucket. lag = due − created, ms, '' = 0.
 --
--- kinds: s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a system job.
+-- kinds: s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a callback.
 
 local Settle = {}
 
@@ -20,7 +20,7 @@ function Settle.is_for_bucket(now, due, minutes)
 end
 
 -- Answers by how many bytes the queue's records grow once the job's own record is gone.
--- ctx: now, shards, near, mins, minutes, ring, gc, cq, use, setn, set, sys {q r b a}, limits {...}
+-- ctx: now, shards, near, mins, minutes, gc, cq, use, setn, set, limits {...}
 function Settle.retry(ctx, keys, q, job)
   local body = call('HGET', keys.b, job.id)
   local due = ctx.now + job.delay
@@ -93,11 +93,20 @@ function Settle.keep_call(ctx, keys, q, job)
   return size
 end
 
--- A callback is a job of the system queue under the id of the attempt it reports.
-function Settle.callback(ctx, job)
-  call('HSET', ctx.sys.b, job.id, pad13(ctx.now) .. job.callback)
-  if call('RPUSH', ctx.sys.r, job.id) == 1 then
-    ctx.woken = ctx.woken + wake(ctx.ring, '0', call('HMGET', ctx.sys.q, 'a', 'm'), ctx.sys.r, ctx.sys.a)
+-- A callback is a job of its team's callback queue, under the id of the attempt it reports. The first one makes the
+-- queue, which has no limit and no pause.
+local CALLBACK_QUEUE_LIVE = { '1' }
+function Settle.callback(ctx, queue, job)
+  if not queue.name then
+    local known = call('HGET', queue.q, 'n')
+    queue.name = known or queue.team .. '/'
+    if not known then call('HSET', queue.q, 'n', queue.name, 'a', '1', 'u', queue.u) end
+  end
+  local record = pad13(ctx.now) .. job.callback
+  Usage.note(Usage.team_of(queue.name), #record, 1, 0)
+  call('HSET', queue.b, job.id, record)
+  if call('RPUSH', queue.r, job.id) == 1 then
+    ctx.woken = ctx.woken + wake(queue.id, queue.u, CALLBACK_QUEUE_LIVE, queue.r, queue.a)
   end
 end
 
@@ -141,5 +150,5 @@ function Settle.settle(ctx, queue, job)
     local kept = Settle.keep_call(ctx, keys, q, job)
     if kept then queue.bytes = queue.bytes + kept else ctx.dropped = ctx.dropped + 1 end
   end
-  if job.callback ~= '' then Settle.callback(ctx, job) end
+  if job.callback ~= '' then Settle.callback(ctx, ctx.callback_queues[queue.callbacks], job) end
 end

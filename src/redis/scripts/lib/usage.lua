@@ -5,7 +5,7 @@
 
 local Usage = { teams = {} }
 
--- The team of a queue's `team/name`; nil for the system queue, which has none.
+-- The team of a queue's `team/name`; nil for a queue that is gone.
 function Usage.team_of(name)
   local slash = name and string.find(name, '/', 1, true)
   return slash and string.sub(name, 1, slash - 1)

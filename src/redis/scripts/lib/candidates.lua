@@ -1,0 +1,108 @@
+-- Used by claim: whom the next claim asks. Declares `Candidates`. Wants the functions of `bands`.
+
+local Candidates = {}
+
+-- Teams without a runnable queue that one claim takes out of `teams`.
+local LEFT_TEAMS_MAX = 8
+-- Places of the ring that are looked at when `teams` shows too few that can run.
+local RING_LOOKS_MAX = 2
+
+-- Up to `most` queues of a team: a quarter from the head of its band, the rest from where this turn stands.
+local function queues_in_band(size, u, most, turn)
+  local low, high = band_start(u), '(' .. band_start(u + 1)
+  local count = size <= most and size or call('ZCOUNT', ring_key, low, high)
+  if count <= most then return call('ZRANGE', ring_key, low, high, 'BYSCORE', 'LIMIT', 0, most) end
+  local head = math.ceil(most / 4)
+  local found = call('ZRANGE', ring_key, low, high, 'BYSCORE', 'LIMIT', 0, head)
+  local before = count < size and call('ZCOUNT', ring_key, '-inf', '(' .. low) or 0
+  local start = head + turn * (most - head) % (count - head)
+  local last = math.min(start + most - head, count) - 1
+  for _, id in ipairs(call('ZRANGE', ring_key, before + start, before + last)) do found[#found + 1] = id end
+  return found
+end
+
+local function put_first(named, queue)
+  local ids, teams = { queue.id }, {}
+  for _, team in ipairs(named) do
+    if team.u ~= queue.team.u then
+      teams[#teams + 1] = team
+    else
+      for _, id in ipairs(team.ids) do
+        if id ~= queue.id then ids[#ids + 1] = id end
+      end
+    end
+  end
+  named[1] = { u = queue.team.u, ids = ids }
+  for i, team in ipairs(teams) do named[i + 1] = team end
+end
+
+-- ask: teams and queues to be named at most, turn = claims that this executor has made, full_teams = teams listed
+-- without room, has_room(u), first = a queue that is to be asked before all others, or nil.
+-- Answers the size of the ring and, of each team: number, count of its queues, local id…
+function Candidates.next(ask)
+  local size = call('ZCARD', ring_key)
+  if size == 0 then return 0, {} end
+  local window = ask.teams + LEFT_TEAMS_MAX + ask.full_teams
+  local known = call('ZRANGE', teams_key, 0, window - 1)
+  local knows_all = #known < window
+  local most = math.min(ask.teams, math.max(#known, 1))
+  local each = math.floor(ask.queues / most)
+  local named, full, left, seen, is_head = {}, {}, {}, {}, true
+
+  local function add(u)
+    local ids = queues_in_band(size, u, each, ask.turn)
+    if #ids > 0 then named[#named + 1] = { u = u, ids = ids } end
+    return #ids > 0
+  end
+  local function look_at(u)
+    if seen[u] then return end
+    seen[u] = true
+    if not ask.has_room(u) then
+      full[#full + 1], is_head = u, false
+    elseif add(u) then
+      is_head = false
+    elseif is_head then
+      left[#left + 1] = u
+    end
+  end
+
+  local from_head = knows_all and #known <= ask.teams and most or math.ceil(most / 4)
+  for _, u in ipairs(known) do
+    if #named >= from_head or #left >= LEFT_TEAMS_MAX then break end
+    look_at(u)
+  end
+  is_head = false
+  if #named < most then
+    local count = knows_all and #known or call('ZCARD', teams_key)
+    local start = count == 0 and 0 or ask.turn * (most - from_head) % count
+    if not knows_all then known = call('ZRANGE', teams_key, start, start + most - 1) end
+    for i = 0, #known - 1 do
+      if #named >= most then break end
+      look_at(known[knows_all and (start + i) % count + 1 or i + 1])
+    end
+  end
+  -- Many that left may hide those who can run; and should `teams` lack one, this finds it.
+  if #named < most and (not knows_all or #named + #full == 0) then
+    for i = 1, RING_LOOKS_MAX do
+      local rank = (ask.turn * RING_LOOKS_MAX + i) * 7919 % size
+      local u = whole(math.floor(tonumber(call('ZRANGE', ring_key, rank, rank, 'WITHSCORES')[2]) / BAND))
+      join_teams(u)
+      look_at(u)
+    end
+  end
+  -- Teams without room come last: it may be another thing when their turn comes.
+  for _, u in ipairs(full) do
+    if #named >= most then break end
+    add(u)
+  end
+  if #left > 0 then call('ZREM', teams_key, unpack(left)) end
+
+  if ask.first then put_first(named, ask.first) end
+  local flat = {}
+  for _, team in ipairs(named) do
+    flat[#flat + 1] = team.u
+    flat[#flat + 1] = #team.ids
+    for _, id in ipairs(team.ids) do flat[#flat + 1] = id end
+  end
+  return size, flat
+end
