@@ -6,7 +6,7 @@ import type { Resource } from '../resources/resource.ts'
 import { cronKey } from './folder-snapshot.ts'
 import type { InForce } from './in-force.ts'
 import { newFileName, writeEdit, writeRemoval } from './manifest-edits.ts'
-import type { EditParts, EditResult, Removal } from './manifest-edits.ts'
+import type { EditParts, RefusedEdit, Removal, WrittenEdit } from './manifest-edits.ts'
 
 export interface CronEdit {
   readonly team: string
@@ -22,13 +22,13 @@ export async function writeCronEdit(
   parts: EditParts,
   inForce: InForce,
   edit: CronEdit,
-): Promise<EditResult<CronSettings>> {
+): Promise<WrittenEdit<CronSettings> | RefusedEdit> {
   const { team, name } = edit
   const owner = inForce.crons.get(cronKey(edit))
   const settings = { ...(owner?.resource.settings ?? edit.current), ...edit.change }
   const identity = identityOf({ kind: 'HttpCron', team, name })
   const isMeant = (resource: Resource): boolean => identityOf(resource) === identity
-  const refused = await writeEdit(parts, {
+  const end = await writeEdit(parts, {
     place: owner ?? null,
     newFile: newFileName(name, team, parts.team),
     make: () => newCronManifest(name, team === parts.team ? null : team, settings),
@@ -36,7 +36,7 @@ export async function writeCronEdit(
     isMeant,
     isDone: (resource) => resource.kind === 'HttpCron' && isDeepStrictEqual(resource.settings, settings),
   })
-  return refused ?? { status: 'edited', settings }
+  return end.status === 'refused' ? end : { status: 'edited', settings, key: cronKey(edit), undo: end.undo }
 }
 
 /** Takes every manifest of the cron out of the folder, those whose name was taken as well. */

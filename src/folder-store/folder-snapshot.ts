@@ -69,6 +69,11 @@ export interface FolderChange {
   readonly snapshot: FolderSnapshot
 }
 
+/** What a change asked for and did not get, though all else of it is in force: by key (see `keysOf`), with the reason. */
+export type Refusals = ReadonlyMap<string, Error>
+
+export const NO_REFUSALS: Refusals = new Map()
+
 export function queueKey(queue: { readonly team: string; readonly name: string }): string {
   return JSON.stringify([queue.team, queue.name])
 }

@@ -1,10 +1,9 @@
 import { watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { access, constants, mkdir, realpath } from 'node:fs/promises'
-import { StartupError } from '../domain/errors.ts'
+import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import { problemText } from '../resources/resource.ts'
 import type { CronSettings } from '../domain/cron.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import { writeCronEdit, writeCronRemoval } from './cron-edits.ts'
@@ -13,11 +12,10 @@ import { createFolderFiles } from './folder-files.ts'
 import type { FolderFiles } from './folder-files.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import type { FolderFault } from './folder-scanner.ts'
-import { changeBetween, EMPTY_SNAPSHOT, isEmptyChange, keysOf, withAttempt } from './folder-snapshot.ts'
-import type { FolderChange, FolderSnapshot } from './folder-snapshot.ts'
-import { inForceOf } from './in-force.ts'
-import type { InForce } from './in-force.ts'
-import type { EditResult, RefusedEdit, Removal } from './manifest-edits.ts'
+import { createApplier } from './folder-applier.ts'
+import type { Applier, OnChange } from './folder-applier.ts'
+import type { FolderSnapshot, Refusals } from './folder-snapshot.ts'
+import type { EditResult, RefusedEdit, Removal, WrittenEdit } from './manifest-edits.ts'
 import { writeQueueEdit, writeQueueRemoval } from './queue-edits.ts'
 import type { QueueEdit } from './queue-edits.ts'
 import { openStoreId } from './store-id.ts'
@@ -31,19 +29,22 @@ export interface FolderStore {
   /**
    * Puts the folder in force and goes on watching it. `onChange` is called with one change at a time, first with
    * all there is; a change it rejects is told again, with whatever came meanwhile, until it is taken. It may be told
-   * more than once. Resolves when the first change is taken; rejects when that is rejected. A file that has gone
-   * missing since the last run makes it wait for two seconds.
+   * more than once; so is what it answers as refused, alone. Resolves when the first change is taken; rejects when
+   * that is rejected. A file that has gone missing since the last run makes it wait for two seconds.
    */
-  start(onChange: (change: FolderChange) => Promise<void>): Promise<void>
+  start(onChange: OnChange): Promise<void>
   /** What the folder says, as far as it is valid. */
   snapshot(): FolderSnapshot
   /** What is wrong now; what is in force does not suffer from it. */
   problems(): readonly FolderProblem[]
   /** Looks at the folder at once; resolves when what is due is in force. Rejects as `onChange` does. */
   look(): Promise<void>
-  /** Changes a queue's manifest, or writes its first one, and puts it in force. Rejects as `onChange` does. */
+  /**
+   * Changes a queue's manifest, or writes its first one, and puts it in force. Rejects as `onChange` does, or with what
+   * it refuses; then the manifest is as it was, and whatever of the edit may be in force is taken back at the next look.
+   */
   editQueue(edit: QueueEdit): Promise<EditResult<QueueSettings>>
-  /** Removes a queue's manifest, and by `onChange` the queue. Rejects as `onChange` does. */
+  /** Removes a queue's manifest, and by `onChange` the queue. Rejects as `onChange` does, to be done at a later look. */
   removeQueue(queue: { readonly team: string; readonly name: string }): Promise<Removal>
   /** As `editQueue`, for a cron. */
   editCron(edit: CronEdit): Promise<EditResult<CronSettings>>
@@ -66,8 +67,6 @@ export interface FolderStoreOptions {
 const POLL_MS = 500
 /** After a hint: editors do several things at once. */
 const HINT_MS = 50
-/** Names in one line of the log. */
-const TOLD_MAX = 20
 
 /**
  * Makes the folder and its store id when they are missing; reads no manifest yet.
@@ -94,7 +93,12 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
     await applier.apply()
     return dueInMs
   }
-  const { write, remove } = createWrites(files, async () => void (await look()), applier)
+  const { write, remove } = createWrites({
+    files,
+    look: async () => void (await look()),
+    applier,
+    logger: options.logger,
+  })
   return {
     storeId,
     start: (onChange) =>
@@ -105,7 +109,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
           await new Promise<void>((resolve) => void clock.after(dueInMs ?? 0, resolve))
         }
         await applier.apply()
-        watching = watchFolder(folder, clock, () => inTurn(look), options.logger)
+        watching = watchFolder({ folder, clock, look: () => inTurn(look), applier, logger: options.logger })
       }),
     snapshot: () => applier.inForce().snapshot,
     problems: () => applier.problems(),
@@ -122,29 +126,57 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
 }
 
 interface Writes {
-  write<T>(run: () => Promise<T>): Promise<T | RefusedEdit>
+  write<T>(run: () => Promise<WrittenEdit<T> | RefusedEdit>): Promise<EditResult<T>>
   remove(run: () => Promise<Removal>): Promise<Removal>
 }
 
 /** Looks at the folder, writes and puts that in force; refused while the folder cannot be used. */
-function createWrites(files: FolderFiles, look: () => Promise<void>, applier: Applier): Writes {
-  const written = async <T>(run: () => Promise<T>): Promise<T> => {
-    const result = await run()
+function createWrites({
+  files,
+  look,
+  applier,
+  logger,
+}: {
+  files: FolderFiles
+  look: () => Promise<void>
+  applier: Applier
+  logger: Logger
+}): Writes {
+  const putInForce = async (key: string): Promise<void> => {
     await applier.apply()
-    return result
+    const refusal = applier.refusals().get(key)
+    if (refusal !== undefined) throw refusal
+  }
+  const undo = async (written: WrittenEdit<unknown>): Promise<void> => {
+    try {
+      await written.undo()
+    } catch (error) {
+      logger.error('An edit that was refused stands in its manifest and is tried again', { error })
+    }
   }
   return {
     write: async (run) => {
       await look()
       const fault = files.fault()
-      return fault === null ? written(run) : refusedBy(fault)
+      if (fault !== null) return refusedBy(fault)
+      const written = await run()
+      if (written.status === 'refused') return written
+      try {
+        await putInForce(written.key)
+      } catch (error) {
+        // Who is told that it is not done must not find it done later.
+        await undo(written)
+        throw error
+      }
+      return { status: 'edited', settings: written.settings }
     },
     // What mends an overfull folder must get through. Not all of it is known: what is not found may be there.
     remove: async (run) => {
       await look()
       const fault = files.fault()
       if (fault?.kind === 'unusable') return refusedBy(fault)
-      const result = await written(run)
+      const result = await run()
+      await applier.apply()
       return fault !== null && result.status === 'not_found' ? refusedBy(fault) : result
     },
   }
@@ -162,104 +194,26 @@ async function openFolder(path: string): Promise<string> {
     await removeDrafts(folder).catch(() => undefined)
     return folder
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = reasonOf(error)
     const text = `The folder of manifests ${path} cannot be used (${reason}): make it a folder that can be read, or set PUNCTUAL_MANIFESTS to another one.`
     throw new StartupError(text, { cause: error })
   }
 }
 
-interface Applier {
-  begin(onChange: (change: FolderChange) => Promise<void>): void
-  /** Tells what differs from what is in force. */
-  apply(): Promise<void>
-  inForce(): InForce
-  problems(): readonly FolderProblem[]
-}
-
-function createApplier(files: FolderFiles, logger: Logger): Applier {
-  let onChange = (_change: FolderChange): Promise<void> => Promise.resolve()
-  let before: FolderSnapshot = EMPTY_SNAPSHOT
-  let inForce: InForce = inForceOf([], EMPTY_SNAPSHOT)
-  let unsure: ReadonlySet<string> | 'all' = 'all'
-  let told = new Set<string>()
-  /** The version of the files that was taken last. */
-  let applied = -1
-
-  const problems = () => [...files.problems(), ...inForce.problems]
-  const tellProblems = (): void => {
-    const now = new Set(problems().map(problemText))
-    for (const text of now) if (!told.has(text)) logger.warn('A manifest is not in force', { problem: text })
-    if (told.size > 0 && now.size === 0) logger.info('Every manifest is in force again')
-    told = now
-  }
-  const save = async (): Promise<void> => {
-    try {
-      await files.save()
-    } catch (error) {
-      logger.warn('What is in force could not be noted for the next start', { error })
-    }
-  }
-  return {
-    begin: (listener) => {
-      onChange = listener
-      before = inForceOf(files.all(), EMPTY_SNAPSHOT).snapshot
-    },
-    apply: async () => {
-      const version = files.version()
-      if (version !== applied) inForce = inForceOf(files.all(), before)
-      tellProblems()
-      if (version === applied) return
-      const change = changeBetween(before, inForce.snapshot, unsure)
-      if (unsure === 'all' || !isEmptyChange(change)) {
-        try {
-          await onChange(change)
-          if (unsure !== 'all') tellChange(change, logger)
-        } catch (error) {
-          unsure = unsure === 'all' ? 'all' : new Set([...unsure, ...keysOf(change)])
-          before = withAttempt(before, change)
-          throw error
-        }
-      }
-      before = inForce.snapshot
-      unsure = new Set()
-      applied = version
-      await save()
-    },
-    inForce: () => inForce,
-    problems,
-  }
-}
-
-/** What a person at the log has done to the folder; the start, which takes everything, is not told. */
-function tellChange(change: FolderChange, logger: Logger): void {
-  const now = [
-    ...change.teams.map(({ team }) => `TeamSettings of ${team}`),
-    ...change.tokens.map(({ name }) => `ApiToken ${name}`),
-    ...change.queues.map(({ name }) => `queue ${name}`),
-    ...change.crons.map(({ name }) => `cron ${name}`),
-  ]
-  const gone = [
-    ...change.removedTeams.map((team) => `TeamSettings of ${team}`),
-    ...change.removedTokens.map(({ name }) => `ApiToken ${name}`),
-    ...change.removedCrons.map(({ name }) => `cron ${name}`),
-    ...change.removedQueues.map(({ name }) => `queue ${name}, with all its jobs`),
-  ]
-  if (now.length > 0) logger.info('Changed manifests are in force', told(now))
-  if (gone.length > 0) logger.info('Manifests are gone, and what they made is deleted', told(gone))
-}
-
-function told(names: readonly string[]): { readonly what: string; readonly more?: number } {
-  const what = names.slice(0, TOLD_MAX).join('; ')
-  return names.length > TOLD_MAX ? { what, more: names.length - TOLD_MAX } : { what }
-}
-
 /** Looks by the clock, and soon after a hint of the system; hints may be missing (network folders, containers). */
-function watchFolder(
-  folder: string,
-  clock: Clock,
-  look: () => Promise<number | null>,
-  logger: Logger,
-): { stop(): void } {
+function watchFolder({
+  folder,
+  clock,
+  look,
+  applier,
+  logger,
+}: {
+  folder: string
+  clock: Clock
+  look: () => Promise<number | null>
+  applier: Pick<Applier, 'refusals'>
+  logger: Logger
+}): { stop(): void } {
   let isStopped = false
   let isHinted = false
   let lastReason = ''
@@ -268,17 +222,21 @@ function watchFolder(
     cancel()
     if (!isStopped) cancel = clock.after(delayMs, lookNow)
   }
+  const tell = (reason: string): void => {
+    if (reason !== '' && reason !== lastReason) {
+      logger.error('Changed manifests could not be put in force yet', { reason })
+    }
+    lastReason = reason
+  }
   const lookNow = (): void => {
     isHinted = false
     look().then(
       (dueInMs) => {
-        lastReason = ''
+        tell(refusedText(applier.refusals()))
         lookLater(Math.min(POLL_MS, dueInMs ?? POLL_MS))
       },
       (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error)
-        if (reason !== lastReason) logger.error('Changed manifests could not be put in force yet', { reason })
-        lastReason = reason
+        tell(reasonOf(error))
         lookLater(POLL_MS)
       },
     )
@@ -296,6 +254,14 @@ function watchFolder(
       hints?.close()
     },
   }
+}
+
+/** '' when nothing is refused. */
+function refusedText(refusals: Refusals): string {
+  const [first] = refusals
+  if (first === undefined) return ''
+  const [key, { message }] = first
+  return `${key}: ${message}${refusals.size > 1 ? ` And ${refusals.size - 1} more.` : ''}`
 }
 
 function hintsOf(folder: string, onHint: () => void): FSWatcher | null {

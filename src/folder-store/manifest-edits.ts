@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ManifestReader, ReadResource } from '../resources/manifest-reader.ts'
 import { removeDocuments } from '../resources/manifest-text.ts'
@@ -14,6 +14,18 @@ export interface RefusedEdit {
 }
 
 export type EditResult<Settings> = { readonly status: 'edited'; readonly settings: Settings } | RefusedEdit
+
+/** An edit that stands in its file and is not in force yet. */
+export interface WrittenEdit<Settings> {
+  readonly status: 'edited'
+  readonly settings: Settings
+  /** What it changes, as `keysOf` names it. */
+  readonly key: string
+  /** Gives the file the text it had, unless somebody else has changed it since. */
+  readonly undo: () => Promise<void>
+}
+
+type Undo = WrittenEdit<unknown>['undo']
 
 export type Removal =
   | { readonly status: 'removed' }
@@ -50,11 +62,11 @@ export interface ManifestEdit {
   readonly isDone: (resource: Resource) => boolean
 }
 
-/** @returns null when it is written; what is in force is not touched */
+/** What is in force is not touched. @returns how to take it back, when it is written */
 export async function writeEdit(
   { folder, files }: EditParts,
   { place, newFile, make, change, isMeant, isDone }: ManifestEdit,
-): Promise<RefusedEdit | null> {
+): Promise<RefusedEdit | { readonly status: 'written'; readonly undo: Undo }> {
   const file = place?.file ?? newFile
   const known = files.get(file)
   if (known !== undefined && (place === null || known.candidate !== null)) {
@@ -71,10 +83,22 @@ export async function writeEdit(
     return refused(`${file} is written in a way that cannot be changed from here: edit the file itself.`)
   }
   if (isTooLarge(text)) return refused(tooLargeText(file, text))
-  const fault = await failureOf(() => writeWhole(join(folder, file), text, 0o644))
+  const path = join(folder, file)
+  const fault = await failureOf(() => writeWhole(path, text, 0o644))
   if (fault !== null) return refused(`${file} cannot be written: ${fault}.`)
   files.replace(file, text)
-  return null
+  const former = known?.good?.text ?? null
+  const undo = async (): Promise<void> => {
+    if ((await readFile(path, 'utf8').catch(() => null)) !== text) return
+    await (former === null ? removeFile(folder, path) : writeWhole(path, former, 0o644))
+    files.replace(file, former)
+  }
+  return { status: 'written', undo }
+}
+
+async function removeFile(folder: string, path: string): Promise<void> {
+  await rm(path, { force: true })
+  await syncFolder(folder)
 }
 
 /** Takes manifests out of the folder. */
@@ -91,11 +115,9 @@ export async function writeRemoval(
     const text = removeDocuments(files.get(name)?.good?.text ?? '', documents)
     if (text !== null && isTooLarge(text)) return refused(tooLargeText(name, text))
     const path = join(folder, name)
-    const fault = await failureOf(async () => {
-      if (text !== null) return writeWhole(path, text, 0o644)
-      await rm(path, { force: true })
-      await syncFolder(folder)
-    })
+    const fault = await failureOf(() =>
+      text === null ? removeFile(folder, path) : writeWhole(path, text, 0o644),
+    )
     if (fault !== null) return refused(`${name} cannot be changed: ${fault}.`)
     files.replace(name, text)
   }

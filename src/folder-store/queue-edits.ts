@@ -4,7 +4,7 @@ import { editQueueManifest, nameOfPushedQueue, newQueueManifest } from '../resou
 import { queueKey } from './folder-snapshot.ts'
 import type { InForce } from './in-force.ts'
 import { newFileName, writeEdit, writeRemoval } from './manifest-edits.ts'
-import type { EditParts, EditResult, Removal } from './manifest-edits.ts'
+import type { EditParts, RefusedEdit, Removal, WrittenEdit } from './manifest-edits.ts'
 
 export interface QueueEdit {
   readonly team: string
@@ -19,10 +19,10 @@ export async function writeQueueEdit(
   parts: EditParts,
   inForce: InForce,
   edit: QueueEdit,
-): Promise<EditResult<QueueSettings>> {
+): Promise<WrittenEdit<QueueSettings> | RefusedEdit> {
   const [owner] = inForce.queues.get(queueKey(edit)) ?? []
   const settings = { ...(owner?.resource.settings ?? edit.current), ...edit.change }
-  const refused = await writeEdit(parts, {
+  const end = await writeEdit(parts, {
     place: owner ?? null,
     newFile: newFileName(nameOfPushedQueue(edit.name), edit.team, parts.team),
     make: () => newQueueManifest(edit.name, edit.team === parts.team ? null : edit.team, settings),
@@ -31,7 +31,7 @@ export async function writeQueueEdit(
       resource.kind === 'HttpQueue' && resource.team === edit.team && resource.queueName === edit.name,
     isDone: (resource) => resource.kind === 'HttpQueue' && isDeepStrictEqual(resource.settings, settings),
   })
-  return refused ?? { status: 'edited', settings }
+  return end.status === 'refused' ? end : { status: 'edited', settings, key: queueKey(edit), undo: end.undo }
 }
 
 /** Takes every manifest of the queue out of the folder, those whose name was taken as well. */

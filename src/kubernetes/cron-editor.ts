@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CronSettings } from '../domain/cron.ts'
-import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../domain/errors.ts'
+import {
+  EditRefusedError,
+  ResourceApiError,
+  StorageFullError,
+  StoreUnavailableError,
+} from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cron, CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { KubeObject } from '../ports/kube-object.ts'
@@ -121,14 +126,15 @@ async function makeUnderKey(parts: CronEditorParts, wanted: WantedCron): Promise
 }
 
 /**
- * The new cron once the engine has it. When Redis has gone away meanwhile, the resource goes too: the client is told to
- * try again, and shall not have two crons then.
+ * The new cron once the engine has it. When Redis has gone away meanwhile, or has no room for it, the resource goes
+ * too: the client is told to try again, and shall not have two crons then.
  */
 async function inForceOrUndone(parts: CronEditorParts, made: HttpCron): Promise<Cron> {
   try {
     return await inForce(parts, made)
   } catch (error) {
-    if (error instanceof StoreUnavailableError) await parts.writer.remove(refOf(made)).catch(() => undefined)
+    const isRefused = error instanceof StoreUnavailableError || error instanceof StorageFullError
+    if (isRefused) await parts.writer.remove(refOf(made)).catch(() => undefined)
     throw error
   }
 }

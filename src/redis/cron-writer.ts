@@ -6,6 +6,7 @@ import { CRON_RECORDS_MAX, CRONS_PER_SHARD_MAX, LEASE_MS, STORE_DEADLINE_MS } fr
 import { cronIdOf, homeOf, homeOfId, placesOf, placesText } from './cron-reader.ts'
 import { decodeState, definitionIn, encodeDefinition, missedRecord, scheduleHash } from './cron-record.ts'
 import { shardOfQueue, type Engine } from './engine.ts'
+import { orWhenFull } from './faults.ts'
 import { nameField, NO_QUEUE, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
 
@@ -67,18 +68,20 @@ async function reserve(
   const shards = engine.shards.length
   const isOurs = formerId !== null && formerId % shards === home.shard
   const former = isOurs ? String(Math.floor(formerId / shards)) : ''
-  const reply = await engine.runner.run(
+  const field = nameField(team, name)
+  const reserved = engine.runner.run(
     'reserve_cron',
     [
       ...[home.kn, home.qseq, home.term, home.queue(former === '' ? NO_QUEUE : former).q],
       ...[home.ki, home.ks, home.knOf(team)],
     ],
     [
-      ...[nameField(team, name), highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, term ?? ''],
+      ...[field, highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, term ?? ''],
       ...[shards, home.shard, former],
     ],
     STORE_DEADLINE_MS,
   )
+  const reply = await orWhenFull(reserved, () => engine.runner.read((redis) => redis.hget(home.kn, field)))
   if (reply === '') throw new StoreUnavailableError('it holds as many crons as it may')
   if (reply === 'superseded') return reply
   const cronId = Number(reply)

@@ -50,3 +50,20 @@ export function asStoreFault(error: unknown): unknown {
     (code !== undefined && CONNECTION_CODES.has(code))
   return isPassing ? new StoreUnavailableError(message, { cause: error }) : error
 }
+
+/**
+ * The id of a name. The step that may give it one is refused when Redis is full; what has one already must still be
+ * found, so that it can be paused, moved or narrowed.
+ */
+export async function orWhenFull(
+  reserved: Promise<unknown>,
+  find: () => Promise<string | null>,
+): Promise<unknown> {
+  try {
+    return await reserved
+  } catch (error) {
+    const known = error instanceof StorageFullError ? await find() : null
+    if (known === null) throw error
+    return known
+  }
+}

@@ -1,5 +1,6 @@
 import { QUEUES_PER_SHARD_MAX } from '../domain/limits.ts'
 import type { Engine } from './engine.ts'
+import { orWhenFull } from './faults.ts'
 import { splitNameField, type ShardKeys } from './keys.ts'
 
 /** The local ids of queue names, remembered. A remembered id that is no longer right is refused by the steps. */
@@ -26,11 +27,14 @@ export function createQueueNames(engine: Engine, term: number | null): QueueName
     resolve: async (keys, field, resendForMs) => {
       const known = remembered.get(field)
       if (known !== undefined) return { localId: known }
-      const reply = await engine.runner.run(
+      const reserved = engine.runner.run(
         'reserve_queue',
         [keys.names, keys.qseq, keys.term, keys.qnOf(splitNameField(field).team)],
         [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, term ?? ''],
         resendForMs,
+      )
+      const reply = await orWhenFull(reserved, () =>
+        engine.runner.read((redis) => redis.hget(keys.names, field)),
       )
       if (reply === '') return 'full'
       if (reply === 'superseded') return reply

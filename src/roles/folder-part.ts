@@ -1,5 +1,6 @@
-import { EditRefusedError } from '../domain/errors.ts'
-import type { FolderChange } from '../folder-store/folder-snapshot.ts'
+import { EditRefusedError, StorageFullError } from '../domain/errors.ts'
+import { cronKey, queueKey } from '../folder-store/folder-snapshot.ts'
+import type { FolderChange, Refusals } from '../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../folder-store/folder-store.ts'
 import type { CronEdit } from '../folder-store/cron-edits.ts'
 import type { CronEditor, CronStore } from '../ports/cron-store.ts'
@@ -10,17 +11,33 @@ import type { SettingsCompiler } from '../ports/settings-compiler.ts'
 
 /**
  * Puts a change of the folder in force: what calls may reach and whose tokens count first, then queues and the crons
- * that run through them. A cron that is gone ticks no more before its queue goes, which goes last.
+ * that run through them. A cron that is gone ticks no more before its queue goes, which goes last. What there is no
+ * room for holds nothing else up: a deletion would make room.
+ * @returns the queues and crons that there is no room for
  */
-export async function applyFolderChange(change: FolderChange, compiler: SettingsCompiler): Promise<void> {
+export async function applyFolderChange(change: FolderChange, compiler: SettingsCompiler): Promise<Refusals> {
+  const refusals = new Map<string, Error>()
+  const unlessFull = async (key: string, applied: Promise<unknown>): Promise<void> => {
+    try {
+      await applied
+    } catch (error) {
+      if (!(error instanceof StorageFullError)) throw error
+      refusals.set(key, error)
+    }
+  }
   for (const { team, policy } of change.teams) await compiler.putTeam(team, policy)
   for (const team of change.removedTeams) await compiler.removeTeam(team)
   for (const { team, name } of change.removedTokens) await compiler.removeToken(team, name)
   for (const { team, name, sha256Hex } of change.tokens) await compiler.putTokenHash(team, name, sha256Hex)
   for (const { team, name } of change.removedCrons) await compiler.removeCron(team, name)
-  for (const { team, name, settings } of change.queues) await compiler.applyQueue(team, name, settings)
-  for (const { team, name, settings } of change.crons) await compiler.applyCron(team, name, settings)
+  for (const queue of change.queues) {
+    await unlessFull(queueKey(queue), compiler.applyQueue(queue.team, queue.name, queue.settings))
+  }
+  for (const cron of change.crons) {
+    await unlessFull(cronKey(cron), compiler.applyCron(cron.team, cron.name, cron.settings))
+  }
   for (const { team, name } of change.removedQueues) await compiler.removeQueue(team, name)
+  return refusals
 }
 
 /** Edits go into the queue's manifest, and from there into force, so that file and engine always agree. */

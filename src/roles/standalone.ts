@@ -213,8 +213,9 @@ async function openResources(
   const isFirstStart = applySamples(settings.manifests).length > 0
   lifecycle.onStop('resources', () => resources.stop())
   await resources.start(async (change) => {
-    await applyFolderChange(change, compiler)
+    const refusals = await applyFolderChange(change, compiler)
     await compiled.refresh()
+    return refusals
   })
   // Only now: what lies in Redis may be sealed under a former key, and the folder has just put it there anew.
   await compiled.start()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { StorageFullError } from '../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import type { EngineTerms, SettingsCompiler } from '../../src/ports/settings-compiler.ts'
 import { createEngineTerms, untilLed } from '../../src/redis/engine-terms.ts'
@@ -10,6 +11,7 @@ import { META_KEY } from '../../src/redis/keys.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { createSettingsCompiler } from '../../src/redis/settings-compiler.ts'
+import { cronSettings } from '../support/cron-settings.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { assertClean, pushAll, pushOne } from '../support/model-executor.ts'
 import { openWorld, type World } from '../support/model-world.ts'
@@ -215,10 +217,28 @@ describe('terms and what is compiled under them', () => {
       assert.equal(paused.status, 'applied')
       assert.deepEqual(await compiler.removeToken('default', 'first'), { status: 'removed' })
       assert.deepEqual(await compiler.removeQueue('default', 'emails'), { status: 'removed' })
-      await assert.rejects(compiler.applyQueue('default', 'another', SETTINGS))
+      await assert.rejects(compiler.applyQueue('default', 'another', SETTINGS), StorageFullError)
     } finally {
       await redis.client.config('SET', 'maxmemory', '0')
     }
+  })
+
+  test('a Redis without room lets a role that has just begun pause queues and crons, and make none', async () => {
+    const former = await lead()
+    await former.applyQueue('default', 'emails', SETTINGS)
+    await former.applyCron('default', 'daily', cronSettings())
+    const compiler = await lead()
+    await redis.client.config('SET', 'maxmemory', '1')
+    try {
+      const queue = await compiler.applyQueue('default', 'emails', { ...SETTINGS, isActive: false })
+      const cron = await compiler.applyCron('default', 'daily', cronSettings({ isActive: false }))
+      assert.deepEqual([queue.status, cron.status], ['applied', 'applied'])
+      await assert.rejects(compiler.applyCron('default', 'hourly', cronSettings()), StorageFullError)
+      assert.deepEqual(await compiler.removeCron('default', 'daily'), { status: 'removed' })
+    } finally {
+      await redis.client.config('SET', 'maxmemory', '0')
+    }
+    await assertClean(world)
   })
 
   test('ids of wiped data never come again', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import type { FolderChange } from '../../../src/folder-store/folder-snapshot.ts'
+import { NO_REFUSALS } from '../../../src/folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
 import { problemText } from '../../../src/resources/resource.ts'
@@ -35,7 +36,10 @@ afterEach(async () => {
 
 async function start(): Promise<void> {
   store = await openFolderStore({ folder, team: 'default', statePath: null, logger: quietLogger, clock })
-  await store.start(async (change) => void changes.push(change))
+  await store.start(async (change) => {
+    changes.push(change)
+    return NO_REFUSALS
+  })
   changes = []
 }
 

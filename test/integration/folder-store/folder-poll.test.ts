@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
+import { NO_REFUSALS } from '../../../src/folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
@@ -27,6 +28,7 @@ it('without a hint from the system the clock alone has a change in force within 
   let toldAtMs: number | null = null
   await store.start(async (change) => {
     if (change.queues.length > 0) toldAtMs = clock.monotonicMs()
+    return NO_REFUSALS
   })
   const writtenAtMs = clock.monotonicMs()
   writeFileSync(

@@ -17,7 +17,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
-import type { FolderChange } from '../../../src/folder-store/folder-snapshot.ts'
+import { NO_REFUSALS } from '../../../src/folder-store/folder-snapshot.ts'
+import type { FolderChange, Refusals } from '../../../src/folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
 import { nameOfPushedQueue } from '../../../src/resources/queue-manifest.ts'
@@ -69,9 +70,10 @@ async function open(): Promise<FolderStore> {
   return store
 }
 
-async function take(change: FolderChange): Promise<void> {
+async function take(change: FolderChange): Promise<Refusals> {
   if (fault !== null) throw fault
   changes.push(change)
+  return NO_REFUSALS
 }
 
 async function start(): Promise<FolderStore> {
@@ -455,14 +457,16 @@ describe('an edit', () => {
     })
   })
 
-  it('that the listener does not take stays in the file and is told again', async () => {
+  it('that breaks off leaves the file as it was, and what may be in force is undone', async () => {
     write('a.yaml', queue('a'))
+    const text = read('a.yaml')
     const store = await start()
     fault = new Error('no Redis')
     await expect(store.editQueue(edit('a', { timeoutSeconds: 6 }))).rejects.toThrow('no Redis')
+    expect(read('a.yaml')).toBe(text)
     fault = null
     await store.look()
-    expect(changes).toMatchObject([{ queues: [{ settings: { timeoutSeconds: 6 } }] }])
+    expect(changes).toMatchObject([{ queues: [{ settings: { timeoutSeconds: 30 } }] }])
   })
 
   it('waits for its turn: of a hundred at once none is lost', async () => {

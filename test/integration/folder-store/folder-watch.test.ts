@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { NO_REFUSALS } from '../../../src/folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { realClock } from '../redis-child/real-clock.ts'
@@ -18,6 +19,7 @@ it('a change is in force within two seconds, and stop ends all waiting', async (
   const told = Promise.withResolvers<number>()
   await store.start(async (change) => {
     if (change.queues.length > 0) told.resolve(performance.now())
+    return NO_REFUSALS
   })
   const writtenAtMs = performance.now()
   writeFileSync(

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { HttpCron } from '../../../src/controller/kinds.ts'
 import type { CronSettings } from '../../../src/domain/cron.ts'
-import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import {
+  EditRefusedError,
+  ResourceApiError,
+  StorageFullError,
+  StoreUnavailableError,
+} from '../../../src/domain/errors.ts'
 import { createResourceCronEditor } from '../../../src/kubernetes/cron-editor.ts'
 import type { Cron } from '../../../src/ports/cron-store.ts'
 import { CRON_FINALIZER } from '../../../src/resources/cron-claim.ts'
@@ -21,7 +26,7 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
   const clock = createFakeClock()
   const kind = createMemoryKind<HttpCron>({ kind: 'HttpCron', indexes: {}, defaults: CRON_DEFAULTS })
   const inEngine = new Map<string, Cron>()
-  const state = { isAway: false, applied: [] as string[] }
+  const state = { isAway: false, isFull: false, applied: [] as string[] }
   const faults: ResourceApiError[] = []
   const guarded =
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
@@ -44,6 +49,7 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
       getByName: (team, name) => engine(() => inEngine.get(`${team}/${name}`) ?? null),
       apply: (team, name, settings) =>
         engine(() => {
+          if (state.isFull) throw new StorageFullError()
           state.applied.push(name)
           inEngine.set(`${team}/${name}`, aCron(name, settings))
           return { cronId: 7, nextRunAtMs: 1 }
@@ -121,6 +127,17 @@ describe('a new cron', () => {
     state.isAway = true
     await clock.advance(100)
     await expect(made).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect([...kind.view.all()]).toEqual([])
+  })
+
+  it('is none when Redis has no room for it, and none later', async () => {
+    const { clock, kind, editor, state } = setUp()
+    state.isFull = true
+    const made = editor.create('shop', NEW, null)
+    made.catch(() => undefined)
+    // Until it is tried from here.
+    await clock.advance(2_000)
+    await expect(made).rejects.toBeInstanceOf(StorageFullError)
     expect([...kind.view.all()]).toEqual([])
   })
 
