@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../ports/cron-source.ts'
 import type { Logger } from '../ports/logger.ts'
 import { decideCron, holdsUntilMs } from './cron-decision.ts'
+import type { ShardNews } from './shard-news.ts'
 import { createSignal, type Signal } from './signal.ts'
 
 /**
@@ -30,8 +31,7 @@ export interface CronTickerOptions {
   readonly logger: Logger
   /** 0–1; leads several executors to different crons. */
   random(): number
-  /** There is something to claim. */
-  onRunnable(): void
+  readonly news: ShardNews
 }
 
 /** A look costs one read. Ticks are whole minutes, so only those of a cron made just before one may wait for it. */
@@ -244,8 +244,8 @@ class LoopingCronTicker implements CronTicker {
   }
 
   #tellRunnable(): void {
-    const { source, onRunnable } = this.#options
-    onRunnable()
+    const { source, news } = this.#options
+    news.wake()
     source.hint()
   }
 

@@ -1,43 +1,53 @@
-import { reasonOf } from '../domain/errors.ts'
 import type { JobIds } from '../domain/job-ids.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { CronSource } from '../ports/cron-source.ts'
 import type { HttpCaller } from '../ports/http-caller.ts'
-import type { JobSource, ShardUpkeep, WakeHints } from '../ports/job-source.ts'
+import type { WakeHints } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
-import { createCallRunner, type CallRunner } from './call-runner.ts'
+import { createCallRunner } from './call-runner.ts'
 import { createCallSampler } from './call-sampler.ts'
-import { createCronTicker, type CronTicker } from './cron-ticker.ts'
-import { createJobPool, type JobPool } from './job-pool.ts'
-import { createRescuer, type Rescuer } from './rescuer.ts'
-import { createShardWatcher, type ShardWatcher } from './shard-watcher.ts'
-import { createTenure, type Tenure } from './tenure.ts'
+import { seatsOf, type Shares } from './share-rule.ts'
+import {
+  createShardWorker,
+  type ShardPorts,
+  type ShardWorker,
+  type ShardWorkerOwner,
+} from './shard-worker.ts'
+import { createSlotScheduler, type SlotScheduler } from './slot-scheduler.ts'
+import { createSuspensionWatch, type SuspensionWatch } from './suspension-watch.ts'
 
 /**
- * Claims jobs, makes their calls, writes their ends; promotes, ticks crons, rescues and sweeps on the way. Owns: the
- * slots, one tenure at a time, a watcher and a ticker per shard and the rescuer.
+ * One executor's period of work: claims jobs, makes their calls, writes their ends; promotes, ticks crons, rescues and
+ * sweeps on the way. Owns: the slots, a worker per shard, and the look whether this machine was suspended.
  *
- *     new → beginning ⇄ holding (a tenure has its leases) → stopped
+ *     new → working (each worker holds its shard's lease, or tries to) → stopped
  *
- * A tenure that cannot begin or that loses a lease is followed by another, under a new id, until `stop`, which waits
- * for the tenure to leave and for the watchers, the tickers and the rescuer to be at rest.
+ * A shard that is away costs its own lease; only a freeze of this process, which lets every deadline pass, ends the work
+ * on all. `stop` waits for the workers.
  */
 export interface Executor {
-  /** Begins; goes on trying while Redis is away. */
+  /** Begins; goes on trying where Redis is away. */
   start(): void
   /** Claims no more at once; calls get `graceMs`, then are given back. Idempotent. */
   stop(graceMs: number): Promise<void>
-  /** Whether it holds its leases. */
+  /** Whether it holds the lease of a shard: that one is away must not make a whole fleet unready. */
   isReady(): boolean
 }
 
+/** What an executor may have open at once. */
+export interface ExecutorCapacity {
+  /** Calls of a lone team. */
+  readonly concurrency: number
+  /** Slots on top, so that others find some. */
+  readonly reserve: number
+  /** Of memory, for jobs and answers. */
+  readonly callBytes: number
+  readonly shares: Shares
+}
+
 export interface ExecutorOptions {
-  /** Opens this executor id's hold on every shard. */
-  openSources(executorId: string): JobSource[]
-  readonly upkeeps: readonly ShardUpkeep[]
-  readonly crons: readonly CronSource[]
+  readonly shards: readonly ShardPorts[]
   readonly hints: WakeHints
   readonly caller: HttpCaller
   readonly teams: TeamSettingsSource
@@ -45,94 +55,74 @@ export interface ExecutorOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Calls open at once. */
-  readonly concurrency: number
+  readonly capacity: ExecutorCapacity
+  /** One for each lease. */
   newExecutorId(): string
   random(): number
   redisNowMs(shard: number): number
 }
 
-const RETRY_START_MS = 500
 /** How long claiming rests when this machine cannot open connections. */
 const LOCAL_FAULT_PAUSE_MS = 1_000
 
 export function createExecutor(options: ExecutorOptions): Executor {
-  return new LeasingExecutor(options)
+  return new SharingExecutor(options)
 }
 
-class LeasingExecutor implements Executor {
+class SharingExecutor implements Executor, ShardWorkerOwner {
   readonly #options: ExecutorOptions
-  readonly #pool: JobPool
-  readonly #runner: CallRunner
-  readonly #watchers: readonly ShardWatcher[]
-  readonly #tickers: readonly CronTicker[]
-  readonly #rescuer: Rescuer
-  #pausedUntilMs = 0
-  #tenure: Tenure | null = null
-  #isReady = false
-  #isStopping = false
+  readonly #scheduler: SlotScheduler
+  readonly #workers: ReadonlyMap<number, ShardWorker>
+  readonly #suspension: SuspensionWatch
+  #cancelPause: () => void = () => undefined
   #stopping: Promise<void> | null = null
-  #cancelRetry: () => void = () => undefined
   #stopHints: () => void = () => undefined
-  #running: Promise<void> = Promise.resolve()
-  readonly #whenStopping: Promise<void>
-  readonly #tellStopping: () => void
 
   constructor(options: ExecutorOptions) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#whenStopping = promise
-    this.#tellStopping = resolve
-    const { clock, logger, metrics } = options
+    const { capacity, clock, logger, metrics } = options
     this.#options = options
-    this.#pool = createJobPool(options.concurrency)
-    this.#pool.onRelease(() => this.#tenure?.slotFreed())
-    metrics.callsInFlight(() => this.#pool.busy)
-    this.#runner = createCallRunner({
+    this.#scheduler = createSlotScheduler({
+      slots: capacity.concurrency + capacity.reserve,
+      seats: seatsOf(capacity.concurrency),
+      bytes: capacity.callBytes,
+      shares: capacity.shares,
+      clock,
+    })
+    metrics.callsInFlight(() => this.#scheduler.busy)
+    metrics.shardsHeld(() => this.#shardsHeld())
+    const runner = createCallRunner({
       caller: options.caller,
       teams: options.teams,
       jobIds: options.jobIds,
       sampler: createCallSampler(clock),
       logger,
       metrics,
-      onLocalFault: () => {
-        this.#pausedUntilMs = clock.monotonicMs() + LOCAL_FAULT_PAUSE_MS
-      },
+      onLocalFault: () => this.#pause(),
     })
-    this.#watchers = options.upkeeps.map((upkeep) =>
-      createShardWatcher({
-        upkeep,
-        clock,
-        logger,
-        redisNowMs: () => options.redisNowMs(upkeep.shard),
-        onRunnable: () => this.#tenure?.wake(upkeep.shard),
-      }),
+    this.#suspension = createSuspensionWatch({ clock, onSuspended: () => this.#doubtAll() })
+    this.#workers = new Map(
+      options.shards.map((ports) => [
+        ports.shard,
+        createShardWorker({
+          ports,
+          scheduler: this.#scheduler,
+          runner,
+          clock,
+          logger,
+          metrics,
+          newExecutorId: options.newExecutorId,
+          random: options.random,
+          redisNowMs: () => options.redisNowMs(ports.shard),
+          owner: this,
+        }),
+      ]),
     )
-    this.#tickers = options.crons.map((source) =>
-      createCronTicker({
-        source,
-        clock,
-        logger,
-        random: options.random,
-        onRunnable: () => this.#tenure?.wake(source.shard),
-      }),
-    )
-    this.#rescuer = createRescuer({
-      upkeeps: options.upkeeps,
-      clock,
-      logger,
-      random: options.random,
-      onReaped: (shard) => this.#tenure?.wake(shard),
-    })
   }
 
   start(): void {
-    this.#stopHints = this.#options.hints.onWake((shard) => this.#tenure?.wake(shard))
-    for (const watcher of this.#watchers) watcher.start()
-    for (const ticker of this.#tickers) ticker.start()
-    this.#rescuer.start()
-    this.#running = this.#run().catch((error: unknown) =>
-      this.#options.logger.error('The executor stopped by itself', { reason: reasonOf(error) }),
-    )
+    this.#stopHints = this.#options.hints.onWake((shard) => this.#workers.get(shard)?.wake())
+    this.#suspension.start()
+    for (const worker of this.#workers.values()) worker.start()
   }
 
   stop(graceMs: number): Promise<void> {
@@ -140,72 +130,45 @@ class LeasingExecutor implements Executor {
   }
 
   isReady(): boolean {
-    return this.#isReady
+    return this.#stopping === null && this.#shardsHeld() > 0
+  }
+
+  leaseMade(): void {
+    const held = this.#shardsHeld()
+    if (held === this.#workers.size) this.#options.logger.info('The executor holds its leases')
+    else
+      this.#options.logger.debug('The executor holds the lease of a shard', { held, of: this.#workers.size })
+  }
+
+  leaseLost(isEarly: boolean): void {
+    if (isEarly) this.#doubtAll()
+  }
+
+  checkSuspension(): void {
+    this.#suspension.check()
   }
 
   async #stop(graceMs: number): Promise<void> {
-    this.#isStopping = true
-    this.#isReady = false
-    this.#cancelRetry()
     this.#stopHints()
-    this.#tellStopping()
-    await Promise.all([
-      this.#tenure?.stop(graceMs),
-      this.#rescuer.stop(),
-      ...this.#watchers.map((watcher) => watcher.stop()),
-      ...this.#tickers.map((ticker) => ticker.stop()),
-    ])
-    await this.#running
+    this.#suspension.stop()
+    await Promise.all([...this.#workers.values()].map((worker) => worker.stop(graceMs)))
+    this.#cancelPause()
   }
 
-  async #run(): Promise<void> {
-    const { logger } = this.#options
-    while (!this.#isStopping) {
-      const tenure = this.#openTenure()
-      this.#tenure = tenure
-      try {
-        await tenure.start()
-      } catch (error) {
-        logger.warn('The executor cannot begin; it tries again', { reason: reasonOf(error) })
-        await tenure.leave()
-        await this.#rest(RETRY_START_MS)
-        continue
-      }
-      if (!this.#isStopping) {
-        this.#isReady = true
-        logger.info('The executor holds its leases')
-        await Promise.race([tenure.lost, this.#whenStopping])
-        this.#isReady = false
-        if (this.#isStopping) return
-      }
-      // Lost, or stopped while it began: what Redis gave it since then goes back.
-      await tenure.leave()
-    }
+  #doubtAll(): void {
+    for (const worker of this.#workers.values()) worker.doubt()
   }
 
-  #openTenure(): Tenure {
-    const { clock, logger, metrics } = this.#options
-    const tenure = createTenure({
-      sources: this.#options.openSources(this.#options.newExecutorId()),
-      pool: this.#pool,
-      runner: this.#runner,
-      clock,
-      logger,
-      metrics,
-      isPaused: () => clock.monotonicMs() < this.#pausedUntilMs,
-    })
-    tenure.onNextDue((shard, nextDueMs) => this.#watchers[shard]?.noteNextDue(nextDueMs))
-    return tenure
+  #shardsHeld(): number {
+    let held = 0
+    for (const worker of this.#workers.values()) if (worker.isHolding()) held += 1
+    return held
   }
 
-  #rest(ms: number): Promise<void> {
-    if (this.#isStopping) return Promise.resolve()
-    return new Promise((resolve) => {
-      const cancel = this.#options.clock.after(ms, resolve)
-      this.#cancelRetry = () => {
-        cancel()
-        resolve()
-      }
-    })
+  #pause(): void {
+    const { clock } = this.#options
+    this.#scheduler.pause()
+    this.#cancelPause()
+    this.#cancelPause = clock.after(LOCAL_FAULT_PAUSE_MS, () => this.#scheduler.resume())
   }
 }

@@ -25,8 +25,8 @@ export interface FinisherOptions {
   readonly source: JobSource
   readonly clock: Clock
   readonly logger: Logger
-  /** The end is written (or refused as stale, or discarded): its slot is free. */
-  onSettled(end: WorkEnd, outcome: 'done' | 'stale'): void
+  /** The ends of a batch are written, refused as stale or discarded: their slots are free. */
+  onSettled(ends: readonly WorkEnd[], outcomes: ReadonlyArray<'done' | 'stale'>): void
   /** A fault that no resend mends. */
   onFault(error: unknown): void
 }
@@ -67,27 +67,26 @@ class BatchingFinisher implements Finisher {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, FINISH_BATCH_MAX)
       this.#waiting = this.#waiting.slice(FINISH_BATCH_MAX)
-      const outcomes = await this.#write(batch)
-      batch.forEach((end, i) => this.#options.onSettled(end, outcomes?.[i] ?? 'stale'))
+      this.#options.onSettled(batch, await this.#write(batch))
     }
     this.#isFlushing = false
   }
 
-  /** null when the batch was discarded. */
-  async #write(batch: readonly WorkEnd[]): Promise<ReadonlyArray<'done' | 'stale'> | null> {
+  async #write(batch: readonly WorkEnd[]): Promise<ReadonlyArray<'done' | 'stale'>> {
     const { source, clock, logger } = this.#options
     while (!this.#isDiscarding) {
       try {
-        return await source.finish(batch)
+        const outcomes = await source.finish(batch)
+        return outcomes.length === batch.length ? outcomes : batch.map((_, i) => outcomes[i] ?? 'stale')
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) {
           logger.error('Ended jobs could not be written', { reason: reasonOf(error) })
           this.#options.onFault(error)
-          return null
+          break
         }
         await new Promise<void>((resolve) => clock.after(RETRY_DELAY_MS, resolve))
       }
     }
-    return null
+    return batch.map(() => 'stale')
   }
 }

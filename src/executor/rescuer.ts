@@ -2,15 +2,16 @@ import { reasonOf, StorageFullError, StoreUnavailableError } from '../domain/err
 import type { Clock } from '../ports/clock.ts'
 import type { ShardUpkeep } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { ShardNews } from './shard-news.ts'
 import { createSignal, type Signal } from './signal.ts'
 
 /**
- * Takes jobs back from lost executors and sweeps what is past its time, one shard after another. Every executor runs
- * one; several at once do no harm. Owns: the loop, and when it sweeps next.
+ * Takes one shard's jobs back from lost executors and sweeps what is past its time there. Every executor runs one for
+ * each shard; several at once do no harm. Owns: the loop, and when it sweeps next.
  *
- *     new → running (a round over the shards, then a rest) → stopping → at rest
+ *     new → running (reaps, now and then sweeps, rests) → stopping → at rest
  *
- * `stop` waits for the shard that is being looked after and begins no other.
+ * `stop` waits for the step that is under way and begins no other.
  */
 export interface Rescuer {
   start(): void
@@ -19,12 +20,12 @@ export interface Rescuer {
 }
 
 export interface RescuerOptions {
-  readonly upkeeps: readonly ShardUpkeep[]
+  readonly upkeep: ShardUpkeep
   readonly clock: Clock
   readonly logger: Logger
   /** 0–1; spreads the executors' rounds. */
   random(): number
-  onReaped(shard: number): void
+  readonly news: ShardNews
 }
 
 const REAP_EVERY_MS = 2_000
@@ -60,14 +61,15 @@ class LoopingRescuer implements Rescuer {
   }
 
   async #run(): Promise<void> {
-    const { clock } = this.#options
-    let sweepAtMs = clock.monotonicMs() + SWEEP_EVERY_MS * this.#options.random()
-    await this.#awake.wait(REAP_EVERY_MS * this.#options.random())
+    const { upkeep, news, clock, random } = this.#options
+    let sweepAtMs = clock.monotonicMs() + SWEEP_EVERY_MS * random()
+    await this.#awake.wait(REAP_EVERY_MS * random())
     while (!this.#isStopped) {
-      await this.#reapAll()
-      if (clock.monotonicMs() >= sweepAtMs) {
-        const isMore = await this.#sweepAll()
-        sweepAtMs = clock.monotonicMs() + (isMore ? SWEEP_PAUSE_MS : SWEEP_EVERY_MS)
+      const reaped = await this.#attempt('reap', () => upkeep.reap())
+      if (reaped !== null && reaped.jobs > 0) news.wake()
+      if (!this.#isStopped && clock.monotonicMs() >= sweepAtMs) {
+        const swept = await this.#attempt('sweep', () => upkeep.sweep())
+        sweepAtMs = clock.monotonicMs() + (swept?.isMore === true ? SWEEP_PAUSE_MS : SWEEP_EVERY_MS)
       }
       if (!this.#isStopped) {
         await this.#awake.wait(Math.min(REAP_EVERY_MS, Math.max(0, sweepAtMs - clock.monotonicMs())))
@@ -75,42 +77,23 @@ class LoopingRescuer implements Rescuer {
     }
   }
 
-  async #reapAll(): Promise<void> {
-    for (const upkeep of this.#options.upkeeps) {
-      if (this.#isStopped) return
-      const reaped = await this.#attempt('reap', upkeep.shard, () => upkeep.reap())
-      if (reaped !== null && reaped.jobs > 0) this.#options.onReaped(upkeep.shard)
-    }
-  }
-
-  /** Answers whether a shard has more to sweep at once. */
-  async #sweepAll(): Promise<boolean> {
-    let isMore = false
-    for (const upkeep of this.#options.upkeeps) {
-      if (this.#isStopped) return false
-      const swept = await this.#attempt('sweep', upkeep.shard, () => upkeep.sweep())
-      isMore ||= swept?.isMore ?? false
-    }
-    return isMore
-  }
-
   /**
-   * null when it failed: the next round tries again, and the other shards do not wait for it. A Redis that is away or
-   * full is told of elsewhere; anything else is told of once as long as it lasts.
+   * null when it failed: the next round tries again. A Redis that is away or full is told of elsewhere; anything else is
+   * told of once as long as it lasts.
    */
-  async #attempt<T>(what: string, shard: number, run: () => Promise<T>): Promise<T | null> {
-    const place = `${what} of shard ${shard}`
+  async #attempt<T>(what: string, run: () => Promise<T>): Promise<T | null> {
+    const { upkeep, logger } = this.#options
     try {
       const done = await run()
-      this.#toldDefects.delete(place)
+      this.#toldDefects.delete(what)
       return done
     } catch (error) {
       const isOutage = error instanceof StoreUnavailableError || error instanceof StorageFullError
-      const log = isOutage || this.#toldDefects.has(place) ? 'debug' : 'error'
-      if (!isOutage) this.#toldDefects.add(place)
-      this.#options.logger[log]('Upkeep of a shard failed; it is tried again', {
+      const log = isOutage || this.#toldDefects.has(what) ? 'debug' : 'error'
+      if (!isOutage) this.#toldDefects.add(what)
+      logger[log]('Upkeep of a shard failed; it is tried again', {
         what,
-        shard,
+        shard: upkeep.shard,
         reason: reasonOf(error),
       })
       return null

@@ -1,83 +1,79 @@
-import { CLAIM_BATCH_BYTES_MAX, CLAIM_BATCH_MAX } from '../domain/limits.ts'
 import { reasonOf, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ClaimAnswer, ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../ports/job-source.ts'
+import type { ClaimAnswer, ClaimedWork, JobSource, WorkEnd } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
 import type { CallRunner } from './call-runner.ts'
 import { createFinisher, type Finisher } from './finisher.ts'
-import type { JobPool } from './job-pool.ts'
 import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts'
-import { createSignal, type Signal } from './signal.ts'
+import type { ShardNews } from './shard-news.ts'
+import type { ShardWorkerOwner } from './shard-worker.ts'
+import type { ShardWatcher } from './shard-watcher.ts'
+import {
+  NOTHING_BROUGHT,
+  type Hold,
+  type SlotGrant,
+  type SlotScheduler,
+  type SlotWorker,
+} from './slot-scheduler.ts'
 
 /**
- * One executor's work on one shard under one lease. Owns every job it claimed, and the job's slot, until its end is
- * written.
+ * A worker's time under one executor id and one lease. Owns every job it claimed until the job's end is written: asks
+ * for slots, claims for what it is granted, begins the calls, releases the slots.
  *
- *     registering → claiming → draining (stop) → left
- *                      ↓
- *                    lost (lease gone: calls cut, results worth nothing)
+ *     new → working ⇄ doubtful (is the lease held still? nothing is asked for) → ended → left
+ *                         ↓
+ *                       lost (calls cut, results worth nothing) → ended → left
  *
- * Registering: no lease, nothing is held. Claiming: the lease is kept and every held job has a slot and a call or an
- * end on its way. Draining: no new claim; the lease is kept for what is held. Lost: the lease is no longer kept and
- * ends are discarded. `drain` waits for the claim under way and until nothing is held, `leave` for Redis.
+ * A claim without an answer for 1 s keeps no slots from others. `drain` waits for the claim under way and until nothing
+ * is held, `leave` for Redis.
  */
-export interface ShardSession {
-  readonly shard: number
-  /** Makes the lease and begins to claim. Throws StoreUnavailableError. */
+export interface ShardSession extends SlotWorker, ShardNews {
+  /** Makes the lease and begins to claim. Throws StoreUnavailableError, and may be tried again. */
   start(): Promise<void>
-  /** There may be something to claim. */
-  wake(): void
-  /** A slot is free. */
-  slotFreed(): void
+  isHeld(): boolean
+  /** The lease may be gone unseen: nothing is begun until Redis has said that it stands. */
+  doubt(): void
+  /** Resolves when the lease was lost and every call has ended. */
+  readonly lost: Promise<void>
   /** Claims no more; resolves when every call has ended and is written. */
   drain(): Promise<void>
-  /** Ends that Redis does not take are given up, so that `drain` comes to an end. */
+  /** Cuts the calls short: their jobs are given back. */
+  cut(): void
+  /** What Redis does not answer is given up, so that `drain` comes to an end. */
   discard(): void
-  /** Gives back what is left and ends the lease. After `drain`, or after the session was lost. */
+  /** Gives back what Redis says is held still, and ends the lease. After `drain`, or after the lease was lost. */
   leave(): Promise<void>
-  /** When the shard's next delayed job is due, as the last claim saw it. */
-  onNextDue(listener: (nextDueMs: number | null) => void): void
 }
 
-/** A loop without work or slots turns this often; hints, freed slots and the shard's watcher wake it before. */
-const IDLE_WAIT_MS = 1_000
 const CONTENDED_WAIT_MS = 5
 const RETRY_CLAIM_MS = 200
+/** A claim that is not answered for so long keeps no slots. */
+const SILENCE_MS = 1_000
+/** A timer that comes so much later shows that it was us who slept. */
+const LAG_MS = 250
+/** Whoever was passed over for want of room looks this often for others, whose hint may have been lost; */
+const PROBE_MS = 250
+/** and follows a hint this long after it last looked: queues of full teams come and go. */
+const NEWS_WAIT_MS = 50
+/** What a hint tells of is found by the second claim: the first asks the queues that were named before. */
+const LOOKS = 2
+const EMPTY_CLAIMS_MAX = 3
 /** Mismatches between what Redis and we think we hold that are seen in a row before anything is given back. */
 const MISMATCHES_MAX = 2
 
 export interface ShardSessionOptions {
   readonly source: JobSource
-  readonly pool: JobPool
+  readonly scheduler: SlotScheduler
   readonly runner: CallRunner
+  readonly watcher: Pick<ShardWatcher, 'noteNextDue'>
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Cuts this executor's calls short. */
-  readonly signal: AbortSignal
-  /** true while claiming would only spin: this machine cannot open connections. */
-  isPaused(): boolean
-  onLost(reason: string): void
+  readonly owner: Pick<ShardWorkerOwner, 'leaseLost' | 'checkSuspension'>
 }
 
 type Claimed = Extract<ClaimAnswer, { status: 'claimed' }>
-
-const NOTHING_CLAIMED: Claimed = {
-  status: 'claimed',
-  work: [],
-  runnable: 0,
-  nextDueMs: null,
-  heldBack: [],
-  bytesWanted: null,
-}
-
-const EVERY_ROOM: Omit<ClaimGrant, 'slots' | 'bytes'> = {
-  teamRooms: new Map(),
-  otherTeamsRoom: CLAIM_BATCH_MAX,
-  queueRooms: new Map(),
-  otherQueuesRoom: CLAIM_BATCH_MAX,
-}
 
 export function createShardSession(options: ShardSessionOptions): ShardSession {
   return new LeasedShardSession(options)
@@ -85,64 +81,108 @@ export function createShardSession(options: ShardSessionOptions): ShardSession {
 
 class LeasedShardSession implements ShardSession {
   readonly shard: number
+  readonly lost: Promise<void>
+  readonly #tellLost: () => void
   readonly #options: ShardSessionOptions
-  /** By the work, not its id: a callback has the id of the job it reports, whose end may still be on its way. */
-  readonly #held = new Set<ClaimedWork>()
+  readonly #redisNowMs: () => number
+  /** By the work, not its id: a callback has the id of the job it reports. null = given back for want of a slot. */
+  readonly #held = new Map<ClaimedWork, Hold | null>()
   readonly #finisher: Finisher
   readonly #lease: LeaseKeeper
-  readonly #awake: Signal
-  readonly #dueListeners: Array<(nextDueMs: number | null) => void> = []
-  #mayHaveWork = true
-  /** As many as the last claim found wanting. */
-  #bytes = CLAIM_BATCH_BYTES_MAX
-  #isEnding = false
-  #isClaiming = false
+  readonly #calls = new AbortController()
+  #state: 'new' | 'working' | 'ending' = 'new'
+  #isLost = false
+  #confirming: Promise<void> | null = null
+  /** Of the claim that is under way. */
+  #grant: SlotGrant | null = null
+  #isStanding = false
+  #hasNews = false
+  #looks = 0
+  #emptyClaims = 0
+  #newsFromMs = 0
+  #cancelAsk: (() => void) | null = null
+  #cancelSilence: () => void = () => undefined
   #mismatches = 0
-  #loop: Promise<void> = Promise.resolve()
-  #whenEmpty: (() => void) | null = null
-  #draining: Promise<void> | null = null
+  #whenIdle: () => void = () => undefined
 
   constructor(options: ShardSessionOptions) {
     const { source, clock, logger } = options
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.lost = promise
+    this.#tellLost = resolve
     this.shard = source.shard
     this.#options = options
-    this.#awake = createSignal(clock)
+    this.#redisNowMs = () => source.redisNowMs()
     this.#finisher = createFinisher({
       source,
       clock,
       logger,
-      onSettled: (end, outcome) => this.#settle(end, outcome),
-      onFault: () => this.#lose('ends could not be written'),
+      onSettled: (ends, outcomes) => this.#settle(ends, outcomes),
+      onFault: () => this.#lose('ends could not be written', false),
     })
     this.#lease = createLeaseKeeper({
       source,
       clock,
       logger,
-      onLost: (reason) => this.#lose(reason),
+      onLost: (reason, isEarly) => this.#lose(reason, isEarly),
       onHeld: (held) => this.#compareHeld(held),
     })
   }
 
   async start(): Promise<void> {
     await this.#lease.register()
-    this.#loop = this.#claimLoop()
+    if (this.#state !== 'new') return
+    this.#state = 'working'
+    this.wake()
+  }
+
+  isHeld(): boolean {
+    return this.#state === 'working' && this.#confirming === null && this.#lease.isHeld()
   }
 
   wake(): void {
-    this.#mayHaveWork = true
-    this.#awake.notify()
+    this.#hasNews = true
+    this.#looks = LOOKS
+    this.#emptyClaims = 0
+    if (this.#grant !== null) return
+    const waitMs = this.#newsFromMs - this.#options.clock.monotonicMs()
+    if (waitMs > 0) this.#askAfter(waitMs)
+    else this.#ask()
   }
 
-  slotFreed(): void {
-    this.#awake.notify()
+  nudge(): void {
+    if (this.#grant === null && !this.#isStanding && this.#cancelAsk === null) this.#ask()
+  }
+
+  doubt(): void {
+    if (this.#state !== 'working' || this.#confirming !== null) return
+    this.#rest()
+    this.#confirming = this.#lease.confirm().then(() => {
+      this.#confirming = null
+      this.wake()
+    })
   }
 
   drain(): Promise<void> {
-    return (this.#draining ??= this.#drain())
+    this.#state = 'ending'
+    this.#rest()
+    return new Promise((resolve) => {
+      const before = this.#whenIdle
+      this.#whenIdle = () => {
+        before()
+        resolve()
+      }
+      this.#checkIdle()
+    })
+  }
+
+  cut(): void {
+    this.#calls.abort()
   }
 
   discard(): void {
     this.#finisher.discard()
+    this.#closeGrant()
   }
 
   async leave(): Promise<void> {
@@ -150,87 +190,115 @@ class LeasedShardSession implements ShardSession {
     await this.#options.source.leave()
   }
 
-  onNextDue(listener: (nextDueMs: number | null) => void): void {
-    this.#dueListeners.push(listener)
+  #ask(): void {
+    this.#cancelAsking()
+    if (this.#state !== 'working' || this.#confirming !== null) return
+    this.#isStanding = true
+    this.#options.scheduler.ask(this)
   }
 
-  async #drain(): Promise<void> {
-    this.#isEnding = true
-    this.#awake.notify()
-    await this.#loop
-    if (this.#held.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.#whenEmpty = resolve
-      })
-    }
+  /** For more of the same. Who must wait for room looks now and then all the same. */
+  #askAgain(passedOver: readonly string[]): void {
+    this.#isStanding = true
+    const isInLine = this.#options.scheduler.askAgain(this, passedOver)
+    if (isInLine) return
+    this.#emptyClaims = 0
+    if (this.#grant === null) this.#askAfter(PROBE_MS)
   }
 
-  async #claimLoop(): Promise<void> {
-    const { pool } = this.#options
-    let slots = 0
-    while (!this.#isEnding) {
-      if (slots === 0 && this.#mayHaveWork && !this.#options.isPaused()) slots = pool.reserve(CLAIM_BATCH_MAX)
-      if (slots === 0) {
-        await this.#awake.wait(IDLE_WAIT_MS)
-        continue
-      }
-      const answer = await this.#claim(slots)
-      // The same claim goes out again and may still bring as many jobs as it first asked for: its slots stay reserved.
-      if (answer === null) continue
-      const used = answer.work.length
-      if (used < slots) pool.release(slots - used)
-      slots = 0
-      // Others were quicker: a short rest instead of a race for the same queues. The signal would not let it rest, for
-      // it has just been told of our own slots.
-      if (used === 0 && answer.runnable > 0) await this.#rest(CONTENDED_WAIT_MS)
-    }
-    if (slots > 0) pool.release(slots)
+  #askAfter(delayMs: number): void {
+    this.#cancelAsking()
+    if (this.#state === 'working') this.#cancelAsk = this.#options.clock.after(delayMs, () => this.#ask())
   }
 
-  /** Begins what the claim brings. null, after a rest, when there was no answer. */
-  async #claim(slots: number): Promise<Claimed | null> {
-    const { source, logger } = this.#options
-    this.#isClaiming = true
+  #cancelAsking(): void {
+    this.#cancelAsk?.()
+    this.#cancelAsk = null
+  }
+
+  #rest(): void {
+    this.#cancelAsking()
+    this.#isStanding = false
+    this.#options.scheduler.withdraw(this)
+  }
+
+  granted(grant: SlotGrant): void {
+    this.#cancelAsking()
+    this.#isStanding = false
+    this.#grant = grant
     // From here on: a hint that comes while the claim is under way may be of a job that it was too early for.
-    this.#mayHaveWork = false
-    try {
-      const answer = await source.claim({ ...EVERY_ROOM, slots, bytes: this.#bytes })
-      if (answer.status === 'lease_lost') {
-        this.#lose('a claim was refused')
-        return NOTHING_CLAIMED
-      }
-      if (answer.runnable > 0) this.#mayHaveWork = true
-      this.#bytes = Math.max(CLAIM_BATCH_BYTES_MAX, answer.bytesWanted ?? 0)
-      for (const listener of this.#dueListeners) listener(answer.nextDueMs)
-      for (const work of answer.work) this.#begin(work)
-      return answer
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) {
-        logger.error('A claim failed', { shard: source.shard, reason: reasonOf(error) })
-      }
-      await this.#rest(RETRY_CLAIM_MS)
-      return null
-    } finally {
-      this.#isClaiming = false
-    }
+    this.#hasNews = false
+    this.#watchSilence(grant)
+    void this.#claim(grant)
   }
 
-  #begin(work: ClaimedWork): void {
-    this.#held.add(work)
-    // Claimed while the session was told to end: back at once, others may have slots.
-    if (this.#isEnding) this.#finisher.add({ type: 'given_back', work })
+  async #claim(grant: SlotGrant): Promise<void> {
+    const answer = await this.#answerTo(grant)
+    this.#options.owner.checkSuspension()
+    if (this.#confirming !== null) await this.#confirming
+    if (this.#grant !== grant) return
+    this.#cancelSilence()
+    if (answer?.status === 'lease_lost') this.#lose('a claim was refused', this.#lease.isHeld())
+    else if (answer === null) this.#closeGrant()
+    else if (!this.#lease.isHeld()) this.#lose('the lease ran out', false)
+    else this.#beginAll(grant, answer)
+  }
+
+  /** Sends the claim until it is answered; null when that is given up. */
+  async #answerTo(grant: SlotGrant): Promise<ClaimAnswer | null> {
+    const { source, logger, clock } = this.#options
+    while (this.#grant === grant) {
+      try {
+        return await source.claim(grant)
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) {
+          logger.error('A claim failed', { shard: source.shard, reason: reasonOf(error) })
+        }
+      }
+      if (this.#state !== 'ending') await new Promise<void>((resolve) => clock.after(RETRY_CLAIM_MS, resolve))
+      if (this.#state === 'ending') return null
+    }
+    return null
+  }
+
+  #beginAll(grant: SlotGrant, answer: Claimed): void {
+    const { scheduler, watcher } = this.#options
+    this.#grant = null
+    const holds = scheduler.bind(grant, answer)
+    watcher.noteNextDue(answer.nextDueMs)
+    answer.work.forEach((work, i) => this.#begin(work, holds[i] ?? null))
+    if (this.#state === 'working') this.#goOn(answer)
+    this.#checkIdle()
+  }
+
+  #begin(work: ClaimedWork, hold: Hold | null): void {
+    this.#held.set(work, hold)
+    // Claimed while it was told to end, or after others took the slots: back at once, others may have some.
+    if (hold === null || this.#state !== 'working') this.#finisher.add({ type: 'given_back', work })
     else this.#run(work)
   }
 
-  #rest(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#options.clock.after(ms, resolve))
+  #goOn({ runnable, work, heldBack, bytesWanted }: Claimed): void {
+    const { clock } = this.#options
+    this.#looks = Math.max(0, this.#looks - 1)
+    this.#emptyClaims = work.length > 0 ? 0 : this.#emptyClaims + 1
+    this.#newsFromMs = work.length === 0 && heldBack.length > 0 ? clock.monotonicMs() + NEWS_WAIT_MS : 0
+    const isContended = work.length === 0 && heldBack.length === 0 && bytesWanted === null
+    if (this.#hasNews) this.wake()
+    else if (runnable === 0) this.#rest()
+    else if (isContended || this.#emptyClaims > EMPTY_CLAIMS_MAX) {
+      // Others were quicker: a short rest instead of a race for the same queues.
+      this.#rest()
+      this.#askAfter(CONTENDED_WAIT_MS)
+    } else if (bytesWanted !== null || this.#looks > 0) this.#ask()
+    else this.#askAgain(heldBack)
   }
 
   #run(work: ClaimedWork): void {
-    const { source, runner, logger, metrics, signal } = this.#options
+    const { runner, logger, metrics } = this.#options
     if (work.kind === 'job') metrics.jobStarted(work.startedAtMs - work.scheduledAtMs)
     runner
-      .run(work, signal, () => source.redisNowMs())
+      .run(work, this.#calls.signal, this.#redisNowMs)
       .catch((error: unknown): WorkEnd => {
         logger.error('A job could not be run; it waits', { jobId: work.jobId, reason: reasonOf(error) })
         return { type: 'given_back', work }
@@ -239,32 +307,71 @@ class LeasedShardSession implements ShardSession {
       .catch((error: unknown) => logger.error('An end was lost', { reason: reasonOf(error) }))
   }
 
-  #settle(end: WorkEnd, outcome: 'done' | 'stale'): void {
-    const { pool, metrics } = this.#options
-    this.#held.delete(end.work)
-    pool.release(1)
-    const counted = countedAs(end, outcome)
-    if (counted !== null) metrics.jobFinished(counted, 1)
-    if (this.#held.size === 0) this.#whenEmpty?.()
+  #settle(ends: readonly WorkEnd[], outcomes: ReadonlyArray<'done' | 'stale'>): void {
+    const { scheduler, metrics } = this.#options
+    const holds: Hold[] = []
+    ends.forEach((end, i) => {
+      const hold = this.#held.get(end.work)
+      this.#held.delete(end.work)
+      if (hold !== undefined && hold !== null) holds.push(hold)
+      const counted = countedAs(end, outcomes[i] ?? 'stale')
+      if (counted !== null) metrics.jobFinished(counted, 1)
+    })
+    scheduler.release(holds)
+    this.#checkIdle()
   }
 
-  #lose(reason: string): void {
-    if (this.#isEnding && this.#held.size === 0) return
-    this.#isEnding = true
+  #watchSilence(grant: SlotGrant): void {
+    const { clock, scheduler } = this.#options
+    const dueMs = clock.monotonicMs() + SILENCE_MS
+    this.#cancelSilence = clock.after(SILENCE_MS, () => {
+      if (this.#grant !== grant) return
+      // Had we slept, the answer may be here: it is read first.
+      if (clock.monotonicMs() - dueMs > LAG_MS) this.#watchSilence(grant)
+      else scheduler.late(grant)
+    })
+  }
+
+  #lose(reason: string, isEarly: boolean): void {
+    const { logger, metrics } = this.#options
+    if (this.#isLost) return
+    this.#isLost = true
     this.#lease.stop()
     this.#finisher.discard()
-    this.#awake.notify()
-    this.#options.onLost(reason)
+    this.#calls.abort()
+    this.#closeGrant()
+    if (this.#state === 'ending' && this.#held.size === 0) return
+    metrics.leaseLost()
+    logger.warn('The lease of a shard was lost; its calls are cut and their results discarded', {
+      shard: this.shard,
+      reason,
+    })
+    void this.drain().then(this.#tellLost)
+    this.#options.owner.leaseLost(isEarly)
+  }
+
+  /** What its claim still brings is not begun: `leave` gives it back. */
+  #closeGrant(): void {
+    this.#cancelSilence()
+    if (this.#grant === null) return
+    const grant = this.#grant
+    this.#grant = null
+    this.#options.scheduler.bind(grant, NOTHING_BROUGHT)
+    this.#checkIdle()
+  }
+
+  #checkIdle(): void {
+    if (this.#state === 'ending' && this.#grant === null && this.#held.size === 0) this.#whenIdle()
   }
 
   /** A claim whose answer never came leaves jobs that Redis thinks we hold. */
   #compareHeld(inRedis: number): void {
     const { source, logger } = this.#options
-    const isComparable = !this.#isClaiming && this.#finisher.isIdle()
+    const isComparable = this.#grant === null && this.#finisher.isIdle()
     this.#mismatches = isComparable && inRedis > this.#held.size ? this.#mismatches + 1 : 0
     if (this.#mismatches < MISMATCHES_MAX) return
     this.#mismatches = 0
-    source.giveBackUnknown(new Set([...this.#held].map(({ jobId }) => jobId))).then(
+    source.giveBackUnknown(new Set([...this.#held.keys()].map(({ jobId }) => jobId))).then(
       (jobs) => logger.warn('Jobs of a lost claim were given back', { shard: source.shard, jobs }),
       (error: unknown) => logger.debug('Jobs of a lost claim wait on', { reason: reasonOf(error) }),
     )

@@ -2,6 +2,7 @@ import { reasonOf } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ShardUpkeep } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { ShardNews } from './shard-news.ts'
 import { createSignal, type Signal } from './signal.ts'
 
 /**
@@ -25,8 +26,7 @@ export interface ShardWatcherOptions {
   readonly clock: Clock
   readonly logger: Logger
   redisNowMs(): number
-  /** There is something to claim. */
-  onRunnable(): void
+  readonly news: ShardNews
 }
 
 /** A look costs three small reads; a delay is at least 1 s, so none falls between two looks. */
@@ -83,12 +83,12 @@ class LoopingShardWatcher implements ShardWatcher {
     if (this.#nextDueMs !== null && this.#nextDueMs <= this.#options.redisNowMs()) {
       const { moved, nextDueMs } = await upkeep.promote()
       this.#nextDueMs = nextDueMs
-      if (moved > 0) this.#options.onRunnable()
+      if (moved > 0) this.#options.news.wake()
       return
     }
     const glance = await upkeep.glance()
     this.#nextDueMs = glance.nextDueMs
-    if (glance.runnable) this.#options.onRunnable()
+    if (glance.runnable) this.#options.news.nudge()
   }
 
   #untilDue(): number {

@@ -18,6 +18,8 @@ export interface Metrics {
   callbackFinished(outcome: 'delivered' | 'failed'): void
   /** Where this process's room in use for calls is read from, whenever the metrics are. */
   callsInFlight(read: () => number): void
+  /** Where the number of shards whose lease this process holds is read from, whenever the metrics are. */
+  shardsHeld(read: () => number): void
   leaseLost(): void
   clockJumped(direction: 'forward' | 'backward'): void
   callRecordsDropped(count: number): void

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createExecutor, type Executor } from '../executor/executor.ts'
+import { getHeapStatistics } from 'node:v8'
+import { createExecutor, type Executor, type ExecutorCapacity } from '../executor/executor.ts'
+import type { ShardPorts } from '../executor/shard-worker.ts'
+import { reserveOf } from '../executor/share-rule.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
 import { SOCKETS_MAX_DEFAULT } from '../outbound/bounds.ts'
@@ -10,11 +13,13 @@ import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
 import { connectRedis } from '../redis/connection.ts'
 import { createCronSource } from '../redis/cron-source.ts'
+import type { Engine } from '../redis/engine.ts'
 import { executorIdOf } from '../redis/executor-id.ts'
 import { createJobSource } from '../redis/job-source.ts'
 import { createShardUpkeep } from '../redis/upkeep.ts'
 import { subscribeToWakeHints } from '../redis/wake-hints.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
+import type { CapacitySettings } from '../settings/role-settings.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS, type Store } from './store.ts'
 import { VERSION } from './version.ts'
@@ -28,7 +33,7 @@ export async function startExecutor(options: {
   store: Store
   egress: EgressGuard
   teams: TeamSettingsSource
-  concurrency: number
+  capacity: CapacitySettings
   /** What running calls get at a stop. */
   graceMs: number
   logger: Logger
@@ -45,23 +50,21 @@ export async function startExecutor(options: {
     logger,
   })
   lifecycle.onStop('hint connection', () => listener.disconnect())
+  const capacity = capacityOf(options.capacity)
+  const slots = capacity.concurrency + capacity.reserve
   const caller = createHttpCaller({
     egress: options.egress,
     clock: systemClock,
     logger,
     version: VERSION,
-    // The pool bounds the calls. Were sockets the tighter bound, one slow target would hold up every queue: a call
+    // Slots bound the calls. Were sockets the tighter bound, one slow target would hold up every queue: a call
     // without a socket counts as a fault of this machine, for which all claiming rests.
-    socketsMax: Math.max(SOCKETS_MAX_DEFAULT, options.concurrency),
-    socketsPerOriginMax: Math.max(SOCKETS_PER_ORIGIN_MAX, options.concurrency),
+    socketsMax: Math.max(SOCKETS_MAX_DEFAULT, slots),
+    socketsPerOriginMax: Math.max(SOCKETS_PER_ORIGIN_MAX, slots),
   })
   lifecycle.onStop('outgoing connections', () => caller.close())
   const executor = createExecutor({
-    openSources: (executorId) => engine.shards.map(({ shard }) => createJobSource(engine, shard, executorId)),
-    upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
-    crons: engine.shards.map(({ shard }) =>
-      createCronSource(engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
-    ),
+    shards: shardPortsOf(engine),
     hints: await subscribeToWakeHints(listener),
     caller,
     teams: options.teams,
@@ -69,7 +72,7 @@ export async function startExecutor(options: {
     clock: systemClock,
     logger,
     metrics,
-    concurrency: options.concurrency,
+    capacity,
     newExecutorId: () => executorIdOf(options.name, randomBytes(9).toString('base64url')),
     random: Math.random,
     redisNowMs: (shard) => engine.runner.redisNowMs(shard),
@@ -77,4 +80,27 @@ export async function startExecutor(options: {
   lifecycle.onStop('executor', () => executor.stop(options.graceMs))
   executor.start()
   return executor
+}
+
+function shardPortsOf(engine: Engine): ShardPorts[] {
+  return engine.shards.map(({ shard }) => ({
+    shard,
+    openSource: (executorId) => createJobSource(engine, shard, executorId),
+    upkeep: createShardUpkeep(engine, shard),
+    crons: createCronSource(engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
+  }))
+}
+
+/** Of Node's heap: the rest is for whatever else there is, and for what the collector has not found yet. */
+const CALL_BYTES_SHARE = 0.5
+
+function capacityOf(settings: CapacitySettings): ExecutorCapacity {
+  const shares = { team: settings.teamShare, queue: settings.queueShare }
+  const concurrency = settings.executorConcurrency
+  return {
+    concurrency,
+    reserve: settings.concurrencyReserve ?? reserveOf(concurrency, shares),
+    callBytes: settings.callBytes ?? Math.floor(getHeapStatistics().heap_size_limit * CALL_BYTES_SHARE),
+    shares,
+  }
 }

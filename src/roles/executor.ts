@@ -38,7 +38,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       store,
       egress: await openEgress(settings, settings.redisUrl),
       teams: await startCompiledSettings(engine, { telemetry, lifecycle }),
-      concurrency: settings.executorConcurrency,
+      capacity: settings,
       graceMs: settings.graceSeconds * 1000,
       logger,
       metrics,

@@ -167,7 +167,7 @@ async function startOwnExecutor(
     store,
     egress: context.egress,
     teams: context.teams,
-    concurrency: settings.executorConcurrency,
+    capacity: settings,
     graceMs: settings.graceSeconds * 1000,
     logger,
     metrics,

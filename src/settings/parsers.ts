@@ -29,10 +29,24 @@ const BYTES_POWER: Readonly<Record<string, number>> = { '': 0, k: 1, m: 2, g: 3,
 const found = <T>(value: T): Parsed<T> => ({ ok: true, value })
 const refused = (allowed: string): { ok: false; allowed: string } => ({ ok: false, allowed })
 
+/** For a setting that may be left out. */
+export function optional<T>(parse: Parser<T>): Parser<T | null> {
+  return parse
+}
+
 export function integerBetween(min: number, max: number): Parser<number> {
   const allowed = `a whole number from ${min} to ${max}`
   return (text) => {
     const value = /^(?:0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : -1
+    return value >= min && value <= max ? found(value) : refused(allowed)
+  }
+}
+
+/** A decimal such as `0.9`. */
+export function fractionBetween(min: number, max: number): Parser<number> {
+  const allowed = `a number from ${min} to ${max}`
+  return (text) => {
+    const value = /^0\.[0-9]{1,6}$/.test(text) ? Number(text) : -1
     return value >= min && value <= max ? found(value) : refused(allowed)
   }
 }

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
+import { CAPACITY_SETTINGS } from './capacity-table.ts'
 import { withRedisPassword } from './redis-password.ts'
 import { readSettings } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, SettingValues } from './setting.ts'
@@ -34,7 +35,7 @@ const STANDALONE = Object.freeze({
   manifests: SETTINGS.manifests,
   ...REDIS,
   redisMaxmemoryBytes: SETTINGS.redisMaxmemoryBytes,
-  executorConcurrency: SETTINGS.executorConcurrency,
+  ...CAPACITY_SETTINGS,
   graceSeconds: SETTINGS.graceSeconds,
   maxConnections: SETTINGS.maxConnections,
   intakeBytes: SETTINGS.intakeBytes,
@@ -51,7 +52,7 @@ const EXECUTOR = Object.freeze({
   host: SETTINGS.host,
   opsPort: SETTINGS.opsPort,
   ...REDIS,
-  executorConcurrency: SETTINGS.executorConcurrency,
+  ...CAPACITY_SETTINGS,
   graceSeconds: SETTINGS.graceSeconds,
   secretsKey: SETTINGS.secretsKey,
   egressAllow: SETTINGS.egressAllow,
@@ -142,6 +143,9 @@ export type ControllerSettings = Omit<
   readonly podName: string
   readonly podNamespace: string
 }
+
+/** What bounds an executor's calls. */
+export type CapacitySettings = SettingValues<typeof CAPACITY_SETTINGS>
 
 /** @throws StartupError with every mistake, one a line */
 export function loadStandaloneSettings(env: Environment, flags: GivenFlags): StandaloneSettings {

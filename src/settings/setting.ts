@@ -34,6 +34,15 @@ export type SettingValues<Table extends Readonly<Record<string, AnySetting>>> = 
   readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never
 }
 
+/** A setting that is neither secret nor verbatim, and whose initial text is its value, unless it says so. */
+export function setting<T>(
+  declared: Omit<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'> &
+    Partial<Pick<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'>>,
+): Setting<T> {
+  const usual = { initialText: String(declared.initial), isSecret: false, isVerbatim: false }
+  return Object.freeze({ ...usual, ...declared })
+}
+
 /** `PUNCTUAL_DATA_DIR` → `--data-dir`. */
 export function flagOf(setting: AnySetting): string {
   return `--${setting.variable.slice('PUNCTUAL_'.length).toLowerCase().replaceAll('_', '-')}`

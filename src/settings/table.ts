@@ -8,10 +8,12 @@ import {
   REDIS_MAXMEMORY_BYTES_DEFAULT,
   SHARDS_MAX,
 } from '../domain/limits.ts'
+import { CAPACITY_SETTINGS, EXECUTOR_CONCURRENCY_MAX } from './capacity-table.ts'
 import {
   bytesBetween,
   integerBetween,
   oneOf,
+  optional,
   parseEgressAllowable,
   parseEgressEntries,
   parseListenHost,
@@ -26,11 +28,9 @@ import {
   parseToken,
   quota,
 } from './parsers.ts'
-import type { Parser } from './parsers.ts'
-import type { Setting } from './setting.ts'
+import { setting, type Setting } from './setting.ts'
 
 const PORT_MAX = 65_535
-const EXECUTOR_CONCURRENCY_MAX = 20_000
 const GRACE_SECONDS_DEFAULT = 10
 const GRACE_SECONDS_MAX = 3_600
 const DRAIN_SECONDS_MAX = 300
@@ -143,13 +143,7 @@ export const SETTINGS = Object.freeze({
     initial: 4,
     parse: integerBetween(1, SHARDS_MAX),
   }),
-  executorConcurrency: setting({
-    variable: 'PUNCTUAL_EXECUTOR_CONCURRENCY',
-    placeholder: 'number',
-    help: 'HTTP calls at once per executor',
-    initial: 1000,
-    parse: integerBetween(1, EXECUTOR_CONCURRENCY_MAX),
-  }),
+  ...CAPACITY_SETTINGS,
   graceSeconds: setting({
     variable: 'PUNCTUAL_GRACE_SECONDS',
     placeholder: 'seconds',
@@ -345,16 +339,4 @@ function quotaSetting(name: string, what: string, initial: number | null): Setti
     initialText: String(initial ?? 'none'),
     parse: quota(integerBetween(0, QUOTA_COUNT_MAX)),
   })
-}
-
-function setting<T>(
-  declared: Omit<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'> &
-    Partial<Pick<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'>>,
-): Setting<T> {
-  const usual = { initialText: String(declared.initial), isSecret: false, isVerbatim: false }
-  return Object.freeze({ ...usual, ...declared })
-}
-
-function optional<T>(parse: Parser<T>): Parser<T | null> {
-  return parse
 }

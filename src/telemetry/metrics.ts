@@ -87,7 +87,18 @@ function jobMetrics(registry: Registry): JobMetrics {
 }
 
 function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
-  const leases = counter(registry, 'punctual_leases_lost_total', 'Times that this process lost its leases.')
+  const leases = counter(registry, 'punctual_leases_lost_total', 'Leases of shards that this process lost.')
+  let readShardsHeld = (): number => 0
+  registry.registerMetric(
+    new Gauge({
+      name: 'punctual_shards_held',
+      help: 'Shards whose lease this process holds.',
+      registers: [],
+      collect() {
+        this.set(readShardsHeld())
+      },
+    }),
+  )
   const jumps = labelled(registry, 'punctual_clock_jumps_total', 'Jumps of the clock of Redis.', {
     name: 'direction',
     values: ['forward', 'backward'],
@@ -106,6 +117,9 @@ function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
     registers: [registry],
   })
   return {
+    shardsHeld: (read) => {
+      readShardsHeld = read
+    },
     leaseLost: () => leases.inc(),
     clockJumped: (direction) => jumps.inc({ direction }),
     redisStep: (step, duration, ok) => {

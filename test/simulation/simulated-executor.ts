@@ -4,6 +4,7 @@ import type { Metrics } from '../../src/ports/metrics.ts'
 import type { JobIds } from '../../src/domain/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { createExecutor, type Executor } from '../../src/executor/executor.ts'
+import { capacityOf } from '../support/capacity.ts'
 import { createCronSource } from '../../src/redis/cron-source.ts'
 import { createEngine, type Engine } from '../../src/redis/engine.ts'
 import { createJobSource } from '../../src/redis/job-source.ts'
@@ -114,14 +115,15 @@ export class SimulatedExecutor {
     const { process, connection, engine, logger } = opened
     this.process = process
     this.connection = connection
-    let tenures = 0
+    let leases = 0
     const random = around.random.fork()
     this.executor = createExecutor({
-      openSources: (id) => engine.shards.map(({ shard }) => createJobSource(engine, shard, id)),
-      upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
-      crons: engine.shards.map(({ shard }) =>
-        createCronSource(engine, shard, { defaultsOf: () => MADE_QUEUE_SETTINGS }),
-      ),
+      shards: engine.shards.map(({ shard }) => ({
+        shard,
+        openSource: (id) => createJobSource(engine, shard, id),
+        upkeep: createShardUpkeep(engine, shard),
+        crons: createCronSource(engine, shard, { defaultsOf: () => MADE_QUEUE_SETTINGS }),
+      })),
       hints: { onWake: (listener) => this.#listen(around, random, listener) },
       caller: around.target.callerOf(process),
       teams: { of: () => NO_TEAM_SETTINGS },
@@ -129,10 +131,10 @@ export class SimulatedExecutor {
       clock: process.clock,
       logger,
       metrics,
-      concurrency: options.concurrency,
+      capacity: capacityOf(options.concurrency),
       newExecutorId: () => {
-        tenures += 1
-        return `${name}.${tenures}`
+        leases += 1
+        return `${name}.${leases}`
       },
       random: () => random.next(),
       redisNowMs: (shard) => engine.runner.redisNowMs(shard),

@@ -1,5 +1,6 @@
 import { createJobIds, type JobIds } from '../../src/domain/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
+import { capacityOf } from './capacity.ts'
 import { createExecutor, type Executor } from '../../src/executor/executor.ts'
 import { createEgressGuard } from '../../src/outbound/egress-guard.ts'
 import { createHttpCaller } from '../../src/outbound/http-caller.ts'
@@ -86,12 +87,14 @@ export async function openCronWorld(
     nowMs: () => clock.wallMs,
     startExecutor: () => {
       const id = `e${executors.length}`
-      let tenures = 0
+      let leases = 0
       const executor = createExecutor({
-        openSources: (executorId) =>
-          engine.shards.map(({ shard }) => createJobSource(engine, shard, executorId)),
-        upkeeps: engine.shards.map(({ shard }) => createShardUpkeep(engine, shard)),
-        crons: engine.shards.map(({ shard }) => createCronSource(engine, shard, { defaultsOf })),
+        shards: engine.shards.map(({ shard }) => ({
+          shard,
+          openSource: (executorId) => createJobSource(engine, shard, executorId),
+          upkeep: createShardUpkeep(engine, shard),
+          crons: createCronSource(engine, shard, { defaultsOf }),
+        })),
         hints: { onWake: () => () => undefined },
         caller,
         teams: { of: () => NO_TEAM_SETTINGS },
@@ -99,8 +102,8 @@ export async function openCronWorld(
         clock: systemClock,
         logger: quietLogger,
         metrics,
-        concurrency: 100,
-        newExecutorId: () => `${id}.${(tenures += 1)}`,
+        capacity: capacityOf(100),
+        newExecutorId: () => `${id}.${(leases += 1)}`,
         random: Math.random,
         redisNowMs: (shard) => engine.runner.redisNowMs(shard),
       })

@@ -4,6 +4,10 @@ import type { Clock } from '../../src/ports/clock.ts'
 export interface FakeClock extends Clock {
   /** Moves on by `ms`, running what falls due in order; after each step all that can run without time has run. */
   advance(ms: number): Promise<void>
+  /** Passes `ms` in which nothing runs, as in a frozen process: then `input` comes, and then every timer that is due. */
+  sleep(ms: number, input?: () => void): Promise<void>
+  /** The wall clock goes on alone, as on a machine that is suspended. */
+  suspend(ms: number): void
   /** Timers set and not yet run or cancelled. */
   readonly timers: number
 }
@@ -18,6 +22,7 @@ interface Timer {
 
 export function createFakeClock(): FakeClock {
   let nowMs = 0
+  let suspendedMs = 0
   const timers = new Set<Timer>()
 
   function nextUntil(targetMs: number): Timer | undefined {
@@ -30,7 +35,7 @@ export function createFakeClock(): FakeClock {
 
   return {
     monotonicMs: () => nowMs,
-    wallMs: () => FAKE_EPOCH_MS + nowMs,
+    wallMs: () => FAKE_EPOCH_MS + nowMs + suspendedMs,
     after: (delayMs, run) => {
       const timer = { dueMs: nowMs + delayMs, run }
       timers.add(timer)
@@ -47,6 +52,19 @@ export function createFakeClock(): FakeClock {
         await quiescence()
       }
       nowMs = targetMs
+    },
+    sleep: async (ms, input = () => undefined) => {
+      nowMs += ms
+      input()
+      await quiescence()
+      for (let timer = nextUntil(nowMs); timer !== undefined; timer = nextUntil(nowMs)) {
+        timers.delete(timer)
+        timer.run()
+        await quiescence()
+      }
+    },
+    suspend: (ms) => {
+      suspendedMs += ms
     },
     get timers() {
       return timers.size

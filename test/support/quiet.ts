@@ -17,6 +17,7 @@ export const quietMetrics: Metrics = {
   jobFinished: () => undefined,
   callbackFinished: () => undefined,
   callsInFlight: () => undefined,
+  shardsHeld: () => undefined,
   leaseLost: () => undefined,
   clockJumped: () => undefined,
   callRecordsDropped: () => undefined,

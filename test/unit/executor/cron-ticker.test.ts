@@ -129,7 +129,7 @@ function setUp({ random = () => 0, logger = quietLogger }: { random?: () => numb
       clock: { ...clock, ...change },
       logger,
       random,
-      onRunnable: () => (runnable += 1),
+      news: { wake: () => (runnable += 1), nudge: () => undefined },
     })
   return {
     clock,

@@ -2,6 +2,7 @@ import { endAttempt } from '../../../src/domain/attempt-end.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../src/domain/queue-settings.ts'
 import type { JobRequest } from '../../../src/domain/job.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { CronSource } from '../../../src/ports/cron-source.ts'
 import type { HttpCallResult } from '../../../src/ports/http-caller.ts'
 import type {
   ClaimAnswer,
@@ -216,9 +217,15 @@ export function createRecordingLogger(): Logger & { readonly lines: LogLine[] } 
 }
 
 /** Every count as `name:value…`, in order; `open` reads the calls in flight. */
-export function createRecordingMetrics(): Metrics & { readonly counts: string[]; open(): number } {
+export function createRecordingMetrics(): Metrics & {
+  readonly counts: string[]
+  open(): number
+  /** Whose leases are held. */
+  shards(): number
+} {
   const counts: string[] = []
   let readCallsInFlight = (): number => 0
+  let readShardsHeld = (): number => 0
   const note =
     (name: string) =>
     (...values: unknown[]) => {
@@ -234,6 +241,24 @@ export function createRecordingMetrics(): Metrics & { readonly counts: string[];
       readCallsInFlight = read
     },
     open: () => readCallsInFlight(),
+    shardsHeld: (read) => {
+      readShardsHeld = read
+    },
+    shards: () => readShardsHeld(),
     leaseLost: note('leaseLost'),
+  }
+}
+
+/** Crons of a shard that has none. */
+export function createFakeCrons(shard = 0): CronSource {
+  return {
+    shard,
+    redisNowMs: () => FAKE_EPOCH_MS,
+    nextDueMs: () => Promise.resolve(null),
+    due: () => Promise.resolve([]),
+    upcoming: () => Promise.resolve([]),
+    prepare: () => Promise.resolve([]),
+    setAside: () => true,
+    hint: () => undefined,
   }
 }

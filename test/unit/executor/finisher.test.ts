@@ -26,7 +26,9 @@ function setUp() {
     source,
     clock,
     logger,
-    onSettled: (end, outcome) => settled.push(`${end.work.jobId}:${outcome}`),
+    onSettled: (batch, outcomes) => {
+      batch.forEach((end, i) => settled.push(`${end.work.jobId}:${outcomes[i]}`))
+    },
     onFault: (error) => faults.push(error),
   })
   const add = async (more: readonly WorkEnd[]) => {

@@ -23,7 +23,7 @@ function setUp() {
 }
 
 describe('beats', () => {
-  test('the first registers, the others renew, every 5 s', async () => {
+  test('the first registers, the others renew, every 3 s', async () => {
     const { clock, source, held, lost, lease } = setUp()
     source.beat.rule = () => ({ status: 'ok', held: source.beat.calls.length })
     await lease.register()

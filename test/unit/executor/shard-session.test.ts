@@ -1,68 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { CLAIM_BATCH_MAX, LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../src/domain/limits.ts'
-import { createJobPool } from '../../../src/executor/job-pool.ts'
-import { createShardSession } from '../../../src/executor/shard-session.ts'
+import { NOTHING_BROUGHT, type SlotGrant } from '../../../src/executor/slot-scheduler.ts'
 import type { ClaimedJob } from '../../../src/ports/job-source.ts'
-import { createFakeClock, quiescence } from '../../support/fake-clock.ts'
-import {
-  claimAnswer,
-  claimedCallback,
-  claimedJob,
-  createFakeRunner,
-  createFakeSource,
-  createRecordingLogger,
-  createRecordingMetrics,
-  REDIS_AWAY,
-  succeeded,
-} from './executor-fixture.ts'
-
-function setUp(options: { slots?: number; isPaused?: () => boolean } = {}) {
-  const clock = createFakeClock()
-  const source = createFakeSource()
-  const runner = createFakeRunner()
-  const logger = createRecordingLogger()
-  const metrics = createRecordingMetrics()
-  const pool = createJobPool(options.slots ?? 100)
-  const cut = new AbortController()
-  const lost: string[] = []
-  const session = createShardSession({
-    source,
-    pool,
-    runner,
-    clock,
-    logger,
-    metrics,
-    signal: cut.signal,
-    isPaused: options.isPaused ?? (() => false),
-    onLost: (reason) => {
-      lost.push(reason)
-      cut.abort()
-    },
-  })
-  pool.onRelease(() => session.slotFreed())
-  const start = async () => {
-    await session.start()
-    await quiescence()
-  }
-  /** Answers the next claim with these jobs and nothing afterwards. */
-  const give = async (...jobs: ClaimedJob[]) => {
-    source.claim.rule = () => {
-      source.claim.rule = () => claimAnswer([])
-      return claimAnswer(jobs)
-    }
-    session.wake()
-    await quiescence()
-  }
-  return { clock, source, runner, logger, metrics, pool, cut, lost, session, start, give }
-}
-
-function jobs(count: number): ClaimedJob[] {
-  return Array.from({ length: count }, (_, i) => claimedJob({ jobId: i * 16 }))
-}
+import { quiescence } from '../../support/fake-clock.ts'
+import { claimAnswer, claimedCallback, claimedJob, REDIS_AWAY, succeeded } from './executor-fixture.ts'
+import { jobs, setUpSession } from './session-fixture.ts'
 
 describe('start', () => {
   test('makes the lease before the first claim', async () => {
-    const { source, start, session } = setUp()
+    const { source, start, session } = setUpSession()
     source.beat.rule = null
     const starting = start()
     await quiescence()
@@ -74,28 +20,28 @@ describe('start', () => {
   })
 
   test('throws when Redis is away, and drain is at rest then', async () => {
-    const { source, session, pool } = setUp()
+    const { source, session, scheduler } = setUpSession()
     source.beat.rule = () => Promise.reject(REDIS_AWAY)
     await expect(session.start()).rejects.toBe(REDIS_AWAY)
     await session.drain()
-    expect(pool.busy).toBe(0)
+    expect(scheduler.busy).toBe(0)
   })
 })
 
 describe('claims', () => {
   test('ask for a batch, run what came and write its end', async () => {
-    const { source, runner, metrics, pool, start, give } = setUp()
+    const { source, runner, metrics, scheduler, start, give } = setUpSession()
     await start()
     const [first, second] = jobs(2) as [ClaimedJob, ClaimedJob]
     await give(first, second)
     expect(source.claim.calls.map((call) => call.args[0].slots)).toContain(CLAIM_BATCH_MAX)
-    expect(pool.busy).toBe(2)
+    expect(scheduler.busy).toBe(2)
     runner.succeed(second)
     await quiescence()
-    expect(pool.busy).toBe(1)
+    expect(scheduler.busy).toBe(1)
     runner.succeed(first)
     await quiescence()
-    expect(pool.busy).toBe(0)
+    expect(scheduler.busy).toBe(0)
     expect(source.finish.calls.map((call) => call.args[0])).toEqual([[succeeded(second)], [succeeded(first)]])
     expect(metrics.counts).toEqual([
       'jobStarted:1000',
@@ -106,7 +52,7 @@ describe('claims', () => {
   })
 
   test('only for free slots', async () => {
-    const { source, runner, start, give } = setUp({ slots: 3 })
+    const { source, runner, start, give } = setUpSession({ slots: 3 })
     await start()
     expect(source.claim.calls.at(-1)?.args[0]?.slots).toBe(3)
     const held = jobs(2)
@@ -120,7 +66,7 @@ describe('claims', () => {
   })
 
   test('none while every slot is taken; a freed one lets the next go out', async () => {
-    const { clock, source, runner, start } = setUp({ slots: 2 })
+    const { clock, source, runner, start } = setUpSession({ slots: 2 })
     const [first, second] = jobs(2) as [ClaimedJob, ClaimedJob]
     source.claim.rule = () => {
       source.claim.rule = null
@@ -136,7 +82,7 @@ describe('claims', () => {
   })
 
   test('none while nothing can run, until a hint comes', async () => {
-    const { clock, source, session, start } = setUp()
+    const { clock, source, session, start } = setUpSession()
     await start()
     expect(source.claim.calls).toHaveLength(1)
     await clock.advance(60_000)
@@ -147,7 +93,7 @@ describe('claims', () => {
   })
 
   test('again at once when a hint came while one was under way', async () => {
-    const { source, session, start } = setUp()
+    const { source, session, start } = setUpSession()
     source.claim.rule = null
     await start()
     session.wake()
@@ -159,19 +105,8 @@ describe('claims', () => {
     expect(source.claim.calls).toHaveLength(2)
   })
 
-  test('none while paused', async () => {
-    let isPaused = true
-    const { clock, source, start } = setUp({ isPaused: () => isPaused })
-    await start()
-    await clock.advance(5_000)
-    expect(source.claim.calls).toEqual([])
-    isPaused = false
-    await clock.advance(1_000)
-    expect(source.claim.calls).toHaveLength(1)
-  })
-
   test('rest when others were quicker, instead of racing them', async () => {
-    const { clock, source, start } = setUp()
+    const { clock, source, start } = setUpSession()
     source.claim.rule = () => claimAnswer([], { runnable: 5 })
     await start()
     expect(source.claim.calls).toHaveLength(1)
@@ -182,16 +117,29 @@ describe('claims', () => {
   })
 
   test('tell when the next delayed job is due', async () => {
-    const { source, session, start } = setUp()
-    const seen: Array<number | null> = []
-    session.onNextDue((nextDueMs) => seen.push(nextDueMs))
+    const { source, dueTimes, start } = setUpSession()
     source.claim.rule = () => claimAnswer([], { nextDueMs: 42 })
     await start()
-    expect(seen).toEqual([42])
+    expect(dueTimes).toEqual([42])
+  })
+
+  test('a look that finds something runnable asks, unless it is known', async () => {
+    const { source, session, start } = setUpSession()
+    await start()
+    source.claim.rule = null
+    session.nudge()
+    session.nudge()
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+    source.claim.next.answer(claimAnswer([], { runnable: 1 }))
+    await quiescence()
+    session.nudge()
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
   })
 
   test('a callback has no start of its own in the metrics', async () => {
-    const { source, runner, metrics, pool, start } = setUp()
+    const { source, runner, metrics, scheduler, start } = setUpSession()
     const work = claimedCallback()
     runner.run.rule = () => ({ type: 'callback_ended', work })
     source.claim.rule = () => {
@@ -201,11 +149,11 @@ describe('claims', () => {
     await start()
     expect(metrics.counts).toEqual([])
     expect(source.finish.calls).toHaveLength(1)
-    expect(pool.busy).toBe(0)
+    expect(scheduler.busy).toBe(0)
   })
 
   test('a job whose run ends in a defect is given back', async () => {
-    const { source, runner, logger, metrics, start, give } = setUp()
+    const { source, runner, logger, metrics, start, give } = setUpSession()
     runner.run.rule = () => Promise.reject(new Error('broken'))
     await start()
     const [job] = jobs(1) as [ClaimedJob]
@@ -222,34 +170,71 @@ describe('claims', () => {
 
 describe('a claim without an answer', () => {
   test('is made again after 200 ms with its slots still its own', async () => {
-    const { clock, source, pool, start } = setUp({ slots: 70 })
+    const { clock, source, scheduler, other, grants, start } = setUpSession({ slots: 70 })
     source.claim.rule = null
     await start()
     expect(source.claim.next.args[0].slots).toBe(CLAIM_BATCH_MAX)
+    const [sent] = source.claim.next.args
     source.claim.next.fail(REDIS_AWAY)
     await clock.advance(199)
     expect(source.claim.calls).toHaveLength(1)
     // Another shard takes what is free meanwhile.
-    expect(pool.reserve(100)).toBe(70 - CLAIM_BATCH_MAX)
+    scheduler.ask(other)
+    expect(grants[0]?.slots).toBe(70 - CLAIM_BATCH_MAX)
     await clock.advance(1)
+    expect(source.claim.next.args[0]).toBe(sent)
     // Redis answers the first claim, as large as that was.
     source.claim.next.answer(claimAnswer(jobs(CLAIM_BATCH_MAX)))
     await quiescence()
-    expect(pool.busy).toBe(70)
+    expect(scheduler.busy).toBe(70)
+  })
+
+  test('keeps no slots from others after a second; what still comes and finds none goes back', async () => {
+    const { clock, source, scheduler, other, grants, runner, start } = setUpSession({ slots: 10 })
+    source.claim.rule = null
+    await start()
+    scheduler.ask(other)
+    await clock.advance(999)
+    expect(grants).toHaveLength(0)
+    await clock.advance(1)
+    expect(grants[0]?.slots).toBe(10)
+    const brought = Array.from({ length: 9 }, (_, i) => claimedJob({ shard: 1, jobId: 1_000 + i }))
+    scheduler.bind(grants[0] as SlotGrant, { ...NOTHING_BROUGHT, work: brought })
+    const late = jobs(3)
+    source.claim.next.answer(claimAnswer(late))
+    await quiescence()
+    expect(runner.run.calls.map(({ args }) => args[0])).toEqual([late[0]])
+    expect(source.finish.calls.map(({ args }) => args[0])).toEqual([
+      late.slice(1).map((work) => ({ type: 'given_back', work })),
+    ])
+    expect(scheduler.busy).toBe(10)
+  })
+
+  test('keeps them when it was us who slept', async () => {
+    const { clock, source, scheduler, other, grants, start } = setUpSession({ slots: 10 })
+    source.claim.rule = null
+    await start()
+    scheduler.ask(other)
+    await clock.sleep(5_000)
+    expect(grants).toHaveLength(0)
+    source.claim.next.answer(claimAnswer(jobs(10)))
+    await quiescence()
+    expect(scheduler.busy).toBe(10)
+    expect(source.finish.calls).toEqual([])
   })
 
   test('frees its slots when the session ends before the answer', async () => {
-    const { clock, source, pool, session, start } = setUp()
+    const { clock, source, scheduler, session, start } = setUpSession()
     source.claim.rule = () => Promise.reject(REDIS_AWAY)
     await start()
     const draining = session.drain()
     await clock.advance(200)
     await draining
-    expect(pool.busy).toBe(0)
+    expect(scheduler.busy).toBe(0)
   })
 
   test('is an error in the log when it is not Redis that is away', async () => {
-    const { clock, source, logger, start } = setUp()
+    const { clock, source, logger, start } = setUpSession()
     source.claim.rule = () => {
       source.claim.rule = () => claimAnswer([])
       throw new Error('WRONGTYPE')
@@ -263,7 +248,7 @@ describe('a claim without an answer', () => {
 
 describe('jobs that Redis holds for us and we do not know', () => {
   test('are given back after two beats that say so', async () => {
-    const { clock, source, logger, start, give } = setUp()
+    const { clock, source, logger, start, give } = setUpSession()
     await start()
     await give(...jobs(1))
     source.giveBackUnknown.rule = () => 2
@@ -280,7 +265,7 @@ describe('jobs that Redis holds for us and we do not know', () => {
   })
 
   test('are not looked for while a claim or a finish is under way', async () => {
-    const { clock, source, session, start } = setUp()
+    const { clock, source, session, start } = setUpSession()
     await start()
     source.beat.rule = () => ({ status: 'ok', held: 3 })
     source.claim.rule = null
@@ -290,7 +275,7 @@ describe('jobs that Redis holds for us and we do not know', () => {
   })
 
   test('must be seen twice in a row', async () => {
-    const { clock, source, start } = setUp()
+    const { clock, source, start } = setUpSession()
     await start()
     let beat = 0
     source.beat.rule = () => ({ status: 'ok', held: (beat += 1) % 2 })
@@ -301,46 +286,62 @@ describe('jobs that Redis holds for us and we do not know', () => {
 
 describe('a lost lease', () => {
   test('by a refused claim ends the session and frees its slots', async () => {
-    const { source, pool, lost, session, start } = setUp()
+    const { source, scheduler, lost, reasons, session, start } = setUpSession()
     source.claim.rule = () => ({ status: 'lease_lost' })
     await start()
-    expect(lost).toEqual(['a claim was refused'])
-    await session.drain()
-    expect(pool.busy).toBe(0)
+    expect(reasons()).toEqual(['a claim was refused'])
+    expect(lost).toEqual(['early'])
+    await session.lost
+    expect(scheduler.busy).toBe(0)
     expect(source.claim.calls).toHaveLength(1)
   })
 
   test('cuts calls, settles them as stale and writes nothing more', async () => {
-    const { clock, source, metrics, pool, lost, session, start, give } = setUp()
+    const { clock, source, metrics, scheduler, reasons, session, start, give } = setUpSession()
     await start()
     await give(...jobs(3))
     source.beat.rule = () => ({ status: 'lease_lost' })
     await clock.advance(LEASE_BEAT_MS)
-    expect(lost).toEqual(['Redis had ended the lease'])
-    await session.drain()
-    expect(pool.busy).toBe(0)
+    expect(reasons()).toEqual(['Redis had ended the lease'])
+    await session.lost
+    expect(scheduler.busy).toBe(0)
     expect(source.finish.calls).toEqual([])
     expect(metrics.counts.filter((count) => count === 'jobFinished:stale:1')).toHaveLength(3)
+    expect(metrics.counts.filter((count) => count === 'leaseLost')).toHaveLength(1)
   })
 
-  test('settles jobs too that a claim under way brings afterwards', async () => {
-    const { clock, source, pool, lost, session, start } = setUp()
+  test('leaves to Redis what a claim under way brings afterwards', async () => {
+    const { clock, source, runner, scheduler, lost, session, start } = setUpSession()
     await start()
     source.claim.rule = null
     session.wake()
     await clock.advance(0)
     source.beat.rule = () => Promise.reject(REDIS_AWAY)
     await clock.advance(LEASE_MS - LEASE_MARGIN_MS)
-    expect(lost).toEqual(['the lease ran out'])
-    const draining = session.drain()
+    expect(lost).toEqual(['in time'])
+    await session.lost
     source.claim.next.answer(claimAnswer(jobs(2)))
-    await draining
-    expect(pool.busy).toBe(0)
+    await quiescence()
+    expect(runner.run.calls).toEqual([])
+    expect(scheduler.busy).toBe(0)
     expect(source.finish.calls).toEqual([])
   })
 
+  test('is seen before an answer that came while we slept is used', async () => {
+    const { clock, source, runner, reasons, session, start } = setUpSession()
+    await start()
+    source.claim.rule = null
+    session.wake()
+    await quiescence()
+    const claim = source.claim.next
+    // The answer is read before the timer of the deadline fires.
+    await clock.sleep(LEASE_MS, () => claim.answer(claimAnswer(jobs(2))))
+    expect(reasons()).toEqual(['the lease ran out'])
+    expect(runner.run.calls).toEqual([])
+  })
+
   test('follows from a fault that no resend mends', async () => {
-    const { source, runner, lost, start, give } = setUp()
+    const { source, runner, reasons, lost, start, give } = setUpSession()
     await start()
     const [job] = jobs(1) as [ClaimedJob]
     await give(job)
@@ -348,13 +349,14 @@ describe('a lost lease', () => {
     source.finish.rule = () => Promise.reject(new Error('WRONGTYPE'))
     runner.succeed(job)
     await quiescence()
-    expect(lost).toEqual(['ends could not be written'])
+    expect(reasons()).toEqual(['ends could not be written'])
+    expect(lost).toEqual(['in time'])
   })
 })
 
 describe('drain', () => {
   test('claims no more and waits until every end is written', async () => {
-    const { clock, source, runner, session, start, give } = setUp()
+    const { clock, source, runner, session, start, give } = setUpSession()
     await start()
     const [job] = jobs(1) as [ClaimedJob]
     await give(job)
@@ -373,17 +375,17 @@ describe('drain', () => {
   })
 
   test('keeps the lease meanwhile', async () => {
-    const { clock, source, session, lost, start, give } = setUp()
+    const { clock, source, session, reasons, start, give } = setUpSession()
     await start()
     await give(...jobs(1))
     void session.drain()
     await clock.advance(LEASE_MS * 2)
-    expect(source.beat.calls.length).toBe(1 + (LEASE_MS * 2) / LEASE_BEAT_MS)
-    expect(lost).toEqual([])
+    expect(source.beat.calls.length).toBe(1 + Math.floor((LEASE_MS * 2) / LEASE_BEAT_MS))
+    expect(reasons()).toEqual([])
   })
 
   test('gives back at once what a claim under way brings', async () => {
-    const { source, runner, pool, session, start } = setUp()
+    const { source, runner, scheduler, session, start } = setUpSession()
     source.claim.rule = null
     await start()
     const draining = session.drain()
@@ -392,11 +394,11 @@ describe('drain', () => {
     await draining
     expect(runner.run.calls).toEqual([])
     expect(source.finish.calls.map((call) => call.args[0])).toEqual([[{ type: 'given_back', work: job }]])
-    expect(pool.busy).toBe(0)
+    expect(scheduler.busy).toBe(0)
   })
 
   test('waits for a callback that has the id of a job whose end was still on its way', async () => {
-    const { source, runner, cut, session, start, give } = setUp()
+    const { source, runner, session, start, give } = setUpSession()
     source.finish.rule = null
     await start()
     const [job] = jobs(1) as [ClaimedJob]
@@ -415,14 +417,14 @@ describe('drain', () => {
     source.finish.next.answer(['done'])
     await quiescence()
     expect(isDrained).toBe(false)
-    cut.abort()
+    session.cut()
     await quiescence()
     source.finish.next.answer(['done'])
     await draining
   })
 
   test('comes to an end by discard though Redis is away', async () => {
-    const { clock, source, runner, pool, session, start, give } = setUp()
+    const { clock, source, runner, scheduler, session, start, give } = setUpSession()
     await start()
     const [job] = jobs(1) as [ClaimedJob]
     await give(job)
@@ -430,16 +432,16 @@ describe('drain', () => {
     const draining = session.drain()
     runner.succeed(job)
     await clock.advance(1_000)
-    expect(pool.busy).toBe(1)
+    expect(scheduler.busy).toBe(1)
     session.discard()
     await clock.advance(100)
     await draining
-    expect(pool.busy).toBe(0)
+    expect(scheduler.busy).toBe(0)
   })
 })
 
 test('leave ends the lease here and in Redis', async () => {
-  const { clock, source, session, start } = setUp()
+  const { clock, source, session, start } = setUpSession()
   await start()
   await session.drain()
   await session.leave()

@@ -7,13 +7,13 @@ import { createFakeUpkeep, REDIS_AWAY } from './executor-fixture.ts'
 function setUp() {
   const clock = createFakeClock()
   const upkeep = createFakeUpkeep()
-  let runnable = 0
+  let [woken, nudged] = [0, 0]
   const watcher = createShardWatcher({
     upkeep,
     clock,
     logger: quietLogger,
     redisNowMs: () => clock.wallMs(),
-    onRunnable: () => (runnable += 1),
+    news: { wake: () => (woken += 1), nudge: () => (nudged += 1) },
   })
   return {
     clock,
@@ -23,7 +23,8 @@ function setUp() {
       watcher.start()
       await quiescence()
     },
-    runnable: () => runnable,
+    woken: () => woken,
+    nudged: () => nudged,
   }
 }
 
@@ -41,13 +42,14 @@ describe('looks', () => {
     expect(upkeep.promote.calls).toEqual([])
   })
 
-  test('tell of what can be claimed', async () => {
-    const { clock, upkeep, start, runnable } = setUp()
+  test('tell of what can be claimed, new or not', async () => {
+    const { clock, upkeep, start, woken, nudged } = setUp()
     await start()
-    expect(runnable()).toBe(0)
+    expect(nudged()).toBe(0)
     upkeep.glance.rule = () => ({ runnable: true, nextDueMs: null })
     await clock.advance(500)
-    expect(runnable()).toBe(1)
+    expect(nudged()).toBe(1)
+    expect(woken()).toBe(0)
   })
 
   test('go on after one that failed', async () => {
@@ -64,7 +66,7 @@ describe('looks', () => {
 
 describe('promotes', () => {
   test('the moment a look’s due time comes', async () => {
-    const { clock, upkeep, start, runnable } = setUp()
+    const { clock, upkeep, start, woken } = setUp()
     upkeep.glance.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 120 })
     upkeep.promote.rule = () => ({ moved: 1, nextDueMs: null })
     await start()
@@ -72,7 +74,7 @@ describe('promotes', () => {
     expect(upkeep.promote.calls).toEqual([])
     await clock.advance(1)
     expect(upkeep.promote.calls).toHaveLength(1)
-    expect(runnable()).toBe(1)
+    expect(woken()).toBe(1)
   })
 
   test('the moment a due time comes that a claim saw', async () => {
@@ -101,13 +103,13 @@ describe('promotes', () => {
   })
 
   test('wakes nobody when another executor was quicker', async () => {
-    const { clock, upkeep, watcher, start, runnable } = setUp()
+    const { clock, upkeep, watcher, start, woken } = setUp()
     await start()
     upkeep.glance.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 10 })
     watcher.noteNextDue(FAKE_EPOCH_MS + 10)
     await clock.advance(10)
     expect(upkeep.promote.calls).toHaveLength(1)
-    expect(runnable()).toBe(0)
+    expect(woken()).toBe(0)
   })
 })
 

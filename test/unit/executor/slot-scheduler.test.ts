@@ -1,0 +1,433 @@
+import { describe, expect, test } from 'vitest'
+import {
+  createSlotScheduler,
+  NOTHING_BROUGHT,
+  type Hold,
+  type SlotGrant,
+  type SlotScheduler,
+  type SlotWorker,
+} from '../../../src/executor/slot-scheduler.ts'
+import { budgetBytes, reserveOf, seatsOf } from '../../../src/executor/share-rule.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { SeededRandom } from '../../simulation/seeded-random.ts'
+import { claimedJob } from './executor-fixture.ts'
+
+const SHARES = { team: 0.9, queue: 0.8 }
+const MIB = 1024 * 1024
+
+interface TestWorker extends SlotWorker {
+  readonly grants: SlotGrant[]
+  /** The grant that is open. */
+  readonly open: SlotGrant
+}
+
+function createWorker(shard: number): TestWorker {
+  const grants: SlotGrant[] = []
+  return {
+    shard,
+    grants,
+    granted: (grant) => grants.push(grant),
+    get open() {
+      const grant = grants.at(-1)
+      if (grant === undefined) throw new Error('nothing was granted')
+      return grant
+    },
+  }
+}
+
+function setUp(change: { concurrency?: number; reserve?: number; bytes?: number } = {}) {
+  const clock = createFakeClock()
+  const concurrency = change.concurrency ?? 50
+  const seats = seatsOf(concurrency)
+  const scheduler = createSlotScheduler({
+    slots: concurrency + (change.reserve ?? reserveOf(concurrency, SHARES)),
+    seats,
+    bytes: change.bytes ?? 1024 * MIB,
+    shares: SHARES,
+    clock,
+  })
+  return { clock, scheduler, total: concurrency + reserveOf(concurrency, SHARES) }
+}
+
+let ids = 0
+function jobsOf(team: string, count: number, change: { queue?: string; bytes?: number } = {}) {
+  return Array.from({ length: count }, () => {
+    ids += 1
+    const { queue = '7', bytes = 1_000 } = change
+    return claimedJob({
+      jobId: ids,
+      team,
+      bytes,
+      place: { queue, settingsHash: 'abcdefghijk', isLarge: false },
+    })
+  })
+}
+
+/** Jobs of one queue that a grant leaves room for. */
+function mostOf(grant: SlotGrant, team: string, queue: string): number {
+  return Math.min(
+    grant.slots,
+    grant.teamRooms.get(team) ?? grant.otherTeamsRoom,
+    grant.queueRooms.get(queue) ?? grant.otherQueuesRoom,
+  )
+}
+
+/** Claims for these queues, in turn, until nothing more is brought; answers what is held of each. */
+function fill(
+  scheduler: SlotScheduler,
+  worker: TestWorker,
+  queues: ReadonlyArray<readonly [team: string, queue: string]>,
+) {
+  const holds: Hold[][] = queues.map(() => [])
+  for (let idle = 0, turn = 0; idle < 2 * queues.length; turn += 1) {
+    const at = turn % queues.length
+    const [team, queue] = queues[at] ?? ['', '']
+    const before = worker.grants.length
+    scheduler.ask(worker)
+    if (worker.grants.length === before) break
+    const count = mostOf(worker.open, team, queue)
+    idle = count === 0 ? idle + 1 : 0
+    holds[at]?.push(
+      ...scheduler.bind(worker.open, { work: jobsOf(team, count, { queue }), bytesWanted: null }),
+    )
+  }
+  return holds
+}
+
+describe('a share', () => {
+  test.each([1, 2, 3, 4, 10, 50, 100, 1_000, 20_000])('of a lone queue is all of %i', (concurrency) => {
+    const { scheduler } = setUp({ concurrency })
+    const [holds] = fill(scheduler, createWorker(0), [['a', '1']])
+    expect(holds?.length).toBeGreaterThanOrEqual(concurrency)
+    expect(holds?.length).toBeLessThanOrEqual(concurrency + Math.max(1, concurrency * 0.02))
+  })
+
+  test('of a lone team of two queues is all of the concurrency too', () => {
+    const { scheduler } = setUp({ concurrency: 100 })
+    const [first, second] = fill(scheduler, createWorker(0), [
+      ['a', '1'],
+      ['a', '2'],
+    ])
+    expect((first?.length ?? 0) + (second?.length ?? 0)).toBeGreaterThanOrEqual(100)
+  })
+
+  test('leaves room for whoever comes: a team, a queue of the same team, and more teams after them', () => {
+    const { scheduler } = setUp({ concurrency: 50 })
+    const worker = createWorker(0)
+    fill(scheduler, worker, [['a', '1']])
+    const sibling = fill(scheduler, worker, [['a', '2']])[0]?.length ?? 0
+    expect(sibling).toBeGreaterThanOrEqual(1)
+    expect(fill(scheduler, worker, [['b', '3']])[0]?.length).toBeGreaterThanOrEqual(4)
+    expect(fill(scheduler, worker, [['c', '4']])[0]?.length).toBeGreaterThanOrEqual(1)
+  })
+
+  test('of a queue is less while its team has another at work, and for a minute after', async () => {
+    const { clock, scheduler } = setUp({ concurrency: 100 })
+    const worker = createWorker(0)
+    const [other] = fill(scheduler, worker, [['a', '2']])
+    scheduler.release((other ?? []).splice(1))
+    const [hung] = fill(scheduler, worker, [['a', '1']])
+    scheduler.release(other ?? [])
+    await clock.advance(59_999)
+    hung?.push(...(fill(scheduler, worker, [['a', '1']])[0] ?? []))
+    expect(hung?.length).toBeLessThan(95)
+    await clock.advance(1)
+    hung?.push(...(fill(scheduler, worker, [['a', '1']])[0] ?? []))
+    expect(hung?.length).toBeGreaterThanOrEqual(100)
+  })
+
+  test('carved out of the concurrency when there is no reserve', () => {
+    const { scheduler } = setUp({ concurrency: 100, reserve: 0 })
+    const [holds] = fill(scheduler, createWorker(0), [['a', '1']])
+    expect(holds?.length).toBeLessThan(90)
+    expect(holds?.length).toBeGreaterThan(80)
+  })
+
+  test('of bytes bounds a team, and leaves the others theirs', () => {
+    const { scheduler } = setUp({ concurrency: 1_000, bytes: 128 * MIB })
+    const worker = createWorker(0)
+    const holds: Hold[] = []
+    for (let claim = 0; claim < 300; claim += 1) {
+      scheduler.ask(worker)
+      const count = Math.min(mostOf(worker.open, 'a', '1'), Math.floor(worker.open.bytes / MIB))
+      holds.push(
+        ...scheduler.bind(worker.open, {
+          work: jobsOf('a', count, { queue: '1', bytes: MIB }),
+          bytesWanted: MIB,
+        }),
+      )
+    }
+    const held = holds.reduce((sum, { bytes }) => sum + bytes, 0)
+    expect(held).toBeLessThanOrEqual(0.9 * 128 * MIB + budgetBytes(1, MIB))
+    expect(held).toBeGreaterThan(0.8 * 128 * MIB)
+    scheduler.ask(worker)
+    expect(mostOf(worker.open, 'a', '1')).toBe(0)
+    expect(mostOf(worker.open, 'b', '9')).toBeGreaterThanOrEqual(1)
+  })
+})
+
+describe('a grant', () => {
+  test('counts what other claims may bring as the same team’s', () => {
+    const { scheduler, total } = setUp({ concurrency: 20 })
+    const workers = Array.from({ length: 4 }, (_, shard) => createWorker(shard))
+    scheduler.pause()
+    for (const worker of workers) scheduler.ask(worker)
+    scheduler.resume()
+    const brought = workers.reduce((sum, { open }) => sum + mostOf(open, 'a', '1'), 0)
+    expect(brought).toBeLessThan(total)
+    for (const { open } of workers)
+      scheduler.bind(open, { work: jobsOf('a', mostOf(open, 'a', '1')), bytesWanted: null })
+    expect(scheduler.busy).toBe(brought)
+  })
+
+  test('is not more than one queue of the shard may take, so that others need not wait', () => {
+    const { scheduler } = setUp({ concurrency: 50 })
+    const [full, other] = [createWorker(0), createWorker(1)]
+    const [holds] = fill(scheduler, full, [['a', '1']])
+    scheduler.bind(reopen(scheduler, full), NOTHING_BROUGHT)
+    scheduler.askAgain(full, ['a'])
+    const before = full.grants.length
+    scheduler.release((holds ?? []).splice(0, 3))
+    expect(full.grants.length).toBe(before + 1)
+    scheduler.bind(full.open, { work: jobsOf('a', 1, { queue: '1' }), bytesWanted: null })
+    scheduler.askAgain(full, [])
+    expect(full.open.slots).toBeLessThanOrEqual(2)
+    scheduler.ask(other)
+    expect(other.grants).toHaveLength(1)
+  })
+
+  test('names at most 128 teams, those that hold most', () => {
+    const { scheduler } = setUp({ concurrency: 400 })
+    const worker = createWorker(0)
+    for (let team = 0; team < 150; team += 1) {
+      scheduler.ask(worker)
+      scheduler.bind(worker.open, {
+        work: jobsOf(`t${team}`, team < 60 ? 1 : 3, { queue: String(team) }),
+        bytesWanted: null,
+      })
+    }
+    const [holds] = fill(scheduler, worker, [['t149', '149']])
+    expect(holds?.length).toBeGreaterThan(0)
+    fill(scheduler, worker, [['t0', '0']])
+    scheduler.ask(worker)
+    const { teamRooms } = worker.open
+    expect(teamRooms.size).toBeLessThanOrEqual(128)
+    if (teamRooms.size === 128) expect([...teamRooms.keys()]).toContain('t149')
+  })
+
+  test('of a claim without an answer is free for others, and what still comes takes what is free', () => {
+    const { scheduler, total } = setUp({ concurrency: 10 })
+    const [silent, other] = [createWorker(0), createWorker(1)]
+    scheduler.ask(silent)
+    const { slots } = silent.open
+    expect(slots).toBe(total)
+    scheduler.ask(other)
+    expect(other.grants).toEqual([])
+    scheduler.late(silent.open)
+    expect(other.open.slots).toBe(total)
+    const held = scheduler.bind(other.open, { work: jobsOf('b', total - 2), bytesWanted: null })
+    const holds = scheduler.bind(silent.open, { work: jobsOf('a', 5), bytesWanted: null })
+    expect(holds).toHaveLength(2)
+    scheduler.release([...held, ...holds])
+    expect(scheduler.busy).toBe(0)
+  })
+
+  test('brings a second answer to an error', () => {
+    const { scheduler } = setUp()
+    const worker = createWorker(0)
+    scheduler.ask(worker)
+    scheduler.bind(worker.open, NOTHING_BROUGHT)
+    expect(() => scheduler.bind(worker.open, NOTHING_BROUGHT)).toThrow('bound twice')
+  })
+
+  test('waits while granting is paused', () => {
+    const { scheduler } = setUp()
+    const worker = createWorker(0)
+    scheduler.pause()
+    scheduler.ask(worker)
+    expect(worker.grants).toEqual([])
+    scheduler.resume()
+    expect(worker.grants).toHaveLength(1)
+  })
+})
+
+/** The grant that a worker gets for asking. */
+function reopen(scheduler: SlotScheduler, worker: TestWorker): SlotGrant {
+  scheduler.ask(worker)
+  return worker.open
+}
+
+describe('who was passed over', () => {
+  test('waits until its team has room', () => {
+    const { scheduler } = setUp({ concurrency: 50 })
+    const [full, other] = [createWorker(0), createWorker(1)]
+    const [holds] = fill(scheduler, other, [
+      ['a', '1'],
+      ['a', '2'],
+      ['a', '3'],
+    ])
+    scheduler.bind(reopen(scheduler, full), NOTHING_BROUGHT)
+    scheduler.askAgain(full, ['a'])
+    expect(full.grants).toHaveLength(1)
+    scheduler.release((holds ?? []).splice(0, 2))
+    expect(full.grants).toHaveLength(2)
+    expect(mostOf(full.open, 'a', '4')).toBeGreaterThanOrEqual(1)
+  })
+
+  test('waits for a queue when its team has room', () => {
+    const { scheduler } = setUp({ concurrency: 100 })
+    const worker = createWorker(0)
+    const [sibling, hung] = fill(scheduler, worker, [
+      ['a', '2'],
+      ['a', '1'],
+    ])
+    scheduler.release(sibling ?? [])
+    fill(scheduler, worker, [['a', '1']])
+    scheduler.bind(reopen(scheduler, worker), NOTHING_BROUGHT)
+    const before = worker.grants.length
+    scheduler.askAgain(worker, ['a'])
+    expect(worker.grants).toHaveLength(before)
+    scheduler.release((hung ?? []).splice(0, 5))
+    expect(worker.grants).toHaveLength(before + 1)
+  })
+
+  test('is given a grant at once when it asks for whatever there is', () => {
+    const { scheduler } = setUp({ concurrency: 50 })
+    const worker = createWorker(0)
+    fill(scheduler, worker, [['a', '1']])
+    scheduler.bind(reopen(scheduler, worker), NOTHING_BROUGHT)
+    scheduler.askAgain(worker, ['a'])
+    const before = worker.grants.length
+    scheduler.ask(worker)
+    expect(worker.grants).toHaveLength(before + 1)
+    expect(mostOf(worker.open, 'b', '9')).toBeGreaterThanOrEqual(1)
+  })
+})
+
+describe('bytes', () => {
+  test('are asked for by who found a job larger than its grant, at once and in its place', () => {
+    const { scheduler } = setUp({ bytes: 64 * MIB })
+    const worker = createWorker(0)
+    const grant = reopen(scheduler, worker)
+    expect(grant.bytes).toBeLessThan(MIB)
+    scheduler.bind(grant, { work: [], bytesWanted: 1_500_000 })
+    expect(reopen(scheduler, worker).bytes).toBe(1_500_000)
+    scheduler.bind(worker.open, { work: jobsOf('a', 1, { bytes: 1_500_000 }), bytesWanted: null })
+    expect(reopen(scheduler, worker).bytes).toBeLessThan(1_500_000 * 1.5)
+  })
+
+  test('are kept for who waits for them, and others wait meanwhile', () => {
+    const { scheduler } = setUp({ concurrency: 1_000, bytes: 64 * MIB })
+    const [large, small] = [createWorker(0), createWorker(1)]
+    scheduler.bind(reopen(scheduler, large), { work: [], bytesWanted: MIB })
+    const holds: Hold[][] = []
+    // Small jobs leave less free than the large one needs.
+    for (let claim = 0; claim < 60; claim += 1) {
+      const grant = reopen(scheduler, small)
+      if (grant === undefined) break
+      if (scheduler.busy > 1_000) break
+      holds.push(scheduler.bind(grant, { work: jobsOf('b', 1, { bytes: 520_000 }), bytesWanted: null }))
+    }
+    const before = small.grants.length
+    scheduler.ask(large)
+    scheduler.ask(small)
+    expect(large.grants.length + small.grants.length - before).toBeLessThanOrEqual(3)
+    for (const hold of holds) {
+      if (large.grants.length > 1) break
+      scheduler.release(hold)
+    }
+    expect(large.open.bytes).toBe(MIB)
+  })
+
+  test('of a job above the whole budget are granted when nothing else is held', () => {
+    const { scheduler } = setUp({ bytes: 2 * MIB })
+    const [large, small] = [createWorker(0), createWorker(1)]
+    scheduler.bind(reopen(scheduler, large), { work: [], bytesWanted: 5 * MIB })
+    const held = scheduler.bind(reopen(scheduler, small), { work: jobsOf('b', 1), bytesWanted: null })
+    scheduler.ask(large)
+    expect(large.grants).toHaveLength(1)
+    scheduler.release(held)
+    expect(large.open.bytes).toBe(5 * MIB)
+    const holds = scheduler.bind(large.open, { work: jobsOf('a', 1, { bytes: 5 * MIB }), bytesWanted: null })
+    expect(holds).toHaveLength(1)
+    scheduler.release(holds)
+    expect(scheduler.busy).toBe(0)
+  })
+})
+
+describe('100,000 random events', () => {
+  test('lose no slot and no byte, and leave no team above its share and one grant a shard', () => {
+    const random = new SeededRandom(11)
+    const concurrency = 60
+    const { clock, scheduler, total } = setUp({ concurrency, bytes: 64 * MIB })
+    const shards = 5
+    const workers = Array.from({ length: shards }, (_, shard) => createWorker(shard))
+    const open = new Map<number, SlotGrant>()
+    const late = new Set<number>()
+    const held: Array<{ hold: Hold; team: string }> = []
+    const ofTeam = (team: string) => held.reduce((sum, one) => sum + (one.team === team ? 1 : 0), 0)
+    const cap = Math.ceil(0.9 * total)
+    let brought = 0
+    for (let event = 0; event < 100_000; event += 1) {
+      const worker = random.pick(workers)
+      const what = random.next()
+      if (what < 0.35) {
+        if (open.has(worker.shard)) continue
+        if (random.chance(0.5)) scheduler.ask(worker)
+        else scheduler.askAgain(worker, ['a', 'b'])
+      } else if (what < 0.65) {
+        const grant = open.get(worker.shard)
+        if (grant !== undefined) {
+          open.delete(worker.shard)
+          const team = random.pick(['a', 'a', 'a', 'b', 'c'])
+          const queue = String(random.integer(1, 3))
+          const count = random.integer(0, mostOf(grant, team, queue))
+          const bytes = random.pick([500, 2_000, 30_000])
+          const fits = Math.min(count, Math.floor(grant.bytes / bytes))
+          const holds = scheduler.bind(grant, {
+            work: jobsOf(team, fits, { queue, bytes }),
+            bytesWanted: random.chance(0.1) ? 400_000 : null,
+          })
+          if (!late.delete(worker.shard)) expect(holds).toHaveLength(fits)
+          for (const hold of holds) held.push({ hold, team })
+          brought += holds.length
+        }
+      } else if (what < 0.68) {
+        const grant = open.get(worker.shard)
+        if (grant !== undefined) {
+          scheduler.late(grant)
+          late.add(worker.shard)
+        }
+      } else if (what < 0.7) scheduler.withdraw(worker)
+      else if (held.length > 0) {
+        const at = random.integer(0, held.length - 1)
+        const ended = held.splice(at, random.integer(1, 4))
+        scheduler.release(ended.map(({ hold }) => hold))
+      }
+      for (const one of workers)
+        if (one.grants.length > 0) open.set(one.shard, one.grants.splice(0).at(-1) as SlotGrant)
+      const outstanding = [...open].reduce(
+        (sum, [shard, grant]) => sum + (late.has(shard) ? 0 : grant.slots),
+        0,
+      )
+      expect(scheduler.busy).toBe(held.length + outstanding)
+      expect(scheduler.busy).toBeLessThanOrEqual(total)
+      if (event % 100 === 0) {
+        const largestGrant = Math.max(0, ...[...open.values()].map(({ slots }) => slots))
+        for (const team of ['a', 'b', 'c'])
+          expect(ofTeam(team)).toBeLessThanOrEqual(cap + shards * largestGrant)
+      }
+    }
+    expect(brought).toBeGreaterThan(10_000)
+    for (const [shard, grant] of open) {
+      scheduler.bind(grant, NOTHING_BROUGHT)
+      scheduler.withdraw(workers[shard] as SlotWorker)
+    }
+    for (const worker of workers) scheduler.withdraw(worker)
+    scheduler.release(held.splice(0).map(({ hold }) => hold))
+    for (const worker of workers)
+      for (const grant of worker.grants.splice(0)) scheduler.bind(grant, NOTHING_BROUGHT)
+    expect(scheduler.busy).toBe(0)
+    expect(clock.timers).toBe(0)
+  })
+})
