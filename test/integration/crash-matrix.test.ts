@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { callbackQueueOf } from '../../src/redis/keys.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
 import { startInstallation, type Installation } from '../support/installation.ts'
 import type { Program } from '../support/processes.ts'
@@ -24,7 +25,7 @@ type When = 'before' | 'after'
 interface StepPoint {
   readonly step: ScriptName
   readonly when: When
-  /** Only a step with a key that ends so: the system queue's keys tell a callback's step. */
+  /** Only a step with a key that ends so: the callback queue's keys tell a callback's step. */
   readonly about?: string
   readonly delay?: number
 }
@@ -36,6 +37,9 @@ interface CallPoint {
 
 type Point = StepPoint | CallPoint
 
+/** Of the one team there is, in each shard. */
+const CALLBACKS = callbackQueueOf('1')
+
 const BOTH: readonly When[] = ['before', 'after']
 const MOMENTS: readonly TrapMoment[] = ['accept', 'headers', 'body']
 
@@ -44,9 +48,9 @@ const POINTS: readonly Point[] = [
   ...BOTH.map((when) => ({ step: 'claim', when }) as const),
   ...BOTH.map((when) => ({ step: 'finish', when }) as const),
   ...BOTH.map((when) => ({ step: 'promote', when, delay: 2 }) as const),
-  ...BOTH.map((when) => ({ step: 'claim', when, about: ':p:0' }) as const),
+  ...BOTH.map((when) => ({ step: 'claim', when, about: `:p:${CALLBACKS}` }) as const),
   ...MOMENTS.map((moment) => ({ call: 'callback', moment }) as const),
-  ...BOTH.map((when) => ({ step: 'finish', when, about: ':xb:0' }) as const),
+  ...BOTH.map((when) => ({ step: 'finish', when, about: `:xb:${CALLBACKS}` }) as const),
   // By now the leases of the first have run out.
   ...BOTH.map((when) => ({ step: 'reap', when }) as const),
 ]

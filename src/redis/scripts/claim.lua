@@ -41,7 +41,7 @@ local now = shard_now(KEYS[1], KEYS[2], lease_ms)
 local lease = call('ZSCORE', KEYS[2], executor)
 if not lease or tonumber(lease) <= now then return { 'lost' } end
 
--- By number of the team, and by local id. Teams that share the last band share the widest room of them.
+-- By number of the team, and by local id. Teams that share the last band share the widest room of any of them.
 local other_teams_room, other_queues_room = number(), number()
 local team_rooms, team_names, queue_rooms, full_teams = {}, {}, {}, 0
 local listed = number()
@@ -49,7 +49,10 @@ if listed > 0 then
   local names, rooms = {}, {}
   for i = 1, listed do names[i], rooms[i] = arg(), number() end
   for i, u in ipairs(call('HMGET', KEYS[10], unpack(names))) do
-    if u then team_rooms[u], team_names[u] = math.max(rooms[i], team_rooms[u] or 0), names[i] end
+    if u then
+      local shared = team_rooms[u] or (u == LAST_TEAM and other_teams_room or 0)
+      team_rooms[u], team_names[u] = math.max(rooms[i], shared), names[i]
+    end
     if rooms[i] <= 0 then full_teams = full_teams + 1 end
   end
 end
@@ -62,6 +65,7 @@ local teams, queues, by_id = {}, {}, {}
 for i = 1, number() do
   local team = { u = arg(), at = 1, queues = {}, dealt = 0, taken = 0 }
   team.room = team_rooms[team.u] or other_teams_room
+  team.is_held_back = team.room <= 0
   teams[i] = team
   for j = 1, number() do
     local index = #queues + 1
@@ -314,10 +318,8 @@ for _, queue in ipairs(queues) do
     call('LTRIM', queue.r, queue.consumed, -1)
   end
 end
--- A team that was asked alone kept nobody waiting.
-if #teams > 1 then
-  for _, team in ipairs(teams) do
-    if team.taken > 0 then call('ZINCRBY', KEYS[9], team.taken, team.u) end
-  end
+-- Also where a team was asked alone: one that comes and goes must not find the other where it left it.
+for _, team in ipairs(teams) do
+  if team.taken > 0 then call('ZINCRBY', KEYS[9], team.taken, team.u) end
 end
 return answer(token)

@@ -1,4 +1,5 @@
--- Shared by the steps that know the ring. Declares `BAND`, `whole`, `band_start`, `use_ring` and `join_teams`.
+-- Shared by the steps that know the ring. Declares `BAND`, `LAST_TEAM`, `whole`, `band_start`, `use_ring` and
+-- `join_teams`.
 --
 -- The ring has a band for each team, so that no team's queues stand before another's: the score of a queue is its
 -- team's number × 2^37 plus the queue's virtual time. `teams` orders the teams by a virtual time of their own. A team
@@ -7,6 +8,7 @@
 
 -- With 65,535 teams a score stays below 2^53, to which a double counts. A band is lowered long before it is full.
 local BAND = 137438953472
+local LAST_TEAM = '65535'
 
 local function whole(value) return string.format('%.0f', value) end
 local function band_start(u) return whole(u * BAND) end

@@ -84,7 +84,7 @@ function Candidates.next(ask)
   -- Many that left may hide those who can run; and should `teams` lack one, this finds it.
   if #named < most and (not knows_all or #named + #full == 0) then
     for i = 1, RING_LOOKS_MAX do
-      local rank = (ask.turn * RING_LOOKS_MAX + i) * 7919 % size
+      local rank = (ask.turn + i) * 7919 % size
       local u = whole(math.floor(tonumber(call('ZRANGE', ring_key, rank, rank, 'WITHSCORES')[2]) / BAND))
       join_teams(u)
       look_at(u)
