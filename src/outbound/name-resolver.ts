@@ -4,6 +4,7 @@
  * (`orders.shop` in a pod), so both are done here as the C library does them. Not covered: other sources of
  * nsswitch.conf, such as mDNS.
  */
+import { NODATA, NOTFOUND, type RecordWithTtl } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { DNS_TIMEOUT_MS } from '../domain/limits.ts'
@@ -100,8 +101,8 @@ async function lookUp(clock: Clock, { hosts, search, resolver }: SystemNames, na
 }
 
 async function askBothFamilies(clock: Clock, resolver: Resolver, name: string): Promise<Answer> {
-  const ipv4 = resolver.resolve4(name, { ttl: true })
-  const ipv6 = resolver.resolve6(name, { ttl: true })
+  const ipv4 = resolver.resolve4(name, { ttl: true }).then(orAbsence)
+  const ipv6 = resolver.resolve6(name, { ttl: true }).then(orAbsence)
   // The first family with an answer; when neither has one, both errors.
   const first = await Promise.any([ipv4, ipv6]).catch((error: unknown) => {
     throw moreTelling(error)
@@ -116,6 +117,12 @@ async function askBothFamilies(clock: Clock, resolver: Resolver, name: string): 
       : settled.flatMap((family) => (family.status === 'fulfilled' ? family.value : []))
   const ttlMs = Math.min(...records.map((record) => record.ttl)) * 1000
   return { addresses: records.map((record) => record.address), ttlMs: clampTtl(ttlMs) }
+}
+
+/** An alias that leads nowhere is an answer without an address: c-ares takes it for a success, the C library does not. */
+function orAbsence(records: readonly RecordWithTtl[]): readonly RecordWithTtl[] {
+  if (records.length > 0) return records
+  throw Object.assign(new Error('The answer holds no address.'), { code: NODATA })
 }
 
 function createSystemNames(options: NameResolverOptions): () => Promise<SystemNames> {
@@ -152,7 +159,8 @@ function clampTtl(ttlMs: number): number {
 }
 
 function isAbsence(error: unknown): boolean {
-  return ['ENOTFOUND', 'ENODATA'].includes(codeOf(error))
+  const code = codeOf(error)
+  return code === NOTFOUND || code === NODATA
 }
 
 /** Of both families' errors the one that is not "does not exist": it is the one that may pass. */

@@ -4,12 +4,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DNS_TIMEOUT_MS } from '../../src/domain/limits.ts'
 import {
   createNameResolver,
   NameResolutionError,
+  type NameResolverOptions,
   type ResolveName,
 } from '../../src/outbound/name-resolver.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/until.ts'
 import { startCaller, startRawTarget, teamSettings } from '../support/outbound-targets.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
@@ -116,7 +120,7 @@ describe('a name and the policy', () => {
   })
 })
 
-/** Answers a DNS question: addresses, a response code, or silence. */
+/** Answers a DNS question: addresses or whole records (`name CNAME name`, `name A address`), a response code, or silence. */
 type Zone = (name: string, type: 'A' | 'AAAA') => readonly string[] | number | null
 
 const NXDOMAIN = 3
@@ -127,6 +131,7 @@ describe('the resolver', () => {
   let server: Socket
   let zone: Zone
   let questions: string[]
+  let machine: NameResolverOptions
   let resolve: ResolveName
 
   beforeEach(async () => {
@@ -144,12 +149,13 @@ describe('the resolver', () => {
       join(folder, 'resolv.conf'),
       'search shop.svc.cluster.local svc.cluster.local\noptions ndots:5\n',
     )
-    resolve = createNameResolver({
+    machine = {
       clock: systemClock,
       hostsPath: join(folder, 'hosts'),
       resolvConfPath: join(folder, 'resolv.conf'),
       servers: [`127.0.0.1:${server.address().port}`],
-    })
+    }
+    resolve = createNameResolver(machine)
   })
   afterEach(() => server.close())
   afterAll(() => rmSync(folder, { recursive: true }))
@@ -205,6 +211,43 @@ describe('the resolver', () => {
     }
   })
 
+  test('gives up at its bound, however many names and tries are left', async () => {
+    zone = () => null
+    const clock = createFakeClock()
+    const patient = createNameResolver({ ...machine, clock })
+    const end = patient('orders.shop').catch((error: unknown) => error)
+    await until('it has asked', () => questions.length > 0)
+    await clock.advance(DNS_TIMEOUT_MS - 1)
+    const pending = Symbol('pending')
+    expect(await Promise.race([end, Promise.resolve(pending)])).toBe(pending)
+    await clock.advance(1)
+    expect(await end).toEqual(new NameResolutionError('The name servers did not answer within 5 s.'))
+  })
+
+  test('finds the address behind an alias', async () => {
+    zone = (name, type) =>
+      type === 'A' ? [`${name} CNAME b.example`, 'b.example CNAME c.example', 'c.example A 192.0.2.7'] : []
+    expect(await resolve('a.example.')).toEqual(['192.0.2.7'])
+  })
+
+  test.each<[string, Zone]>([
+    ['itself', (name) => [`${name} CNAME ${name}`]],
+    ['another that leads back', (name) => [`${name} CNAME b.example`, `b.example CNAME ${name}`]],
+    ['a name of which nothing is said', (name) => [`${name} CNAME next.${name}`]],
+  ])('asks no further where an alias leads to %s', async (_name, answers) => {
+    zone = answers
+    await expect(resolve('a.example.')).rejects.toThrow('The host name does not exist or has no address.')
+    expect(questions.toSorted()).toEqual(['A a.example', 'AAAA a.example'])
+  })
+
+  test('searches on behind a name whose alias leads nowhere', async () => {
+    zone = (name, type) => {
+      if (name === 'orders.shop.svc.cluster.local') return [`${name} CNAME gone.example`]
+      return name === 'orders.svc.cluster.local' && type === 'A' ? ['10.0.0.9'] : NXDOMAIN
+    }
+    expect(await resolve('orders')).toEqual(['10.0.0.9'])
+  })
+
   test('makes a failure of the call', async () => {
     zone = () => NXDOMAIN
     const caller = startCaller({ resolve })
@@ -239,16 +282,30 @@ function encodeAnswer(query: Buffer, question: Buffer, answer: readonly string[]
   return Buffer.concat([head, question, ...records])
 }
 
-function encodeRecord(address: string): Buffer {
-  const isIpv6 = address.includes(':')
-  const data = isIpv6 ? ipv6Bytes(address) : Buffer.from(address.split('.').map(Number))
-  const record = Buffer.alloc(12)
-  record.writeUInt16BE(0xc00c, 0)
-  record.writeUInt16BE(isIpv6 ? 28 : 1, 2)
-  record.writeUInt16BE(1, 4)
-  record.writeUInt32BE(60, 6)
-  record.writeUInt16BE(data.length, 10)
-  return Buffer.concat([record, data])
+const TYPE_NUMBERS = { A: 1, CNAME: 5, AAAA: 28 } as const
+
+function encodeRecord(text: string): Buffer {
+  const [owner, type, value] = text.includes(' ')
+    ? (text.split(' ') as [string, keyof typeof TYPE_NUMBERS, string])
+    : ([null, text.includes(':') ? 'AAAA' : 'A', text] as const)
+  const data = dataOf(type, value)
+  const rest = Buffer.alloc(10)
+  rest.writeUInt16BE(TYPE_NUMBERS[type], 0)
+  rest.writeUInt16BE(1, 2)
+  rest.writeUInt32BE(60, 4)
+  rest.writeUInt16BE(data.length, 8)
+  // Without an owner it is the name that was asked for, which begins at byte 12.
+  return Buffer.concat([owner === null ? Buffer.from([0xc0, 12]) : encodeName(owner), rest, data])
+}
+
+function dataOf(type: keyof typeof TYPE_NUMBERS, value: string): Buffer {
+  if (type === 'CNAME') return encodeName(value)
+  return type === 'AAAA' ? ipv6Bytes(value) : Buffer.from(value.split('.').map(Number))
+}
+
+function encodeName(name: string): Buffer {
+  const labels = name.split('.').flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)])
+  return Buffer.concat([...labels, Buffer.from([0])])
 }
 
 function ipv6Bytes(address: string): Buffer {
