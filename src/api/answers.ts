@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ValidationProblem } from '../contract/field-errors.ts'
 import {
   EditRefusedError,
+  QuotaExceededError,
   ResourceApiError,
   StorageFullError,
   StoreUnavailableError,
@@ -13,6 +14,8 @@ import type { Logger } from '../ports/logger.ts'
 export type FlatHeaders = readonly string[]
 
 const NO_HEADERS: FlatHeaders = []
+/** What a refusal by a quota tells the client to wait: what a team holds does not go away within seconds. */
+export const QUOTA_RETRY_AFTER_SECONDS = 60
 
 /** Writes a JSON answer. Does nothing when the client is gone or an answer is on its way. */
 export function answerJson(
@@ -94,6 +97,8 @@ export function answerFault(
     answerRetryLater(response, 503, 'The job store is full')
   } else if (fault instanceof ResourceApiError) {
     answerRetryLater(response, 503, 'The Kubernetes API is not available, try again', retryAfterOf(fault))
+  } else if (fault instanceof QuotaExceededError) {
+    answerRetryLater(response, 429, fault.message, QUOTA_RETRY_AFTER_SECONDS)
   } else if (fault instanceof EditRefusedError) {
     answerError(response, 409, fault.message)
   } else {

@@ -11,9 +11,10 @@ import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
+import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
 
 export interface ApiParts extends Omit<
-  PushRouteParts & JobRouteParts & QueueRouteParts & CronRouteParts,
+  PushRouteParts & JobRouteParts & QueueRouteParts & CronRouteParts & TeamRouteParts,
   'authenticator' | 'bodies'
 > {
   readonly tokens: TokenVerifier
@@ -78,6 +79,7 @@ function createApp(
   app.use(createJobRoutes(parts, push))
   app.use(createQueueRoutes(parts))
   app.use(createCronRoutes(parts))
+  app.use(createTeamRoutes(parts))
   app.use(createContractRoutes())
   app.use((_request, response) => answerNotFound(response))
   app.use(faultHandler(parts.logger))

@@ -3,18 +3,28 @@ import { singleProblem } from '../contract/field-errors.ts'
 import { IDEMPOTENCY_FIELD } from '../contract/idempotency-key.ts'
 import { readPush } from '../contract/push-request.ts'
 import { alreadyUsed } from '../contract/validation-texts.ts'
+import { OVER_SHARE_TEXT, overQuotaText } from '../domain/quota-texts.ts'
+import { monthOf, type TeamQuotas } from '../domain/quotas.ts'
 import { formatTimestamp } from '../domain/timestamp.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { JobIntake, PushResult } from '../ports/job-intake.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
-import { answerError, answerFault, answerJson, answerProblem, answerRetryLater } from './answers.ts'
+import type { MetQuota } from '../ports/team-usage.ts'
+import {
+  answerError,
+  answerFault,
+  answerJson,
+  answerProblem,
+  answerRetryLater,
+  QUOTA_RETRY_AFTER_SECONDS,
+} from './answers.ts'
 import type { Authenticator } from './authentication.ts'
 import { headerText, type BodyReader, type TeamExchange } from './request-body.ts'
 
-/** What a full shard tells the client to wait: neither keys nor queues go away within seconds. */
-const FULL_RETRY_AFTER_SECONDS = 60
+/** What a client over the jobs of a month waits at most: the quota may be raised before the month ends. */
+const MONTH_RETRY_AFTER_SECONDS = 3_600
 
 export interface PushRouteParts {
   readonly intake: JobIntake
@@ -22,6 +32,7 @@ export interface PushRouteParts {
   readonly bodies: BodyReader
   readonly egress: EgressPolicy
   readonly teamSettings: TeamSettingsSource
+  quotasOf(team: string): TeamQuotas
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -31,6 +42,7 @@ export interface PushRouteParts {
  * too much is under way, 400, 422.
  */
 export function createPushRoute(parts: PushRouteParts): RequestListener {
+  const quotasOf = (team: string) => parts.quotasOf(team)
   const { intake, authenticator, bodies, egress, teamSettings, clock, logger } = parts
 
   const push = (body: Buffer, { team, request, response }: TeamExchange): Promise<void> | undefined => {
@@ -42,7 +54,7 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
     })
     if (read.kind === 'valid') {
       return intake.push({ ...read.value, team }).then(
-        (result) => answerPush(response, result),
+        (result) => answerPush(response, result, { quotas: quotasOf(team), nowMs: clock.wallMs() }),
         (fault: unknown) => answerFault(request, response, fault, logger),
       )
     }
@@ -66,7 +78,12 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
   }
 }
 
-function answerPush(response: ServerResponse, result: PushResult): void {
+interface Limits {
+  readonly quotas: TeamQuotas
+  readonly nowMs: number
+}
+
+function answerPush(response: ServerResponse, result: PushResult, limits: Limits): void {
   switch (result.status) {
     case 'created':
     case 'repeated':
@@ -74,10 +91,22 @@ function answerPush(response: ServerResponse, result: PushResult): void {
     case 'idempotency_conflict':
       return answerProblem(response, singleProblem(IDEMPOTENCY_FIELD, alreadyUsed(IDEMPOTENCY_FIELD)))
     case 'idempotency_full':
-      return answerRetryLater(response, 429, 'Too many idempotency keys in use', FULL_RETRY_AFTER_SECONDS)
+      return answerRetryLater(response, 429, 'Too many idempotency keys in use', QUOTA_RETRY_AFTER_SECONDS)
     case 'too_many_queues':
-      return answerRetryLater(response, 429, 'Too many queues', FULL_RETRY_AFTER_SECONDS)
+      return answerRetryLater(response, 429, 'Too many queues', QUOTA_RETRY_AFTER_SECONDS)
+    case 'over_quota':
+      return answerOverQuota(response, result.quota, limits)
   }
+}
+
+function answerOverQuota(response: ServerResponse, quota: MetQuota, { quotas, nowMs }: Limits): void {
+  const text = quota === 'share' ? OVER_SHARE_TEXT : overQuotaText(quota, quotas[quota])
+  const monthMs = monthOf(nowMs).nextStartsMs - nowMs
+  const afterSeconds =
+    quota === 'jobsPerMonth'
+      ? Math.min(MONTH_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(monthMs / 1000)))
+      : QUOTA_RETRY_AFTER_SECONDS
+  answerRetryLater(response, 429, text, afterSeconds)
 }
 
 /** The body of a 201. Written by hand: none of its values needs escaping. */

@@ -1,3 +1,6 @@
+import { overQuotaText } from './quota-texts.ts'
+import type { QuotaName } from './quotas.ts'
+
 /**
  * The catalogue of faults that callers handle by kind. Expected ends (a duplicate push, a job in flight) are
  * values of the port that answers them, not exceptions.
@@ -18,6 +21,17 @@ export class StorageFullError extends Error {
   constructor(options?: ErrorOptions) {
     super('The job store is full.', options)
     this.name = 'StorageFullError'
+  }
+}
+
+/** A team holds as much as it may; the message names the quota. */
+export class QuotaExceededError extends Error {
+  readonly code = 'quota_exceeded'
+  readonly quota: QuotaName
+  constructor(quota: QuotaName, limit: number, options?: ErrorOptions) {
+    super(overQuotaText(quota, limit), options)
+    this.name = 'QuotaExceededError'
+    this.quota = quota
   }
 }
 

@@ -56,3 +56,10 @@ function lower(own: number | null, installation: number | null): number | null {
 export function isQuota(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= QUOTA_MAX
 }
+
+/** A calendar month, UTC, as a number that rises by one a month. */
+export function monthOf(ms: number): { readonly month: number; readonly nextStartsMs: number } {
+  const at = new Date(ms)
+  const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()]
+  return { month: year * 12 + month, nextStartsMs: Date.UTC(year, month + 1) }
+}

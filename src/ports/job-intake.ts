@@ -1,4 +1,5 @@
 import type { JobRequest } from '../domain/job.ts'
+import type { MetQuota } from './team-usage.ts'
 
 /** A validated job on its way into the store. */
 export interface NewJob {
@@ -28,6 +29,7 @@ export type PushResult =
   | { readonly status: 'idempotency_full' }
   /** The shard holds as many queues as it may. */
   | { readonly status: 'too_many_queues' }
+  | { readonly status: 'over_quota'; readonly quota: MetQuota }
 
 /**
  * Takes jobs in. Pushes of the same turn share one step per shard.

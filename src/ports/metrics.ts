@@ -1,3 +1,5 @@
+import type { MetQuota } from './team-usage.ts'
+
 /** How a claimed job left this executor. */
 export type FinishOutcome =
   | 'success'
@@ -12,6 +14,8 @@ export type FinishOutcome =
 /** What the engine counts, as `punctual_*`. Label values come from closed sets, never from users. */
 export interface Metrics {
   jobsPushed(count: number): void
+  /** A push or a new cron that a quota refused. */
+  refusedByQuota(quota: MetQuota): void
   /** @param latenessMs Redis time of the claim minus `scheduled_at` */
   jobStarted(latenessMs: number): void
   jobFinished(outcome: FinishOutcome, count: number): void

@@ -49,6 +49,11 @@ export async function auditUsage(shard: AuditedShard): Promise<void> {
       )
     noted.delete(`t${id}`)
   }
+  for (const [field, value] of noted) {
+    if (!field.endsWith(':m')) continue
+    if (!/^\d+ \d+$/.test(value)) shard.find(keys.tu, `holds ${field} = ${value}`)
+    noted.delete(field)
+  }
   for (const field of new Set([...noted.keys(), ...counted.keys()])) {
     const [said, is] = [Number(noted.get(field) ?? 0), counted.get(field) ?? 0]
     if (said !== is) shard.find(keys.tu, `says ${noted.get(field)} of ${field}; it is ${is}`)

@@ -1,10 +1,13 @@
 import { IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
+import { monthOf } from '../domain/quotas.ts'
 import type { NewJob } from '../ports/job-intake.ts'
 import { minutesAround } from './batch.ts'
+import { NO_CEILINGS, type TeamCeilings } from './ceilings.ts'
 import type { Engine } from './engine.ts'
 import { encodeSettings, type EncodedRequest } from './job-record.ts'
 import { indexPlace, queueIdOf, type ShardKeys } from './keys.ts'
+import type { ShardCeilings } from './quota-keeper.ts'
 import type { Argument } from './step-runner.ts'
 
 const DAY_MS = 86_400_000
@@ -20,7 +23,19 @@ export interface PendingPush {
 }
 
 export interface EnqueueOutcome {
-  readonly code: 'ok' | 'again' | 'dup' | 'conflict' | 'full' | 'moved' | 'taken'
+  readonly code:
+    | 'ok'
+    | 'again'
+    | 'dup'
+    | 'conflict'
+    | 'full'
+    | 'moved'
+    | 'taken'
+    | 'room'
+    | 'pendingJobs'
+    | 'storedBytes'
+    | 'share'
+    | 'jobsPerMonth'
   readonly jobId: number
   readonly queueId: number
   readonly dueMs: number
@@ -35,6 +50,8 @@ interface EnqueueBatch {
   readonly pushes: readonly PendingPush[]
   readonly localIds: ReadonlyMap<string, string>
   readonly nonce: string
+  /** Up to where the counters of its teams may go; null = no bound. */
+  readonly ceilings: ShardCeilings | null
   defaultsOf(team: string): QueueSettings
   readonly resendForMs: number
 }
@@ -170,8 +187,13 @@ function buildStep(
     args: [
       ...[LEASE_MS, engine.shards.length, keys.shard, batch.nonce, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX],
       ...[blocks.keys.length, ...blocks.keys, days.length, ...days, minutes.size, ...minutes],
+      ...boundArguments(batch.ceilings, nowMs),
       teams.keys.length,
-      ...teams.keys.flatMap((team) => [team, ...defaultsArguments(batch.defaultsOf(team))]),
+      ...teams.keys.flatMap((team) => [
+        team,
+        ...ceilingArguments(batch.ceilings?.of(team) ?? NO_CEILINGS),
+        ...defaultsArguments(batch.defaultsOf(team)),
+      ]),
       fields.length,
       ...fields.flatMap((field) => [
         field,
@@ -182,6 +204,17 @@ function buildStep(
       ...requests,
     ],
   }
+}
+
+/** What bounds all teams, as lib/quota.lua reads it. */
+export function boundArguments(ceilings: ShardCeilings | null, nowMs: number): Argument[] {
+  const { month, nextStartsMs } = ceilings?.month ?? monthOf(nowMs)
+  return [month, nextStartsMs, ceilings?.memory ?? '']
+}
+
+/** What bounds one team. */
+export function ceilingArguments({ jobs, bytes, monthJobs, isShare }: TeamCeilings): Argument[] {
+  return [jobs ?? '', bytes ?? '', monthJobs ?? '', isShare ? 1 : 0]
 }
 
 /** Redis's day and the day before; near midnight also the day after, should our estimate be behind. */

@@ -5,7 +5,7 @@ import {
   INTAKE_WAITING_MAX,
   STORE_DEADLINE_MS,
 } from '../domain/limits.ts'
-import { StoreUnavailableError } from '../domain/errors.ts'
+import { StorageFullError, StoreUnavailableError } from '../domain/errors.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { JobIntake, NewJob, PushResult } from '../ports/job-intake.ts'
 import { createSequence, type Sequence } from './sequence.ts'
@@ -14,6 +14,8 @@ import { hintWake, shardOfQueue, type Engine } from './engine.ts'
 import { encodeRequest } from './job-record.ts'
 import { nameField, type ShardKeys } from './keys.ts'
 import { createQueueNames, type QueueNames } from './queue-names.ts'
+import type { QuotaKeeper, ShardCeilings } from './quota-keeper.ts'
+import type { MetQuota } from '../ports/team-usage.ts'
 
 /** A push whose queue was deleted and made again, or whose id block was lost, is tried again this often. */
 const PUSH_TRIES_MAX = 4
@@ -23,6 +25,8 @@ const HINTED_DELAY_MS = 1_000
 interface Waiting extends PendingPush {
   readonly deadlineMs: number
   tries: number
+  /** A quota has refused it: its next try, with a new look, is the last. */
+  isLastTry: boolean
   resolve(result: PushResult): void
   reject(error: unknown): void
 }
@@ -33,13 +37,21 @@ interface Waiting extends PendingPush {
  */
 export function createJobIntake(
   engine: Engine,
-  options: { defaultsOf(team: string): QueueSettings; nowMs(): number },
+  options: {
+    defaultsOf(team: string): QueueSettings
+    nowMs(): number
+    /** Left out where nothing is bounded. */
+    readonly quotas?: QuotaKeeper
+  },
 ): JobIntake {
   const names = createQueueNames(engine, null)
   const nonce = randomBytes(6).toString('base64url')
   const defaultsOf = (team: string) => options.defaultsOf(team)
   const nowMs = () => options.nowMs()
-  const lanes = engine.shards.map((keys) => new Lane({ engine, keys, names, nonce, defaultsOf, nowMs }))
+  const quotas = options.quotas ?? null
+  const lanes = engine.shards.map(
+    (keys) => new Lane({ engine, keys, names, nonce, quotas, defaultsOf, nowMs }),
+  )
   return {
     push: (job) => {
       const keys = shardOfQueue(engine, job.team, job.queue)
@@ -56,6 +68,7 @@ interface LaneOptions {
   readonly names: QueueNames
   /** Names this process in the idempotency of its resends. */
   readonly nonce: string
+  readonly quotas: QuotaKeeper | null
   defaultsOf(team: string): QueueSettings
   nowMs(): number
 }
@@ -90,6 +103,7 @@ class Lane {
         seq: null,
         deadlineMs: this.#options.nowMs() + STORE_DEADLINE_MS,
         tries: 0,
+        isLastTry: false,
         resolve,
         reject,
       })
@@ -157,6 +171,7 @@ class Lane {
       pushes: ready,
       localIds,
       nonce,
+      ceilings: await this.#ceilingsFor(ready),
       defaultsOf: (team) => this.#options.defaultsOf(team),
       resendForMs: this.#remainingMs(ready),
     })
@@ -194,6 +209,28 @@ class Lane {
     return { placed, localIds }
   }
 
+  #ceilingsFor(pushes: readonly Waiting[]): Promise<ShardCeilings | null> {
+    const { quotas, keys } = this.#options
+    if (quotas === null) return Promise.resolve(null)
+    const teams = new Set(pushes.map(({ job }) => job.team))
+    const lastTries = new Set(pushes.filter(({ isLastTry }) => isLastTry).map(({ job }) => job.team))
+    return quotas.ceilings(keys.shard, [...teams], lastTries)
+  }
+
+  /** Once more with a new look, for what was refused by an old one may have room by now. */
+  #refuse(push: Waiting, quota: MetQuota | 'room'): void {
+    const isOver = push.isLastTry || this.#options.quotas?.isWorthAnotherLook(push.job.team) !== true
+    if (!isOver) {
+      push.isLastTry = true
+      this.#waiting.push(push)
+    } else if (quota === 'room') {
+      push.reject(new StorageFullError())
+    } else {
+      this.#options.engine.metrics.refusedByQuota(quota)
+      push.resolve({ status: 'over_quota', quota })
+    }
+  }
+
   #settle(push: Waiting, answer: EnqueueAnswer, index: number): void {
     const outcome = answer.outcomes[index]
     if (outcome === undefined) throw new Error('enqueue answered fewer jobs than it was sent')
@@ -218,6 +255,12 @@ class Lane {
         this.#sequence.dropBlock()
         push.seq = null
         return this.#tryAgain(push)
+      case 'room':
+      case 'pendingJobs':
+      case 'storedBytes':
+      case 'share':
+      case 'jobsPerMonth':
+        return this.#refuse(push, outcome.code)
     }
   }
 

@@ -157,8 +157,8 @@ export function indexPlace(seq: number): { block: number; field: string } {
   return { block: Math.floor(seq / ID_BLOCK), field: String(seq % ID_BLOCK) }
 }
 
-/** Fields of `tu`: a team's bytes, jobs not ended and calls in flight; scripts/lib/usage.lua says more. */
-export type UsagePart = 'b' | 'j' | 'f'
+/** Fields of `tu`: a team's bytes, jobs not ended, calls in flight and jobs of a month; scripts/lib/usage.lua says more. */
+export type UsagePart = 'b' | 'j' | 'f' | 'm'
 export function usageField(team: string, part: UsagePart): string {
   return `${team}:${part}`
 }

@@ -29,6 +29,7 @@ export const SCRIPT_NAMES = [
   'purge',
   'put_setting',
   'read_backlog',
+  'read_usage',
   'read_crons',
   'read_queues',
   'reap',

@@ -4,6 +4,7 @@ import { createApi } from '../api/create-api.ts'
 import { StartupError } from '../domain/errors.ts'
 import { listenFailure } from '../domain/listen-failure.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import type { TeamQuotas } from '../domain/quotas.ts'
 import type { CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -11,8 +12,11 @@ import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
 import type { CompiledSettings } from '../redis/compiled-settings.ts'
 import { createJobIntake } from '../redis/job-intake.ts'
 import { createJobStore } from '../redis/job-store.ts'
+import { createQuotaKeeper } from '../redis/quota-keeper.ts'
+import { createTeamUsageReader } from '../redis/team-usage.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import { createQuotasOf, withCronQuota } from './quota-part.ts'
 import type { Store } from './store.ts'
 
 /** Answers still being written at a stop get this long. */
@@ -28,6 +32,8 @@ export async function startApi(options: {
   crons: CronStore
   cronEditor: CronEditor
   settings: CompiledSettings
+  /** The installation's. */
+  quotas: TeamQuotas
   egress: EgressPolicy
   fallback?: RequestListener
   limits: { readonly maxConnections: number; readonly intakeBytes: number }
@@ -37,16 +43,22 @@ export async function startApi(options: {
   lifecycle: Lifecycle
 }): Promise<number> {
   const { engine } = options.store
+  const { crons } = options
+  const quotasOf = createQuotasOf(options.settings, options.quotas)
+  const usage = createTeamUsageReader(engine)
   const listener = createApi({
     intake: createJobIntake(engine, {
       defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
       nowMs: () => systemClock.monotonicMs(),
+      quotas: createQuotaKeeper({ engine, clock: systemClock, quotasOf }),
     }),
     jobs: createJobStore(engine),
     queues: options.queues,
     editor: options.editor,
-    crons: options.crons,
-    cronEditor: options.cronEditor,
+    crons,
+    cronEditor: withCronQuota(options.cronEditor, { crons, usage, quotasOf }),
+    usage,
+    quotasOf,
     tokens: options.settings,
     teamSettings: options.settings,
     egress: options.egress,

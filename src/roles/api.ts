@@ -2,7 +2,7 @@ import { untilLed } from '../redis/engine-terms.ts'
 import { createCronStore } from '../redis/cron-store.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/settings-compiler.ts'
-import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
+import { describeSettings, quotasOfSettings, type ApiSettings } from '../settings/role-settings.ts'
 import { createResourceCronEditor } from '../kubernetes/cron-editor.ts'
 import { EDITOR_INDEXES, createResourceEditor } from '../kubernetes/queue-editor.ts'
 import { HTTP_CRONS, HTTP_QUEUES } from '../kubernetes/own-kinds.ts'
@@ -69,6 +69,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       crons,
       ...(await openEditors(settings, { queues, crons }, { telemetry, lifecycle })),
       settings: compiled,
+      quotas: quotasOfSettings(settings),
       egress: await openEgress(settings, settings.redisUrl),
       limits: settings,
       drainMs: settings.drainSeconds * 1000,

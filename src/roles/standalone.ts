@@ -16,7 +16,7 @@ import { createCronStore } from '../redis/cron-store.ts'
 import { createQueueStore } from '../redis/queue-store.ts'
 import { createSecretBox } from '../redis/secret-box.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/settings-compiler.ts'
-import { describeSettings, type StandaloneSettings } from '../settings/role-settings.ts'
+import { describeSettings, quotasOfSettings, type StandaloneSettings } from '../settings/role-settings.ts'
 import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
 import { createEchoTarget, ECHO_PATH, type EchoTarget } from '../standalone/echo-target.ts'
 import { startRedisChild } from '../standalone/redis-child.ts'
@@ -119,11 +119,9 @@ async function startParts(
     host: settings.host,
     port: settings.port,
     store,
-    queues: resources.queues,
-    editor: resources.editor,
-    crons: resources.crons,
-    cronEditor: resources.cronEditor,
+    ...resources,
     settings: resources.compiled,
+    quotas: quotasOfSettings(settings),
     egress,
     fallback: fallbackWith(createEchoTarget(systemClock)),
     limits: settings,

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
 import { CAPACITY_SETTINGS } from './capacity-table.ts'
+import { quotasOf, type TeamQuotas } from '../domain/quotas.ts'
 import { withRedisPassword } from './redis-password.ts'
 import { readSettings } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, SettingValues } from './setting.ts'
@@ -187,6 +188,18 @@ export function loadControllerSettings(env: Environment, flags: GivenFlags): Con
   }
   const shared = requireShared(values, found)
   return Object.freeze({ ...values, ...shared, podName: values.podName ?? hostname(), podNamespace })
+}
+
+/** What every team may hold at most, as the installation says. */
+export function quotasOfSettings(settings: SettingValues<typeof QUOTAS>): TeamQuotas {
+  return quotasOf({
+    queues: settings.quotaQueues,
+    crons: settings.quotaCrons,
+    pendingJobs: settings.quotaPendingJobs,
+    storedBytes: settings.quotaStoredBytes,
+    jobsPerMonth: settings.quotaJobsPerMonth,
+    callsInFlight: settings.quotaCallsInFlight,
+  })
 }
 
 function refuseMistakes(mistakes: readonly string[]): void {

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { QUOTA_NAMES } from '../domain/quotas.ts'
 import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
 
 export interface MetricsRegistry {
@@ -35,11 +36,23 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
 
 type JobMetrics = Pick<
   Metrics,
-  'jobsPushed' | 'jobStarted' | 'jobFinished' | 'callbackFinished' | 'callsInFlight' | 'callRecordsDropped'
+  | 'jobsPushed'
+  | 'refusedByQuota'
+  | 'jobStarted'
+  | 'jobFinished'
+  | 'callbackFinished'
+  | 'callsInFlight'
+  | 'callRecordsDropped'
 >
 
 function jobMetrics(registry: Registry): JobMetrics {
   const pushed = counter(registry, 'punctual_jobs_pushed_total', 'Jobs accepted by this process.')
+  const refused = labelled(
+    registry,
+    'punctual_quota_refusals_total',
+    'Pushes and new crons that a quota of their team refused.',
+    { name: 'quota', values: [...QUOTA_NAMES.filter((name) => name !== 'callsInFlight'), 'share'] },
+  )
   const started = counter(registry, 'punctual_jobs_started_total', 'Calls of jobs begun by this process.')
   const finished = labelled(registry, 'punctual_jobs_finished_total', 'Claimed jobs by how they left.', {
     name: 'outcome',
@@ -73,6 +86,7 @@ function jobMetrics(registry: Registry): JobMetrics {
   )
   return {
     jobsPushed: (count) => pushed.inc(count),
+    refusedByQuota: (quota) => refused.inc({ quota }),
     jobStarted: (latenessMs) => {
       started.inc()
       lateness.observe(Math.max(0, latenessMs) / 1000)

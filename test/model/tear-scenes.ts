@@ -14,6 +14,7 @@ import { purgeDeadLetters, trimFinished } from '../../src/redis/retention.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
+import { lookAtShard } from '../../src/redis/usage-look.ts'
 import { newJob } from '../support/engine.ts'
 import { callRecord, claimed, ended, openExecutor, pushAll, pushOne } from '../support/model-executor.ts'
 import type { World } from '../support/model-world.ts'
@@ -43,6 +44,13 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
     async ({ intake, accepted }) =>
       async () =>
         accepted.push(await pushOne(intake)),
+  ],
+  [
+    'read_usage',
+    'a look at a team',
+    async ({ world }) =>
+      () =>
+        lookAtShard(world.engine, shardKeys(world.engine, 0), ['default'], 0),
   ],
   [
     'reserve_queue',

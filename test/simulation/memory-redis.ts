@@ -87,6 +87,8 @@ export class MemoryRedis {
     const args = words.slice(Number(count)).map(encode)
     const answer = script(keys, args, (name, ...given) => {
       if (name === 'TIME') return this.#time()
+      // Its memory has no limit.
+      if (name === 'INFO') return '\nmaxmemory:0\n'
       return toLua(this.#execute(String(name).toLowerCase(), given.map(toWord)))
     })
     return decode(fromLua(answer))

@@ -3,7 +3,7 @@ import { parseLua, type Lua, type LuaFunction, type LuaStatement } from './lua-s
 /** Commands whose arguments after the name are all keys, or the first two of them; of any other only the first is. */
 const ALL_KEYS = new Set(['DEL', 'EXISTS', 'UNLINK'])
 const TWO_KEYS = new Set(['RENAME'])
-const WITHOUT_KEYS = new Set(['TIME'])
+const WITHOUT_KEYS = new Set(['INFO', 'TIME'])
 /** What a script may use that it does not declare. */
 const GLOBALS = new Set('ARGV KEYS ipairs math pairs redis string table tonumber tostring unpack'.split(' '))
 

@@ -13,6 +13,7 @@ export const quietLogger: Logger = {
 
 export const quietMetrics: Metrics = {
   jobsPushed: () => undefined,
+  refusedByQuota: () => undefined,
   jobStarted: () => undefined,
   jobFinished: () => undefined,
   callbackFinished: () => undefined,

@@ -23,6 +23,7 @@ local redis = (function(real)
       if time == 0 then return real.call('TIME') end
       return { string.format('%.0f', math.floor(time / 1000)), string.format('%.0f', time % 1000 * 1000) }
     end
+    if name == 'INFO' then return real.call(name, ...) end
     local keys = { ... }
     for i = 1, every[name] and #keys or two[name] and 2 or 1 do check(name, keys[i]) end
     return real.call(name, ...)

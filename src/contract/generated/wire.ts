@@ -451,6 +451,49 @@ export interface QueueList {
   queues: Queue[]
   next_cursor: NextCursor
 }
+export interface Team {
+  team: string
+  /**
+   * The lower of the team's own and the installation's; null = none.
+   */
+  quotas: {
+    queues: number | null
+    crons: number | null
+    pending_jobs: number | null
+    stored_bytes: number | null
+    jobs_per_month: number | null
+    calls_in_flight: number | null
+  }
+  /**
+   * What the team holds now.
+   */
+  usage: {
+    /**
+     * Queues.
+     */
+    queues: number
+    /**
+     * Crons.
+     */
+    crons: number
+    /**
+     * Jobs that have not ended, waiting or in flight.
+     */
+    pending_jobs: number
+    /**
+     * Bytes of jobs, dead letters, finished chains and call records, as they are written.
+     */
+    stored_bytes: number
+    /**
+     * Jobs of this calendar month, UTC; retries are not counted.
+     */
+    jobs_per_month: number
+    /**
+     * Calls at once, over all executors.
+     */
+    calls_in_flight: number
+  }
+}
 /**
  * `null` in an optional field counts as absent.
  */

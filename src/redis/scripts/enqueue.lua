@@ -5,7 +5,9 @@
 --       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a pushed:<bucket>) × queues
 -- ARGV  lease_ms, shards, shard, nonce, idem_max,
 --       blocks, block…, days, day…, minutes, minute…,
---       teams, (team, hash, timeout, max, active, strict, json)…: with the defaults of new queues,
+--       month, start of the next one, ceiling of the bytes of all or '',
+--       teams, (team, ceilings of jobs, of bytes, of the month, each or '', share, hash, timeout, max, active, strict,
+--       json)…: ceilings as in lib/quota.lua, then the defaults of new queues,
 --       queues, (team/name, local id, team index)…,
 --       jobs, (request [, large] [, idem field, fingerprint])…
 --       jobs: for each 'queue index, block index, field, start, timeout, marks;' with blanks between.
@@ -14,6 +16,7 @@
 -- Answer 'day' when the day of TIME or the one before is not declared, else 'now woken code a b …' with three words
 --       a job:
 --       ok id due · again id due (due -1: already ended) · dup id due · conflict - - · full - - · moved - - · taken - -
+--       by a quota: pendingJobs - - · storedBytes - - · share - - · jobsPerMonth - -; Redis is nearly full: room - -
 -- Transition: (none) → pending.
 --#include clock
 --#include bands
@@ -21,6 +24,7 @@
 --#include pushed
 --#include usage
 --#include team
+--#include quota
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -48,9 +52,13 @@ for i = 1, minute_count do minutes[number()] = minute_keys[i] end
 local now = shard_now(KEYS[1], KEYS[2], lease_ms)
 local now_text = pad13(now)
 
+Quota.bound(now, arg(), arg(), arg())
 local defaults = {}
 for i = 1, number() do
-  defaults[i] = { team = arg(), hash = arg(), timeout = arg(), max = arg(), active = arg(), strict = arg(), json = arg() }
+  local quota = Quota.add_team(arg(), arg(), arg(), arg(), arg())
+  defaults[i] = {
+    team = quota.name, quota = quota, hash = arg(), timeout = arg(), max = arg(), active = arg(), strict = arg(), json = arg(),
+  }
 end
 
 local today, has_yesterday
@@ -110,6 +118,8 @@ for block, fields in pairs(block_fields) do
 end
 
 local idem_size, seen_keys = nil, {}
+-- Of a record without its request, about.
+local HEAD_BYTES = 36
 
 -- What an earlier push under this key answered; nil when there was none.
 local function earlier_push(field)
@@ -161,8 +171,10 @@ local function plan(job)
     end
     idem_size = idem_size or call('HLEN', today)
     if idem_size >= idem_max then return 'full', '-', '-' end
-    idem_size = idem_size + 1
   end
+  local refusal = Quota.admit(KEYS[10], queue.default.quota, HEAD_BYTES + #request + (large and #large or 0))
+  if refusal then return refusal, '-', '-' end
+  if field then idem_size = idem_size + 1 end
   local due = job.start == 'd' and now + job.ms or math.max(now, job.ms)
   local due_text = due == now and now_text or pad13(due)
   local flags = place(queue, id, due) + (large and 1 or 0)
@@ -219,6 +231,7 @@ for _, queue in ipairs(queues) do
 end
 for hash, count in pairs(uses) do call('HINCRBY', KEYS[8], hash, count) end
 Usage.write(KEYS[10])
+Quota.write(KEYS[10])
 if #near > 0 then call('ZADD', KEYS[4], unpack(near)) end
 for minute, entries in pairs(buckets) do
   call('ZADD', KEYS[5], minute, string.format('%.0f', minute))

@@ -6,6 +6,7 @@ import { type CronSettings, DEFAULT_CRON_SETTINGS } from '../../../src/domain/cr
 import { createJobIds } from '../../../src/domain/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
+import { quotasOf } from '../../../src/domain/quotas.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Cron } from '../../../src/ports/cron-store.ts'
 import type { NewJob, PushResult } from '../../../src/ports/job-intake.ts'
@@ -110,6 +111,11 @@ export function aQueue(change: Partial<Queue['settings']> = {}): Queue {
   }
 }
 
+export const A_TEAM = {
+  quotas: quotasOf({ crons: 500, pendingJobs: 20 }),
+  usage: { queues: 1, crons: 2, pendingJobs: 3, storedBytes: 4, jobsPerMonth: 5, callsInFlight: 6 },
+}
+
 export const NEXT_RUN_MS = NOW_MS + 60_000
 
 export function aCron(change: Partial<CronSettings> = {}, state: Partial<Cron> = {}): Cron {
@@ -176,6 +182,8 @@ export async function startApi(
     tokens: { teamOf: (token) => ({ [TOKEN]: 'default', [OTHER_TOKEN]: 'other' })[token] ?? null },
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
     teamSettings: { of: () => NO_TEAM_SETTINGS },
+    quotasOf: () => A_TEAM.quotas,
+    usage: { read: () => Promise.resolve(A_TEAM.usage) },
     jobIds: JOB_IDS,
     clock,
     logger,

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ResourceApiError, StorageFullError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import {
+  QuotaExceededError,
+  ResourceApiError,
+  StorageFullError,
+  StoreUnavailableError,
+} from '../../../src/domain/errors.ts'
 import {
   BEARER,
+  clock,
   call,
   OTHER_TOKEN,
   push,
@@ -332,6 +338,48 @@ describe('429 and 503', () => {
   ] as const)('%s', async (status, error) => {
     const own = await startApi({ intake: { push: () => Promise.resolve({ status }) } })
     const answer = await push(own.port, GOOD)
+    expect(answer).toMatchObject({ status: 429, text: JSON.stringify({ error }) })
+    expect(answer.headers['retry-after']).toBe('60')
+    await own.close()
+  })
+
+  test.each([
+    ['queues', "The team's quota of queues is used up (queues)", '60'],
+    ['pendingJobs', "The team's quota of 20 pending jobs is used up (pendingJobs)", '60'],
+    ['storedBytes', "The team's quota of stored bytes is used up (storedBytes)", '60'],
+    [
+      'share',
+      'The team holds its share of the memory of the job store (storedBytes): its jobs must end or be removed first',
+      '60',
+    ],
+    ['jobsPerMonth', "The team's quota of jobs per month is used up (jobsPerMonth)", '3600'],
+  ] as const)('a push over the quota of %s', async (quota, error, retryAfter) => {
+    const own = await startApi({ intake: { push: () => Promise.resolve({ status: 'over_quota', quota }) } })
+    const answer = await push(own.port, GOOD)
+    expect(answer).toMatchObject({ status: 429, text: JSON.stringify({ error }) })
+    expect(answer.headers['retry-after']).toBe(retryAfter)
+    await own.close()
+  })
+
+  test('a push over the jobs of a month that ends soon', async () => {
+    const wallMs = () => Date.UTC(2026, 11, 1) - 90_500
+    const own = await startApi({
+      intake: { push: () => Promise.resolve({ status: 'over_quota', quota: 'jobsPerMonth' }) },
+      clock: { ...clock, wallMs },
+    })
+    expect((await push(own.port, GOOD)).headers['retry-after']).toBe('91')
+    await own.close()
+  })
+
+  test('a cron beyond the quota', async () => {
+    const create = () => Promise.reject(new QuotaExceededError('crons', 500))
+    const own = await startApi({ cronEditor: { create } as never })
+    const answer = await call(own.port, '/api/crons', {
+      method: 'POST',
+      headers: { ...BEARER, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'n', url: 'https://example.com', cron_expression: '* * * * *' }),
+    })
+    const error = "The team's quota of 500 crons is used up (crons)"
     expect(answer).toMatchObject({ status: 429, text: JSON.stringify({ error }) })
     expect(answer.headers['retry-after']).toBe('60')
     await own.close()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EditRefusedError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
 import { operations, resolve, validatorOf } from '../../support/contract-document.ts'
 import { BEARER, call, type Call, startApi } from './api-fixture.ts'
@@ -13,6 +13,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     editor: { edit: fail, remove: fail },
     crons: { list: fail, get: fail, runNow: fail, runs: fail },
     cronEditor: { create: fail, edit: fail, remove: fail },
+    usage: { read: fail },
     // The one way a route without a store can fail.
     tokens: {
       teamOf: (token) => {
@@ -78,7 +79,13 @@ function scenarioOf(operationId: string, status: string): Scenario {
         ? { call: good, path: (path) => `${path}?limit=0` }
         : { call: { headers: JSON_TYPE, body: '{"timeout_seconds":0,"count":0}' } }
     case '429':
-      return { call: good, parts: { intake: { push: () => Promise.resolve({ status: 'too_many_queues' }) } } }
+      return {
+        call: good,
+        parts: {
+          intake: { push: () => Promise.resolve({ status: 'too_many_queues' }) },
+          cronEditor: { create: () => Promise.reject(new QuotaExceededError('crons', 500)) } as never,
+        },
+      }
     case '500':
       return {
         call: { ...good, headers: { ...JSON_TYPE, authorization: 'Bearer explode' } },
@@ -151,6 +158,7 @@ test('something was walked', () => {
     'readCron',
     'readJob',
     'readQueue',
+    'readTeam',
     'replayJob',
     'resumeCron',
     'resumeQueue',

@@ -1,6 +1,7 @@
 -- Shared by the steps that make and remove what a team holds. Declares `Usage`.
 --
--- tu, by team: <team>:b bytes of records · <team>:j jobs that have not ended · <team>:f in flight. *:b bytes of all.
+-- tu, by team: <team>:b bytes of records · <team>:j jobs that have not ended · <team>:f in flight ·
+-- <team>:m 'month jobs', as lib/quota.lua writes it. *:b bytes of all.
 -- t<queue>: the team whose deleted queue's remains wait in the trash.
 
 local Usage = { teams = {} }

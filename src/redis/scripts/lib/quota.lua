@@ -1,0 +1,58 @@
+-- Shared by the steps that take jobs in. Declares `Quota`.
+--
+-- A ceiling is absolute: what a counter of `tu` may reach in this shard. The caller computes it of a look at all shards;
+-- that many callers have looked at the same does not add up. <team>:m of `tu` is 'month jobs': the jobs of a month.
+
+local Quota = { teams = {}, all_max = nil, month = nil }
+
+-- month, start of the next one (ms), ceiling of *:b or ''
+function Quota.bound(now, month, next_starts, all_max)
+  Quota.month = string.format('%.0f', now < tonumber(next_starts) and tonumber(month) or tonumber(month) + 1)
+  Quota.all_max = tonumber(all_max)
+end
+
+-- team, ceilings of its jobs not ended, of its bytes, of its jobs this month, each or '', share (1 = the ceiling of bytes
+-- is its share of what is free)
+function Quota.add_team(name, jobs_max, bytes_max, month_max, share)
+  local team = {
+    name = name, jobs_max = tonumber(jobs_max), bytes_max = tonumber(bytes_max), month_max = tonumber(month_max),
+    is_share = share == '1',
+  }
+  table.insert(Quota.teams, team)
+  return team
+end
+
+local function open(tu, team)
+  local name = team.name
+  local held = call('HMGET', tu, name .. ':j', name .. ':b', name .. ':m', '*:b')
+  team.jobs, team.bytes = tonumber(held[1] or '0'), tonumber(held[2] or '0')
+  local month, jobs = string.match(held[3] or '', '^(%d+) (%d+)$')
+  team.before = month == Quota.month and tonumber(jobs) or 0
+  team.month_jobs = team.before
+  Quota.all = Quota.all or tonumber(held[4] or '0')
+end
+
+-- Takes a job of so many bytes in; answers nothing then, else which bound is in the way.
+function Quota.admit(tu, team, size)
+  if not team.jobs then open(tu, team) end
+  if team.jobs_max and team.jobs + 1 > team.jobs_max then return 'pendingJobs' end
+  if team.bytes_max and team.bytes + size > team.bytes_max then return team.is_share and 'share' or 'storedBytes' end
+  if team.month_max and team.month_jobs + 1 > team.month_max then return 'jobsPerMonth' end
+  if Quota.all_max and Quota.all + size > Quota.all_max then return 'room' end
+  team.jobs, team.bytes, team.month_jobs = team.jobs + 1, team.bytes + size, team.month_jobs + 1
+  Quota.all = Quota.all + size
+end
+
+-- Counts a job in that no quota stops.
+function Quota.count(tu, team)
+  if not team.jobs then open(tu, team) end
+  team.month_jobs = team.month_jobs + 1
+end
+
+function Quota.write(tu)
+  for _, team in ipairs(Quota.teams) do
+    if team.month_jobs and team.month_jobs > team.before then
+      call('HSET', tu, team.name .. ':m', Quota.month .. ' ' .. string.format('%.0f', team.month_jobs))
+    end
+  end
+end
