@@ -39,6 +39,7 @@ interface Field {
 type FieldsOf<T> = readonly [T, T, T, T, T]
 
 export const CRON_EXPRESSION_CHARACTERS_MAX = 255
+const SUNDAY = 'SUN'
 const FIELDS: FieldsOf<Field> = [
   { name: 'minute', first: 0, last: 59, max: 59, names: [] },
   { name: 'hour', first: 0, last: 23, max: 23, names: [] },
@@ -50,7 +51,13 @@ const FIELDS: FieldsOf<Field> = [
     max: 12,
     names: 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' '),
   },
-  { name: 'day of week', first: 0, last: 6, max: 7, names: 'SUN MON TUE WED THU FRI SAT'.split(' ') },
+  {
+    name: 'day of week',
+    first: 0,
+    last: 6,
+    max: 7,
+    names: [SUNDAY, ...'MON TUE WED THU FRI SAT'.split(' ')],
+  },
 ]
 const FORM = 'five fields: minute, hour, day of month, month, day of week'
 /** The most days each month has, from January. */
@@ -90,9 +97,9 @@ export function parseCronExpression(text: string): CronExpression | CronProblem 
   return neverComes(expression) ?? expression
 }
 
-/** `*` leaves a day field open, however it is written; anything else restricts it, a longer step too. */
+/** `*` leaves a day field open, in a list too; anything else restricts it, a longer step and all days by name too. */
 function isOpen(part: string): boolean {
-  return part === '*' || part === '*/1'
+  return part.split(',').some((item) => item === '*' || item === '*/1')
 }
 
 function ascending(set: ReadonlySet<number>): readonly number[] {
@@ -122,7 +129,7 @@ function readItem(field: Field, item: string): Steps | CronProblem {
   const [, star, first = '', end, stepText] = match
   const from = star === undefined ? valueOf(field, first) : field.first
   const isOne = star === undefined && stepText === undefined
-  const to = end === undefined ? (isOne ? from : field.last) : endOf(field, end)
+  const to = end === undefined ? (isOne ? from : field.last) : endOf(field, end, from)
   if (from === null || to === null) return refused(allowedIn(field))
   if (from > to) return refused('its range ends before it begins')
   const step = Number(stepText ?? 1)
@@ -137,9 +144,10 @@ function valueOf(field: Field, text: string): number | null {
   return Number.isInteger(value) && value >= field.first && value <= field.max ? value : null
 }
 
-/** As the end of a range Sunday is the day after Saturday: `FRI-SUN`. */
-function endOf(field: Field, text: string): number | null {
-  return text.toUpperCase() === 'SUN' ? field.max : valueOf(field, text)
+/** As the end of a range Sunday is the day after Saturday: `FRI-SUN`. `SUN-SUN` is one day. */
+function endOf(field: Field, text: string, from: number | null): number | null {
+  const isSunday = field.names[0] === SUNDAY && text.toUpperCase() === SUNDAY
+  return isSunday && from !== field.first ? field.max : valueOf(field, text)
 }
 
 function allowedIn({ first, max, names }: Field): string {
