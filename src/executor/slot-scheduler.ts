@@ -76,6 +76,9 @@ export interface SlotSchedulerOptions {
 
 /** Of what a claim brought. */
 const QUEUES_NOTED_MAX = 16
+/** Jobs that one shard may be ahead of another and still be given all that is free. */
+const AHEAD_MAX = CLAIM_BATCH_MAX
+const AHEAD_PARTS = 4
 /** A mean follows what comes by this part. */
 const MEAN_WEIGHT = 0.25
 /** Whoever waits for more bytes than this part of all lets others pass him until they are free by chance. */
@@ -229,10 +232,7 @@ class SharingSlotScheduler implements SlotScheduler {
 
   /** Whoever comes from a rest starts level with the least of those who did not rest. */
   #catchUp(standing: Standing): void {
-    let least = Infinity
-    for (const other of this.#standings.values()) {
-      if (other !== standing && !other.hasRested) least = Math.min(least, other.virtualTime)
-    }
+    const least = this.#leastTurn()
     standing.virtualTime = Math.max(standing.virtualTime, least === Infinity ? this.#lastTurn : least)
     standing.hasRested = false
   }
@@ -294,9 +294,20 @@ class SharingSlotScheduler implements SlotScheduler {
     return { next, line }
   }
 
+  /** Of those that did not rest. */
+  #leastTurn(): number {
+    let least = Infinity
+    for (const { hasRested, virtualTime } of this.#standings.values()) {
+      if (!hasRested && virtualTime < least) least = virtualTime
+    }
+    return least
+  }
+
   /** null when its bytes are not free. */
   #offer(standing: Standing, line: number, keptBytes: number): OpenGrant | null {
-    const fair = Math.ceil(this.#slots.free / line)
+    // Alone in line for a moment, who is ahead of the others gets less: they ask again when their claims are answered.
+    const isAhead = standing.virtualTime - this.#leastTurn() > AHEAD_MAX
+    const fair = Math.ceil(this.#slots.free / (isAhead ? AHEAD_PARTS * line : line))
     const bytesFree = this.#bytes.free - keptBytes
     let slots = Math.max(1, Math.min(CLAIM_BATCH_MAX, fair, this.#mostOf(standing)))
     while (slots > 1 && costOf(standing, slots) > bytesFree) slots = Math.floor(slots / 2)

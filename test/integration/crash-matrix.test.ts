@@ -217,7 +217,10 @@ describe.concurrent('executors that freeze', () => {
     const ids: number[] = []
     for (const [i, answer] of held.entries()) {
       here.target.route(`/job-${i}`, (arrival, nth) => (nth === 1 ? answer.answering(arrival, nth) : {}))
-      frozen.push(await here.startExecutor({ PUNCTUAL_EXECUTOR_CONCURRENCY: '1' }))
+      // One call each, so that the next job goes to the next.
+      frozen.push(
+        await here.startExecutor({ PUNCTUAL_EXECUTOR_CONCURRENCY: '1', PUNCTUAL_CONCURRENCY_RESERVE: '0' }),
+      )
       const { job_id: id } = await here.client.push({
         queue: `freeze-${i}`,
         url: `${here.target.url}/job-${i}`,
