@@ -71,7 +71,7 @@ describe('claim', () => {
     }
   })
 
-  test('stops at 1 MiB of bodies, but takes one job whatever its size', async () => {
+  test('stops at the bytes granted', async () => {
     const big = JSON.stringify('x'.repeat(600_000))
     await pushAll(intake, 3, { request: { payload: big } })
     const source = await openExecutor(world, 'e1')

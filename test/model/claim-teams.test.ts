@@ -4,6 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
 import type { ClaimedWork, JobSource } from '../../src/ports/job-source.ts'
+import { queuesOf } from '../../src/redis/claim-reply.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
 import { callbackQueueOf, type ShardKeys } from '../../src/redis/keys.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
@@ -128,6 +129,42 @@ describe('a claim between teams', () => {
     assert.equal(counts.length, teams.length)
     assert.ok(Math.max(...counts) - Math.min(...counts) <= 4, counts.join(' '))
     await assertClean(world)
+  })
+
+  test('each team is named with queues of its own, from all over its band', async () => {
+    for (let i = 0; i < 100; i += 1) for (const team of ['one', 'two', 'three']) await push(team, 2, `q${i}`)
+    const source = await openExecutor(world, 'e1')
+    const named = new Map<string, Set<string>>()
+    for (let i = 0; i < 12; i += 1) {
+      await claimed(source, 1)
+      const reply = world.sent.get('claim')?.reply as ReadonlyArray<Array<string | number>> | undefined
+      for (let rest = reply?.[5] ?? []; rest.length > 0; rest = rest.slice(2 + Number(rest[1]))) {
+        const [team = '', count] = rest
+        const known = named.get(String(team)) ?? new Set()
+        for (const id of rest.slice(2, 2 + Number(count))) known.add(String(id))
+        named.set(String(team), known)
+      }
+    }
+    assert.equal(named.size, 3)
+    for (const [team, queues] of named) {
+      assert.ok(queues.size > 90, `${queues.size} of 100`)
+      for (const id of queues) assert.equal(await redis.client.hget(keys.queue(id).q, 'u'), team)
+    }
+  })
+
+  test('a batch is filled from many teams with a job each, after a few claims', async () => {
+    for (let i = 0; i < 250; i += 1) await push(`team-${i}`, 1)
+    const source = await openExecutor(world, 'e1')
+    const batches: number[] = []
+    for (let i = 0; i < 5; i += 1) batches.push((await claimed(source, 64)).length)
+    assert.deepEqual(batches, [8, 16, 32, 64, 64])
+    // Of few teams with much to do no more are asked than are needed.
+    for (let i = 0; i < 20; i += 1) await push(`hot-${i}`, 40)
+    await claimed(source, 64)
+    await claimed(source, 64)
+    await claimed(source, 64)
+    const reply = world.sent.get('claim')?.reply as ReadonlyArray<Array<string | number>> | undefined
+    assert.equal(queuesOf(reply?.[5] ?? []).length, 8)
   })
 
   test('teams that have gone idle leave, eight a claim, and hide nobody meanwhile', async () => {
@@ -381,6 +418,18 @@ describe('a claim between teams', () => {
       assert.equal((await redis.client.zcard(keys.queue('1').a)) > 0, true)
     })
 
+    test('comes to a team behind many whose queues have no room', async () => {
+      const stuck = Array.from({ length: 40 }, (_, i) => `stuck-${i}`)
+      for (const team of stuck) await push(team, 1)
+      const queues = await redis.client.hvals(keys.names)
+      await push('fine', 1)
+      const source = await openExecutor(world, 'e1')
+      const grant = grantOf(4, { queueRooms: new Map(queues.map((id) => [id, 0])) })
+      const served: ClaimedWork[] = []
+      for (let i = 0; i < 20 && served.length === 0; i += 1) served.push(...(await claimed(source, grant)))
+      assert.deepEqual(teamsOf(served), { fine: 1 })
+    })
+
     test('finds the few with room behind many without', async () => {
       const full = Array.from({ length: 120 }, (_, i) => `full-${i}`)
       for (const team of full) await push(team, 1)
@@ -435,13 +484,13 @@ describe('a claim between teams', () => {
     })
 
     test('reads no large part that does not fit', async () => {
-      await pushAll(intake, 8, big(200_000))
+      for (let i = 0; i < 8; i += 1) await pushAll(intake, 1, { ...big(200_000), queue: `queue ${i}` })
       const source = await openExecutor(world, 'e1')
       await answerOf(source, grantOf(8, { bytes: 1_000 }))
       await redis.client.config('RESETSTAT')
       await answerOf(source, grantOf(8, { bytes: 1_000 }))
       const stats = await redis.client.info('commandstats')
-      // Settings, and the note of the last claim.
+      // The note of the last claim, and of no job anything.
       assert.ok(Number(/cmdstat_hget:calls=(\d+)/.exec(stats)?.[1] ?? 0) <= 2, stats)
     })
 

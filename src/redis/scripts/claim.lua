@@ -112,7 +112,18 @@ local function request_of(queue, id, body)
   return field and call('HGET', queue.p, field) or ''
 end
 
-local bytes_wanted, wanting = 0, nil
+local taken, bytes_wanted, wanting = 0, 0, nil
+
+-- How many teams the next claim asks: enough for a quantum each, and, of teams that have less, twice as many as gave
+-- something until a batch is full.
+local function teams_to_ask()
+  local giving = 0
+  for _, team in ipairs(teams) do
+    if team.taken > 0 then giving = giving + 1 end
+  end
+  if taken < wanted then giving = giving * 2 end
+  return math.min(queues_named, math.max(TEAMS_ASKED_MIN, math.ceil(wanted / quantum), giving))
+end
 
 local function held_back()
   local found = {}
@@ -131,7 +142,7 @@ local function answer(token)
   local taken_of = {}
   for _, team in ipairs(teams) do taken_of[team.u] = team.taken end
   local size, candidates = Candidates.next({
-    teams = math.max(TEAMS_ASKED_MIN, math.ceil(wanted / quantum)), queues = queues_named, turn = turn,
+    teams = teams_to_ask(), queues = queues_named, turn = turn,
     full_teams = full_teams, first = wanting,
     has_room = function(u) return (team_rooms[u] or other_teams_room) > (taken_of[u] or 0) end,
   })
@@ -160,7 +171,7 @@ end
 
 -- Reads from the head of the queue's ready list up to `count` jobs that exist and fit; ids of cancelled jobs are passed
 -- over.
-local taken, skipped, aside = 0, 0, 0
+local skipped, aside = 0, 0
 local function take(queue, count)
   local got = 0
   while got < count and not queue.is_aside and skipped < SKIPPED_MAX do

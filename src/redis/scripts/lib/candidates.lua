@@ -4,7 +4,7 @@ local Candidates = {}
 
 -- Teams without a runnable queue that one claim takes out of `teams`.
 local LEFT_TEAMS_MAX = 8
--- Places of the ring that are looked at when `teams` shows too few that can run.
+-- Places of the ring that are looked at, so many queues each, when `teams` shows too few that can run.
 local RING_LOOKS_MAX = 2
 
 -- Up to `most` queues of a team: a quarter from the head of its band, the rest from where this turn stands.
@@ -85,9 +85,14 @@ function Candidates.next(ask)
   if #named < most and (not knows_all or #named + #full == 0) then
     for i = 1, RING_LOOKS_MAX do
       local rank = (ask.turn + i) * 7919 % size
-      local u = whole(math.floor(tonumber(call('ZRANGE', ring_key, rank, rank, 'WITHSCORES')[2]) / BAND))
-      join_teams(u)
-      look_at(u)
+      local slice = call('ZRANGE', ring_key, rank, rank + most - 1, 'WITHSCORES')
+      for at = 2, #slice, 2 do
+        local u = whole(math.floor(tonumber(slice[at]) / BAND))
+        if #named < most and not seen[u] then
+          join_teams(u)
+          look_at(u)
+        end
+      end
     end
   end
   -- Teams without room come last: it may be another thing when their turn comes.
