@@ -1,0 +1,268 @@
+import type { JobChain, JobStatus, OpenAttempt } from '../domain/job.ts'
+import type { JobListQuery, ListedJob } from '../ports/job-store.ts'
+import { deadChain, finishedChain, openChain, toOpenAttempt, type KnownQueue } from './chain-reader.ts'
+import type { Engine } from './engine.ts'
+import { decodeRecord, type JobRecord } from './job-record.ts'
+import { FIRST_DUE, FIRST_SCAN, type Section, type Spot } from './job-place.ts'
+
+/**
+ * Open jobs of a queue that are listed by due time. There is no index of them by that time: it would cost each delayed
+ * job a third more bytes and two more commands, so a page reads and orders all of them. It may be double as many, where
+ * they have become more since the first page.
+ */
+export const ORDERED_JOBS_MAX = 1_000
+/**
+ * COUNT of every HSCAN of jobs in no order. It may not follow the room on a page: a place within a scan step is only a
+ * place again when the step is asked for with the same COUNT.
+ */
+const SCAN_COUNT = 100
+
+type StatusFilter = JobListQuery['status']
+
+/** What is read of one section. */
+export interface AskedSection {
+  readonly queue: KnownQueue
+  readonly section: Section
+  readonly spot: Spot
+  readonly status: StatusFilter
+  /** How many jobs the section held a moment ago. */
+  readonly count: number
+}
+
+export interface SectionPage {
+  readonly jobs: ListedJob[]
+  readonly examined: number
+  /** null = the section is at its end. */
+  readonly next: Spot | null
+}
+
+/** How many jobs each section holds that this list shows, or may show. */
+export function countSection(
+  engine: Engine,
+  { keys, localId }: KnownQueue,
+  section: Section,
+  status: StatusFilter,
+): Promise<number> {
+  const { a, b, x, h } = keys.queue(localId)
+  return engine.runner.read((redis) => {
+    if (section === 'dead') return redis.zcard(x)
+    if (section === 'finished') return redis.llen(h)
+    return status === 'processing' ? redis.zcard(a) : redis.hlen(b)
+  })
+}
+
+export function readSection(engine: Engine, asked: AskedSection, room: number): Promise<SectionPage> {
+  const { section, spot, count } = asked
+  if (spot.kind === 'left') {
+    return section === 'dead' ? readDead(engine, asked, spot, room) : readFinished(engine, asked, spot, room)
+  }
+  if (spot.kind === 'scan') return readScanned(engine, asked, spot, room)
+  const isFirst = spot.dueMs === FIRST_DUE.dueMs
+  const isOrdered = count <= (isFirst ? ORDERED_JOBS_MAX : 2 * ORDERED_JOBS_MAX)
+  return isOrdered ? readOrdered(engine, asked, spot, room) : readScanned(engine, asked, FIRST_SCAN, room)
+}
+
+/** All open jobs by due time, in flight or not, so that one keeps its place when it is claimed meanwhile. */
+async function readOrdered(
+  engine: Engine,
+  asked: AskedSection,
+  after: Spot & { kind: 'due' },
+  room: number,
+): Promise<SectionPage> {
+  const records = await (asked.status === 'processing' ? readInFlight : readAllOpen)(engine, asked.queue)
+  if (records === null) return readScanned(engine, asked, FIRST_SCAN, room)
+  const behind = [...records]
+    .map(([id, text]): OpenJob => ({ id: Number(id), text, dueMs: Number(text.slice(0, 13)) || 0 }))
+    .filter(({ dueMs, id }) => dueMs > after.dueMs || (dueMs === after.dueMs && id > after.id))
+    .toSorted((a, b) => a.dueMs - b.dueMs || a.id - b.id)
+  const rows = await rowsOf(engine, asked, behind)
+  const jobs: ListedJob[] = []
+  let last = -1
+  for (let i = 0; i < rows.length && jobs.length < room; i += 1) {
+    jobs.push(...(rows[i] ?? []))
+    last = i
+  }
+  const end = behind[last]
+  const isMore = end !== undefined && last + 1 < behind.length
+  return {
+    jobs,
+    examined: records.size + 1,
+    next: isMore ? { kind: 'due', dueMs: end.dueMs, id: end.id } : null,
+  }
+}
+
+interface OpenJob {
+  readonly id: number
+  readonly text: string
+  readonly dueMs: number
+}
+
+/** null when there are too many. */
+async function readAllOpen(engine: Engine, queue: KnownQueue): Promise<Map<string, string> | null> {
+  const { b } = queue.keys.queue(queue.localId)
+  // A scan may give an entry twice.
+  const records = new Map<string, string>()
+  let cursor = '0'
+  do {
+    const [next, flat] = await engine.runner.read((redis) =>
+      redis.hscan(b, cursor, 'COUNT', ORDERED_JOBS_MAX),
+    )
+    for (let i = 0; i < flat.length; i += 2) records.set(flat[i] as string, flat[i + 1] as string)
+    if (records.size > 2 * ORDERED_JOBS_MAX) return null
+    cursor = next
+  } while (cursor !== '0')
+  return records
+}
+
+async function readInFlight(engine: Engine, queue: KnownQueue): Promise<Map<string, string> | null> {
+  const { a, b } = queue.keys.queue(queue.localId)
+  const ids = await engine.runner.read((redis) => redis.zrange(a, '0', String(2 * ORDERED_JOBS_MAX)))
+  if (ids.length > 2 * ORDERED_JOBS_MAX) return null
+  const texts = ids.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(b, ...ids))
+  return new Map(
+    ids.flatMap((id, i) => {
+      const text = texts[i]
+      return typeof text === 'string' ? [[id, text] as const] : []
+    }),
+  )
+}
+
+async function readScanned(
+  engine: Engine,
+  asked: AskedSection,
+  { scan, given }: Spot & { kind: 'scan' },
+  room: number,
+): Promise<SectionPage> {
+  const { b } = asked.queue.keys.queue(asked.queue.localId)
+  const [next, flat] = await engine.runner.read((redis) => redis.hscan(b, scan, 'COUNT', SCAN_COUNT))
+  // A step answers more than a page: it is given out in pages under the same scan cursor.
+  const page = flat.slice(given * 2, (given + room) * 2)
+  const open: OpenJob[] = []
+  for (let i = 0; i < page.length; i += 2) {
+    open.push({ id: Number(page[i]), text: page[i + 1] as string, dueMs: 0 })
+  }
+  const jobs = (await rowsOf(engine, asked, open)).flat()
+  if ((given + room) * 2 < flat.length) {
+    return { jobs, examined: open.length, next: { kind: 'scan', scan, given: given + room } }
+  }
+  return {
+    jobs,
+    examined: open.length + 1,
+    next: next === '0' ? null : { kind: 'scan', scan: next, given: 0 },
+  }
+}
+
+/** The rows of open jobs, in their order: none or one each. */
+async function rowsOf(
+  engine: Engine,
+  { queue, status }: AskedSection,
+  jobs: readonly OpenJob[],
+): Promise<ListedJob[][]> {
+  if (jobs.length === 0) return []
+  const { a } = queue.keys.queue(queue.localId)
+  const deadlines = await engine.runner.read((redis) => redis.zmscore(a, ...jobs.map(({ id }) => String(id))))
+  return jobs.map(({ id, text }, i): ListedJob[] => {
+    return unlessDamaged(engine, id, () => {
+      const record = decodeRecord(text, null)
+      const open = toOpenAttempt(record, deadlines[i] ?? null)
+      return listOpen(engine, queue, { id, record, open }, status)
+    })
+  })
+}
+
+/** The row of an open chain: its open job, or for `failed` the original that a retry follows. */
+function listOpen(
+  engine: Engine,
+  queue: KnownQueue,
+  job: { id: number; record: JobRecord; open: OpenAttempt },
+  status: StatusFilter,
+): ListedJob[] {
+  const { id, record, open } = job
+  const rootId = engine.jobIds.rootOf(id)
+  const row = (jobId: number) => [
+    { jobId, chain: openChain(engine, queue, { rootId, record, open, calls: [] }) },
+  ]
+  if (status === 'failed') return record.earlier.length > 0 ? row(rootId) : []
+  return status === null || status === open.status ? row(id) : []
+}
+
+/** Newest first. Counted from the oldest end, so that what arrives in between shifts nothing. */
+async function readDead(
+  engine: Engine,
+  { queue }: AskedSection,
+  at: Spot & { kind: 'left' },
+  room: number,
+): Promise<SectionPage> {
+  const k = queue.keys.queue(queue.localId)
+  const left = entriesLeft(at, await engine.runner.read((redis) => redis.zcard(k.x)))
+  if (left === 0) return { jobs: [], examined: 1, next: null }
+  const from = Math.max(0, left - room)
+  const roots = await engine.runner.read((redis) => redis.zrange(k.x, String(from), String(left - 1)))
+  const bodies = roots.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(k.xb, ...roots))
+  const jobs = roots
+    .flatMap((root, i): ListedJob[] => {
+      const body = bodies[i]
+      if (body === undefined || body === null) return []
+      const rootId = Number(root)
+      return unlessDamaged(engine, rootId, () => [
+        { jobId: rootId, chain: deadChain(engine, queue, rootId, decodeRecord(body, null), []) },
+      ])
+    })
+    .reverse()
+  return { jobs, examined: roots.length + 1, next: from === 0 ? null : { kind: 'left', left: from } }
+}
+
+async function readFinished(
+  engine: Engine,
+  { queue, status }: AskedSection,
+  at: Spot & { kind: 'left' },
+  room: number,
+): Promise<SectionPage> {
+  const k = queue.keys.queue(queue.localId)
+  const left = entriesLeft(at, await engine.runner.read((redis) => redis.llen(k.h)))
+  if (left === 0) return { jobs: [], examined: 1, next: null }
+  const to = Math.max(0, left - room)
+  const roots = await engine.runner.read((redis) => redis.lrange(k.h, -left, -to - 1))
+  const records = roots.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(k.d, ...roots))
+  const jobs = roots.flatMap((root, i): ListedJob[] => {
+    const record = records[i]
+    if (record === undefined || record === null) return []
+    const rootId = Number(root)
+    return unlessDamaged(engine, rootId, () =>
+      listFinished(engine, finishedChain(engine, queue, rootId, record, []), status),
+    )
+  })
+  return { jobs, examined: roots.length + 1, next: to === 0 ? null : { kind: 'left', left: to } }
+}
+
+/** A chain that a retry saved is listed as completed by its last job, as failed by its original. */
+function listFinished(engine: Engine, chain: JobChain, status: StatusFilter): ListedJob[] {
+  if (status === 'completed') {
+    return chain.end === 'success'
+      ? [{ jobId: lastJobId(engine, chain.rootId, chain.attempts.length), chain }]
+      : []
+  }
+  const jobStatus: JobStatus = chain.end === 'success' && chain.attempts.length === 1 ? 'completed' : 'failed'
+  return status === null || status === jobStatus ? [{ jobId: chain.rootId, chain }] : []
+}
+
+/** A job that cannot be read is missing from a list: the others can be. */
+function unlessDamaged(engine: Engine, jobId: number, list: () => ListedJob[]): ListedJob[] {
+  try {
+    return list()
+  } catch {
+    // Not why: it would quote the request.
+    engine.logger.warn('A job cannot be read and is not listed', { jobId })
+    return []
+  }
+}
+
+/** Entries may have gone since the cursor was given out. */
+function entriesLeft({ left }: { readonly left: number }, count: number): number {
+  return Math.min(left, count)
+}
+
+function lastJobId(engine: Engine, rootId: number, attempts: number): number {
+  const { jobIds } = engine
+  return jobIds.idOf(jobIds.shardOf(rootId), jobIds.seqOf(rootId), attempts)
+}
