@@ -4,6 +4,7 @@ import { RESPONSE_HEADER_BYTES_MAX } from '../domain/limits.ts'
 import type { FailureReason } from '../domain/job.ts'
 import { BLOCKED_TARGET_MESSAGE } from './egress-guard.ts'
 import { NameResolutionError } from './name-resolver.ts'
+import { codeOf, isOutOfDescriptors } from './system-error.ts'
 
 /** The parts of a call, in order. */
 export type Stage = 'dns' | 'connect' | 'tls' | 'waiting' | 'reading'
@@ -71,8 +72,6 @@ const TLS_MESSAGES: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'The target does not speak TLS on this port.',
 }
 
-const NO_DESCRIPTORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
-
 /** Said by this machine of itself: nothing has reached the target. */
 const NO_WAY_OUT = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EHOSTUNREACH', 'ENETUNREACH'])
 
@@ -92,17 +91,17 @@ export function failed(reason: FailureReason, message: string): CallFailure {
 export function failureOf(error: unknown, stage: Stage): CallFailure {
   if (error instanceof BlockedTargetError) return failed('blocked_target', BLOCKED_TARGET_MESSAGE)
   if (error instanceof NameResolutionError) return failed('dns_error', error.message)
+  const causes = causesOf(error)
+  // A fault of the whole machine, for which no attempt may be burnt. A target must not be able to cause one.
+  if (causes.some(isOutOfDescriptors)) {
+    return { kind: 'local_fault', message: 'No socket could be opened on this machine.' }
+  }
   if (stage === 'dns') return failed('dns_error', 'The host name could not be resolved.')
   if (error instanceof ConnectDeadlineError) {
     return failed(stage === 'tls' ? 'ssl_error' : 'connection_error', error.message)
   }
   if (error instanceof PortShortageError || error instanceof AnswerError) {
     return failed('connection_error', error.message)
-  }
-  const causes = causesOf(error)
-  // A fault of the whole machine, for which no attempt may be burnt. A target must not be able to cause one.
-  if (causes.some((cause) => NO_DESCRIPTORS.has(codeOf(cause)))) {
-    return { kind: 'local_fault', message: 'No socket could be opened on this machine.' }
   }
   return socketFailure(causes, stage)
 }
@@ -153,8 +152,4 @@ function causesOf(error: unknown): readonly unknown[] {
 
 function isIpv6(cause: unknown): boolean {
   return cause instanceof Error && 'address' in cause && String(cause.address).includes(':')
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -4,9 +4,10 @@
  * (`orders.shop` in a pod), so both are done here as the C library does them. Not covered: other sources of
  * nsswitch.conf, such as mDNS.
  */
-import { NODATA, NOTFOUND, type RecordWithTtl } from 'node:dns'
+import { CONNREFUSED, NODATA, NOTFOUND, type RecordWithTtl } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
-import { readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
+import { devNull } from 'node:os'
 import { DNS_TIMEOUT_MS } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import {
@@ -18,9 +19,13 @@ import {
   DNS_TRY_MS,
   SYSTEM_NAMES_MS,
 } from './bounds.ts'
+import { codeOf, isOutOfDescriptors } from './system-error.ts'
 import { candidatesOf, parseHosts, parseSearchRules, type SearchRules } from './system-names.ts'
 
-/** All addresses of a host name, IPv4 and IPv6. Rejects with a `NameResolutionError`, within `DNS_TIMEOUT_MS`. */
+/**
+ * All addresses of a host name, IPv4 and IPv6, within `DNS_TIMEOUT_MS`. Rejects with a `NameResolutionError`, or with
+ * the system's error when this machine can open nothing more.
+ */
 export type ResolveName = (hostname: string) => Promise<readonly string[]>
 
 /** The message is for people. */
@@ -95,6 +100,8 @@ async function lookUp(clock: Clock, { hosts, search, resolver }: SystemNames, na
       if (!isAbsence(error)) failure ??= error
     }
   }
+  // c-ares says so too when it could open no socket to ask by.
+  if (codeOf(failure) === CONNREFUSED) await proveDescriptor()
   throw failure === null
     ? new NameResolutionError('The host name does not exist or has no address.')
     : new NameResolutionError(describeFailure(failure), { cause: failure })
@@ -140,6 +147,9 @@ function createSystemNames(options: NameResolverOptions): () => Promise<SystemNa
     if (known === null || nowMs - readAtMs >= SYSTEM_NAMES_MS) {
       readAtMs = nowMs
       known = read()
+      known.catch(() => {
+        known = null
+      })
     }
     return known
   }
@@ -147,7 +157,15 @@ function createSystemNames(options: NameResolverOptions): () => Promise<SystemNa
 
 /** A file that is missing or not readable says nothing, as for the C library. */
 async function textOf(path: string): Promise<string> {
-  return await readFile(path, 'utf8').catch(() => '')
+  return await readFile(path, 'utf8').catch((error: unknown) => {
+    if (isOutOfDescriptors(error)) throw error
+    return ''
+  })
+}
+
+/** Rejects with the system's error when this machine can open nothing more. */
+async function proveDescriptor(): Promise<void> {
+  await (await open(devNull)).close()
 }
 
 function answerOf(addresses: readonly string[]): Answer {
@@ -174,10 +192,6 @@ function describeFailure(error: unknown): string {
   if (code === 'ETIMEOUT') return 'The name servers did not answer in time.'
   if (code === 'EBADNAME') return 'The host name is not a valid DNS name.'
   return `The name servers could not resolve the host name (${code || 'unknown error'}).`
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 async function withDeadline<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
