@@ -115,8 +115,7 @@ async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<vo
 
 async function auditClock(shard: AuditedShard): Promise<void> {
   for (const [field, value] of await readHash(shard.engine, shard.keys.clk)) {
-    const isKnown =
-      field === 't' ? /^\d{13}$/.test(value) : /^(b|j|jf|jb)$/.test(field) && /^\d+$/.test(value)
+    const isKnown = field === 't' ? /^\d{13}$/.test(value) : /^(j|jf|jb)$/.test(field) && /^\d+$/.test(value)
     if (!isKnown) shard.find(shard.keys.clk, `holds ${field} = ${value}`)
   }
   for (const [executor, lease] of await readSortedSet(shard.engine, shard.keys.ex)) {

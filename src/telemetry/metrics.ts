@@ -113,10 +113,15 @@ function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
       },
     }),
   )
-  const jumps = labelled(registry, 'punctual_clock_jumps_total', 'Jumps of the clock of Redis.', {
-    name: 'direction',
-    values: ['forward', 'backward'],
-  })
+  const jumps = labelled(
+    registry,
+    'punctual_clock_jumps_total',
+    'Jumps of the clock of Redis: forward by over 10 s, or back by over 5.',
+    {
+      name: 'direction',
+      values: ['forward', 'backward'],
+    },
+  )
   const seconds = new Histogram({
     name: 'punctual_redis_step_duration_seconds',
     help: 'Round trip of one step in Redis.',

@@ -59,7 +59,6 @@ export interface FinishedChain {
 }
 export interface ModelShard {
   lastMs: number | null
-  backMs: number | null
   /** The time after the last jump of the clock. */
   jumpedMs: number | null
   nowMs: number
@@ -104,7 +103,6 @@ export class EngineModel {
     this.#defaults = defaults
     this.shards = Array.from({ length: shards }, () => ({
       lastMs: null,
-      backMs: null,
       jumpedMs: null,
       nowMs: 0,
       highestMs: 0,
@@ -122,18 +120,16 @@ export class EngineModel {
   /** A step that uses time begins: what does it take for now? */
   tick(shardNumber: number, wallMs: number): void {
     const shard = this.shard(shardNumber)
-    const { lastMs, backMs } = shard
-    if (lastMs !== null && wallMs < lastMs) {
-      const isHeld = backMs === null || (wallMs >= backMs && wallMs - backMs < 5000)
-      shard.backMs ??= wallMs
-      shard.nowMs = lastMs
-      if (isHeld) return
+    const { lastMs } = shard
+    const aheadMs = lastMs === null ? 0 : lastMs - wallMs
+    if (aheadMs > 0 && aheadMs <= 5_000) {
+      shard.nowMs = lastMs ?? 0
+      return
     }
-    if (lastMs !== null && Math.abs(wallMs - lastMs) > 10_000) {
+    if (aheadMs > 0 || aheadMs < -10_000) {
       for (const executor of shard.leases.keys()) shard.leases.set(executor, wallMs + LEASE_MS)
       shard.jumpedMs = wallMs
     }
-    shard.backMs = null
     shard.lastMs = wallMs
     shard.nowMs = wallMs
     shard.highestMs = Math.max(shard.highestMs, wallMs)

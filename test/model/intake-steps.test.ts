@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../src/domain/errors.ts'
@@ -187,22 +188,88 @@ describe('enqueue, minutes and time', () => {
     assert.deepEqual(await source.finish([ended(world, work)]), ['done'])
   })
 
-  test('holds time that goes back for five seconds, then accepts it', async () => {
+  test('lets time that goes back by seconds stand still until Redis is there again', async () => {
     const source = await openExecutor(world, 'e1')
     const nowOf = async () => {
-      await pushOne(intake)
+      const push = await intake.push(newJob({ start: { delaySeconds: 0 } }))
       const [work] = await claimed(source, 1)
-      return work?.startedAtMs
+      assert.ok('scheduledAtMs' in push && push.scheduledAtMs === work?.startedAtMs)
+      return work.startedAtMs
     }
     assert.equal(await nowOf(), NOON_MS)
-    world.clock.jump(-600_000)
+    world.clock.jump(-5_000)
     assert.equal(await nowOf(), NOON_MS)
     world.clock.advance(4_999)
     assert.equal(await nowOf(), NOON_MS)
-    world.clock.advance(1)
-    assert.equal(await nowOf(), NOON_MS - 595_000)
-    assert.equal(Number(await redis.client.zscore(shard().ex, 'e1')), NOON_MS - 595_000 + 15_000)
-    assert.deepEqual(await redis.client.hmget(shard().clk, 'jb', 'jf', 'b'), ['1', null, null])
+    world.clock.advance(2)
+    assert.equal(await nowOf(), NOON_MS + 1)
+    assert.deepEqual(await redis.client.hgetall(shard().clk), { t: String(NOON_MS + 1) })
+  })
+
+  test('believes time that goes back by more at once: leases and due times are of the new time', async () => {
+    const source = await openExecutor(world, 'e1')
+    await pushOne(intake)
+    world.clock.jump(-5_001)
+    const push = await intake.push(newJob({ start: { delaySeconds: 3 } }))
+    assert.ok('scheduledAtMs' in push)
+    assert.equal(push.scheduledAtMs, NOON_MS - 5_001 + 3_000)
+    assert.equal(Number(await redis.client.zscore(shard().ex, 'e1')), NOON_MS - 5_001 + 15_000)
+    assert.deepEqual(await redis.client.hmget(shard().clk, 'jb', 'jf'), ['1', null])
+    assert.equal((await source.beat(false)).status, 'ok')
+  })
+
+  // Straight away, to the near set, and to the bucket of a minute.
+  test.each([0, 3, 300])(
+    'a job pushed with a delay of %i s after the clock was set back by two minutes runs after it',
+    async (delaySeconds) => {
+      const source = await openExecutor(world, 'e1')
+      const upkeep = createShardUpkeep(world.engine, 0)
+      await pushOne(intake)
+      await claimed(source, 1)
+      world.clock.jump(-120_000)
+      const push = await intake.push(newJob({ start: { delaySeconds } }))
+      const dueMs = NOON_MS - 120_000 + delaySeconds * 1000
+      assert.ok('scheduledAtMs' in push)
+      assert.equal(push.scheduledAtMs, dueMs)
+      for (let leftMs = delaySeconds * 1000 - 1; leftMs > 0; leftMs -= 9_000) {
+        world.clock.advance(Math.min(9_000, leftMs))
+        assert.equal((await source.beat(false)).status, 'ok')
+        await upkeep.promote()
+        assert.equal((await claimed(source, 1)).length, 0)
+      }
+      if (delaySeconds > 0) world.clock.advance(1)
+      await upkeep.promote()
+      const [work] = await claimed(source, 1)
+      assert.deepEqual([work?.jobId, work?.startedAtMs], [push.jobId, dueMs])
+      await assertClean(world)
+    },
+  )
+
+  test('however the clock is set, a step is never behind it, nor five seconds ahead', async () => {
+    const moves = fc.array(
+      fc.record({
+        jump: fc.boolean(),
+        ms: fc.oneof(fc.integer({ min: -12_000, max: 12_000 }), fc.integer({ min: -10, max: 10 })),
+      }),
+      { minLength: 1, maxLength: 30 },
+    )
+    await fc.assert(
+      fc.asyncProperty(moves, async (steps) => {
+        let [lastMs, lastWallMs] = [-Infinity, -Infinity]
+        for (const { jump, ms } of steps) {
+          if (jump) world.clock.jump(ms)
+          else world.clock.advance(Math.abs(ms))
+          const wallMs = world.clock.wallMs
+          const nowMs = Number(((await beat()) as [string, string])[1])
+          assert.ok(nowMs >= wallMs && nowMs <= wallMs + 5_000, `${nowMs} at ${wallMs}`)
+          // It goes back only where the clock does, and by what it does.
+          if (nowMs < lastMs) assert.ok(nowMs === wallMs && lastMs - wallMs > 5_000 && wallMs < lastWallMs)
+          lastMs = nowMs
+          lastWallMs = wallMs
+        }
+      }),
+      { numRuns: 100 },
+    )
   })
 
   test('a full Redis refuses a push whole, and lets what is in flight end', async () => {
