@@ -28,6 +28,7 @@ export const FAILURE_REASONS = [
   'executor_lost',
   'limit_exceeded',
   'unknown',
+  'damaged',
 ] as const
 export type FailureReason = (typeof FAILURE_REASONS)[number]
 

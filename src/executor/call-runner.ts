@@ -35,6 +35,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
   const { teams, jobIds, metrics } = options
   return {
     run: async (work, signal, redisNowMs) => {
+      if (work.kind === 'damaged') return { type: 'set_aside', work }
       const httpCall: HttpCall = {
         team: work.team,
         settings: teams.of(work.team),

@@ -378,11 +378,11 @@ class LeasedShardSession implements ShardSession {
   }
 }
 
-/** null for a callback, which its runner has counted. */
+/** null for what is counted elsewhere: a callback by its runner, a damaged job where it is set aside. */
 function countedAs(end: WorkEnd, outcome: 'done' | 'stale'): FinishOutcome | null {
   if (outcome === 'stale') return 'stale'
   if (end.type === 'given_back') return 'released'
-  if (end.type === 'callback_ended') return null
+  if (end.type === 'callback_ended' || end.type === 'set_aside') return null
   switch (end.end.kind) {
     case 'retry':
       return 'retrying'

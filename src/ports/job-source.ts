@@ -39,7 +39,13 @@ export interface ClaimedCallback extends Claimed {
   readonly timeoutSeconds: number
 }
 
-export type ClaimedWork = ClaimedJob | ClaimedCallback
+/** A job or callback whose record cannot be read: it is not called but set aside. */
+export interface DamagedWork extends Claimed {
+  readonly kind: 'damaged'
+  readonly place: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
+}
+
+export type ClaimedWork = ClaimedJob | ClaimedCallback | DamagedWork
 
 /** How claimed work leaves the executor. */
 export type WorkEnd =
@@ -52,6 +58,8 @@ export type WorkEnd =
       readonly call: CallRecord | null
     }
   | { readonly type: 'callback_ended'; readonly work: ClaimedCallback }
+  /** It does not run, and waits among the dead letters to be looked at. */
+  | { readonly type: 'set_aside'; readonly work: DamagedWork }
   /** Not called, or cut short by our own stop or fault: back to the head of its queue, attempt kept. */
   | { readonly type: 'given_back'; readonly work: ClaimedWork }
 

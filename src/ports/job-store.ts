@@ -24,7 +24,7 @@ export interface JobStore {
   get(team: string, jobId: number): Promise<JobChain | null>
   /** `bad_cursor` when the cursor is not one of ours; an unknown queue is an empty page. */
   list(query: JobListQuery): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'>
-  /** Removes a pending job. A job in flight cannot be called back; an ended one cannot be cancelled. */
+  /** Removes a pending job, or one that was set aside because its record is damaged. A job in flight cannot be called back; an ended one cannot be cancelled. */
   cancel(team: string, jobId: number): Promise<'cancelled' | 'in_flight' | 'ended' | 'not_found'>
   /** Makes a new pending job, attempt 1, due at once, of a dead letter; the dead letter leaves the queue. */
   replay(
@@ -34,6 +34,8 @@ export interface JobStore {
     | { status: 'replayed'; jobId: number; queueId: number; scheduledAtMs: number }
     | { status: 'already_replayed'; jobId: number }
     | { status: 'not_dead_lettered' }
+    /** Its record cannot be read. */
+    | { status: 'damaged' }
     | { status: 'not_found' }
   >
 }

@@ -27,6 +27,8 @@ export interface Metrics {
   leaseLost(): void
   clockJumped(direction: 'forward' | 'backward'): void
   callRecordsDropped(count: number): void
+  /** Jobs and callbacks whose records were damaged. */
+  jobsSetAside(count: number): void
   /** One round trip of a step: `enqueue`, `claim`, `finish`, … */
   redisStep(step: string, seconds: number, ok: boolean): void
 }

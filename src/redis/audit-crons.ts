@@ -2,9 +2,8 @@ import { CRON_RECORDS_MAX } from '../domain/limits.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
 import { homeOfId } from './cron-reader.ts'
-import { decodeState } from './cron-record.ts'
+import { stateIn } from './cron-record.ts'
 
-const STATE = /^\d+\|[\w-]{6}\|[01rp]\|\d+\|\d+\|\d*\|\d*\|\d+\|\d*$/
 const RECORD = /^([rRsSfF]\|\d+\|\d+|k\|\d+\||m\|\d+\|\d+)$/
 const PAGE = 500
 
@@ -35,11 +34,11 @@ async function auditStates(shard: AuditedShard): Promise<string[]> {
   const lengths = await readLengths(engine, keys.kd, [...(await readHash(engine, keys.kd)).keys()])
   const due = await readSortedSet(engine, keys.crons)
   for (const [id, text] of states) {
-    if (!STATE.test(text)) {
+    const state = stateIn(text)
+    if (state === null) {
       shard.find(keys.ks, `holds ${id} = ${text}`)
       continue
     }
-    const state = decodeState(text)
     if (lengths.get(id) !== state.bytes) {
       shard.find(keys.kd, `has ${lengths.get(id)} bytes for cron ${id}, not ${state.bytes}`)
     }

@@ -66,6 +66,8 @@ export interface ShardFacts {
   readonly index: Map<number, string>
   readonly counted: {
     readonly settings: Map<string, number>
+    /** Records that should have been read and cannot be: which settings they use is unknown. */
+    damaged: number
     callBytes: number
     highestSeq: number
     highestQueue: number
@@ -77,6 +79,7 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
   const { engine, keys } = shard
   const counted = {
     settings: new Map<string, number>(),
+    damaged: 0,
     callBytes: 0,
     highestSeq: -1,
     highestQueue: 0,
@@ -180,7 +183,7 @@ async function readHeld(shard: AuditedShard, facts: ShardFacts, executor: string
   const held = facts.held as Map<string, Map<string, string[]>>
   for (const [id, value] of await readHash(shard.engine, key)) {
     if (id === '#f') {
-      if (!/^\S+ [ds]+$/.test(value)) shard.find(key, `notes the finish ${value}`)
+      if (!/^\S+ [dsa]+$/.test(value)) shard.find(key, `notes the finish ${value}`)
       continue
     }
     const [, queue, token] = (id === '#c' ? /^\S+()? (\d+) [\d ]+$/ : /^(\d+)\|(\d+)$/).exec(value) ?? []

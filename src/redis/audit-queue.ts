@@ -1,7 +1,9 @@
 import { TIMEOUT_SECONDS_MAX } from '../domain/limits.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
+import { unlessDamaged } from './chain-reader.ts'
 import { forEachField, readFields, readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
-import { decodeFinished, decodeRecord, SYSTEM_SETTINGS_HASH, type JobRecord } from './job-record.ts'
+import { decodeFinished } from './finished-record.ts'
+import { decodeRecord, setAsideIn, SYSTEM_SETTINGS_HASH, type JobRecord } from './job-record.ts'
 import { bandOf } from './ring-bands.ts'
 import { callbackQueueOf, isCallbackQueue, splitNameField, type QueueKeys } from './keys.ts'
 
@@ -129,11 +131,15 @@ function readRecord(queue: AuditedQueue, key: string, id: string, text: string):
   if (shard.engine.jobIds.shardOf(Number(id)) !== shard.keys.shard) {
     shard.find(key, `has job ${id} of another shard`)
   }
-  if (!/^\d{13}[1-9a-b]\d[0-3]\d{3}[\w-]{11}(-?\d+)?\|/.test(text) || !text.includes('\n')) {
+  const record = unlessDamaged(
+    () => decodeRecord(text, null),
+    () => null,
+  )
+  if (record === null) {
     shard.find(key, `has a record of job ${id} that cannot be read`)
+    queue.facts.counted.damaged += 1
     return null
   }
-  const record = decodeRecord(text, null)
   if (record.timeoutSeconds < 1 || record.timeoutSeconds > TIMEOUT_SECONDS_MAX) {
     shard.find(key, `has job ${id} with a timeout of ${record.timeoutSeconds} s`)
   }
@@ -206,14 +212,20 @@ async function auditDeadLetters(queue: AuditedQueue): Promise<void> {
   const { shard, facts, keys } = queue
   const purgeTimes = await readSortedSet(shard.engine, keys.x)
   const bodies = new Set<string>()
+  const stored = new Set(await readFields(shard.engine, keys.p))
   await forEachField(shard.engine, keys.xb, (root, text) => {
     bodies.add(root)
+    if (!purgeTimes.has(root)) shard.find(keys.xb, `has the dead letter ${root}, which nothing will purge`)
+    if (setAsideIn(text) !== null) {
+      // Whether its request is large is not known.
+      noteChain(queue, keys.xb, root, stored.has(String(shard.engine.jobIds.seqOf(Number(root)))))
+      return
+    }
     const record = readRecord(queue, keys.xb, root, text)
     if (record === null) return
     if (record.earlier.length !== record.attempt) {
       shard.find(keys.xb, `has the dead letter ${root} without a summary of each attempt`)
     }
-    if (!purgeTimes.has(root)) shard.find(keys.xb, `has the dead letter ${root}, which nothing will purge`)
     noteChain(queue, keys.xb, root, record.isLarge)
   })
   for (const root of purgeTimes.keys()) {

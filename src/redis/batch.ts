@@ -11,8 +11,8 @@ export interface BatchJob {
   /** Local queue id. */
   readonly queue: string
   readonly token: string
-  /** s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a callback */
-  readonly kind: 's' | 'f' | 'r' | 'd' | 'g' | 'c'
+  /** s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a callback · x set aside */
+  readonly kind: 's' | 'f' | 'r' | 'd' | 'g' | 'c' | 'x'
   readonly settingsHash: string
   readonly isLarge: boolean
   /** Of its record and what is large of its request; null when that is not known here. */

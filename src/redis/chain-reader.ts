@@ -1,9 +1,11 @@
 import { HARD_DEADLINE_GRACE_MS } from '../domain/limits.ts'
 import type { CallRecord, JobChain, OpenAttempt } from '../domain/job.ts'
 import { ATTEMPTS_PER_CHAIN } from '../domain/job-ids.ts'
+import { damagedChain, type DamagedParts } from './damaged-chain.ts'
 import type { Engine } from './engine.ts'
-import { decodeFinished, decodeRecord, decodeRequest, type JobRecord } from './job-record.ts'
-import { queueIdOf, splitNameField, type QueueKeys, type ShardKeys } from './keys.ts'
+import { decodeFinished } from './finished-record.ts'
+import { decodeRecord, decodeRequest, type JobRecord } from './job-record.ts'
+import { queueIdOf, splitNameField, type ShardKeys } from './keys.ts'
 
 /** A queue as the readers know it. */
 export interface KnownQueue {
@@ -43,27 +45,52 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
       redis.hget(k.p, String(seq)),
     ]),
   )
-  const records = calls.filter((call) => call !== null).map((call) => JSON.parse(call) as CallRecord)
+  const records = calls.flatMap(readCall)
+  const damaged = (parts: Pick<DamagedParts, 'attempt' | 'text' | 'end'>) =>
+    damagedChain(engine, queue, { rootId, calls: records, ...parts })
   const at = open.findIndex((body) => body !== null)
   const body = open[at]
   if (body !== undefined && body !== null) {
-    const record = decodeRecord(body, largePart)
-    const attempt = await openAttempt(engine, k, ids[at] as string, record)
-    return openChain(engine, queue, { rootId, record, open: attempt, calls: records })
+    const deadline = await engine.runner.read((redis) => redis.zscore(k.a, ids[at] as string))
+    return unlessDamaged(
+      () => {
+        const record = decodeRecord(body, largePart)
+        return openChain(engine, queue, {
+          ...{ rootId, record, calls: records },
+          open: toOpenAttempt(record, deadline),
+        })
+      },
+      () => damaged({ attempt: at + 1, text: body, end: 'dead_lettered' }),
+    )
   }
-  if (dead !== null) return deadChain(engine, queue, rootId, decodeRecord(dead, largePart), records)
-  if (finished !== null) return finishedChain(engine, queue, rootId, finished, records)
-  return null
+  if (dead !== null) {
+    return unlessDamaged(
+      () => deadChain(engine, queue, rootId, decodeRecord(dead, largePart), records),
+      () => damaged({ attempt: 1, text: dead, end: 'dead_lettered' }),
+    )
+  }
+  if (finished === null) return null
+  return unlessDamaged(
+    () => finishedChain(engine, queue, rootId, finished, records),
+    () => damaged({ attempt: 1, text: finished, end: 'failed_no_retries' }),
+  )
 }
 
-async function openAttempt(
-  engine: Engine,
-  k: QueueKeys,
-  id: string,
-  record: JobRecord,
-): Promise<OpenAttempt> {
-  const deadline = await engine.runner.read((redis) => redis.zscore(k.a, id))
-  return toOpenAttempt(record, deadline)
+export function unlessDamaged<T>(read: () => T, otherwise: () => T): T {
+  try {
+    return read()
+  } catch {
+    // Not why: it would quote the request.
+    return otherwise()
+  }
+}
+
+/** None when there is none, or it is damaged. */
+function readCall(text: string | null): CallRecord[] {
+  return unlessDamaged(
+    () => (text === null ? [] : [JSON.parse(text) as CallRecord]),
+    () => [],
+  )
 }
 
 /** @param deadline the job's score in a:, or null when it is not in flight */

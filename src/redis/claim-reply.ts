@@ -37,11 +37,7 @@ export function queuesOf(candidates: ReadonlyArray<string | number>): string[] {
   return queues
 }
 
-/**
- * A job that cannot be read is left out, so that it holds up no others: it stays in flight until it is given back.
- *
- * @param asked local ids of the queues the claim asked, in order
- */
+/** @param asked local ids of the queues the claim asked, in order */
 export function readClaim(
   engine: Engine,
   keys: ShardKeys,
@@ -52,31 +48,39 @@ export function readClaim(
   const [, now, token, , , , jobs, names, learnt] = reply
   const settingsOf = new Map(tuples<[string, string]>(learnt, 2))
   const nameOf = new Map(tuples<[number, string]>(names, 2))
-  return tuples<[string, number, string, string]>(jobs, 4).flatMap(([id, index, text, large]) => {
+  return tuples<[string, number, string, string]>(jobs, 4).map(([id, index, text, large]): ClaimedWork => {
     const queue = asked[index - 1] as string
-    const jobId = Number(id)
+    const nameField = nameOf.get(index) ?? '/'
+    const claimed = {
+      shard: keys.shard,
+      jobId: Number(id),
+      token,
+      startedAtMs: Number(now),
+      bytes: Buffer.byteLength(text) + Buffer.byteLength(large),
+    }
     try {
       const record = decodeRecord(text, large)
+      if (record.isLarge && large === '') throw new Error('what is large of a request is gone')
       const base = {
-        shard: keys.shard,
-        jobId,
-        token,
-        startedAtMs: Number(now),
+        ...claimed,
         scheduledAtMs: record.dueMs,
-        bytes: Buffer.byteLength(text) + Buffer.byteLength(large),
         place: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
       }
       return isCallbackQueue(queue)
         ? claimedCallback(base, record)
         : claimedJob(engine, base, record, {
-            nameField: nameOf.get(index) ?? '/',
+            nameField,
             // In the turn of its job: others may be forgotten for what is learnt.
             frozen: settings.learn(record.settingsHash, settingsOf.get(record.settingsHash) ?? ''),
           })
     } catch {
-      // Not why: it would quote the request.
-      engine.logger.error('A job cannot be read and does not run', { shard: keys.shard, jobId })
-      return []
+      return {
+        kind: 'damaged',
+        ...claimed,
+        team: splitNameField(nameField).team,
+        scheduledAtMs: claimed.startedAtMs,
+        place: { queue, settingsHash: '', isLarge: false },
+      }
     }
   })
 }
@@ -106,7 +110,7 @@ function claimedJob(
 ): ClaimedWork {
   const request = decodeRequest(record.requestPart ?? '')
   if (frozen === null) {
-    engine.logger.error('A job names settings that are not stored; defaults are used', {
+    engine.logger.error('A job names settings that are not stored or damaged; defaults are used', {
       jobId: base.jobId,
     })
   }

@@ -1,6 +1,6 @@
 import type { CronCensus, CronPlace, CronState } from '../ports/cron-store.ts'
 import { homeOf, stateOf } from './cron-reader.ts'
-import { decodeState } from './cron-record.ts'
+import { stateIn } from './cron-record.ts'
 import { shardKeys, type Engine } from './engine.ts'
 import { nameField, splitNameField, type ShardKeys } from './keys.ts'
 
@@ -44,7 +44,9 @@ async function lookAt(engine: Engine, places: readonly CronPlace[]): Promise<Arr
   )
   return lived.map(({ field }, i) => {
     const text = states[i]
-    return typeof text === 'string' ? stateOf(Number(field), decodeState(text), last[i] ?? null) : null
+    // One whose state is damaged counts as not there, so that it is put in force anew.
+    const state = typeof text === 'string' ? stateIn(text) : null
+    return state === null ? null : stateOf(Number(field), state, last[i] ?? null)
   })
 }
 

@@ -1,7 +1,7 @@
 import { ATTEMPTS_PER_CHAIN } from '../domain/job-ids.ts'
 import type { Cron, CronPlace, CronState } from '../ports/cron-store.ts'
 import { shardKeys, shardOfQueue, type Engine } from './engine.ts'
-import { decodeRun, decodeState, definitionIn, type CronStateRecord } from './cron-record.ts'
+import { decodeRun, stateIn, definitionIn, type CronStateRecord } from './cron-record.ts'
 import { indexPlace, nameField, type ShardKeys } from './keys.ts'
 
 /** The shard that gives a cron its id; it lives there as long as it has no queue in another. */
@@ -78,10 +78,11 @@ export function foundCron(
   keys: ShardKeys,
   { text, definition, last }: { text: string; definition: string; last: string | null },
 ): FoundCron | null {
-  const state = decodeState(text)
-  const numbers = [state.version, state.spreadMs, state.tickMs ?? 0, state.successMs ?? 0, state.failures]
-  const defined = numbers.every(Number.isSafeInteger) ? definitionIn(definition, state.isActive) : null
-  return defined === null ? null : { keys, cron: { ...defined, ...stateOf(cronId, state, last) }, state }
+  const state = stateIn(text)
+  const defined = state === null ? null : definitionIn(definition, state.isActive)
+  return state === null || defined === null
+    ? null
+    : { keys, cron: { ...defined, ...stateOf(cronId, state, last) }, state }
 }
 
 export async function readCron(engine: Engine, cronId: number): Promise<Cron | null> {

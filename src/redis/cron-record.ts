@@ -161,6 +161,14 @@ export interface CronStateRecord {
   readonly successMs: number | null
 }
 
+const STATE = /^\d+\|[\w-]{6}\|[01rp]\|\d+\|\d+\|\d*\|\d*\|\d+\|\d*$/
+
+/** null when it is damaged. */
+export function stateIn(text: string): CronStateRecord | null {
+  return STATE.test(text) ? decodeState(text) : null
+}
+
+/** Of a state that a step has answered. */
 export function decodeState(text: string): CronStateRecord {
   const [version, , active, spread, bytes, tick = '', running = '', failures, success = ''] = text.split('|')
   const numberOf = (part: string) => (part === '' ? null : Number(part))

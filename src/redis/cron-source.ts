@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { LEASE_MS, TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../ports/cron-source.ts'
-import { decodeState, definitionIn, type CronStateRecord } from './cron-record.ts'
+import { definitionIn, stateIn, type CronStateRecord } from './cron-record.ts'
 import { endedAmong } from './cron-reader.ts'
 import { createCronsAside, type CronsAside } from './crons-aside.ts'
 import { hintWake, shardKeys, shardOfQueue, type Engine } from './engine.ts'
@@ -121,7 +121,10 @@ async function readCrons(
   const { engine, keys } = place
   const states = await engine.runner.read((redis) => redis.hmget(keys.ks, ...listed.map(({ id }) => id)))
   const page = withinBytes(
-    listed.map((cron, i) => ({ ...cron, state: states[i] ? decodeState(states[i]) : null })),
+    listed.map((cron, i) => ({
+      ...cron,
+      state: states[i] ? (stateIn(states[i]) ?? ('damaged' as const)) : null,
+    })),
     bytesMax,
   )
   const definitions = await engine.runner.read((redis) => redis.hmget(keys.kd, ...page.map(({ id }) => id)))
@@ -138,7 +141,7 @@ async function readCrons(
 
 interface ReadCron extends ListedCron {
   /** null when there is none. */
-  readonly state: CronStateRecord | null
+  readonly state: CronStateRecord | 'damaged' | null
 }
 
 interface FaultyCron extends ListedCron {
@@ -149,7 +152,7 @@ function withinBytes(crons: readonly ReadCron[], bytesMax: number): ReadCron[] {
   const page: ReadCron[] = []
   let bytes = 0
   for (const cron of crons) {
-    bytes += cron.state?.bytes ?? 0
+    bytes += cron.state === null || cron.state === 'damaged' ? 0 : cron.state.bytes
     if (page.length > 0 && bytes > bytesMax) break
     page.push(cron)
   }
@@ -163,6 +166,7 @@ function dueCronOf(
   text: string | null,
 ): DueCron | string {
   if (state === null) return 'it has no state'
+  if (state === 'damaged') return 'its state is damaged'
   const { version, tickMs, spreadMs, bytes, running } = state
   if (tickMs === null) return 'it has no next tick'
   if (![version, tickMs, spreadMs, bytes, running ?? 0].every(Number.isSafeInteger))

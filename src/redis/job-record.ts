@@ -5,7 +5,6 @@ import {
   METHODS,
   type AttemptSummary,
   type CronMark,
-  type JobChain,
   type JobRequest,
   type Method,
 } from '../domain/job.ts'
@@ -25,6 +24,10 @@ import type { ChainSettings } from '../domain/queue-settings.ts'
  */
 
 const HEAD_LENGTH = 30
+/** As scripts/lib/record.lua tells a record from a damaged one, or more strictly. */
+const SOUND = /^\d{13}[1-9a-g]\d[0-3]\d{3}[\w-]{11}(?:-?\d{1,13})?\|[^\n]*\n/
+/** How a dead letter begins that was set aside; see scripts/lib/settle.lua. */
+const SET_ASIDE = /^!([1-9a-g])(\d{13})\n/
 
 /** The settings hash of system jobs, whose settings are fixed in the program. */
 export const SYSTEM_SETTINGS_HASH = '-----------'
@@ -46,7 +49,7 @@ type Meta = [
 /** A line of its own when the request is large. */
 type Moved = [headers: Record<string, string>, successAssertions: EncodedAssertions | 0]
 
-type EncodedMark = [cronId: number, tickMs: number, isManual?: 1]
+export type EncodedMark = [cronId: number, tickMs: number, isManual?: 1]
 export type EncodedAssertions = Array<[type: SuccessAssertion['type'], value: never]>
 
 /** A callback: where it goes, for which team, and its `webhook-id`. */
@@ -105,12 +108,14 @@ export function withoutTail(values: readonly unknown[], defaultOf: (index: numbe
   return values.slice(0, length)
 }
 
-/** What stands in a tail that is not there is left out: payload, headers and assertions. */
+/**
+ * What stands in a tail that is not there is left out: payload, headers and assertions. Throws when it is damaged.
+ */
 export function decodeRequest(part: string): JobRequest {
   const { meta, rest } = splitRequest(part)
   const [url, method, , callbackUrl, events, tags, timeout, delays, retries, cron] = meta as Meta
   const { headers, assertions, payload } = largePartsOf(meta as Meta, rest)
-  return {
+  const request: JobRequest = {
     url,
     method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
     headers: headers === 0 || headers === undefined ? {} : headers,
@@ -124,6 +129,37 @@ export function decodeRequest(part: string): JobRequest {
     successAssertions: assertions === undefined || assertions === 0 ? null : decodeAssertions(assertions),
     cron: decodeMark(cron),
   }
+  if (!isRequest(request)) throw new Error('a request is damaged')
+  return request
+}
+
+/** Whether what a call needs has the right type: it was valid when it was written, but a record may be damaged since. */
+function isRequest({
+  url,
+  method,
+  headers,
+  callbackUrl,
+  tags,
+  timeoutSeconds,
+  retryDelays,
+}: JobRequest): boolean {
+  return (
+    typeof url === 'string' &&
+    METHODS.includes(method) &&
+    [headers, tags].every(isTextMap) &&
+    (callbackUrl === null || typeof callbackUrl === 'string') &&
+    (timeoutSeconds === null || isCount(timeoutSeconds)) &&
+    (retryDelays === null || (Array.isArray(retryDelays) && retryDelays.every(isCount)))
+  )
+}
+
+function isTextMap(value: unknown): boolean {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isMap && Object.values(value).every((each) => typeof each === 'string')
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 function largePartsOf(
@@ -138,12 +174,12 @@ function largePartsOf(
   return { headers: movedHeaders, assertions: movedAssertions, payload }
 }
 
-function encodeMark(mark: CronMark | null): EncodedMark | 0 {
+export function encodeMark(mark: CronMark | null): EncodedMark | 0 {
   if (mark === null) return 0
   return mark.isManual ? [mark.cronId, mark.tickMs, 1] : [mark.cronId, mark.tickMs]
 }
 
-function decodeMark(mark: EncodedMark | 0 | undefined): CronMark | null {
+export function decodeMark(mark: EncodedMark | 0 | undefined): CronMark | null {
   if (mark === undefined || mark === 0) return null
   return { cronId: mark[0], tickMs: mark[1], isManual: mark[2] === 1 }
 }
@@ -169,6 +205,8 @@ export function encodeSystemRequest(request: SystemRequest): string {
 export function decodeSystemRequest(part: string): SystemRequest {
   const { meta, rest } = splitRequest(part)
   const [url, team, webhookId] = meta as [string, string, string]
+  if ([url, team, webhookId].some((part) => typeof part !== 'string'))
+    throw new Error('a callback is damaged')
   return { url, team, webhookId, body: rest ?? '' }
 }
 
@@ -194,8 +232,13 @@ export interface JobRecord {
   readonly inlinePart: string
 }
 
-/** @param largePart the value in `p:`, for a record whose request's tail lies there */
+/**
+ * Throws when it is damaged, without a word of what it holds.
+ *
+ * @param largePart the value in `p:`, for a record whose request's tail lies there
+ */
 export function decodeRecord(text: string, largePart: string | null): JobRecord {
+  if (!SOUND.test(text)) throw new Error('a record is damaged')
   const bar = text.indexOf('|', HEAD_LENGTH)
   const end = text.indexOf('\n', bar)
   const dueMs = Number(text.slice(0, 13))
@@ -216,8 +259,20 @@ export function decodeRecord(text: string, largePart: string | null): JobRecord 
   }
 }
 
+/** A dead letter whose record cannot be read, as the step that set it aside wrote it. */
+export interface SetAsideRecord {
+  readonly attempt: number
+  readonly setAsideAtMs: number
+}
+
+/** null when it is a record like any other. */
+export function setAsideIn(text: string): SetAsideRecord | null {
+  const [, attempt, at] = SET_ASIDE.exec(text) ?? []
+  return attempt === undefined ? null : { attempt: Number.parseInt(attempt, 36), setAsideAtMs: Number(at) }
+}
+
 /** Offsets keep the common attempt under 40 characters. */
-type AttemptTuple = [
+export type AttemptTuple = [
   scheduledAtMs: number,
   createdLagMs: number,
   startedLagMs: number,
@@ -232,7 +287,7 @@ export function encodeAttempts(attempts: readonly AttemptSummary[]): string {
   return JSON.stringify(attempts.map(toTuple))
 }
 
-function toTuple(attempt: AttemptSummary): AttemptTuple {
+export function toTuple(attempt: AttemptSummary): AttemptTuple {
   const tuple: AttemptTuple = [
     attempt.scheduledAtMs,
     attempt.scheduledAtMs - attempt.createdAtMs,
@@ -247,7 +302,10 @@ function toTuple(attempt: AttemptSummary): AttemptTuple {
   return tuple
 }
 
-function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
+/** Throws when they are damaged. */
+export function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
+  const areTimes = tuples.every((tuple) => tuple.slice(0, 6).every((part) => Number.isSafeInteger(part)))
+  if (!areTimes) throw new Error('the attempts of a chain are damaged')
   return tuples.map(
     ([scheduledAtMs, createdLag, startedLag, took, durationMs, status, failure, message]) => ({
       createdAtMs: scheduledAtMs - createdLag,
@@ -262,81 +320,6 @@ function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
   )
 }
 
-const END_CODES = { success: 's', failed_no_retries: 'f', dead_lettered: 'd' } as const
-export type ChainEnd = keyof typeof END_CODES
-
-/** Headers of a finished chain are kept up to this many characters of JSON. */
-const KEPT_HEADERS_CHARACTERS_MAX = 1024
-
-/** What stays of a chain that has ended; its payload lives only as long as its call records. */
-export interface FinishedRecord {
-  readonly end: ChainEnd
-  readonly attempts: readonly AttemptSummary[]
-  /** Headers are null when they were too long to be kept. */
-  readonly request: Omit<JobRequest, 'headers' | 'payload'> & Pick<JobChain['request'], 'headers'>
-  /** The job a replay of this dead letter made. */
-  readonly replayedAs: number | null
-}
-
-export function encodeFinished(record: FinishedRecord): string {
-  const { request } = record
-  return JSON.stringify(
-    withoutTail(
-      [
-        END_CODES[record.end],
-        record.attempts.map(toTuple),
-        request.url,
-        METHODS.indexOf(request.method),
-        request.callbackUrl ?? 0,
-        isEmpty(request.tags) ? 0 : request.tags,
-        record.replayedAs ?? 0,
-        keptHeaders(request.headers),
-        encodeMark(request.cron),
-      ],
-      (index) => (index === 3 ? METHODS.indexOf('POST') : 0),
-    ),
-  )
-}
-
-/** 0 = none, 1 = not kept. */
-function keptHeaders(headers: Readonly<Record<string, string>> | null): Record<string, string> | 0 | 1 {
-  if (headers === null) return 1
-  if (isEmpty(headers)) return 0
-  return JSON.stringify(headers).length <= KEPT_HEADERS_CHARACTERS_MAX ? headers : 1
-}
-
-export function decodeFinished(text: string): FinishedRecord {
-  const [code, attempts, url, method, callbackUrl, tags, replayedAs, headers, cron] = JSON.parse(text) as [
-    string,
-    AttemptTuple[],
-    string,
-    number?,
-    (string | 0)?,
-    (Record<string, string> | 0)?,
-    number?,
-    (Record<string, string> | 0 | 1)?,
-    (EncodedMark | 0)?,
-  ]
-  return {
-    end: code === 's' ? 'success' : code === 'f' ? 'failed_no_retries' : 'dead_lettered',
-    attempts: decodeAttempts(attempts),
-    request: {
-      url,
-      method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
-      headers: headers === undefined || headers === 0 ? {} : headers === 1 ? null : headers,
-      callbackUrl: callbackUrl === undefined || callbackUrl === 0 ? null : callbackUrl,
-      callbackEvents: null,
-      tags: tags === undefined || tags === 0 ? {} : tags,
-      timeoutSeconds: null,
-      retryDelays: null,
-      retriesEnabled: null,
-      successAssertions: null,
-      cron: decodeMark(cron),
-    },
-    replayedAs: replayedAs === undefined || replayedAs === 0 ? null : replayedAs,
-  }
-}
-
 /** Chain settings as frozen in `set`, and the name that their content gives them. */
 export function encodeSettings(settings: ChainSettings): { hash: string; json: string } {
   const json = JSON.stringify([
@@ -348,7 +331,16 @@ export function encodeSettings(settings: ChainSettings): { hash: string; json: s
     settings.dlqRetentionDays,
     settings.callbackEvents,
   ])
-  return { hash: createHash('sha256').update(json).digest('base64url').slice(0, 11), json }
+  return { hash: hashOf(json), json }
+}
+
+/** null when they are damaged: not what their name was made of. */
+export function settingsIn(hash: string, json: string): ChainSettings | null {
+  return hashOf(json) === hash ? decodeSettings(json) : null
+}
+
+function hashOf(json: string): string {
+  return createHash('sha256').update(json).digest('base64url').slice(0, 11)
 }
 
 export function decodeSettings(json: string): ChainSettings {
@@ -373,6 +365,6 @@ export function decodeSettings(json: string): ChainSettings {
   }
 }
 
-function isEmpty(object: Readonly<Record<string, string>>): boolean {
+export function isEmpty(object: Readonly<Record<string, string>>): boolean {
   return Object.keys(object).length === 0
 }

@@ -1,6 +1,14 @@
 import type { JobChain, JobStatus, OpenAttempt } from '../domain/job.ts'
 import type { JobListQuery, ListedJob } from '../ports/job-store.ts'
-import { deadChain, finishedChain, openChain, toOpenAttempt, type KnownQueue } from './chain-reader.ts'
+import {
+  deadChain,
+  finishedChain,
+  openChain,
+  toOpenAttempt,
+  unlessDamaged,
+  type KnownQueue,
+} from './chain-reader.ts'
+import { damagedChain } from './damaged-chain.ts'
 import type { Engine } from './engine.ts'
 import { decodeRecord, type JobRecord } from './job-record.ts'
 import { FIRST_DUE, FIRST_SCAN, type Section, type Spot } from './job-place.ts'
@@ -162,11 +170,14 @@ async function rowsOf(
   const { a } = queue.keys.queue(queue.localId)
   const deadlines = await engine.runner.read((redis) => redis.zmscore(a, ...jobs.map(({ id }) => String(id))))
   return jobs.map(({ id, text }, i): ListedJob[] => {
-    return unlessDamaged(engine, id, () => {
-      const record = decodeRecord(text, null)
-      const open = toOpenAttempt(record, deadlines[i] ?? null)
-      return listOpen(engine, queue, { id, record, open }, status)
-    })
+    return unlessDamaged(
+      () => {
+        const record = decodeRecord(text, null)
+        const open = toOpenAttempt(record, deadlines[i] ?? null)
+        return listOpen(engine, queue, { id, record, open }, status)
+      },
+      () => (status === null ? listDamaged(engine, queue, id, text) : []),
+    )
   })
 }
 
@@ -204,9 +215,10 @@ async function readDead(
       const body = bodies[i]
       if (body === undefined || body === null) return []
       const rootId = Number(root)
-      return unlessDamaged(engine, rootId, () => [
-        { jobId: rootId, chain: deadChain(engine, queue, rootId, decodeRecord(body, null), []) },
-      ])
+      return unlessDamaged(
+        () => [{ jobId: rootId, chain: deadChain(engine, queue, rootId, decodeRecord(body, null), []) }],
+        () => listDamaged(engine, queue, rootId, body),
+      )
     })
     .reverse()
   return { jobs, examined: roots.length + 1, next: from === 0 ? null : { kind: 'left', left: from } }
@@ -228,8 +240,9 @@ async function readFinished(
     const record = records[i]
     if (record === undefined || record === null) return []
     const rootId = Number(root)
-    return unlessDamaged(engine, rootId, () =>
-      listFinished(engine, finishedChain(engine, queue, rootId, record, []), status),
+    return unlessDamaged(
+      () => listFinished(engine, finishedChain(engine, queue, rootId, record, []), status),
+      () => [],
     )
   })
   return { jobs, examined: roots.length + 1, next: to === 0 ? null : { kind: 'left', left: to } }
@@ -246,15 +259,11 @@ function listFinished(engine: Engine, chain: JobChain, status: StatusFilter): Li
   return status === null || status === jobStatus ? [{ jobId: chain.rootId, chain }] : []
 }
 
-/** A job that cannot be read is missing from a list: the others can be. */
-function unlessDamaged(engine: Engine, jobId: number, list: () => ListedJob[]): ListedJob[] {
-  try {
-    return list()
-  } catch {
-    // Not why: it would quote the request.
-    engine.logger.warn('A job cannot be read and is not listed', { jobId })
-    return []
-  }
+/** The row of a job that was set aside, or will be when it is claimed. */
+function listDamaged(engine: Engine, queue: KnownQueue, jobId: number, text: string): ListedJob[] {
+  const { jobIds } = engine
+  const parts = { rootId: jobIds.rootOf(jobId), attempt: jobIds.attemptOf(jobId), text, calls: [] }
+  return [{ jobId, chain: damagedChain(engine, queue, { ...parts, end: 'dead_lettered' }) }]
 }
 
 /** Entries may have gone since the cursor was given out. */

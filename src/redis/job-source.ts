@@ -11,7 +11,9 @@ import {
 import type { ClaimAnswer, ClaimGrant, JobSource, WorkEnd } from '../ports/job-source.ts'
 import { batchKeys, type BatchJob } from './batch.ts'
 import { queuesOf, readClaim, type ClaimReply } from './claim-reply.ts'
+import { tellSetAside } from './damaged-chain.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
+import { heldEntries } from './held-entries.ts'
 import type { ShardKeys } from './keys.ts'
 import { createSettingsCache } from './settings-cache.ts'
 import type { Argument } from './step-runner.ts'
@@ -115,7 +117,10 @@ class ResendingJobSource implements JobSource {
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
     if (woken > 0) hintWake(engine, this.shard)
     for (const queue of toTrim) this.#trimmer.ask(queue)
-    return [...codes].map((code) => (code === 'd' ? 'done' : 'stale'))
+    ends.forEach(({ work }, i) => {
+      if (codes[i] === 'a') tellSetAside(engine, this.shard, work.jobId)
+    })
+    return [...codes].map((code) => (code === 's' ? 'stale' : 'done'))
   }
 
   async #sendFinish(ends: readonly WorkEnd[]): Promise<FinishReply> {
@@ -231,16 +236,16 @@ class ResendingJobSource implements JobSource {
     const { runner, jobIds } = this.#engine
     const isClaiming = this.#openClaim !== null
     const held = await runner.read((redis) => redis.hgetall(this.#keys.held(this.#executor)))
+    const entries = await heldEntries(this.#engine, this.#keys, Object.entries(held).flat())
     return (
-      Object.entries(held)
-        .filter(([id]) => !id.startsWith('#') && !known.has(Number(id)))
-        .map(([id, value]) => {
-          const [queue = '', token = ''] = value.split('|')
-          return blankBatchJob(Number(id), token, { queue, settingsHash: '', isLarge: false }, jobIds)
-        })
+      entries
+        .filter(({ id }) => !known.has(Number(id)))
+        .map(({ id, queue, token }) =>
+          blankBatchJob(Number(id), token, { queue, settingsHash: '', isLarge: false }, jobIds),
+        )
         // While a claim is under way a token above the last one received belongs to it, and its answer is still to come.
         // While none is, it belongs to one that Redis got a second time, long after its answer.
-        .filter((job) => mode === 'leave' || !isClaiming || Number(job.token) <= Number(this.#highestToken))
+        .filter((job) => mode === 'leave' || !isClaiming || !(Number(job.token) > Number(this.#highestToken)))
     )
   }
 }

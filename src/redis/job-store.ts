@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { LEASE_MS, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import type { JobStore } from '../ports/job-store.ts'
-import { knownQueue, readChain, type KnownQueue } from './chain-reader.ts'
+import { knownQueue, readChain, unlessDamaged, type KnownQueue } from './chain-reader.ts'
+import { isDamaged } from './damaged-chain.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
+import { encodeFinished } from './finished-record.ts'
 import { listJobs } from './job-pages.ts'
-import { decodeRecord, decodeRequest, encodeFinished } from './job-record.ts'
+import { decodeRecord, decodeRequest } from './job-record.ts'
 import { indexPlace, queueIdOf } from './keys.ts'
+import { purgeDeadLetters } from './retention.ts'
 import { createSequence, type Sequence } from './sequence.ts'
 
 /** A replay whose id block was lost is tried with another this often. */
@@ -45,11 +48,20 @@ async function cancel(engine: Engine, team: string, jobId: number) {
   const { block, field } = indexPlace(seq)
   const answer = await engine.runner.run(
     'cancel',
-    [keys.near, keys.mins, keys.set, keys.setn, keys.index(block), k.q, k.r, k.b, k.a, k.p, keys.tu],
+    [
+      ...[keys.near, keys.mins, keys.set, keys.setn, keys.index(block)],
+      ...[k.q, k.r, k.b, k.a, k.p, keys.tu, keys.use],
+    ],
     [localId, jobId, seq, field],
   )
   if (answer !== 'gone') return answer as 'cancelled' | 'in_flight'
-  const chain = await readChain(engine, queue, engine.jobIds.rootOf(jobId))
+  const rootId = engine.jobIds.rootOf(jobId)
+  const chain = await readChain(engine, queue, rootId)
+  if (chain !== null && isDamaged(chain)) {
+    // It was set aside as a dead letter; as a finished chain it stays, to be forgotten in its time.
+    const purged = await purgeDeadLetters(engine, keys, localId, [String(rootId)], false)
+    if (purged > 0) return 'cancelled'
+  }
   const attempts = chain === null ? 0 : chain.attempts.length
   return engine.jobIds.attemptOf(jobId) <= attempts ? ('ended' as const) : ('not_found' as const)
 }
@@ -108,14 +120,20 @@ async function readLetter(engine: Engine, queue: KnownQueue, rootId: number) {
     Promise.all([redis.hget(k.xb, String(rootId)), redis.hget(k.p, String(engine.jobIds.seqOf(rootId)))]),
   )
   if (body === null) return null
-  const record = decodeRecord(body, largePart)
-  if (record.requestPart === null) return null
-  return { attempts: record.earlier, request: decodeRequest(record.requestPart) }
+  return unlessDamaged(
+    () => {
+      const record = decodeRecord(body, largePart)
+      if (record.requestPart === null) return null
+      return { attempts: record.earlier, request: decodeRequest(record.requestPart) }
+    },
+    () => null,
+  )
 }
 
 async function whyNotReplayable(engine: Engine, queue: KnownQueue, rootId: number) {
   const chain = await readChain(engine, queue, rootId)
   if (chain === null) return { status: 'not_found' as const }
+  if (isDamaged(chain)) return { status: 'damaged' as const }
   return chain.replayedAs === null
     ? { status: 'not_dead_lettered' as const }
     : { status: 'already_replayed' as const, jobId: chain.replayedAs }

@@ -5,27 +5,19 @@ import type { JobRequest } from '../domain/job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../domain/queue-settings.ts'
 import type { BatchJob } from './batch.ts'
 import type { Engine } from './engine.ts'
+import type { HeldEntry } from './held-entries.ts'
 import {
   decodeRecord,
   decodeRequest,
-  decodeSettings,
+  settingsIn,
   SYSTEM_SETTINGS_HASH,
   type JobRecord,
 } from './job-record.ts'
 import { splitNameField, type ShardKeys } from './keys.ts'
 import { blankBatchJob, endedBatchJob } from './work-end.ts'
 
-/** A job in flight, as its executor's `in:` hash tells of it. */
-export interface HeldEntry {
-  readonly id: string
-  /** Local queue id. */
-  readonly queue: string
-  readonly token: string
-}
-
 /**
- * A job as it is given back, or, when this is its last allowed loss, as it fails. One that cannot be read is given back,
- * so that it holds up no others.
+ * A job as it is given back, or, when this is its last allowed loss, as it fails. One that cannot be read is set aside.
  */
 export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
   const place = { queue: entry.queue, settingsHash: '', isLarge: false }
@@ -33,10 +25,12 @@ export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEn
   const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).b, entry.id))
   if (text === null) return giveBack
   const record = readable(() => decodeRecord(text, null))
-  if (record === null || record.losses + 1 < LOST_LEASES_MAX) return giveBack
+  if (record === null) return { ...giveBack, kind: 'x' }
+  if (record.losses + 1 < LOST_LEASES_MAX) return giveBack
   if (record.settingsHash === SYSTEM_SETTINGS_HASH) return { ...giveBack, kind: 'c' }
   const facts = await readChainFacts(engine, keys, entry, record)
-  return facts === null ? giveBack : failedByLoss(engine, keys, entry, record, facts)
+  if (facts === 'gone') return giveBack
+  return facts === 'damaged' ? { ...giveBack, kind: 'x' } : failedByLoss(engine, keys, entry, record, facts)
 }
 
 /** What of a job stands outside its record. */
@@ -46,13 +40,13 @@ interface ChainFacts {
   readonly settings: ChainSettings
 }
 
-/** null when the queue or the request is gone meanwhile, or cannot be read. */
+/** `gone`: its queue is, meanwhile. */
 async function readChainFacts(
   engine: Engine,
   keys: ShardKeys,
   entry: HeldEntry,
   record: JobRecord,
-): Promise<ChainFacts | null> {
+): Promise<ChainFacts | 'gone' | 'damaged'> {
   const queue = keys.queue(entry.queue)
   const [largePart, settingsJson, nameField] = await engine.runner.read((redis) =>
     Promise.all([
@@ -61,16 +55,18 @@ async function readChainFacts(
       redis.hget(queue.q, 'n'),
     ]),
   )
-  if ((record.isLarge && largePart === null) || nameField === null) return null
-  return readable(() => {
+  if (nameField === null) return 'gone'
+  if (record.isLarge && largePart === null) return 'damaged'
+  const facts = readable(() => {
     const request = decodeRequest(record.inlinePart + (largePart ?? ''))
-    const frozen = settingsJson === null ? DEFAULT_QUEUE_SETTINGS : decodeSettings(settingsJson)
+    const frozen = settingsIn(record.settingsHash, settingsJson ?? '') ?? DEFAULT_QUEUE_SETTINGS
     return {
       team: splitNameField(nameField).team,
       request,
       settings: effectiveSettings(frozen, request),
     }
   })
+  return facts ?? 'damaged'
 }
 
 /** null when it is damaged. */

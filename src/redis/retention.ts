@@ -1,7 +1,7 @@
 import { PROMOTE_BATCH_MAX, REAP_BATCH_MAX, TRIM_BATCH_MAX, LEASE_MS } from '../domain/limits.ts'
 import type { Engine } from './engine.ts'
 import { inTurn } from './in-turn.ts'
-import { decodeFinished } from './job-record.ts'
+import { decodeFinished } from './finished-record.ts'
 import { indexPlace, type ShardKeys } from './keys.ts'
 import type { Argument } from './step-runner.ts'
 
@@ -170,6 +170,7 @@ async function emptyTrash(engine: Engine, shard: ShardKeys, queue: string): Prom
       ...parts.map(([, key]) => key),
       shard.trash(queue, 'p'),
       shard.tu,
+      shard.use,
       ...blocks.keys,
     ],
     [queue, engine.shards.length, ...entries],

@@ -1,9 +1,9 @@
 import type { ChainSettings } from '../domain/queue-settings.ts'
-import { decodeSettings } from './job-record.ts'
+import { settingsIn } from './job-record.ts'
 
 /** Frozen settings by their content hash: immutable, so an entry is never wrong, only forgotten. */
 export interface SettingsCache {
-  /** null when they are neither known nor told: `json` is ''. */
+  /** null when they are neither known nor told, `json` being '' or damaged. */
   learn(hash: string, json: string): ChainSettings | null
 }
 
@@ -15,9 +15,9 @@ export function createSettingsCache(): SettingsCache {
     learn: (hash, json) => {
       const present = known.get(hash)
       if (present !== undefined) return present
-      if (json === '') return null
+      const settings = settingsIn(hash, json)
+      if (settings === null) return null
       if (known.size >= CACHED_SETTINGS_MAX) known.clear()
-      const settings = decodeSettings(json)
       known.set(hash, settings)
       return settings
     },

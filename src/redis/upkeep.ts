@@ -13,7 +13,9 @@ import { batchKeys } from './batch.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
 import { inTurn } from './in-turn.ts'
 import { META_KEY, type ShardKeys } from './keys.ts'
-import { prepareLoss, type HeldEntry } from './lost-job.ts'
+import { tellSetAside } from './damaged-chain.ts'
+import { heldEntries, type HeldEntry } from './held-entries.ts'
+import { prepareLoss } from './lost-job.ts'
 import { createRingCheck } from './ring-check.ts'
 import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
 
@@ -83,11 +85,17 @@ async function promote(
   )
   const queues = new Map<string, number>()
   const entries: Array<number | string> = []
+  const damaged: string[] = []
   for (const member of members) {
-    const [queue = '', id = ''] = member.split('|')
+    const [, queue, id] = /^(\d+)\|(\d+)$/.exec(member) ?? []
+    if (queue === undefined || id === undefined) {
+      damaged.push(member)
+      continue
+    }
     if (!queues.has(queue)) queues.set(queue, queues.size + 1)
     entries.push(queues.get(queue) ?? 0, id)
   }
+  if (damaged.length > 0) tellDropped(engine, keys, damaged.length)
   const declared = [...queues.keys()].flatMap((id) => {
     const { q, r, b, a } = keys.queue(id)
     return [q, r, b, a]
@@ -95,7 +103,7 @@ async function promote(
   const reply = await engine.runner.run(
     'promote',
     [keys.clk, keys.ex, keys.near, keys.ring, keys.teams, ...declared],
-    [LEASE_MS, queues.size, ...queues.keys(), members.length, ...entries],
+    [LEASE_MS, queues.size, ...queues.keys(), members.length - damaged.length, ...entries, ...damaged],
   )
   const [now, moved, woken, nextDue] = reply as [string, number, number, string]
   engine.runner.noteRedisTime(keys.shard, Number(now))
@@ -110,12 +118,18 @@ async function pour(engine: Engine, keys: ShardKeys): Promise<number | null> {
     if (minute === undefined) return null
     const dueMs = Number(minute) * 60_000 - POUR_AHEAD_MS
     if (dueMs > engine.runner.redisNowMs(keys.shard) || pages === POURED_PAGES_MAX) return dueMs
-    await engine.runner.run(
+    const [, damaged] = (await engine.runner.run(
       'pour',
       [keys.minute(Number(minute)), keys.mins, keys.near],
       [minute, PROMOTE_BATCH_MAX],
-    )
+    )) as [number, number]
+    if (damaged > 0) tellDropped(engine, keys, damaged)
   }
+}
+
+/** Whose jobs they were they do not say: those stay as they are, and can be cancelled. */
+function tellDropped(engine: Engine, { shard }: ShardKeys, entries: number): void {
+  engine.logger.error('Entries of delayed jobs are damaged and were dropped', { shard, entries })
 }
 
 async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; executors: number }> {
@@ -149,17 +163,7 @@ async function heldPage(engine: Engine, keys: ShardKeys, executor: string): Prom
   const flat = (await engine.runner.read((redis) =>
     redis.hrandfield(keys.held(executor), REAP_BATCH_MAX + 2, 'WITHVALUES'),
   )) as string[] | null
-  return toHeldEntries(flat ?? []).slice(0, REAP_BATCH_MAX)
-}
-
-function toHeldEntries(flat: readonly string[]): HeldEntry[] {
-  const entries: HeldEntry[] = []
-  for (let i = 0; i < flat.length; i += 2) {
-    const [queue, token] = (flat[i + 1] ?? '').split('|')
-    if (flat[i]?.startsWith('#') || queue === undefined || token === undefined) continue
-    entries.push({ id: flat[i] as string, queue, token })
-  }
-  return entries
+  return (await heldEntries(engine, keys, flat ?? [])).slice(0, REAP_BATCH_MAX)
 }
 
 /** Answers how many jobs left the executor. */
@@ -193,7 +197,10 @@ async function reapPage(
   const [, , woken, codes, toTrim] = reply
   if (woken > 0) hintWake(engine, keys.shard)
   for (const queue of toTrim) await trimFinished(engine, keys, queue)
-  return [...codes].filter((code) => code === 'b' || code === 'f').length
+  jobs.forEach(({ id }, i) => {
+    if (codes[i] === 'a') tellSetAside(engine, keys.shard, id)
+  })
+  return [...codes].filter((code) => code !== 's' && code !== 'p').length
 }
 
 /** Frees jobs in flight past their hard deadline, whatever their holder says. Bounded by the jobs in flight. */
@@ -206,7 +213,7 @@ async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
         redis.hscan(keys.held(executor), cursor, 'COUNT', REAP_BATCH_MAX),
       )
       cursor = next
-      const overdue = await overdueOf(engine, keys, toHeldEntries(flat))
+      const overdue = await overdueOf(engine, keys, await heldEntries(engine, keys, flat))
       for (let i = 0; i < overdue.length; i += REAP_BATCH_MAX) {
         await reapPage(engine, keys, executor, 'deadline', overdue.slice(i, i + REAP_BATCH_MAX))
       }

@@ -6,9 +6,12 @@ import type { JobIds } from '../domain/job-ids.ts'
 import type { WorkEnd } from '../ports/job-source.ts'
 import type { BatchJob, EndedRun } from './batch.ts'
 import { runningRecord } from './cron-record.ts'
-import { encodeAttempts, encodeFinished, encodeSystemRecord } from './job-record.ts'
+import { encodeFinished } from './finished-record.ts'
+import { encodeAttempts, encodeSystemRecord } from './job-record.ts'
 
 const DAY_MS = 86_400_000
+
+const KINDS = { given_back: 'g', callback_ended: 'c', set_aside: 'x' } as const
 
 /** A job's own facts that its end is written with. */
 export interface EndedJob {
@@ -38,7 +41,7 @@ export function toBatchJob(end: WorkEnd, jobIds: JobIds): BatchJob {
   const { work } = end
   return {
     ...blankBatchJob(work.jobId, work.token, work.place, jobIds),
-    kind: end.type === 'given_back' ? 'g' : 'c',
+    kind: KINDS[end.type],
     bytes: work.bytes,
   }
 }

@@ -43,6 +43,7 @@ type JobMetrics = Pick<
   | 'callbackFinished'
   | 'callsInFlight'
   | 'callRecordsDropped'
+  | 'jobsSetAside'
 >
 
 function jobMetrics(registry: Registry): JobMetrics {
@@ -84,6 +85,11 @@ function jobMetrics(registry: Registry): JobMetrics {
     'punctual_call_records_dropped_total',
     'Call records that were made and not kept, for want of room.',
   )
+  const setAside = counter(
+    registry,
+    'punctual_jobs_set_aside_total',
+    'Jobs and callbacks that do not run as their records are damaged.',
+  )
   return {
     jobsPushed: (count) => pushed.inc(count),
     refusedByQuota: (quota) => refused.inc({ quota }),
@@ -97,6 +103,7 @@ function jobMetrics(registry: Registry): JobMetrics {
       readInFlight = read
     },
     callRecordsDropped: (count) => dropped.inc(count),
+    jobsSetAside: (count) => setAside.inc(count),
   }
 }
 

@@ -5,12 +5,10 @@ import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
 import { queuesOf } from '../../src/redis/claim-reply.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
-import { createJobSource } from '../../src/redis/job-source.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { assertClean, claimed, ended, openExecutor, pushAll, pushOne } from '../support/model-executor.ts'
 import { openWorld, type World } from '../support/model-world.ts'
-import { quietLogger } from '../support/quiet.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 import { grantOf } from '../support/claim-grant.ts'
 
@@ -157,33 +155,6 @@ describe('claim', () => {
     assert.equal((await claimed(other, 4)).length, 0, 'a claim on its way keeps its jobs')
     await redis.client.del(shardKeys(world.engine, 0).ex)
     assert.deepEqual(await source.claim(grantOf(4)), { status: 'lease_lost' })
-  })
-
-  test('leaves out a job that cannot be read, and gives the others', async () => {
-    const [first, bad, last] = await pushAll(intake, 3)
-    const { b } = shardKeys(world.engine, 0).queue('1')
-    const record = (await redis.client.hget(b, String(bad))) ?? ''
-    await redis.client.hset(b, String(bad), record.replace('["http', '["ht\n'))
-    const told: unknown[] = []
-    const logger = { ...quietLogger, error: (_: string, fields?: object) => void told.push(fields) }
-    const source = createJobSource({ ...world.engine, logger }, 0, 'e1')
-    await source.beat(true)
-    const works = await claimed(source, 64)
-    assert.deepEqual(
-      works.map(({ jobId }) => jobId),
-      [first, last],
-    )
-    assert.deepEqual(told, [{ shard: 0, jobId: bad }])
-    await source.finish(works.map((work) => ended(world, work)))
-    // As after a claim without an answer.
-    assert.deepEqual(await source.beat(false), { status: 'ok', held: 1 })
-    assert.equal(await source.giveBackUnknown(new Set()), 1)
-    await redis.client.hset(b, String(bad), record)
-    assert.deepEqual(
-      (await claimed(source, 64)).map(({ jobId }) => jobId),
-      [bad],
-    )
-    await assertClean(world)
   })
 
   test('never exceeds the limit in force, also when it is lowered under way', async () => {

@@ -12,6 +12,7 @@ import { createCronStore } from '../../src/redis/cron-store.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
 import { indexPlace } from '../../src/redis/keys.ts'
 import { cronSettings } from '../support/cron-settings.ts'
+import { assertClean, claimed, ended, openExecutor } from '../support/model-executor.ts'
 import { openConnection, openWorld, type World } from '../support/model-world.ts'
 import { quietLogger } from '../support/quiet.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
@@ -68,7 +69,7 @@ describe('a cron whose records are damaged', () => {
     ['a short definition', (id) => redis.client.hset(keys().kd, id, '["a/b"]'), 'its definition is damaged'],
     ['no state', (id) => redis.client.hdel(keys().ks, id), 'it has no state'],
     ['a run that is no job', (id) => spoilRun(keys().ks, id), 'its state is damaged'],
-    ['an odd state', (id) => redis.client.hset(keys().ks, id, 'odd'), 'it has no next tick'],
+    ['an odd state', (id) => redis.client.hset(keys().ks, id, 'odd'), 'its state is damaged'],
   ]
 
   async function spoilRun(key: string, id: string): Promise<void> {
@@ -121,6 +122,24 @@ describe('a cron whose records are damaged', () => {
     await store.apply('a', 'cron-0', cronSettings({ url: 'http://other.test/' }))
     world.clock.advance(MINUTE_MS)
     assert.deepEqual(idsOf(await source.due(0)), [bad])
+  })
+
+  test('as its state is, it holds up no run, no end of a run and no move, until an edit has mended it', async () => {
+    const [bad = 0, good = 0] = await make(2)
+    assert.equal((await store.runNow('a', bad)).status, 'started')
+    assert.equal((await store.runNow('a', good)).status, 'started')
+    await redis.client.hset(keys().ks, String(bad), 'odd')
+    const executor = await openExecutor(world, 'e1')
+    const works = await claimed(executor, 64)
+    assert.deepEqual(await executor.finish(works.map((work) => ended(world, work))), ['done', 'done'])
+    assert.equal((await store.get('a', good))?.lastRun?.result, 'succeeded')
+    assert.equal(await store.get('a', bad), null)
+    assert.equal((await store.runNow('a', bad)).status, 'not_found')
+    await store.apply('a', 'cron-0', cronSettings({ queue: 'q' }))
+    await redis.client.hset(keys().ks, String(bad), '1|odd')
+    await store.apply('a', 'cron-0', cronSettings())
+    assert.equal((await store.runNow('a', bad)).status, 'started')
+    await assertClean(world)
   })
 
   test('is none that was removed while it was read', async () => {

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { decodeFinished } from '../../src/redis/job-record.ts'
+import { decodeFinished } from '../../src/redis/finished-record.ts'
 import type { ShardKeys } from '../../src/redis/keys.ts'
 import type { EngineModel, ModelQueue } from './engine-model.ts'
 

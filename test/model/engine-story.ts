@@ -294,7 +294,7 @@ export class Story {
   /** The work is what was pushed, with the settings its chain began with. */
   #judgeWork(work: ClaimedWork): void {
     const job = this.model.jobs.get(`${work.shard}:${work.place.queue}|${work.jobId}`)
-    assert.ok(job)
+    assert.ok(job !== undefined && work.kind !== 'damaged')
     assert.equal(work.scheduledAtMs, job.dueMs)
     assert.ok(job.dueMs <= this.model.shard(work.shard).highestMs, 'a job started before its time')
     if (work.kind === 'callback') return assert.equal(job.request, null)
@@ -341,7 +341,7 @@ export class Story {
   #endOf(work: ClaimedWork, op: EndOp): WorkEnd {
     if (op.how === 'give_back') return { type: 'given_back', work }
     const call =
-      work.kind === 'callback' || op.call === null
+      work.kind !== 'job' || op.call === null
         ? {}
         : { call: callRecord(work, this.world.engine.runner.redisNowMs(work.shard), op.call) }
     return ended(this.world, work, { failed: op.how === 'failure', ...call })

@@ -128,6 +128,7 @@ export class PortDriver {
     const random = this.#random
     if (random.chance(0.15)) return { type: 'given_back', work }
     if (work.kind === 'callback') return { type: 'callback_ended', work }
+    if (work.kind === 'damaged') return { type: 'set_aside', work }
     const failed = random.chance(0.5)
     const end = endAttempt(work, {
       completedAtMs: this.#engine.runner.redisNowMs(work.shard),

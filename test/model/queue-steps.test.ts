@@ -378,7 +378,7 @@ describe('queues, dead letters and retention', () => {
     },
   )
 
-  test('a list leaves out the jobs that cannot be read', async () => {
+  test('a list shows what it can of jobs that cannot be read', async () => {
     const [bad = 0, dead = 0] = await makeDeadLetters(2)
     const [badEnded = 0, finished = 0] = await makeFinished(2)
     const [badOpen = 0, open = 0] = await pushAll(intake, 2)
@@ -389,17 +389,14 @@ describe('queues, dead letters and retention', () => {
     const list = (status: JobListQuery['status']) =>
       createJobStore(world.engine).list({ team: 'default', queue: 'emails', status, limit: 10, cursor: null })
     for (const [status, ids] of [
-      [null, [open, dead, finished]],
+      [null, [open, badOpen, bad, dead, finished]],
       ['pending', [open]],
-      ['dead_lettered', [dead]],
+      ['dead_lettered', [bad, dead]],
       ['completed', [finished]],
     ] as const) {
       const page = await list(status)
       assert.ok(page !== 'bad_cursor')
-      assert.deepEqual(
-        page.jobs.map(({ jobId }) => jobId),
-        ids,
-      )
+      assert.deepEqual(new Set(page.jobs.map(({ jobId }) => jobId)), new Set(ids))
     }
   })
 

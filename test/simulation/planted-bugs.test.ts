@@ -23,8 +23,8 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'claim forgets the slots in use',
     script: 'claim',
-    right: "tonumber(live[2]) - call('ZCARD', queue.a)",
-    wrong: 'tonumber(live[2])',
+    right: "(tonumber(live[2]) or 1) - call('ZCARD', queue.a)",
+    wrong: '(tonumber(live[2]) or 1)',
   },
   {
     bug: 'a claim sent again takes other jobs',

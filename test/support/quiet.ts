@@ -22,6 +22,7 @@ export const quietMetrics: Metrics = {
   leaseLost: () => undefined,
   clockJumped: () => undefined,
   callRecordsDropped: () => undefined,
+  jobsSetAside: () => undefined,
   redisStep: () => undefined,
 }
 

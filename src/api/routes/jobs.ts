@@ -85,6 +85,8 @@ async function replay(
       return answerJson(response, 201, scheduledBody(end))
     case 'already_replayed':
       return answerError(response, 409, `The job was already replayed as job ${end.jobId}`)
+    case 'damaged':
+      return answerError(response, 409, 'What is stored of the job is damaged and cannot be replayed')
     case 'not_dead_lettered':
       return answerError(response, 409, 'The job is not in the dead-letter queue')
     case 'not_found':

@@ -37,6 +37,9 @@ export type JobStatus = 'pending' | 'processing' | 'completed' | 'failed'
  */
 export type FinalStatus =
   ('success' | 'retrying' | 'failed_with_retries' | 'failed_no_retries' | 'dead_lettered') | null
+/**
+ * `damaged`: what Redis holds of the job cannot be read. It does not run, its fields are empty as far as they are unknown, and it can be deleted.
+ */
 export type FailureReason =
   | (
       | 'timeout'
@@ -52,6 +55,7 @@ export type FailureReason =
       | 'executor_lost'
       | 'limit_exceeded'
       | 'unknown'
+      | 'damaged'
     )
   | null
 /**

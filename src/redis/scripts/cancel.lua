@@ -1,20 +1,23 @@
 #!lua flags=allow-oom
--- cancel: removes a pending job for good. A ready job's id stays in the ready list and is counted as gone: taking it
--- out there would cost as much as the list is long.
--- KEYS  1 near  2 mins  3 set  4 setn  5 ix:<block>  6 q  7 r  8 b  9 a  10 p  11 tu
+-- cancel: removes a pending job for good, also one whose record is damaged. A ready job's id stays in the ready list and
+-- is counted as gone: taking it out there would cost as much as the list is long.
+-- KEYS  1 near  2 mins  3 set  4 setn  5 ix:<block>  6 q  7 r  8 b  9 a  10 p  11 tu  12 use
 -- ARGV  local queue id, job id, seq, index field
 -- Answer 'cancelled' · 'in_flight' · 'gone' (not pending any more).
 -- Transition: pending → (none).
 local call = redis.call
 --#include index
 --#include usage
+--#include record
+--#include uses
 
 local q, id = ARGV[1], ARGV[2]
 local body = call('HGET', KEYS[8], id)
 if not body then return 'gone' end
 if call('ZSCORE', KEYS[9], id) then return 'in_flight' end
 
-local flags = tonumber(string.sub(body, 16, 16))
+local is_sound = Record.is_sound(body)
+local flags = is_sound and tonumber(string.sub(body, 16, 16)) or 0
 local member = q .. '|' .. id
 local place = 'ready'
 if call('ZSCORE', KEYS[1], member) then
@@ -22,15 +25,13 @@ if call('ZSCORE', KEYS[1], member) then
 elseif flags >= 2 and call('ZSCORE', KEYS[2], string.format('%.0f', math.floor(tonumber(string.sub(body, 1, 13)) / 60000))) then
   -- Rare: its minute is being poured, so only a look at the list tells a bucket entry from a ready one.
   if not call('LPOS', KEYS[7], id) then place = 'bucket' end
+elseif not is_sound and not call('LPOS', KEYS[7], id) then
+  place = 'bucket'
 end
 
-local hash = string.sub(body, 20, 30)
-if call('HINCRBY', KEYS[4], hash, -1) <= 0 then
-  call('HDEL', KEYS[4], hash)
-  call('HDEL', KEYS[3], hash)
-end
+release_settings(body, { set = KEYS[3], setn = KEYS[4], use = KEYS[12] })
 local bytes = #body
-if flags % 2 == 1 then
+if flags % 2 == 1 or not is_sound then
   bytes = bytes + call('HSTRLEN', KEYS[10], ARGV[3])
   call('HDEL', KEYS[10], ARGV[3])
 end

@@ -16,6 +16,7 @@
 --#include usage
 --#include bands
 --#include candidates
+--#include record
 
 -- Ids of cancelled jobs that one claim passes over: a million of them must not hold Redis up. The queue stays in the
 -- ring for the next claim.
@@ -103,7 +104,7 @@ end
 
 -- The field of p: that has the tail of the request part; nil for a record whose flags say that there is none.
 local function large_field(id, body)
-  if tonumber(string.sub(body, 16, 16)) % 2 == 0 then return nil end
+  if not Record.is_large(body) then return nil end
   return string.format('%.0f', math.floor(tonumber(id) / (16 * shards)))
 end
 
@@ -131,8 +132,7 @@ local function held_back()
     if team.is_held_back and #found < HELD_BACK_MAX then
       local name = team_names[team.u]
       local field = not name and call('HGET', team.queues[1].q, 'n')
-      if field then name = string.sub(field, 1, string.find(field, '/', 1, true) - 1) end
-      table.insert(found, name)
+      table.insert(found, name or Usage.team_of(field) or '')
     end
   end
   return found
@@ -190,7 +190,7 @@ local function take(queue, count)
           break
         end
         add_job(queue, id, body, large and call('HGET', queue.p, large) or '')
-        table.insert(queue.taken, now + tonumber(string.sub(body, 17, 19)) * 1000 + grace_ms)
+        table.insert(queue.taken, now + Record.timeout_ms(body) + grace_ms)
         table.insert(queue.taken, id)
         got = got + 1
       else
@@ -211,7 +211,7 @@ local function open(queue)
   queue.ready = live[1] == '1' and call('LLEN', queue.r) or 0
   queue.free = queue.ready
   if queue.ready > 0 and live[2] then
-    queue.free = tonumber(live[2]) - call('ZCARD', queue.a)
+    queue.free = (tonumber(live[2]) or 1) - call('ZCARD', queue.a)
     queue.limited = true
   end
   queue.opened = true

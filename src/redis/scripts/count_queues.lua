@@ -4,6 +4,7 @@
 -- ARGV  queues
 -- Answer {now, then of each queue: ready or -1 (there is no such queue), records, in flight, dead, due or ''…}
 local call = redis.call
+--#include record
 
 -- Ids of cancelled jobs may stand at the head of a ready list. Past so many nothing is said of its age.
 local HEADS_MAX = 8
@@ -12,7 +13,7 @@ local function oldest_due(ready_key, body_key)
     local id = call('LINDEX', ready_key, i)
     if not id then return '' end
     local body = call('HGET', body_key, id)
-    if body then return string.sub(body, 1, 13) end
+    if body then return Record.due(body) or '' end
   end
   return ''
 end

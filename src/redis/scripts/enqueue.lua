@@ -25,6 +25,7 @@
 --#include usage
 --#include team
 --#include quota
+--#include record
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -88,7 +89,7 @@ for i, queue in ipairs(queues) do
   queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
   queue.u = live[5]
   queue.hash = live[3] or queue.default.hash
-  queue.timeout = string.format('%03d', live[4] or queue.default.timeout)
+  queue.timeout = string.format('%03d', tonumber(live[4] or '') or queue.default.timeout)
   queue.bodies, queue.requests, queue.ready, queue.count, queue.bytes = {}, {}, {}, 0, 0
 end
 
@@ -160,7 +161,7 @@ local function plan(job)
   local id = string.format('%.0f', seq * 16 * shards + shard)
   if found_fields[block][job.place] then
     local body = call('HGET', queue.b, id)
-    return 'again', id, body and string.sub(body, 1, 13) or '-1'
+    return 'again', id, body and Record.due(body) or '-1'
   end
   if field then
     local found = earlier_push(field)

@@ -1,16 +1,20 @@
 #!lua flags=allow-oom
 -- finish: ends a batch of jobs in flight. Frees slots, wakes queues, writes summaries and call records, makes the
--- retry, the dead letter and the callback. A job whose token is not held is stale: nothing of it changes.
+-- retry, the dead letter and the callback. A job whose token is not held is stale: nothing of it changes. One whose
+-- record is damaged is set aside.
 -- KEYS  as in lib/batch.lua
 -- ARGV  lease_ms, finish id, trim_above, then as in lib/batch.lua (open_batch),
 --       jobs, then read_job × jobs
 -- Answer {now, woken, call records dropped, codes, {local id of a queue that wants a trim…}}; codes has one letter a
---       job: d done · s stale; '' when a team's callback queue is another by now and nothing was done. The same finish id gives the same codes again.
--- Transitions: processing → completed | failed (with retry, dead letter, callback) | pending (given back).
+--       job: d done · s stale · a set aside; '' when a team's callback queue is another by now and nothing was done.
+--       The same finish id gives the same codes again.
+-- Transitions: processing → completed | failed (with retry, dead letter, callback) | set aside | pending (given back).
 --#include clock
 --#include bands
 --#include ring
 --#include usage
+--#include record
+--#include uses
 --#include settle
 --#include cron
 --#include runs
@@ -35,13 +39,15 @@ for i, job in ipairs(asked) do
   local held = holders[i] == ctx.queues[job.queue].id .. '|' .. job.token and not seen[job.id]
   codes[i] = held and 'd' or 's'
   if held then
-    any, seen[job.id] = true, true
+    any, seen[job.id], job.place = true, true, i
     table.insert(jobs, job)
   end
 end
 if not any then return { pad13(now), 0, 0, table.concat(codes), {} } end
 
-for _, job in ipairs(jobs) do end_job(ctx, job) end
+for _, job in ipairs(jobs) do
+  if end_job(ctx, job) then codes[job.place] = 'a' end
+end
 call('HSET', KEYS[3], '#f', finish_id .. ' ' .. table.concat(codes))
 local trim = close_batch(ctx, trim_above)
 return { pad13(now), ctx.woken, ctx.dropped, table.concat(codes), trim }

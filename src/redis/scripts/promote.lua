@@ -1,13 +1,14 @@
 #!lua flags=allow-oom
 -- promote: moves due members of near to their ready lists. Each is guarded by its own entry; one without a record of
--- the same due time is dropped.
+-- the same due time is dropped, and so is one that cannot be read.
 -- KEYS  1 clk  2 ex  3 near  4 ring  5 teams, then (q r b a) × queues
--- ARGV  lease_ms, queues, local id…, members, (queue index, job id)…
+-- ARGV  lease_ms, queues, local id…, members, (queue index, job id)…, then members that cannot be read…
 -- Answer {now, moved, woken, next due or ''}
 -- Transition: pending (delayed) → pending (ready).
 --#include clock
 --#include bands
 --#include ring
+--#include record
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -31,9 +32,12 @@ for _ = 1, number() do
     seen[member] = true
     table.insert(gone, member)
     local body = call('HGET', queue.b, id)
-    if body and tonumber(string.sub(body, 1, 13)) == due then table.insert(queue.ready, id) end
+    -- A damaged record goes on, to be claimed and set aside.
+    if body and (tonumber(Record.due(body) or '') == due or not Record.is_sound(body)) then table.insert(queue.ready, id) end
   end
 end
+
+for i = at + 1, #ARGV do table.insert(gone, ARGV[i]) end
 
 local woken = 0
 for _, queue in ipairs(queues) do

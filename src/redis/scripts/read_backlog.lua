@@ -7,6 +7,7 @@
 --       back.
 --       Due soon: delayed jobs, retries and ticks of crons. A minute counts whole, and as due at its begin: its entries have no order.
 local call = redis.call
+--#include record
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -45,11 +46,11 @@ local function look_at(q, r, b, a, weight)
   local count = math.max(0, call('LLEN', r) - tonumber(live[3] or '0'))
   if live[1] == '1' and count > 0 then
     ready = ready + count * weight
-    local max = tonumber(live[2] or '')
+    local max = live[2] and (tonumber(live[2]) or 1)
     startable = startable + (max and math.max(0, math.min(count, max - call('ZCARD', a))) or count) * weight
     -- The head is the oldest, or a rescued job. One that was cancelled says nothing.
     local body = call('HGET', b, call('LINDEX', r, 0))
-    local due = body and tonumber(string.sub(body, 1, 13))
+    local due = body and tonumber(Record.due(body) or '')
     if due and (not oldest or due < oldest) then oldest = due end
   end
 end

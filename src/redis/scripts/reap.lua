@@ -1,21 +1,26 @@
 #!lua flags=allow-oom
 -- reap: takes jobs from an executor that cannot end them. Back to the head of the ready list, attempt kept; the lost
--- lease that is one too many fails the attempt as `executor_lost`, as the caller prepared it.
+-- lease that is one too many fails the attempt as `executor_lost`, as the caller prepared it. A job whose record is
+-- damaged is set aside.
 -- KEYS  as in lib/batch.lua
 -- ARGV  lease_ms, executor, mode, margin_ms, lost_max, trim_above, then as in lib/batch.lua (open_batch),
---       jobs, then read_job × jobs; kind 'g' = give back, else the prepared failure of the last loss
+--       jobs, then read_job × jobs; kind 'g' = give back, 'x' = set aside, else the prepared failure of the last loss;
+--       of a value of in: that is damaged, the value in place of the token
 --       mode: 'lease' the executor's lease is past by margin_ms · 'deadline' each job's own hard deadline is past
 --       (margin_ms: how long they rest after a jump of the clock) · 'unknown' the executor itself says that it does
 --       not know these jobs · 'leave' it ends and gives all back (for both no loss is counted)
 -- Answer {'live'} when the lease is not past or deadlines rest, {'moved'} when a team's callback queue is another by now,
 --       else
---       {'ok', now, woken, codes, {queue that wants a trim…}}; codes: b given back · f failed · p needs a prepared
---       failure · s no longer so. An executor that holds nothing more after a 'lease' or 'leave' reap is removed.
--- Transitions: processing → pending | failed.
+--       {'ok', now, woken, codes, {queue that wants a trim…}}; codes: b given back · f failed · a set aside ·
+--       n freed · p needs a prepared failure · s no longer so. An executor that holds nothing more after a 'lease' or
+--       'leave' reap is removed.
+-- Transitions: processing → pending | failed | set aside.
 --#include clock
 --#include bands
 --#include ring
 --#include usage
+--#include record
+--#include uses
 --#include settle
 --#include cron
 --#include runs
@@ -42,13 +47,23 @@ local planned, codes, taken = {}, {}, {}
 
 local function judge(job)
   local queue = ctx.queues[job.queue]
-  if call('HGET', KEYS[3], job.id) ~= queue.id .. '|' .. job.token then return 's' end
+  local held = call('HGET', KEYS[3], job.id)
+  local is_damaged = held == job.token
+  if held ~= queue.id .. '|' .. job.token and not is_damaged then return 's' end
   if mode == 'deadline' then
     local deadline = call('ZSCORE', queue.keys.a, job.id)
     if deadline and tonumber(deadline) > now then return 's' end
   end
-  local body = queue.exists and call('HGET', queue.keys.b, job.id)
-  if not body or mode == 'unknown' or mode == 'leave' then
+  if not call('ZSCORE', queue.keys.a, job.id) then
+    job.kind = 'n'
+    return 'n'
+  end
+  local body = call('HGET', queue.keys.b, job.id)
+  if job.kind == 'x' or not body or not Record.is_sound(body) then
+    job.kind = 'x'
+    return 'a'
+  end
+  if mode == 'unknown' or mode == 'leave' then
     job.kind = 'g'
     return 'b'
   end
@@ -62,7 +77,7 @@ end
 for i = 1, number() do
   local job = read_job()
   codes[i] = taken[job.id] and 's' or judge(job)
-  if codes[i] == 'b' or codes[i] == 'f' then
+  if codes[i] ~= 's' and codes[i] ~= 'p' then
     taken[job.id] = true
     table.insert(planned, job)
   end

@@ -5,12 +5,13 @@
 --       8 q  9 r  10 b  11 a  12 p  13 x  14 xb  15 h  16 d  17 tu  18 teams
 -- ARGV  lease_ms, finished_ms, local queue id, root id, old seq, nonce, new job id, new seq, new index field,
 --       timeout or '' (the queue's), chain record with the note
--- Answer {'ok' or 'again', due, woken} · {'gone'} no such dead letter · {'taken'} the block belongs to another.
+-- Answer {'ok' or 'again', due, woken} · {'gone'} no such dead letter, or one that is damaged · {'taken'} the block belongs to another.
 -- Transition: dead-lettered → new pending job.
 --#include clock
 --#include bands
 --#include ring
 --#include usage
+--#include record
 
 local lease_ms, finished_ms, q, root, old_seq = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local nonce, id, seq, field, timeout, record = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
@@ -18,16 +19,16 @@ local now = shard_now(KEYS[1], KEYS[2], lease_ms)
 if (call('HGET', KEYS[7], 'o') or nonce) ~= nonce then return { 'taken' } end
 if call('HGET', KEYS[7], field) then
   local made = call('HGET', KEYS[10], id)
-  return { 'again', made and string.sub(made, 1, 13) or pad13(now), 0 }
+  return { 'again', made and Record.due(made) or pad13(now), 0 }
 end
 local body = call('HGET', KEYS[14], root)
 local live = call('HMGET', KEYS[8], 'a', 'm', 's', 't', 'n', 'u')
-if not body or not live[3] then return { 'gone' } end
+if not body or not Record.is_sound(body) or not live[3] then return { 'gone' } end
 
 local large = tonumber(string.sub(body, 16, 16)) % 2
 local start = string.find(body, '\n', 31, true)
 local request = string.sub(body, start)
-local limit = timeout ~= '' and timeout or live[4]
+local limit = timeout ~= '' and timeout or string.match(live[4], '^%d%d?%d?$') or Record.timeout_ms(body) / 1000
 local payload = large == 1 and call('HGET', KEYS[12], old_seq)
 
 if payload then

@@ -30,7 +30,7 @@ local function answer(cron)
 end
 
 local cron = { version = '0', schedule = '', active = '0', tick = '', running = '', failures = 0, success = '' }
-if known then cron = Cron.parse(known) end
+if known then cron = Cron.parse(known) or cron end
 -- After a crash it may be here already, or still be here from before it went there.
 local other = brought ~= '' and Cron.parse(brought)
 local is_brought = other and tonumber(other.version) > tonumber(cron.version)

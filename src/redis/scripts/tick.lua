@@ -16,7 +16,7 @@
 --       timeout: three digits · mark: l large follows, or '-'
 --       request: the request part of the record; large: its tail for p:
 -- Answer 'now woken code a …' with two words a cron: d done (due of the last run or '-') · o another version or tick by
---       now · e early · m the queue has moved · t a block is another's · r still running (root id) · n no such cron
+--       now · e early · m the queue has moved · t a block is another's · r still running (root id) · n no such cron, or one whose state is damaged
 -- A record of kr: is kind|tick|root: r running, s succeeded, f failed (upper case: made by hand), k skipped; of missed
 --       ticks m|last tick|how many.
 -- Transition: (none) → pending.
@@ -145,6 +145,7 @@ end
 local function plan(cron, text)
   if not text then return 'n', '-' end
   local head, version, active, spread, tick, running, tail = Cron.parse_tick(text)
+  if not head then return 'n', '-' end
   local by_hand = cron.expected == '-'
   local runs = cron.runs or {}
   local first = runs[1]

@@ -52,5 +52,5 @@ test('settings that are not stored are those of before, or the defaults', () => 
   const { timeouts, told } = setUp()
   timeouts([5])
   expect(timeouts([5, 6], false)).toEqual([5, DEFAULT_QUEUE_SETTINGS.timeoutSeconds])
-  expect(told).toEqual(['A job names settings that are not stored; defaults are used'])
+  expect(told).toEqual(['A job names settings that are not stored or damaged; defaults are used'])
 })

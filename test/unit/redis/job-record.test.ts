@@ -4,14 +4,13 @@ import type { SuccessAssertion } from '../../../src/domain/assertion.ts'
 import { FAILURE_REASONS, METHODS, type AttemptSummary, type JobRequest } from '../../../src/domain/job.ts'
 import { DLQ_RETENTION_DAYS, INLINE_REQUEST_BYTES_MAX } from '../../../src/domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../src/domain/queue-settings.ts'
+import { decodeFinished, encodeFinished } from '../../../src/redis/finished-record.ts'
 import {
-  decodeFinished,
   decodeRecord,
   decodeRequest,
   decodeSettings,
   decodeSystemRequest,
   encodeAttempts,
-  encodeFinished,
   encodeRequest,
   encodeSettings,
   encodeSystemRecord,

@@ -5,7 +5,8 @@ import type { JobRequest } from '../../../src/domain/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
 import type { RedisConnection } from '../../../src/redis/connection.ts'
 import { createEngine } from '../../../src/redis/engine.ts'
-import { decodeFinished, encodeRequest, encodeSettings } from '../../../src/redis/job-record.ts'
+import { decodeFinished } from '../../../src/redis/finished-record.ts'
+import { encodeRequest, encodeSettings } from '../../../src/redis/job-record.ts'
 import { createShardKeys } from '../../../src/redis/keys.ts'
 import { prepareLoss } from '../../../src/redis/lost-job.ts'
 import { jobRequest } from '../../support/engine.ts'
@@ -76,21 +77,21 @@ describe('a job of a lost executor', () => {
     ])
   })
 
-  test('goes back when its large part is gone', async () => {
+  test('is set aside when its large part is gone', async () => {
     const hashes = stored(jobRequest({ payload: JSON.stringify('x'.repeat(10_000)) }), LOST_LEASES_MAX - 1)
     expect(await prepareLoss(engineOver({ ...hashes, [queue.p]: {} }), keys, entry)).toMatchObject({
-      kind: 'g',
+      kind: 'x',
     })
   })
 
   test.each([
     ['its request', (record: string) => record.slice(0, record.indexOf('\n') + 5), LOST_LEASES_MAX - 1],
     ['its chain', (record: string) => record.replace('|', '|[['), 0],
-  ])('goes back when %s is damaged, so that others need not wait', async (_, damage, losses) => {
+  ])('is set aside when %s is damaged', async (_, damage, losses) => {
     const hashes = stored(jobRequest(), losses)
     const jobs = Object.entries(hashes[queue.b] ?? {}).map(([id, record]) => [id, damage(record)])
     const damaged = { ...hashes, [queue.b]: Object.fromEntries(jobs) as Record<string, string> }
-    expect(await prepareLoss(engineOver(damaged), keys, entry)).toMatchObject({ kind: 'g', id: jobId })
+    expect(await prepareLoss(engineOver(damaged), keys, entry)).toMatchObject({ kind: 'x', id: jobId })
   })
 
   test('a callback ends at its last loss', async () => {

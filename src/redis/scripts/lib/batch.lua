@@ -14,10 +14,10 @@ local function number() return tonumber(arg()) end
 local function open_batch(now)
   local ctx = {
     now = now, shards = number(), near = KEYS[5], mins = KEYS[6], set = KEYS[7], setn = KEYS[8],
-    gc = KEYS[9], cq = KEYS[10], held = KEYS[3],
+    gc = KEYS[9], cq = KEYS[10], use = KEYS[11], held = KEYS[3],
     limits = { finished_ms = number(), failed_calls = number(), ok_calls = number(), calls_bytes = number() },
     trim_hidden_above = number(),
-    calls_bytes = tonumber(call('HGET', KEYS[11], 'calls') or '0'),
+    calls_bytes = tonumber(call('HGET', KEYS[11], 'calls') or '') or 0,
     minutes = {}, callback_queues = {}, queues = {}, released = {}, dropped = 0, woken = 0, freed = {},
   }
   ctx.calls_bytes_before = ctx.calls_bytes
@@ -46,6 +46,7 @@ local function open_batch(now)
     }
     queue.live = call('HMGET', keys.q, 'a', 'm', 'o', 'n', 'u')
     queue.is_hidden = queue.live[3]
+    queue.is_of_callbacks = not queue.live[3] and string.sub(queue.live[4] or '', -1) == '/'
     -- A deleted queue frees and creates nothing.
     queue.exists = queue.live[1]
     ctx.queues[i] = queue
@@ -71,14 +72,21 @@ local function read_job()
   }
 end
 
+-- Answers whether it was set aside, its record being damaged.
 local function end_job(ctx, job)
   local queue = ctx.queues[job.queue]
   table.insert(ctx.freed, job.id)
+  if job.kind == 'n' then return end
   table.insert(queue.freed, job.id)
   if not queue.exists then return end
   if ctx.runs and ctx.runs[job.id] then Runs.note_end(ctx.ended_runs, ctx.runs[job.id], job) end
   Settle.settle(ctx, queue, job)
-  if job.kind == 'g' then queue.given_back = true else table.insert(queue.dropped, job.id) end
+  if job.kind == 'g' then
+    queue.given_back = true
+  else
+    table.insert(queue.dropped, job.id)
+  end
+  return job.is_set_aside
 end
 
 -- Frees slots, holders and records, wakes queues at once. Answers the queues whose finished chains want a trim.
@@ -100,7 +108,7 @@ local function close_batch(ctx, trim_above)
   end
   for hash, count in pairs(ctx.released) do Settle.release_settings(ctx, hash, count) end
   if ctx.calls_bytes ~= ctx.calls_bytes_before then
-    call('HINCRBY', KEYS[11], 'calls', ctx.calls_bytes - ctx.calls_bytes_before)
+    call('HSET', KEYS[11], 'calls', string.format('%.0f', ctx.calls_bytes))
   end
   Usage.write(KEYS[12])
   if ctx.runs then Runs.end_runs(ctx.states, ctx.ended_runs) end

@@ -9,9 +9,11 @@
 
 local Cron = {}
 
+-- nil when the state is damaged: its cron ticks no more until it is edited, and is edited as one without a state.
 function Cron.parse(text)
   local version, schedule, active, spread, bytes, tick, running, failures, success =
     string.match(text, '^(%d+)|(......)|(%w)|(%d+)|(%d+)|(%d*)|(%d*)|(%d+)|(%d*)$')
+  if not version then return nil end
   return {
     version = version, schedule = schedule, active = active, spread = tonumber(spread), bytes = bytes, tick = tick,
     running = running, failures = tonumber(failures), success = success,
@@ -23,7 +25,7 @@ end
 function Cron.parse_tick(text)
   local head, version, active, spread, tick, running, tail =
     string.match(text, '^((%d+)|......|(%w)|(%d+)|%d+|)(%d*)|(%d*)(|.*)$')
-  return head, version, active, tonumber(spread), tick, running, tail
+  return head, version, active, tonumber(spread or ''), tick, running, tail
 end
 
 function Cron.format(cron)

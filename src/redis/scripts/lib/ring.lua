@@ -17,7 +17,8 @@ end
 local function wake(q, u, live, ready_key, inflight_key)
   if live[1] ~= '1' then return 0 end
   if call('LLEN', ready_key) == 0 then return 0 end
-  local max = tonumber(live[2] or '')
+  -- A limit that is damaged counts as 1 everywhere: the queue goes on, and strains nobody.
+  local max = live[2] and live[2] ~= '' and (tonumber(live[2]) or 1)
   if max and call('ZCARD', inflight_key) >= max then return 0 end
   return call('ZADD', ring_key, 'NX', entry_of(u or '0'), q)
 end

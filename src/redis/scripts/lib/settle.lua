@@ -4,7 +4,11 @@
 --   due(13) attempt(1, base 36) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' request
 -- flags: bit 0 = the tail of the request part is in p:, bit 1 = was put into a minute bucket. lag = due − created, ms, '' = 0.
 --
--- kinds: s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a callback.
+-- A dead letter (value in xb:) is the record of the last job, its chain with that job. One whose record is damaged is
+--   '!' attempt(1, base 36) set aside(13) '\n' the record as it was found
+--
+-- kinds: s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a callback
+--        x set aside, its record being damaged · n nothing but to free what it holds
 
 local Settle = {}
 
@@ -19,10 +23,26 @@ function Settle.is_for_bucket(now, due, minutes)
   return due - now > 60000 and minutes[math.floor(due / 60000)] ~= nil
 end
 
--- Answers by how many bytes the queue's records grow once the job's own record is gone.
+-- Keeps a job that cannot run as a dead letter, as it is: it may be looked at, and deleted. Of a callback, which has no
+-- history, nothing is kept. Each of these answers by how many bytes the queue's records grow once the job's own record
+-- is gone.
+function Settle.set_aside(ctx, queue, job, body)
+  local keys = queue.keys
+  job.is_set_aside = true
+  if queue.is_of_callbacks then return -#body end
+  release_settings(body, ctx)
+  local attempt = math.floor(tonumber(job.id) / ctx.shards) % 16 + 1
+  local digit = attempt < 10 and tostring(attempt) or string.char(87 + attempt)
+  local purge = ctx.now + ctx.limits.finished_ms
+  local letter = '!' .. digit .. pad13(ctx.now) .. '\n' .. body
+  call('HSET', keys.xb, job.root, letter)
+  call('ZADD', keys.x, purge, job.root)
+  call('ZADD', ctx.gc, 'LT', purge, queue.id)
+  return #letter - #body
+end
+
 -- ctx: now, shards, near, mins, minutes, gc, cq, use, setn, set, limits {...}
-function Settle.retry(ctx, keys, q, job)
-  local body = call('HGET', keys.b, job.id)
+function Settle.retry(ctx, keys, q, job, body)
   local due = ctx.now + job.delay
   local bucket = Settle.is_for_bucket(ctx.now, due, ctx.minutes)
   local flags = tonumber(string.sub(body, 16, 16)) % 2 + (bucket and 2 or 0)
@@ -43,8 +63,7 @@ function Settle.retry(ctx, keys, q, job)
   return #record - #body
 end
 
-function Settle.dead_letter(ctx, keys, q, job)
-  local body = call('HGET', keys.b, job.id)
+function Settle.dead_letter(ctx, keys, q, job, body)
   local bar = string.find(body, '|', 31, true)
   local request = request_part(body)
   local purge = ctx.now + job.delay
@@ -132,18 +151,22 @@ function Settle.settle(ctx, queue, job)
     call('LPUSH', keys.r, job.id)
     return
   end
-  if job.kind == 'r' then
-    queue.bytes = queue.bytes + Settle.retry(ctx, keys, q, job)
+  local body = (job.kind == 'r' or job.kind == 'd' or job.kind == 'x') and (call('HGET', keys.b, job.id) or '')
+  -- A record may also be damaged while its job is in flight: then no retry can be made of it.
+  if body and (job.kind == 'x' or not Record.is_sound(body)) then
+    queue.bytes = queue.bytes + Settle.set_aside(ctx, queue, job, body)
+  elseif job.kind == 'r' then
+    queue.bytes = queue.bytes + Settle.retry(ctx, keys, q, job, body)
   elseif job.kind == 'd' then
-    queue.bytes = queue.bytes + Settle.dead_letter(ctx, keys, q, job)
+    queue.bytes = queue.bytes + Settle.dead_letter(ctx, keys, q, job, body)
   elseif job.kind == 's' or job.kind == 'f' then
     queue.bytes = queue.bytes + #job.record - bytes_of(keys, job)
     Settle.finished(queue, job)
   else
     queue.bytes = queue.bytes - bytes_of(keys, job)
   end
-  if job.kind ~= 'r' then queue.jobs = queue.jobs - 1 end
-  if job.kind == 's' or job.kind == 'f' or job.kind == 'd' then
+  if job.kind ~= 'r' or job.is_set_aside then queue.jobs = queue.jobs - 1 end
+  if not job.is_set_aside and (job.kind == 's' or job.kind == 'f' or job.kind == 'd') then
     ctx.released[job.hash] = (ctx.released[job.hash] or 0) + 1
   end
   if job.call ~= '' then
