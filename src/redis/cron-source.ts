@@ -210,8 +210,9 @@ async function send(sender: TickSender, step: TickStep): Promise<TickAnswer> {
   const { outcomes } = await sendTick(sender, step, RESEND_MS)
   let started = 0
   let outdated = 0
-  outcomes.forEach(({ code }, i) => {
-    if (code === 'd') started += step.entries[i]?.run.length ?? 0
+  outcomes.forEach(({ code, value }, i) => {
+    // Without the due time of a run there was none: its team holds its share.
+    if (code === 'd' && value !== '-') started += step.entries[i]?.run.length ?? 0
     if (code === 'o' || code === 'n') outdated += 1
   })
   return { started, outdated }

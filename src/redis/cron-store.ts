@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { StoreUnavailableError } from '../domain/errors.ts'
+import { StorageFullError, StoreUnavailableError } from '../domain/errors.ts'
 import { CRON_RECORDS_MAX, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
 import type { Cron, CronRun, CronRunEnd, CronStore } from '../ports/cron-store.ts'
@@ -108,6 +108,7 @@ async function runNow(
     const outcome = reply.outcomes[0]
     const jobId = step.jobIds[0]?.[0]
     if (outcome?.code === 'r') return { status: 'still_running', jobId: Number(outcome.value) }
+    if (outcome?.code === 's') throw new StorageFullError()
     if (outcome?.code !== 'd' || jobId === undefined) continue
     if (reply.woken > 0) hintWake(engine, keys.shard)
     return { status: 'started', jobId, scheduledAtMs: Number(outcome.value) }

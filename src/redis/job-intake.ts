@@ -12,7 +12,7 @@ import { createSequence, type Sequence } from './sequence.ts'
 import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
 import { hintWake, shardOfQueue, type Engine } from './engine.ts'
 import { encodeRequest } from './job-record.ts'
-import { nameField, type ShardKeys } from './keys.ts'
+import { nameField, splitNameField, type ShardKeys } from './keys.ts'
 import { createQueueNames, type QueueNames } from './queue-names.ts'
 import type { QuotaKeeper, ShardCeilings } from './quota-keeper.ts'
 import type { MetQuota } from '../ports/team-usage.ts'
@@ -187,18 +187,20 @@ class Lane {
   async #place(
     batch: readonly Waiting[],
   ): Promise<{ placed: readonly Waiting[]; localIds: ReadonlyMap<string, string> }> {
-    const { keys, names } = this.#options
     const localIds = new Map<string, string>()
+    const overQuota = new Set<string>()
     const fields = [...new Set(batch.map((push) => push.field))]
     await Promise.all(
       fields.map(async (field) => {
-        const found = await names.resolve(keys, field, this.#remainingMs(batch))
+        const found = await this.#resolve(field, this.#remainingMs(batch))
         if (typeof found === 'object') localIds.set(field, found.localId)
+        else if (found === 'quota') overQuota.add(field)
       }),
     )
     const placed: Waiting[] = []
     for (const push of batch) {
       if (localIds.has(push.field)) placed.push(push)
+      else if (overQuota.has(push.field)) this.#refuse({ ...push, isLastTry: true }, 'queues')
       else push.resolve({ status: 'too_many_queues' })
     }
     const unnumbered = placed.filter((push) => push.seq === null)
@@ -207,6 +209,16 @@ class Lane {
       push.seq = numbers[i] ?? null
     })
     return { placed, localIds }
+  }
+
+  /** A name that is there costs no look at the team's other queues. */
+  async #resolve(field: string, resendForMs: number): ReturnType<QueueNames['resolve']> {
+    const { names, keys, quotas } = this.#options
+    const { team } = splitNameField(field)
+    if (quotas === null || !quotas.boundsQueues(team)) return names.resolve(keys, field, resendForMs)
+    const found = await names.resolve(keys, field, resendForMs, 0)
+    if (found !== 'quota') return found
+    return names.resolve(keys, field, resendForMs, await quotas.queuesCeiling(keys.shard, team))
   }
 
   #ceilingsFor(pushes: readonly Waiting[]): Promise<ShardCeilings | null> {

@@ -7,13 +7,15 @@ import { splitNameField, type ShardKeys } from './keys.ts'
 export interface QueueNames {
   /**
    * Makes the queue's id when the name is new. `full` when the shard holds as many queues as it may, `superseded` when
-   * another term is known.
+   * another term is known, `quota` when the team has as many queues as it may.
+   * @param queuesMax of the team in this shard; null = no bound
    */
   resolve(
     keys: ShardKeys,
     field: string,
     resendForMs: number,
-  ): Promise<{ readonly localId: string } | 'full' | 'superseded'>
+    queuesMax?: number | null,
+  ): Promise<{ readonly localId: string } | 'full' | 'superseded' | 'quota'>
   forget(field: string): void
 }
 
@@ -24,20 +26,20 @@ export function createQueueNames(engine: Engine, term: number | null): QueueName
   const remembered = new Map<string, string>()
   const highest = new Map<number, number>()
   return {
-    resolve: async (keys, field, resendForMs) => {
+    resolve: async (keys, field, resendForMs, queuesMax = null) => {
       const known = remembered.get(field)
       if (known !== undefined) return { localId: known }
       const reserved = engine.runner.run(
         'reserve_queue',
         [keys.names, keys.qseq, keys.term, keys.qnOf(splitNameField(field).team)],
-        [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, term ?? ''],
+        [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, term ?? '', queuesMax ?? ''],
         resendForMs,
       )
       const reply = await orWhenFull(reserved, () =>
         engine.runner.read((redis) => redis.hget(keys.names, field)),
       )
       if (reply === '') return 'full'
-      if (reply === 'superseded') return reply
+      if (reply === 'superseded' || reply === 'quota') return reply
       const id = reply as string
       highest.set(keys.shard, Math.max(Number(id), highest.get(keys.shard) ?? 0))
       if (remembered.size >= REMEMBERED_NAMES_MAX) remembered.clear()

@@ -36,7 +36,9 @@ export function createQueueWriter(engine: Engine, options: QueueWriterOptions): 
       const field = nameField(team, name)
       for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
         const found = await names.resolve(keys, field, STORE_DEADLINE_MS)
-        if (found === 'full') throw new StoreUnavailableError('it holds as many queues as it may')
+        if (found === 'full' || found === 'quota') {
+          throw new StoreUnavailableError('it holds as many queues as it may')
+        }
         if (found === 'superseded') return { status: 'superseded' }
         const { localId } = found
         const answer = await setQueue(engine, options, { keys, field, localId, settings })

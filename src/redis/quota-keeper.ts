@@ -28,6 +28,9 @@ export interface QuotaKeeper {
   ceilings(shard: number, teams: readonly string[], lastTries: ReadonlySet<string>): Promise<ShardCeilings>
   /** Whether a refused push may be tried once more, with a new look: not when there has just been one. */
   isWorthAnotherLook(team: string): boolean
+  boundsQueues(team: string): boolean
+  /** How many queues the team may have in this shard, by a look at all; null = no bound. */
+  queuesCeiling(shard: number, team: string): Promise<number | null>
 }
 
 export interface QuotaKeeperOptions {
@@ -53,6 +56,8 @@ class LookingQuotaKeeper implements QuotaKeeper {
   readonly #teams = new Map<string, TeamLook>()
   readonly #memory: Array<MemoryLook | undefined> = []
   #memoryLookedAtMs = Number.NEGATIVE_INFINITY
+  /** When teams were last seen to have as many queues as they may. */
+  readonly #queuesFullAtMs = new Map<string, number>()
   /** Teams whose look behind pushes is under way. */
   readonly #looking = new Set<string>()
 
@@ -89,6 +94,27 @@ class LookingQuotaKeeper implements QuotaKeeper {
   isWorthAnotherLook(team: string): boolean {
     const look = this.#teams.get(team)
     return look === undefined || this.#options.clock.monotonicMs() - look.lookedAtMs > FRESH_MS
+  }
+
+  boundsQueues(team: string): boolean {
+    return this.#options.quotasOf(team).queues !== null
+  }
+
+  async queuesCeiling(shard: number, team: string): Promise<number | null> {
+    const { engine, clock, quotasOf } = this.#options
+    const quota = quotasOf(team).queues
+    if (quota === null) return null
+    // Whoever makes names without end is looked at seldom once there are too many.
+    if (clock.monotonicMs() - (this.#queuesFullAtMs.get(team) ?? Number.NEGATIVE_INFINITY) < FRESH_MS)
+      return 0
+    const counts = await engine.runner.read((redis) =>
+      Promise.all(engine.shards.map((keys) => redis.zcard(keys.qnOf(team)))),
+    )
+    const left = quota - counts.reduce((sum, count) => sum + count, 0)
+    if (left > 0) return (counts[shard] ?? 0) + Math.max(1, Math.floor(left / counts.length))
+    if (this.#queuesFullAtMs.size >= TEAMS_MAX) this.#queuesFullAtMs.clear()
+    this.#queuesFullAtMs.set(team, clock.monotonicMs())
+    return 0
   }
 
   #ceilingsOf(team: string, shard: number, isLastTry: boolean): TeamCeilings {

@@ -1,5 +1,7 @@
 import { CRON_RECORDS_MAX, LEASE_MS } from '../domain/limits.ts'
 import type { CronSettings } from '../domain/cron.ts'
+import { StorageFullError } from '../domain/errors.ts'
+import { monthOf } from '../domain/quotas.ts'
 import type { MissedTicks } from '../domain/cron-tick.ts'
 import type { JobRequest } from '../domain/job.ts'
 import type { QueueSettings } from '../domain/queue-settings.ts'
@@ -30,7 +32,7 @@ export interface TickEntry {
 
 export interface TickOutcome {
   /** As the script says. */
-  readonly code: 'd' | 'o' | 'e' | 'm' | 't' | 'r' | 'n'
+  readonly code: 'd' | 'o' | 'e' | 'm' | 't' | 'r' | 'n' | 's'
   readonly value: string
 }
 
@@ -89,6 +91,7 @@ export async function sendTick(
   resendForMs: number,
 ): Promise<TickStepReply> {
   const reply = (await engine.runner.run('tick', step.keys, step.args, resendForMs)) as string
+  if (reply === 'full') throw new StorageFullError()
   const [now, woken, ...words] = reply.split(' ')
   engine.runner.noteRedisTime(keys.shard, Number(now))
   const outcomes = step.entries.map((_, i): TickOutcome => {
@@ -127,6 +130,7 @@ export async function buildTick(
   resendForMs: number,
 ): Promise<TickStep> {
   const { engine, keys } = sender
+  const { month, nextStartsMs } = monthOf(engine.runner.redisNowMs(keys.shard))
   const words = await wordsOf(sender, entries, queues, resendForMs)
   const { blocks, teams, named, hidden, jobIds } = words
   const defaults = new Positions<QueueSettings>()
@@ -156,7 +160,15 @@ export async function buildTick(
     args: [
       ...[LEASE_MS, engine.shards.length, keys.shard, sender.nonce, CRON_RECORDS_MAX],
       ...[defaults.keys.length, ...defaults.keys.flatMap((settings) => defaultsArguments(settings))],
-      ...[blocks.keys.length, teams.keys.length, ...teams.keys, named.size, ...namedArguments],
+      ...[
+        blocks.keys.length,
+        month,
+        nextStartsMs,
+        teams.keys.length,
+        ...teams.keys,
+        named.size,
+        ...namedArguments,
+      ],
       ...[words.crons, words.runs, ...words.requests],
     ],
   }

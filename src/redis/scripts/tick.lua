@@ -7,7 +7,7 @@
 --       (q r b p) × crons with runs in their hidden queue
 -- ARGV  lease_ms, shards, shard, nonce, records_max,
 --       defaults, (hash, timeout, max, active, strict, json)…: the first are those of hidden queues,
---       blocks, teams, team…, queues, (team/name, local id, defaults index)…,
+--       blocks, month, start of the next one, teams, team…, queues, (team/name, local id, defaults index)…,
 --       crons, runs, (request [, large])…
 --       crons: for each 'id version expected next forbids ended team queue missed;' with blanks between.
 --       expected, next: tick, or '-' for none · forbids: 1 or 0 · ended: root id of a run known to have ended, or '-'
@@ -17,8 +17,9 @@
 --       request: the request part of the record; large: its tail for p:
 -- Answer 'now woken code a …' with two words a cron: d done (due of the last run or '-') · o another version or tick by
 --       now · e early · m the queue has moved · t a block is another's · r still running (root id) · n no such cron, or one whose state is damaged
+--       s a run by hand, and the team holds its share of what is free. 'full' instead of all when Redis is nearly full
 -- A record of kr: is kind|tick|root: r running, s succeeded, f failed (upper case: made by hand), k skipped; of missed
---       ticks m|last tick|how many.
+--       ticks m|last tick|how many, also of one whose team holds its share of what is free.
 -- Transition: (none) → pending.
 --#include clock
 --#include bands
@@ -27,6 +28,8 @@
 --#include team
 --#include cron
 --#include usage
+--#include quota
+--#include memory
 
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
@@ -43,7 +46,8 @@ local now = shard_now(KEYS[1], KEYS[2], lease_ms)
 local now_text = pad13(now)
 local block_count = number()
 local teams = {}
-for i = 1, number() do teams[i] = arg() end
+Quota.bound(now, arg(), arg(), '')
+for i = 1, number() do teams[i] = Quota.add_team(arg(), '', '', '', '') end
 local named = {}
 for i = 1, number() do named[i] = { field = arg(), id = arg(), default = defaults[number()] } end
 
@@ -59,7 +63,7 @@ do
   }
   ids[index] = id
 end
-local blocks, block_fields = {}, {}
+local blocks, block_fields, runs_asked = {}, {}, 0
 for i = 1, block_count do
   blocks[i] = key()
   block_fields[i] = { 'o' }
@@ -75,6 +79,7 @@ do
     block = block, field = field, place = place, id = id, tick = tick, timeout = timeout, request = arg(),
     large = mark == 'l' and arg(),
   }
+  runs_asked = runs_asked + 1
   local cron = crons[tonumber(index)]
   if cron.runs then cron.runs[#cron.runs + 1] = run else cron.runs = { run } end
 end
@@ -111,6 +116,16 @@ for _, cron in ipairs(crons) do
   end
 end
 local states = call('HMGET', KEYS[9], unpack(ids))
+
+-- Above so many hundredths of the memory only retries and ends still come. What is free below it is nobody's alone: a team
+-- whose runs pile up holds no more than so many times as much.
+local TICKS_STOP_AT, SHARE_OF_FREE = 97, 4
+local share
+if runs_asked > 0 then
+  local _, used, max = Memory.read()
+  if max > 0 and used >= max * TICKS_STOP_AT / 100 then return 'full' end
+  share = max > 0 and SHARE_OF_FREE * (max * TICKS_STOP_AT / 100 - used) or nil
+end
 
 local index_fields, changed, due_next, gone = {}, {}, {}, {}
 
@@ -170,6 +185,9 @@ local function plan(cron, text)
   for _, run in ipairs(runs) do
     if cron.forbids and running ~= '' then
       records[#records + 1] = 'k|' .. run.tick .. '|'
+    elseif not Quota.admit_run(KEYS[10], teams[tonumber(cron.team)], #run.request + (run.large and #run.large or 0), share) then
+      if by_hand then return 's', '-' end
+      records[#records + 1] = 'm|' .. run.tick .. '|1'
     else
       local due, due_text = now, now_text
       if not by_hand then
@@ -201,7 +219,7 @@ for _, queue in ipairs(queues) do
     uses[queue.hash] = (uses[queue.hash] or 0) + #queue.ready
     if queue.is_new then
       local default, cron = queue.default, queue.cron
-      local field = cron and teams[tonumber(cron.team)] .. '/' or queue.field
+      local field = cron and teams[tonumber(cron.team)].name .. '/' or queue.field
       queue.u = number_of_team(KEYS[12], Usage.team_of(field))
       local fields = { 'n', field, 's', default.hash, 't', default.timeout, 'a', default.active, 'u', queue.u }
       if cron then push(fields, 'o', cron.id) else note_pushed(KEYS[7], queue.bucket, queue.id) end
@@ -216,11 +234,12 @@ for _, queue in ipairs(queues) do
     end
     if queue.requests then call('HSET', queue.p, unpack(queue.requests)) end
     call('HSET', queue.b, unpack(queue.bodies))
-    local team = queue.cron and teams[tonumber(queue.cron.team)] or Usage.team_of(queue.field)
+    local team = queue.cron and teams[tonumber(queue.cron.team)].name or Usage.team_of(queue.field)
     Usage.note(team, queue.bytes, #queue.ready, 0)
   end
 end
 Usage.write(KEYS[10])
+Quota.write(KEYS[10])
 for hash, count in pairs(uses) do call('HINCRBY', KEYS[6], hash, count) end
 local entering = {}
 use_ring(KEYS[4], KEYS[11])

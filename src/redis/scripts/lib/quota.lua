@@ -36,17 +36,23 @@ end
 function Quota.admit(tu, team, size)
   if not team.jobs then open(tu, team) end
   if team.jobs_max and team.jobs + 1 > team.jobs_max then return 'pendingJobs' end
-  if team.bytes_max and team.bytes + size > team.bytes_max then return team.is_share and 'share' or 'storedBytes' end
+  local is_over = team.bytes_max and team.bytes + size > team.bytes_max
+  if is_over and not team.is_share then return 'storedBytes' end
   if team.month_max and team.month_jobs + 1 > team.month_max then return 'jobsPerMonth' end
+  -- Where nothing is left for anybody, the share of a team says nothing about it.
   if Quota.all_max and Quota.all + size > Quota.all_max then return 'room' end
+  if is_over then return 'share' end
   team.jobs, team.bytes, team.month_jobs = team.jobs + 1, team.bytes + size, team.month_jobs + 1
   Quota.all = Quota.all + size
 end
 
--- Counts a job in that no quota stops.
-function Quota.count(tu, team)
+-- Takes the run of a cron in, which no quota stops, only the team's share of what is free, nil = no bound. Answers
+-- whether it is taken.
+function Quota.admit_run(tu, team, size, share)
   if not team.jobs then open(tu, team) end
-  team.month_jobs = team.month_jobs + 1
+  if share and team.bytes + size > share then return false end
+  team.bytes, team.month_jobs = team.bytes + size, team.month_jobs + 1
+  return true
 end
 
 function Quota.write(tu)
