@@ -25,6 +25,9 @@ export const ORDERED_JOBS_MAX = 1_000
  */
 const SCAN_COUNT = 100
 
+/** Jobs decoded at once, or as many as the page holds. */
+const DECODED_TOGETHER = 50
+
 type StatusFilter = JobListQuery['status']
 
 /** What is read of one section. */
@@ -83,15 +86,18 @@ async function readOrdered(
     .map(([id, text]): OpenJob => ({ id: Number(id), text, dueMs: Number(text.slice(0, 13)) || 0 }))
     .filter(({ dueMs, id }) => dueMs > after.dueMs || (dueMs === after.dueMs && id > after.id))
     .toSorted((a, b) => a.dueMs - b.dueMs || a.id - b.id)
-  const rows = await rowsOf(engine, asked, behind)
   const jobs: ListedJob[] = []
-  let last = -1
-  for (let i = 0; i < rows.length && jobs.length < room; i += 1) {
-    jobs.push(...(rows[i] ?? []))
-    last = i
+  let read = 0
+  // No more than the page may need is decoded; of one with a filter, more in turn.
+  while (read < behind.length && jobs.length < room) {
+    const rows = await rowsOf(engine, asked, behind.slice(read, read + Math.max(room, DECODED_TOGETHER)))
+    for (let i = 0; i < rows.length && jobs.length < room; i += 1) {
+      jobs.push(...(rows[i] ?? []))
+      read += 1
+    }
   }
-  const end = behind[last]
-  const isMore = end !== undefined && last + 1 < behind.length
+  const end = behind[read - 1]
+  const isMore = end !== undefined && read < behind.length
   return {
     jobs,
     examined: records.size + 1,
