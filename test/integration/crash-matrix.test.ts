@@ -133,7 +133,7 @@ class CrashRun {
       for (const [id, held] of Object.entries(await client.hgetall(key))) {
         if (id.startsWith('#')) continue
         const [queue, token] = held.split('|')
-        this.hit.add(`${queue === '0' ? 'callback of ' : ''}${id}|${token}`)
+        this.hit.add(`${queue === CALLBACKS ? 'callback of ' : ''}${id}|${token}`)
       }
     }
   }

@@ -370,6 +370,19 @@ describe('a claim between teams', () => {
       assert.deepEqual(answer.heldBack, ['shop'])
     })
 
+    test('opens no queue without room', async () => {
+      await push('shop', 20, 'hung')
+      await push('shop', 20, 'fine')
+      const source = await openExecutor(world, 'e1')
+      await claimed(source, 1)
+      const [hung = ''] = (await redis.client.hmget(keys.names, 'shop/hung')) as string[]
+      // Whoever opens it cannot read it.
+      await redis.client.del(keys.queue(hung).q)
+      await redis.client.set(keys.queue(hung).q, 'no hash')
+      const answer = await answerOf(source, grantOf(8, { queueRooms: new Map([[hung, 0]]) }))
+      assert.deepEqual([answer.work.length, answer.heldBack], [8, ['shop']])
+    })
+
     test('keeps to the common room of teams and of queues that are not listed', async () => {
       for (const team of ['one', 'two']) for (const queue of ['a', 'b', 'c']) await push(team, 9, queue)
       const source = await openExecutor(world, 'e1')

@@ -130,9 +130,10 @@ local function held_back()
   local found = {}
   for _, team in ipairs(teams) do
     if team.is_held_back and #found < HELD_BACK_MAX then
-      local name = team_names[team.u]
-      local field = not name and call('HGET', team.queues[1].q, 'n')
-      table.insert(found, name or Usage.team_of(field) or '')
+      local field
+      for _, queue in ipairs(team.queues) do field = field or queue.name end
+      local name = team_names[team.u] or Usage.team_of(field or call('HGET', team.queues[1].q, 'n'))
+      if name then table.insert(found, name) end
     end
   end
   return found
