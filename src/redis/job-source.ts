@@ -15,6 +15,7 @@ import { tellSetAside } from './damaged-chain.ts'
 import { hintWake, shardKeys, type Engine } from './engine.ts'
 import { heldEntries } from './held-entries.ts'
 import type { ShardKeys } from './keys.ts'
+import { bandOf } from './ring-bands.ts'
 import { createSettingsCache } from './settings-cache.ts'
 import type { Argument } from './step-runner.ts'
 import { createTrimmer, type Trimmer } from './trimmer.ts'
@@ -40,6 +41,15 @@ interface SentFinish extends SentStep {
 const RESEND_MS = 2_000
 /** A finish whose teams have other numbers by now is written anew this often. */
 const FINISH_TRIES_MAX = 4
+
+const NOTHING_RUNS: ClaimAnswer = {
+  status: 'claimed',
+  work: [],
+  runnable: 0,
+  nextDueMs: null,
+  heldBack: [],
+  bytesWanted: null,
+}
 
 /** Opens one executor's hold on one shard. */
 export function createJobSource(engine: Engine, shard: number, executor: string): JobSource {
@@ -77,6 +87,13 @@ class ResendingJobSource implements JobSource {
   }
 
   async claim(grant: ClaimGrant): Promise<ClaimAnswer> {
+    if (this.#openClaim === null && this.#candidates.length === 0) {
+      const seen = await this.#peekRing()
+      if (seen !== 'too_many') {
+        if (seen.length === 0) return NOTHING_RUNS
+        this.#candidates = seen
+      }
+    }
     const asks = (this.#openClaim?.queues ?? this.#candidates).length > 0
     const answer = await this.#sendClaim(grant)
     // A claim that asks nobody only learns whom to ask.
@@ -160,6 +177,29 @@ class ResendingJobSource implements JobSource {
 
   redisNowMs(): number {
     return this.#engine.runner.redisNowMs(this.shard)
+  }
+
+  /**
+   * Whom to ask when no claim has said it: all that can run, in the order of their teams. A claim that asks nobody says
+   * it too, at ten times the cost, and is needed only where there are too many for one claim.
+   */
+  async #peekRing(): Promise<ReadonlyArray<string | number> | 'too_many'> {
+    const { ring, teams } = this.#keys
+    const last = String(CLAIM_BATCH_MAX - 1)
+    const [scored, order] = await this.#engine.runner.read((redis) =>
+      Promise.all([redis.zrange(ring, '0', last, 'WITHSCORES'), redis.zrange(teams, '0', last)]),
+    )
+    if (scored.length === 2 * CLAIM_BATCH_MAX) return 'too_many'
+    const bands = new Map<string, string[]>(order.map((team) => [team, []]))
+    for (let at = 0; at < scored.length; at += 2) {
+      const team = bandOf(Number(scored[at + 1]))
+      const queues = bands.get(team) ?? []
+      queues.push(scored[at] as string)
+      bands.set(team, queues)
+    }
+    return [...bands].flatMap(([team, queues]) =>
+      queues.length === 0 ? [] : [team, queues.length, ...queues],
+    )
   }
 
   #newClaim(grant: ClaimGrant): SentClaim {

@@ -62,7 +62,8 @@ for _ = 1, number() do
   queue_rooms[id] = number()
 end
 
-local teams, queues, by_id = {}, {}, {}
+-- Of most queues that are asked no more is needed than this: their keys are taken when they are opened.
+local teams, queues = {}, {}
 for i = 1, number() do
   local team = { u = arg(), at = 1, queues = {}, dealt = 0, taken = 0 }
   team.room = team_rooms[team.u] or other_teams_room
@@ -70,14 +71,16 @@ for i = 1, number() do
   teams[i] = team
   for j = 1, number() do
     local index = #queues + 1
-    local base = 10 + (index - 1) * 5
-    local queue = {
-      index = index, team = team, id = arg(), dealt = 0,
-      q = KEYS[base + 1], r = KEYS[base + 2], b = KEYS[base + 3], a = KEYS[base + 4], p = KEYS[base + 5],
-    }
-    queue.room = queue_rooms[queue.id] or other_queues_room
-    team.queues[j], queues[index], by_id[queue.id] = queue, queue, queue
+    local id = arg()
+    local queue = { index = index, team = team, id = id, dealt = 0, room = queue_rooms[id] or other_queues_room }
+    team.queues[j], queues[index] = queue, queue
   end
+end
+
+local function take_keys(queue)
+  local base = 10 + (queue.index - 1) * 5
+  queue.q, queue.r, queue.b, queue.a, queue.p =
+    KEYS[base + 1], KEYS[base + 2], KEYS[base + 3], KEYS[base + 4], KEYS[base + 5]
 end
 
 local jobs, names, settings = {}, {}, {}
@@ -132,7 +135,7 @@ local function held_back()
     if team.is_held_back and #found < HELD_BACK_MAX then
       local field
       for _, queue in ipairs(team.queues) do field = field or queue.name end
-      local name = team_names[team.u] or Usage.team_of(field or call('HGET', team.queues[1].q, 'n'))
+      local name = team_names[team.u] or Usage.team_of(field or call('HGET', KEYS[10 + (team.queues[1].index - 1) * 5 + 1], 'n'))
       if name then table.insert(found, name) end
     end
   end
@@ -159,6 +162,11 @@ local last = call('HGET', held_key, '#c')
 if last then
   local same, token, ids = string.match(last, '^(%S+) (%d+) (.*)$')
   if same == request_id then
+    local by_id = {}
+    for _, queue in ipairs(queues) do
+      take_keys(queue)
+      by_id[queue.id] = queue
+    end
     for id in string.gmatch(ids, '%d+') do
       local q, held_token = string.match(call('HGET', held_key, id) or '', '^(%d+)|(%d+)$')
       if held_token == token and by_id[q] then
@@ -206,6 +214,7 @@ local function take(queue, count)
 end
 
 local function open(queue)
+  take_keys(queue)
   local live = call('HMGET', queue.q, 'a', 'm', 'n')
   queue.name = live[3]
   queue.consumed, queue.gone, queue.taken = 0, 0, {}

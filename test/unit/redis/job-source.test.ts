@@ -24,9 +24,14 @@ function setUp() {
   const run = latched<StepRunner['run']>()
   const jumps: string[] = []
   const reads = {
+    /** Two queues of the first team. */
+    ring: ['7', String(2 ** 37), '9', String(2 ** 37 + 1)],
+    teams: ['2', '1'],
     llen: () => Promise.resolve(0),
   }
   const connection = {
+    zrange: (_key: string, ...words: string[]) =>
+      Promise.resolve(words.includes('WITHSCORES') ? reads.ring : reads.teams),
     llen: () => reads.llen(),
     lrange: () => Promise.resolve([]),
     hget: () => Promise.resolve(null),
@@ -102,8 +107,8 @@ describe('claim', () => {
   })
 
   test('asks no queue when none can run', async () => {
-    const { run, source } = setUp()
-    run.rule = () => learnReply([])
+    const { run, reads, source } = setUp()
+    reads.ring = []
     expect(await source.claim(grantOf(4))).toEqual({
       status: 'claimed',
       work: [],
@@ -112,7 +117,17 @@ describe('claim', () => {
       heldBack: [],
       bytesWanted: null,
     })
-    expect(run.calls).toHaveLength(1)
+    expect(run.calls).toEqual([])
+  })
+
+  test('learns whom to ask by one that asks nobody, where more can run than one asks', async () => {
+    const { run, reads, source } = setUp()
+    reads.ring = Array.from({ length: 64 }, (_, i) => [String(i + 1), String(2 ** 37 + i)]).flat()
+    run.rule = answerClaim
+    expect(await source.claim(grantOf(4))).toMatchObject({ heldBack: ['garage'] })
+    const [learnt, first] = run.calls.map((call) => call.args[2])
+    expect(learnt?.at(-1)).toBe(0)
+    expect(first?.slice(-5)).toEqual([1, '1', 2, '7', '9'])
   })
 
   test('is refused with more rooms than one can be told', async () => {
@@ -132,7 +147,7 @@ describe('claim', () => {
     await expect(source.claim(grantOf(1))).rejects.toBe(AWAY)
     run.rule = () => claimReply()
     expect(await source.claim(grantOf(1))).toMatchObject({ status: 'claimed' })
-    const sent = run.calls.slice(2)
+    const sent = run.calls.slice(1)
     expect(sent).toHaveLength(3)
     for (const call of sent) expect(call.args).toEqual(sent[0]?.args)
   })
@@ -141,8 +156,7 @@ describe('claim', () => {
     const given = setUp()
     await claimOne(given)
     await claimOne(given)
-    const [learnt, first, second] = given.run.calls.map((call) => call.args[2])
-    expect(learnt?.at(-1)).toBe(0)
+    const [first, second] = given.run.calls.map((call) => call.args[2])
     expect(first?.slice(-5)).toEqual([1, '1', 2, '7', '9'])
     expect(second?.slice(-4)).toEqual([1, '1', 1, '9'])
     expect(first?.[2]).not.toBe(second?.[2])
@@ -186,7 +200,7 @@ describe('finish', () => {
     given.run.rule = () => [String(NOW_MS), 0, 0, 'd', []]
     await given.source.finish(ends)
     await given.source.finish(ends)
-    const [first, second, third] = given.run.calls.slice(2).map((call) => call.args[2][1])
+    const [first, second, third] = given.run.calls.slice(1).map((call) => call.args[2][1])
     expect(second).toBe(first)
     expect(third).not.toBe(first)
   })

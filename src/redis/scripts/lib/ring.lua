@@ -1,13 +1,13 @@
 -- Shared by the steps that make queues runnable. Declares `entry_of` and `wake`. Wants the functions of `bands`.
 
--- Where a queue of the team enters the ring: just behind the head of its band, as teams join. Its team joins
--- before it: a queue whose team nobody knows would wait for ever.
+-- Where a queue of the team enters the ring: just behind the head of its band, as teams join. With a
+-- queue there its team is known; else it joins first, for a queue whose team nobody knows would wait for ever.
 local entries = {}
 local function entry_of(u)
   local known = entries[u]
   if known then return known end
-  join_teams(u)
   local head = call('ZRANGE', ring_key, band_start(u), '(' .. band_start(u + 1), 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+  if not head[2] then join_teams(u) end
   entries[u] = head[2] and whole(tonumber(head[2]) + 1) or band_start(u)
   return entries[u]
 end
@@ -20,5 +20,5 @@ local function wake(q, u, live, ready_key, inflight_key)
   -- A limit that is damaged counts as 1 everywhere: the queue goes on, and strains nobody.
   local max = live[2] and live[2] ~= '' and (tonumber(live[2]) or 1)
   if max and call('ZCARD', inflight_key) >= max then return 0 end
-  return call('ZADD', ring_key, 'NX', entry_of(u or '0'), q)
+  return call('ZADD', ring_key, 'NX', entry_of(tonumber(u or '') and u or '0'), q)
 end
