@@ -102,6 +102,16 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
 }
 
 /**
+ * Resolves when Redis answers: of a Cluster any node, for whoever works on the others must not look dead for one that
+ * is silent.
+ */
+export async function pingAny(connection: RedisConnection): Promise<void> {
+  const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection]
+  const pings = nodes.map((node) => node.ping())
+  await Promise.any(pings).catch(() => pings[0])
+}
+
+/**
  * The client learns the nodes from the one the URL names, then tries until any of them is ready. Nodes that announce
  * addresses nobody here can reach would be tried for ever, so the first connection has a bound.
  */

@@ -5,7 +5,7 @@ import type { Metrics } from '../ports/metrics.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createOpsServer, type ReadinessCheck } from '../telemetry/ops-server.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import { pingAny, type RedisConnection } from '../redis/connection.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 type LoggerOptions = Parameters<typeof createLogger>[0]
@@ -57,13 +57,13 @@ export function redisCheck(connection: RedisConnection): ReadinessCheck {
   return {
     name: 'redis',
     failure: async () => {
-      await connection.ping()
+      await pingAny(connection)
       return null
     },
   }
 }
 
-/** Ready only while its executor, once it has one, holds its leases. */
+/** Ready only while its executor, once it has one, holds the lease of a shard. */
 export function leasesCheck(executor: () => Executor | null): ReadinessCheck {
   return { name: 'leases', failure: () => (executor()?.isReady() === true ? null : 'no leases') }
 }

@@ -257,6 +257,41 @@ function reopen(scheduler: SlotScheduler, worker: TestWorker): SlotGrant {
   return worker.open
 }
 
+describe('the line', () => {
+  /** Lets both ask for the one slot there is, time after time; answers how often each got it. */
+  const compete = (scheduler: SlotScheduler, workers: readonly TestWorker[], times: number) => {
+    const before = workers.map(({ grants }) => grants.length)
+    for (let turn = 0; turn < times; turn += 1) {
+      scheduler.pause()
+      for (const worker of workers) scheduler.ask(worker)
+      const seen = workers.map(({ grants }) => grants.length)
+      scheduler.resume()
+      const chosen = workers.find(({ grants }, i) => grants.length > (seen[i] ?? 0))
+      if (chosen === undefined) throw new Error('nobody was granted the slot')
+      const work = jobsOf(`t${chosen.shard}`, 1, { queue: String(chosen.shard) })
+      scheduler.release(scheduler.bind(chosen.open, { work, bytesWanted: null }))
+    }
+    return workers.map(({ grants }, i) => grants.length - (before[i] ?? 0))
+  }
+
+  test('goes by what each shard was given, whoever asks first', () => {
+    const { scheduler } = setUp({ concurrency: 1, reserve: 0 })
+    expect(compete(scheduler, [createWorker(0), createWorker(1), createWorker(2)], 300)).toEqual([
+      100, 100, 100,
+    ])
+  })
+
+  test('gives no credit for a rest', () => {
+    const { scheduler } = setUp({ concurrency: 1, reserve: 0 })
+    const [busy, rested] = [createWorker(0), createWorker(1)]
+    compete(scheduler, [busy], 100)
+    expect(compete(scheduler, [busy, rested], 20)).toEqual([10, 10])
+    scheduler.withdraw(rested)
+    compete(scheduler, [busy], 100)
+    expect(compete(scheduler, [busy, rested], 20)).toEqual([10, 10])
+  })
+})
+
 describe('who was passed over', () => {
   test('waits until its team has room', () => {
     const { scheduler } = setUp({ concurrency: 50 })
