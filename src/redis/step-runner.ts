@@ -2,6 +2,7 @@ import { Cluster } from 'ioredis'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Metrics } from '../ports/metrics.ts'
+import { StoreAwayError } from './circuit.ts'
 import type { RedisConnection } from './connection.ts'
 import { asStoreFault } from './faults.ts'
 import { absentKeyBeside } from './keys.ts'
@@ -66,7 +67,9 @@ class ResendingStepRunner implements StepRunner {
         return await this.#within(deadlineMs, this.#send(name, keys, args))
       } catch (error) {
         const isWorthwhile =
-          error instanceof StoreUnavailableError && clock.monotonicMs() + RESEND_DELAY_MS < deadlineMs
+          error instanceof StoreUnavailableError &&
+          !(error instanceof StoreAwayError) &&
+          clock.monotonicMs() + RESEND_DELAY_MS < deadlineMs
         if (!isWorthwhile) throw error
         await new Promise<void>((resolve) => clock.after(RESEND_DELAY_MS, resolve))
       }

@@ -17,7 +17,7 @@ import { createEngineCronEditor, createEngineEditor } from './engine-editors.ts'
 import { openCluster } from './cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
 import { waitForRedis } from './redis-wait.ts'
-import { API_COMMAND_TIMEOUT_MS } from './store.ts'
+import { API_REDIS } from './store.ts'
 import { newNameSuffix } from './name-suffix.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './telemetry-part.ts'
 import { waitForToken } from './token-wait.ts'
@@ -32,8 +32,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   await runUntilSignalled(logger, async (lifecycle, signal) => {
     const open = () =>
       openEngine(settings, {
-        name: 'punctual-api',
-        commandTimeoutMs: API_COMMAND_TIMEOUT_MS,
+        ...API_REDIS,
         telemetry,
         lifecycle,
       })

@@ -28,6 +28,7 @@ export async function openEngine(
   role: {
     readonly name: string
     readonly commandTimeoutMs: number
+    readonly isGuarded?: boolean
     readonly telemetry: Telemetry
     readonly lifecycle: Lifecycle
   },
@@ -38,6 +39,7 @@ export async function openEngine(
     redisCa: settings.redisCa,
     name: role.name,
     commandTimeoutMs: role.commandTimeoutMs,
+    isGuarded: role.isGuarded ?? false,
     shards: settings.shards,
     allowUnsafeRedis: settings.allowUnsafeRedis,
     logger,

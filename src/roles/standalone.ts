@@ -32,7 +32,7 @@ import { showFirstJob } from './first-try.ts'
 import { applyFolderChange, createFolderCronEditor, createFolderEditor } from './folder-part.ts'
 import { runUntilSignalled, type Lifecycle } from './lifecycle.ts'
 import { newNameSuffix } from './name-suffix.ts'
-import { API_COMMAND_TIMEOUT_MS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './store.ts'
+import { API_REDIS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './store.ts'
 import { createTelemetry, leasesCheck, redisCheck, type Telemetry } from './telemetry-part.ts'
 
 const TEAM = 'default'
@@ -94,8 +94,7 @@ async function startParts(
   const store = await openStore({
     ...settings,
     url: redisUrl,
-    name: 'punctual-api',
-    commandTimeoutMs: API_COMMAND_TIMEOUT_MS,
+    ...API_REDIS,
     logger,
     metrics,
     lifecycle,

@@ -3,13 +3,18 @@ import type { Metrics } from '../ports/metrics.ts'
 import { connectRedis, type RedisConnection } from '../redis/connection.ts'
 import { createEngine, type Engine } from '../redis/engine.ts'
 import { checkRedisIsSafe, openInstallation, whenThereIsRoom } from '../redis/installation.ts'
+import { guardConnection } from '../redis/guarded-connection.ts'
 import { loadScripts } from '../redis/scripts.ts'
 import { createStepRunner } from '../redis/step-runner.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
-/** A command that takes longer is a fault: the API must answer 503 within its own deadline, an executor may wait. */
-export const API_COMMAND_TIMEOUT_MS = 1_500
+/**
+ * How the API uses Redis: a command that takes longer is a fault, as clients must get their 503 within the API's own
+ * deadline, and at once when Redis is known to be away.
+ */
+export const API_REDIS = Object.freeze({ name: 'punctual-api', commandTimeoutMs: 1_500, isGuarded: true })
+/** An executor may wait, and goes on trying. */
 export const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
 
 export interface Store {
@@ -25,20 +30,27 @@ export async function openStore(options: {
   commandTimeoutMs: number
   shards: number
   allowUnsafeRedis: boolean
+  /** While Redis is known to be away, commands fail at once. */
+  isGuarded?: boolean
   logger: Logger
   metrics: Metrics
   lifecycle: Lifecycle
 }): Promise<Store> {
   const { logger, metrics } = options
-  const connection = await connectRedis(options)
+  const plain = await connectRedis(options)
   try {
-    await checkRedisIsSafe(connection, { override: options.allowUnsafeRedis, logger })
-    const jobIds = await whenThereIsRoom(openInstallation(connection, options.shards))
+    await checkRedisIsSafe(plain, { override: options.allowUnsafeRedis, logger })
+    const jobIds = await whenThereIsRoom(openInstallation(plain, options.shards))
+    const guarded = options.isGuarded === true ? guardConnection(plain, { clock: systemClock, logger }) : null
+    const connection = guarded?.connection ?? plain
     const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
-    options.lifecycle.onStop(`${options.name} connection`, () => connection.disconnect())
+    options.lifecycle.onStop(`${options.name} connection`, () => {
+      guarded?.stop()
+      plain.disconnect()
+    })
     return { connection, engine: createEngine({ runner, jobIds, logger, metrics }) }
   } catch (error) {
-    connection.disconnect()
+    plain.disconnect()
     throw error
   }
 }

@@ -3,6 +3,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import type { NewJob } from '../../src/ports/job-intake.ts'
 import { connectRedis, type RedisConnection } from '../../src/redis/connection.ts'
 import { createEngine, type Engine, type Retention } from '../../src/redis/engine.ts'
+import { guardConnection } from '../../src/redis/guarded-connection.ts'
 import { openInstallation } from '../../src/redis/installation.ts'
 import { createJobIntake } from '../../src/redis/job-intake.ts'
 import { loadScripts, type Scripts } from '../../src/redis/scripts.ts'
@@ -19,14 +20,23 @@ export interface TestEngine {
 
 export async function openEngine(
   url: string,
-  options: { shards?: number; scripts?: Scripts; retention?: Retention; commandTimeoutMs?: number } = {},
+  options: {
+    shards?: number
+    scripts?: Scripts
+    retention?: Retention
+    commandTimeoutMs?: number
+    isGuarded?: boolean
+  } = {},
 ): Promise<TestEngine> {
-  const connection = await connectRedis({
+  const plain = await connectRedis({
     url,
     commandTimeoutMs: options.commandTimeoutMs ?? 5_000,
     name: 'test',
     logger: quietLogger,
   })
+  const guarded =
+    options.isGuarded === true ? guardConnection(plain, { clock: systemClock, logger: quietLogger }) : null
+  const connection = guarded?.connection ?? plain
   const jobIds = await openInstallation(connection, options.shards ?? 4)
   const runner = createStepRunner({
     connection,
@@ -45,7 +55,11 @@ export async function openEngine(
     defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
     nowMs: () => systemClock.monotonicMs(),
   })
-  return { engine, connection, intake, close: () => connection.disconnect() }
+  const close = (): void => {
+    guarded?.stop()
+    plain.disconnect()
+  }
+  return { engine, connection, intake, close }
 }
 
 export function jobRequest(change: Partial<JobRequest> = {}): JobRequest {
