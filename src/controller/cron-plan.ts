@@ -1,6 +1,7 @@
 import type { CronSettings } from '../domain/cron.ts'
 import { CRON_FINALIZER } from '../resources/cron-claim.ts'
 import type { CronCheck, CronProblem } from './cron-check.ts'
+import type { CronRoom } from './cron-room.ts'
 import type { HttpCron } from './kinds.ts'
 
 /** What is to happen to one cron. */
@@ -13,16 +14,30 @@ export type CronStep =
   | { readonly kind: 'remove'; readonly cron: HttpCron }
   /** The engine keeps what it has. */
   | { readonly kind: 'refuse'; readonly cron: HttpCron; readonly problem: CronProblem }
+  /** Beyond what its team may have. One that was in force before is paused, and keeps what it has. */
+  | {
+      readonly kind: 'no_room'
+      readonly cron: HttpCron
+      readonly obstacle: string
+      readonly settings: CronSettings
+    }
   | { readonly kind: 'apply'; readonly cron: HttpCron; readonly settings: CronSettings }
 
-export function planCron(cron: HttpCron | undefined, check: CronCheck): CronStep {
+export function planCron(
+  cron: HttpCron | undefined,
+  check: CronCheck,
+  room: Pick<CronRoom, 'obstacle'>,
+): CronStep {
   if (cron === undefined) return { kind: 'vanished' }
   if (cron.metadata.deletionTimestamp !== undefined) {
     const isHeld = cron.metadata.finalizers?.includes(CRON_FINALIZER) === true
     return isHeld ? { kind: 'remove', cron } : { kind: 'let_go' }
   }
   const checked = check(cron)
-  return 'problem' in checked
-    ? { kind: 'refuse', cron, problem: checked }
-    : { kind: 'apply', cron, settings: checked.settings }
+  if ('problem' in checked) return { kind: 'refuse', cron, problem: checked }
+  const { settings } = checked
+  const obstacle = room.obstacle(cron)
+  return obstacle === null
+    ? { kind: 'apply', cron, settings }
+    : { kind: 'no_room', cron, obstacle, settings: { ...settings, isActive: false } }
 }

@@ -13,6 +13,7 @@ import { isSameStatus } from '../resources/conditions.ts'
 import { CRON_FINALIZER } from '../resources/cron-claim.ts'
 import { placeOfKey } from '../resources/queue-owner.ts'
 import type { CronCheck } from './cron-check.ts'
+import type { CronRoom } from './cron-room.ts'
 import { planCron, type CronStep } from './cron-plan.ts'
 import { cronStatus, type CronOutcome } from './cron-status.ts'
 import { engineAway } from './engine-away.ts'
@@ -25,7 +26,8 @@ import type { Vanished } from './vanished.ts'
 
 export interface CronReconcilerParts {
   readonly view: Pick<ResourceView<HttpCron>, 'get'>
-  readonly writer: Pick<ResourceWriter<HttpCron>, 'applyStatus' | 'setFinalizer'>
+  readonly writer: Pick<ResourceWriter<HttpCron>, 'read' | 'applyStatus' | 'setFinalizer'>
+  readonly room: CronRoom
   readonly check: CronCheck
   readonly engine: Pick<EngineHold, 'write' | 'obstacle'>
   /** As looked at last. */
@@ -63,8 +65,22 @@ class CronReconciler implements Reconciler {
     if (released !== undefined && cron?.metadata.uid === released) return { requeueAfterMs: null }
     this.#released.delete(key)
     if (cron === undefined) this.#patience.forget(key)
-    await this.#take(key, planCron(cron, this.#parts.check), released !== undefined)
+    const { check, room } = this.#parts
+    const step = planCron(cron, check, room)
+    await this.#take(key, await this.#whole(step), released !== undefined)
     return { requeueAfterMs: null }
+  }
+
+  /** What is put in force is read in full where the copy has left something out: it may be another by now. */
+  async #whole(step: CronStep): Promise<CronStep> {
+    const isApplied = step.kind === 'apply' || (step.kind === 'no_room' && step.cron.status?.id !== undefined)
+    if (!isApplied || step.cron.leftOutBytes === undefined) return step
+    const { writer, check, room } = this.#parts
+    const { namespace, name, uid } = step.cron.metadata
+    const cron = await writer.read(namespace, name)
+    // Gone, or another one: the view is about to say so.
+    if (cron === null || cron.metadata.uid !== uid) return { kind: 'let_go' }
+    return planCron(cron, check, room)
   }
 
   async #take(key: ObjectKey, step: CronStep, wasReleased: boolean): Promise<void> {
@@ -77,6 +93,8 @@ class CronReconciler implements Reconciler {
         return this.#remove(key, step.cron)
       case 'refuse':
         return this.#writeStatus(key, step.cron, { kind: 'refused', problem: step.problem })
+      case 'no_room':
+        return this.#pause(key, step)
       case 'apply':
         return this.#apply(key, step)
     }
@@ -92,6 +110,15 @@ class CronReconciler implements Reconciler {
       compiler.applyCron(team, name, step.settings, formerId),
     )
     await this.#writeStatus(key, cron, { kind: 'in_force', cronId, nextRunAtMs })
+  }
+
+  async #pause(key: ObjectKey, { cron, obstacle, settings }: CronStep & { kind: 'no_room' }): Promise<void> {
+    const { team, name } = placeOfKey(key)
+    const formerId = cron.status?.id
+    if (formerId !== undefined) {
+      await this.#inEngine(key, cron, KEPT, (compiler) => compiler.applyCron(team, name, settings, formerId))
+    }
+    await this.#writeStatus(key, cron, { kind: 'no_room', obstacle })
   }
 
   async #remove(key: ObjectKey, cron: HttpCron): Promise<void> {

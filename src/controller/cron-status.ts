@@ -9,6 +9,8 @@ import type { HttpCron } from './kinds.ts'
 export type CronOutcome =
   | { readonly kind: 'in_force'; readonly cronId: number; readonly nextRunAtMs: number | null }
   | { readonly kind: 'refused'; readonly problem: CronProblem }
+  /** Beyond what its team may have. */
+  | { readonly kind: 'no_room'; readonly obstacle: string }
   /** The engine does not answer: what is in force stays so. */
   | { readonly kind: 'unavailable'; readonly message: string }
 
@@ -105,6 +107,8 @@ function conditionsOf(cron: HttpCron, outcome: CronOutcome): readonly Wanted[] {
       ]
     case 'refused':
       return refused(outcome.problem, cron.status?.id !== undefined)
+    case 'no_room':
+      return noRoom(outcome.obstacle, cron.status?.id !== undefined)
     case 'unavailable': {
       const { message } = outcome
       return [
@@ -129,6 +133,14 @@ function scheduled(isActive: boolean): Wanted {
         reason: 'Paused',
         message: 'spec.active is false: no tick comes.',
       }
+}
+
+function noRoom(obstacle: string, wasInForce: boolean): readonly Wanted[] {
+  const message = wasInForce ? `${obstacle} It is paused.` : `${obstacle} It is not in force.`
+  return [
+    { type: 'Ready', status: 'False', reason: 'QuotaExceeded', message },
+    { type: 'Scheduled', status: 'False', reason: 'QuotaExceeded', message },
+  ]
 }
 
 function refused({ reason, problem }: CronProblem, wasInForce: boolean): readonly Wanted[] {

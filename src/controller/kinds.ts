@@ -21,6 +21,8 @@ export interface HttpQueue extends KubeObject {
 export interface HttpCron extends KubeObject {
   readonly spec: HttpCronSpec
   readonly status?: HttpCronStatus
+  /** Of a copy that leaves out payload and headers: how long these are. */
+  readonly leftOutBytes?: number
 }
 
 export interface TeamSettings extends KubeObject {

@@ -1,4 +1,5 @@
 import { reasonOf } from '../domain/errors.ts'
+import type { TeamQuotas } from '../domain/quotas.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CronCensus } from '../ports/cron-store.ts'
 import type { ControllerMetrics } from '../ports/controller-metrics.ts'
@@ -15,6 +16,7 @@ import type { EngineTerms } from '../ports/settings-compiler.ts'
 import { queueKeyOf } from '../resources/queue-owner.ts'
 import { createCronCheck } from './cron-check.ts'
 import { createCronLooks } from './cron-looks.ts'
+import { createCronRoom } from './cron-room.ts'
 import { createCronReconciler } from './cron-reconciler.ts'
 import { createEngineHold } from './engine-hold.ts'
 import { BY_QUEUE, keyOf, type ApiToken, type HttpCron, type HttpQueue, type TeamSettings } from './kinds.ts'
@@ -39,6 +41,8 @@ export interface LeadingParts {
   readonly teams: KindAccess<TeamSettings>
   readonly tokens: KindAccess<ApiToken>
   readonly secrets: SecretReader
+  /** The installation's. */
+  readonly quotas: TeamQuotas
   readonly terms: EngineTerms
   readonly census: QueueCensus
   readonly cronCensus: CronCensus
@@ -106,13 +110,18 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
     void lookForOrphans(signal)
   }
   const shared = { ...parts, engine }
+  const room = createCronRoom({
+    ...{ crons: crons.view, teams: teams.view, quotas: parts.quotas },
+    enqueue: (key) => lines.cron(key, 'low'),
+    count: (beyond) => parts.metrics.cronsOverQuota(beyond),
+  })
   return {
     queues: createQueueReconciler({
       ...{ ...shared, ...queues, check: createQueueCheck(), vanished: sweep },
       countsOf: (key) => counters.of(key),
     }),
     crons: createCronReconciler({
-      ...{ ...shared, ...crons, check: createCronCheck(), vanished: cronSweep },
+      ...{ ...shared, ...crons, check: createCronCheck(), vanished: cronSweep, room },
       stateOf: (key) => looks.of(key),
     }),
     teams: createTeamReconciler({

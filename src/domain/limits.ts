@@ -120,6 +120,9 @@ export const QUEUES_PER_TEAM_DEFAULT = 10_000
 export const CRONS_PER_TEAM_DEFAULT = 500
 export const PENDING_JOBS_PER_TEAM_DEFAULT = 1_000_000
 
+/** Payloads and headers of the crons of a team that a controller puts in force: etcd and Redis hold them all. */
+export const CRON_BYTES_PER_TEAM_MAX = 32 * 1024 * 1024
+
 // Standalone.
 export const REDIS_MAXMEMORY_BYTES_DEFAULT = 1024 * 1024 * 1024
 

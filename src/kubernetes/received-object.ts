@@ -9,11 +9,16 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
  * longer than all the rest, with the kind that lists of built-in objects leave out, and frozen. 10,000 queues are
  * 14 MiB so, and 37 MiB with `managedFields`; to freeze them to their depth, not at the top alone, takes 50 ms and
  * 1 MiB.
+ * @param lean leaves out more
  */
-export function received(json: unknown, { apiVersion, kind }: ResourceKind): KubeObject {
+export function received(
+  json: unknown,
+  { apiVersion, kind }: ResourceKind,
+  lean: (object: KubeObject) => KubeObject = (object) => object,
+): KubeObject {
   const { metadata, ...rest } = json as KubeObject & { metadata: { managedFields?: unknown } }
   const { managedFields: _bulk, annotations, ...kept } = metadata
-  return deepFreeze({ ...rest, apiVersion, kind, metadata: { ...kept, ...withoutCopy(annotations) } })
+  return deepFreeze(lean({ ...rest, apiVersion, kind, metadata: { ...kept, ...withoutCopy(annotations) } }))
 }
 
 function withoutCopy(annotations: ObjectMeta['annotations']): Pick<ObjectMeta, 'annotations'> {

@@ -18,6 +18,7 @@ interface ListOptions {
   readonly namespace: string | null
   /** What is known already; nothing when not given. */
   readonly known?: (key: ObjectKey) => KubeObject | undefined
+  readonly lean?: (object: KubeObject) => KubeObject
 }
 
 interface Page {
@@ -64,12 +65,12 @@ export async function listObjects(options: ListOptions, signal: AbortSignal): Pr
  * Of an object that has not changed, the copy that is known: to relist is to read what is mostly known, and a second copy
  * of all of it beside the first is more than a pod of the chart's size can hold.
  */
-function knownOrReceived({ kind, known }: ListOptions, item: KubeObject): KubeObject {
+function knownOrReceived({ kind, known, lean }: ListOptions, item: KubeObject): KubeObject {
   const before = known?.(keyOf(item))
-  if (before === undefined) return received(item, kind)
+  if (before === undefined) return received(item, kind, lean)
   const { uid, resourceVersion } = before.metadata
   const isSame = uid === item.metadata.uid && resourceVersion === item.metadata.resourceVersion
-  return isSame ? before : received(item, kind)
+  return isSame ? before : received(item, kind, lean)
 }
 
 /** The version of the first pages is gone before the last ones were read, so pages cannot be had. */

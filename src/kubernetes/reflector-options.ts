@@ -26,4 +26,6 @@ export interface ReflectorOptions<T extends KubeObject> {
   /** null = all. */
   readonly namespace: string | null
   readonly sink: ReflectorSink<T>
+  /** What is kept of each object; all of it when left out. */
+  readonly lean?: (object: KubeObject) => KubeObject
 }

@@ -65,7 +65,7 @@ function openWatch<T extends KubeObject>(
 }
 
 /** @returns the version after the event. Throws what an ERROR event says: it is the last of its watch. */
-function tell<T extends KubeObject>({ sink, kind }: ReflectorOptions<T>, event: WatchEvent): string {
+function tell<T extends KubeObject>({ sink, kind, lean }: ReflectorOptions<T>, event: WatchEvent): string {
   switch (event.type) {
     case 'ERROR':
       throw errorOfStatus(event.object)
@@ -73,10 +73,10 @@ function tell<T extends KubeObject>({ sink, kind }: ReflectorOptions<T>, event: 
       break
     case 'ADDED':
     case 'MODIFIED':
-      sink.put(received(event.object, kind) as T)
+      sink.put(received(event.object, kind, lean) as T)
       break
     case 'DELETED':
-      sink.remove(received(event.object, kind) as T)
+      sink.remove(received(event.object, kind, lean) as T)
       break
   }
   return event.object.metadata.resourceVersion

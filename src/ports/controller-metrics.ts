@@ -12,6 +12,8 @@ export interface ControllerMetrics {
   orphanQueues(count: number): void
   /** As `orphanQueues`, of crons. */
   orphanCrons(count: number): void
+  /** Crons that are not in force, as their teams have too many or too large ones. */
+  cronsOverQuota(count: number): void
   /** Pushed queues that stay without a resource, as their namespace has too many; of very many, those seen last. */
   pushedQueuesWaiting(count: number): void
   /** The jobs of all queues with a resource were counted once more. */

@@ -16,8 +16,14 @@ export interface ReasonsOf {
     readonly JobsLost: 'EngineLost' | 'EngineRestored'
   }
   readonly HttpCron: SharedReasons & {
-    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'BackendUnavailable'
-    readonly Scheduled: 'Scheduled' | 'Paused' | 'InvalidSpec' | 'ImpossibleSchedule' | 'UnknownTimeZone'
+    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'QuotaExceeded' | 'BackendUnavailable'
+    readonly Scheduled:
+      | 'Scheduled'
+      | 'Paused'
+      | 'InvalidSpec'
+      | 'ImpossibleSchedule'
+      | 'UnknownTimeZone'
+      | 'QuotaExceeded'
   }
   readonly TeamSettings: SharedReasons & {
     readonly Ready:

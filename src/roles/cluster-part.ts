@@ -23,6 +23,8 @@ export interface Cluster {
   openKind<T extends KubeObject>(
     kind: ResourceKind,
     indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
+    /** What the copy keeps of each object; all of it when left out. */
+    lean?: (object: KubeObject) => KubeObject,
   ): OpenKind<T>
   /** A kind without a copy. */
   openWriter<T extends KubeObject>(kind: ResourceKind): ResourceWriter<T>
@@ -60,10 +62,15 @@ export async function openCluster(
     openKind: <T extends KubeObject>(
       kind: ResourceKind,
       indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
+      lean?: (object: KubeObject) => KubeObject,
     ) => {
       const { logger } = telemetry
       const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
-      const view = createResourceView<T>({ ...shared, kind, namespaces, indexes })
+      const view = createResourceView<T>({
+        ...shared,
+        ...{ kind, namespaces, indexes },
+        ...(lean === undefined ? {} : { lean }),
+      })
       lifecycle.onStop(`${kind.plural} view`, () => view.stop())
       view.start()
       const check = { name: kind.plural, failure: () => (view.isSynced() ? null : 'not listed yet') }

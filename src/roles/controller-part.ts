@@ -10,7 +10,7 @@ import type { Leadership } from '../ports/leadership.ts'
 import type { ReconcileMetrics } from '../ports/reconcile-metrics.ts'
 import type { Reconciler } from '../ports/reconciler.ts'
 import { queueKeyOf } from '../resources/queue-owner.ts'
-import type { ControllerSettings } from '../settings/role-settings.ts'
+import { quotasOfSettings, type ControllerSettings } from '../settings/role-settings.ts'
 import { createControllerMetrics } from '../telemetry/controller-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import type { Cluster, OpenKind } from './cluster-part.ts'
@@ -53,6 +53,7 @@ export function startLeading(
       teams: whileLeading(kinds.teams, leadership),
       tokens: whileLeading(kinds.tokens, leadership),
       secrets: createSecretReader(cluster.transport),
+      quotas: quotasOfSettings(settings),
       terms: engine.terms,
       census: engine.census,
       cronCensus: engine.cronCensus,

@@ -4,6 +4,7 @@ import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/leading.ts'
 import { createElector } from '../kubernetes/elector.ts'
 import { createLeaseStore } from '../kubernetes/elector-lease.ts'
 import { createEventRecorder } from '../kubernetes/event-recorder.ts'
+import { leanCron } from '../kubernetes/lean-cron.ts'
 import { API_TOKENS, HTTP_CRONS, HTTP_QUEUES, TEAM_SETTINGS } from '../kubernetes/own-kinds.ts'
 import { describeSettings, type ControllerSettings } from '../settings/role-settings.ts'
 import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
@@ -34,7 +35,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     )
     const kinds = {
       queues: cluster.openKind<HttpQueue>(HTTP_QUEUES, QUEUE_INDEXES),
-      crons: cluster.openKind<HttpCron>(HTTP_CRONS, {}),
+      crons: cluster.openKind<HttpCron>(HTTP_CRONS, {}, leanCron),
       teams: cluster.openKind<TeamSettings>(TEAM_SETTINGS, {}),
       tokens: cluster.openKind<ApiToken>(API_TOKENS, TOKEN_INDEXES),
     }

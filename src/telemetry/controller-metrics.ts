@@ -34,6 +34,10 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     'punctual_pushed_queues_waiting',
     'Pushed queues that get no resource because their namespace has too many; at least, when they are many.',
   )
+  const overQuota = gauge(
+    'punctual_crons_over_quota',
+    'HttpCron resources that are not in force, as their teams have too many or too large ones.',
+  )
   const rounds = counter(
     'punctual_queue_count_rounds_total',
     'Times that the jobs of all queues with a resource were counted.',
@@ -46,6 +50,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     cronLeftBehind: () => cronsLeftBehind.inc(),
     orphanQueues: (count) => orphanQueues.set(count),
     orphanCrons: (count) => orphanCrons.set(count),
+    cronsOverQuota: (count) => overQuota.set(count),
     pushedQueuesWaiting: (count) => waiting.set(count),
     queuesCounted: () => rounds.inc(),
     statusWritten: (kind) => statuses.inc({ kind }),

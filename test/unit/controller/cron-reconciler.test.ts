@@ -283,3 +283,49 @@ describe('a crash at any write', () => {
     expect(world.found.hasCrashed).toBe(false)
   })
 })
+
+describe('a cron beyond what its team may have', () => {
+  const OBSTACLE = 'The team has 500 older crons, as many as its quota lets be in force.'
+
+  it('is not put in force, and says why', async () => {
+    const world = createCronWorld()
+    world.found.obstacle = OBSTACLE
+    world.crons.put(KEY, {})
+    await world.settle(KEY)
+    expect(world.engine.crons.has(KEY)).toBe(false)
+    const message = `${OBSTACLE} It is not in force.`
+    expect(world.condition(KEY, 'Ready')).toMatchObject({ status: 'False', reason: 'QuotaExceeded', message })
+    expect(world.condition(KEY, 'Scheduled')).toMatchObject({ status: 'False', reason: 'QuotaExceeded' })
+  })
+
+  it('that was in force is paused, keeps its id, and goes on when there is room', async () => {
+    const world = await inForce()
+    world.found.obstacle = OBSTACLE
+    await world.settle(KEY)
+    expect(world.engine.crons.get(KEY)).toMatchObject({ cronId: 1, settings: { isActive: false } })
+    expect(world.condition(KEY, 'Ready')).toMatchObject({ message: `${OBSTACLE} It is paused.` })
+    world.found.obstacle = null
+    await world.settle(KEY)
+    expect(world.engine.crons.get(KEY)).toMatchObject({ cronId: 1, settings: { isActive: true } })
+    expect(world.condition(KEY, 'Ready')).toMatchObject({ status: 'True' })
+  })
+})
+
+describe('a cron whose copy leaves out its payload', () => {
+  it('is put in force with the payload that the API server has', async () => {
+    const world = createCronWorld()
+    world.crons.put(KEY, { payload: 'the whole of it' })
+    world.found.isLean = true
+    await world.settle(KEY)
+    expect(world.engine.crons.get(KEY)).toMatchObject({ settings: { payload: 'the whole of it' } })
+  })
+
+  it('waits for the view when the API server has another one, or none', async () => {
+    const world = createCronWorld()
+    world.crons.put(KEY, { payload: 'the whole of it' })
+    world.found.isLean = true
+    world.found.isSuccessor = true
+    await world.turn(KEY)
+    expect(world.engine.crons.has(KEY)).toBe(false)
+  })
+})

@@ -51,12 +51,34 @@ export function createCronWorld(crash: { at: number; when: 'before' | 'after' } 
   const noted: string[] = []
   const doomed = new Set<string>()
   const states = new Map<string, CronState>()
-  const found = { leftBehind: 0, hasCrashed: false }
+  const found = {
+    leftBehind: 0,
+    hasCrashed: false,
+    obstacle: null as string | null,
+    /** The view shows a copy without the payload. */
+    isLean: false,
+    /** The API server has another cron of the name by now. */
+    isSuccessor: false,
+  }
+  const shown = (cron: HttpCron | undefined): HttpCron | undefined => {
+    if (cron === undefined || !found.isLean) return cron
+    const { payload = '', ...spec } = cron.spec
+    return { ...cron, spec, leftOutBytes: payload.length }
+  }
   const start = () =>
     createCronReconciler({
-      view: crons.view,
-      writer: crons.writer,
+      view: { get: (key) => shown(crons.view.get(key)) },
+      writer: {
+        ...crons.writer,
+        read: async (namespace, name) => {
+          const cron = await crons.writer.read(namespace, name)
+          return cron === null || !found.isSuccessor
+            ? cron
+            : { ...cron, metadata: { ...cron.metadata, uid: 'of a successor' } }
+        },
+      },
       check,
+      room: { obstacle: () => found.obstacle },
       engine,
       stateOf: (key) => states.get(key) ?? null,
       vanished: { note: (key) => void noted.push(key), takeDoomed: (key) => doomed.delete(key) },
