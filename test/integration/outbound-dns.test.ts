@@ -124,6 +124,8 @@ describe('a name and the policy', () => {
 type Zone = (name: string, type: 'A' | 'AAAA') => readonly string[] | number | null
 
 const NXDOMAIN = 3
+/** Of every record that the server gives. */
+let ttlSeconds = 60
 const SERVFAIL = 2
 
 describe('the resolver', () => {
@@ -136,6 +138,7 @@ describe('the resolver', () => {
 
   beforeEach(async () => {
     questions = []
+    ttlSeconds = 60
     server = createSocket('udp4', (query, from) => {
       const { name, type, question } = parseQuery(query)
       questions.push(`${type} ${name}`)
@@ -185,6 +188,36 @@ describe('the resolver', () => {
     await Promise.all(Array.from({ length: 20 }, () => resolve('busy.example.')))
     await resolve('busy.example.')
     expect(questions.toSorted()).toEqual(['A busy.example', 'AAAA busy.example'])
+  })
+
+  test.each([
+    ['60 s are reused for 5', 60, 5_000],
+    ['3 s for as long', 3, 3_000],
+    ['nothing for 1 s', 0, 1_000],
+  ])('answers that hold for %s', async (_name, ttl, reusedMs) => {
+    ttlSeconds = ttl
+    zone = (_question, type) => (type === 'A' ? ['192.0.2.1'] : [])
+    const clock = createFakeClock()
+    const onClock = createNameResolver({ ...machine, clock })
+    await onClock('held.example.')
+    await clock.advance(reusedMs - 1)
+    await onClock('held.example.')
+    expect(questions).toHaveLength(2)
+    await clock.advance(1)
+    await onClock('held.example.')
+    expect(questions).toHaveLength(4)
+  })
+
+  test('reads the hosts file again after 5 s', async () => {
+    zone = () => NXDOMAIN
+    const clock = createFakeClock()
+    const onClock = createNameResolver({ ...machine, clock })
+    await expect(onClock('scanner')).rejects.toThrow(NameResolutionError)
+    writeFileSync(join(folder, 'hosts'), '10.9.8.6 scanner\n')
+    await clock.advance(4_999)
+    await expect(onClock('scanner')).rejects.toThrow(NameResolutionError)
+    await clock.advance(1)
+    expect(await onClock('scanner')).toEqual(['10.9.8.6'])
   })
 
   test('does without a family that never answers', async () => {
@@ -292,7 +325,7 @@ function encodeRecord(text: string): Buffer {
   const rest = Buffer.alloc(10)
   rest.writeUInt16BE(TYPE_NUMBERS[type], 0)
   rest.writeUInt16BE(1, 2)
-  rest.writeUInt32BE(60, 4)
+  rest.writeUInt32BE(ttlSeconds, 4)
   rest.writeUInt16BE(data.length, 8)
   // Without an owner it is the name that was asked for, which begins at byte 12.
   return Buffer.concat([owner === null ? Buffer.from([0xc0, 12]) : encodeName(owner), rest, data])

@@ -158,6 +158,16 @@ describe('what opens a target', () => {
     expect(refusal('http://a.shop.internal/', { allowable: [] }, team('internal'))).toBe('blocked')
   })
 
+  test('a team opens a local name that the installation lets it, or may let it by its address', () => {
+    const local = 'http://a.shop.internal/'
+    expect(refusal(local, { allowable: null }, team('internal'))).toBeNull()
+    expect(refusal(local, { allowable: null }, team('other.internal'))).toBe('blocked')
+    expect(refusal(local, { allowable: ['shop.internal'] }, team('internal'))).toBeNull()
+    expect(refusal(local, { allowable: ['other.internal'] }, team('internal'))).toBe('blocked')
+    // What it resolves to decides at the call.
+    expect(refusal(local, { allowable: ['10.1.0.0/16'] }, team('internal'))).toBeNull()
+  })
+
   test('an entry of a team that cannot be read opens nothing', () => {
     expect(refusal('http://10.1.2.3/', {}, team('10.1.2.3/8', 'not a host'))).toBe('blocked')
   })

@@ -18,23 +18,28 @@ function setUp(errorOf: () => Error | null = noPort) {
   const clock = createFakeClock()
   const looks: number[] = []
   const givenUp: unknown[] = []
-  const inner: OpenSocket = ({ addresses: [address = ''] }, { onOpen, onError }) => {
+  const inner: OpenSocket = ({ addresses: [address = ''], secure }, { onTlsStart, onOpen, onError }) => {
     looks.push(clock.monotonicMs())
     let isCancelled = false
     queueMicrotask(() => {
       const error = address === EXHAUSTED ? errorOf() : null
       if (isCancelled) return
-      if (error === null) onOpen(socket)
+      if (error === null && secure) onTlsStart()
+      else if (error === null) onOpen(socket)
       else onError(error)
     })
     return () => (isCancelled = true)
   }
   const open = waitForPorts(inner, clock, (fields) => givenUp.push(fields))
-  const start = (address: string, port = 80) => {
+  const start = (address: string, port = 80, secure = false) => {
     const ends: unknown[] = []
     const cancel = open(
-      { host: 'target', port, secure: false, addresses: [address] },
-      { onTlsStart: () => {}, onOpen: () => ends.push('open'), onError: (error) => ends.push(error) },
+      { host: 'target', port, secure, addresses: [address] },
+      {
+        onTlsStart: () => ends.push('tls'),
+        onOpen: () => ends.push('open'),
+        onError: (error) => ends.push(error),
+      },
     )
     return { ends, cancel }
   }
@@ -95,6 +100,24 @@ describe('a target without a free port', () => {
     await clock.advance(0)
     expect(next.ends).toEqual(['open'])
     expect(looks).toHaveLength(3)
+  })
+
+  test.each([
+    ['connected', false, 'open'],
+    ['in its TLS handshake', true, 'tls'],
+  ])('is out of ports for the first time again once a call is %s', async (_name, secure, end) => {
+    let isFull = true
+    const { clock, looks, start } = setUp(() => (isFull ? noPort() : null))
+    start(EXHAUSTED)
+    await clock.advance(PORT_WAITS_MAX * PORT_WAIT_MS_MAX)
+    isFull = false
+    const { ends } = start(EXHAUSTED, 80, secure)
+    await clock.advance(PORT_WAIT_MS_MAX)
+    expect(ends).toEqual([end])
+    isFull = true
+    start(EXHAUSTED)
+    await clock.advance(PORT_WAIT_MS_MIN)
+    expect((looks.at(-1) ?? 0) - (looks.at(-2) ?? 0)).toBe(PORT_WAIT_MS_MIN)
   })
 
   test('is left alone once the call is cancelled, while it waits or looks', async () => {
