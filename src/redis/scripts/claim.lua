@@ -87,10 +87,9 @@ local jobs, names, settings = {}, {}, {}
 local hashes, named, bytes = {}, {}, 0
 
 local function add_job(queue, id, body, request)
-  table.insert(jobs, id)
-  table.insert(jobs, queue.index)
-  table.insert(jobs, body)
-  table.insert(jobs, request)
+  -- By index: table.insert takes twice as long, and this is done for each job.
+  local n = #jobs
+  jobs[n + 1], jobs[n + 2], jobs[n + 3], jobs[n + 4] = id, queue.index, body, request
   bytes = bytes + #body + #request
   local hash = string.sub(body, 20, 30)
   if not hashes[hash] then
@@ -143,12 +142,9 @@ local function held_back()
 end
 
 local function answer(token)
-  local taken_of = {}
-  for _, team in ipairs(teams) do taken_of[team.u] = team.taken end
   local size, candidates = Candidates.next({
-    teams = teams_to_ask(), queues = queues_named, turn = turn,
-    full_teams = full_teams, first = wanting,
-    has_room = function(u) return (team_rooms[u] or other_teams_room) > (taken_of[u] or 0) end,
+    teams = teams_to_ask(), queues = queues_named, turn = turn, full_teams = full_teams, first = wanting,
+    asked = teams, rooms = team_rooms, other_room = other_teams_room,
   })
   local due = call('ZRANGE', KEYS[7], 0, 0, 'WITHSCORES')
   return {
@@ -199,8 +195,8 @@ local function take(queue, count)
           break
         end
         add_job(queue, id, body, large and call('HGET', queue.p, large) or '')
-        table.insert(queue.taken, now + Record.timeout_ms(body) + grace_ms)
-        table.insert(queue.taken, id)
+        local n = #queue.taken
+        queue.taken[n + 1], queue.taken[n + 2] = now + Record.timeout_ms(body) + grace_ms, id
         got = got + 1
       else
         queue.gone, skipped = queue.gone + 1, skipped + 1
@@ -313,10 +309,10 @@ if taken > 0 then
   local held, ids = {}, {}
   for _, queue in ipairs(queues) do
     if queue.opened then
+      local holder = queue.id .. '|' .. token
       for i = 2, #queue.taken, 2 do
-        table.insert(held, queue.taken[i])
-        table.insert(held, queue.id .. '|' .. token)
-        table.insert(ids, queue.taken[i])
+        local n, id = #ids, queue.taken[i]
+        ids[n + 1], held[n * 2 + 1], held[n * 2 + 2] = id, id, holder
       end
       if #queue.taken > 0 then
         call('ZADD', queue.a, unpack(queue.taken))

@@ -21,6 +21,15 @@ local function queues_in_band(size, u, most, turn)
   return found
 end
 
+-- Of an installation with one team, or one at work, nothing has to be chosen. Answers nil when it has nothing to run.
+local function of_lone_team(size, u, ask)
+  local ids = queues_in_band(size, u, ask.queues, ask.turn)
+  if #ids == 0 then return nil end
+  local flat = { u, #ids }
+  for i, id in ipairs(ids) do flat[i + 2] = id end
+  return flat
+end
+
 local function put_first(named, queue)
   local ids, teams = { queue.id }, {}
   for _, team in ipairs(named) do
@@ -37,17 +46,24 @@ local function put_first(named, queue)
 end
 
 -- ask: teams and queues to be named at most, turn = claims that this executor has made, full_teams = teams listed
--- without room, has_room(u), first = a queue that is to be asked before all others, or nil.
+-- without room, first = a queue that is to be asked before all others, or nil, asked = the teams of this claim, rooms by
+-- number and other_room: what it was told that they may take.
 -- Answers the size of the ring and, of each team: number, count of its queues, local id…
 function Candidates.next(ask)
   local size = call('ZCARD', ring_key)
   if size == 0 then return 0, {} end
   local window = ask.teams + LEFT_TEAMS_MAX + ask.full_teams
   local known = call('ZRANGE', teams_key, 0, window - 1)
+  if #known == 1 and not ask.first then
+    local flat = of_lone_team(size, known[1], ask)
+    if flat then return size, flat end
+  end
   local knows_all = #known < window
   local most = math.min(ask.teams, math.max(#known, 1))
   local each = math.floor(ask.queues / most)
   local named, full, left, seen, is_head = {}, {}, {}, {}, true
+  local taken_of = {}
+  for _, team in ipairs(ask.asked) do taken_of[team.u] = team.taken end
 
   local function add(u)
     local ids = queues_in_band(size, u, each, ask.turn)
@@ -57,7 +73,7 @@ function Candidates.next(ask)
   local function look_at(u)
     if seen[u] then return end
     seen[u] = true
-    if not ask.has_room(u) then
+    if (ask.rooms[u] or ask.other_room) <= (taken_of[u] or 0) then
       full[#full + 1], is_head = u, false
     elseif add(u) then
       is_head = false
