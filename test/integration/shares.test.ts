@@ -73,6 +73,29 @@ describe.concurrent('the slots of an executor', () => {
     await here.close()
   })
 
+  test('are left to a team’s callbacks by another team’s whose receivers hang', async () => {
+    const here = await startInstallation({ executorEnv: { PUNCTUAL_EXECUTOR_CONCURRENCY: '20' } })
+    const { target, client } = here
+    const other = await here.clientOfTeam('other')
+    const hung = latch()
+    target.route('/hung', hung.answering)
+    const push = (of: ApiClient, callback: string, count: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, i) =>
+          of.push({ queue: `q${i % 8}`, url: `${target.url}/job`, callback_url: `${target.url}${callback}` }),
+        ),
+      )
+    await push(client, '/hung', 120)
+    await until('they have their share', () => target.openNow() >= 15)
+    await push(other, '/told', 12)
+    await until('the other team is told', () => target.arrivals('/told').length === 12)
+    // In one queue for all, it would have been the last.
+    expect(target.arrivals('/hung').length).toBeLessThan(120)
+    hung.open()
+    await until('all are told', () => target.arrivals('/hung').length === 120)
+    await here.close()
+  })
+
   test('a queue that begins to hang beside healthy ones leaves them their part', async () => {
     const here = await startInstallation({ executorEnv: { PUNCTUAL_EXECUTOR_CONCURRENCY: '20' } })
     const { target, client } = here
