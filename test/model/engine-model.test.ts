@@ -5,6 +5,7 @@ import type { RedisConnection } from '../../src/redis/connection.ts'
 import { audit } from '../../src/redis/audit.ts'
 import { openConnection } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
+import { listDifferences } from './engine-lists.ts'
 import { story, type Op } from './engine-ops.ts'
 import { Story } from './engine-story.ts'
 
@@ -53,6 +54,7 @@ describe.each([
       if (isAuditedAlways) assert.deepEqual(await audit(told.world.engine), [], `after ${JSON.stringify(op)}`)
     }
     assert.deepEqual(await audit(told.world.engine), [])
+    assert.deepEqual(await listDifferences(told.world.engine, told.model), [])
     await told.drain()
     await told.compare()
     assert.deepEqual(await audit(told.world.engine), [])
