@@ -25,8 +25,8 @@ export const ORDERED_JOBS_MAX = 1_000
  */
 const SCAN_COUNT = 100
 
-/** Jobs decoded at once, or as many as the page holds. */
-const DECODED_TOGETHER = 50
+/** Records held at once while they are put in order; those of a page are read again. */
+const READ_AT_ONCE = 250
 
 type StatusFilter = JobListQuery['status']
 
@@ -80,17 +80,19 @@ async function readOrdered(
   after: Spot & { kind: 'due' },
   room: number,
 ): Promise<SectionPage> {
-  const records = await (asked.status === 'processing' ? readInFlight : readAllOpen)(engine, asked.queue)
-  if (records === null) return readScanned(engine, asked, FIRST_SCAN, room)
-  const behind = [...records]
-    .map(([id, text]): OpenJob => ({ id: Number(id), text, dueMs: Number(text.slice(0, 13)) || 0 }))
+  const dues = await (asked.status === 'processing' ? duesInFlight : duesOfAll)(engine, asked.queue)
+  if (dues === null) return readScanned(engine, asked, FIRST_SCAN, room)
+  const behind = [...dues]
+    .map(([id, dueMs]) => ({ id, dueMs }))
     .filter(({ dueMs, id }) => dueMs > after.dueMs || (dueMs === after.dueMs && id > after.id))
     .toSorted((a, b) => a.dueMs - b.dueMs || a.id - b.id)
   const jobs: ListedJob[] = []
+  // No more than the page needs is read; of one with a filter, more in turn.
+  const step = asked.status === null ? room : Math.max(room, READ_AT_ONCE)
   let read = 0
-  // No more than the page may need is decoded; of one with a filter, more in turn.
   while (read < behind.length && jobs.length < room) {
-    const rows = await rowsOf(engine, asked, behind.slice(read, read + Math.max(room, DECODED_TOGETHER)))
+    const open = await readRecords(engine, asked.queue, behind.slice(read, read + step))
+    const rows = await rowsOf(engine, asked, open)
     for (let i = 0; i < rows.length && jobs.length < room; i += 1) {
       jobs.push(...(rows[i] ?? []))
       read += 1
@@ -100,45 +102,59 @@ async function readOrdered(
   const isMore = end !== undefined && read < behind.length
   return {
     jobs,
-    examined: records.size + 1,
+    examined: dues.size + 1,
     next: isMore ? { kind: 'due', dueMs: end.dueMs, id: end.id } : null,
   }
 }
 
 interface OpenJob {
   readonly id: number
-  readonly text: string
-  readonly dueMs: number
+  /** null when it has ended since it was seen. */
+  readonly text: string | null
 }
 
-/** null when there are too many. */
-async function readAllOpen(engine: Engine, queue: KnownQueue): Promise<Map<string, string> | null> {
+/** Id → due time of every open job, or null when there are too many. Holds no more than a scan step of the records. */
+async function duesOfAll(engine: Engine, queue: KnownQueue): Promise<Map<number, number> | null> {
   const { b } = queue.keys.queue(queue.localId)
   // A scan may give an entry twice.
-  const records = new Map<string, string>()
+  const dues = new Map<number, number>()
   let cursor = '0'
   do {
-    const [next, flat] = await engine.runner.read((redis) =>
-      redis.hscan(b, cursor, 'COUNT', ORDERED_JOBS_MAX),
-    )
-    for (let i = 0; i < flat.length; i += 2) records.set(flat[i] as string, flat[i + 1] as string)
-    if (records.size > 2 * ORDERED_JOBS_MAX) return null
+    const [next, flat] = await engine.runner.read((redis) => redis.hscan(b, cursor, 'COUNT', READ_AT_ONCE))
+    for (let i = 0; i < flat.length; i += 2) dues.set(Number(flat[i]), dueIn(flat[i + 1]))
+    if (dues.size > 2 * ORDERED_JOBS_MAX) return null
     cursor = next
   } while (cursor !== '0')
-  return records
+  return dues
 }
 
-async function readInFlight(engine: Engine, queue: KnownQueue): Promise<Map<string, string> | null> {
-  const { a, b } = queue.keys.queue(queue.localId)
+async function duesInFlight(engine: Engine, queue: KnownQueue): Promise<Map<number, number> | null> {
+  const { a } = queue.keys.queue(queue.localId)
   const ids = await engine.runner.read((redis) => redis.zrange(a, '0', String(2 * ORDERED_JOBS_MAX)))
   if (ids.length > 2 * ORDERED_JOBS_MAX) return null
-  const texts = ids.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(b, ...ids))
-  return new Map(
-    ids.flatMap((id, i) => {
-      const text = texts[i]
-      return typeof text === 'string' ? [[id, text] as const] : []
-    }),
-  )
+  const dues = new Map<number, number>()
+  for (let i = 0; i < ids.length; i += READ_AT_ONCE) {
+    const page = ids.slice(i, i + READ_AT_ONCE).map((id) => ({ id: Number(id) }))
+    for (const { id, text } of await readRecords(engine, queue, page)) {
+      if (text !== null) dues.set(id, dueIn(text))
+    }
+  }
+  return dues
+}
+
+/** That of a damaged record is 0: it comes first. */
+function dueIn(text: string | undefined): number {
+  return Number(text?.slice(0, 13)) || 0
+}
+
+async function readRecords(
+  engine: Engine,
+  queue: KnownQueue,
+  jobs: ReadonlyArray<{ readonly id: number }>,
+): Promise<OpenJob[]> {
+  const { b } = queue.keys.queue(queue.localId)
+  const texts = await engine.runner.read((redis) => redis.hmget(b, ...jobs.map(({ id }) => String(id))))
+  return jobs.map(({ id }, i) => ({ id, text: texts[i] ?? null }))
 }
 
 async function readScanned(
@@ -153,7 +169,7 @@ async function readScanned(
   const page = flat.slice(given * 2, (given + room) * 2)
   const open: OpenJob[] = []
   for (let i = 0; i < page.length; i += 2) {
-    open.push({ id: Number(page[i]), text: page[i + 1] as string, dueMs: 0 })
+    open.push({ id: Number(page[i]), text: page[i + 1] ?? null })
   }
   const jobs = (await rowsOf(engine, asked, open)).flat()
   if ((given + room) * 2 < flat.length) {
@@ -176,6 +192,7 @@ async function rowsOf(
   const { a } = queue.keys.queue(queue.localId)
   const deadlines = await engine.runner.read((redis) => redis.zmscore(a, ...jobs.map(({ id }) => String(id))))
   return jobs.map(({ id, text }, i): ListedJob[] => {
+    if (text === null) return []
     return unlessDamaged(
       () => {
         const record = decodeRecord(text, null)

@@ -6,6 +6,8 @@ import { readQueues } from './queue-reader.ts'
 import { createQueueWriter } from './queue-writer.ts'
 import { queueNamed, teamNames } from './team-names.ts'
 
+/** In one line of the log. */
+const DAMAGED_NAMED_MAX = 5
 const WITHOUT_TERM = 'a write without a term was superseded'
 
 export function createQueueStore(engine: Engine): QueueStore {
@@ -49,11 +51,12 @@ async function list(
     engine,
     page.map(({ keys, name, id }) => ({ keys, localId: id, team, name })),
   )
-  const queues = found.flatMap((queue, i) => {
-    if (queue !== 'damaged') return queue ?? []
-    engine.logger.warn('A queue cannot be read and is not listed', { team, queue: page[i]?.name })
-    return []
-  })
+  const damaged = page.filter((_, i) => found[i] === 'damaged').map(({ name }) => name)
+  if (damaged.length > 0) {
+    const queues = damaged.slice(0, DAMAGED_NAMED_MAX)
+    engine.logger.warn('Queues cannot be read and are not listed', { team, count: damaged.length, queues })
+  }
+  const queues = found.flatMap((queue) => (queue === 'damaged' ? [] : (queue ?? [])))
   const last = page.at(-1)
   return { queues, nextCursor: named.length > limit && last ? formatNameCursor(last.name) : null }
 }
