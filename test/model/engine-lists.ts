@@ -29,7 +29,7 @@ export async function listDifferences(engine: Engine, model: EngineModel): Promi
     for (const { open, ended } of expected) {
       compare(`open jobs of ${team}`, jobs.slice(at, at + open.length), open)
       at += open.length
-      compare(`ended jobs of ${team}`, jobs.slice(at, at + ended.length).toSorted(), ended.toSorted())
+      compare(`ended jobs of ${team}`, sorted(jobs.slice(at, at + ended.length)), sorted(ended))
       at += ended.length
     }
   }
@@ -40,6 +40,8 @@ function nameOf(model: EngineModel, queue: ModelQueue): string {
   const [field = ''] = [...model.queues].find(([, each]) => each === queue) ?? []
   return field.slice(queue.team.length + 1)
 }
+
+const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b)
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
