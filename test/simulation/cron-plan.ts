@@ -1,6 +1,6 @@
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { cronSettings } from '../support/cron-settings.ts'
-import { drawNetwork, type Plan, type PlannedEvent } from './plan.ts'
+import { drawNetwork, type Plan, type PlannedEvent, ROOMY_BYTES } from './plan.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { NO_FAULTS } from './simulated-connection.ts'
 import { SIMULATION_EPOCH_MS } from './simulated-process.ts'
@@ -44,6 +44,7 @@ export function drawCronPlan(seed: number): Plan {
     ...{ seed, activeMs, executors, queues, crons },
     shards: random.integer(1, 3),
     concurrency: random.pick([2, 16]),
+    callBytes: ROOMY_BYTES,
     network: !isCalm && random.chance(0.6) ? drawNetwork(random) : NO_FAULTS,
     hintLoss: random.pick([0, 1]),
     habits: { failing: random.pick([0, 0.3]), hanging: 0, slow: 0.1, slowMs: 3_000, localFault: 0 },

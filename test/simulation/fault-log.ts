@@ -1,6 +1,6 @@
 /** What was done to the executors, by virtual time: only this may excuse what is otherwise wrong. */
 export interface Fault {
-  readonly kind: 'kill' | 'stop' | 'freeze' | 'cut' | 'outage' | 'clock'
+  readonly kind: 'kill' | 'stop' | 'freeze' | 'cut' | 'away' | 'outage' | 'clock'
   /** Name of the process; null = everyone. */
   readonly process: string | null
   readonly fromMs: number
@@ -8,15 +8,15 @@ export interface Fault {
 }
 
 /**
- * From its last beat an executor goes on for 13 s, and the next beat would have come 5 s after it: a silence of 8 s is
+ * From its last beat an executor goes on for 13 s, and the next beat would have come 3 s after it: a silence of 10 s is
  * too long, less the time that slow messages, lost ones and retries take.
  */
-const FATAL_SILENCE_MS = 6_000
+const FATAL_SILENCE_MS = 8_000
 const FATAL_SILENCE_ON_BAD_NETWORK_MS = 1_000
 /** A break of contact this short counts together with the next one. */
 const GAP_MS = 3_000
 /** Kinds that hurt only when they last. */
-const SILENCES: ReadonlySet<Fault['kind']> = new Set(['cut', 'outage', 'freeze'])
+const SILENCES: ReadonlySet<Fault['kind']> = new Set(['cut', 'away', 'outage', 'freeze'])
 /** Breaks of a connection in a row that can cost a lease. */
 const SHAKEN_BREAKS = 4
 const SHAKEN_MS = 6_000

@@ -8,7 +8,6 @@ import { createJobStore } from '../../src/redis/job-store.ts'
 import { createStepRunner } from '../../src/redis/step-runner.ts'
 import { quietLogger, quietMetrics } from '../support/quiet.ts'
 import type { PushEntry } from './ledger.ts'
-import { TEAM } from './plan.ts'
 import type { Simulation } from './simulation.ts'
 import { NO_FAULTS } from './simulated-connection.ts'
 import { SimulatedProcess } from './simulated-process.ts'
@@ -35,7 +34,7 @@ export async function judge(simulation: Simulation): Promise<void> {
   const store = createJobStore(engine)
   const judged = new StoryJudge(simulation)
   for (const chain of judged.chains()) {
-    judged.judgeChain(chain, await store.get(TEAM, chain.rootId))
+    judged.judgeChain(chain, await store.get(chain.push.job.team, chain.rootId))
   }
   judged.judgeRest()
 }

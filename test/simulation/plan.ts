@@ -6,7 +6,13 @@ import { SeededRandom } from './seeded-random.ts'
 import { NO_FAULTS, type NetworkFaults } from './simulated-connection.ts'
 import type { TargetHabits } from './simulated-target.ts'
 
+/** Of crons, and of queues that are not named here. */
 export const TEAM = 'default'
+const TEAMS: Readonly<Record<string, string>> = { beta: 'second', gamma: 'third' }
+
+export function teamOf(queue: string): string {
+  return TEAMS[queue] ?? TEAM
+}
 
 /** What happens when, as a seed draws it. */
 export type PlannedEvent = { readonly atMs: number } & (
@@ -18,6 +24,7 @@ export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'stop'; readonly executor: number; readonly graceMs: number; readonly restartMs: number }
   | { readonly what: 'freeze'; readonly executor: number; readonly forMs: number; readonly stall: boolean }
   | { readonly what: 'cut'; readonly executor: number; readonly forMs: number }
+  | { readonly what: 'away'; readonly shard: number; readonly forMs: number }
   | { readonly what: 'outage'; readonly forMs: number; readonly loadingMs: number }
   | { readonly what: 'clock'; readonly byMs: number }
 )
@@ -27,6 +34,8 @@ export interface Plan {
   readonly shards: number
   readonly executors: number
   readonly concurrency: number
+  /** What executors have for jobs being called. */
+  readonly callBytes: number
   /** How long jobs come in and faults happen; then everything heals. */
   readonly activeMs: number
   readonly queues: ReadonlyMap<string, QueueSettings>
@@ -40,6 +49,10 @@ export interface Plan {
   readonly events: readonly PlannedEvent[]
 }
 
+const SHARDS_MAX = 2
+export const ROOMY_BYTES = 512 * 1024 ** 2
+/** A claim reserves half of it. */
+const SCARCE_BYTES = 256 * 1024
 const QUEUE_NAMES = ['alpha', 'beta', 'gamma', 'delta']
 
 export function drawPlan(seed: number): Plan {
@@ -59,9 +72,10 @@ export function drawPlan(seed: number): Plan {
   const network = localFault > 0.1 && drawn !== NO_FAULTS ? { ...drawn, lostBefore: 0.05, late: 1 } : drawn
   return {
     seed,
-    shards: random.integer(1, 2),
+    shards: random.integer(1, SHARDS_MAX),
     executors,
     concurrency: random.pick([2, 4, 16]),
+    callBytes: random.pick([ROOMY_BYTES, ROOMY_BYTES, SCARCE_BYTES, 4 * SCARCE_BYTES]),
     activeMs,
     queues,
     crons: new Map(),
@@ -119,7 +133,8 @@ function drawPushes(
     const drawn = drawRequest(random, n)
     // Each attempt takes three lost leases.
     const request = n === poison ? { ...drawn, retryDelays: [1] } : drawn
-    const job = { team: TEAM, queue: random.pick(queues), request, start }
+    const queue = random.pick(queues)
+    const job = { team: teamOf(queue), queue, request, start }
     return { atMs, what: 'push', job: { ...job, idempotency: null } }
   })
 }
@@ -196,6 +211,10 @@ function drawFaults(
   for (let i = times(0.3, 3); i > 0; i -= 1) {
     const forMs = random.pick([random.between(200, 5_000), random.between(5_000, 30_000)])
     events.push({ atMs: at(), what: 'cut', executor: executor(), forMs })
+  }
+  for (let i = times(0.3, 2); i > 0; i -= 1) {
+    const forMs = random.pick([random.between(500, 4_000), random.between(5_000, 30_000)])
+    events.push({ atMs: at(), what: 'away', shard: random.integer(0, SHARDS_MAX - 1), forMs })
   }
   for (let i = times(0.3, 2); i > 0; i -= 1) {
     const forMs = random.pick([random.between(50, 2_000), random.between(2_000, 20_000)])

@@ -5,8 +5,10 @@ import { reserveOf } from '../../src/executor/share-rule.ts'
 import { ShareWorld } from './share-world.ts'
 
 const ENDLESS = 1e9
+/** In virtual time nothing waits: on a busy machine it only takes longer. */
+const TIMEOUT_MS = 240_000
 
-describe('shards with equal work come to equal starts', () => {
+describe('shards with equal work come to equal starts', { timeout: TIMEOUT_MS }, () => {
   const cases = [4, 64].flatMap((shards) =>
     [10, 100, 1_000].flatMap((concurrency) => [1, 300].map((callMs) => ({ shards, concurrency, callMs }))),
   )
@@ -38,7 +40,7 @@ describe('shards with equal work come to equal starts', () => {
   )
 })
 
-describe('a newcomer', () => {
+describe('a newcomer', { timeout: TIMEOUT_MS }, () => {
   /** A team takes all it gets over 20 queues; then another pushes 10 instant jobs into each of two shards. */
   const worldWithNeighbour = async (callMs: number, areHintsLost = false) => {
     const world = new ShareWorld({ shards: 4, concurrency: 50 })
@@ -101,7 +103,7 @@ describe('a newcomer', () => {
   })
 })
 
-describe('a queue whose target hangs', () => {
+describe('a queue whose target hangs', { timeout: TIMEOUT_MS }, () => {
   test.each(['first', 'last'])('leaves the others of its team their part, hung %s', async (when) => {
     const world = new ShareWorld({ shards: 1, concurrency: 50 })
     await world.start()
@@ -125,7 +127,7 @@ describe('a queue whose target hangs', () => {
   })
 })
 
-describe('who has no room', () => {
+describe('who has no room', { timeout: TIMEOUT_MS }, () => {
   test('does not spin: at most five empty claims a second and shard', async () => {
     const shards = 64
     const world = new ShareWorld({ shards, concurrency: 100 })
@@ -144,7 +146,7 @@ describe('who has no room', () => {
   })
 })
 
-describe('shards that are silent', () => {
+describe('shards that are silent', { timeout: TIMEOUT_MS }, () => {
   test.each([1, 16])(
     '%i of 64 for 30 s cost the others no call, no lease and no throughput',
     async (silent) => {
@@ -177,7 +179,7 @@ describe('shards that are silent', () => {
   )
 })
 
-describe('memory', () => {
+describe('memory', { timeout: TIMEOUT_MS }, () => {
   const MIB = 1024 * 1024
 
   test('bounds what is open, and leaves another team its part', async () => {

@@ -125,9 +125,19 @@ export class SimulatedConnection {
       this.#options.process.clock.after(this.#options.commandTimeoutMs, () =>
         settle(command, () => reject(new Error('Command timed out'))),
       )
-      // Commands of one turn travel together.
-      if (this.#outbox.push(command) === 1) queueMicrotask(() => this.#flush())
+      const { server, scheduler } = this.#options
+      const epoch = this.#epoch
+      const silentUntilMs = server.silentUntilMs(words)
+      // A node that is stopped reads what it was sent when it goes on, as long as the connection stands.
+      if (silentUntilMs > scheduler.nowMs) {
+        scheduler.at(silentUntilMs, () => epoch === this.#epoch && this.#post(command))
+      } else this.#post(command)
     })
+  }
+
+  /** Commands of one turn travel together. */
+  #post(command: Command): void {
+    if (this.#outbox.push(command) === 1) queueMicrotask(() => this.#flush())
   }
 
   #flush(): void {

@@ -12,6 +12,7 @@ import type { Scripts } from '../../src/redis/scripts.ts'
 import { createStepRunner } from '../../src/redis/step-runner.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { quietMetrics } from '../support/quiet.ts'
+import { ROOMY_BYTES } from './plan.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { SimulatedConnection, type NetworkFaults } from './simulated-connection.ts'
@@ -98,7 +99,7 @@ export class SimulatedExecutor {
   constructor(
     around: Surroundings,
     name: string,
-    options: { concurrency: number; onLeaseLost: () => void; onStale: () => void },
+    options: { concurrency: number; callBytes?: number; onLeaseLost: () => void; onStale: () => void },
   ) {
     this.name = name
     const metrics: Metrics = {
@@ -131,7 +132,7 @@ export class SimulatedExecutor {
       clock: process.clock,
       logger,
       metrics,
-      capacity: capacityOf(options.concurrency),
+      capacity: capacityOf(options.concurrency, { callBytes: options.callBytes ?? ROOMY_BYTES }),
       newExecutorId: () => {
         leases += 1
         return `${name}.${leases}`

@@ -25,6 +25,8 @@ export class SimulatedServer {
   readonly #scheduler: Scheduler
   readonly #sources: ReadonlyMap<string, string>
   #loadingUntilMs = 0
+  /** By the cluster tag of a shard. */
+  readonly #silentUntilMs = new Map<string, number>()
   #loaded = new Set<string>()
   #offsetMs = 0
   #watchers: StepWatcher[] = []
@@ -48,6 +50,18 @@ export class SimulatedServer {
 
   stepClock(ms: number): void {
     this.#offsetMs += ms
+  }
+
+  /** Nothing that names a key of the same shard is answered until then. */
+  silence(key: string, untilMs: number): void {
+    const tag = tagOf(key)
+    this.#silentUntilMs.set(tag, Math.max(this.#silentUntilMs.get(tag) ?? 0, untilMs))
+  }
+
+  silentUntilMs(words: readonly string[]): number {
+    if (this.#silentUntilMs.size === 0) return 0
+    const key = words.find((word) => word.startsWith('punctual:{'))
+    return key === undefined ? 0 : (this.#silentUntilMs.get(tagOf(key)) ?? 0)
   }
 
   watch(watcher: StepWatcher): void {
@@ -116,4 +130,8 @@ export class SimulatedServer {
       throw error
     }
   }
+}
+
+function tagOf(key: string): string {
+  return key.slice(key.indexOf('{') + 1, key.indexOf('}'))
 }

@@ -16,7 +16,7 @@ import { ClaimWatcher } from './claim-watcher.ts'
 import { judgeCrons } from './cron-oracle.ts'
 import { FaultLog } from './fault-log.ts'
 import { Ledger } from './ledger.ts'
-import { TEAM, type Plan, type PlannedEvent } from './plan.ts'
+import { TEAM, teamOf, type Plan, type PlannedEvent } from './plan.ts'
 import { Scheduler } from './scheduler.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { NO_FAULTS } from './simulated-connection.ts'
@@ -168,6 +168,7 @@ export class Simulation {
     const name = `e${at}-${this.#generations}`
     const started = new SimulatedExecutor(this.around, name, {
       concurrency: this.plan.concurrency,
+      callBytes: this.plan.callBytes,
       onLeaseLost: () => this.#unlessHit(name, 'lost its lease'),
       onStale: () => this.#unlessHit(name, 'ended a job that was no longer its own'),
     })
@@ -224,11 +225,15 @@ export class Simulation {
       case 'apply':
         return this.#apply(event.queue, event.change)
       case 'remove':
-        return this.ledger.remove(event.queue, this.scheduler, () => this.#queues.remove(TEAM, event.queue))
+        return this.ledger.remove(event.queue, this.scheduler, () =>
+          this.#queues.remove(teamOf(event.queue), event.queue),
+        )
       case 'cancel':
-        return this.ledger.cancel(event.pick, this.scheduler, (id) => this.#jobs.cancel(TEAM, id))
+        return this.ledger.cancel(event.pick, this.scheduler, (id) => this.#jobs.cancel(this.#teamOf(id), id))
       case 'replay':
-        return this.ledger.replay(event.pick, this.scheduler, (id) => this.#jobs.replay(TEAM, id))
+        return this.ledger.replay(event.pick, this.scheduler, (id) => this.#jobs.replay(this.#teamOf(id), id))
+      case 'away':
+        return this.#leave(event.shard % this.plan.shards, event.forMs)
       case 'outage':
         return this.#outage(event.forMs, event.loadingMs)
       case 'clock':
@@ -244,7 +249,23 @@ export class Simulation {
 
   #apply(queue: string, change: Partial<QueueSettings>): void {
     const settings = { ...(this.plan.queues.get(queue) as QueueSettings), ...change }
-    this.#queues.apply(TEAM, queue, settings).catch(() => this.trace(() => `${queue} was not edited`))
+    this.#queues
+      .apply(teamOf(queue), queue, settings)
+      .catch(() => this.trace(() => `${queue} was not edited`))
+  }
+
+  #teamOf(jobId: number): string {
+    const push = this.ledger.pushes.find(
+      ({ result }) => result !== null && 'jobId' in result && result.jobId === jobId,
+    )
+    return push?.job.team ?? TEAM
+  }
+
+  /** One shard answers nobody, the others go on. */
+  #leave(shard: number, forMs: number): void {
+    const { nowMs } = this.scheduler
+    this.faults.add({ kind: 'away', process: null, fromMs: nowMs, toMs: nowMs + forMs })
+    this.server.silence(createShardKeys(shard).clk, nowMs + forMs)
   }
 
   #outage(forMs: number, loadingMs: number): void {

@@ -110,6 +110,7 @@ class Fuzz {
 
 test.each([1, 2, 3, 4])(
   'random events lose no slot and no byte, and leave no team above its share and one grant a shard, seed %i',
+  { timeout: 240_000 },
   (seed) => {
     const fuzz = new Fuzz(seed)
     for (let event = 0; event < EVENTS / 4; event += 1) {

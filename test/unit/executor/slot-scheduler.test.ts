@@ -120,6 +120,18 @@ describe('a share', () => {
     expect(fill(scheduler, worker, [['c', '4']])[0]?.length).toBeGreaterThanOrEqual(1)
   })
 
+  test('leaves a seat each to many who come after teams that took all they could', () => {
+    const { scheduler } = setUp({ concurrency: 1_000 })
+    const worker = createWorker(0)
+    for (const team of ['a', 'b', 'c', 'd']) fill(scheduler, worker, [[team, team]])
+    for (let team = 0; team < seatsOf(1_000) - 1; team += 1) {
+      expect(
+        fill(scheduler, worker, [[`t${team}`, `t${team}`]])[0]?.length,
+        `team ${team}`,
+      ).toBeGreaterThanOrEqual(1)
+    }
+  })
+
   test('of a queue is less while its team has another at work, and for a minute after', async () => {
     const { clock, scheduler } = setUp({ concurrency: 100 })
     const worker = createWorker(0)
