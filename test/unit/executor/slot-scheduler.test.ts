@@ -123,7 +123,8 @@ describe('a share', () => {
   test('leaves a seat each to many who come after teams that took all they could', () => {
     const { scheduler } = setUp({ concurrency: 1_000 })
     const worker = createWorker(0)
-    for (const team of ['a', 'b', 'c', 'd']) fill(scheduler, worker, [[team, team]])
+    const queuesOf = (team: string) => [1, 2, 3, 4].map((queue) => [team, `${team}${queue}`] as const)
+    for (const team of ['a', 'b', 'c', 'd']) fill(scheduler, worker, queuesOf(team))
     for (let team = 0; team < seatsOf(1_000) - 1; team += 1) {
       expect(
         fill(scheduler, worker, [[`t${team}`, `t${team}`]])[0]?.length,
@@ -138,6 +139,7 @@ describe('a share', () => {
     const [other] = fill(scheduler, worker, [['a', '2']])
     scheduler.release((other ?? []).splice(1))
     const [hung] = fill(scheduler, worker, [['a', '1']])
+    await clock.advance(40_000)
     scheduler.release(other ?? [])
     await clock.advance(59_999)
     hung?.push(...(fill(scheduler, worker, [['a', '1']])[0] ?? []))
@@ -154,26 +156,38 @@ describe('a share', () => {
     expect(holds?.length).toBeGreaterThan(80)
   })
 
-  test('of bytes bounds a team, and leaves the others theirs', () => {
-    const { scheduler } = setUp({ concurrency: 1_000, bytes: 128 * MIB })
+  test('of bytes bounds a team with all its queues, and leaves the others theirs', () => {
+    const { scheduler } = setUp({ concurrency: 1_000, bytes: 1024 * MIB })
     const worker = createWorker(0)
     const holds: Hold[] = []
+    for (let claim = 0; claim < 600; claim += 1) {
+      const queue = String(claim % 8)
+      scheduler.ask(worker)
+      const count = Math.min(mostOf(worker.open, 'a', queue), Math.floor(worker.open.bytes / MIB))
+      const work = jobsOf('a', count, { queue, bytes: MIB })
+      holds.push(...scheduler.bind(worker.open, { work, bytesWanted: MIB }))
+    }
+    const held = holds.reduce((sum, { bytes }) => sum + bytes, 0)
+    expect(held).toBeLessThanOrEqual(0.9 * 1024 * MIB + budgetBytes(1, MIB))
+    expect(held).toBeGreaterThan(0.8 * 1024 * MIB)
+    scheduler.ask(worker)
+    for (const queue of ['0', '3', '7']) expect(mostOf(worker.open, 'a', queue)).toBe(0)
+    expect(mostOf(worker.open, 'b', '9')).toBeGreaterThanOrEqual(1)
+  })
+
+  test('of bytes bounds a queue beside others of its team', () => {
+    const { scheduler } = setUp({ concurrency: 1_000, bytes: 128 * MIB })
+    const worker = createWorker(0)
+    const [other] = fill(scheduler, worker, [['a', 'other']])
+    scheduler.release((other ?? []).splice(1))
+    let held = 0
     for (let claim = 0; claim < 300; claim += 1) {
       scheduler.ask(worker)
       const count = Math.min(mostOf(worker.open, 'a', '1'), Math.floor(worker.open.bytes / MIB))
-      holds.push(
-        ...scheduler.bind(worker.open, {
-          work: jobsOf('a', count, { queue: '1', bytes: MIB }),
-          bytesWanted: MIB,
-        }),
-      )
+      const work = jobsOf('a', count, { queue: '1', bytes: MIB })
+      for (const { bytes } of scheduler.bind(worker.open, { work, bytesWanted: MIB })) held += bytes
     }
-    const held = holds.reduce((sum, { bytes }) => sum + bytes, 0)
-    expect(held).toBeLessThanOrEqual(0.9 * 128 * MIB + budgetBytes(1, MIB))
-    expect(held).toBeGreaterThan(0.8 * 128 * MIB)
-    scheduler.ask(worker)
-    expect(mostOf(worker.open, 'a', '1')).toBe(0)
-    expect(mostOf(worker.open, 'b', '9')).toBeGreaterThanOrEqual(1)
+    expect(held).toBeLessThanOrEqual(0.8 * 128 * MIB + budgetBytes(1, MIB))
   })
 })
 
