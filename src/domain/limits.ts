@@ -69,8 +69,15 @@ export const LEASE_BEAT_MS = 3_000
 export const LEASE_MARGIN_MS = 2_000
 /** An in-flight entry is freed this long after its job's timeout whatever its holder says. */
 export const HARD_DEADLINE_GRACE_MS = 30_000
-/** The lost lease that fails the attempt as `executor_lost`. */
-export const LOST_LEASES_MAX = 3
+/**
+ * The lost lease that fails the attempt as `executor_lost`. The first makes the job a suspect; only the last two, at
+ * which it was the one suspect that its executor had, say that it is the cause.
+ */
+export const LOST_LEASES_MAX = 5
+/** Suspects that lost one executor: at most this part of an executor's calls at once. */
+export const SUSPECTS_SHARE = 1 / 4
+/** Suspects that lost two: so many at once, and of one team. With more losses each is alone. */
+export const SUSPECTS_OF_ONE_TEAM_MAX = 4
 export const CLAIM_BATCH_MAX = 64
 export const CLAIM_BATCH_BYTES_MAX = 1024 * 1024
 /** Teams, and queues, whose room a claim is told one by one. */

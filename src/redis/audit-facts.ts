@@ -59,6 +59,8 @@ export interface ShardFacts {
   readonly set: ReadonlyMap<string, string>
   /** `queue|job` → due times of its entries in near and in the minute buckets. */
   readonly near: ReadonlyMap<string, number>
+  /** `queue|job` of suspects that wait. */
+  readonly suspects: ReadonlyMap<string, number>
   readonly buckets: ReadonlyMap<string, readonly number[]>
   /** Local queue id → job → executors that hold it. */
   readonly held: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
@@ -97,6 +99,7 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
     pushed: await readPushed(shard),
     set: await readHash(engine, keys.set),
     near: await readSortedSet(engine, keys.near),
+    suspects: await readSortedSet(engine, keys.sus),
     buckets: await readBuckets(shard),
     held: new Map(),
     index: await readIndex(shard),

@@ -5,7 +5,7 @@ import { forEachField, readFields, readHash, readLengths, readList, readSortedSe
 import { decodeFinished } from './finished-record.ts'
 import { decodeRecord, setAsideIn, SYSTEM_SETTINGS_HASH, type JobRecord } from './job-record.ts'
 import { bandOf } from './ring-bands.ts'
-import { callbackQueueOf, isCallbackQueue, splitNameField, type QueueKeys } from './keys.ts'
+import { callbackQueueOf, isCallbackQueue, isSuspectWaiting, splitNameField, type QueueKeys } from './keys.ts'
 
 /** Everything the audit knows about one queue while it looks at it. */
 interface AuditedQueue {
@@ -175,8 +175,14 @@ function noteChain(queue: AuditedQueue, key: string, jobId: string, isLarge: boo
 function auditSlots(queue: AuditedQueue, pending: ReadonlySet<string>): void {
   const { shard, facts, keys } = queue
   const held = facts.held.get(queue.id) ?? new Map<string, readonly string[]>()
-  for (const id of queue.inFlight.keys()) {
+  for (const [id, score] of queue.inFlight) {
     const holders = held.get(id) ?? []
+    if (isSuspectWaiting(score)) {
+      if (!facts.suspects.has(`${queue.id}|${id}`)) shard.find(shard.keys.sus, `lacks the suspect ${id}`)
+      if (holders.length > 0) shard.find(keys.a, `has the suspect ${id}, which an executor holds`)
+      if (!pending.has(id)) shard.find(keys.a, `has the suspect ${id}, which has no record`)
+      continue
+    }
     if (holders.length !== 1) shard.find(keys.a, `has job ${id}, held by ${holders.length} executors`)
     if (!pending.has(id)) shard.find(keys.a, `has job ${id}, which has no record`)
   }

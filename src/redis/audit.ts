@@ -57,6 +57,7 @@ const SHARD_KEYS: ReadonlySet<string> = new Set([
     'gc',
     'cq',
     'use',
+    'sus',
     'tu',
     'pushed',
     'term',

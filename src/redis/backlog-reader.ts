@@ -111,7 +111,7 @@ async function readShard(
   const reply = await engine.runner.run(
     'read_backlog',
     [
-      ...[keys.ring, keys.near, keys.mins, keys.crons],
+      ...[keys.ring, keys.near, keys.mins, keys.crons, keys.sus],
       ...minutes.map((minute) => keys.minute(Number(minute))),
       ...executors.map((executor) => keys.held(executor)),
       ...declared,

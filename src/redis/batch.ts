@@ -56,7 +56,7 @@ export async function batchKeys(
   const callbacks = await callbackQueues(engine, keys, jobs)
   const declared = [
     ...[keys.clk, keys.ex, keys.held(executor), keys.ring, keys.near, keys.mins, keys.set, keys.setn],
-    ...[keys.gc, keys.cq, keys.use, keys.tu, keys.teams, keys.tn],
+    ...[keys.gc, keys.cq, keys.use, keys.tu, keys.teams, keys.tn, keys.sus],
     ...minutes.map((minute) => keys.minute(minute)),
     ...callbacks.keys,
   ]

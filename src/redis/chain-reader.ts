@@ -5,7 +5,7 @@ import { damagedChain, type DamagedParts } from './damaged-chain.ts'
 import type { Engine } from './engine.ts'
 import { decodeFinished } from './finished-record.ts'
 import { decodeRecord, decodeRequest, type JobRecord } from './job-record.ts'
-import { queueIdOf, splitNameField, type ShardKeys } from './keys.ts'
+import { isSuspectWaiting, queueIdOf, splitNameField, type ShardKeys } from './keys.ts'
 
 /** A queue as the readers know it. */
 export interface KnownQueue {
@@ -95,13 +95,14 @@ function readCall(text: string | null): CallRecord[] {
 
 /** @param deadline the job's score in a:, or null when it is not in flight */
 export function toOpenAttempt(record: JobRecord, deadline: string | null): OpenAttempt {
+  const deadlineMs = deadline === null || isSuspectWaiting(deadline) ? null : Number(deadline)
   return {
     attempt: record.attempt,
-    status: deadline === null ? 'pending' : 'processing',
+    status: deadlineMs === null ? 'pending' : 'processing',
     createdAtMs: record.createdAtMs,
     scheduledAtMs: record.dueMs,
     startedAtMs:
-      deadline === null ? null : Number(deadline) - record.timeoutSeconds * 1000 - HARD_DEADLINE_GRACE_MS,
+      deadlineMs === null ? null : deadlineMs - record.timeoutSeconds * 1000 - HARD_DEADLINE_GRACE_MS,
   }
 }
 

@@ -42,7 +42,7 @@ export function readClaim(
   engine: Engine,
   keys: ShardKeys,
   settings: SettingsCache,
-  reply: ClaimReply,
+  reply: readonly [...ClaimReply, ...unknown[]],
   asked: readonly string[],
 ): ClaimedWork[] {
   const [, now, token, , , , jobs, names, learnt] = reply

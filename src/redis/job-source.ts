@@ -8,7 +8,7 @@ import {
   REAP_BATCH_MAX,
   SHARE_ROOMS_MAX,
 } from '../domain/limits.ts'
-import type { ClaimAnswer, ClaimGrant, JobSource, WorkEnd } from '../ports/job-source.ts'
+import type { ClaimAnswer, ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../ports/job-source.ts'
 import { batchKeys, type BatchJob } from './batch.ts'
 import { queuesOf, readClaim, type ClaimReply } from './claim-reply.ts'
 import { tellSetAside } from './damaged-chain.ts'
@@ -18,6 +18,8 @@ import type { ShardKeys } from './keys.ts'
 import { bandOf } from './ring-bands.ts'
 import { createSettingsCache } from './settings-cache.ts'
 import type { Argument } from './step-runner.ts'
+import { newSuspectClaim, type SentSuspects, type SuspectReply } from './suspect-claim.ts'
+import { SuspectCompany } from './suspect-company.ts'
 import { createTrimmer, type Trimmer } from './trimmer.ts'
 import { blankBatchJob, toBatchJob } from './work-end.ts'
 
@@ -32,6 +34,13 @@ interface SentClaim extends SentStep {
 }
 
 type FinishReply = [now: string, woken: number, dropped: number, codes: string, toTrim: string[]]
+
+interface JobSourceParts {
+  readonly engine: Engine
+  readonly shard: number
+  readonly executor: string
+  readonly company: SuspectCompany
+}
 
 interface SentFinish extends SentStep {
   readonly ends: readonly WorkEnd[]
@@ -51,9 +60,22 @@ const NOTHING_RUNS: ClaimAnswer = {
   bytesWanted: null,
 }
 
-/** Opens one executor's hold on one shard. */
-export function createJobSource(engine: Engine, shard: number, executor: string): JobSource {
-  return new ResendingJobSource(engine, shard, executor)
+/** Suspects are looked for this often where none waited; a claim waits for the look. */
+const SUSPECTS_LOOK_MS = 250
+const NO_KIN = { losses: 0, team: '' }
+
+/**
+ * Opens one executor's hold on one shard.
+ *
+ * @param company of the executor, which its sources in all shards share
+ */
+export function createJobSource(
+  engine: Engine,
+  shard: number,
+  executor: string,
+  company: SuspectCompany = new SuspectCompany(CLAIM_BATCH_MAX),
+): JobSource {
+  return new ResendingJobSource({ engine, shard, executor, company })
 }
 
 /**
@@ -66,6 +88,7 @@ class ResendingJobSource implements JobSource {
   readonly #engine: Engine
   readonly #keys: ShardKeys
   readonly #executor: string
+  readonly #company: SuspectCompany
   readonly #trimmer: Trimmer
   readonly #settings = createSettingsCache()
   /** As the last claim named them. */
@@ -74,19 +97,33 @@ class ResendingJobSource implements JobSource {
   #finishes = 0
   #highestToken = '0'
   #openClaim: SentClaim | null = null
+  #openSuspects: SentSuspects | null = null
+  /** Suspects that waited when they were last looked for. */
+  #suspects = 0
+  #suspectsLookedMs = Number.NEGATIVE_INFINITY
   #openFinish: SentFinish | null = null
   /** Jumps of Redis's clock forward and back, as the last beat counted them. */
   #lastJumps: readonly [number, number] | null = null
 
-  constructor(engine: Engine, shard: number, executor: string) {
+  constructor({ engine, shard, executor, company }: JobSourceParts) {
     this.shard = shard
     this.#engine = engine
     this.#keys = shardKeys(engine, shard)
     this.#executor = executor
+    this.#company = company
     this.#trimmer = createTrimmer(engine, this.#keys)
   }
 
   async claim(grant: ClaimGrant): Promise<ClaimAnswer> {
+    const suspects = await this.#claimSuspects(grant)
+    if (suspects?.status === 'lease_lost' || (suspects !== null && suspects.work.length > 0)) return suspects
+    const answer = await this.#claimReady(grant)
+    const wanted = suspects?.bytesWanted ?? null
+    if (answer.status === 'lease_lost' || wanted === null) return answer
+    return { ...answer, bytesWanted: Math.max(wanted, answer.bytesWanted ?? 0) }
+  }
+
+  async #claimReady(grant: ClaimGrant): Promise<ClaimAnswer> {
     if (this.#openClaim === null && this.#candidates.length === 0) {
       const seen = await this.#peekRing()
       if (seen !== 'too_many') {
@@ -98,6 +135,50 @@ class ResendingJobSource implements JobSource {
     const answer = await this.#sendClaim(grant)
     // A claim that asks nobody only learns whom to ask.
     return asks || this.#candidates.length === 0 ? answer : this.#sendClaim(grant)
+  }
+
+  /** null when none waits, or the executor may have no more of them now. */
+  async #claimSuspects(grant: ClaimGrant): Promise<ClaimAnswer | null> {
+    if (this.#openClaim !== null) return null
+    this.#openSuspects ??= await this.#newSuspectClaim(grant)
+    if (this.#openSuspects === null) return null
+    const { keys, args, queues } = this.#openSuspects
+    const { runner } = this.#engine
+    const reply = (await runner.run('claim_suspects', keys, args, RESEND_MS)) as SuspectReply
+    this.#openSuspects = null
+    if (reply[0] === 'lost') {
+      this.#company.forget(this)
+      return { status: 'lease_lost' }
+    }
+    const [, now, token, , waiting, , , , , , bytesWanted, losses, team] = reply
+    runner.noteRedisTime(this.shard, Number(now))
+    if (token !== '') this.#highestToken = token
+    const work = readClaim(this.#engine, this.#keys, this.#settings, reply, queues)
+    this.#company.answered(this, work.map(suspectOf), { losses: Number(losses), team })
+    // With nothing to be had they are looked for again in a while.
+    const wanted = bytesWanted === '' ? null : Number(bytesWanted)
+    this.#suspects = work.length === 0 && wanted === null ? 0 : waiting
+    return { status: 'claimed', work, runnable: 1, nextDueMs: null, heldBack: [], bytesWanted: wanted }
+  }
+
+  async #newSuspectClaim(grant: ClaimGrant): Promise<SentSuspects | null> {
+    const nowMs = this.redisNowMs()
+    if (this.#suspects === 0 && Math.abs(nowMs - this.#suspectsLookedMs) < SUSPECTS_LOOK_MS) return null
+    this.#suspects = await this.#engine.runner.read((redis) => redis.zcard(this.#keys.sus))
+    this.#suspectsLookedMs = nowMs
+    const room = this.#suspects === 0 ? null : this.#company.ask(this)
+    if (room === null) return null
+    this.#claims += 1
+    const [executor, highestToken] = [this.#executor, this.#highestToken]
+    const requestId = `${executor}:${this.#claims}`
+    let sent: SentSuspects | null = null
+    try {
+      const claim = { executor, requestId, highestToken, grant, room }
+      sent = await newSuspectClaim(this.#engine, this.#keys, claim)
+    } finally {
+      if (sent === null) this.#company.answered(this, [], NO_KIN)
+    }
+    return sent
   }
 
   async #sendClaim(grant: ClaimGrant): Promise<ClaimAnswer> {
@@ -134,6 +215,7 @@ class ResendingJobSource implements JobSource {
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
     if (woken > 0) hintWake(engine, this.shard)
     for (const queue of toTrim) this.#trimmer.ask(queue)
+    for (const { work } of ends) this.#company.left(this, suspectOf(work))
     ends.forEach(({ work }, i) => {
       if (codes[i] === 'a') tellSetAside(engine, this.shard, work.jobId)
     })
@@ -173,6 +255,7 @@ class ResendingJobSource implements JobSource {
 
   async leave(): Promise<void> {
     await this.#giveBack('leave', new Set())
+    this.#company.forget(this)
   }
 
   redisNowMs(): number {
@@ -294,4 +377,9 @@ function teamsIn(candidates: ReadonlyArray<string | number>): number {
   let teams = 0
   for (let at = 0; at < candidates.length; at += 2 + Number(candidates[at + 1])) teams += 1
   return teams
+}
+
+/** A callback has the id of the job that it reports. */
+function suspectOf({ place, jobId }: ClaimedWork): string {
+  return `${place.queue}|${jobId}`
 }

@@ -50,7 +50,7 @@ async function cancel(engine: Engine, team: string, jobId: number) {
     'cancel',
     [
       ...[keys.near, keys.mins, keys.set, keys.setn, keys.index(block)],
-      ...[k.q, k.r, k.b, k.a, k.p, keys.tu, keys.use],
+      ...[k.q, k.r, k.b, k.a, k.p, keys.tu, keys.use, keys.sus, keys.ring, keys.teams],
     ],
     [localId, jobId, seq, field],
   )

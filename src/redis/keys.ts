@@ -54,6 +54,7 @@ export interface ShardKeys {
   readonly gc: string
   readonly cq: string
   readonly use: string
+  readonly sus: string
   /** What each team holds. */
   readonly tu: string
   /** The buckets of `pushedBucket` that hold any. */
@@ -106,6 +107,7 @@ export function createShardKeys(shard: number): ShardKeys {
     gc: `${p}gc`,
     cq: `${p}cq`,
     use: `${p}use`,
+    sus: `${p}sus`,
     tu: `${p}tu`,
     pushed: `${p}pushed`,
     term: `${p}term`,
@@ -180,6 +182,11 @@ export function callbackQueueOf(teamNumber: string): string {
 
 export function isCallbackQueue(localId: string): boolean {
   return Number(localId) >= CALLBACK_QUEUES_FROM
+}
+
+/** Whether a job with this score in `a:` is a suspect that waits; see scripts/lib/suspects.lua. */
+export function isSuspectWaiting(score: string | number): boolean {
+  return Number(score) >= 9e15
 }
 
 /** A queue's public id: its local id and its shard in one number. */

@@ -15,6 +15,7 @@ export const SCRIPT_NAMES = [
   'check_ring',
   'check_teams',
   'claim',
+  'claim_suspects',
   'count_queues',
   'delete_queue',
   'drop_cron',

@@ -57,16 +57,17 @@ export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
 }
 
 async function glance(engine: Engine, keys: ShardKeys): Promise<ShardGlance> {
-  const [ring, near, minutes] = await engine.runner.read((redis) =>
+  const [ring, near, minutes, suspects] = await engine.runner.read((redis) =>
     Promise.all([
       redis.zcard(keys.ring),
       redis.zrange(keys.near, '0', '0', 'WITHSCORES'),
       redis.zrange(keys.mins, '0', '0'),
+      redis.zcard(keys.sus),
     ]),
   )
   const due = near[1] === undefined ? null : Number(near[1])
   const pour = minutes[0] === undefined ? null : Number(minutes[0]) * 60_000 - POUR_AHEAD_MS
-  return { runnable: ring > 0, nextDueMs: earliest(due, pour) }
+  return { runnable: ring > 0 || suspects > 0, nextDueMs: earliest(due, pour) }
 }
 
 function earliest(a: number | null, b: number | null): number | null {

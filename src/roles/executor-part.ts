@@ -16,6 +16,7 @@ import { createCronSource } from '../redis/cron-source.ts'
 import type { Engine } from '../redis/engine.ts'
 import { executorIdOf } from '../redis/executor-id.ts'
 import { createJobSource } from '../redis/job-source.ts'
+import { SuspectCompany } from '../redis/suspect-company.ts'
 import { createShardUpkeep } from '../redis/upkeep.ts'
 import { subscribeToWakeHints } from '../redis/wake-hints.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
@@ -64,7 +65,7 @@ export async function startExecutor(options: {
   })
   lifecycle.onStop('outgoing connections', () => caller.close())
   const executor = createExecutor({
-    shards: shardPortsOf(engine),
+    shards: shardPortsOf(engine, new SuspectCompany(capacity.concurrency)),
     hints: await subscribeToWakeHints(listener),
     caller,
     teams: options.teams,
@@ -82,10 +83,10 @@ export async function startExecutor(options: {
   return executor
 }
 
-function shardPortsOf(engine: Engine): ShardPorts[] {
+function shardPortsOf(engine: Engine, company: SuspectCompany): ShardPorts[] {
   return engine.shards.map(({ shard }) => ({
     shard,
-    openSource: (executorId) => createJobSource(engine, shard, executorId),
+    openSource: (executorId) => createJobSource(engine, shard, executorId, company),
     upkeep: createShardUpkeep(engine, shard),
     crons: createCronSource(engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
   }))

@@ -1,3 +1,4 @@
+import { LOST_LEASES_MAX } from '../../src/domain/limits.ts'
 import type { CallRecord, JobRequest } from '../../src/domain/job.ts'
 import type { ChainSettings, QueueSettings } from '../../src/domain/queue-settings.ts'
 import type { NewJob, PushResult } from '../../src/ports/job-intake.ts'
@@ -360,7 +361,8 @@ export class EngineModel {
     const job = this.#release(shard, executor, jobId, token)
     if (typeof job === 'string') return
     job.losses += 1
-    if (job.losses >= 3) this.#end(job, { failed: true, endedAtMs: this.shard(shard).nowMs, call: null })
+    if (job.losses >= LOST_LEASES_MAX)
+      this.#end(job, { failed: true, endedAtMs: this.shard(shard).nowMs, call: null })
     else job.place = 'ready'
   }
 

@@ -232,7 +232,7 @@ export class Story {
   async claim(executor: number, shard: number, grant: ClaimGrant, lost: boolean): Promise<number> {
     const hold = this.#hold(executor, shard)
     const { faults } = this.world
-    this.#lastStep.delete('claim')
+    for (const name of ['claim', 'claim_suspects'] as const) this.#lastStep.delete(name)
     if (lost) faults.lost.add('claim')
     let answer: Awaited<ReturnType<JobSource['claim']>> | null = null
     try {
@@ -241,7 +241,7 @@ export class Story {
       assert.ok(lost && error instanceof StoreUnavailableError, String(error))
     }
     faults.lost.delete('claim')
-    const step = this.#lastStep.get('claim')
+    const step = this.#lastStep.get('claim') ?? this.#lastStep.get('claim_suspects')
     if (step !== undefined) this.#judgeClaim(hold, shard, grant, step)
     hold.openClaim = answer === null
     // As the product does: whoever lost the lease comes back under another name. Its old work is stale.
@@ -283,7 +283,7 @@ export class Story {
       )
       return
     }
-    if (!hold.openClaim) assert.deepEqual([sent.slots, sent.bytes], [grant.slots, grant.bytes])
+    if (!hold.openClaim) assert.ok(sent.slots <= grant.slots && sent.bytes === grant.bytes)
     assert.ok(taken.length <= sent.slots && bytes <= sent.bytes, 'more was taken than granted')
     judgeRooms(sent, taken, (id) => this.model.teamOf(shard, id))
     assert.equal(this.model.claim(shard, hold.name, Number(token), taken), null)

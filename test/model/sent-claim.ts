@@ -16,7 +16,21 @@ const FIXED_KEYS = 10
 const KEYS_A_QUEUE = 5
 const FIXED_ARGUMENTS = 11
 
-export function readSentClaim({ keys, args }: SentStep): SentClaim {
+export function readSentClaim(step: SentStep): SentClaim {
+  return step.name === 'claim' ? readClaim(step) : readSuspectClaim(step)
+}
+
+/** Rooms are looked at before it is sent. */
+function readSuspectClaim({ args }: SentStep): SentClaim {
+  const queues = Number(args[11])
+  return {
+    ...{ requestId: String(args[2]), slots: Number(args[3]), bytes: Number(args[4]) },
+    ...{ roomOfTeam: () => Infinity, roomOfQueue: () => Infinity },
+    asked: args.slice(12, 12 + queues).map(String),
+  }
+}
+
+function readClaim({ keys, args }: SentStep): SentClaim {
   const asked = keys.slice(FIXED_KEYS).filter((_, at) => at % KEYS_A_QUEUE === 0)
   let at = FIXED_ARGUMENTS
   const next = () => args[at++]

@@ -1,3 +1,4 @@
+import { LOST_LEASES_MAX } from '../../src/domain/limits.ts'
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
@@ -77,7 +78,8 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
   ],
   ['claim', 'two queues, one at its limit, one with a cancelled job', claimScene],
   ['finish', 'every kind of end', finishScene],
-  ['reap', 'one job lost the first time, one the third', reapScene],
+  ['claim_suspects', 'two of one company, one of a paused queue, one too many', suspectScene],
+  ['reap', 'one job lost the first time, one the last', reapScene],
   ['promote', 'due jobs of two queues', promoteScene],
   [
     'pour',
@@ -338,16 +340,37 @@ async function reapScene(stage: Stage): Promise<() => Promise<unknown>> {
   const request = { callbackUrl: 'http://target.test/' }
   accepted.push(...(await pushAll(intake, 1, { request })))
   const upkeep = createShardUpkeep(world.engine, 0)
-  for (let loss = 1; loss <= 3; loss += 1) {
-    if (loss === 3) accepted.push(...(await pushAll(intake, 1, { request })))
-    await claimed(await openExecutor(world, `e${loss}`), 2)
+  for (let loss = 1; loss <= LOST_LEASES_MAX; loss += 1) {
+    if (loss === LOST_LEASES_MAX) accepted.push(...(await pushAll(intake, 1, { request })))
+    // Suspects and others come with claims of their own.
+    const source = await openExecutor(world, `e${loss}`)
+    await claimed(source, 2)
+    await claimed(source, 2)
     for (let i = 0; i < 2; i += 1) {
       world.clock.advance(9_000)
       await upkeep.promote()
     }
-    if (loss < 3) await upkeep.reap()
+    if (loss < LOST_LEASES_MAX) await upkeep.reap()
   }
   return () => upkeep.reap()
+}
+
+async function suspectScene({ world, intake, accepted }: Stage): Promise<() => Promise<unknown>> {
+  for (const queue of ['paused', 'emails']) {
+    accepted.push(...(await pushAll(intake, 2, { queue, request: { payload: LARGE } })))
+  }
+  await claimed(await openExecutor(world, 'e1'), 4)
+  for (let i = 0; i < 2; i += 1) {
+    world.clock.advance(9_000)
+    await createShardUpkeep(world.engine, 0).promote()
+  }
+  await createShardUpkeep(world.engine, 0).reap()
+  await createQueueStore(world.engine).apply('default', 'paused', {
+    ...DEFAULT_QUEUE_SETTINGS,
+    isActive: false,
+  })
+  const source = await openExecutor(world, 'e2')
+  return () => source.claim(grantOf(2))
 }
 
 async function promoteScene({ world, intake, accepted }: Stage): Promise<() => Promise<unknown>> {

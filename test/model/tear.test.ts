@@ -5,7 +5,7 @@ import type { RedisConnection } from '../../src/redis/connection.ts'
 import { decodeRecord } from '../../src/redis/job-record.ts'
 import { createCronSource } from '../../src/redis/cron-source.ts'
 import { shardKeys } from '../../src/redis/engine.ts'
-import { callbackQueueOf } from '../../src/redis/keys.ts'
+import { isSuspectWaiting, callbackQueueOf } from '../../src/redis/keys.ts'
 import type { ScriptName } from '../../src/redis/scripts.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { tickAll } from '../support/tick-all.ts'
@@ -28,7 +28,6 @@ const MAY_DOUBLE: Readonly<Partial<Record<ScriptName, string>>> = {
   enqueue: 'places come before the index, by which a resend knows the jobs',
   claim: 'slots come before the ready list is cut, by which the next claim knows what is gone',
   finish: 'given back jobs and callbacks enter their list before the holder lets go, by which a resend knows',
-  reap: 'as finish',
   promote: 'jobs enter the ready list before they leave near',
   tick: 'runs come before the cron’s state, by which a resend knows the ticks',
   replay: 'the new job and the old one’s summary come before the dead letter goes',
@@ -180,7 +179,10 @@ describe('a step torn at any call', () => {
       const ready = await client.lrange(k.r, 0, -1)
       for (const id of ready) if (bodies[id] !== undefined) put(as(id), 'ready')
       for (const id of await client.zrange(k.a, '0', '-1')) {
+        const isSuspect = isSuspectWaiting((await client.zscore(k.a, id)) ?? '')
         if (bodies[id] !== undefined && held.has(`${queue}|${id}`)) put(as(id), 'in flight')
+        else if (isSuspect && (await client.zscore(keys.sus, `${queue}|${id}`)) !== null)
+          put(as(id), 'suspect')
       }
       for (const [id, body] of Object.entries(bodies)) {
         for (const [where, at] of due.get(`${queue}|${id}`) ?? []) {

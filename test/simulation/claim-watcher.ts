@@ -15,12 +15,17 @@ export interface Claim {
 }
 
 /** Places among the arguments and keys of `reap`, as `batchKeys` lays them out. */
-const MINUTES_AT = 11
+const MINUTES_AT = 12
+const CALLBACK_QUEUE_WORDS = 3
+const QUEUE_WORDS = 2
 /** Of a cron's run that ends. */
 const RUN_WORDS = 4
-const JOB_WORDS = 12
-const QUEUES_AT = 15
+const JOB_WORDS = 13
+const FIXED_KEYS = 15
+const CALLBACK_QUEUE_KEYS = 4
 const QUEUE_KEYS = 12
+
+const CLAIMS: ReadonlySet<string> = new Set(['claim', 'claim_suspects'])
 
 /** Looks at the data before and after every claim: what a claim must keep it must keep at once. */
 export class ClaimWatcher implements StepWatcher {
@@ -49,14 +54,14 @@ export class ClaimWatcher implements StepWatcher {
 
   before({ script, keys }: ServerStep): void {
     this.#highestMs = Math.max(this.#highestMs, this.#server.wallMs)
-    if (script !== 'claim') return
+    if (!CLAIMS.has(script)) return
     this.#inFlight = new Map(slotKeysOf(keys).map((key) => [key, this.#count(key)]))
   }
 
   after({ script, keys, args }: ServerStep, reply: Reply): void {
     if (script === 'reap') this.#countLosses(keys, args, reply)
     if (script === 'beat' && (reply as string[])[0] === 'ok') this.#noteBeat(keys[0] ?? '', args[1] ?? '')
-    if (script !== 'claim') return
+    if (!CLAIMS.has(script)) return
     const [status, , token, , , , jobs] = reply as [string, string, string, string, number, string[], Reply[]]
     if (status !== 'ok' || jobs.length === 0) return
     for (const key of slotKeysOf(keys)) this.#checkLimit(key)
@@ -81,19 +86,27 @@ export class ClaimWatcher implements StepWatcher {
     return this.#beats.get(`${executor} ${shardOf(queue)}`)?.findLast((ms) => ms <= beforeMs) ?? 0
   }
 
-  /** The third lost lease fails the attempt, no earlier and no later. */
+  /** The last lost lease fails the attempt, no earlier and no later. */
   #countLosses(keys: readonly string[], args: readonly string[], reply: Reply): void {
     const [status, , , codes] = reply as [string, string, number, string]
     const isTaken = status === 'ok' && /[bf]/.test(codes)
     if (isTaken && (args[2] === 'deadline' || args[2] === 'unknown')) this.#onRescue(args[1] ?? '', args[2])
     if (status !== 'ok' || (args[2] !== 'lease' && args[2] !== 'deadline')) return
-    const minutes = Number(args[MINUTES_AT])
-    const queues = Number(args[MINUTES_AT + minutes + 1])
-    const runsAt = MINUTES_AT + minutes + queues + 2
-    const jobsAt = runsAt + Number(args[runsAt]) * RUN_WORDS + 2
+    let at = MINUTES_AT
+    // Passes over a list of so many words each, and answers how many there were.
+    const pass = (words: number): number => {
+      const count = Number(args[at])
+      at += 1 + count * words
+      return count
+    }
+    const [minutes, callbacks] = [pass(1), pass(CALLBACK_QUEUE_WORDS)]
+    pass(QUEUE_WORDS)
+    pass(RUN_WORDS)
+    const jobsAt = at + 1
+    const queuesAt = FIXED_KEYS + minutes + callbacks * CALLBACK_QUEUE_KEYS
     for (const [i, code] of [...codes].entries()) {
       const [id, , , queue] = args.slice(jobsAt + i * JOB_WORDS)
-      const head = keys[QUEUES_AT + minutes + (Number(queue) - 1) * QUEUE_KEYS] as string
+      const head = keys[queuesAt + (Number(queue) - 1) * QUEUE_KEYS] as string
       // Of a deleted queue nothing is counted any more.
       if (this.#redis.run('hlen', [head]) === 0) continue
       const key = `${/:q:1099\d+$/.test(head) ? 'callback' : 'job'} ${id}`
@@ -105,7 +118,8 @@ export class ClaimWatcher implements StepWatcher {
   }
 
   #count(slotKey: string): number {
-    return this.#redis.run('zcard', [slotKey]) as number
+    // Suspects that wait have slots and no call.
+    return this.#redis.run('zcount', [slotKey, '-inf', '(9000000000000000']) as number
   }
 
   get #redis(): MemoryRedis {
@@ -138,7 +152,7 @@ export class ClaimWatcher implements StepWatcher {
   }
 
   #note(jobId: number, key: string, token: string, executor: string): void {
-    const isCallback = key.endsWith(':a:0')
+    const isCallback = /:a:1099\d+$/.test(key)
     const name = `${jobId} ${isCallback ? 'callback' : token}`
     // An answer that is given again is of the claim as it was.
     if (!isCallback && this.claims.has(name)) return

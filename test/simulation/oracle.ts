@@ -1,4 +1,4 @@
-import { LEASE_MARGIN_MS, LEASE_MS } from '../../src/domain/limits.ts'
+import { LEASE_MARGIN_MS, LEASE_MS, LOST_LEASES_MAX } from '../../src/domain/limits.ts'
 import type { JobChain } from '../../src/domain/job.ts'
 import type { QueueSettings } from '../../src/domain/queue-settings.ts'
 import { audit } from '../../src/redis/audit.ts'
@@ -243,7 +243,7 @@ class StoryJudge {
   }
 
   #judgeCallbacks({ rootId, push }: KnownChain, chain: JobChain | null): void {
-    const { jobIds, lossesMax } = { jobIds: this.#simulation.around.jobIds, lossesMax: 3 }
+    const { jobIds, lossesMax } = { jobIds: this.#simulation.around.jobIds, lossesMax: LOST_LEASES_MAX }
     const uuid = jobIds.uuidOf(rootId)
     const terminal = this.#callbacks.get(`${uuid}_cb`) ?? []
     this.#judgeRepeats(rootId, terminal)

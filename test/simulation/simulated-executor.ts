@@ -8,6 +8,7 @@ import { capacityOf } from '../support/capacity.ts'
 import { createCronSource } from '../../src/redis/cron-source.ts'
 import { createEngine, type Engine } from '../../src/redis/engine.ts'
 import { createJobSource } from '../../src/redis/job-source.ts'
+import { SuspectCompany } from '../../src/redis/suspect-company.ts'
 import type { Scripts } from '../../src/redis/scripts.ts'
 import { createStepRunner } from '../../src/redis/step-runner.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
@@ -118,10 +119,11 @@ export class SimulatedExecutor {
     this.connection = connection
     let leases = 0
     const random = around.random.fork()
+    const company = new SuspectCompany(options.concurrency)
     this.executor = createExecutor({
       shards: engine.shards.map(({ shard }) => ({
         shard,
-        openSource: (id) => createJobSource(engine, shard, id),
+        openSource: (id) => createJobSource(engine, shard, id, company),
         upkeep: createShardUpkeep(engine, shard),
         crons: createCronSource(engine, shard, { defaultsOf: () => MADE_QUEUE_SETTINGS }),
       })),

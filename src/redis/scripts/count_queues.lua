@@ -5,6 +5,7 @@
 -- Answer {now, then of each queue: ready or -1 (there is no such queue), records, in flight, dead, due or ''…}
 local call = redis.call
 --#include record
+--#include suspects
 
 -- Ids of cancelled jobs may stand at the head of a ready list. Past so many nothing is said of its age.
 local HEADS_MAX = 8
@@ -28,10 +29,12 @@ for i = 0, tonumber(ARGV[1]) - 1 do
   if existing == 0 then ready = -1 end
   if existing > 1 then
     ready, records, in_flight, dead = call('LLEN', r), call('HLEN', b), call('ZCARD', a), call('ZCARD', x)
+    local waiting = in_flight > 0 and call('ZCOUNT', a, SUSPECT_WAITS, '+inf') or 0
     if ready > 0 then
       ready = ready - tonumber(call('HGET', q, 'g') or '0')
       due = oldest_due(r, b)
     end
+    ready, in_flight = ready + waiting, in_flight - waiting
   end
   for _, value in ipairs({ ready, records, in_flight, dead, due }) do table.insert(answer, value) end
 end

@@ -8,13 +8,15 @@
 -- Answer {now, woken, call records dropped, codes, {local id of a queue that wants a trim…}}; codes has one letter a
 --       job: d done · s stale · a set aside; '' when a team's callback queue is another by now and nothing was done.
 --       The same finish id gives the same codes again.
--- Transitions: processing → completed | failed (with retry, dead letter, callback) | set aside | pending (given back).
+-- Transitions: processing → completed | failed (with retry, dead letter, callback) | set aside | pending (given back; a suspect waits among
+--       suspects again).
 --#include clock
 --#include bands
 --#include ring
 --#include usage
 --#include record
 --#include uses
+--#include suspects
 --#include settle
 --#include cron
 --#include runs

@@ -1,6 +1,6 @@
 #!lua flags=no-writes
 -- read_backlog: says what executors have to do in a shard: of queues of the ring, team by team, and of what is due.
--- KEYS  1 ring  2 near  3 mins  4 crons  then m:<minute> × minutes, in:<executor> × executors, (q r b a) × queues
+-- KEYS  1 ring  2 near  3 mins  4 crons  5 sus  then m:<minute> × minutes, in:<executor> × executors, (q r b a) × queues
 -- ARGV  horizon_ms, minutes, minute…, executors, teams, (queues that are named, queues of the team in the ring)…
 -- Answer {now, queues in the ring, ready, may start, oldest due or '', due soon, next due or '', {held by each executor…}}
 --       ready and may start: of a team's other queues as of those named; may start leaves out what a queue's limit holds
@@ -12,7 +12,7 @@ local call = redis.call
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
-local key_at = 4
+local key_at = 5
 local function take_keys(count)
   local taken = {}
   for i = 1, count do taken[i] = KEYS[key_at + i] end
@@ -63,4 +63,7 @@ for _ = 1, number() do
 end
 
 local function text(ms) return ms and string.format('%.0f', ms) or '' end
+-- Suspects keep executors there.
+local suspects = call('ZCARD', KEYS[5])
+ready, startable = ready + suspects, startable + suspects
 return { text(now), call('ZCARD', KEYS[1]), text(ready), text(startable), text(oldest), due_soon, text(next_due), held }

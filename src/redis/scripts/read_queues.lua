@@ -5,6 +5,7 @@
 -- Answer {{settings hash or '' (there is no such queue), active, max or '', strict or '', ready, records, in flight,
 --       dead…}, {settings hash, settings json…}}
 local call = redis.call
+--#include suspects
 
 local rows, hashes, is_named = {}, {}, {}
 for i = 0, tonumber(ARGV[1]) - 1 do
@@ -16,6 +17,8 @@ for i = 0, tonumber(ARGV[1]) - 1 do
   if hash ~= '' and call('EXISTS', r, b, a, x) > 0 then
     ready, records, in_flight, dead = call('LLEN', r), call('HLEN', b), call('ZCARD', a), call('ZCARD', x)
     ready = ready - (tonumber(live[5] or '0') or 0)
+    local waiting = in_flight > 0 and call('ZCOUNT', a, SUSPECT_WAITS, '+inf') or 0
+    ready, in_flight = ready + waiting, in_flight - waiting
   end
   if hash ~= '' and not is_named[hash] then
     is_named[hash] = true

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- reap: takes jobs from an executor that cannot end them. Back to the head of the ready list, attempt kept; the lost
+-- reap: takes jobs from an executor that cannot end them. Attempt kept, they go back to the head of the ready list, or,
+-- having now or before been lost with their executor, wait as suspects in sus, with the slots that they had; the lost
 -- lease that is one too many fails the attempt as `executor_lost`, as the caller prepared it. A job whose record is
 -- damaged is set aside.
 -- KEYS  as in lib/batch.lua
@@ -14,13 +15,14 @@
 --       {'ok', now, woken, codes, {queue that wants a trim…}}; codes: b given back · f failed · a set aside ·
 --       n freed · p needs a prepared failure · s no longer so. An executor that holds nothing more after a 'lease' or
 --       'leave' reap is removed.
--- Transitions: processing → pending | failed | set aside.
+-- Transitions: processing → pending (ready or suspect) | failed | set aside.
 --#include clock
 --#include bands
 --#include ring
 --#include usage
 --#include record
 --#include uses
+--#include suspects
 --#include settle
 --#include cron
 --#include runs

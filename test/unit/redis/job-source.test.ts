@@ -33,6 +33,7 @@ function setUp() {
     zrange: (_key: string, ...words: string[]) =>
       Promise.resolve(words.includes('WITHSCORES') ? reads.ring : reads.teams),
     llen: () => reads.llen(),
+    zcard: () => Promise.resolve(0),
     lrange: () => Promise.resolve([]),
     hget: () => Promise.resolve(null),
     publish: () => Promise.resolve(0),

@@ -6,7 +6,7 @@ local function arg() at = at + 1; return ARGV[at] end
 local function number() return tonumber(arg()) end
 
 -- KEYS  1 clk  2 ex  3 in:<executor>  4 ring  5 near  6 mins  7 set  8 setn  9 gc  10 cq  11 use  12 tu
---       13 teams  14 tn, then m:<minute> × minutes, (q r b a) × callback queues,
+--       13 teams  14 tn  15 sus, then m:<minute> × minutes, (q r b a) × callback queues,
 --       (q r b a p x xb h d c cf co) × queues; when runs of crons end: ks, then kr:<cron> × runs
 -- ARGV  shards, finished_ms, failed_calls, ok_calls, calls_bytes, trim_hidden_above, minutes, minute…,
 --       callback queues, (team, its number, local id)…, queues, (local id, callback queue or 0)…,
@@ -14,7 +14,7 @@ local function number() return tonumber(arg()) end
 local function open_batch(now)
   local ctx = {
     now = now, shards = number(), near = KEYS[5], mins = KEYS[6], set = KEYS[7], setn = KEYS[8],
-    gc = KEYS[9], cq = KEYS[10], use = KEYS[11], held = KEYS[3],
+    gc = KEYS[9], cq = KEYS[10], use = KEYS[11], held = KEYS[3], sus = KEYS[15],
     limits = { finished_ms = number(), failed_calls = number(), ok_calls = number(), calls_bytes = number() },
     trim_hidden_above = number(),
     calls_bytes = tonumber(call('HGET', KEYS[11], 'calls') or '') or 0,
@@ -22,7 +22,7 @@ local function open_batch(now)
   }
   ctx.calls_bytes_before = ctx.calls_bytes
   use_ring(KEYS[4], KEYS[13])
-  local base = 14
+  local base = 15
   local minute_count = number()
   for i = 1, minute_count do ctx.minutes[number()] = KEYS[base + i] end
   base = base + minute_count
@@ -77,10 +77,15 @@ local function end_job(ctx, job)
   local queue = ctx.queues[job.queue]
   table.insert(ctx.freed, job.id)
   if job.kind == 'n' then return end
-  table.insert(queue.freed, job.id)
-  if not queue.exists then return end
+  if not queue.exists then
+    table.insert(queue.freed, job.id)
+    return
+  end
   if ctx.runs and ctx.runs[job.id] then Runs.note_end(ctx.ended_runs, ctx.runs[job.id], job) end
   Settle.settle(ctx, queue, job)
+  -- A suspect keeps its slot.
+  if job.is_suspect then return end
+  table.insert(queue.freed, job.id)
   if job.kind == 'g' then
     queue.given_back = true
   else

@@ -24,6 +24,11 @@ function Record.timeout_ms(body)
   return tonumber(string.match(string.sub(body, 17, 19), '^%d%d%d$') or '0') * 1000
 end
 
+-- At least 1: it is asked of suspects.
+function Record.losses(body)
+  return math.max(1, tonumber(string.match(string.sub(body, 15, 15), '^%d$') or '1'))
+end
+
 -- As 13 digits, or nil.
 function Record.due(body)
   return string.match(body, DUE)

@@ -148,7 +148,14 @@ end
 function Settle.settle(ctx, queue, job)
   local keys, q = queue.keys, queue.id
   if job.kind == 'g' then
-    call('LPUSH', keys.r, job.id)
+    local body = job.body or call('HGET', keys.b, job.id)
+    job.is_suspect = body and tonumber(string.match(string.sub(body, 15, 15), '^%d$') or '0') > 0
+    if job.is_suspect then
+      call('ZADD', keys.a, SUSPECT_WAITS, job.id)
+      call('ZADD', ctx.sus, ctx.now, q .. '|' .. job.id)
+    else
+      call('LPUSH', keys.r, job.id)
+    end
     return
   end
   local body = (job.kind == 'r' or job.kind == 'd' or job.kind == 'x') and (call('HGET', keys.b, job.id) or '')
