@@ -22,7 +22,11 @@ export interface ListedJob {
 export interface JobStore {
   /** The chain that `jobId` is part of; null when unknown or of another team. */
   get(team: string, jobId: number): Promise<JobChain | null>
-  /** `bad_cursor` when the cursor is not one of ours; an unknown queue is an empty page. */
+  /**
+   * Queue by queue; in each what has not ended by due time, then dead letters and finished chains, newest first. A page
+   * may be short, even empty, before the last. `bad_cursor` when the cursor is not one of ours; an unknown queue is an
+   * empty page.
+   */
   list(query: JobListQuery): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'>
   /** Removes a pending job, or one that was set aside because its record is damaged. A job in flight cannot be called back; an ended one cannot be cancelled. */
   cancel(team: string, jobId: number): Promise<'cancelled' | 'in_flight' | 'ended' | 'not_found'>
