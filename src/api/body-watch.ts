@@ -28,11 +28,14 @@ interface Progress {
 }
 
 export function createBodyWatch(clock: Clock): BodyWatch {
-  const watched = new Map<WatchedBody, Progress>()
+  /** null until it is looked at: most bodies are there before. */
+  const watched = new Map<WatchedBody, Progress | null>()
   let isLooking = false
 
   const look = (): void => {
-    for (const [body, progress] of watched) {
+    for (const [body, known] of watched) {
+      const progress = known ?? { looks: 0, quietLooks: 0, seenBytes: 0 }
+      watched.set(body, progress)
       if (isStalled(body, progress)) {
         watched.delete(body)
         body.onStalled()
@@ -44,7 +47,7 @@ export function createBodyWatch(clock: Clock): BodyWatch {
 
   return {
     add: (body) => {
-      watched.set(body, { looks: 0, quietLooks: 0, seenBytes: 0 })
+      watched.set(body, null)
       if (isLooking) return
       isLooking = true
       clock.after(LOOK_MS, look)

@@ -16,8 +16,9 @@ interface Connection {
   /** Requests that are not answered. */
   open: number
   idleLooks: number
-  /** The last that came. */
-  last: { readonly request: IncomingMessage; readonly response: ServerResponse } | null
+  /** The last request that came, and its answer. */
+  request: IncomingMessage | null
+  response: ServerResponse | null
 }
 
 /**
@@ -55,7 +56,7 @@ export function createConnections(
 
   server.maxConnections = max
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { open: 0, idleLooks: 0, last: null })
+    connections.set(socket, { open: 0, idleLooks: 0, request: null, response: null })
     socket.once('close', () => connections.delete(socket))
     if (isLooking || !isCrowded()) return
     isLooking = true
@@ -71,7 +72,8 @@ export function createConnections(
       const connection = connections.get(request.socket)
       if (connection !== undefined) {
         connection.open += 1
-        connection.last = { request, response }
+        connection.request = request
+        connection.response = response
       }
       response.once('close', () => {
         open.delete(response)
@@ -80,12 +82,9 @@ export function createConnections(
       if (isCrowded()) response.setHeader('Connection', 'close')
     },
     isQuiet: (socket) => {
-      const last = connections.get(socket)?.last ?? null
-      return (
-        last === null ||
-        !last.response.headersSent ||
-        (last.response.writableFinished && last.request.complete)
-      )
+      const { request = null, response = null } = connections.get(socket) ?? {}
+      if (request === null || response === null || !response.headersSent) return true
+      return response.writableFinished && request.complete
     },
   }
 }

@@ -69,11 +69,13 @@ interface ReadingParts {
  *
  *     reading → handled (its end came) | refused (too large, no room, stalled) | gone (the client)
  *
- * What is reserved is given back when reading ends, but for `handled` when the handler is done.
+ * What is reserved is given back when reading ends, but for `handled` when the handler is done. Its listeners stay, as
+ * taking them off would cost each push more than asking whether it is over.
  */
 class BodyReading {
   readonly #parts: ReadingParts
   #reservedBytes: number
+  #isOver = false
   /** Counted by the watch too. */
   receivedBytes = 0
   #first: Buffer = EMPTY
@@ -87,7 +89,15 @@ class BodyReading {
   start(): void {
     const { watch, exchange } = this.#parts
     watch.add(this)
-    exchange.request.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onGone)
+    exchange.request.on('data', (chunk: Buffer) => {
+      if (!this.#isOver) this.#onData(chunk)
+    })
+    exchange.request.on('end', () => {
+      if (!this.#isOver) this.#onEnd()
+    })
+    exchange.request.on('close', () => {
+      if (!this.#isOver) this.#giveUp()
+    })
   }
 
   onStalled(): void {
@@ -95,7 +105,7 @@ class BodyReading {
     answerError(this.#parts.exchange.response, 408, 'The body came too slowly', HANG_UP)
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  #onData(chunk: Buffer): void {
     this.receivedBytes += chunk.length
     const refusal = this.receivedBytes > REQUEST_BODY_BYTES_MAX ? TOO_LARGE : this.#reserveMore()
     if (refusal !== null) {
@@ -105,19 +115,18 @@ class BodyReading {
     else (this.#more ??= [this.#first]).push(chunk)
   }
 
-  readonly #onEnd = (): void => {
+  #onEnd(): void {
     this.#stop()
     const body = this.#more === null ? this.#first : Buffer.concat(this.#more, this.receivedBytes)
+    const release = (): void => this.#release()
     let handled: Promise<void> | undefined
     try {
       handled = this.#parts.onBody(body)
     } finally {
-      if (handled === undefined) this.#release()
-      else void handled.finally(() => this.#release())
+      if (handled === undefined) release()
+      else void handled.then(release, release)
     }
   }
-
-  readonly #onGone = (): void => this.#giveUp()
 
   #reserveMore(): Refusal | null {
     const lacking = this.receivedBytes - this.#reservedBytes
@@ -137,9 +146,8 @@ class BodyReading {
   }
 
   #stop(): void {
-    const { watch, exchange } = this.#parts
-    watch.remove(this)
-    exchange.request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onGone)
+    this.#isOver = true
+    this.#parts.watch.remove(this)
   }
 
   #release(): void {

@@ -138,6 +138,29 @@ test('an API stops while Redis is known to be away', async () => {
   await here.close()
 })
 
+test('a Redis that answers and takes no writes is away until it takes some', async () => {
+  const redis = await startRedis()
+  const { intake, close } = await openEngine(redis.url, { isGuarded: true })
+  const push = () =>
+    intake.push(newJob()).then(
+      () => 'created',
+      (error: unknown) => (error instanceof StoreAwayError ? 'away' : String(error)),
+    )
+  expect(await push()).toBe('created')
+  await redis.client.config('SET', 'min-replicas-to-write', '1')
+  await until('it is known', async () => (await push()) === 'away')
+  // Reads would go through: were a look one of them, it would be found out anew after each.
+  const knownAtMs = Date.now()
+  await until('looks have been refused', async () => {
+    expect(await push()).toBe('away')
+    return Date.now() > knownAtMs + 2_500
+  })
+  await redis.client.config('SET', 'min-replicas-to-write', '0')
+  await until('it is back', async () => (await push()) === 'created', BACK_MS)
+  close()
+  await redis.stop()
+})
+
 test('a node of a Cluster that is away closes only its own shards', async () => {
   const nodes = await startCluster(['--appendonly', 'no', '--cluster-require-full-coverage', 'no'])
   const { engine, intake, close } = await openEngine(nodes[0].url, {

@@ -162,3 +162,10 @@ test('stopped it looks no more', async () => {
   await clock.advance(5_000)
   expect([looks.length, clock.timers]).toEqual([1, 0])
 })
+
+test('stopped before, it never opens', async () => {
+  const { clock, circuit, looks, open } = setUp()
+  circuit.stop()
+  await open()
+  expect([circuit.isOpen, looks.length, clock.timers]).toEqual([false, 0, 0])
+})
