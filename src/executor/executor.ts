@@ -1,4 +1,5 @@
 import type { JobIds } from '../domain/job-ids.ts'
+import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/call-quotas.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpCaller } from '../ports/http-caller.ts'
 import type { WakeHints } from '../ports/job-source.ts'
@@ -51,6 +52,8 @@ export interface ExecutorOptions {
   readonly hints: WakeHints
   readonly caller: HttpCaller
   readonly teams: TeamSettingsSource
+  /** Left out where no team has a quota of calls. */
+  readonly quotas?: CallQuotas
   readonly jobIds: JobIds
   readonly clock: Clock
   readonly logger: Logger
@@ -87,6 +90,7 @@ class SharingExecutor implements Executor, ShardWorkerOwner {
       bytes: capacity.callBytes,
       shares: capacity.shares,
       clock,
+      quotas: options.quotas ?? NO_CALL_QUOTAS,
     })
     metrics.callsInFlight(() => this.#scheduler.busy)
     metrics.shardsHeld(() => this.#shardsHeld())

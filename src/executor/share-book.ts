@@ -1,4 +1,5 @@
-import { CLAIM_BATCH_MAX } from '../domain/limits.ts'
+import { CLAIM_BATCH_MAX, SHARE_ROOMS_MAX } from '../domain/limits.ts'
+import type { CallQuotas } from '../ports/call-quotas.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClaimGrant } from '../ports/job-source.ts'
 import type { Budget } from './budget.ts'
@@ -35,13 +36,22 @@ export class ShareBook {
   readonly #slotRule: ShareRule
   readonly #byteRule: ShareRule
   readonly #clock: Clock
+  readonly #quotas: CallQuotas
   readonly #teams = new Accounts<TeamAccount>()
 
-  constructor(options: { slots: Budget; bytes: Budget; seats: number; shares: Shares; clock: Clock }) {
+  constructor(options: {
+    slots: Budget
+    bytes: Budget
+    seats: number
+    shares: Shares
+    clock: Clock
+    quotas: CallQuotas
+  }) {
     const { slots, bytes, seats, shares } = options
     this.#slots = slots
     this.#bytes = bytes
     this.#clock = options.clock
+    this.#quotas = options.quotas
     this.#slotRule = new ShareRule(slots, { shares, seats })
     this.#byteRule = new ShareRule(bytes, { shares, seats: Math.floor(bytes.total * BYTE_SEATS_SHARE) })
   }
@@ -82,9 +92,10 @@ export class ShareBook {
 
   /** How many more jobs of a team may run. */
   teamRoom(team: TeamAccount): number {
+    const byQuota = this.#quotas.roomOf(team.key, team.slots) ?? Number.POSITIVE_INFINITY
     const bySlots = this.#slotRule.teamRoom(team.slots)
-    if (team.slots === 0) return this.#newcomerRoom(bySlots)
-    return Math.min(bySlots, jobsIn(this.#byteRule.teamRoom(team.bytes), team))
+    if (team.slots === 0) return Math.min(byQuota, this.#newcomerRoom(bySlots))
+    return Math.min(byQuota, bySlots, jobsIn(this.#byteRule.teamRoom(team.bytes), team))
   }
 
   queueRoom(queue: QueueAccount): number {
@@ -105,14 +116,29 @@ export class ShareBook {
   rooms(queues: Accounts<QueueAccount>, slots: number, cost: number): Rooms {
     // Whoever holds more bytes than all together does not exist.
     const isPlenty = this.#byteRule.queueRoom(this.#bytes.held) >= cost
-    const isForTeams = isPlenty && this.#slotRule.teamRoom(this.#teams.largest) >= slots
+    const byQuota = this.#quotas.newcomerRoom()
+    const named = this.#quotas.named()
+    const isBounded = byQuota !== null || named.length > 0
+    const isForTeams = !isBounded && isPlenty && this.#slotRule.teamRoom(this.#teams.largest) >= slots
     const isForQueues = isPlenty && this.#slotRule.queueRoom(queues.largest) >= slots
     return {
-      otherTeamsRoom: Math.min(slots, this.#newcomerRoom(this.#slotRule.teamRoom(0))),
+      otherTeamsRoom: Math.min(slots, byQuota ?? slots, this.#newcomerRoom(this.#slotRule.teamRoom(0))),
       otherQueuesRoom: Math.min(slots, this.#newcomerRoom(this.#slotRule.queueRoom(0))),
-      teamRooms: isForTeams ? NO_ROOMS : this.#teams.rooms(slots, (team) => this.teamRoom(team)),
+      teamRooms: isForTeams ? NO_ROOMS : this.#teamRooms(slots, named),
       queueRooms: isForQueues ? NO_ROOMS : queues.rooms(slots, (queue) => this.queueRoom(queue)),
     }
+  }
+
+  /** Those of teams that hold something, and those that a quota gives the others. */
+  #teamRooms(slots: number, named: readonly string[]): ReadonlyMap<string, number> {
+    const rooms = this.#teams.rooms(slots, (team) => this.teamRoom(team))
+    for (const key of named) {
+      if (rooms.size >= SHARE_ROOMS_MAX) break
+      if ((this.#teams.get(key)?.slots ?? 0) > 0) continue
+      const room = this.#quotas.roomOf(key, 0)
+      if (room !== null) rooms.set(key, Math.min(slots, room))
+    }
+    return rooms
   }
 
   /** Who holds nothing has room for one while anything is free. */

@@ -1,4 +1,5 @@
 import { CLAIM_BATCH_MAX } from '../domain/limits.ts'
+import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/call-quotas.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClaimAnswer, ClaimedWork, ClaimGrant } from '../ports/job-source.ts'
 import { Budget } from './budget.ts'
@@ -72,6 +73,8 @@ export interface SlotSchedulerOptions {
   readonly bytes: number
   readonly shares: Shares
   readonly clock: Clock
+  /** Left out where no team has a quota of calls. */
+  readonly quotas?: CallQuotas
 }
 
 /** Of what a claim brought. */
@@ -126,10 +129,10 @@ class SharingSlotScheduler implements SlotScheduler {
   #round = 0
   #isPaused = false
 
-  constructor({ slots, seats, bytes, shares, clock }: SlotSchedulerOptions) {
+  constructor({ slots, seats, bytes, shares, clock, quotas = NO_CALL_QUOTAS }: SlotSchedulerOptions) {
     this.#slots = new Budget(slots)
     this.#bytes = new Budget(bytes)
-    this.#book = new ShareBook({ slots: this.#slots, bytes: this.#bytes, seats, shares, clock })
+    this.#book = new ShareBook({ slots: this.#slots, bytes: this.#bytes, seats, shares, clock, quotas })
   }
 
   get busy(): number {

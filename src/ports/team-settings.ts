@@ -23,6 +23,11 @@ export interface TeamSettingsSource {
   of(team: string): TeamSettings
 }
 
+export interface BoundedTeamsSource extends TeamSettingsSource {
+  /** Teams that have a quota of calls in flight of their own. */
+  boundedTeams(): readonly string[]
+}
+
 /** Finds the team of a bearer token. Answers from memory and compares hashes, never texts. */
 export interface TokenVerifier {
   /** null when the token is not known. */

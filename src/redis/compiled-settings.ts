@@ -5,7 +5,7 @@ import type { Logger } from '../ports/logger.ts'
 import {
   NO_TEAM_SETTINGS,
   type TeamSettings,
-  type TeamSettingsSource,
+  type BoundedTeamsSource,
   type TokenVerifier,
 } from '../ports/team-settings.ts'
 import type { RedisConnection } from './connection.ts'
@@ -27,7 +27,7 @@ const NONE = ','
  *
  * `stop` waits for nothing: a read under way still ends, no other follows it.
  */
-export interface CompiledSettings extends TeamSettingsSource, TokenVerifier {
+export interface CompiledSettings extends BoundedTeamsSource, TokenVerifier {
   /**
    * Reads what is stored, then goes on looking; the first read must succeed. Throws StartupError when the secrets of a
    * team cannot be opened: without them its calls would go out unsigned. Later such a team keeps the settings it had.
@@ -56,6 +56,7 @@ class RefreshedSettings implements CompiledSettings {
   /** The last changes read, of teams and of tokens; null before the first read. */
   #versions: string | null = null
   #teams = new Map<string, TeamSettings>()
+  #boundedTeams: readonly string[] = []
   #tokens = new Map<string, string>()
   /** Teams whose secrets cannot be opened: each is told once. */
   readonly #closed = new Set<string>()
@@ -97,6 +98,9 @@ class RefreshedSettings implements CompiledSettings {
         return settings === undefined ? [] : [[team, settings] as const]
       }),
     )
+    this.#boundedTeams = [...this.#teams].flatMap(([team, { quotas }]) =>
+      quotas.callsInFlight === null ? [] : [team],
+    )
     this.#versions = versions
   }
 
@@ -111,6 +115,10 @@ class RefreshedSettings implements CompiledSettings {
 
   of(team: string): TeamSettings {
     return this.#teams.get(team) ?? NO_TEAM_SETTINGS
+  }
+
+  boundedTeams(): readonly string[] {
+    return this.#boundedTeams
   }
 
   teamOf(token: string): string | null {

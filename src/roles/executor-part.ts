@@ -5,12 +5,15 @@ import type { ShardPorts } from '../executor/shard-worker.ts'
 import { reserveOf } from '../executor/share-rule.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
+import type { TeamQuotas } from '../domain/quotas.ts'
 import { SOCKETS_MAX_DEFAULT } from '../outbound/bounds.ts'
 import { createHttpCaller } from '../outbound/http-caller.ts'
 import type { EgressGuard } from '../outbound/egress-guard.ts'
+import type { CallQuotas } from '../ports/call-quotas.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
-import type { TeamSettingsSource } from '../ports/team-settings.ts'
+import type { BoundedTeamsSource } from '../ports/team-settings.ts'
+import { createCallQuotas } from '../redis/call-quota-keeper.ts'
 import { connectRedis } from '../redis/connection.ts'
 import { createCronSource } from '../redis/cron-source.ts'
 import type { Engine } from '../redis/engine.ts'
@@ -33,7 +36,9 @@ export async function startExecutor(options: {
   redisCa?: string | null
   store: Store
   egress: EgressGuard
-  teams: TeamSettingsSource
+  teams: BoundedTeamsSource
+  /** The installation's. */
+  quotas: TeamQuotas
   capacity: CapacitySettings
   /** What running calls get at a stop. */
   graceMs: number
@@ -69,6 +74,7 @@ export async function startExecutor(options: {
     hints: await subscribeToWakeHints(listener),
     caller,
     teams: options.teams,
+    quotas: callQuotasOf(engine, options),
     jobIds: engine.jobIds,
     clock: systemClock,
     logger,
@@ -81,6 +87,13 @@ export async function startExecutor(options: {
   lifecycle.onStop('executor', () => executor.stop(options.graceMs))
   executor.start()
   return executor
+}
+
+function callQuotasOf(
+  engine: Engine,
+  { teams, quotas }: { readonly teams: BoundedTeamsSource; readonly quotas: TeamQuotas },
+): CallQuotas {
+  return createCallQuotas({ engine, clock: systemClock, settings: teams, quotas })
 }
 
 function shardPortsOf(engine: Engine, company: SuspectCompany): ShardPorts[] {

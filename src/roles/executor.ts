@@ -1,5 +1,5 @@
 import type { Executor } from '../executor/executor.ts'
-import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
+import { describeSettings, quotasOfSettings, type ExecutorSettings } from '../settings/role-settings.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './base-url.ts'
 import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
@@ -38,6 +38,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       store,
       egress: await openEgress(settings, settings.redisUrl),
       teams: await startCompiledSettings(engine, { telemetry, lifecycle }),
+      quotas: quotasOfSettings(settings),
       capacity: settings,
       graceMs: settings.graceSeconds * 1000,
       logger,

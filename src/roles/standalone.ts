@@ -7,7 +7,7 @@ import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CronEditor, CronStore } from '../ports/cron-store.ts'
 import type { QueueEditor, QueueStore } from '../ports/queue-store.ts'
-import { NO_TEAM_SETTINGS, type TeamSettingsSource } from '../ports/team-settings.ts'
+import { NO_TEAM_SETTINGS, type BoundedTeamsSource } from '../ports/team-settings.ts'
 import { createCompiledSettings, type CompiledSettings } from '../redis/compiled-settings.ts'
 import { bindStoreId, whenThereIsRoom } from '../redis/installation.ts'
 import { createJobIntake } from '../redis/job-intake.ts'
@@ -145,7 +145,7 @@ async function startParts(
 async function startOwnExecutor(
   settings: StandaloneSettings,
   redisUrl: string,
-  context: StartContext & { egress: EgressGuard; teams: TeamSettingsSource },
+  context: StartContext & { egress: EgressGuard; teams: BoundedTeamsSource },
 ): Promise<Executor> {
   const { logger, metrics } = context.telemetry
   const store = await openStore({
@@ -164,6 +164,7 @@ async function startOwnExecutor(
     store,
     egress: context.egress,
     teams: context.teams,
+    quotas: quotasOfSettings(settings),
     capacity: settings,
     graceMs: settings.graceSeconds * 1000,
     logger,

@@ -4,8 +4,10 @@ import { StorageFullError } from '../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { NO_QUOTAS, quotasOf, type TeamQuotas } from '../../src/domain/quotas.ts'
 import type { JobIntake, NewJob, PushResult } from '../../src/ports/job-intake.ts'
+import { NO_TEAM_SETTINGS } from '../../src/ports/team-settings.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
 import { shardOfQueue } from '../../src/redis/engine.ts'
+import { createCallQuotas } from '../../src/redis/call-quota-keeper.ts'
 import { createJobIntake } from '../../src/redis/job-intake.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
@@ -17,6 +19,7 @@ import { newJob } from '../support/engine.ts'
 import { assertClean, claimed, ended, openExecutor } from '../support/model-executor.ts'
 import { openConnection, openWorld, type World } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
 import { CronStage, TEAM } from './cron-stage.ts'
 
 const MEMORY_BYTES = 48 * 1024 ** 2
@@ -330,6 +333,41 @@ test('bounds are met in the order that the contract names', async () => {
   assert.equal(await outcome(newIntake().push(large('a', 'mail'))), 'storedBytes')
   quotas.set('a', quotasOf({ queues: 1, pendingJobs: 2, storedBytes: 5_000_000, jobsPerMonth: 1 }))
   assert.equal(await outcome(newIntake().push(large('a', 'mail'))), 'jobsPerMonth')
+})
+
+test('a quota of calls in flight is parted between executors, and they make no more together', async () => {
+  const settings = {
+    of: (team: string) => ({ ...NO_TEAM_SETTINGS, quotas: quotas.get(team) ?? NO_QUOTAS }),
+    boundedTeams: () => [...quotas.keys()],
+  }
+  quotas.set('a', quotasOf({ callsInFlight: 8 }))
+  const intake = newIntake()
+  await pushInTurn(
+    intake,
+    Array.from({ length: 30 }, () => job('a', 'mail', { start: { delaySeconds: 0 } })),
+  )
+  const shard = shardOf('a', 'mail')
+  const executors = await Promise.all(
+    ['e1', 'e2'].map(async (name) => ({
+      source: await openExecutor(world, name, shard),
+      quotas: createCallQuotas({ engine: world.engine, clock: systemClock, settings, quotas: NO_QUOTAS }),
+      held: 0,
+    })),
+  )
+  const inFlight = () => executors.reduce((sum, { held: calls }) => sum + calls, 0)
+  // Each claims what its own quotas let it, whatever the other has just done.
+  await until('all eight run', async () => {
+    for (const executor of executors) {
+      const room = executor.quotas.roomOf('a', executor.held) ?? assert.fail('it has a quota')
+      if (room > 0) executor.held += (await claimed(executor.source, room)).length
+      // The last one may be taken by each.
+      assert.ok(inFlight() <= 8 + executors.length - 1, `${inFlight()} calls`)
+    }
+    return inFlight() >= 8
+  })
+  assert.deepEqual(executors[0]?.quotas.named(), ['a'])
+  assert.equal(executors[0]?.quotas.roomOf('b', 0), null)
+  assert.equal((await held('a')).callsInFlight, inFlight())
 })
 
 async function firstJobOf(team: string): Promise<number> {

@@ -8,6 +8,7 @@ import {
   type SlotWorker,
 } from '../../../src/executor/slot-scheduler.ts'
 import { budgetBytes, reserveOf, seatsOf } from '../../../src/executor/share-rule.ts'
+import type { CallQuotas } from '../../../src/ports/call-quotas.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { claimedJob } from './executor-fixture.ts'
 
@@ -34,7 +35,7 @@ function createWorker(shard: number): TestWorker {
   }
 }
 
-function setUp(change: { concurrency?: number; reserve?: number; bytes?: number } = {}) {
+function setUp(change: { concurrency?: number; reserve?: number; bytes?: number; quotas?: CallQuotas } = {}) {
   const clock = createFakeClock()
   const concurrency = change.concurrency ?? 50
   const seats = seatsOf(concurrency)
@@ -44,6 +45,7 @@ function setUp(change: { concurrency?: number; reserve?: number; bytes?: number 
     bytes: change.bytes ?? 1024 * MIB,
     shares: SHARES,
     clock,
+    ...(change.quotas === undefined ? {} : { quotas: change.quotas }),
   })
   return { clock, scheduler, total: concurrency + reserveOf(concurrency, SHARES) }
 }
@@ -413,5 +415,38 @@ describe('bytes', () => {
     expect(holds).toHaveLength(1)
     scheduler.release(holds)
     expect(scheduler.busy).toBe(0)
+  })
+})
+
+describe('a quota of calls in flight', () => {
+  const quotas = (change: Partial<CallQuotas>): CallQuotas => ({
+    roomOf: (team, held) => (team === 'a' ? Math.max(0, 3 - held) : null),
+    newcomerRoom: () => null,
+    named: () => ['a'],
+    ...change,
+  })
+
+  test('of a team that holds nothing is told to the claim, and leaves the others alone', () => {
+    const { scheduler } = setUp({ quotas: quotas({}) })
+    const worker = createWorker(0)
+    scheduler.ask(worker)
+    expect(worker.open.teamRooms.get('a')).toBe(3)
+    expect(worker.open.otherTeamsRoom).toBeGreaterThan(3)
+  })
+
+  test('counts what the team holds', () => {
+    const { scheduler } = setUp({ quotas: quotas({}) })
+    const worker = createWorker(0)
+    scheduler.ask(worker)
+    scheduler.bind(worker.open, { work: jobsOf('a', 3), bytesWanted: null })
+    scheduler.ask(worker)
+    expect(worker.open.teamRooms.get('a')).toBe(0)
+  })
+
+  test('of all teams lets each begin with one', () => {
+    const { scheduler } = setUp({ quotas: quotas({ newcomerRoom: () => 1, named: () => [] }) })
+    const worker = createWorker(0)
+    scheduler.ask(worker)
+    expect(worker.open.otherTeamsRoom).toBe(1)
   })
 })

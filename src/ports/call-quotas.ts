@@ -1,0 +1,18 @@
+/**
+ * How many calls of a team this executor may make beside those it holds, where the team has a quota of calls in flight.
+ * Answers from memory; a look at all executors runs behind it.
+ */
+export interface CallQuotas {
+  /** @returns null where the team has no quota. @param held calls of the team in this executor */
+  roomOf(team: string, held: number): number | null
+  /** Of any team that holds nothing here and has no quota of its own; null = no bound. */
+  newcomerRoom(): number | null
+  /** Teams that have a quota of their own, a bounded number of them. */
+  named(): readonly string[]
+}
+
+export const NO_CALL_QUOTAS: CallQuotas = Object.freeze({
+  roomOf: () => null,
+  newcomerRoom: () => null,
+  named: () => [],
+})
