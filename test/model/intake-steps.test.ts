@@ -77,6 +77,22 @@ describe('enqueue, minutes and time', () => {
     await assertClean(world)
   })
 
+  // A key of the first moment of a day is kept longest, one of the last moment least.
+  test.each([
+    ['the first moment', 1, 2 * DAY_MS - 2],
+    ['the last moment', DAY_MS - 1, DAY_MS],
+  ])('keeps an idempotency key of %s of a day until the next day ends', async (_, atMs, keptMs) => {
+    const nextDayMs = Math.ceil(world.clock.wallMs / DAY_MS) * DAY_MS
+    world.clock.jump(nextDayMs + atMs - world.clock.wallMs)
+    await beat()
+    assert.equal(await statusOf(intake.push(keyed('k', 'f'))), 'created')
+    world.clock.advance(keptMs)
+    assert.equal(await statusOf(intake.push(keyed('k', 'f'))), 'repeated')
+    world.clock.advance(1)
+    assert.equal(await statusOf(intake.push(keyed('k', 'f'))), 'created')
+    await assertClean(world)
+  })
+
   test('keeps an idempotency key over midnight, and for no third day', async () => {
     world.clock.jump(DAY_MS / 2 - 60_000)
     await beat()
