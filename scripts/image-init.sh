@@ -29,9 +29,11 @@ trap 'pass_on HUP' HUP
 trap 'pass_on QUIT' QUIT
 read -r own_name </proc/self/comm
 
-# What runs in the background reads nothing unless told.
-"$@" <&0 &
+# What runs in the background gets an empty input, whatever `<&0` says: the shell puts it there first.
+exec 3<&0
+"$@" <&3 3<&- &
 program=$!
+exec 3<&-
 # Told to stop before there was anybody to pass it on to.
 [ -z "$asked" ] || pass_on "$asked"
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -124,5 +125,21 @@ describe.concurrent.each(['executor', 'api'])('%s in a container, told to stop',
     // Nothing had begun, or what had begun ended well.
     expect(code).toBe(program.log.some(({ msg }) => msg === STOPPING) ? 0 : 128 + 15)
     expect(program.errorLines).toEqual([])
+  })
+})
+
+describe('the init of the image', () => {
+  const under = (...command: readonly string[]) =>
+    spawnSync('/bin/sh', [INIT, ...command], { input: 'a body', encoding: 'utf8' })
+
+  test('lets the program read, and answers its exit code, or 128 and the signal that ended it', () => {
+    expect(under('cat')).toMatchObject({ status: 0, stdout: 'a body' })
+    expect(under('sh', '-c', 'exit 7')).toMatchObject({ status: 7, stderr: '' })
+    expect(under('sh', '-c', 'kill -KILL $$')).toMatchObject({ status: 128 + 9 })
+  })
+
+  test('says what it cannot start', () => {
+    const { status, stderr } = under('no-such-program')
+    expect([status, stderr]).toEqual([127, expect.stringContaining('no-such-program')])
   })
 })
