@@ -54,13 +54,13 @@ interface TeamSample {
  * piece of the ring itself is looked at.
  */
 async function sampleRing(engine: Engine, keys: ShardKeys, turn: number): Promise<readonly TeamSample[]> {
-  const { read } = engine.runner
-  const head = await read((redis) => redis.zrange(keys.teams, '0', String(LOOKED_TEAMS_MAX / 2 - 1)))
+  const { runner } = engine
+  const head = await runner.read((redis) => redis.zrange(keys.teams, '0', String(LOOKED_TEAMS_MAX / 2 - 1)))
   if (head.length === 0) return []
   const teams = new Set(head)
   if (head.length === LOOKED_TEAMS_MAX / 2) {
-    const start = (turn * head.length) % (await read((redis) => redis.zcard(keys.teams)))
-    const others = await read((redis) =>
+    const start = (turn * head.length) % (await runner.read((redis) => redis.zcard(keys.teams)))
+    const others = await runner.read((redis) =>
       redis.zrange(keys.teams, String(start), String(start + head.length - 1)),
     )
     for (const team of others) teams.add(team)
@@ -69,7 +69,7 @@ async function sampleRing(engine: Engine, keys: ShardKeys, turn: number): Promis
   const samples = await Promise.all(
     [...teams].map(async (team): Promise<TeamSample> => {
       const [from, to] = bandRange(team)
-      const [queues, size] = await read((redis) =>
+      const [queues, size] = await runner.read((redis) =>
         Promise.all([
           redis.zrange(keys.ring, from, to, 'BYSCORE', 'LIMIT', 0, most),
           redis.zcount(keys.ring, from, to),
@@ -80,9 +80,9 @@ async function sampleRing(engine: Engine, keys: ShardKeys, turn: number): Promis
   )
   const running = samples.filter(({ queues }) => queues.length > 0)
   if (running.length > 0) return running
-  const size = await read((redis) => redis.zcard(keys.ring))
+  const size = await runner.read((redis) => redis.zcard(keys.ring))
   const start = size === 0 ? 0 : (turn * LOOKED_QUEUES_MAX) % size
-  const queues = await read((redis) =>
+  const queues = await runner.read((redis) =>
     redis.zrange(keys.ring, String(start), String(start + LOOKED_QUEUES_MAX - 1)),
   )
   return queues.length === 0 ? [] : [{ queues, size }]

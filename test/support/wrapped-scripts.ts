@@ -114,7 +114,7 @@ export function wrapRunner(
     return step.reply
   }
 
-  return {
+  const runner: StepRunner = {
     run: async (name, keys, args) => {
       const step: SentStep = { name, keys, args, reply: undefined }
       sent.set(name, step)
@@ -123,10 +123,15 @@ export function wrapRunner(
       if (faults.lost.delete(name)) throw new StoreUnavailableError('the answer was lost')
       return reply
     },
-    read: (reads) => inner.read(reads),
+    // The real one is an object of a class: its methods do not work without it.
+    read(reads) {
+      if (this !== runner) throw new Error('read is called without its runner')
+      return inner.read(reads)
+    },
     redisNowMs: (shard) => clock.monotonicMs + (offsets[shard] ?? clock.wallMs - clock.monotonicMs),
     noteRedisTime: (shard, redisMs) => {
       offsets[shard] = redisMs - clock.monotonicMs
     },
   }
+  return runner
 }
