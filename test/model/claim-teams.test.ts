@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { LOST_LEASES_MAX } from '../../src/domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { JobIntake } from '../../src/ports/job-intake.ts'
@@ -353,6 +354,34 @@ describe('a claim between teams', () => {
       assert.equal(await redis.client.hlen(b), 1)
       assert.equal(await redis.client.hget(q, 'n'), 'one/')
     })
+  })
+
+  test('the callback of a job that was lost too often goes there too', async () => {
+    const callback = { request: { callbackUrl: 'http://target.test/', retriesEnabled: false } }
+    const [, lost] = await pushAll(intake, 2, { ...callback, team: 'one' })
+    await pushAll(intake, 1, { team: 'two' })
+    const source = await openExecutor(world, 'e1')
+    const works = await claimed(source, grantOf(2, { teamRooms: new Map([['two', 0]]) }))
+    // From here on the team's number is known.
+    await finish(source, works.slice(0, 1))
+    const body = (await redis.client.hget(keys.queue('1').b, String(lost))) ?? ''
+    await redis.client.hset(
+      keys.queue('1').b,
+      String(lost),
+      `${body.slice(0, 14)}${LOST_LEASES_MAX - 1}${body.slice(15)}`,
+    )
+    await redis.client.hset(keys.tn, 'one', '2', 'two', '1')
+    const upkeep = createShardUpkeep(world.engine, 0)
+    for (let i = 0; i < 2; i += 1) {
+      world.clock.advance(9_000)
+      await upkeep.promote()
+    }
+    // The first one finds that the number is another, and does nothing.
+    const { b } = keys.queue(callbackQueueOf('2'))
+    assert.equal((await upkeep.reap()).jobs, 0)
+    assert.equal(await redis.client.hlen(b), 0)
+    assert.equal((await upkeep.reap()).jobs, 1)
+    assert.deepEqual(await redis.client.hkeys(b), [String(lost)])
   })
 
   describe('with rooms', () => {
