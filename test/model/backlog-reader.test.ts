@@ -11,6 +11,7 @@ import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { cronSettings } from '../support/cron-settings.ts'
 import { claimed, ended, openExecutor, pushAll, pushOne } from '../support/model-executor.ts'
+import { newJob, openEngine } from '../support/engine.ts'
 import { openWorld, type World } from '../support/model-world.ts'
 import { startRedis, type TestRedis } from '../support/redis-server.ts'
 
@@ -51,6 +52,14 @@ describe('the backlog', () => {
       Number(found[1]),
     )
     assert.ok(calls.reduce((sum, each) => sum + each, 0) <= 10 * world.engine.shards.length, stats)
+  })
+
+  test('is read through the steps as the product runs them', async () => {
+    const product = await openEngine(redis.url, { shards: 2 })
+    await product.intake.push(newJob())
+    const { ready, usable } = await createBacklogReader(product.engine).read(HORIZON_MS)
+    product.close()
+    assert.deepEqual([ready, usable], [1, 1])
   })
 
   test('leaves out what a limit or a pause holds back', async () => {
