@@ -2,8 +2,9 @@ import { reasonOf, StoreUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClaimAnswer, ClaimedWork, JobSource, WorkEnd } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
+import type { Metrics } from '../ports/metrics.ts'
 import type { CallRunner } from './call-runner.ts'
+import { countedAs } from './finish-outcome.ts'
 import { createFinisher, type Finisher } from './finisher.ts'
 import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts'
 import type { ShardNews } from './shard-news.ts'
@@ -229,7 +230,10 @@ class LeasedShardSession implements ShardSession {
     // From here on: a hint that comes while the claim is under way may be of a job that it was too early for.
     this.#hasNews = false
     this.#watchSilence(grant)
-    void this.#claim(grant)
+    this.#claim(grant).catch((error: unknown) => {
+      this.#options.logger.error('A claim ended in a defect', { shard: this.shard, reason: reasonOf(error) })
+      this.#lose('a claim ended in a defect', false)
+    })
   }
 
   async #claim(grant: SlotGrant): Promise<void> {
@@ -265,8 +269,8 @@ class LeasedShardSession implements ShardSession {
     const { scheduler, watcher } = this.#options
     this.#grant = null
     const holds = scheduler.bind(grant, answer)
-    watcher.noteNextDue(answer.nextDueMs)
     answer.work.forEach((work, i) => this.#begin(work, holds[i] ?? null))
+    watcher.noteNextDue(answer.nextDueMs)
     if (this.#state === 'working') this.#goOn(answer)
     this.#checkIdle()
   }
@@ -375,21 +379,5 @@ class LeasedShardSession implements ShardSession {
       (jobs) => logger.warn('Jobs of a lost claim were given back', { shard: source.shard, jobs }),
       (error: unknown) => logger.debug('Jobs of a lost claim wait on', { reason: reasonOf(error) }),
     )
-  }
-}
-
-/** null for what is counted elsewhere: a callback by its runner, a damaged job where it is set aside. */
-function countedAs(end: WorkEnd, outcome: 'done' | 'stale'): FinishOutcome | null {
-  if (outcome === 'stale') return 'stale'
-  if (end.type === 'given_back') return 'released'
-  if (end.type === 'callback_ended' || end.type === 'set_aside') return null
-  switch (end.end.kind) {
-    case 'retry':
-      return 'retrying'
-    case 'dead_letter':
-      return 'dead_lettered'
-    case 'success':
-    case 'failed_no_retries':
-      return end.end.kind
   }
 }

@@ -14,13 +14,14 @@ const KEPT_MAX = 4_096
 export class Accounts<T extends Account> {
   readonly #byKey = new Map<string, T>()
   #largest = 0
+  #forgetAt = KEPT_MAX
 
   get(key: string): T | undefined {
     return this.#byKey.get(key)
   }
 
   add(account: T): T {
-    if (this.#byKey.size >= KEPT_MAX) this.#forgetIdle()
+    if (this.#byKey.size >= this.#forgetAt) this.#forgetIdle()
     this.#byKey.set(account.key, account)
     return account
   }
@@ -59,6 +60,8 @@ export class Accounts<T extends Account> {
 
   #forgetIdle(): void {
     for (const account of this.#byKey.values()) if (account.slots === 0) this.#byKey.delete(account.key)
+    // Where most are busy, not with every new one.
+    this.#forgetAt = Math.max(KEPT_MAX, 2 * this.#byKey.size)
   }
 }
 

@@ -246,6 +246,19 @@ describe('a claim without an answer', () => {
   })
 })
 
+test('a claim that ends in a defect costs the session, and no slot', async () => {
+  const { source, scheduler, suspension, reasons, session, start } = setUpSession()
+  source.claim.rule = null
+  await start()
+  suspension.check = () => {
+    throw new Error('broken')
+  }
+  source.claim.next.answer(claimAnswer(jobs(2)))
+  await session.lost
+  expect(reasons()).toEqual(['a claim ended in a defect'])
+  expect(scheduler.busy).toBe(0)
+})
+
 describe('jobs that Redis holds for us and we do not know', () => {
   test('are given back after two beats that say so', async () => {
     const { clock, source, logger, start, give } = setUpSession()
