@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createJobIds } from '../../../src/domain/job-ids.ts'
-import { LEASE_BEAT_MS, LEASE_MS } from '../../../src/domain/limits.ts'
+import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../src/domain/limits.ts'
 import { createExecutor } from '../../../src/executor/executor.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimedJob, JobSource } from '../../../src/ports/job-source.ts'
@@ -204,14 +204,28 @@ describe('a lease lost in one shard', () => {
   })
 
   test('before its time puts the others in doubt', async () => {
-    const { clock, start, source } = setUp()
+    const { clock, metrics, start, source, hint } = setUp()
     await start()
     await clock.advance(1_000)
     source(0).claim.rule = () => ({ status: 'lease_lost' })
+    source(1).beat.rule = null
     const beats = source(1).beat.calls.length
-    source(0).beat.rule = () => ({ status: 'lease_lost' })
-    await clock.advance(LEASE_BEAT_MS - 1_000)
-    expect(source(1).beat.calls.length).toBeGreaterThan(beats)
+    await hint(0)
+    expect(source(1).beat.calls).toHaveLength(beats + 1)
+    // The first has begun anew, the second has not answered yet.
+    expect(metrics.shards()).toBe(1)
+    source(1).beat.next.answer({ status: 'ok', held: 0 })
+    await quiescence()
+    expect(metrics.shards()).toBe(2)
+  })
+
+  test('in its time leaves the others alone', async () => {
+    const { clock, start, source } = setUp()
+    await start()
+    source(0).beat.rule = () => Promise.reject(REDIS_AWAY)
+    await clock.advance(LEASE_MS - LEASE_MARGIN_MS)
+    expect(source(0, 2).beat.calls).toHaveLength(1)
+    expect(source(1).beat.calls).toHaveLength(1 + Math.floor((LEASE_MS - LEASE_MARGIN_MS) / LEASE_BEAT_MS))
   })
 })
 

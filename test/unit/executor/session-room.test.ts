@@ -40,7 +40,17 @@ describe('what was passed over for want of room', () => {
     expect(source.claim.calls[before]?.args[0].teamRooms.get('default')).toBe(1)
   })
 
-  test('does not keep a hint from being followed, though not every one at once', async () => {
+  test('does not keep a hint from being followed, by a second claim when the first asked whom it knew', async () => {
+    const { clock, session, claims } = await setUpFull()
+    await clock.advance(1_000)
+    await clock.advance(100)
+    const before = claims()
+    session.wake()
+    await quiescence()
+    expect(claims() - before).toBe(2)
+  })
+
+  test('does not let every hint be followed at once', async () => {
     const { clock, session, claims } = await setUpFull()
     await clock.advance(1_000)
     const before = claims()

@@ -383,22 +383,16 @@ describe('bytes', () => {
     const { scheduler } = setUp({ concurrency: 1_000, bytes: 64 * MIB })
     const [large, small] = [createWorker(0), createWorker(1)]
     scheduler.bind(reopen(scheduler, large), { work: [], bytesWanted: MIB })
-    const holds: Hold[][] = []
-    // Small jobs leave less free than the large one needs.
-    for (let claim = 0; claim < 60; claim += 1) {
-      const grant = reopen(scheduler, small)
-      if (grant === undefined) break
-      if (scheduler.busy > 1_000) break
-      holds.push(scheduler.bind(grant, { work: jobsOf('b', 1, { bytes: 520_000 }), bytesWanted: null }))
-    }
-    const before = small.grants.length
+    // What is free then is too little for the large one, and enough for a small one.
+    const held = scheduler.bind(reopen(scheduler, small), {
+      work: jobsOf('b', 64, { bytes: 500_000 }),
+      bytesWanted: null,
+    })
     scheduler.ask(large)
     scheduler.ask(small)
-    expect(large.grants.length + small.grants.length - before).toBeLessThanOrEqual(3)
-    for (const hold of holds) {
-      if (large.grants.length > 1) break
-      scheduler.release(hold)
-    }
+    expect([large.grants.length, small.grants.length]).toEqual([1, 1])
+    scheduler.release(held.splice(0, 1))
+    expect(large.grants).toHaveLength(2)
     expect(large.open.bytes).toBe(MIB)
   })
 
