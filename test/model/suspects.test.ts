@@ -354,7 +354,7 @@ describe('guards of steps that take away', () => {
   })
 
   test.each([
-    ['older', (h: string) => redis.client.rpush(h, '1')],
+    ['older', (h: string) => redis.client.lset(h, -1, '1')],
     ['newer', (h: string) => redis.client.lset(h, -3, '1')],
   ])('trim takes nothing when the %s end of its tail is another by now', async (_, change) => {
     const ids = await pushAll(intake, 3)
