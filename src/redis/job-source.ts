@@ -254,8 +254,11 @@ class ResendingJobSource implements JobSource {
   }
 
   async leave(): Promise<void> {
-    await this.#giveBack('leave', new Set())
-    this.#company.forget(this)
+    try {
+      await this.#giveBack('leave', new Set())
+    } finally {
+      this.#company.forget(this)
+    }
   }
 
   redisNowMs(): number {

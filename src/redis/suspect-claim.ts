@@ -24,26 +24,29 @@ export interface SuspectClaim {
   readonly room: SuspectRoom
 }
 
+/** Suspects that one look goes through, lest those of a team without room hide all others. */
+const LOOKED_MAX = 512
+
 /** The step that claims the suspects that have waited longest, of teams and queues with room. null when there are none. */
 export async function newSuspectClaim(
   engine: Engine,
   keys: ShardKeys,
   { executor, requestId, highestToken, grant, room }: SuspectClaim,
 ): Promise<SentSuspects | null> {
-  const members = await engine.runner.read((redis) =>
-    redis.zrange(keys.sus, '0', String(CLAIM_BATCH_MAX - 1)),
-  )
+  const members = await engine.runner.read((redis) => redis.zrange(keys.sus, '0', String(LOOKED_MAX - 1)))
   const entries = members.map((member) => member.split('|') as [queue: string, id: string])
   const queues = [...new Set(entries.map(([queue]) => queue))]
   const names = await engine.runner.read((redis) =>
     Promise.all(queues.map((queue) => redis.hget(keys.queue(queue).q, 'n'))),
   )
   const roomOf = new Map(queues.map((queue, i) => [queue, roomIn(grant, queue, names[i] ?? null)]))
-  const chosen = entries.filter(([queue]) => {
-    const left = roomOf.get(queue) ?? 0
-    roomOf.set(queue, left - 1)
-    return left > 0
-  })
+  const chosen = entries
+    .filter(([queue]) => {
+      const left = roomOf.get(queue) ?? 0
+      roomOf.set(queue, left - 1)
+      return left > 0
+    })
+    .slice(0, CLAIM_BATCH_MAX)
   if (chosen.length === 0) return null
   const asked = [...new Set(chosen.map(([queue]) => queue))]
   const { clk, ex, sus, tok, set } = keys

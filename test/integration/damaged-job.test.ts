@@ -8,7 +8,8 @@ test('a job whose record is damaged stops no other; it is shown as damaged, and 
   const push = (queue: string) => here.client.push({ queue, url: `${here.target.url}/${queue}` })
   const [first, bad, last] = [await push('odd'), await push('odd'), await push('odd')]
   const [records = ''] = await here.redis.client.keys('punctual:*:b:*')
-  await here.redis.client.hset(records, String(bad.job_id), 'x')
+  const length = await here.redis.client.hstrlen(records, String(bad.job_id))
+  await here.redis.client.hset(records, String(bad.job_id), 'x'.repeat(length))
   const other = await push('other')
   await here.client.send('PATCH', `/api/queues/${queueId}`, { is_active: true })
   for (const { job_id: id } of [first, last, other]) {

@@ -260,6 +260,45 @@ describe('suspects', () => {
     assert.equal(await suspects(), 0)
   })
 
+  test('of a team without room hide those of no other', async () => {
+    await pushAll(intake, 70)
+    const [other = 0] = await pushAll(intake, 1, { team: 'b', queue: 'other' })
+    await fill(await hands(1_000), 1_000)
+    await loseExecutors()
+    await redis.client.zincrby(keys().sus, 1, `2|${other}`)
+    const [source] = (await hands(1_000)).sources
+    const answer = await source?.claim(grantOf(64, { teamRooms: new Map([['default', 0]]) }))
+    assert.ok(answer?.status === 'claimed')
+    assert.deepEqual(
+      answer.work.map(({ jobId }) => jobId),
+      [other],
+    )
+  })
+
+  test('of a source that could not leave in order keep no other from having some', async () => {
+    await makeSuspects(2, 3)
+    const company = new SuspectCompany(4)
+    const open = async (name: string) => {
+      const source = createJobSource(world.engine, 0, name, company)
+      await source.beat(true)
+      return source
+    }
+    const first = await open('first')
+    assert.equal((await worksOf(first)).length, 1)
+    const second = await open('second')
+    assert.equal((await worksOf(second)).length, 0)
+    world.faults.lost.add('reap')
+    await assert.rejects(first.leave())
+    world.clock.advance(300)
+    assert.equal((await worksOf(second)).length, 1)
+  })
+
+  async function worksOf(source: JobSource): Promise<readonly ClaimedWork[]> {
+    const answer = await source.claim(grantOf(64))
+    assert.ok(answer.status === 'claimed')
+    return answer.work
+  }
+
   test('given back by an executor that leaves wait again, and no loss is counted', async () => {
     const [id = 0] = await makeSuspects(1)
     for (let i = 0; i < 3; i += 1) {
