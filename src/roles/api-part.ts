@@ -56,7 +56,7 @@ export async function startApi(options: {
     queues: options.queues,
     editor: options.editor,
     crons,
-    cronEditor: withCronQuota(options.cronEditor, { crons, usage, quotasOf }),
+    cronEditor: withCronQuota(options.cronEditor, { crons, usage, quotasOf, metrics: engine.metrics }),
     usage,
     quotasOf,
     tokens: options.settings,

@@ -1,6 +1,7 @@
 import { QuotaExceededError } from '../domain/errors.ts'
 import { effectiveQuotas, type TeamQuotas } from '../domain/quotas.ts'
 import type { CronEditor, CronStore } from '../ports/cron-store.ts'
+import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettings, TeamSettingsSource } from '../ports/team-settings.ts'
 import type { TeamUsageReader } from '../ports/team-usage.ts'
 import { nameOfKeyedCron } from '../resources/cron-manifest.ts'
@@ -28,6 +29,7 @@ export function withCronQuota(
     readonly crons: Pick<CronStore, 'getByName'>
     readonly usage: TeamUsageReader
     readonly quotasOf: QuotasOf
+    readonly metrics: Pick<Metrics, 'refusedByQuota'>
   },
 ): CronEditor {
   const underWay = new Map<string, number>()
@@ -38,6 +40,7 @@ export function withCronQuota(
     try {
       const quota = parts.quotasOf(team).crons
       if (quota !== null && (await parts.usage.read(team)).crons + others >= quota) {
+        parts.metrics.refusedByQuota('crons')
         throw new QuotaExceededError('crons', quota)
       }
       return await make()
