@@ -79,6 +79,8 @@ class SharingExecutor implements Executor, ShardWorkerOwner {
   readonly #suspension: SuspensionWatch
   #cancelPause: () => void = () => undefined
   #stopping: Promise<void> | null = null
+  /** All leases are held, and the log says so. */
+  #isWhole = false
   #stopHints: () => void = () => undefined
 
   constructor(options: ExecutorOptions) {
@@ -138,13 +140,15 @@ class SharingExecutor implements Executor, ShardWorkerOwner {
   }
 
   leaseMade(): void {
-    const held = this.#shardsHeld()
-    if (held === this.#workers.size) this.#options.logger.info('The executor holds its leases')
-    else
-      this.#options.logger.debug('The executor holds the lease of a shard', { held, of: this.#workers.size })
+    const [held, of] = [this.#shardsHeld(), this.#workers.size]
+    if (held < of) this.#options.logger.debug('The executor holds the lease of a shard', { held, of })
+    // Leases answered in one turn are told one after the other, when all are held already.
+    else if (!this.#isWhole) this.#options.logger.info('The executor holds its leases')
+    this.#isWhole = held === of
   }
 
   leaseLost(isEarly: boolean): void {
+    this.#isWhole = false
     if (isEarly) this.#doubtAll()
   }
 
