@@ -13,6 +13,7 @@ import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { SecretReader } from '../ports/secret-reader.ts'
 import type { EngineTerms } from '../ports/settings-compiler.ts'
+import type { TeamCensus } from '../ports/team-usage.ts'
 import { queueKeyOf } from '../resources/queue-owner.ts'
 import { createCronCheck } from './cron-check.ts'
 import { createCronLooks } from './cron-looks.ts'
@@ -26,6 +27,7 @@ import { createQueueCheck } from './queue-check.ts'
 import { createQueueCounters } from './queue-counters.ts'
 import { createQueueReconciler } from './queue-reconciler.ts'
 import { createOrphanSettings } from './orphan-settings.ts'
+import { createTeamLooks } from './team-looks.ts'
 import { createTeamReconciler, TEAM_SETTINGS_NAME } from './team-reconciler.ts'
 import { BY_HASH, createTokenReconciler } from './token-reconciler.ts'
 
@@ -46,6 +48,7 @@ export interface LeadingParts {
   readonly terms: EngineTerms
   readonly census: QueueCensus
   readonly cronCensus: CronCensus
+  readonly teamCensus: TeamCensus
   readonly record: EngineRecord
   readonly events: EventRecorder
   /** Whether resources of this namespace are ours to look at. */
@@ -89,7 +92,7 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
   const { queues, crons, teams, tokens } = parts
   const engine = createEngineHold(parts)
   const loops = createLoops(parts, lines)
-  const { counters, sweep, pushed, looks, cronSweep } = loops
+  const { counters, sweep, pushed, looks, cronSweep, teamLooks } = loops
   const orphanSettings = createOrphanSettings({ ...parts, engine, lines })
   const lookForOrphans = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -127,6 +130,7 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
     teams: createTeamReconciler({
       ...{ ...shared, ...teams },
       waitingOf: (namespace) => pushed.waitingOf(namespace),
+      usageOf: (key) => teamLooks.of(key),
     }),
     tokens: createTokenReconciler({ ...shared, ...tokens }),
     // One that is deleted is in no index any more, and needs its turn all the same.
@@ -142,7 +146,7 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
 
 /** What goes round beside the turns. */
 function createLoops(parts: LeadingParts, lines: TurnLines) {
-  const { queues, crons, metrics } = parts
+  const { queues, crons, teams, metrics } = parts
   const shared = { ...parts, ...queues }
   const counters = createQueueCounters({ ...shared, enqueue: (key) => lines.queue(key, 'low') })
   const sweep = createOrphanSweep({
@@ -159,17 +163,21 @@ function createLoops(parts: LeadingParts, lines: TurnLines) {
   const onWaiting = (namespace: string): void => lines.team(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low')
   const pushed = createPushedQueues({ ...shared, onWaiting })
   const ofCrons = createCronLoops(parts, lines)
+  const teamLooks = createTeamLooks({
+    ...{ ...parts, ...teams, census: parts.teamCensus },
+    enqueue: (key) => lines.team(key, 'low'),
+  })
   return {
-    ...{ counters, sweep, pushed, ...ofCrons },
+    ...{ counters, sweep, pushed, teamLooks, ...ofCrons },
     /** Before the first list every queue would look as if it had no resource. */
     run: async (signal: AbortSignal): Promise<void> => {
       try {
-        await Promise.all([queues.view.whenSynced(signal), crons.view.whenSynced(signal)])
+        await Promise.all([queues, crons, teams].map(({ view }) => view.whenSynced(signal)))
       } catch (error) {
         if (!signal.aborted) throw error
       }
       const { looks, cronSweep } = ofCrons
-      const loops = [counters, sweep, pushed, looks, cronSweep]
+      const loops = [counters, sweep, pushed, looks, cronSweep, teamLooks]
       await Promise.all(loops.map((loop) => loop.run(signal)))
     },
   }

@@ -9,12 +9,13 @@ import type { ReconcileEnd, Reconciler } from '../ports/reconciler.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import type { ResourceWriter } from '../ports/resource-writer.ts'
 import type { SecretReader } from '../ports/secret-reader.ts'
+import type { TeamUsage } from '../ports/team-usage.ts'
 import { isSameStatus } from '../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../resources/generated/kinds.ts'
 import { placeOfKey } from '../resources/queue-owner.ts'
 import { engineAway } from './engine-away.ts'
 import type { EngineHold } from './engine-hold.ts'
-import { refOf, type TeamSettings } from './kinds.ts'
+import { keyOf, refOf, type TeamSettings } from './kinds.ts'
 import { readSigningSecrets } from './signing-secrets.ts'
 import { teamStatus, type TeamOutcome } from './team-status.ts'
 import { unlessGone } from './unless-gone.ts'
@@ -29,6 +30,10 @@ export interface TeamReconcilerParts {
   readonly secrets: SecretReader
   /** Pushed queues of a namespace that stay without a resource. */
   readonly waitingOf: (namespace: string) => number
+  /** What the status is to say of what the team holds; null = not known yet. */
+  readonly usageOf: (key: ObjectKey) => TeamUsage | null
+  /** The installation's. */
+  readonly quotas: TeamQuotas
   readonly events: EventRecorder
   readonly clock: Clock
   readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
@@ -62,6 +67,8 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
   async function tell(settings: TeamSettings, outcome: TeamOutcome): Promise<void> {
     const status = teamStatus(settings, outcome, {
       waiting: parts.waitingOf(settings.metadata.namespace),
+      installation: parts.quotas,
+      usage: parts.usageOf(keyOf(settings)),
       wallMs: parts.clock.wallMs(),
     })
     if (isSameStatus(settings.status, status)) return

@@ -57,6 +57,7 @@ export function startLeading(
       terms: engine.terms,
       census: engine.census,
       cronCensus: engine.cronCensus,
+      teamCensus: engine.teamCensus,
       record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
       events,
       isWatched: (namespace) => namespaces === null || namespaces.has(namespace),

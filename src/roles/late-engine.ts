@@ -5,11 +5,13 @@ import type { CronCensus } from '../ports/cron-store.ts'
 import type { WakeHints } from '../ports/job-source.ts'
 import type { QueueCensus } from '../ports/queue-census.ts'
 import type { EngineTerms } from '../ports/settings-compiler.ts'
+import type { TeamCensus } from '../ports/team-usage.ts'
 import { createBacklogReader } from '../redis/backlog-reader.ts'
 import { connectRedis } from '../redis/connection.ts'
 import { createCronCensus } from '../redis/cron-census.ts'
 import { createEngineTerms } from '../redis/engine-terms.ts'
 import { createQueueCensus } from '../redis/queue-census.ts'
+import { createTeamCensus } from '../redis/team-usage.ts'
 import { subscribeToWakeHints } from '../redis/wake-hints.ts'
 import type { ReadinessCheck } from '../telemetry/ops-server.ts'
 import { endWithInstallation, openEngine } from './engine-part.ts'
@@ -25,6 +27,7 @@ export interface LateEngine {
   readonly terms: EngineTerms
   readonly census: QueueCensus
   readonly cronCensus: CronCensus
+  readonly teamCensus: TeamCensus
   readonly backlog: BacklogReader
   readonly hints: WakeHints
   readonly check: ReadinessCheck
@@ -135,6 +138,9 @@ class OpenedLater implements LateEngine {
     look: (places) => this.#use(({ cronCensus }) => cronCensus.look(places)),
     page: (cursor) => this.#use(({ cronCensus }) => cronCensus.page(cursor)),
   }
+  readonly teamCensus: TeamCensus = {
+    look: (teams) => this.#use(({ teamCensus }) => teamCensus.look(teams)),
+  }
   readonly backlog: BacklogReader = {
     read: (horizonMs) => this.#use(({ backlog }) => backlog.read(horizonMs)),
   }
@@ -188,6 +194,7 @@ async function openParts(settings: LateEngineSettings, role: Role): Promise<Late
     terms: createEngineTerms(store.engine, box),
     census: createQueueCensus(store.engine),
     cronCensus: createCronCensus(store.engine),
+    teamCensus: createTeamCensus(store.engine),
     backlog: createBacklogReader(store.engine),
     hints: await subscribeToWakeHints(listener),
     check: redisCheck(store.connection),

@@ -3,9 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createCompiledSettings } from '../../src/redis/compiled-settings.ts'
 import { createSecretBox } from '../../src/redis/secret-box.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { newJob } from '../support/engine.ts'
 import { quietLogger } from '../support/quiet.ts'
 import { until } from '../support/until.ts'
 import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from './controller-world.ts'
+
+/** A round of looks and a turn, on a busy machine. */
+const ROUNDS_TIMEOUT_MS = 45_000
 
 let world: ControllerWorld
 
@@ -81,6 +85,23 @@ test("a team's settings wait for their Secret, and are in force as a whole when 
     signingSecrets: ['whsec_c2VjcmV0'],
   })
   await world.reason('TeamSettings', 'team', 'Reconciled')
+})
+
+test("a team's status says its quotas and what it holds", async () => {
+  await world.apply('TeamSettings', 'team', { quotas: { pendingJobs: 5 } })
+  const status = async () => (await world.get('TeamSettings', 'team')).status
+  await until('both are said', async () => {
+    const { quotas, usage } = (await status()) ?? {}
+    return quotas !== undefined && usage !== undefined
+  })
+  expect(await status()).toMatchObject({ quotas: { pendingJobs: 5 } })
+  const job = { team: world.namespace, queue: 'mail', start: { delaySeconds: 3_600 } }
+  await world.engine.intake.push(newJob(job))
+  const pendingJobs = async () => {
+    const usage = (await status())?.['usage'] as { pendingJobs: number } | undefined
+    return usage?.pendingJobs
+  }
+  await until('the job is counted', async () => (await pendingJobs()) === 1, ROUNDS_TIMEOUT_MS)
 })
 
 test('a token is accepted while its resource is there', async () => {

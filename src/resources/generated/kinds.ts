@@ -390,5 +390,63 @@ export interface TeamSettingsStatus {
    * The metadata.generation that the status speaks of; -1 = none yet.
    */
   readonly observedGeneration?: number
+  /**
+   * In force, the lower of the team's own and the installation's; what is left out is not bounded.
+   */
+  readonly quotas?: {
+    /**
+     * Queues.
+     */
+    readonly queues?: number
+    /**
+     * Crons.
+     */
+    readonly crons?: number
+    /**
+     * Jobs that have not ended, waiting or in flight.
+     */
+    readonly pendingJobs?: number
+    /**
+     * Bytes of jobs, dead letters, finished chains, call records and crons.
+     */
+    readonly storedBytes?: number
+    /**
+     * Jobs of a calendar month, UTC; retries are not counted.
+     */
+    readonly jobsPerMonth?: number
+    /**
+     * Calls at once, over all executors.
+     */
+    readonly callsInFlight?: number
+  }
+  /**
+   * What the team holds, a while ago.
+   */
+  readonly usage?: {
+    /**
+     * Queues.
+     */
+    readonly queues: number
+    /**
+     * Crons.
+     */
+    readonly crons: number
+    /**
+     * Jobs that have not ended, waiting or in flight.
+     */
+    readonly pendingJobs: number
+    /**
+     * Bytes of jobs, dead letters, finished chains, call records and crons.
+     */
+    readonly storedBytes: number
+    /**
+     * Jobs of this calendar month, UTC; retries are not counted.
+     */
+    readonly jobsPerMonth: number
+    /**
+     * Calls being made, over all executors.
+     */
+    readonly callsInFlight: number
+  }
   readonly conditions?: readonly Condition[]
 }

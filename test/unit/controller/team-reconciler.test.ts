@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { TeamSettings } from '../../../src/controller/kinds.ts'
 import { createTeamReconciler, SECRET_LOOK_MS } from '../../../src/controller/team-reconciler.ts'
 import { ResourceApiError } from '../../../src/domain/errors.ts'
+import { NO_QUOTAS, quotasOf } from '../../../src/domain/quotas.ts'
 import type { ResourceEvent } from '../../../src/ports/event-recorder.ts'
+import type { TeamUsage } from '../../../src/ports/team-usage.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { createMemoryEngine } from './memory-engine.ts'
 import { createMemoryKind } from './memory-kind.ts'
-import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 const KEY = 'shop/team'
 const REFS = { signing: { secretRefs: [{ name: 'signing', key: 'current' }] } }
@@ -21,7 +22,7 @@ function setUp() {
   const engine = createMemoryEngine()
   const events: ResourceEvent[] = []
   const secrets = new Map<string, Record<string, string>>()
-  const state = { waiting: 0, fault: null as Error | null }
+  const state = { waiting: 0, fault: null as Error | null, usage: null as TeamUsage | null }
   const reconciler = createTeamReconciler({
     view: kind.view,
     writer: kind.writer,
@@ -35,6 +36,8 @@ function setUp() {
       },
     },
     waitingOf: () => state.waiting,
+    usageOf: () => state.usage,
+    quotas: quotasOf({ queues: 9, crons: 3 }),
     events: { record: (event) => void events.push(event) },
     clock,
     metrics: { statusWritten: () => undefined },
@@ -65,6 +68,49 @@ it('puts quotas in force', async () => {
   kind.put(KEY, { quotas: { crons: 5, storedBytes: 0 } })
   await turn()
   expect(engine.teams.get('shop')).toMatchObject({ quotas: { ...NO_QUOTAS, crons: 5, storedBytes: 0 } })
+})
+
+describe('the status', () => {
+  const USAGE: TeamUsage = {
+    ...{ queues: 1, crons: 2, pendingJobs: 3 },
+    ...{ storedBytes: 4, jobsPerMonth: 5, callsInFlight: 6 },
+  }
+
+  it('says the lower of the quotas of the team and of the installation, and no others', async () => {
+    const { kind, turn } = setUp()
+    kind.put(KEY, { quotas: { crons: 5, queues: 2, storedBytes: 0 } })
+    await turn()
+    expect(kind.get(KEY)?.status?.quotas).toEqual({ queues: 2, crons: 3, storedBytes: 0 })
+  })
+
+  it('keeps the quotas that stay in force when the settings cannot be', async () => {
+    const { kind, engine, turn } = setUp()
+    kind.put(KEY, { quotas: { crons: 2 } })
+    await turn()
+    kind.put(KEY, { quotas: { crons: -1 } })
+    await turn()
+    expect(kind.get(KEY)?.status?.quotas).toEqual({ queues: 9, crons: 2 })
+    kind.put(KEY, { quotas: { crons: 1 } })
+    engine.isAway = true
+    await expect(turn()).rejects.toThrow('not available')
+    expect(kind.get(KEY)?.status?.quotas).toEqual({ queues: 9, crons: 2 })
+  })
+
+  it('says what the team holds once that is known, and keeps it while nobody can look', async () => {
+    const { kind, state, turn } = setUp()
+    kind.put(KEY, {})
+    await turn()
+    expect(kind.get(KEY)?.status).not.toHaveProperty('usage')
+    state.usage = USAGE
+    await turn()
+    await turn()
+    expect(kind.get(KEY)?.status?.usage).toEqual(USAGE)
+    expect(kind.writes).toHaveLength(2)
+    state.usage = null
+    await turn()
+    expect(kind.get(KEY)?.status?.usage).toEqual(USAGE)
+    expect(kind.writes).toHaveLength(2)
+  })
 })
 
 it.each([-1, 1.5, Number.NaN])('refuses a quota of %s, which an older CRD lets through', async (crons) => {
