@@ -14,8 +14,6 @@ import type { Logger } from '../ports/logger.ts'
 export type FlatHeaders = readonly string[]
 
 const NO_HEADERS: FlatHeaders = []
-/** What a refusal by a quota tells the client to wait: what a team holds does not go away within seconds. */
-export const QUOTA_RETRY_AFTER_SECONDS = 60
 
 /** Writes a JSON answer. Does nothing when the client is gone or an answer is on its way. */
 export function answerJson(
@@ -98,7 +96,7 @@ export function answerFault(
   } else if (fault instanceof ResourceApiError) {
     answerRetryLater(response, 503, 'The Kubernetes API is not available, try again', retryAfterOf(fault))
   } else if (fault instanceof QuotaExceededError) {
-    answerRetryLater(response, 429, fault.message, QUOTA_RETRY_AFTER_SECONDS)
+    answerRetryLater(response, 429, fault.message, fault.retryAfterSeconds)
   } else if (fault instanceof EditRefusedError) {
     answerError(response, 409, fault.message)
   } else {

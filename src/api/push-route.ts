@@ -4,7 +4,7 @@ import { IDEMPOTENCY_FIELD } from '../contract/idempotency-key.ts'
 import { readPush } from '../contract/push-request.ts'
 import { alreadyUsed } from '../contract/validation-texts.ts'
 import { OVER_SHARE_TEXT, overQuotaText } from '../domain/quota-texts.ts'
-import { monthOf, type TeamQuotas } from '../domain/quotas.ts'
+import { QUOTA_RETRY_AFTER_SECONDS, quotaRetryAfterSeconds, type TeamQuotas } from '../domain/quotas.ts'
 import { formatTimestamp } from '../domain/timestamp.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EgressPolicy } from '../ports/http-caller.ts'
@@ -12,19 +12,9 @@ import type { JobIntake, PushResult } from '../ports/job-intake.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
 import type { MetQuota } from '../ports/team-usage.ts'
-import {
-  answerError,
-  answerFault,
-  answerJson,
-  answerProblem,
-  answerRetryLater,
-  QUOTA_RETRY_AFTER_SECONDS,
-} from './answers.ts'
+import { answerError, answerFault, answerJson, answerProblem, answerRetryLater } from './answers.ts'
 import type { Authenticator } from './authentication.ts'
 import { headerText, type BodyReader, type TeamExchange } from './request-body.ts'
-
-/** What a client over the jobs of a month waits at most: the quota may be raised before the month ends. */
-const MONTH_RETRY_AFTER_SECONDS = 3_600
 
 export interface PushRouteParts {
   readonly intake: JobIntake
@@ -101,12 +91,7 @@ function answerPush(response: ServerResponse, result: PushResult, limits: Limits
 
 function answerOverQuota(response: ServerResponse, quota: MetQuota, { quotas, nowMs }: Limits): void {
   const text = quota === 'share' ? OVER_SHARE_TEXT : overQuotaText(quota, quotas[quota])
-  const monthMs = monthOf(nowMs).nextStartsMs - nowMs
-  const afterSeconds =
-    quota === 'jobsPerMonth'
-      ? Math.min(MONTH_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(monthMs / 1000)))
-      : QUOTA_RETRY_AFTER_SECONDS
-  answerRetryLater(response, 429, text, afterSeconds)
+  answerRetryLater(response, 429, text, quotaRetryAfterSeconds(quota, nowMs))
 }
 
 /** The body of a 201. Written by hand: none of its values needs escaping. */

@@ -1,5 +1,5 @@
 import { overQuotaText } from './quota-texts.ts'
-import type { QuotaName } from './quotas.ts'
+import { QUOTA_RETRY_AFTER_SECONDS, type QuotaName } from './quotas.ts'
 
 /**
  * The catalogue of faults that callers handle by kind. Expected ends (a duplicate push, a job in flight) are
@@ -28,10 +28,12 @@ export class StorageFullError extends Error {
 export class QuotaExceededError extends Error {
   readonly code = 'quota_exceeded'
   readonly quota: QuotaName
-  constructor(quota: QuotaName, limit: number, options?: ErrorOptions) {
+  readonly retryAfterSeconds: number
+  constructor(quota: QuotaName, limit: number, options?: ErrorOptions & { retryAfterSeconds?: number }) {
     super(overQuotaText(quota, limit), options)
     this.name = 'QuotaExceededError'
     this.quota = quota
+    this.retryAfterSeconds = options?.retryAfterSeconds ?? QUOTA_RETRY_AFTER_SECONDS
   }
 }
 

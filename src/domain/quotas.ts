@@ -57,6 +57,17 @@ export function isQuota(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= QUOTA_MAX
 }
 
+/** What a refusal by a quota tells the client to wait: what a team holds does not go away within seconds. */
+export const QUOTA_RETRY_AFTER_SECONDS = 60
+/** What a client over the jobs of a month waits at most: the quota may be raised before the month ends. */
+const MONTH_RETRY_AFTER_SECONDS = 3_600
+
+export function quotaRetryAfterSeconds(quota: QuotaName | 'share', nowMs: number): number {
+  if (quota !== 'jobsPerMonth') return QUOTA_RETRY_AFTER_SECONDS
+  const restMs = monthOf(nowMs).nextStartsMs - nowMs
+  return Math.min(MONTH_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(restMs / 1000)))
+}
+
 /** A calendar month, UTC, as a number that rises by one a month. */
 export function monthOf(ms: number): { readonly month: number; readonly nextStartsMs: number } {
   const at = new Date(ms)

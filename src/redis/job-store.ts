@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { LEASE_MS, STORE_DEADLINE_MS } from '../domain/limits.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
+import { monthOf } from '../domain/quotas.ts'
 import type { JobStore } from '../ports/job-store.ts'
 import { knownQueue, readChain, unlessDamaged, type KnownQueue } from './chain-reader.ts'
 import { isDamaged } from './damaged-chain.ts'
@@ -84,6 +85,7 @@ async function replay(
     const seq = await sequence.next(STORE_DEADLINE_MS / 2)
     const newId = engine.jobIds.idOf(keys.shard, seq, 1)
     const { block, field } = indexPlace(seq)
+    const { month, nextStartsMs } = monthOf(engine.runner.redisNowMs(keys.shard))
     const k = keys.queue(localId)
     const record = encodeFinished({ ...letter, end: 'dead_lettered', replayedAs: newId })
     const [status, due, woken] = (await engine.runner.run(
@@ -94,7 +96,7 @@ async function replay(
       ],
       [
         ...[LEASE_MS, engine.retention.finishedChainsMs, localId, rootId, engine.jobIds.seqOf(rootId)],
-        ...[nonce, newId, seq, field, letter.request.timeoutSeconds ?? '', record],
+        ...[nonce, newId, seq, field, letter.request.timeoutSeconds ?? '', record, month, nextStartsMs],
       ],
       STORE_DEADLINE_MS / 2,
     )) as [string, string, number]

@@ -16,7 +16,7 @@ import { createQuotaKeeper } from '../redis/quota-keeper.ts'
 import { createTeamUsageReader } from '../redis/team-usage.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import type { Lifecycle } from './lifecycle.ts'
-import { createQuotasOf, withCronQuota } from './quota-part.ts'
+import { createQuotasOf, withQuotas } from './quota-part.ts'
 import type { Store } from './store.ts'
 
 /** Answers still being written at a stop get this long. */
@@ -43,7 +43,6 @@ export async function startApi(options: {
   lifecycle: Lifecycle
 }): Promise<number> {
   const { engine } = options.store
-  const { crons } = options
   const quotasOf = createQuotasOf(options.settings, options.quotas)
   const usage = createTeamUsageReader(engine)
   const listener = createApi({
@@ -52,11 +51,12 @@ export async function startApi(options: {
       nowMs: () => systemClock.monotonicMs(),
       quotas: createQuotaKeeper({ engine, clock: systemClock, quotasOf }),
     }),
-    jobs: createJobStore(engine),
+    ...withQuotas(
+      { crons: options.crons, cronEditor: options.cronEditor, jobs: createJobStore(engine) },
+      { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
+    ),
     queues: options.queues,
     editor: options.editor,
-    crons,
-    cronEditor: withCronQuota(options.cronEditor, { crons, usage, quotasOf, metrics: engine.metrics }),
     usage,
     quotasOf,
     tokens: options.settings,

@@ -8,13 +8,16 @@ import { NO_TEAM_SETTINGS } from '../../src/ports/team-settings.ts'
 import type { RedisConnection } from '../../src/redis/connection.ts'
 import { shardOfQueue } from '../../src/redis/engine.ts'
 import { createCallQuotas } from '../../src/redis/call-quota-keeper.ts'
+import { createCronStore } from '../../src/redis/cron-store.ts'
 import { createJobIntake } from '../../src/redis/job-intake.ts'
 import { createJobStore } from '../../src/redis/job-store.ts'
 import { createQueueStore } from '../../src/redis/queue-store.ts'
 import { createQuotaKeeper } from '../../src/redis/quota-keeper.ts'
 import { createShardUpkeep } from '../../src/redis/upkeep.ts'
 import { createTeamUsageReader } from '../../src/redis/team-usage.ts'
+import { withJobQuotas } from '../../src/roles/quota-part.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
+import { cronSettings } from '../support/cron-settings.ts'
 import { newJob } from '../support/engine.ts'
 import { assertClean, claimed, ended, openExecutor } from '../support/model-executor.ts'
 import { openConnection, openWorld, type World } from '../support/model-world.ts'
@@ -321,6 +324,38 @@ test('a quota of jobs a month is counted anew with the next month, and not given
   world.clock.advance(3 * DAY_MS)
   assert.equal(await outcome(newIntake().push(now())), 'created')
   assert.equal((await held('a')).jobsPerMonth, 1)
+})
+
+test('a replay and a run by hand count as jobs of the month, once, and are refused beyond it', async () => {
+  quotas.set('a', quotasOf({ jobsPerMonth: 3 }))
+  const { engine } = world
+  const jobs = createJobStore(engine)
+  const crons = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+  const byHand = withJobQuotas(crons, jobs, {
+    usage: createTeamUsageReader(engine),
+    quotasOf: (team) => quotas.get(team) ?? NO_QUOTAS,
+    metrics: engine.metrics,
+    clock: systemClock,
+  })
+  const once = { start: { delaySeconds: 0 }, request: { retryDelays: [1] } }
+  const pushed = await newIntake().push(newJob({ team: 'a', queue: 'mail', ...once }))
+  assert.ok(pushed.status === 'created')
+  const source = await openExecutor(world, 'e1', shardOf('a', 'mail'))
+  for (const _ of ['the first attempt', 'its retry']) {
+    const work = await claimed(source, 1)
+    await source.finish(work.map((one) => ended(world, one, { failed: true })))
+    world.clock.advance(1_500)
+    await createShardUpkeep(engine, shardOf('a', 'mail')).promote()
+  }
+  world.faults.resent.add('replay')
+  assert.equal((await byHand.replay('a', pushed.jobId)).status, 'replayed')
+  assert.equal((await held('a')).jobsPerMonth, 2)
+  const { cronId } = await crons.apply('a', 'nightly', cronSettings())
+  assert.equal((await byHand.runNow('a', cronId)).status, 'started')
+  assert.equal((await held('a')).jobsPerMonth, 3)
+  await assert.rejects(byHand.runNow('a', cronId), { quota: 'jobsPerMonth' })
+  assert.equal((await held('a')).jobsPerMonth, 3)
+  await assertClean(world)
 })
 
 test('bounds are met in the order that the contract names', async () => {

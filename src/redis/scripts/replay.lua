@@ -4,13 +4,14 @@
 -- KEYS  1 clk  2 ex  3 ring  4 gc  5 set  6 setn  7 ix:<block of the new seq>
 --       8 q  9 r  10 b  11 a  12 p  13 x  14 xb  15 h  16 d  17 tu  18 teams
 -- ARGV  lease_ms, finished_ms, local queue id, root id, old seq, nonce, new job id, new seq, new index field,
---       timeout or '' (the queue's), chain record with the note
+--       timeout or '' (the queue's), chain record with the note, month, start of the next one (ms)
 -- Answer {'ok' or 'again', due, woken} · {'gone'} no such dead letter, or one that is damaged · {'taken'} the block belongs to another.
 -- Transition: dead-lettered → new pending job.
 --#include clock
 --#include bands
 --#include ring
 --#include usage
+--#include quota
 --#include record
 
 local lease_ms, finished_ms, q, root, old_seq = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
@@ -45,8 +46,13 @@ if call('RPUSH', KEYS[9], id) == 1 then woken = wake(q, live[6], live, KEYS[9], 
 call('HSET', KEYS[7], 'o', nonce, field, q)
 call('HSET', KEYS[16], root, record)
 if call('LPUSH', KEYS[15], root) == 1 then call('ZADD', KEYS[4], 'LT', now + finished_ms, q) end
-Usage.note(Usage.team_of(live[5]), #made + #record - #body, 1, 0)
+local team = Usage.team_of(live[5])
+Usage.note(team, #made + #record - #body, 1, 0)
 Usage.write(KEYS[17])
+-- The caller has looked at the quotas; here the job is only counted.
+Quota.bound(now, ARGV[12], ARGV[13])
+Quota.admit_run(KEYS[17], Quota.add_team(team), #made)
+Quota.write(KEYS[17])
 call('HDEL', KEYS[14], root)
 call('ZREM', KEYS[13], root)
 return { 'ok', pad13(now), woken }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
@@ -31,6 +33,7 @@ const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] = {
   remove: refuse,
 }
 
+const ROOM_BYTES = 1024 * 1024
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 const GOOD_BODY: Readonly<Record<string, string>> = {
   pushJob: '{"queue":"q","url":"https://example.com"}',
@@ -40,11 +43,28 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
 }
 
+/** Those whose 429 is one of a quota. */
+const MAKING = new Set(['pushJob', 'createCron'])
+
 /** How to get an answer with this status from an operation: other parts, another path, another call. */
 interface Scenario {
   readonly parts?: Partial<ApiParts>
   readonly path?: (path: string) => string
   readonly call?: Call
+  /** Whether the team has another body under way that takes all the room. */
+  readonly isRoomTaken?: boolean
+}
+
+/** A push whose body does not come; `100 Continue` tells that its bytes are reserved. */
+async function holdRoom(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(
+    `POST /api/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: ${BEARER.authorization}\r\n` +
+      `Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${ROOM_BYTES}\r\n\r\n`,
+  )
+  await once(socket, 'data')
+  return socket
 }
 
 function scenarioOf(operationId: string, status: string): Scenario {
@@ -79,11 +99,15 @@ function scenarioOf(operationId: string, status: string): Scenario {
         ? { call: good, path: (path) => `${path}?limit=0` }
         : { call: { headers: JSON_TYPE, body: '{"timeout_seconds":0,"count":0}' } }
     case '429':
+      if (body !== undefined && !MAKING.has(operationId))
+        return { call: good, parts: { intakeBytesMax: ROOM_BYTES }, isRoomTaken: true }
       return {
         call: good,
         parts: {
           intake: { push: () => Promise.resolve({ status: 'too_many_queues' }) },
           cronEditor: { create: () => Promise.reject(new QuotaExceededError('crons', 500)) } as never,
+          crons: { runNow: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)) } as never,
+          jobs: { replay: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)) } as never,
         },
       }
     case '500':
@@ -107,10 +131,12 @@ describe.each(
     const scenario = scenarioOf(operationId, status)
     const api = await startApi(scenario.parts)
     const concrete = path.replace('{job_id}', '16').replace('{queue_id}', '7').replace('{cron_id}', '7')
+    const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
     const answer = await call(api.port, (scenario.path ?? ((same) => same))(concrete), {
       method,
       ...scenario.call,
     })
+    held?.destroy()
     await api.close()
     expect(String(answer.status)).toBe(status)
 
