@@ -9,7 +9,7 @@ export interface TeamQuotas {
   readonly crons: number | null
   /** Jobs that have not ended: waiting or in flight. */
   readonly pendingJobs: number | null
-  /** Bytes of jobs, dead letters, finished chains, call records and crons, as they are written. */
+  /** Bytes of jobs, dead letters, finished chains and call records, as they are written. */
   readonly storedBytes: number | null
   /** Jobs of a calendar month, UTC: pushes, runs of crons and replays, not their retries. */
   readonly jobsPerMonth: number | null

@@ -361,7 +361,7 @@ export interface TeamSettingsSpec {
      */
     readonly pendingJobs?: number
     /**
-     * Bytes of jobs, dead letters, finished chains, call records and crons.
+     * Bytes of jobs, dead letters, finished chains and call records.
      */
     readonly storedBytes?: number
     /**
@@ -407,7 +407,7 @@ export interface TeamSettingsStatus {
      */
     readonly pendingJobs?: number
     /**
-     * Bytes of jobs, dead letters, finished chains, call records and crons.
+     * Bytes of jobs, dead letters, finished chains and call records.
      */
     readonly storedBytes?: number
     /**
@@ -436,7 +436,7 @@ export interface TeamSettingsStatus {
      */
     readonly pendingJobs: number
     /**
-     * Bytes of jobs, dead letters, finished chains, call records and crons.
+     * Bytes of jobs, dead letters, finished chains and call records.
      */
     readonly storedBytes: number
     /**
