@@ -79,6 +79,21 @@ describe('the values', () => {
   })
 })
 
+test('the chart bounds pods as the program bounds itself', () => {
+  expect(values).toMatchObject({
+    api: {
+      maxConnections: SETTINGS.maxConnections.initial,
+      intakeBytes: SETTINGS.intakeBytes.initialText,
+    },
+    executor: {
+      concurrencyReserve: SETTINGS.concurrencyReserve.initial,
+      teamShare: SETTINGS.teamShare.initial,
+      queueShare: SETTINGS.queueShare.initial,
+      callBytes: '',
+    },
+  })
+})
+
 test('the chart lets teams open what the program does, as the egress page says', () => {
   expect(values).toHaveProperty('egress.allowable', SETTINGS.egressAllowable.initialText)
   expect(read('docs/reference/egress.md')).toContain('That is `any` unless set, in the chart too')
