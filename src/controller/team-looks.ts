@@ -33,27 +33,39 @@ export interface TeamLooks {
 const SMALL_PART = 0.01
 /** Looks that found the same for as long have found it at rest: less than a round, as clocks tick unevenly. */
 const AT_REST_MS = 10_000
+/** What never rests is told this often. */
+const TOLD_EVERY_MS = 300_000
 
 interface Seen {
   readonly usage: TeamUsage
+  /** Since when it is the same. */
   readonly sinceMs: number
+  /** Since when the status has said something else. */
+  readonly offSinceMs: number
 }
 
 export function createTeamLooks(parts: TeamLooksParts): TeamLooks {
   const { view, census, clock } = parts
   const seen = new Map<ObjectKey, Seen>()
   const note = (key: ObjectKey, usage: TeamUsage): void => {
+    const nowMs = clock.monotonicMs()
     const before = seen.get(key)
-    if (before === undefined || !isSameStatus(before.usage, usage)) {
-      seen.set(key, { usage, sinceMs: clock.monotonicMs() })
-    }
+    const wasTold = before === undefined || isSameStatus(view.get(key)?.status?.usage, before.usage)
+    const isSame = before !== undefined && isSameStatus(before.usage, usage)
+    seen.set(key, {
+      usage,
+      sinceMs: isSame ? before.sinceMs : nowMs,
+      offSinceMs: wasTold ? nowMs : before.offSinceMs,
+    })
   }
   /** Bytes and jobs of the month of a team at work are others at each look: a small difference alone is no write. */
   const isNews = (key: ObjectKey): boolean => {
     const found = seen.get(key)
     const status = view.get(key)?.status
     if (found === undefined || isSameStatus(status?.usage, found.usage)) return false
-    return isFarOff(status, found.usage) || clock.monotonicMs() - found.sinceMs >= AT_REST_MS
+    const nowMs = clock.monotonicMs()
+    const isDue = nowMs - found.sinceMs >= AT_REST_MS || nowMs - found.offSinceMs >= TOLD_EVERY_MS
+    return isDue || isFarOff(status, found.usage)
   }
   const rounds = createStatusRounds({
     ...parts,

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from './controller-world.ts'
 
 /** A round of looks and a turn, on a busy machine. */
-const ROUNDS_TIMEOUT_MS = 45_000
+const ROUND_TIMEOUT_MS = 45_000
 
 let world: ControllerWorld
 
@@ -88,20 +88,19 @@ test("a team's settings wait for their Secret, and are in force as a whole when 
 })
 
 test("a team's status says its quotas and what it holds", async () => {
-  await world.apply('TeamSettings', 'team', { quotas: { pendingJobs: 5 } })
-  const status = async () => (await world.get('TeamSettings', 'team')).status
-  await until('both are said', async () => {
-    const { quotas, usage } = (await status()) ?? {}
-    return quotas !== undefined && usage !== undefined
-  })
-  expect(await status()).toMatchObject({ quotas: { pendingJobs: 5 } })
   const job = { team: world.namespace, queue: 'mail', start: { delaySeconds: 3_600 } }
   await world.engine.intake.push(newJob(job))
-  const pendingJobs = async () => {
-    const usage = (await status())?.['usage'] as { pendingJobs: number } | undefined
-    return usage?.pendingJobs
-  }
-  await until('the job is counted', async () => (await pendingJobs()) === 1, ROUNDS_TIMEOUT_MS)
+  await world.apply('TeamSettings', 'team', { quotas: { pendingJobs: 5 } })
+  const status = await until(
+    'what the team holds is said',
+    async () => {
+      const { status: said } = await world.get('TeamSettings', 'team')
+      const usage = said?.['usage'] as { pendingJobs: number } | undefined
+      return usage?.pendingJobs === 1 ? said : null
+    },
+    ROUND_TIMEOUT_MS,
+  )
+  expect(status['quotas']).toMatchObject({ pendingJobs: 5 })
 })
 
 test('a token is accepted while its resource is there', async () => {

@@ -90,6 +90,18 @@ test('counts that change a little at each look cause no writes, and are told onc
   await end()
 })
 
+test('counts that never rest are told every five minutes', async () => {
+  const { clock, enqueued, change, end } = setUp(1, { pendingJobs: 1_000_000 })
+  await clock.advance(0)
+  const rounds = (11 * 60_000) / ROUND_EVERY_MS
+  for (let round = 0; round <= rounds; round += 1) {
+    change('team0', { pendingJobs: 2_000 + round })
+    await clock.advance(ROUND_EVERY_MS)
+  }
+  expect(enqueued).toHaveLength(2)
+  await end()
+})
+
 test('a change of a hundredth of what was told, or of a higher quota, is told at once', async () => {
   const free = setUp(1)
   const bounded = setUp(1, { storedBytes: 10_000_000 })
