@@ -195,8 +195,9 @@ local function take(queue, count)
           break
         end
         add_job(queue, id, body, large and call('HGET', queue.p, large) or '')
-        local n = #queue.taken
-        queue.taken[n + 1], queue.taken[n + 2] = now + Record.timeout_ms(body) + grace_ms, id
+        local marks = queue.taken
+        local n = #marks
+        marks[n + 1], marks[n + 2] = now + Record.timeout_ms(body) + grace_ms, id
         got = got + 1
       else
         queue.gone, skipped = queue.gone + 1, skipped + 1

@@ -136,7 +136,7 @@ local near, buckets = {}, {}
 
 local function place(queue, id, due)
   if due <= now then
-    table.insert(queue.ready, id)
+    queue.ready[#queue.ready + 1] = id
     return 0
   end
   local minute = math.floor(due / 60000)
@@ -152,9 +152,11 @@ end
 
 local function plan(job)
   local queue, block, request = job.queue, job.block, arg()
-  local large = string.find(job.marks, 'l', 1, true) and arg()
-  local field, fingerprint
-  if string.find(job.marks, 'i', 1, true) then field, fingerprint = arg(), arg() end
+  local large, field, fingerprint
+  if job.marks ~= '' then
+    large = string.find(job.marks, 'l', 1, true) and arg()
+    if string.find(job.marks, 'i', 1, true) then field, fingerprint = arg(), arg() end
+  end
   if queue.moved then return 'moved', '-', '-' end
   if is_taken[block] then return 'taken', '-', '-' end
   local seq = block_numbers[block] * 128 + tonumber(job.field)
@@ -183,17 +185,22 @@ local function plan(job)
   local lag = due > now and string.format('%.0f', due - now) or ''
   local head = due_text .. '10' .. flags .. timeout .. queue.hash .. lag .. '|'
   local body = head .. request
-  table.insert(queue.bodies, id)
-  table.insert(queue.bodies, body)
+  -- By index: table.insert takes twice as long, and this is done for each job.
+  local bodies, count = queue.bodies, queue.count
+  bodies[count * 2 + 1], bodies[count * 2 + 2] = id, body
   queue.bytes = queue.bytes + #body + (large and #large or 0)
   if large then
     table.insert(queue.requests, string.format('%.0f', seq))
     table.insert(queue.requests, large)
   end
-  queue.count = queue.count + 1
-  index_fields[block] = index_fields[block] or {}
-  table.insert(index_fields[block], job.field)
-  table.insert(index_fields[block], queue.id)
+  queue.count = count + 1
+  local indexed = index_fields[block]
+  if not indexed then
+    indexed = {}
+    index_fields[block] = indexed
+  end
+  local n = #indexed
+  indexed[n + 1], indexed[n + 2] = job.field, queue.id
   if field then
     seen_keys[field] = fingerprint .. ' ' .. id .. ' ' .. due_text
     table.insert(idem_fields, field)
@@ -204,9 +211,8 @@ end
 
 for _, job in ipairs(jobs) do
   local code, a, b = plan(job)
-  table.insert(answer, code)
-  table.insert(answer, a)
-  table.insert(answer, b)
+  local n = #answer
+  answer[n + 1], answer[n + 2], answer[n + 3] = code, a, b
 end
 
 -- Writes that cannot fail: records, places, ring; the index and the idempotency keys last, when their jobs are in place.

@@ -38,11 +38,14 @@ end
 local holders = call('HMGET', KEYS[3], unpack(ids))
 local jobs, codes, seen, any = {}, {}, {}, false
 for i, job in ipairs(asked) do
-  local held = holders[i] == ctx.queues[job.queue].id .. '|' .. job.token and not seen[job.id]
+  local queue = ctx.queues[job.queue]
+  -- The jobs of a batch were most often claimed together.
+  if queue.token ~= job.token then queue.token, queue.holder = job.token, queue.id .. '|' .. job.token end
+  local held = holders[i] == queue.holder and not seen[job.id]
   codes[i] = held and 'd' or 's'
   if held then
     any, seen[job.id], job.place = true, true, i
-    table.insert(jobs, job)
+    jobs[#jobs + 1] = job
   end
 end
 if not any then return { pad13(now), 0, 0, table.concat(codes), {} } end

@@ -65,17 +65,23 @@ end
 
 -- id, root, seq, queue index, token, kind, settings hash, large, bytes or '', delay ms, chain record, call record,
 -- callback. bytes: of its record and what lies in p: of it; '' where only the record itself tells.
+local args = ARGV
 local function read_job()
+  -- Not by `arg`: thirteen calls a job took longer than all that is made of it.
+  local i = at
+  at = i + 13
   return {
-    id = arg(), root = arg(), seq = arg(), queue = number(), token = arg(), kind = arg(), hash = arg(),
-    large = arg() == '1', bytes = number(), delay = number(), record = arg(), call = arg(), callback = arg(),
+    id = args[i + 1], root = args[i + 2], seq = args[i + 3], queue = tonumber(args[i + 4]), token = args[i + 5],
+    kind = args[i + 6], hash = args[i + 7], large = args[i + 8] == '1', bytes = tonumber(args[i + 9]),
+    delay = tonumber(args[i + 10]), record = args[i + 11], call = args[i + 12], callback = args[i + 13],
   }
 end
 
 -- Answers whether it was set aside, its record being damaged.
 local function end_job(ctx, job)
   local queue = ctx.queues[job.queue]
-  table.insert(ctx.freed, job.id)
+  -- By index: table.insert takes twice as long, and this is done for each job.
+  ctx.freed[#ctx.freed + 1] = job.id
   if job.kind == 'n' then return end
   if not queue.exists then
     table.insert(queue.freed, job.id)
@@ -85,11 +91,11 @@ local function end_job(ctx, job)
   Settle.settle(ctx, queue, job)
   -- A suspect keeps its slot.
   if job.is_suspect then return end
-  table.insert(queue.freed, job.id)
+  queue.freed[#queue.freed + 1] = job.id
   if job.kind == 'g' then
     queue.given_back = true
   else
-    table.insert(queue.dropped, job.id)
+    queue.dropped[#queue.dropped + 1] = job.id
   end
   return job.is_set_aside
 end

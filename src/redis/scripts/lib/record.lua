@@ -17,11 +17,14 @@ end
 -- What follows may be asked of a damaged record too: it answers something that harms nobody.
 
 function Record.is_large(body)
-  return (tonumber(string.sub(body, 16, 16)) or 0) % 2 == 1
+  local flags = string.sub(body, 16, 16)
+  return flags == '1' or flags == '3'
 end
 
 function Record.timeout_ms(body)
-  return tonumber(string.match(string.sub(body, 17, 19), '^%d%d%d$') or '0') * 1000
+  local seconds = tonumber(string.sub(body, 17, 19))
+  -- What is no number may be read as one that no score can be.
+  return seconds and seconds >= 0 and seconds < 1000 and seconds * 1000 or 0
 end
 
 -- At least 1: it is asked of suspects.

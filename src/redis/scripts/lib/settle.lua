@@ -76,9 +76,9 @@ end
 
 -- Notes a chain that has ended; `write_finished` writes a queue's together.
 function Settle.finished(queue, job)
-  table.insert(queue.ended, job.root)
-  table.insert(queue.records, job.root)
-  table.insert(queue.records, job.record)
+  local ended, records = queue.ended, queue.records
+  local n = #ended
+  ended[n + 1], records[n * 2 + 1], records[n * 2 + 2] = job.root, job.root, job.record
   if job.large then table.insert(queue.large, job.seq) end
 end
 
