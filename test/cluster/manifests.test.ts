@@ -50,6 +50,13 @@ const VARIANTS = {
     'token.enabled=false',
     'redis.bundled.persistence.enabled=false',
   ],
+  'other bounds of pods': [
+    'api.maxConnections=1000000',
+    'api.intakeBytes=1GiB',
+    'executor.concurrencyReserve=0',
+    'executor.teamShare=0.75',
+    'executor.callBytes=512MiB',
+  ],
   'every place of a pod': [
     'imagePullSecrets[0].name=pull',
     `image.digest=sha256:${'0'.repeat(64)}`,

@@ -269,3 +269,21 @@ test('an outage of Redis is a 503 with Retry-After, and makes nothing', async ()
   expect(crons.map(({ id }) => id)).toEqual([made.body.id])
   await own.close()
 })
+
+test('a team at its quotas is refused runs by hand, replays and new crons, by an API that has them', async () => {
+  const path = newPath()
+  here.target.route(path, () => ({ status: 500 }))
+  const { job_id: dead } = await here.client.push({ queue: 'over', url: url + path, retry_delays: [1] })
+  const { id } = await create()
+  expect(await here.client.ended(dead)).toMatchObject({ final_status: 'dead_lettered' })
+  const { client } = await here.startApi({ PUNCTUAL_QUOTA_JOBS_PER_MONTH: '0', PUNCTUAL_QUOTA_CRONS: '0' })
+  const monthly = { error: "The team's quota of 0 jobs per month is used up (jobsPerMonth)" }
+  expect(await client.send('POST', `/api/crons/${id}/run`)).toMatchObject({ status: 429, body: monthly })
+  expect(await client.send('POST', `/api/jobs/${dead}/replay`)).toMatchObject({ status: 429, body: monthly })
+  const cron = { name: 'One more', url: `${url}/x`, cron_expression: YEARLY }
+  expect(await client.send('POST', '/api/crons', cron)).toMatchObject({
+    status: 429,
+    body: { error: "The team's quota of 0 crons is used up (crons)" },
+  })
+  expect(await here.client.send('POST', `/api/jobs/${dead}/replay`)).toMatchObject({ status: 201 })
+})
