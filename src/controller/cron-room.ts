@@ -1,9 +1,9 @@
 import { CRON_BYTES_PER_TEAM_MAX } from '../domain/limits.ts'
-import { effectiveQuotas, quotasOf, type TeamQuotas } from '../domain/quotas.ts'
+import type { TeamQuotas } from '../domain/quotas.ts'
 import type { ObjectKey } from '../ports/kube-object.ts'
 import type { ResourceView } from '../ports/resource-view.ts'
 import { keyOf, type HttpCron, type TeamSettings } from './kinds.ts'
-import { TEAM_SETTINGS_NAME } from './team-reconciler.ts'
+import { quotasInForce } from './team-quotas.ts'
 
 export interface CronRoomParts {
   readonly crons: Pick<ResourceView<HttpCron>, 'all' | 'onChange'>
@@ -113,9 +113,7 @@ class MeasuredCronRoom implements CronRoom {
   }
 
   #quotaOf(team: string): number | null {
-    const { teams, quotas } = this.#parts
-    const own = quotasOf(teams.get(`${team}/${TEAM_SETTINGS_NAME}`)?.spec.quotas ?? {})
-    return effectiveQuotas(own, quotas).crons
+    return quotasInForce(team, this.#parts).crons
   }
 }
 

@@ -24,6 +24,8 @@ export interface Scaling {
 
 export interface ScalingOptions extends ScalingReportOptions {
   readonly backlog: BacklogReader
+  /** Calls that a team may have in flight; null = no bound. */
+  readonly callQuotaOf: (team: string) => number | null
   readonly fleet: ExecutorFleet
   readonly hints: WakeHints
   readonly leadership: Pick<Leadership, 'isLeader'>
@@ -126,7 +128,8 @@ class ScalingTerm {
 
   async #readBacklog(): Promise<Backlog | null> {
     try {
-      return await this.#options.backlog.read(DUE_HORIZON_MS)
+      const { backlog, callQuotaOf } = this.#options
+      return await backlog.read(DUE_HORIZON_MS, callQuotaOf)
     } catch (error) {
       this.#options.logger.debug('What there is to do cannot be read', { reason: reasonOf(error) })
       return null

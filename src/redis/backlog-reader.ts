@@ -3,6 +3,7 @@ import type { Engine } from './engine.ts'
 import { nameOfExecutor } from './executor-id.ts'
 import type { ShardKeys } from './keys.ts'
 import { bandRange } from './ring-bands.ts'
+import { lookAtShard } from './usage-look.ts'
 
 /** Teams of a shard, and queues of them all, one look goes through; what lies beyond is taken to be like these. */
 const LOOKED_TEAMS_MAX = 64
@@ -12,8 +13,22 @@ const LOOKED_MINUTES_MAX = 4
 /** Executors of a shard one look counts; more would be missing in `held` and `inFlight`. */
 const LOOKED_EXECUTORS_MAX = 1_000
 
-interface ShardBacklog extends Omit<Backlog, 'held' | 'usable'> {
+/** Teams whose calls in flight one look counts; of further ones what is ready counts as if they had no quota. */
+const BOUNDED_TEAMS_MAX = 250
+
+interface TeamBacklog {
+  /** '' = queues of several teams. */
+  readonly team: string
+  readonly ready: number
   readonly startable: number
+  readonly oldestReadyMs: number | null
+}
+
+interface ShardBacklog extends Omit<Backlog, 'held' | 'usable' | 'ready' | 'oldestReadyMs'> {
+  readonly suspects: number
+  readonly teams: readonly TeamBacklog[]
+  /** How many times what was looked at there is in all. */
+  readonly beyond: number
   /** Executor id and its calls. */
   readonly held: ReadonlyArray<readonly [executor: string, calls: number]>
 }
@@ -22,24 +37,77 @@ interface ShardBacklog extends Omit<Backlog, 'held' | 'usable'> {
 export function createBacklogReader(engine: Engine): BacklogReader {
   let turn = 0
   return {
-    read: async (horizonMs) => {
+    read: async (horizonMs, callQuotaOf = () => null) => {
       turn += 1
       const look = { horizonMs, turn }
-      const shards = await Promise.all(engine.shards.map((keys) => readShard(engine, keys, look)))
+      const read = await Promise.all(engine.shards.map((keys) => readShard(engine, keys, look)))
+      const rooms = await roomsOf(engine, read, callQuotaOf)
+      const shards = read.map((shard) => ({
+        ...shard,
+        teams: shard.teams.map((one) => withinRoom(one, rooms.get(one.team))),
+      }))
       const sum = (of: (shard: ShardBacklog) => number) =>
         shards.reduce((total, shard) => total + of(shard), 0)
       const inFlight = sum((shard) => shard.inFlight)
       return {
-        ready: sum((shard) => shard.ready),
+        ready: sum((shard) => ofAll(shard, ({ ready }) => ready)),
         inFlight,
-        usable: inFlight + sum((shard) => shard.startable),
+        usable: inFlight + sum((shard) => ofAll(shard, ({ startable }) => startable)),
         dueSoon: sum((shard) => shard.dueSoon),
-        nextDueInMs: extreme(Math.min, shards, (shard) => shard.nextDueInMs),
-        oldestReadyMs: extreme(Math.max, shards, (shard) => shard.oldestReadyMs),
+        nextDueInMs: extreme(
+          Math.min,
+          shards.map((shard) => shard.nextDueInMs),
+        ),
+        oldestReadyMs: extreme(
+          Math.max,
+          shards.flatMap(({ teams }) => teams.map((one) => one.oldestReadyMs)),
+        ),
         held: heldByName(shards),
       }
     },
   }
+}
+
+/** What a team's quota of calls in flight leaves, and how much could start without it. */
+interface TeamRoom {
+  readonly left: number
+  readonly startable: number
+}
+
+/** Of the teams that have something ready and a quota; without any nothing is read. */
+async function roomsOf(
+  engine: Engine,
+  shards: readonly ShardBacklog[],
+  callQuotaOf: (team: string) => number | null,
+): Promise<ReadonlyMap<string, TeamRoom>> {
+  const waiting = shards.flatMap(({ teams }) => teams.filter(({ team, ready }) => team !== '' && ready > 0))
+  const quotas = new Map<string, number>()
+  for (const team of new Set(waiting.map((one) => one.team))) {
+    const quota = callQuotaOf(team)
+    if (quota !== null && quotas.size < BOUNDED_TEAMS_MAX) quotas.set(team, quota)
+  }
+  if (quotas.size === 0) return new Map()
+  const names = [...quotas.keys()]
+  const looks = await Promise.all(engine.shards.map((keys) => lookAtShard(engine, keys, names, 0)))
+  return new Map(
+    [...quotas].map(([team, quota]) => {
+      const inFlight = looks.reduce((sum, { teams }) => sum + (teams.get(team)?.inFlight ?? 0), 0)
+      const ofTeam = waiting.filter((one) => one.team === team)
+      const startable = ofTeam.reduce((sum, one) => sum + one.startable, 0)
+      return [team, { left: Math.max(0, quota - inFlight), startable }]
+    }),
+  )
+}
+
+/** What a quota holds back does not wait for executors: more of them would start none of it. */
+function withinRoom(one: TeamBacklog, room: TeamRoom | undefined): TeamBacklog {
+  if (room === undefined || room.startable <= room.left) return one
+  if (room.left === 0) return { ...one, ready: 0, startable: 0, oldestReadyMs: null }
+  return { ...one, startable: (one.startable * room.left) / room.startable }
+}
+
+function ofAll({ teams, suspects, beyond }: ShardBacklog, of: (one: TeamBacklog) => number): number {
+  return Math.round(teams.reduce((sum, one) => sum + of(one), suspects) * beyond)
 }
 
 /** Queues of one team that can run: some of them by name, and how many there are. */
@@ -121,29 +189,29 @@ async function readShard(
       ...[samples.length, ...samples.flatMap(({ queues, size }) => [queues.length, size])],
     ],
   )
-  const [now, ring, ready, startable, oldest, dueSoon, nextDue, held] = reply as [
-    ...[now: string, ring: number, ready: string, startable: string, oldest: string],
-    ...[dueSoon: number, nextDue: string, held: number[]],
+  const [now, ring, suspects, dueSoon, nextDue, held, teams] = reply as [
+    ...[now: string, ring: number, suspects: number, dueSoon: number, nextDue: string],
+    ...[held: number[], teams: Array<[team: string, ready: string, startable: string, oldest: string]>],
   ]
   const looked = samples.reduce((sum, { size }) => sum + size, 0)
-  const beyond = looked > 0 ? Math.max(1, ring / looked) : 1
   return {
-    ready: Math.round(Number(ready) * beyond),
-    startable: Math.round(Number(startable) * beyond),
+    suspects,
+    teams: teams.map(([team, ready, startable, oldest]) => ({
+      team,
+      ready: Number(ready),
+      startable: Number(startable),
+      oldestReadyMs: oldest === '' ? null : Math.max(0, Number(now) - Number(oldest)),
+    })),
+    beyond: looked > 0 ? Math.max(1, ring / looked) : 1,
     inFlight: held.reduce((sum, calls) => sum + calls, 0),
     dueSoon,
     nextDueInMs: nextDue === '' ? null : Math.max(0, Number(nextDue) - Number(now)),
-    oldestReadyMs: oldest === '' ? null : Math.max(0, Number(now) - Number(oldest)),
     held: executors.map((executor, i) => [executor, held[i] ?? 0]),
   }
 }
 
-function extreme(
-  pick: (...values: number[]) => number,
-  shards: readonly ShardBacklog[],
-  of: (shard: ShardBacklog) => number | null,
-): number | null {
-  const values = shards.map(of).filter((value) => value !== null)
+function extreme(pick: (...values: number[]) => number, all: ReadonlyArray<number | null>): number | null {
+  const values = all.filter((value) => value !== null)
   return values.length === 0 ? null : pick(...values)
 }
 

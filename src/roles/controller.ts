@@ -70,7 +70,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     lifecycle.onStop('events', () => events.stop())
     const parts = { ...context, engine, cluster, leadership: elector, events }
     leading = startLeading(settings, { ...parts, kinds, metrics })
-    startScaling(settings, parts)
+    startScaling(settings, { ...parts, teams: kinds.teams })
     leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })
     // Stopped first: its terms end, and with them all that writes; then the lease is given away.
     lifecycle.onStop('leading', () => elector.stop())

@@ -142,7 +142,7 @@ class OpenedLater implements LateEngine {
     look: (teams) => this.#use(({ teamCensus }) => teamCensus.look(teams)),
   }
   readonly backlog: BacklogReader = {
-    read: (horizonMs) => this.#use(({ backlog }) => backlog.read(horizonMs)),
+    read: (horizonMs, callQuotaOf) => this.#use(({ backlog }) => backlog.read(horizonMs, callQuotaOf)),
   }
   readonly hints: WakeHints = {
     onWake: (listener) => {

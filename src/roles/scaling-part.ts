@@ -1,11 +1,13 @@
+import type { TeamSettings } from '../controller/kinds.ts'
 import { createScaling } from '../controller/scaling.ts'
+import { quotasInForce } from '../controller/team-quotas.ts'
 import { createExecutorFleet } from '../kubernetes/executor-fleet.ts'
 import type { EventRecorder } from '../ports/event-recorder.ts'
 import type { Leadership } from '../ports/leadership.ts'
-import type { ControllerSettings } from '../settings/role-settings.ts'
+import { quotasOfSettings, type ControllerSettings } from '../settings/role-settings.ts'
 import { createScalingMetrics } from '../telemetry/scaling-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
-import type { Cluster } from './cluster-part.ts'
+import type { Cluster, OpenKind } from './cluster-part.ts'
 import type { LateEngine } from './late-engine.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
@@ -18,11 +20,14 @@ export function startScaling(
     readonly cluster: Cluster
     readonly leadership: Leadership
     readonly events: EventRecorder
+    readonly teams: OpenKind<TeamSettings>
   },
 ): void {
   const { logger, registry } = parts.telemetry
+  const sources = { teams: parts.teams.view, quotas: quotasOfSettings(settings) }
   const scaling = createScaling({
     backlog: parts.engine.backlog,
+    callQuotaOf: (team) => quotasInForce(team, sources).callsInFlight,
     hints: parts.engine.hints,
     fleet: createExecutorFleet({
       transport: parts.cluster.transport,

@@ -87,6 +87,7 @@ async function startScaling(options: { isAutoscaled?: boolean } = {}) {
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
   const scaling = createScaling({
     backlog: createBacklogReader(engine.engine),
+    callQuotaOf: () => null,
     fleet: createExecutorFleet({ transport, clock, logger: quietLogger, namespace, deployment: NAME }),
     hints: await subscribeToWakeHints(hints),
     leadership: { isLeader: () => true },

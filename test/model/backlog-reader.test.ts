@@ -75,6 +75,29 @@ describe('the backlog', () => {
     assert.deepEqual([later.ready, later.usable, later.inFlight], [0, 13, 13])
   })
 
+  test('leaves out what a quota of calls in flight holds back', async () => {
+    const within = () => createBacklogReader(world.engine).read(HORIZON_MS, quotaOf)
+    const quotaOf = (team: string) => (team === 'bounded' ? 8 : team === 'shut' ? 0 : null)
+    const sources = await openAll('e1')
+    for (const queue of ['a', 'b', 'c', 'd', 'e']) await pushAll(intake, 4, { team: 'bounded', queue })
+    const some = await within()
+    assert.deepEqual([some.ready, some.usable], [20, 8])
+    assert.deepEqual((await read()).usable, 20)
+    for (const source of sources) await claimed(source, 4)
+    world.clock.advance(40_000)
+    const full = await within()
+    assert.deepEqual([full.ready, full.usable, full.inFlight, full.oldestReadyMs], [0, 8, 8, null])
+    await pushAll(intake, 3, { team: 'shut' })
+    await pushAll(intake, 5, { team: 'free' })
+    world.clock.advance(1_000)
+    const others = await within()
+    assert.deepEqual([others.ready, others.usable, others.oldestReadyMs], [5, 13, 1_000])
+    const roomier = await createBacklogReader(world.engine).read(HORIZON_MS, (team) =>
+      team === 'bounded' ? 10 : null,
+    )
+    assert.deepEqual([roomier.ready, roomier.usable], [20, 18])
+  })
+
   test('counts what is in flight by the executor’s name, over shards and sessions', async () => {
     for (let i = 0; i < 8; i += 1) await pushOne(intake, { queue: `queue ${i}` })
     const pods = ['punctual-executor-7d9-abcde', 'punctual-executor-7d9-fghij']
@@ -185,5 +208,9 @@ describe('the backlog', () => {
     for (let u = 2; u < 2_000; u += 1) await redis.client.zadd(teams, -u, String(u))
     const { ready, usable } = await read()
     assert.deepEqual([ready, usable], [70, 70])
+    // Of a piece of the ring with queues of several teams no team's quota is taken off.
+    await pushAll(intake, 10, { team: 'other' })
+    const mixed = await createBacklogReader(world.engine).read(HORIZON_MS, () => 0)
+    assert.equal(mixed.ready, 80)
   })
 })

@@ -36,6 +36,7 @@ function start(options: { desired?: number; settings?: Partial<ScalingSettings> 
   const leading = new AbortController()
   const scaling = createScaling({
     backlog: { read: backlog },
+    callQuotaOf: (team) => (team === 'shop' ? 3 : null),
     fleet: { read, scaleTo, markBusy },
     hints: {
       onWake: (listener) => {
@@ -106,6 +107,13 @@ test('wakes from zero within a second when no hint comes', async () => {
   await clock.advance(1)
   world.work = work(1)
   await clock.advance(1000)
+  expect(written()).toEqual([1])
+})
+
+test('what there is to do is read by the quotas of teams', async () => {
+  const { clock, backlog, written } = start()
+  backlog.rule = (_, callQuotaOf) => work(callQuotaOf?.('shop') ?? 1_000)
+  await clock.advance(1_000)
   expect(written()).toEqual([1])
 })
 
