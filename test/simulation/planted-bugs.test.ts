@@ -17,7 +17,7 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'finish ends jobs that are not held',
     script: 'finish',
-    right: "holders[i] == ctx.queues[job.queue].id .. '|' .. job.token and not",
+    right: 'holders[i] == queue.holder and not',
     wrong: 'not',
   },
   {
