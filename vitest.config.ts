@@ -59,7 +59,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          globalSetup: 'test/e2e/setup.ts',
+          globalSetup: 'test/e2e/support/setup.ts',
           testTimeout: 300_000,
           hookTimeout: 300_000,
           pool: 'forks',

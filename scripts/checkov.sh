@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure of checkov, the linter of test/cluster/manifests-lint.test.ts, and prints the folder that has it: a cached
+# Makes sure of checkov, the linter of test/cluster/chart/manifests-lint.test.ts, and prints the folder that has it: a cached
 # one, or else made by pip. Progress goes to standard error; where it cannot be had, the last line there says why.
 set -euo pipefail
 

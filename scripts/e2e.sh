@@ -13,8 +13,8 @@ cd "$(dirname "$0")/.."
 OFFLINE=../shared/kind
 BASE_IMAGE="${BASE_IMAGE:-node:26-bookworm-slim}"
 IMAGE=punctual:e2e
-VALUES=test/e2e/values.yaml
-NODE_PORT=30080 # as in test/e2e/setup.ts
+VALUES=test/e2e/support/values.yaml
+NODE_PORT=30080 # as in test/e2e/support/setup.ts
 READY_SECONDS=180
 LOG_LINES=2000
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ValidationProblem } from '../contract/field-errors.ts'
+import type { ValidationProblem } from '../contract/fields/field-errors.ts'
 import {
   EditRefusedError,
   QuotaExceededError,

@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { CONNECTIONS_DEFAULT } from '../domain/limits.ts'
-import { listenPlace } from '../domain/listen-place.ts'
+import { listenPlace } from '../domain/net/listen-address.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { createBodyWatch } from './body-watch.ts'

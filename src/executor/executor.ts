@@ -1,4 +1,4 @@
-import type { JobIds } from '../domain/job-ids.ts'
+import type { JobIds } from '../domain/jobs/job-ids.ts'
 import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/call-quotas.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HttpCaller } from '../ports/http-caller.ts'
@@ -6,16 +6,16 @@ import type { WakeHints } from '../ports/job-source.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { TeamSettingsSource } from '../ports/team-settings.ts'
-import { createCallRunner } from './call-runner.ts'
-import { createCallSampler } from './call-sampler.ts'
-import { seatsOf, type Shares } from './share-rule.ts'
+import { createCallRunner } from './calls/call-runner.ts'
+import { createCallSampler } from './calls/call-sampler.ts'
+import { seatsOf, type Shares } from './slots/share-rule.ts'
 import {
   createShardWorker,
   type ShardPorts,
   type ShardWorker,
   type ShardWorkerOwner,
-} from './shard-worker.ts'
-import { createSlotScheduler, type SlotScheduler } from './slot-scheduler.ts'
+} from './shard/shard-worker.ts'
+import { createSlotScheduler, type SlotScheduler } from './slots/slot-scheduler.ts'
 import { createSuspensionWatch, type SuspensionWatch } from './suspension-watch.ts'
 
 /**

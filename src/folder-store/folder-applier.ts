@@ -1,6 +1,6 @@
 import { problemText } from '../resources/resource.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { FolderFiles } from './folder-files.ts'
+import type { FolderFiles } from './files/folder-files.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import {
   changeBetween,
@@ -13,8 +13,8 @@ import {
   withAttempt,
 } from './folder-snapshot.ts'
 import type { FolderChange, FolderSnapshot, Refusals } from './folder-snapshot.ts'
-import { inForceOf } from './in-force.ts'
-import type { InForce } from './in-force.ts'
+import { inForceOf } from './applied-resources.ts'
+import type { InForce } from './applied-resources.ts'
 
 /** Puts a change in force but for what it answers; rejects when it does not know how far it came. */
 export type OnChange = (change: FolderChange) => Promise<Refusals>

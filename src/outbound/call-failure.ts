@@ -1,9 +1,9 @@
 /** Turns what sockets, TLS and the HTTP parser throw into a failure reason and a sentence for people. */
 import { errors } from 'undici'
 import { RESPONSE_HEADER_BYTES_MAX } from '../domain/limits.ts'
-import type { FailureReason } from '../domain/job.ts'
-import { BLOCKED_TARGET_MESSAGE } from './egress-guard.ts'
-import { NameResolutionError } from './name-resolver.ts'
+import type { FailureReason } from '../domain/jobs/job.ts'
+import { BLOCKED_TARGET_MESSAGE } from './egress/egress-guard.ts'
+import { NameResolutionError } from './dns/name-resolver.ts'
 import { codeOf, isOutOfDescriptors } from './system-error.ts'
 
 /** The parts of a call, in order. */

@@ -1,19 +1,19 @@
 /** The outbound HTTP client. docs/reference/egress.md tells users what it does. */
-import { isCallableHost } from '../domain/host-name.ts'
+import { isCallableHost } from '../domain/net/host-name.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { HttpCaller, HttpCallResult } from '../ports/http-caller.ts'
-import { abortAll, createAbortGroups, type Abortable } from './abort-groups.ts'
+import { abortAll, createAbortGroups, type Abortable } from './exchange/abort-groups.ts'
 import { IDLE_SOCKETS_MAX_DEFAULT, SOCKETS_MAX_DEFAULT } from './bounds.ts'
-import { ConnectionPool } from './connection-pool.ts'
-import type { EgressGuard } from './egress-guard.ts'
-import { Exchange, type ExchangeParts } from './exchange.ts'
+import { ConnectionPool } from './connections/connection-pool.ts'
+import type { EgressGuard } from './egress/egress-guard.ts'
+import { Exchange, type ExchangeParts } from './exchange/exchange.ts'
 import { createFaultLog } from './fault-log.ts'
 import { LinkedList } from './linked-list.ts'
-import { createNameResolver, type ResolveName } from './name-resolver.ts'
-import { waitForPorts } from './port-waits.ts'
-import { createSocketOpener, type OpenSocket } from './socket-opener.ts'
+import { createNameResolver, type ResolveName } from './dns/name-resolver.ts'
+import { waitForPorts } from './connections/port-waits.ts'
+import { createSocketOpener, type OpenSocket } from './connections/socket-opener.ts'
 
 export interface HttpCallerOptions {
   readonly egress: EgressGuard

@@ -1,5 +1,5 @@
-import type { CronSettings } from '../domain/cron.ts'
-import type { MissedTicks } from '../domain/cron-tick.ts'
+import type { CronSettings } from '../domain/crons/cron.ts'
+import type { MissedTicks } from '../domain/crons/cron-tick.ts'
 
 /** A cron whose tick is due, as it was read; a decision about it counts only while it is still so. */
 export interface DueCron {

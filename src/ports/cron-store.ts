@@ -1,4 +1,4 @@
-import type { CronSettings } from '../domain/cron.ts'
+import type { CronSettings } from '../domain/crons/cron.ts'
 
 /** A record of a tick, of several missed ones or of a run by hand; the newest is a cron's last run. */
 export interface CronRun {

@@ -1,4 +1,4 @@
-import type { CallTimings, FailureReason, Method } from '../domain/job.ts'
+import type { CallTimings, FailureReason, Method } from '../domain/jobs/job.ts'
 import type { TeamSettings } from './team-settings.ts'
 
 export interface HttpCall {

@@ -1,4 +1,4 @@
-import type { JobRequest } from '../domain/job.ts'
+import type { JobRequest } from '../domain/jobs/job.ts'
 import type { MetQuota } from './team-usage.ts'
 
 /** A validated job on its way into the store. */

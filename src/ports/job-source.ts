@@ -1,7 +1,7 @@
-import type { AttemptEnd } from '../domain/attempt-end.ts'
-import type { Callback } from '../domain/callback.ts'
-import type { AttemptSummary, CallRecord, JobRequest } from '../domain/job.ts'
-import type { ChainSettings } from '../domain/queue-settings.ts'
+import type { AttemptEnd } from '../domain/jobs/attempt-end.ts'
+import type { Callback } from '../domain/jobs/callback.ts'
+import type { AttemptSummary, CallRecord, JobRequest } from '../domain/jobs/job.ts'
+import type { ChainSettings } from '../domain/jobs/queue-settings.ts'
 
 interface Claimed {
   readonly shard: number

@@ -1,4 +1,4 @@
-import type { JobChain, JobStatus } from '../domain/job.ts'
+import type { JobChain, JobStatus } from '../domain/jobs/job.ts'
 
 export interface JobListQuery {
   readonly team: string

@@ -1,4 +1,4 @@
-import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 
 export interface QueueCounts {
   /** Ready to start. */

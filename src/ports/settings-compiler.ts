@@ -1,5 +1,5 @@
-import type { CronSettings } from '../domain/cron.ts'
-import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { CronSettings } from '../domain/crons/cron.ts'
+import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 
 /** A write changes nothing when the term of its leader has passed, or is not known there any more. */

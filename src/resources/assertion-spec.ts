@@ -1,4 +1,4 @@
-import type { SuccessAssertion } from '../domain/assertion.ts'
+import type { SuccessAssertion } from '../domain/jobs/assertion.ts'
 import type { AssertionSpec } from './generated/kinds.ts'
 
 const ASSERTION_TYPES = {

@@ -1,8 +1,8 @@
-import { cronScheduleOf, timeZoneProblem } from '../domain/cron.ts'
-import type { ConcurrencyPolicy, CronSettings } from '../domain/cron.ts'
-import type { MissedRunPolicy } from '../domain/cron-tick.ts'
+import { cronScheduleOf, timeZoneProblem } from '../domain/crons/cron.ts'
+import type { ConcurrencyPolicy, CronSettings } from '../domain/crons/cron.ts'
+import type { MissedRunPolicy } from '../domain/crons/cron-tick.ts'
 import { assertionOf, specOfAssertion } from './assertion-spec.ts'
-import type { FieldProblem } from './field-path.ts'
+import type { FieldProblem } from './schema/field-path.ts'
 import type { HttpCronSpec } from './generated/kinds.ts'
 
 const CONCURRENCY_POLICIES = { Allow: 'allow', Forbid: 'forbid' } as const

@@ -1,8 +1,8 @@
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/queue-settings.ts'
-import type { CallbackEvents, QueueSettings } from '../domain/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../domain/jobs/queue-settings.ts'
+import type { CallbackEvents, QueueSettings } from '../domain/jobs/queue-settings.ts'
 import { assertionOf, specOfAssertion } from './assertion-spec.ts'
 import type { HttpQueueSpec } from './generated/kinds.ts'
-import { changedSettings } from './manifest-text.ts'
+import { changedSettings } from './manifests/manifest-text.ts'
 
 const CALLBACK_EVENTS = { Terminal: 'terminal', EveryAttempt: 'every_attempt' } as const
 

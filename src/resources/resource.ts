@@ -1,5 +1,5 @@
-import type { CronSettings } from '../domain/cron.ts'
-import type { QueueSettings } from '../domain/queue-settings.ts'
+import type { CronSettings } from '../domain/crons/cron.ts'
+import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 import type { MaintenanceWindowSpec, SecretRef } from './generated/kinds.ts'
 

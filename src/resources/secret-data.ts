@@ -1,4 +1,4 @@
-import type { FieldProblem } from './field-path.ts'
+import type { FieldProblem } from './schema/field-path.ts'
 
 /** Fields of a core `v1` Secret that are understood; anything else is a mistake. */
 const FIELDS: ReadonlySet<string> = new Set([

@@ -1,13 +1,13 @@
 import type { Executor } from '../executor/executor.ts'
 import { describeSettings, quotasOfSettings, type ExecutorSettings } from '../settings/role-settings.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
-import { baseUrl } from './base-url.ts'
-import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './engine-part.ts'
-import { startExecutor } from './executor-part.ts'
-import { runUntilSignalled } from './lifecycle.ts'
-import { waitForRedis } from './redis-wait.ts'
-import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
-import { createTelemetry, leasesCheck, redisCheck } from './telemetry-part.ts'
+import { baseUrl } from './startup/base-url.ts'
+import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './parts/engine-part.ts'
+import { startExecutor } from './parts/executor-part.ts'
+import { runUntilSignalled } from './startup/lifecycle.ts'
+import { waitForRedis } from './startup/redis-wait.ts'
+import { EXECUTOR_COMMAND_TIMEOUT_MS } from './parts/store.ts'
+import { createTelemetry, leasesCheck, redisCheck } from './parts/telemetry-part.ts'
 
 export async function runExecutor(settings: ExecutorSettings): Promise<void> {
   const telemetry = createTelemetry(settings)

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { registerClientCommands } from '../client/client-commands.ts'
-import { untilReaderLeaves } from '../client/verb-output.ts'
+import { registerClientCommands } from '../cli/client-commands.ts'
+import { untilReaderLeaves } from '../cli/verb-output.ts'
 import { buildProgram, runProgram } from '../settings/program.ts'
 import { runApi } from './api.ts'
 import { runController } from './controller.ts'
 import { runExecutor } from './executor.ts'
 import { runStandalone } from './standalone.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from './startup/version.ts'
 
 /** Runs the command line; answers the exit code. */
 export function runPunctual(argv: readonly string[]): Promise<number> {

@@ -2,8 +2,8 @@ import { createSecretKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
-import { egressEntryProblem } from '../domain/egress-list.ts'
-import { ALL_ADDRESSES } from '../domain/listen-place.ts'
+import { egressEntryProblem } from '../domain/net/egress-list.ts'
+import { ALL_ADDRESSES } from '../domain/net/listen-address.ts'
 
 /** What a setting's text came to: its value, or what would have been allowed. */
 export type Parsed<T> =

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StartupError } from '../domain/errors.ts'
-import { listenFailure } from '../domain/listen-failure.ts'
-import { listenPlace } from '../domain/listen-place.ts'
+import { listenFailure } from '../domain/net/listen-failure.ts'
+import { listenPlace } from '../domain/net/listen-address.ts'
 import { redactText } from './redaction.ts'
 
 /** One thing the process needs before it may be given work. */

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { createManifestReader } from '../../src/resources/manifest-reader.ts'
+import { createManifestReader } from '../../src/resources/manifests/manifest-reader.ts'
 import { INVALID, KINDS, manifestOf, VALID } from '../samples/all.ts'
 import { oddSamples } from '../samples/odd-values.ts'
 import type { Sample } from '../samples/sample.ts'
-import { type AnyObject, ApiRefusal, newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
+import {
+  type AnyObject,
+  ApiRefusal,
+  newNamespace,
+  openKubernetesApi,
+} from '../support/cluster/kubernetes-api.ts'
 
 const VERSION = '/apis/punctual.dev/v1alpha1'
 const AT_ONCE = 8

@@ -1,11 +1,11 @@
 /** Events as a real API server takes them: it is strict about names, times and series. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { loadClusterConfig } from '../../src/kubernetes/cluster-config.ts'
-import { createEventRecorder, type SeriesRecorder } from '../../src/kubernetes/event-recorder.ts'
-import { createTransport } from '../../src/kubernetes/transport.ts'
+import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
+import { createEventRecorder, type SeriesRecorder } from '../../src/kubernetes/events/event-recorder.ts'
+import { createTransport } from '../../src/kubernetes/client/transport.ts'
 import type { ResourceEvent } from '../../src/ports/event-recorder.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
-import { newNamespace, openKubernetesApi, type AnyObject } from '../support/kubernetes-api.ts'
+import { newNamespace, openKubernetesApi, type AnyObject } from '../support/cluster/kubernetes-api.ts'
 import { quietClusterMetrics, quietLogger, quietReconcileMetrics } from '../support/quiet.ts'
 import { until } from '../support/until.ts'
 

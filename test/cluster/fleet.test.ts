@@ -1,11 +1,11 @@
 /** The fleet of executors as a real Deployment, whose pods never start: there are no nodes. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { loadClusterConfig } from '../../src/kubernetes/cluster-config.ts'
-import { createExecutorFleet } from '../../src/kubernetes/executor-fleet.ts'
-import { createTransport } from '../../src/kubernetes/transport.ts'
+import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
+import { createExecutorFleet } from '../../src/kubernetes/fleet/executor-fleet.ts'
+import { createTransport } from '../../src/kubernetes/client/transport.ts'
 import type { ExecutorFleet } from '../../src/ports/executor-fleet.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
-import { newNamespace, openKubernetesApi, type AnyObject } from '../support/kubernetes-api.ts'
+import { newNamespace, openKubernetesApi, type AnyObject } from '../support/cluster/kubernetes-api.ts'
 import { quietClusterMetrics, quietLogger } from '../support/quiet.ts'
 import { until } from '../support/until.ts'
 

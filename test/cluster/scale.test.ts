@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { newNamespace, openKubernetesApi } from '../support/kubernetes-api.ts'
+import { newNamespace, openKubernetesApi } from '../support/cluster/kubernetes-api.ts'
 
 const MERGE = 'application/merge-patch+json'
 

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { startControlPlane, type ControlPlane } from '../support/control-plane.ts'
-import { applyDefinitions, openKubernetesApi, type ClusterAccess } from '../support/kubernetes-api.ts'
+import { startControlPlane, type ControlPlane } from '../support/cluster/control-plane.ts'
+import { applyDefinitions, openKubernetesApi, type ClusterAccess } from '../support/cluster/kubernetes-api.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

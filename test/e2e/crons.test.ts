@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import type { CreatedCron, Cron, CronRun, CronRunList } from '../../src/contract/generated/wire.ts'
-import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
-import type { AnyObject } from '../support/kubernetes-api.ts'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/cluster/kind-cluster.ts'
+import type { AnyObject } from '../support/cluster/kubernetes-api.ts'
 import { until } from '../support/until.ts'
-import { EXECUTOR_PODS, killNow, leaderOf } from './kills.ts'
+import { EXECUTOR_PODS, killNow, leaderOf } from './support/kills.ts'
 
 const MINUTE_MS = 60_000
 /** A tick to wait for, and what becomes of it. */

@@ -1,5 +1,5 @@
 import { afterAll, expect, inject, test } from 'vitest'
-import { openKindCluster } from '../support/kind-cluster.ts'
+import { openKindCluster } from '../support/cluster/kind-cluster.ts'
 import { until } from '../support/until.ts'
 
 /** A container that does not hear SIGTERM lives so long. */

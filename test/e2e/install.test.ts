@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, test } from 'vitest'
-import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/cluster/kind-cluster.ts'
 
 const FIRST_JOB_SECONDS_MAX = 60
 

@@ -1,8 +1,8 @@
 import { afterAll, expect, inject, test } from 'vitest'
-import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/cluster/kind-cluster.ts'
 import { until } from '../support/until.ts'
-import { EXECUTOR_PODS, killNow, leaderOf } from './kills.ts'
-import { pushMany, startPushing } from './pushes.ts'
+import { EXECUTOR_PODS, killNow, leaderOf } from './support/kills.ts'
+import { pushMany, startPushing } from './support/pushes.ts'
 
 /** Aimed at, and reached at least: a busy machine sends fewer. */
 const PUSHES_PER_SECOND = 50

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/cluster/kind-cluster.ts'
 import { until } from '../support/until.ts'
-import { reaches } from './reach.ts'
+import { reaches } from './support/reach.ts'
 
 const cluster = openKindCluster(inject('kindAccess'))
 

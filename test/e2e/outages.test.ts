@@ -1,8 +1,8 @@
 import { afterAll, expect, inject, test } from 'vitest'
-import { openKindCluster, RELEASE_NAMESPACE, runCommand } from '../support/kind-cluster.ts'
+import { openKindCluster, RELEASE_NAMESPACE, runCommand } from '../support/cluster/kind-cluster.ts'
 import { until } from '../support/until.ts'
-import { startPushing } from './pushes.ts'
-import { reaches } from './reach.ts'
+import { startPushing } from './support/pushes.ts'
+import { reaches } from './support/reach.ts'
 
 const API_SERVER_AWAY_MS = 60_000
 const RECOVERY_TIMEOUT_MS = 120_000

@@ -1,7 +1,7 @@
 import { afterAll, expect, inject, test } from 'vitest'
-import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/cluster/kind-cluster.ts'
 import { until } from '../support/until.ts'
-import { pushMany } from './pushes.ts'
+import { pushMany } from './support/pushes.ts'
 
 const ARRIVAL_TIMEOUT_MS = 60_000
 

@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, test } from 'vitest'
 import type { ScheduledJob } from '../../src/contract/generated/wire.ts'
-import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
-import { freePort } from '../support/redis-server.ts'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/cluster/kind-cluster.ts'
+import { freePort } from '../support/servers/redis-server.ts'
 import { until } from '../support/until.ts'
-import { apiAnswers, installRelease, uninstallRelease } from './release.ts'
+import { apiAnswers, installRelease, uninstallRelease } from './support/release.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const COMMANDS_TIMEOUT_MS = 240_000

@@ -1,7 +1,7 @@
 import { afterAll, expect, inject, test } from 'vitest'
-import { openKindCluster, RELEASE_NAMESPACE } from '../support/kind-cluster.ts'
+import { openKindCluster, RELEASE_NAMESPACE } from '../support/cluster/kind-cluster.ts'
 import { until } from '../support/until.ts'
-import { apiAnswers, installRelease, uninstallRelease } from './release.ts'
+import { apiAnswers, installRelease, uninstallRelease } from './support/release.ts'
 
 const PODS_GONE_TIMEOUT_MS = 60_000
 const ARRIVAL_TIMEOUT_MS = 60_000

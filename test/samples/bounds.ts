@@ -1,7 +1,7 @@
-import { schemaOfCrd } from '../../src/resources/crd-file.ts'
-import type { CrdSchema } from '../../src/resources/crd-file.ts'
-import { fieldName } from '../../src/resources/field-path.ts'
-import type { FieldPath } from '../../src/resources/field-path.ts'
+import { schemaOfCrd } from '../../src/resources/schema/crd-file.ts'
+import type { CrdSchema } from '../../src/resources/schema/crd-file.ts'
+import { fieldName } from '../../src/resources/schema/field-path.ts'
+import type { FieldPath } from '../../src/resources/schema/field-path.ts'
 import type { InvalidSample, KindSamples, Sample } from './sample.ts'
 import { valueAt, withValueAt } from './value-at.ts'
 

@@ -1,5 +1,5 @@
-import { fieldName } from '../../src/resources/field-path.ts'
-import type { FieldPath } from '../../src/resources/field-path.ts'
+import { fieldName } from '../../src/resources/schema/field-path.ts'
+import type { FieldPath } from '../../src/resources/schema/field-path.ts'
 import type { KindSamples, Sample } from './sample.ts'
 import { valueAt, withValueAt } from './value-at.ts'
 

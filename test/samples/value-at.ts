@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../src/resources/field-path.ts'
+import type { FieldPath } from '../../src/resources/schema/field-path.ts'
 
 /** What stands at a path; undefined when nothing does. */
 export function valueAt(value: unknown, path: FieldPath): unknown {

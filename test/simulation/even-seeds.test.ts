@@ -1,3 +1,3 @@
-import { describeSeeds } from './seed-suite.ts'
+import { describeSeeds } from './story/seed-suite.ts'
 
 describeSeeds(0, 2)

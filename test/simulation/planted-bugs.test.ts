@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { loadScripts, type ScriptName } from '../../src/redis/scripts.ts'
-import { drawCronPlan } from './cron-plan.ts'
-import { drawPlan, type Plan } from './plan.ts'
-import { runSeed } from './seeds.ts'
+import { loadScripts, type ScriptName } from '../../src/redis/client/scripts.ts'
+import { drawCronPlan } from './crons/cron-plan.ts'
+import { drawPlan, type Plan } from './story/plan.ts'
+import { runSeed } from './story/seeds.ts'
 
 interface Planted {
   readonly bug: string

@@ -1,4 +1,4 @@
-import { CronYear } from './cron-year.ts'
+import { CronYear } from './crons/cron-year.ts'
 
 /** `node test/simulation/replay-year.ts 42`: tells the year of one seed, step by step. */
 const year = new CronYear(Number(process.argv[2]), { onTrace: (line) => process.stdout.write(`${line}\n`) })

@@ -1,4 +1,4 @@
-import { replaySeed } from './seeds.ts'
+import { replaySeed } from './story/seeds.ts'
 
 /** `node test/simulation/replay.ts 42`: tells the story of one seed, step by step. */
 process.exitCode = await replaySeed(Number(process.argv[2] ?? process.env['SEED']), (line) =>

@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/layers.ts'
-import { violationsOf } from '../support/source-rules.ts'
+import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/rules/layers.ts'
+import { violationsOf } from '../support/rules/source-rules.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const sources = globSync('src/**/*.ts', { cwd: ROOT }).sort()
-const scripts = globSync('src/redis/scripts/**/*.lua', { cwd: ROOT }).sort()
+const scripts = globSync('src/redis/**/*.lua', { cwd: ROOT }).sort()
 const folders = [...Object.keys(MAY_IMPORT), ...COMPOSITION_ROOTS]
 
 describe('the code as it stands', () => {
@@ -101,14 +101,14 @@ describe('the rules bite', () => {
 
   test('a Lua step without a part of its header is named', () => {
     const header = '#!lua\n-- claim: takes.\n-- KEYS  1 a\n-- ARGV  b\n-- Answer c\nreturn 1\n'
-    expect(headerViolations('src/redis/scripts/claim.lua', header)).toEqual([])
+    expect(headerViolations('src/redis/execute/claim/claim.lua', header)).toEqual([])
     for (const part of ['claim:', 'KEYS', 'ARGV', 'Answer']) {
       const without = header.replace(part, 'x')
-      expect(headerViolations('src/redis/scripts/claim.lua', without)).toEqual([
-        `src/redis/scripts/claim.lua: the header lacks "${part}"`,
+      expect(headerViolations('src/redis/execute/claim/claim.lua', without)).toEqual([
+        `src/redis/execute/claim/claim.lua: the header lacks "${part}"`,
       ])
     }
-    expect(headerViolations('src/redis/scripts/lib/x.lua', 'return 1')).toHaveLength(1)
+    expect(headerViolations('src/redis/lib/x.lua', 'return 1')).toHaveLength(1)
   })
 })
 
@@ -122,7 +122,7 @@ interface LintOverride {
 /** The comment at the head of a step; what steps include only has to say what it is. */
 function headerViolations(path: string, text: string): string[] {
   const header = /^(?:#!lua[^\n]*\n)?((?:--[^\n]*\n)*)/.exec(text)?.[1] ?? ''
-  if (path.includes('/lib/')) return header === '' ? [`${path}: no comment says what it is for`] : []
+  if (!text.startsWith('#!lua')) return header === '' ? [`${path}: no comment says what it is for`] : []
   const parts = [`${basename(path, '.lua')}:`, 'KEYS', 'ARGV', 'Answer']
   return parts
     .filter((part) => !header.includes(`-- ${part}`))

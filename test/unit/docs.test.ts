@@ -1,12 +1,12 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { endAttempt } from '../../src/domain/attempt-end.ts'
-import { callbackFor } from '../../src/domain/callback.ts'
-import { createJobIds } from '../../src/domain/job-ids.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/queue-settings.ts'
-import { LOCAL_NAMES } from '../../src/outbound/special-addresses.ts'
-import { createShardKeys, shardPrefix } from '../../src/redis/keys.ts'
+import { endAttempt } from '../../src/domain/jobs/attempt-end.ts'
+import { callbackFor } from '../../src/domain/jobs/callback.ts'
+import { createJobIds } from '../../src/domain/jobs/job-ids.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/jobs/queue-settings.ts'
+import { LOCAL_NAMES } from '../../src/outbound/egress/special-addresses.ts'
+import { createShardKeys, shardPrefix } from '../../src/redis/layout/keys.ts'
 import { CRON_FINALIZER } from '../../src/resources/cron-claim.ts'
 import { QUEUE_FINALIZER } from '../../src/resources/queue-owner.ts'
 import { CLIENT_VARIABLES, readClientSettings } from '../../src/settings/client-settings.ts'
@@ -14,8 +14,8 @@ import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
 import { flagOf } from '../../src/settings/setting.ts'
 import type { AnySetting } from '../../src/settings/setting.ts'
 import { SETTINGS } from '../../src/settings/table.ts'
-import { jobRequest } from '../support/engine.ts'
-import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/layers.ts'
+import { jobRequest } from '../support/engine/engine.ts'
+import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/rules/layers.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -78,10 +78,10 @@ describe('the glossary', () => {
   })
 
   test('has the parts of an executor that are started', () => {
-    const parts = globSync('src/executor/*.ts', { cwd: ROOT })
+    const parts = globSync('src/executor/**/*.ts', { cwd: ROOT })
       .filter((path) => /^ {2}start\(.*\): .*void/m.test(read(path)))
-      .map((path) => path.slice('src/executor/'.length, -'.ts'.length).replaceAll('-', ' '))
-    expect(parts).toContain('shard session')
+      .map((path) => basename(path, '.ts').replaceAll('-', ' '))
+    expect(parts).toContain('executor session')
     const words = new Set(rows.map((row) => row[1] ?? ''))
     expect(parts.filter((part) => !words.has(part) && !words.has(part.split(' ').at(-1) ?? ''))).toEqual([])
   })

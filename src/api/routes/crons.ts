@@ -1,20 +1,20 @@
 import { Router } from 'express'
-import { readCronEdit, readCronPreview, readNewCron } from '../../contract/cron-request.ts'
-import type { CronContext } from '../../contract/cron-request.ts'
+import { readCronEdit, readCronPreview, readNewCron } from '../../contract/requests/cron-request.ts'
+import type { CronContext } from '../../contract/requests/cron-request.ts'
 import {
   toCreatedCron,
   toCronPreview,
   toCronSummary,
   toWireCron,
   toWireCronRun,
-} from '../../contract/cron-wire.ts'
-import { singleProblem } from '../../contract/field-errors.ts'
-import { IDEMPOTENCY_FIELD } from '../../contract/idempotency-key.ts'
-import type { BodyResult } from '../../contract/json-body.ts'
-import { BAD_CURSOR, readPageQuery } from '../../contract/list-query.ts'
-import { alreadyUsed } from '../../contract/validation-texts.ts'
-import { describeCron } from '../../domain/cron-description.ts'
-import { cronScheduleOf } from '../../domain/cron.ts'
+} from '../../contract/responses/cron-wire.ts'
+import { singleProblem } from '../../contract/fields/field-errors.ts'
+import { IDEMPOTENCY_FIELD } from '../../contract/requests/idempotency-key.ts'
+import type { BodyResult } from '../../contract/fields/json-body.ts'
+import { BAD_CURSOR, readPageQuery } from '../../contract/requests/list-query.ts'
+import { alreadyUsed } from '../../contract/fields/validation-texts.ts'
+import { describeCron } from '../../domain/crons/cron-description.ts'
+import { cronScheduleOf } from '../../domain/crons/cron.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Cron, CronEditor, CronStore } from '../../ports/cron-store.ts'

@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { toWireTeam } from '../../contract/team-wire.ts'
+import { toWireTeam } from '../../contract/responses/team-wire.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { TeamUsageReader } from '../../ports/team-usage.ts'
 import { answerJson } from '../answers.ts'

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { socketsTo } from '../../support/process-sockets.ts'
-import { freePort } from '../../support/redis-server.ts'
+import { socketsTo } from '../../support/servers/process-sockets.ts'
+import { freePort } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../dist/main.js')

@@ -3,12 +3,12 @@
  * has gone wrong, once the server behaves the copy equals it, and what was told adds up to it.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createResourceView } from '../../../src/kubernetes/resource-view.ts'
-import { createTransport } from '../../../src/kubernetes/transport.ts'
+import { createResourceView } from '../../../src/kubernetes/informer/informer.ts'
+import { createTransport } from '../../../src/kubernetes/client/transport.ts'
 import type { KubeObject } from '../../../src/ports/kube-object.ts'
-import { SeededRandom } from '../../simulation/seeded-random.ts'
-import type { Effect, Fault } from '../../support/fake-api-faults.ts'
-import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api-server.ts'
+import { SeededRandom } from '../../simulation/story/seeded-random.ts'
+import type { Effect, Fault } from '../../support/fake-api/fake-api-faults.ts'
+import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api/fake-api-server.ts'
 import { createFakeClock, quiescence, type FakeClock } from '../../support/fake-clock.ts'
 import { quietClusterMetrics, quietLogger } from '../../support/quiet.ts'
 

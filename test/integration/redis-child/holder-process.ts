@@ -1,5 +1,5 @@
 import { openDataFolder } from '../../../src/standalone/data-folder.ts'
-import { startRedisChild } from '../../../src/standalone/redis-child.ts'
+import { startRedisChild } from '../../../src/standalone/redis-server/redis-child.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { realClock } from './real-clock.ts'
 

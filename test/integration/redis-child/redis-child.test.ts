@@ -21,8 +21,12 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDataFolder } from '../../../src/standalone/data-folder.ts'
 import { identityOf } from '../../../src/standalone/process-identity.ts'
-import { startRedisChild } from '../../../src/standalone/redis-child.ts'
-import type { RedisChild, RedisChildOptions, RedisExit } from '../../../src/standalone/redis-child.ts'
+import { startRedisChild } from '../../../src/standalone/redis-server/redis-child.ts'
+import type {
+  RedisChild,
+  RedisChildOptions,
+  RedisExit,
+} from '../../../src/standalone/redis-server/redis-child.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { realClock } from './real-clock.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { CronSettings } from '../../../src/domain/cron.ts'
+import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { CronEditor } from '../../../src/ports/cron-store.ts'
 import { aCron, BEARER, call, OTHER_TOKEN, type RunningApi, startApi } from './api-fixture.ts'

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
-import { operations, resolve, validatorOf } from '../../support/contract-document.ts'
+import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
 import { BEARER, call, type Call, startApi } from './api-fixture.ts'
 
 const rejecting = (fault: Error): Partial<ApiParts> => {

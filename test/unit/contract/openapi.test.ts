@@ -6,15 +6,15 @@ import {
   PREVIEW_TICKS_DEFAULT,
   PREVIEW_TICKS_MAX,
   readNewCron,
-} from '../../../src/contract/cron-request.ts'
-import { toWireCron } from '../../../src/contract/cron-wire.ts'
-import { PUSH_FIELDS } from '../../../src/contract/push-request.ts'
-import { CRON_EXPRESSION_CHARACTERS_MAX } from '../../../src/domain/cron-expression.ts'
-import { MISSED_COUNTED_MAX } from '../../../src/domain/cron-tick.ts'
-import * as crons from '../../../src/domain/cron.ts'
-import { FAILURE_REASONS, METHODS } from '../../../src/domain/job.ts'
+} from '../../../src/contract/requests/cron-request.ts'
+import { toWireCron } from '../../../src/contract/responses/cron-wire.ts'
+import { PUSH_FIELDS } from '../../../src/contract/requests/push-request.ts'
+import { CRON_EXPRESSION_CHARACTERS_MAX } from '../../../src/domain/crons/cron-expression.ts'
+import { MISSED_COUNTED_MAX } from '../../../src/domain/crons/cron-tick.ts'
+import * as crons from '../../../src/domain/crons/cron.ts'
+import { FAILURE_REASONS, METHODS } from '../../../src/domain/jobs/job.ts'
 import * as limits from '../../../src/domain/limits.ts'
-import { contract, operations, resolve, validatorOf } from '../../support/contract-document.ts'
+import { contract, operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
 
 const schemas = contract.components['schemas'] as Record<string, Record<string, never>>
 const at = (path: string): unknown =>

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { contract, resolve } from '../../support/contract-document.ts'
+import { contract, resolve } from '../../support/rules/contract-document.ts'
 
 interface Schema {
   readonly minimum?: number

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import type { CronSettings } from '../../../src/domain/cron.ts'
-import type { QueueSettings } from '../../../src/domain/queue-settings.ts'
+import type { CronSettings } from '../../../src/domain/crons/cron.ts'
+import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type {
   CompileEnd,
   EngineFacts,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createJobIds } from '../../../src/domain/job-ids.ts'
+import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../src/domain/limits.ts'
 import { createExecutor } from '../../../src/executor/executor.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimedJob, JobSource } from '../../../src/ports/job-source.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
-import { capacityOf } from '../../support/capacity.ts'
+import { capacityOf } from '../../support/engine/capacity.ts'
 import { createFakeClock, FAKE_EPOCH_MS, quiescence } from '../../support/fake-clock.ts'
 import { latched } from '../../support/latched.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_CRON_SETTINGS } from '../../../src/domain/cron.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
+import { DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import {
   changeBetween,
   EMPTY_SNAPSHOT,

@@ -6,7 +6,7 @@ import {
   PortShortageError,
   type Stage,
 } from '../../../src/outbound/call-failure.ts'
-import { NameResolutionError } from '../../../src/outbound/name-resolver.ts'
+import { NameResolutionError } from '../../../src/outbound/dns/name-resolver.ts'
 
 function systemError(code: string, address = '198.51.100.7'): Error {
   return Object.assign(new Error(`connect ${code} ${address}:443`), { code, address })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import * as limits from '../../../src/domain/limits.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { specOfSettings } from '../../../src/resources/queue-spec.ts'
 
 interface Schema {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_CRON_SETTINGS } from '../../../src/domain/cron.ts'
-import type { CronSettings } from '../../../src/domain/cron.ts'
-import { nameOfNewCron, newCronManifest } from '../../../src/resources/cron-manifest.ts'
+import { DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
+import type { CronSettings } from '../../../src/domain/crons/cron.ts'
+import { nameOfNewCron, newCronManifest } from '../../../src/resources/manifests/cron-manifest.ts'
 import { specOfCronSettings } from '../../../src/resources/cron-spec.ts'
-import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
+import { createManifestReader } from '../../../src/resources/manifests/manifest-reader.ts'
 
 const reader = createManifestReader('default')
 

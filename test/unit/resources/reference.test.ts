@@ -1,9 +1,9 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { schemaOfCrd } from '../../../src/resources/crd-file.ts'
-import type { CrdSchema } from '../../../src/resources/crd-file.ts'
-import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
+import { schemaOfCrd } from '../../../src/resources/schema/crd-file.ts'
+import type { CrdSchema } from '../../../src/resources/schema/crd-file.ts'
+import { createManifestReader } from '../../../src/resources/manifests/manifest-reader.ts'
 import { KINDS } from '../../samples/all.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -70,7 +70,9 @@ describe('the reference of resources', () => {
     // Conditions of scaling are written nowhere: of these two sides all is well, and of a Deployment the log tells.
     const untold = ['LeftToOthers', 'MetricAvailable', 'WithinBounds', 'DeploymentNotFound']
     const folder = join(ROOT, 'src/controller')
-    const sources = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'))
+    const sources = globSync('**/*.ts', { cwd: folder }).map((file) =>
+      readFileSync(join(folder, file), 'utf8'),
+    )
     const reasons = /reason: (?:\w+ \? '(\w+)' : )?'(\w+)'|handsOff\(\s*'(\w+)'/g
     const given = sources.flatMap((text) =>
       [...text.matchAll(reasons)].flatMap(([, ...words]) => words.filter((word) => word !== undefined)),

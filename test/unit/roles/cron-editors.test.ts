@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { CronSettings } from '../../../src/domain/cron.ts'
+import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { Cron, CronEditor, CronStore } from '../../../src/ports/cron-store.ts'
-import { createEngineCronEditor } from '../../../src/roles/engine-editors.ts'
-import { createFolderCronEditor } from '../../../src/roles/folder-part.ts'
-import { cronSettings } from '../../support/cron-settings.ts'
+import { createEngineCronEditor } from '../../../src/roles/parts/engine-editors.ts'
+import { createFolderCronEditor } from '../../../src/roles/parts/folder-part.ts'
+import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { quiescence } from '../../support/fake-clock.ts'
 
 /** One team's crons; an apply waits for the gate, and makes what is not there. */

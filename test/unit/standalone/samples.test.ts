@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartupError } from '../../../src/domain/errors.ts'
-import { createManifestReader } from '../../../src/resources/manifest-reader.ts'
+import { createManifestReader } from '../../../src/resources/manifests/manifest-reader.ts'
 import { applySamples } from '../../../src/standalone/samples.ts'
 
 const samples = join(import.meta.dirname, '../../../config/samples')

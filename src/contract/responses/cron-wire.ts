@@ -1,0 +1,100 @@
+import type { CronSettings } from '../../domain/crons/cron.ts'
+import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
+import { assertionWarnings } from '../fields/assertion-fields.ts'
+import type {
+  CreatedCron,
+  Cron as WireCron,
+  CronPreview,
+  CronRun as WireCronRun,
+  CronSummary,
+} from '../generated/wire.ts'
+
+/** What became of ticks, as the port answers it. */
+export interface ShownCronRun {
+  readonly scheduledAtMs: number
+  readonly result: WireCronRun['result']
+  readonly jobId: number | null
+  readonly isManual: boolean
+  readonly ticks: number
+}
+
+/** A cron as the port answers it, without its team. */
+export interface ShownCron {
+  readonly cronId: number
+  readonly settings: CronSettings
+  readonly nextRunAtMs: number | null
+  readonly lastRun: ShownCronRun | null
+  readonly lastSuccessAtMs: number | null
+  readonly consecutiveFailures: number
+}
+
+/** The answer to `POST /api/crons`. */
+export function toCreatedCron({ cronId, settings, nextRunAtMs }: ShownCron): CreatedCron {
+  return {
+    id: cronId,
+    name: settings.displayName,
+    cron_expression: settings.cronExpression,
+    next_run_at: timestampOrNull(nextRunAtMs),
+    is_active: settings.isActive,
+  }
+}
+
+export function toWireCron(cron: ShownCron): WireCron {
+  const { headers, payload, successAssertions } = cron.settings
+  return {
+    ...toCronSummary(cron),
+    headers: { ...headers },
+    payload,
+    warnings: assertionWarnings(successAssertions),
+  }
+}
+
+/** Without what may be long: a page of a thousand is to stay small. */
+export function toCronSummary(cron: ShownCron): CronSummary {
+  const { settings, lastRun } = cron
+  return {
+    id: cron.cronId,
+    name: settings.displayName,
+    url: settings.url,
+    method: settings.method,
+    callback_url: settings.callbackUrl,
+    cron_expression: settings.cronExpression,
+    timeout_seconds: settings.timeoutSeconds,
+    alert_threshold: settings.alertThreshold,
+    success_assertions: settings.successAssertions.map((assertion) => ({ ...assertion })),
+    is_active: settings.isActive,
+    time_zone: settings.timeZone,
+    concurrency_policy: settings.concurrencyPolicy,
+    missed_run_policy: settings.missedRunPolicy,
+    starting_deadline_seconds: settings.startingDeadlineSeconds,
+    jitter_seconds: settings.jitterSeconds,
+    queue: settings.queue,
+    next_run_at: timestampOrNull(cron.nextRunAtMs),
+    last_run: lastRun === null ? null : toWireCronRun(lastRun),
+    last_success_at: timestampOrNull(cron.lastSuccessAtMs),
+    consecutive_failures: cron.consecutiveFailures,
+  }
+}
+
+export function toWireCronRun(run: ShownCronRun): WireCronRun {
+  return {
+    scheduled_at: formatTimestamp(run.scheduledAtMs),
+    result: run.result,
+    job_id: run.jobId,
+    is_manual: run.isManual,
+    ticks: run.ticks,
+  }
+}
+
+export function toCronPreview(
+  { cronExpression, timeZone }: Pick<CronSettings, 'cronExpression' | 'timeZone'>,
+  description: string,
+  ticks: readonly number[],
+): CronPreview {
+  return {
+    cron_expression: cronExpression,
+    time_zone: timeZone,
+    description,
+    next_runs: ticks.map(formatTimestamp),
+  }
+}

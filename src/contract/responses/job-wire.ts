@@ -1,0 +1,116 @@
+import type { JobIds } from '../../domain/jobs/job-ids.ts'
+import type { CallRecord, JobChain } from '../../domain/jobs/job.ts'
+import { type JobView, viewChain, viewJob } from '../../domain/jobs/job-view.ts'
+import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
+import type { Call, HeaderLine, JobList, JobSummary } from '../generated/wire.ts'
+
+/** A job of a listing, as the store answers it. */
+export interface ListedChain {
+  readonly jobId: number
+  readonly chain: JobChain
+}
+
+/**
+ * The JSON text of `GET /api/jobs/{job_id}`; null when the chain has no such job. The payload is spliced in as its
+ * source text: parsing and writing it again would lose the digits of its numbers.
+ */
+export function writeJob(chain: JobChain, jobId: number, jobIds: JobIds): string | null {
+  const view = viewJob(chain, jobId, jobIds)
+  if (view === null) return null
+  const before = { ...toSummary(chain, view, jobIds), headers: chain.request.headers }
+  const calls = chain.calls.filter((call) => call.jobId === jobId).map(toCall)
+  const after = {
+    chain: viewChain(chain, jobIds).map((each) => toSummary(chain, each, jobIds)),
+    calls,
+    calls_dropped: view.completedAtMs !== null && calls.length === 0 ? 1 : 0,
+  }
+  return `${JSON.stringify(before).slice(0, -1)},"payload":${payloadOf(chain)},${JSON.stringify(after).slice(1)}`
+}
+
+/** As JSON. Only of a pushed job it is known to be some. */
+function payloadOf({ request: { payload, cron } }: JobChain): string {
+  return cron === null ? (payload ?? 'null') : JSON.stringify(payload)
+}
+
+export function writeJobList(
+  jobs: readonly ListedChain[],
+  nextCursor: string | null,
+  jobIds: JobIds,
+): string {
+  const rows: JobSummary[] = []
+  for (const { jobId, chain } of jobs) {
+    const view = viewJob(chain, jobId, jobIds)
+    if (view !== null) rows.push(toSummary(chain, view, jobIds))
+  }
+  return JSON.stringify({ jobs: rows, next_cursor: nextCursor } satisfies JobList)
+}
+
+function toSummary(chain: JobChain, view: JobView, jobIds: JobIds): JobSummary {
+  return {
+    job_id: view.jobId,
+    uuid: jobIds.uuidOf(view.jobId),
+    original_job_id: view.originalJobId,
+    ...queueOf(chain),
+    url: chain.request.url,
+    method: chain.request.method,
+    callback_url: chain.request.callbackUrl,
+    tags: chain.request.tags,
+    status: view.status,
+    final_status: view.finalStatus,
+    attempt_number: view.attempt,
+    is_retry: view.isRetry,
+    has_pending_retry: view.hasPendingRetry,
+    scheduled_at: formatTimestamp(view.scheduledAtMs),
+    created_at: formatTimestamp(view.createdAtMs),
+    started_at: timestampOrNull(view.startedAtMs),
+    completed_at: timestampOrNull(view.completedAtMs),
+    dead_lettered_at: timestampOrNull(view.deadLetteredAtMs),
+    failure_reason: view.failureReason,
+    error_message: view.errorMessage,
+    response_status: view.responseStatus,
+    duration_ms: view.durationMs,
+    replayed_as: view.isRetry ? null : chain.replayedAs,
+    cron_id: chain.request.cron?.cronId ?? null,
+  }
+}
+
+/** The hidden queue of a cron is nobody's to see; it has no name. */
+function queueOf({ queueId, queueName }: JobChain): Pick<JobSummary, 'queue_id' | 'queue'> {
+  return queueName === '' ? { queue_id: null, queue: null } : { queue_id: queueId, queue: queueName }
+}
+
+function toCall(call: CallRecord): Call {
+  const { request, response, timings } = call
+  return {
+    attempt_number: call.attempt,
+    started_at: formatTimestamp(call.startedAtMs),
+    duration_ms: call.durationMs,
+    request: {
+      method: request.method,
+      url: request.url,
+      headers: toHeaderLines(request.headers),
+      body: request.body,
+      body_truncated: request.bodyTruncated,
+    },
+    response: response && {
+      status: response.status,
+      headers: toHeaderLines(response.headers),
+      body: response.body,
+      body_truncated: response.bodyTruncated,
+    },
+    failure_reason: call.failureReason,
+    error_message: call.errorMessage,
+    timings: {
+      queue_wait_ms: timings.queueWaitMs,
+      dns_ms: timings.dnsMs,
+      connect_ms: timings.connectMs,
+      tls_ms: timings.tlsMs,
+      first_byte_ms: timings.firstByteMs,
+      body_ms: timings.bodyMs,
+    },
+  }
+}
+
+function toHeaderLines(headers: ReadonlyArray<readonly [string, string]>): HeaderLine[] {
+  return headers.map(([name, value]) => ({ name, value }))
+}

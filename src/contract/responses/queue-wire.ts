@@ -1,0 +1,41 @@
+import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import { assertionWarnings } from '../fields/assertion-fields.ts'
+import type { EditedQueue, Queue as WireQueue, QueueCounts } from '../generated/wire.ts'
+
+/** A queue as the port answers it, without its team. */
+export interface ShownQueue {
+  readonly queueId: number
+  readonly name: string
+  readonly settings: QueueSettings
+  readonly counts: QueueCounts
+}
+
+/** A setting of the domain → its name on the wire, in the contract's order. */
+export function toWireQueue(queue: ShownQueue): WireQueue {
+  const { settings, counts } = queue
+  return {
+    queue_id: queue.queueId,
+    name: queue.name,
+    is_active: settings.isActive,
+    timeout_seconds: settings.timeoutSeconds,
+    retries_enabled: settings.retriesEnabled,
+    retry_delays: [...settings.retryDelays],
+    success_assertions: settings.successAssertions.map((assertion) => ({ ...assertion })),
+    alerts_enabled: settings.alertsEnabled,
+    max_parallelism: settings.maxParallelism,
+    dlq_retention_days: settings.dlqRetentionDays,
+    callback_events: settings.callbackEvents,
+    strict_parallelism: settings.strictParallelism,
+    counts: {
+      pending: counts.pending,
+      delayed: counts.delayed,
+      processing: counts.processing,
+      dead: counts.dead,
+    },
+  }
+}
+
+/** The answer to an edit: the queue, and what was stored but cannot work. */
+export function toEditedQueue(queue: ShownQueue): EditedQueue {
+  return { ...toWireQueue(queue), warnings: assertionWarnings(queue.settings.successAssertions) }
+}

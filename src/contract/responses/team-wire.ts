@@ -1,0 +1,27 @@
+import { QUOTA_NAMES, type QuotaName, type TeamQuotas } from '../../domain/quotas.ts'
+import type { Team as WireTeam } from '../generated/wire.ts'
+
+const WIRE_NAMES = {
+  queues: 'queues',
+  crons: 'crons',
+  pendingJobs: 'pending_jobs',
+  storedBytes: 'stored_bytes',
+  jobsPerMonth: 'jobs_per_month',
+  callsInFlight: 'calls_in_flight',
+} as const satisfies Readonly<Record<QuotaName, string>>
+
+export function toWireTeam(
+  team: string,
+  quotas: TeamQuotas,
+  usage: Readonly<Record<QuotaName, number>>,
+): WireTeam {
+  return {
+    team,
+    quotas: toWire(quotas) as unknown as WireTeam['quotas'],
+    usage: toWire(usage) as unknown as WireTeam['usage'],
+  }
+}
+
+function toWire<T>(values: Readonly<Record<QuotaName, T>>): Record<string, T> {
+  return Object.fromEntries(QUOTA_NAMES.map((name) => [WIRE_NAMES[name], values[name]]))
+}

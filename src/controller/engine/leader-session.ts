@@ -1,0 +1,210 @@
+import { isDeepStrictEqual } from 'node:util'
+import { reasonOf, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ControllerMetrics } from '../../ports/controller-metrics.ts'
+import type { EngineRecord } from '../../ports/engine-record.ts'
+import type { EventRecorder } from '../../ports/event-recorder.ts'
+import type { ObjectRef } from '../../ports/kube-object.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { CompileEnd, EngineFacts, EngineTerms, SettingsCompiler } from '../../ports/settings-compiler.ts'
+import { isFresh, lossBetween, type EngineLoss } from './engine-loss.ts'
+import { pause } from '../../domain/pause.ts'
+
+/**
+ * A leader's hold on the engine: away → open, and from there anew whenever the engine turns out to be another or an
+ * older one. Owns the term under which settings are written.
+ */
+export interface EngineHold {
+  /**
+   * Writes under this term; at the begin of leading, when it is known whether there is one. Throws
+   * StoreUnavailableError, also while no term has begun or when another has.
+   */
+  write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T>
+  /** What is in force now. Throws as `write` does. */
+  inForce(): ReturnType<SettingsCompiler['inForce']>
+  /** What was lost not long ago; null = nothing. */
+  loss(): EngineLoss | null
+  /** Why the engine is not held though it may answer, as the last look found; null = it is, or it does not answer. */
+  obstacle(): string | null
+  /** Opens and goes on looking until the signal; `onOpen` is told each time that everything must be compiled anew. */
+  run(signal: AbortSignal, onOpen: () => void): Promise<void>
+}
+
+export interface EngineHoldParts {
+  readonly terms: EngineTerms
+  readonly record: EngineRecord
+  readonly events: EventRecorder
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<ControllerMetrics, 'engineLost' | 'engineHeld'>
+}
+
+/** How often it is asked whether the engine is still the same. */
+export const ENGINE_LOOK_MS = 5_000
+/** A term is begun anew this often, so that a copy of Redis from before it is known for an older one. */
+const TERM_RENEWED_MS = 3_600_000
+
+export function createEngineHold(parts: EngineHoldParts): EngineHold {
+  return new OpenedEngine(parts)
+}
+
+interface OpenTerm {
+  readonly facts: EngineFacts
+  readonly compiler: SettingsCompiler
+  /** By the monotonic clock. */
+  readonly sinceMs: number
+}
+
+class OpenedEngine implements EngineHold {
+  readonly #parts: EngineHoldParts
+  #open: OpenTerm | null = null
+  #loss: EngineLoss | null = null
+  /** Over when the first look of this time of leading has ended, well or not; null = no such time. */
+  #firstLook: PromiseWithResolvers<void> | null = null
+  #isFailing = false
+  #obstacle: string | null = null
+  #isSuperseded = false
+
+  constructor(parts: EngineHoldParts) {
+    this.#parts = parts
+  }
+
+  async write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T> {
+    const compiler = await this.#compiler()
+    const end = await run(compiler)
+    if (!isSuperseded(end)) return end
+    // By a term of our own, when another has begun here since.
+    if (this.#open?.compiler === compiler) this.#isSuperseded = true
+    throw new StoreUnavailableError('another term has begun')
+  }
+
+  async inForce(): ReturnType<SettingsCompiler['inForce']> {
+    return (await this.#compiler()).inForce()
+  }
+
+  loss(): EngineLoss | null {
+    return this.#loss !== null && isFresh(this.#loss, this.#parts.clock.wallMs()) ? this.#loss : null
+  }
+
+  obstacle(): string | null {
+    return this.#obstacle
+  }
+
+  async run(signal: AbortSignal, onOpen: () => void): Promise<void> {
+    const { clock, metrics } = this.#parts
+    const firstLook = (this.#firstLook = Promise.withResolvers<void>())
+    while (!signal.aborted) {
+      try {
+        if (await this.#look(signal)) onOpen()
+        this.#held()
+      } catch (error) {
+        this.#notHeld(error)
+      }
+      firstLook.resolve()
+      await pause(clock, ENGINE_LOOK_MS, signal)
+    }
+    this.#open = null
+    this.#obstacle = null
+    metrics.engineHeld(false)
+    // A turn that comes to its write only now must fail, not wait: nobody leads again before it has ended.
+    this.#firstLook = null
+    firstLook.resolve()
+  }
+
+  #held(): void {
+    if (this.#isFailing) this.#parts.logger.info('The engine is held again')
+    this.#isFailing = false
+    this.#obstacle = null
+    this.#parts.metrics.engineHeld(true)
+  }
+
+  /** Told once, and again when there is another reason. */
+  #notHeld(error: unknown): void {
+    const obstacle = obstacleOf(error)
+    const isKnown = this.#isFailing && obstacle === this.#obstacle
+    this.#isFailing = true
+    this.#obstacle = obstacle
+    this.#parts.metrics.engineHeld(false)
+    if (isKnown) return
+    this.#parts.logger.warn('The engine could not be looked at; what is in force stays so', {
+      reason: reasonOf(error),
+    })
+  }
+
+  async #compiler(): Promise<SettingsCompiler> {
+    await this.#firstLook?.promise
+    if (this.#open === null) throw new StoreUnavailableError('no term of this leader has begun')
+    return this.#open.compiler
+  }
+
+  /** @returns whether everything must be compiled anew */
+  async #look(signal: AbortSignal): Promise<boolean> {
+    const facts = await this.#parts.terms.facts()
+    const open = this.#open
+    const isSame = open !== null && !this.#isSuperseded && lossBetween(open.facts, facts) === null
+    const isDue = open === null || this.#parts.clock.monotonicMs() - open.sinceMs >= TERM_RENEWED_MS
+    if (signal.aborted) return false
+    if (!isSame || isDue) await this.#begin(facts, signal)
+    else if (!isDeepStrictEqual(open.facts, facts)) await this.#keep(open, facts)
+    return !isSame
+  }
+
+  /**
+   * A loss is written down before the term that hides it, the term after it: should we die in between, the next leader
+   * finds the loss again, or its record.
+   */
+  async #begin(found: EngineFacts, signal: AbortSignal): Promise<void> {
+    const { terms, record, clock } = this.#parts
+    const recorded = await record.read()
+    // A term begun now would end that of the next leader.
+    if (signal.aborted) return
+    const reason = recorded === null ? null : lossBetween(recorded, found)
+    const loss =
+      reason === null ? (recorded?.loss ?? null) : { reason, at: new Date(clock.wallMs()).toISOString() }
+    if (recorded !== null && reason !== null) await record.write({ ...recorded, loss })
+    const { facts, compiler } = await terms.begin(recorded)
+    const regarding = await record.write({ ...facts, loss })
+    this.#isSuperseded = false
+    this.#loss = loss === null ? null : asLoss(loss)
+    this.#open = { facts, compiler, sinceMs: clock.monotonicMs() }
+    this.#parts.logger.info('A term of the engine has begun', {
+      installation: facts.installation,
+      term: facts.term,
+    })
+    if (reason !== null && this.#loss !== null) this.#tell(this.#loss, regarding)
+  }
+
+  /** Ids that were given since: without them, those of a wiped Redis would begin too low. */
+  async #keep(open: OpenTerm, facts: EngineFacts): Promise<void> {
+    const recorded = await this.#parts.record.read()
+    await this.#parts.record.write({ ...facts, loss: recorded?.loss ?? null })
+    this.#open = { ...open, facts }
+  }
+
+  #tell({ reason, message: note }: EngineLoss, regarding: ObjectRef): void {
+    const { metrics, logger, events } = this.#parts
+    metrics.engineLost(reason)
+    logger.error(note, { reason })
+    events.record({ regarding, type: 'Warning', reason, action: 'OpenEngine', note })
+  }
+}
+
+/** A Redis that does not answer is no obstacle of its own; one that turned us away has the reason as its cause. */
+function obstacleOf(error: unknown): string | null {
+  if (!(error instanceof StoreUnavailableError)) return reasonOf(error)
+  return error.cause instanceof StartupError ? error.cause.message : null
+}
+
+function isSuperseded<T extends object>(end: CompileEnd<T>): end is { readonly status: 'superseded' } {
+  return 'status' in end && end.status === 'superseded'
+}
+
+function asLoss({ reason: text, at }: { readonly reason: string; readonly at: string }): EngineLoss {
+  const reason = text === 'EngineRestored' ? 'EngineRestored' : 'EngineLost'
+  const what =
+    reason === 'EngineLost'
+      ? 'Redis was found to be another or an empty one'
+      : 'Redis was found to hold an older copy of its data'
+  const message = `${what} at ${at}: jobs pushed before may be gone or run again. Settings are in force anew.`
+  return { reason, atMs: Date.parse(at), message }
+}

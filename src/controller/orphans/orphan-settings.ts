@@ -1,0 +1,37 @@
+import type { ResourceView } from '../../ports/resource-view.ts'
+import type { EngineHold } from '../engine/leader-session.ts'
+import type { ApiToken, TeamSettings } from '../kinds.ts'
+import type { TurnLines } from '../manager.ts'
+import { TEAM_SETTINGS_NAME } from '../teams/team-reconciler.ts'
+
+export interface OrphanSettingsParts {
+  readonly engine: Pick<EngineHold, 'inForce'>
+  readonly lines: Pick<TurnLines, 'team' | 'token'>
+  readonly isWatched: (namespace: string) => boolean
+  readonly teams: { readonly view: Pick<ResourceView<TeamSettings>, 'get' | 'whenSynced'> }
+  readonly tokens: { readonly view: Pick<ResourceView<ApiToken>, 'get' | 'whenSynced'> }
+}
+
+/**
+ * Finds teams and tokens in force whose resource is gone: deleted while nobody led. It gives them a turn; the
+ * reconciler asks the API server itself before it removes anything.
+ */
+export function createOrphanSettings(parts: OrphanSettingsParts): {
+  look(signal: AbortSignal): Promise<void>
+} {
+  return {
+    look: async (signal) => {
+      const { engine, lines, isWatched } = parts
+      await Promise.all([parts.teams.view.whenSynced(signal), parts.tokens.view.whenSynced(signal)])
+      const { teams, tokens } = await engine.inForce()
+      for (const team of teams) {
+        const key = `${team}/${TEAM_SETTINGS_NAME}`
+        if (isWatched(team) && parts.teams.view.get(key) === undefined) lines.team(key, 'low')
+      }
+      for (const { team, name } of tokens) {
+        const key = `${team}/${name}`
+        if (isWatched(team) && parts.tokens.view.get(key) === undefined) lines.token(key, 'low')
+      }
+    },
+  }
+}

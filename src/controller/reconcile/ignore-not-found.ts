@@ -1,0 +1,10 @@
+import { ResourceApiError } from '../../domain/errors.ts'
+
+/** A write to what was deleted meanwhile is no fault: the view tells of it soon. */
+export async function unlessGone(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if (!(error instanceof ResourceApiError) || error.fault !== 'not_found') throw error
+  }
+}

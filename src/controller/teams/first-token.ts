@@ -1,0 +1,59 @@
+import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import { refOf, type ApiToken } from '../kinds.ts'
+import { pause } from '../../domain/pause.ts'
+
+/** What the ApiToken of the first token is called. */
+export const FIRST_TOKEN_NAME = 'first-token'
+
+const RETRY_MS = 1_000
+const RETRY_MS_MAX = 30_000
+
+export interface FirstTokenOptions {
+  /** Of the token, in hex. */
+  readonly sha256: string
+  readonly namespace: string
+  readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'create' | 'patchSpec'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The team of the first token: the operator's own namespace, or where that is not watched the first that is. */
+export function firstTokenNamespace(own: string, watched: readonly string[] | null): string {
+  return watched === null || watched.includes(own) ? own : (watched[0] ?? own)
+}
+
+/**
+ * Makes the ApiToken of the installation's first token, or gives it the hash of a new one; to be run while leading.
+ * Not left to the installer: one that sends the kind and its first object together is refused, since the API server
+ * serves a new kind only some moments later. Tries until it is done or the signal aborts; never throws.
+ */
+export async function keepFirstToken(options: FirstTokenOptions, signal: AbortSignal): Promise<void> {
+  let retryMs = RETRY_MS
+  while (!signal.aborted) {
+    try {
+      return await keepOnce(options)
+    } catch (error) {
+      const askedMs = error instanceof ResourceApiError ? (error.retryAfterMs ?? 0) : 0
+      options.logger.warn('The ApiToken of the first token cannot be written yet', {
+        reason: reasonOf(error),
+      })
+      await pause(options.clock, Math.min(Math.max(retryMs, askedMs), RETRY_MS_MAX), signal)
+      retryMs = Math.min(2 * retryMs, RETRY_MS_MAX)
+    }
+  }
+}
+
+async function keepOnce({ sha256, namespace, writer, logger }: FirstTokenOptions): Promise<void> {
+  const found = await writer.read(namespace, FIRST_TOKEN_NAME)
+  if (found?.spec.sha256 === sha256) return
+  if (found === null) {
+    const metadata = { name: FIRST_TOKEN_NAME, namespace }
+    await writer.create({ metadata, spec: { sha256, description: 'The first token, made at installation.' } })
+  } else {
+    await writer.patchSpec(refOf(found), { sha256 }, found.metadata.resourceVersion)
+  }
+  logger.info('The first token is kept as an ApiToken', { namespace, name: FIRST_TOKEN_NAME })
+}

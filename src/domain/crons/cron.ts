@@ -1,0 +1,107 @@
+import type { SuccessAssertion } from '../jobs/assertion.ts'
+import { parseCronExpression } from './cron-expression.ts'
+import { createCronSchedule, type CronSchedule } from './cron-schedule.ts'
+import type { MissedRunPolicy } from './cron-tick.ts'
+import { excerpt } from '../excerpt.ts'
+import type { Method } from '../jobs/job.ts'
+import { timeZoneOf } from './time-zone.ts'
+
+/** Whether a tick may start a run while an earlier run of the cron has not ended. */
+export type ConcurrencyPolicy = 'allow' | 'forbid'
+
+/** What a cron does, and when. */
+export interface CronSettings {
+  /** For people; need not be unique. */
+  readonly displayName: string
+  readonly url: string
+  readonly method: Method
+  readonly headers: Readonly<Record<string, string>>
+  /** Sent exactly as written; null = no body. */
+  readonly payload: string | null
+  /** Told how each run ended. */
+  readonly callbackUrl: string | null
+  /** Five fields. */
+  readonly cronExpression: string
+  /** IANA name. */
+  readonly timeZone: string
+  /** false = paused: no ticks, runs in flight end normally. */
+  readonly isActive: boolean
+  readonly concurrencyPolicy: ConcurrencyPolicy
+  readonly missedRunPolicy: MissedRunPolicy
+  /** 1–86,400; a tick that could not start for this long is missed for good. null = see `lateRunMax`. */
+  readonly startingDeadlineSeconds: number | null
+  /** 0–3,600; crons are spread over this long after their tick, each at a place of its own. */
+  readonly jitterSeconds: number
+  /** The queue to run through, with its parallelism, retries and dead letters; null = a hidden one without retries. */
+  readonly queue: string | null
+  /** 1–300, for the whole call. */
+  readonly timeoutSeconds: number
+  /** Must all hold beside a 2xx status; without any, those of the queue. */
+  readonly successAssertions: readonly SuccessAssertion[]
+  /** 1–3; so many failures in a row raise a failure alert. */
+  readonly alertThreshold: number
+}
+
+export const CRON_NAME_CHARACTERS_MAX = 255
+export const CRON_PAYLOAD_CHARACTERS_MAX = 262_144
+export const STARTING_DEADLINE_SECONDS_MAX = 86_400
+export const JITTER_SECONDS_MAX = 3_600
+export const ALERT_THRESHOLD_MAX = 3
+
+/** All that has a default. */
+export const DEFAULT_CRON_SETTINGS: Omit<CronSettings, 'displayName' | 'url' | 'cronExpression'> =
+  Object.freeze({
+    method: 'POST',
+    headers: Object.freeze({}),
+    payload: null,
+    callbackUrl: null,
+    timeZone: 'UTC',
+    isActive: true,
+    concurrencyPolicy: 'allow',
+    missedRunPolicy: 'latest',
+    startingDeadlineSeconds: null,
+    jitterSeconds: 0,
+    queue: null,
+    timeoutSeconds: 30,
+    successAssertions: Object.freeze([]),
+    alertThreshold: 1,
+  })
+
+/** Which field is wrong, and how, as the end of a sentence. */
+export interface CronFieldProblem {
+  readonly field: 'cronExpression' | 'timeZone'
+  readonly problem: string
+}
+
+const TIME_ZONE_SHOWN_CHARACTERS_MAX = 64
+
+/** What is wrong with the name of a time zone, as the end of a sentence; null = nothing. */
+export function timeZoneProblem(name: string): string | null {
+  return timeZoneOf(name) === null ? noTimeZone(name) : null
+}
+
+function noTimeZone(name: string): string {
+  const shown = JSON.stringify(excerpt(name, TIME_ZONE_SHOWN_CHARACTERS_MAX))
+  return `must be the IANA name of a time zone, such as Europe/Berlin or UTC; ${shown} is none.`
+}
+
+/** When a cron of these settings ticks, or what is wrong with them. */
+export function cronScheduleOf({
+  cronExpression,
+  timeZone,
+}: Pick<CronSettings, 'cronExpression' | 'timeZone'>): CronSchedule | CronFieldProblem {
+  const expression = parseCronExpression(cronExpression)
+  if ('problem' in expression) return { field: 'cronExpression', problem: expression.problem }
+  const zone = timeZoneOf(timeZone)
+  if (zone === null) return { field: 'timeZone', problem: noTimeZone(timeZone) }
+  return createCronSchedule(expression, zone)
+}
+
+/** A prime near 2^32 divided by the golden ratio: neighbouring ids come to lie far apart. */
+const SPREAD_FACTOR = 2_654_435_761n
+
+/** How long after its ticks a cron runs, ms: stable for a cron, even over many. */
+export function spreadOf(cronId: number, jitterSeconds: number): number {
+  const hashed = Number((BigInt(cronId) * SPREAD_FACTOR) & 0xffff_ffffn)
+  return Math.floor((hashed / 2 ** 32) * jitterSeconds * 1000)
+}

@@ -1,0 +1,56 @@
+import { excerpt } from '../excerpt.ts'
+
+/** A condition on a response, beside its 2xx status. `value` was accepted as string or integer where it is a number. */
+export type SuccessAssertion =
+  | { readonly type: 'status_code_equals'; readonly value: number }
+  | { readonly type: 'body_contains'; readonly value: string }
+  | { readonly type: 'response_time_under_ms'; readonly value: number }
+
+/** What the assertions look at. */
+export interface AssertedResponse {
+  readonly status: number
+  /** Those of `soughtTexts` that the first 256 KiB of the body hold, decoded as UTF-8. */
+  readonly found: ReadonlySet<string>
+  /** From the start of DNS to the end of the body. */
+  readonly durationMs: number
+}
+
+const NOTHING_SOUGHT: readonly string[] = []
+
+/** The texts that a response body is searched for. */
+export function soughtTexts(assertions: readonly SuccessAssertion[]): readonly string[] {
+  if (assertions.length === 0) return NOTHING_SOUGHT
+  return assertions.flatMap((assertion) => (assertion.type === 'body_contains' ? [assertion.value] : []))
+}
+
+/** The first assertion that does not hold, as a sentence for `error_message`; null when all hold. */
+export function brokenAssertion(
+  assertions: readonly SuccessAssertion[],
+  response: AssertedResponse,
+): string | null {
+  for (const assertion of assertions) {
+    const broken = explainIfBroken(assertion, response)
+    if (broken !== null) return broken
+  }
+  return null
+}
+
+/** Of an assertion's text in its message. */
+const QUOTED_TEXT_CHARACTERS_MAX = 80
+
+function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse): string | null {
+  switch (assertion.type) {
+    case 'status_code_equals':
+      return response.status === assertion.value
+        ? null
+        : `Expected status ${assertion.value}, got ${response.status}.`
+    case 'body_contains':
+      return response.found.has(assertion.value)
+        ? null
+        : `The response body does not contain ${JSON.stringify(excerpt(assertion.value, QUOTED_TEXT_CHARACTERS_MAX))}.`
+    case 'response_time_under_ms':
+      return response.durationMs < assertion.value
+        ? null
+        : `Expected an answer in under ${assertion.value} ms, got one after ${Math.round(response.durationMs)} ms.`
+  }
+}

@@ -1,0 +1,137 @@
+import { soughtTexts } from '../../domain/jobs/assertion.ts'
+import { endAttempt } from '../../domain/jobs/attempt-end.ts'
+import { callbackFor } from '../../domain/jobs/callback.ts'
+import { reasonOf } from '../../domain/errors.ts'
+import type { JobIds } from '../../domain/jobs/job-ids.ts'
+import type { HttpCall, HttpCaller, HttpCallResult } from '../../ports/http-caller.ts'
+import type { ClaimedCallback, ClaimedJob, ClaimedWork, WorkEnd } from '../../ports/job-source.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Metrics } from '../../ports/metrics.ts'
+import type { TeamSettingsSource } from '../../ports/team-settings.ts'
+import { judgeCall } from './call-judgement.ts'
+import { recordCall } from './call-record.ts'
+import type { CallSampler } from './call-sampler.ts'
+
+/** Turns claimed work into a call, and what came of the call into the work's end. Owns nothing but the sampler's counts. */
+export interface CallRunner {
+  /** Makes the call and says how the work ends. Never throws. `redisNowMs` reads the shard's time. */
+  run(work: ClaimedWork, signal: AbortSignal, redisNowMs: () => number): Promise<WorkEnd>
+}
+
+export interface CallRunnerOptions {
+  readonly caller: HttpCaller
+  readonly teams: TeamSettingsSource
+  readonly jobIds: JobIds
+  readonly sampler: CallSampler
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** This machine can open no connection at all: claiming on at once would only spin. */
+  onLocalFault(): void
+}
+
+type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>
+
+export function createCallRunner(options: CallRunnerOptions): CallRunner {
+  const { teams, jobIds, metrics } = options
+  return {
+    run: async (work, signal, redisNowMs) => {
+      if (work.kind === 'damaged') return { type: 'set_aside', work }
+      const httpCall: HttpCall = {
+        team: work.team,
+        settings: teams.of(work.team),
+        timestampSeconds: Math.floor(redisNowMs() / 1000),
+        ...(work.kind === 'job' ? jobCall(work, jobIds) : callbackCall(work)),
+      }
+      const result = await makeCall(options, httpCall, signal)
+      if (result.kind === 'local_fault') options.onLocalFault()
+      if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'given_back', work }
+      if (work.kind === 'job') return endJob(options, work, result, redisNowMs())
+      const isDelivered = result.kind === 'answered' && result.status >= 200 && result.status < 300
+      metrics.callbackFinished(isDelivered ? 'delivered' : 'failed')
+      return { type: 'callback_ended', work }
+    },
+  }
+}
+
+type CallOfWork = Omit<HttpCall, 'team' | 'settings' | 'timestampSeconds'>
+
+function jobCall(work: ClaimedJob, jobIds: JobIds): CallOfWork {
+  const { request } = work
+  return {
+    url: request.url,
+    method: request.method,
+    headers: request.headers,
+    body: request.payload,
+    sought: soughtTexts(work.settings.successAssertions),
+    timeoutMs: work.settings.timeoutSeconds * 1000,
+    webhookId: jobIds.uuidOf(work.rootId),
+    identity: {
+      'Job-Id': String(work.jobId),
+      Attempt: String(work.attempt),
+      'Fencing-Token': `${work.shard}-${work.token}`,
+    },
+  }
+}
+
+function callbackCall(work: ClaimedCallback): CallOfWork {
+  return {
+    url: work.callback.url,
+    method: 'POST',
+    headers: {},
+    body: work.callback.body,
+    sought: [],
+    timeoutMs: work.timeoutSeconds * 1000,
+    webhookId: work.callback.webhookId,
+    identity: {},
+  }
+}
+
+/** A defect of ours fails the attempt: given back, the job would come round for ever. */
+async function makeCall(
+  { caller, logger }: CallRunnerOptions,
+  httpCall: HttpCall,
+  signal: AbortSignal,
+): Promise<HttpCallResult> {
+  try {
+    return await caller.call(httpCall, signal)
+  } catch (error) {
+    logger.error('A call ended in a defect', { reason: reasonOf(error) })
+    return {
+      kind: 'failed',
+      reason: 'unknown',
+      message: 'The call could not be made.',
+      durationMs: 0,
+      timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null },
+      requestHeaders: [],
+    }
+  }
+}
+
+function endJob(
+  { jobIds, sampler }: CallRunnerOptions,
+  work: ClaimedJob,
+  result: EndedCall,
+  nowMs: number,
+): WorkEnd {
+  const judgement = judgeCall(result, work.settings)
+  const end = endAttempt(work, {
+    ...judgement,
+    completedAtMs: Math.max(nowMs, work.startedAtMs),
+    durationMs: Math.round(result.durationMs),
+  })
+  const isKept = judgement.failureReason !== null || sampler.keepsSuccess(`${work.shard}:${work.place.queue}`)
+  return {
+    type: 'ended',
+    work,
+    end,
+    callback: callbackFor({
+      rootId: work.rootId,
+      attempt: work.attempt,
+      request: work.request,
+      events: work.settings.callbackEvents,
+      end,
+      jobIds,
+    }),
+    call: isKept ? recordCall(work, result, judgement) : null,
+  }
+}

@@ -1,0 +1,177 @@
+import { identityOf } from '../resources/resource.ts'
+import type {
+  ApiTokenResource,
+  HttpCronResource,
+  HttpQueueResource,
+  Resource,
+  SecretResource,
+  TeamSettingsResource,
+} from '../resources/resource.ts'
+import { signingSecretOf } from '../resources/secret-data.ts'
+import type { FolderProblem } from './folder-problem.ts'
+import { cronKey, queueKey } from './folder-snapshot.ts'
+import type { FolderSnapshot, FolderTeam, FolderToken, TeamPolicy } from './folder-snapshot.ts'
+import type { ManifestFile } from './files/manifest-file.ts'
+
+/** A resource and where it stands. */
+interface Placed<T extends Resource = Resource> {
+  readonly file: string
+  readonly document: number
+  readonly resource: T
+}
+
+/** What the good versions of all files come to. */
+export interface InForce {
+  readonly snapshot: FolderSnapshot
+  /** By queue key: the manifest in force first, then those whose name is taken. */
+  readonly queues: ReadonlyMap<string, ReadonlyArray<Placed<HttpQueueResource>>>
+  /** By cron key. */
+  readonly crons: ReadonlyMap<string, Placed<HttpCronResource>>
+  readonly problems: readonly FolderProblem[]
+}
+
+/**
+ * @param before what was in force: a team whose secrets cannot be found keeps what it had, so that its calls do not
+ * go out unsigned
+ */
+export function inForceOf(files: readonly ManifestFile[], before: FolderSnapshot): InForce {
+  const problems: FolderProblem[] = []
+  const unique = firstOfEach(oldestFirst(files), problems)
+  const queues = new Map<string, Array<Placed<HttpQueueResource>>>()
+  for (const placed of unique.filter(isQueue)) {
+    const { team, queueName } = placed.resource
+    const key = queueKey({ team, name: queueName })
+    const sameName = queues.get(key) ?? []
+    const [winner] = sameName
+    if (winner !== undefined) {
+      problems.push(takenProblem(placed, `The queue name ${JSON.stringify(queueName)}`, winner))
+    }
+    queues.set(key, [...sameName, placed])
+  }
+  const secrets = new Map(
+    unique.filter(isSecret).map((placed) => [identityOf(placed.resource), placed.resource]),
+  )
+  const teams = unique.filter(isTeamSettings).flatMap((placed) => teamOf(placed, secrets, before, problems))
+  const tokens = tokensOf(unique.filter(isToken), problems)
+  problems.push(...unique.flatMap(notRunYet))
+  const crons = new Map(unique.filter(isCron).map((placed) => [cronKey(placed.resource), placed]))
+  return { snapshot: snapshotOf({ queues, crons }, teams, tokens), queues, crons, problems }
+}
+
+function snapshotOf(
+  { queues, crons }: Pick<InForce, 'queues' | 'crons'>,
+  teams: readonly FolderTeam[],
+  tokens: readonly FolderToken[],
+): FolderSnapshot {
+  const entries = [...queues.values()].flatMap(([winner]) => {
+    if (winner === undefined) return []
+    const { team, queueName, settings } = winner.resource
+    return [{ team, name: queueName, settings }]
+  })
+  return Object.freeze({
+    queues: entries.sort(byTeamAndName),
+    crons: [...crons.values()]
+      .map(({ resource: { team, name, settings } }) => ({ team, name, settings }))
+      .sort(byTeamAndName),
+    teams: [...teams].sort((left, right) => compare(left.team, right.team)),
+    tokens: [...tokens].sort(byTeamAndName),
+  })
+}
+
+function oldestFirst(files: readonly ManifestFile[]): Placed[] {
+  return [...files]
+    .sort((left, right) => left.madeAtMs - right.madeAtMs || compare(left.file, right.file))
+    .flatMap(({ file, good }) =>
+      (good?.resources ?? []).map(({ resource, document }) => ({ file, document, resource })),
+    )
+}
+
+/** One resource of each kind, team and name, as in a cluster. */
+function firstOfEach(placed: readonly Placed[], problems: FolderProblem[]): Placed[] {
+  const first = new Map<string, Placed>()
+  for (const one of placed) {
+    const identity = identityOf(one.resource)
+    const winner = first.get(identity)
+    if (winner === undefined) first.set(identity, one)
+    else problems.push(takenProblem(one, `The name of ${one.resource.kind} ${one.resource.name}`, winner))
+  }
+  return [...first.values()]
+}
+
+function takenProblem(
+  placed: Placed,
+  what: string,
+  winner: Placed,
+  code: FolderProblem['code'] = 'NameTaken',
+): FolderProblem {
+  const place = `document ${winner.document} of ${winner.file}`
+  const reason = `${what} is taken by ${place}, which is older: this one is not in force.`
+  return { code, file: placed.file, document: placed.document, line: null, field: null, reason }
+}
+
+function teamOf(
+  { file, document, resource }: Placed<TeamSettingsResource>,
+  secrets: ReadonlyMap<string, SecretResource>,
+  before: FolderSnapshot,
+  problems: FolderProblem[],
+): readonly FolderTeam[] {
+  const { team, egressAllow, quotas } = resource
+  const found = resource.signingSecretRefs.map(({ name, key }, index) => {
+    const secret = secrets.get(identityOf({ kind: 'Secret', team, name }))
+    const bytes = secret?.data[key]
+    const missing =
+      secret === undefined ? `There is no Secret ${name} in ${team}.` : `Secret ${name} has no key ${key}.`
+    const read = bytes === undefined ? { reason: missing } : signingSecretOf(bytes)
+    if ('text' in read) return read.text
+    const reason = bytes === undefined ? read.reason : `Key ${key} of Secret ${name} ${read.reason}`
+    const field = `spec.signing.secretRefs[${index}]`
+    problems.push({ code: 'SecretNotUsable', file, document, line: null, field, reason })
+    return null
+  })
+  const signingSecrets = found.filter((text) => text !== null)
+  if (signingSecrets.length < found.length) return before.teams.filter((one) => one.team === team)
+  const policy: TeamPolicy = Object.freeze({ egressAllow, signingSecrets, quotas })
+  return [{ team, policy }]
+}
+
+/** One token cannot speak for two teams: the older resource has it. */
+function tokensOf(
+  placed: ReadonlyArray<Placed<ApiTokenResource>>,
+  problems: FolderProblem[],
+): readonly FolderToken[] {
+  const byHash = new Map<string, Placed<ApiTokenResource>>()
+  for (const one of placed) {
+    const winner = byHash.get(one.resource.sha256Hex)
+    if (winner === undefined) byHash.set(one.resource.sha256Hex, one)
+    else problems.push(takenProblem(one, 'This token', winner, 'TokenTaken'))
+  }
+  return [...byHash.values()].map(({ resource: { team, name, sha256Hex } }) => ({ team, name, sha256Hex }))
+}
+
+/** So that nobody counts on a window that is not kept. */
+function notRunYet({ file, document, resource }: Placed): readonly FolderProblem[] {
+  if (resource.kind !== 'MaintenanceWindow') return []
+  const reason = `${resource.kind} ${resource.name} is valid, but this version does nothing with it.`
+  return [{ code: 'NotRunYet', file, document, line: null, field: null, reason }]
+}
+
+const isQueue = (placed: Placed): placed is Placed<HttpQueueResource> => placed.resource.kind === 'HttpQueue'
+const isCron = (placed: Placed): placed is Placed<HttpCronResource> => placed.resource.kind === 'HttpCron'
+const isSecret = (placed: Placed): placed is Placed<SecretResource> => placed.resource.kind === 'Secret'
+const isToken = (placed: Placed): placed is Placed<ApiTokenResource> => placed.resource.kind === 'ApiToken'
+const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>
+  placed.resource.kind === 'TeamSettings'
+
+interface Named {
+  readonly team: string
+  readonly name: string
+}
+
+function byTeamAndName(left: Named, right: Named): number {
+  return compare(left.team, right.team) || compare(left.name, right.name)
+}
+
+/** By code units, the same on every machine. */
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0
+}

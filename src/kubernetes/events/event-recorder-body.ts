@@ -1,0 +1,70 @@
+import type { ResourceEvent } from '../../ports/event-recorder.ts'
+import { microTime } from '../client/micro-time.ts'
+
+/** Who reports. */
+export interface EventSource {
+  /** A qualified name: `punctual.dev/controller`. */
+  readonly controller: string
+  /** The pod. */
+  readonly instance: string
+}
+
+/** Equal events, as one object of the API server keeps them. Times are of the wall clock. */
+export interface EventTimes {
+  readonly count: number
+  readonly firstMs: number
+  readonly lastMs: number
+}
+
+const NOTE_BYTES_MAX = 1_024
+/** Of any name in Kubernetes. */
+const NAME_CHARACTERS_MAX = 253
+
+/** An Event of events.k8s.io/v1. */
+export function eventBody(
+  name: string,
+  event: ResourceEvent,
+  source: EventSource,
+  times: EventTimes,
+): Readonly<Record<string, unknown>> {
+  const { regarding, type, reason, action, note } = event
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { namespace: regarding.namespace, name },
+    eventTime: microTime(times.firstMs),
+    reportingController: source.controller,
+    reportingInstance: source.instance,
+    type,
+    reason,
+    action,
+    regarding,
+    note: cutBytes(note, NOTE_BYTES_MAX),
+    ...(times.count > 1 ? seriesBody(times) : {}),
+  }
+}
+
+/** The one part of an Event that may change. The API server refuses a series of less than two. */
+export function seriesBody({ count, lastMs }: EventTimes): Readonly<Record<string, unknown>> {
+  return { series: { count, lastObservedTime: microTime(lastMs) } }
+}
+
+/** Events that differ in nothing else count as one; notes may differ, the first is kept. */
+export function seriesKey({ regarding, type, reason, action }: ResourceEvent): string {
+  const { apiVersion, kind, namespace, name, uid } = regarding
+  return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid])
+}
+
+/** @param id unique, of lower-case letters and digits */
+export function eventName({ regarding }: ResourceEvent, id: string): string {
+  const beginning = regarding.name.slice(0, NAME_CHARACTERS_MAX - id.length - 1).replace(/[.-]+$/, '')
+  return `${beginning}.${id}`
+}
+
+function cutBytes(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= bytesMax) return text
+  let end = bytesMax - Buffer.byteLength('…')
+  while ((bytes[end]! & 0xc0) === 0x80) end -= 1
+  return `${bytes.toString('utf8', 0, end)}…`
+}

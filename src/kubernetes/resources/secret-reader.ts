@@ -1,0 +1,27 @@
+import type { SecretReader } from '../../ports/secret-reader.ts'
+import { isFault } from '../client/api-errors.ts'
+import { objectPath, type ResourceKind } from '../client/resource-path.ts'
+import type { Transport } from '../client/transport.ts'
+
+const SECRETS: ResourceKind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }
+
+/** Needs the right to get Secrets by name, not to list or watch them. */
+export function createSecretReader(transport: Transport): SecretReader {
+  return {
+    read: async (namespace, name) => {
+      try {
+        const { data = {} } = await transport.request<{ readonly data?: Readonly<Record<string, string>> }>({
+          method: 'GET',
+          path: objectPath(SECRETS, { namespace, name }),
+        })
+        // Keys are names that people choose: `constructor` may be one.
+        const values: Record<string, Uint8Array> = Object.create(null)
+        for (const [key, text] of Object.entries(data)) values[key] = Buffer.from(text, 'base64')
+        return values
+      } catch (error) {
+        if (isFault(error, 'not_found')) return null
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Open connections by team, policy version and origin. Keep-alive would skip the egress check, so a connection is
+ * reused only under the very settings it was checked with; the next version closes it.
+ *
+ * Each connection is an undici `Client` over a socket we opened, not a connection of an undici `Agent`: only so does
+ * a call know its connection's timings, stop a connect at its deadline, and learn whether a byte was written.
+ */
+import type { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { Client } from 'undici'
+import { RESPONSE_HEADER_BYTES_MAX } from '../../domain/limits.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { passOverInterim } from './interim-responses.ts'
+import { LinkedList, type Link } from '../linked-list.ts'
+import { CONNECTION_AGE_MS_MAX, KEEP_ALIVE_MARGIN_MS, KEEP_ALIVE_MS, KEEP_ALIVE_MS_MAX } from '../bounds.ts'
+
+export interface PoolBounds {
+  /** Open or being opened, over all teams. */
+  readonly socketsMax: number
+  readonly idleSocketsMax: number
+  readonly socketsPerOriginMax: number
+}
+
+/** The connections of one team under one policy version. */
+interface TeamPools {
+  readonly team: string
+  readonly version: number
+  readonly origins: Map<string, OriginPool>
+  retired: boolean
+}
+
+/** Those to one origin. */
+export interface OriginPool {
+  readonly origin: string
+  readonly pools: TeamPools
+  /** The longest idle first. */
+  readonly idle: Connection[]
+  /** Places taken by sockets open or being opened. */
+  taken: number
+}
+
+export interface Connection {
+  readonly pool: OriginPool
+  readonly client: Client
+  readonly socket: Socket
+  readonly openedAtMs: number
+  /** The next bytes are those of an answer. */
+  readonly awaitAnswer: () => void
+  /** Whether the socket failed: undici takes that for the end of a body without a length. */
+  broken: boolean
+  holdsPlace: boolean
+  /** Its place among all idle connections; null while in use. */
+  idleLink: Link<Connection> | null
+}
+
+export class ConnectionPool {
+  readonly #clock: Clock
+  readonly #bounds: PoolBounds
+  readonly #teams = new Map<string, TeamPools>()
+  /** Over all origins, the longest idle first. */
+  readonly #idle = new LinkedList<Connection>()
+  #taken = 0
+  #closed = false
+
+  constructor(clock: Clock, bounds: PoolBounds) {
+    this.#clock = clock
+    this.#bounds = bounds
+  }
+
+  /** A connection that is free and looks alive, or null. A version other than the last closes the last one's. */
+  takeIdle(team: string, version: number, origin: string): Connection | null {
+    const idle = this.#poolsOf(team, version).origins.get(origin)?.idle
+    // The latest first: it is the likeliest to live, and the others may end.
+    for (let connection = idle?.pop(); connection !== undefined; connection = idle?.pop()) {
+      this.#unlink(connection)
+      if (this.#isReusable(connection)) return connection
+      this.discard(connection)
+    }
+    return null
+  }
+
+  /** Takes a place for a new socket; null when the process or the origin has no room. */
+  takePlace(team: string, version: number, origin: string): OriginPool | null {
+    const pools = this.#poolsOf(team, version)
+    const pool = pools.origins.get(origin) ?? { origin, pools, idle: [], taken: 0 }
+    if (pool.taken >= this.#bounds.socketsPerOriginMax) return null
+    if (this.#taken >= this.#bounds.socketsMax && !this.#evictLongestIdle()) return null
+    // The eviction may have emptied the maps.
+    this.#teams.set(team, pools)
+    pools.origins.set(origin, pool)
+    this.#taken += 1
+    pool.taken += 1
+    return pool
+  }
+
+  /** Gives back a place, when no socket came to it or its socket has closed. */
+  leavePlace(pool: OriginPool): void {
+    const { pools, origin } = pool
+    this.#taken -= 1
+    pool.taken -= 1
+    if (pool.taken > 0) return
+    pools.origins.delete(origin)
+    if (pools.origins.size === 0 && !pools.retired) this.#teams.delete(pools.team)
+  }
+
+  /** Puts an open socket on a taken place. */
+  adopt(pool: OriginPool, socket: Socket): Connection {
+    const connection: Connection = {
+      pool,
+      client: clientOver(socket, pool.origin),
+      socket,
+      openedAtMs: this.#clock.monotonicMs(),
+      awaitAnswer: passOverInterim(socket),
+      broken: false,
+      holdsPlace: true,
+      idleLink: null,
+    }
+    socket.prependListener('error', () => {
+      connection.broken = true
+    })
+    socket.once('close', () => this.#drop(connection))
+    return connection
+  }
+
+  /** After an answer that was read to its end. */
+  release(connection: Connection): void {
+    if (!this.#isReusable(connection)) return this.discard(connection)
+    connection.pool.idle.push(connection)
+    connection.idleLink = this.#idle.append(connection)
+    if (this.#idle.length > this.#bounds.idleSocketsMax) this.#evictLongestIdle()
+  }
+
+  /** After anything else. */
+  discard(connection: Connection): void {
+    this.#drop(connection)
+    connection.client.destroy(null, ignore)
+  }
+
+  /** Closes all idle connections; those in use close when they are given back. */
+  close(): void {
+    this.#closed = true
+    while (this.#evictLongestIdle());
+  }
+
+  #drop(connection: Connection): void {
+    const { pool } = connection
+    if (this.#unlink(connection)) pool.idle.splice(pool.idle.indexOf(connection), 1)
+    if (!connection.holdsPlace) return
+    connection.holdsPlace = false
+    this.leavePlace(pool)
+  }
+
+  #unlink(connection: Connection): boolean {
+    if (connection.idleLink === null) return false
+    this.#idle.remove(connection.idleLink)
+    connection.idleLink = null
+    return true
+  }
+
+  #poolsOf(team: string, version: number): TeamPools {
+    const known = this.#teams.get(team)
+    // Any other version, not only a higher one: numbers may start again after a lost store.
+    if (known !== undefined && known.version === version) return known
+    if (known !== undefined) this.#retire(known)
+    return { team, version, origins: new Map(), retired: false }
+  }
+
+  #retire(pools: TeamPools): void {
+    pools.retired = true
+    this.#teams.delete(pools.team)
+    for (const pool of pools.origins.values()) {
+      for (const connection of pool.idle.slice()) this.discard(connection)
+    }
+  }
+
+  #evictLongestIdle(): boolean {
+    const oldest = this.#idle.first
+    if (oldest === undefined) return false
+    this.discard(oldest)
+    return true
+  }
+
+  #isReusable({ pool, socket, openedAtMs, broken }: Connection): boolean {
+    if (this.#closed || pool.pools.retired || broken || socket.destroyed) return false
+    return this.#clock.monotonicMs() - openedAtMs < CONNECTION_AGE_MS_MAX
+  }
+}
+
+/** The socket was gone before a byte of the request was written. */
+class StaleConnectionError extends Error {
+  readonly code = 'ECONNRESET'
+  constructor() {
+    super('The connection was closed while it was idle.')
+    this.name = 'StaleConnectionError'
+  }
+}
+
+function clientOver(socket: Socket, origin: string): Client {
+  let handedOver = false
+  const client = new Client(origin, {
+    allowH2: false,
+    pipelining: 1,
+    maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
+    // undici's restart at every chunk and every 1xx; the call's own deadline does not.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
+    keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+    // undici asks again when the socket closed under a request it has not begun to write.
+    connect: (_options, callback) => {
+      queueMicrotask(() => {
+        if (handedOver) return callback(new StaleConnectionError(), null)
+        handedOver = true
+        callback(null, socket)
+      })
+    },
+  })
+  // Faults inside undici's own callbacks: the call has its deadline, and the process must not end.
+  const emitter: EventEmitter = client
+  emitter.on('error', ignore)
+  return client
+}
+
+function ignore(): void {}

@@ -1,0 +1,53 @@
+/** The headers of an outgoing call. */
+import { forbiddenHeaderReason, invalidHeaderValue } from '../../domain/net/header-rules.ts'
+import type { HttpCall } from '../../ports/http-caller.ts'
+import { appendSignatureHeaders } from './signing.ts'
+
+/** Methods for which an empty body is sent as `content-length: 0` (RFC 9110 §8.6). */
+const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * Name and value in turn: the caller's in their order and spelling, then ours. The API has refused forbidden
+ * headers; one that still comes is dropped.
+ */
+export function headersToSend(call: HttpCall, body: Uint8Array | null, userAgent: string): string[] {
+  const headers: string[] = []
+  let hasContentType = false
+  let hasAcceptEncoding = false
+  let hasUserAgent = false
+  for (const [name, value] of Object.entries(call.headers)) {
+    if (forbiddenHeaderReason(name) !== null || invalidHeaderValue(value)) continue
+    headers.push(name, value)
+    const lower = name.toLowerCase()
+    if (lower === 'content-type') hasContentType = true
+    else if (lower === 'accept-encoding') hasAcceptEncoding = true
+    else if (lower === 'user-agent') hasUserAgent = true
+  }
+  if (body !== null && !hasContentType) headers.push('content-type', 'application/json')
+  // Bodies are kept and searched as they come; nothing is ever decompressed.
+  if (!hasAcceptEncoding) headers.push('accept-encoding', 'identity')
+  if (!hasUserAgent) headers.push('user-agent', userAgent)
+  for (const [name, value] of Object.entries(call.identity)) headers.push(`X-Punctual-${name}`, value)
+  headers.push('webhook-id', call.webhookId, 'webhook-timestamp', String(call.timestampSeconds))
+  appendSignatureHeaders(
+    headers,
+    { webhookId: call.webhookId, timestampSeconds: call.timestampSeconds, body },
+    call.settings,
+  )
+  return headers
+}
+
+/** What goes over the wire, with the headers undici adds. */
+export function headersAsSent(
+  headers: readonly string[],
+  call: HttpCall,
+  { host, bodyBytes }: { readonly host: string; readonly bodyBytes: number },
+): ReadonlyArray<readonly [string, string]> {
+  const sent: Array<readonly [string, string]> = [
+    ['host', host],
+    ['connection', 'keep-alive'],
+  ]
+  for (let at = 0; at + 1 < headers.length; at += 2) sent.push([headers[at] ?? '', headers[at + 1] ?? ''])
+  if (bodyBytes > 0 || METHODS_WITH_BODY.has(call.method)) sent.push(['content-length', String(bodyBytes)])
+  return sent
+}

@@ -1,0 +1,72 @@
+/**
+ * Signatures of outgoing calls: Standard Webhooks 1.0 and `X-Punctual-Signature`, both at once, with one or two
+ * active secrets. docs/reference/signing.md tells receivers how to verify them.
+ */
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import type { TeamSettings } from '../../ports/team-settings.ts'
+
+export interface SignedContent {
+  readonly webhookId: string
+  readonly timestampSeconds: number
+  /** The exact bytes sent; null for none. */
+  readonly body: Uint8Array | null
+}
+
+/** A secret's two keys. */
+interface SigningKeys {
+  readonly punctual: KeyObject
+  readonly webhook: KeyObject
+}
+
+const WEBHOOK_SECRET_PREFIX = 'whsec_'
+const SIGNING_SECRETS_MAX = 2
+
+const keysBySettings = new WeakMap<TeamSettings, readonly SigningKeys[]>()
+
+/** Appends the headers of a call's signatures, name and value in turn; nothing when the team has no secret. */
+export function appendSignatureHeaders(
+  headers: string[],
+  content: SignedContent,
+  settings: TeamSettings,
+): void {
+  const [newer, older] = keysOf(settings)
+  if (newer === undefined) return
+  const { webhookId, timestampSeconds, body } = content
+  const punctualPrefix = `${timestampSeconds}.`
+  const webhookPrefix = `${webhookId}.${timestampSeconds}.`
+
+  const webhook = [`v1,${sign(newer.webhook, webhookPrefix, body, 'base64')}`]
+  headers.push('X-Punctual-Timestamp', String(timestampSeconds))
+  headers.push('X-Punctual-Signature', sign(newer.punctual, punctualPrefix, body, 'hex'))
+  if (older !== undefined) {
+    webhook.push(`v1,${sign(older.webhook, webhookPrefix, body, 'base64')}`)
+    headers.push('X-Punctual-Signature-Previous', sign(older.punctual, punctualPrefix, body, 'hex'))
+  }
+  headers.push('webhook-signature', webhook.join(' '))
+}
+
+function sign(key: KeyObject, prefix: string, body: Uint8Array | null, encoding: 'hex' | 'base64'): string {
+  const hmac = createHmac('sha256', key).update(prefix)
+  if (body !== null) hmac.update(body)
+  return hmac.digest(encoding)
+}
+
+/** Settings are objects that never change, so their keys are made once. */
+function keysOf(settings: TeamSettings): readonly SigningKeys[] {
+  let keys = keysBySettings.get(settings)
+  if (keys === undefined) {
+    keys = settings.signingSecrets.slice(0, SIGNING_SECRETS_MAX).map(keysOfSecret)
+    keysBySettings.set(settings, keys)
+  }
+  return keys
+}
+
+function keysOfSecret(secret: string): SigningKeys {
+  return {
+    // The text as configured, prefix included: what a receiver copies from its settings.
+    punctual: createSecretKey(secret, 'utf8'),
+    webhook: secret.startsWith(WEBHOOK_SECRET_PREFIX)
+      ? createSecretKey(secret.slice(WEBHOOK_SECRET_PREFIX.length), 'base64')
+      : createSecretKey(secret, 'utf8'),
+  }
+}

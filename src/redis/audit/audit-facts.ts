@@ -1,0 +1,203 @@
+import { ID_BLOCK } from '../../domain/limits.ts'
+import { readHash, readList, readSet, readSortedSet } from './audit-reads.ts'
+import type { Engine } from '../client/engine.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+
+/** The keys of a shard whose names hold data. */
+export interface ShardKeyList {
+  readonly executors: string[]
+  readonly minutes: number[]
+  readonly blocks: number[]
+  readonly days: number[]
+  /** Crons that have records of ticks. */
+  readonly records: string[]
+  /** Buckets of pushed queues. */
+  readonly pushed: string[]
+  /** Teams with an index of their queues' names, and of those of their crons. */
+  readonly queueTeams: string[]
+  readonly cronTeams: string[]
+  /** Local queue id → parts that exist. */
+  readonly queues: Map<string, Set<string>>
+  readonly trash: Map<string, Set<string>>
+}
+
+export function createShardKeyList(): ShardKeyList {
+  const lists = {
+    executors: [],
+    minutes: [],
+    blocks: [],
+    days: [],
+    records: [],
+    pushed: [],
+    queueTeams: [],
+    cronTeams: [],
+  }
+  return { ...lists, queues: new Map(), trash: new Map() }
+}
+
+export interface AuditedShard {
+  readonly engine: Engine
+  readonly keys: ShardKeys
+  readonly list: ShardKeyList
+  find(key: string, message: string): void
+}
+
+/** What the shard's own keys say, and what the queues turn out to hold. */
+export interface ShardFacts {
+  readonly names: ReadonlyMap<string, string>
+  /** Id → name of the crons whose home this is. */
+  readonly crons: ReadonlyMap<string, string>
+  readonly ring: ReadonlyMap<string, number>
+  /** Numbers of the teams that may have a queue in the ring. */
+  readonly teams: ReadonlyMap<string, number>
+  /** Team → its number. */
+  readonly numbers: ReadonlyMap<string, string>
+  readonly gc: ReadonlyMap<string, number>
+  readonly cq: ReadonlyMap<string, number>
+  /** Local ids of queues that a push has made and no resource has taken over. */
+  readonly pushed: ReadonlySet<string>
+  readonly set: ReadonlyMap<string, string>
+  /** `queue|job` → due times of its entries in near and in the minute buckets. */
+  readonly near: ReadonlyMap<string, number>
+  /** `queue|job` of suspects that wait. */
+  readonly suspects: ReadonlyMap<string, number>
+  readonly buckets: ReadonlyMap<string, readonly number[]>
+  /** Local queue id → job → executors that hold it. */
+  readonly held: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
+  /** seq → local queue id; a chain that was found takes its entry out. */
+  readonly index: Map<number, string>
+  readonly counted: {
+    readonly settings: Map<string, number>
+    /** Records that should have been read and cannot be: which settings they use is unknown. */
+    damaged: number
+    callBytes: number
+    highestSeq: number
+    highestQueue: number
+    highestToken: number
+  }
+}
+
+export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
+  const { engine, keys } = shard
+  const counted = {
+    settings: new Map<string, number>(),
+    damaged: 0,
+    callBytes: 0,
+    highestSeq: -1,
+    highestQueue: 0,
+    highestToken: 0,
+  }
+  const executors = await readSortedSet(engine, keys.ex)
+  const facts: ShardFacts = {
+    names: await readHash(engine, keys.names),
+    crons: await readCronNames(shard),
+    ring: await readSortedSet(engine, keys.ring),
+    teams: await readSortedSet(engine, keys.teams),
+    numbers: await readHash(engine, keys.tn),
+    gc: await readSortedSet(engine, keys.gc),
+    cq: await readSortedSet(engine, keys.cq),
+    pushed: await readPushed(shard),
+    set: await readHash(engine, keys.set),
+    near: await readSortedSet(engine, keys.near),
+    suspects: await readSortedSet(engine, keys.sus),
+    buckets: await readBuckets(shard),
+    held: new Map(),
+    index: await readIndex(shard),
+    counted,
+  }
+  for (const member of facts.near.keys()) {
+    if (!/^\d+\|\d+$/.test(member)) shard.find(keys.near, `holds the member ${member}`)
+  }
+  for (const executor of shard.list.executors) {
+    if (!executors.has(executor)) shard.find(keys.held(executor), 'belongs to an executor without a lease')
+    await readHeld(shard, facts, executor)
+  }
+  return facts
+}
+
+async function readCronNames({ engine, keys, find }: AuditedShard): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const [name, id] of await readHash(engine, keys.kn)) {
+    if (names.has(id)) find(keys.kn, `maps two names to cron ${id}`)
+    names.set(id, name)
+  }
+  return names
+}
+
+async function readPushed({ engine, keys, list, find }: AuditedShard): Promise<Set<string>> {
+  const listed = await readSet(engine, keys.pushed)
+  const inBuckets = new Set(list.pushed)
+  for (const bucket of listed.symmetricDifference(inBuckets)) {
+    find(keys.pushed, `${listed.has(bucket) ? 'lists the empty' : 'lacks the'} bucket ${bucket}`)
+  }
+  const pushed = new Set<string>()
+  for (const bucket of list.pushed) {
+    for (const id of await readSet(engine, `${keys.pushed}:${bucket}`)) {
+      if (keys.pushedBucket(id) !== `${keys.pushed}:${bucket}`)
+        find(keys.pushed, `has queue ${id} in bucket ${bucket}`)
+      pushed.add(id)
+    }
+  }
+  return pushed
+}
+
+async function readBuckets(shard: AuditedShard): Promise<Map<string, number[]>> {
+  const { engine, keys, list } = shard
+  const buckets = new Map<string, number[]>()
+  const live = await readSortedSet(engine, keys.mins)
+  for (const [minute, score] of live) {
+    if (Number(minute) !== score) shard.find(keys.mins, `lists minute ${minute} at ${score}`)
+    if (!list.minutes.includes(Number(minute)))
+      shard.find(keys.mins, `lists minute ${minute}, which is empty`)
+  }
+  for (const minute of list.minutes) {
+    const key = keys.minute(minute)
+    if (!live.has(String(minute))) shard.find(key, 'is not listed in mins, so nothing will pour it')
+    for (const entry of await readList(engine, key)) {
+      const [, member, offset] = /^(\d+\|\d+)\|(\d{1,5})$/.exec(entry) ?? []
+      if (member === undefined || Number(offset) >= 60_000) {
+        shard.find(key, `holds the entry ${entry}`)
+        continue
+      }
+      buckets.set(member, [...(buckets.get(member) ?? []), minute * 60_000 + Number(offset)])
+    }
+  }
+  return buckets
+}
+
+async function readIndex(shard: AuditedShard): Promise<Map<number, string>> {
+  const index = new Map<number, string>()
+  for (const block of shard.list.blocks) {
+    const key = shard.keys.index(block)
+    const fields = await readHash(shard.engine, key)
+    if (!fields.delete('o')) shard.find(key, 'has no owner mark')
+    if (fields.size === 0) shard.find(key, 'holds an owner mark and no job')
+    for (const [field, queue] of fields) {
+      const isField = /^\d{1,3}$/.test(field) && Number(field) < ID_BLOCK
+      if (isField) index.set(block * ID_BLOCK + Number(field), queue)
+      else shard.find(key, `holds the field ${field}`)
+    }
+  }
+  return index
+}
+
+async function readHeld(shard: AuditedShard, facts: ShardFacts, executor: string): Promise<void> {
+  const key = shard.keys.held(executor)
+  const held = facts.held as Map<string, Map<string, string[]>>
+  for (const [id, value] of await readHash(shard.engine, key)) {
+    if (id === '#f') {
+      if (!/^\S+ [dsa]+$/.test(value)) shard.find(key, `notes the finish ${value}`)
+      continue
+    }
+    const [, queue, token] = (id === '#c' ? /^\S+()? (\d+) [\d ]+$/ : /^(\d+)\|(\d+)$/).exec(value) ?? []
+    if (token === undefined) {
+      shard.find(key, `holds ${id} = ${value}`)
+      continue
+    }
+    facts.counted.highestToken = Math.max(facts.counted.highestToken, Number(token))
+    if (id === '#c') continue
+    const ofQueue = held.get(queue ?? '') ?? new Map<string, string[]>()
+    ofQueue.set(id, [...(ofQueue.get(id) ?? []), executor])
+    held.set(queue ?? '', ofQueue)
+  }
+}

@@ -1,0 +1,33 @@
+import type { AuditedShard, ShardFacts } from './audit-facts.ts'
+import { readSortedSet } from './audit-reads.ts'
+import { splitNameField } from '../layout/keys.ts'
+
+/** The teams' indexes hold exactly the names there are: what one lacks no list shows, what it has too much is nothing. */
+export async function auditTeamIndexes(shard: AuditedShard, facts: ShardFacts): Promise<void> {
+  const { keys, list } = shard
+  await auditIndexes(shard, facts.names.keys(), {
+    teams: list.queueTeams,
+    indexOf: (team) => keys.qnOf(team),
+  })
+  await auditIndexes(shard, facts.crons.values(), {
+    teams: list.cronTeams,
+    indexOf: (team) => keys.knOf(team),
+  })
+}
+
+async function auditIndexes(
+  { engine, find }: AuditedShard,
+  fields: Iterable<string>,
+  { teams, indexOf }: { teams: readonly string[]; indexOf(team: string): string },
+): Promise<void> {
+  const byTeam = Map.groupBy([...fields].map(splitNameField), ({ team }) => team)
+  for (const team of new Set([...teams, ...byTeam.keys()])) {
+    const key = indexOf(team)
+    const index = await readSortedSet(engine, key)
+    const names = new Set(byTeam.get(team)?.map(({ queue }) => queue))
+    for (const name of new Set(index.keys()).symmetricDifference(names)) {
+      find(key, names.has(name) ? `lacks ${name}` : `names ${name}, which is not there`)
+    }
+    for (const [name, score] of index) if (score !== 0) find(key, `has ${name} at ${score}, out of order`)
+  }
+}

@@ -1,0 +1,341 @@
+import { TIMEOUT_SECONDS_MAX } from '../../domain/limits.ts'
+import type { AuditedShard, ShardFacts } from './audit-facts.ts'
+import { unlessDamaged } from '../chains/chain-reader.ts'
+import { forEachField, readFields, readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
+import { decodeFinished } from '../layout/finished-record.ts'
+import { decodeRecord, setAsideIn, SYSTEM_SETTINGS_HASH, type JobRecord } from '../layout/job-record.ts'
+import { bandOf } from '../layout/ring-bands.ts'
+import {
+  callbackQueueOf,
+  isCallbackQueue,
+  isSuspectWaiting,
+  splitNameField,
+  type QueueKeys,
+} from '../layout/keys.ts'
+
+/** Everything the audit knows about one queue while it looks at it. */
+interface AuditedQueue {
+  readonly shard: AuditedShard
+  readonly facts: ShardFacts
+  readonly id: string
+  readonly keys: QueueKeys
+  readonly ready: ReadonlySet<string>
+  readonly inFlight: ReadonlyMap<string, number>
+  /** seqs whose request must lie in `p:`. */
+  readonly large: Set<string>
+  /** seqs of chains seen, each in one place only. */
+  readonly chains: Set<number>
+}
+
+export async function auditQueue(
+  shard: AuditedShard,
+  facts: ShardFacts,
+  id: string,
+  parts: ReadonlySet<string>,
+): Promise<void> {
+  const keys = shard.keys.queue(id)
+  if (!parts.has('q')) {
+    for (const part of parts) shard.find(keys[part as keyof QueueKeys], 'belongs to no queue')
+    return
+  }
+  const readyList = await readList(shard.engine, keys.r)
+  const queue: AuditedQueue = {
+    shard,
+    facts,
+    id,
+    keys,
+    ready: new Set(readyList),
+    inFlight: await readSortedSet(shard.engine, keys.a),
+    large: new Set(),
+    chains: new Set(),
+  }
+  if (queue.ready.size < readyList.length) shard.find(keys.r, 'holds a job twice')
+  const live = await readHash(shard.engine, keys.q)
+  auditHead(queue, live)
+  const pending = await auditRecords(queue, keys.b)
+  const gone = readyList.filter((job) => !pending.has(job)).length
+  if (Number(live.get('g') ?? 0) !== gone) {
+    shard.find(keys.q, `counts ${live.get('g')} cancelled jobs in its ready list; there are ${gone}`)
+  }
+  auditSlots(queue, pending)
+  auditRing(queue, live, readyList.length)
+  await auditDeadLetters(queue)
+  await auditFinished(queue)
+  await auditLargeRequests(queue)
+  await auditCalls(queue)
+}
+
+function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void {
+  const { shard, facts, id, keys } = queue
+  for (const [field, value] of live) {
+    if (!isHeadField(field, value)) shard.find(keys.q, `holds ${field} = ${value}`)
+  }
+  const name = live.get('n') ?? ''
+  const number = facts.numbers.get(splitNameField(name).team)
+  if (number === undefined || live.get('u') !== number)
+    shard.find(keys.q, `is of team number ${live.get('u')}, its team ${name} has ${number}`)
+  const cron = live.get('o')
+  if (isCallbackQueue(id)) {
+    const isIts = number !== undefined && id === callbackQueueOf(number) && name.endsWith('/')
+    if (!isIts || live.size > 3) shard.find(keys.q, `is for callbacks, of ${name}`)
+    return
+  }
+  if (cron !== undefined) auditHidden(queue, name, cron)
+  else if (facts.names.get(name) !== id)
+    shard.find(keys.q, `says its name is ${name}, which is queue ${facts.names.get(name)}`)
+  for (const field of ['s', 't', 'a']) if (!live.has(field)) shard.find(keys.q, `lacks ${field}`)
+  const hash = live.get('s')
+  if (hash !== undefined) countSettings(facts, hash)
+  if (live.has('c') && facts.pushed.has(id))
+    shard.find(shard.keys.pushed, `names queue ${id}, which a resource has taken over`)
+}
+
+/** A hidden queue has the local number of its cron, and no name of its own. */
+function auditHidden({ shard, facts, id, keys }: AuditedQueue, name: string, cron: string): void {
+  const isOfCron = facts.crons.get(cron)?.startsWith(name) === true
+  const number = Math.floor(Number(cron) / shard.engine.shards.length)
+  if (!isOfCron || String(number) !== id) shard.find(keys.q, `is hidden, of cron ${cron}`)
+}
+
+function isHeadField(field: string, value: string): boolean {
+  if (field === 'n' || field === 's') return true
+  if (field === 'a' || field === 'k' || field === 'c') return value === '0' || value === '1'
+  return ['t', 'm', 'g', 'o', 'u'].includes(field) && /^\d+$/.test(value)
+}
+
+function countSettings(facts: ShardFacts, hash: string): void {
+  facts.counted.settings.set(hash, (facts.counted.settings.get(hash) ?? 0) + 1)
+}
+
+/** Looks at every job that has not ended; answers their ids. */
+async function auditRecords(queue: AuditedQueue, key: string): Promise<Set<string>> {
+  const pending = new Set<string>()
+  await forEachField(queue.shard.engine, key, (id, text) => {
+    pending.add(id)
+    const record = readRecord(queue, key, id, text)
+    if (record === null) return
+    const places = placesOf(queue, id, record.dueMs)
+    if (places.length !== 1) {
+      queue.shard.find(key, `has job ${id} in ${places.length === 0 ? 'no place' : places.join(' and ')}`)
+    }
+    if (isCallbackQueue(queue.id)) {
+      if (record.settingsHash !== SYSTEM_SETTINGS_HASH) queue.shard.find(key, `has job ${id} with settings`)
+      return
+    }
+    countSettings(queue.facts, record.settingsHash)
+    const attempt = queue.shard.engine.jobIds.attemptOf(Number(id))
+    if (record.attempt !== attempt || record.earlier.length !== attempt - 1) {
+      queue.shard.find(key, `has job ${id}, attempt ${attempt}, as attempt ${record.attempt}`)
+    }
+    noteChain(queue, key, id, record.isLarge)
+  })
+  return pending
+}
+
+function readRecord(queue: AuditedQueue, key: string, id: string, text: string): JobRecord | null {
+  const { shard } = queue
+  if (shard.engine.jobIds.shardOf(Number(id)) !== shard.keys.shard) {
+    shard.find(key, `has job ${id} of another shard`)
+  }
+  const record = unlessDamaged(
+    () => decodeRecord(text, null),
+    () => null,
+  )
+  if (record === null) {
+    shard.find(key, `has a record of job ${id} that cannot be read`)
+    queue.facts.counted.damaged += 1
+    return null
+  }
+  if (record.timeoutSeconds < 1 || record.timeoutSeconds > TIMEOUT_SECONDS_MAX) {
+    shard.find(key, `has job ${id} with a timeout of ${record.timeoutSeconds} s`)
+  }
+  return record
+}
+
+/** An entry of near or of a minute counts only when it says the same due time as the record. */
+function placesOf(queue: AuditedQueue, id: string, dueMs: number): string[] {
+  const { facts } = queue
+  const member = `${queue.id}|${id}`
+  const places: string[] = []
+  if (queue.ready.has(id)) places.push('ready')
+  if (queue.inFlight.has(id)) places.push('in flight')
+  if (facts.near.get(member) === dueMs) places.push('near')
+  for (const due of facts.buckets.get(member) ?? []) if (due === dueMs) places.push('a minute')
+  return places
+}
+
+/** Notes a chain in the one place where it may be, and its index entry as accounted for. */
+function noteChain(queue: AuditedQueue, key: string, jobId: string, isLarge: boolean): void {
+  const { shard, facts } = queue
+  const seq = shard.engine.jobIds.seqOf(Number(jobId))
+  facts.counted.highestSeq = Math.max(facts.counted.highestSeq, seq)
+  if (queue.chains.has(seq)) shard.find(key, `has the chain of job ${jobId} a second time`)
+  else if (facts.index.get(seq) !== queue.id)
+    shard.find(key, `has job ${jobId}, which the index does not name`)
+  queue.chains.add(seq)
+  facts.index.delete(seq)
+  if (isLarge) queue.large.add(String(seq))
+}
+
+/** The semaphore: every slot has a job and one holder, every holder's job a slot. */
+function auditSlots(queue: AuditedQueue, pending: ReadonlySet<string>): void {
+  const { shard, facts, keys } = queue
+  const held = facts.held.get(queue.id) ?? new Map<string, readonly string[]>()
+  for (const [id, score] of queue.inFlight) {
+    const holders = held.get(id) ?? []
+    if (isSuspectWaiting(score)) {
+      if (!facts.suspects.has(`${queue.id}|${id}`)) shard.find(shard.keys.sus, `lacks the suspect ${id}`)
+      if (holders.length > 0) shard.find(keys.a, `has the suspect ${id}, which an executor holds`)
+      if (!pending.has(id)) shard.find(keys.a, `has the suspect ${id}, which has no record`)
+      continue
+    }
+    if (holders.length !== 1) shard.find(keys.a, `has job ${id}, held by ${holders.length} executors`)
+    if (!pending.has(id)) shard.find(keys.a, `has job ${id}, which has no record`)
+  }
+  for (const [id, executors] of held) {
+    if (queue.inFlight.has(id)) continue
+    for (const executor of executors)
+      shard.find(shard.keys.held(executor), `holds job ${id}, which has no slot`)
+  }
+}
+
+function auditRing(queue: AuditedQueue, live: ReadonlyMap<string, string>, ready: number): void {
+  const max = live.get('m')
+  const isFree = max === undefined || queue.inFlight.size < Number(max)
+  const mayRun = ready > 0 && live.get('a') === '1' && isFree
+  const { keys } = queue.shard
+  const score = queue.facts.ring.get(queue.id)
+  const number = live.get('u') ?? ''
+  if (score !== undefined && bandOf(score) !== number)
+    queue.shard.find(
+      keys.ring,
+      `has queue ${queue.id} at ${score}, outside the band of team number ${number}`,
+    )
+  if (score !== undefined && !queue.facts.teams.has(number))
+    queue.shard.find(keys.teams, `lacks team number ${number}, whose queue ${queue.id} may run`)
+  if ((score !== undefined) === mayRun) return
+  const message = mayRun
+    ? `lacks queue ${queue.id}, which may run`
+    : `has queue ${queue.id}, which may not run`
+  queue.shard.find(keys.ring, message)
+}
+
+async function auditDeadLetters(queue: AuditedQueue): Promise<void> {
+  const { shard, facts, keys } = queue
+  const purgeTimes = await readSortedSet(shard.engine, keys.x)
+  const bodies = new Set<string>()
+  const stored = new Set(await readFields(shard.engine, keys.p))
+  await forEachField(shard.engine, keys.xb, (root, text) => {
+    bodies.add(root)
+    if (!purgeTimes.has(root)) shard.find(keys.xb, `has the dead letter ${root}, which nothing will purge`)
+    if (setAsideIn(text) !== null) {
+      // Whether its request is large is not known.
+      noteChain(queue, keys.xb, root, stored.has(String(shard.engine.jobIds.seqOf(Number(root)))))
+      return
+    }
+    const record = readRecord(queue, keys.xb, root, text)
+    if (record === null) return
+    if (record.earlier.length !== record.attempt) {
+      shard.find(keys.xb, `has the dead letter ${root} without a summary of each attempt`)
+    }
+    noteChain(queue, keys.xb, root, record.isLarge)
+  })
+  for (const root of purgeTimes.keys()) {
+    if (!bodies.has(root)) shard.find(keys.x, `has the dead letter ${root} without a body`)
+  }
+  if (purgeTimes.size === 0) return
+  const collectAt = facts.gc.get(queue.id)
+  if (collectAt === undefined || collectAt > Math.min(...purgeTimes.values())) {
+    shard.find(shard.keys.gc, `is too late for the dead letters of queue ${queue.id}`)
+  }
+}
+
+async function auditFinished(queue: AuditedQueue): Promise<void> {
+  const { shard, facts, keys } = queue
+  const order = await readList(shard.engine, keys.h)
+  const roots = new Set(order)
+  if (roots.size < order.length) shard.find(keys.h, 'holds a chain twice')
+  const summaries = new Set<string>()
+  await forEachField(shard.engine, keys.d, (root, text) => {
+    summaries.add(root)
+    if (!roots.has(root)) shard.find(keys.d, `has the chain ${root}, which the history lacks`)
+    if (!isFinishedRecord(text)) shard.find(keys.d, `has a summary of ${root} that cannot be read`)
+    noteChain(queue, keys.d, root, false)
+  })
+  for (const root of roots) {
+    if (!summaries.has(root)) shard.find(keys.h, `has the chain ${root} without a summary`)
+  }
+  if (roots.size > 0 && !facts.gc.has(queue.id)) {
+    shard.find(shard.keys.gc, `lacks queue ${queue.id}, whose history is to be trimmed`)
+  }
+}
+
+function isFinishedRecord(text: string): boolean {
+  try {
+    return decodeFinished(text).attempts.length > 0
+  } catch {
+    return false
+  }
+}
+
+async function auditLargeRequests(queue: AuditedQueue): Promise<void> {
+  const stored = new Set(await readFields(queue.shard.engine, queue.keys.p))
+  for (const seq of stored.difference(queue.large)) {
+    queue.shard.find(queue.keys.p, `keeps the request of seq ${seq}, which nothing refers to`)
+  }
+  for (const seq of queue.large.difference(stored))
+    queue.shard.find(queue.keys.p, `lacks the request of seq ${seq}`)
+}
+
+async function auditCalls(queue: AuditedQueue): Promise<void> {
+  const { shard, facts, keys } = queue
+  const { failedCallsMax, successfulCallsMax } = shard.engine.retention
+  const failed = await readList(shard.engine, keys.cf)
+  const successful = await readList(shard.engine, keys.co)
+  if (failed.length > failedCallsMax) shard.find(keys.cf, `lists ${failed.length} failed calls`)
+  if (successful.length > successfulCallsMax)
+    shard.find(keys.co, `lists ${successful.length} successful calls`)
+  const listed = new Set([...failed, ...successful])
+  if (listed.size < failed.length + successful.length) shard.find(keys.c, 'is listed twice for a job')
+  const stored = await readFields(shard.engine, keys.c)
+  for (const id of new Set(stored).difference(listed))
+    shard.find(keys.c, `keeps a call of job ${id} for ever`)
+  for (const id of listed.difference(new Set(stored)))
+    shard.find(keys.c, `lacks the listed call of job ${id}`)
+  if (stored.length > 0 && !facts.cq.has(queue.id)) shard.find(shard.keys.cq, `lacks queue ${queue.id}`)
+  for (const length of (await readLengths(shard.engine, keys.c, stored)).values())
+    facts.counted.callBytes += length
+}
+
+/** What is left of a deleted queue until sweep has forgotten it. */
+export async function auditTrash(
+  shard: AuditedShard,
+  facts: ShardFacts,
+  id: string,
+  parts: ReadonlySet<string>,
+): Promise<void> {
+  const queue: AuditedQueue = {
+    shard,
+    facts,
+    id,
+    keys: shard.keys.queue(id),
+    ready: new Set(),
+    inFlight: new Map(),
+    large: new Set(),
+    chains: new Set(),
+  }
+  const anyKey = shard.keys.trash(id, 'b')
+  if (shard.list.queues.has(id)) shard.find(anyKey, 'is the trash of a queue that still has keys')
+  if (!facts.gc.has(`t${id}`)) shard.find(anyKey, 'is not listed in gc, so nothing will empty it')
+  if (parts.size === 1 && parts.has('p')) shard.find(shard.keys.trash(id, 'p'), 'was left behind')
+  await forEachField(shard.engine, shard.keys.trash(id, 'b'), (job, text) => {
+    const record = readRecord(queue, anyKey, job, text)
+    if (record === null) return
+    countSettings(facts, record.settingsHash)
+    noteChain(queue, anyKey, job, false)
+  })
+  for (const part of ['d', 'xb'] as const) {
+    const key = shard.keys.trash(id, part)
+    await forEachField(shard.engine, key, (root) => noteChain(queue, key, root, false))
+  }
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { ID_BLOCK, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX } from '../../domain/limits.ts'
+import { auditCrons } from './audit-crons.ts'
+import { readFacts, type AuditedShard, type ShardFacts } from './audit-facts.ts'
+import { auditTeamIndexes } from './audit-names.ts'
+import { auditQueue, auditTrash } from './audit-queue.ts'
+import { readHash, readSortedSet } from './audit-reads.ts'
+import { auditUsage } from './audit-usage.ts'
+import { isCallbackQueue } from '../layout/keys.ts'
+
+/** Later teams share it. */
+const TEAM_NUMBER_MAX = 65_535
+
+export async function auditShard(shard: AuditedShard): Promise<void> {
+  const facts = await readFacts(shard)
+  for (const [id, parts] of shard.list.queues) await auditQueue(shard, facts, id, parts)
+  for (const [id, parts] of shard.list.trash) await auditTrash(shard, facts, id, parts)
+  auditNames(shard, facts)
+  await auditTeamIndexes(shard, facts)
+  auditTeams(shard, facts)
+  await auditCrons(shard, facts)
+  auditMembers(shard, facts)
+  await auditCounters(shard, facts)
+  await auditUsage(shard)
+  await auditClock(shard)
+  await auditIdempotency(shard)
+  for (const [seq, queue] of facts.index) {
+    const block = Math.floor(seq / ID_BLOCK)
+    shard.find(shard.keys.index(block), `names queue ${queue} for seq ${seq}, which holds no such chain`)
+  }
+}
+
+function auditNames(shard: AuditedShard, facts: ShardFacts): void {
+  const used = new Set<string>()
+  for (const [name, id] of facts.names) {
+    if (!/^[^/]+\/./s.test(name) || !/^[1-9]\d*$/.test(id))
+      shard.find(shard.keys.names, `maps ${name} to ${id}`)
+    if (used.has(id)) shard.find(shard.keys.names, `maps two names to queue ${id}`)
+    used.add(id)
+    noteQueue(facts, id)
+  }
+  for (const id of facts.crons.keys())
+    noteQueue(facts, String(Math.floor(Number(id) / shard.engine.shards.length)))
+  for (const id of [...shard.list.queues.keys(), ...shard.list.trash.keys()]) noteQueue(facts, id)
+}
+
+/** Each team has a number of its own, but those that share the last one. */
+function auditTeams({ keys, find }: AuditedShard, facts: ShardFacts): void {
+  const used = new Set<string>()
+  for (const [team, number] of facts.numbers) {
+    if (!/^[1-9]\d*$/.test(number) || Number(number) > TEAM_NUMBER_MAX)
+      find(keys.tn, `maps ${team} to ${number}`)
+    if (used.has(number) && Number(number) < TEAM_NUMBER_MAX) find(keys.tn, `maps two teams to ${number}`)
+    used.add(number)
+  }
+  for (const [number, score] of facts.teams) {
+    if (!used.has(number) || !Number.isSafeInteger(score)) find(keys.teams, `holds ${number} = ${score}`)
+  }
+}
+
+function noteQueue(facts: ShardFacts, id: string): void {
+  if (isCallbackQueue(id)) return
+  facts.counted.highestQueue = Math.max(facts.counted.highestQueue, Number(id))
+}
+
+/** Members of the shard's sorted sets that name queues which have no business there. */
+function auditMembers(shard: AuditedShard, facts: ShardFacts): void {
+  const { keys, list } = shard
+  for (const id of facts.ring.keys()) {
+    if (!list.queues.has(id)) shard.find(keys.ring, `names queue ${id}, which holds nothing`)
+  }
+  for (const id of facts.cq.keys()) {
+    if (list.queues.get(id)?.has('c') !== true) shard.find(keys.cq, `names queue ${id}, which keeps no calls`)
+  }
+  for (const id of facts.pushed) {
+    if (!list.queues.has(id)) shard.find(keys.pushed, `names queue ${id}, which holds nothing`)
+  }
+  for (const member of facts.gc.keys()) {
+    const isKnown = member.startsWith('t') ? list.trash.has(member.slice(1)) : list.queues.has(member)
+    if (!isKnown) shard.find(keys.gc, `names ${member}, which holds nothing`)
+  }
+}
+
+async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<void> {
+  const { engine, keys } = shard
+  const { counted } = facts
+  const [seq, qseq, tok] = await engine.runner.read((redis) =>
+    Promise.all([redis.get(keys.seq), redis.get(keys.qseq), redis.get(keys.tok)]),
+  )
+  const highestBlock = Math.max(Math.floor(counted.highestSeq / ID_BLOCK), ...shard.list.blocks, -1)
+  if (Number(seq ?? -1) < highestBlock)
+    shard.find(keys.seq, `is ${seq} while block ${highestBlock} is in use`)
+  if (Number(qseq ?? 0) < counted.highestQueue) {
+    shard.find(keys.qseq, `is ${qseq} while queue ${counted.highestQueue} is in use`)
+  }
+  if (Number(tok ?? 0) < counted.highestToken) {
+    shard.find(keys.tok, `is ${tok} while token ${counted.highestToken} is in use`)
+  }
+  const use = await readHash(engine, keys.use)
+  if (Number(use.get('calls') ?? 0) !== counted.callBytes) {
+    shard.find(keys.use, `counts ${use.get('calls')} bytes of call records; there are ${counted.callBytes}`)
+  }
+  const references = await readHash(engine, keys.setn)
+  // Uses by records that are damaged, there or gone, are counted and cannot be found.
+  let unknown = Number(use.get('unknown_settings') ?? 0) + counted.damaged
+  for (const hash of new Set([...references.keys(), ...facts.set.keys(), ...counted.settings.keys()])) {
+    const [said, is] = [Number(references.get(hash) ?? 0), counted.settings.get(hash) ?? 0]
+    const extra = Math.min(unknown, Math.max(0, said - is))
+    unknown -= extra
+    if (said - extra !== is)
+      shard.find(keys.setn, `counts ${said} uses of the settings ${hash}; there are ${is}`)
+    const json = facts.set.get(hash)
+    if (json === undefined) shard.find(keys.set, `lacks the settings ${hash}`)
+    else if (createHash('sha256').update(json).digest('base64url').slice(0, 11) !== hash) {
+      shard.find(keys.set, `holds under ${hash} settings that have another hash`)
+    }
+    if (is + extra === 0) shard.find(keys.set, `keeps the settings ${hash}, which nothing uses`)
+  }
+}
+
+async function auditClock(shard: AuditedShard): Promise<void> {
+  for (const [field, value] of await readHash(shard.engine, shard.keys.clk)) {
+    const isKnown = field === 't' ? /^\d{13}$/.test(value) : /^(j|jf|jb)$/.test(field) && /^\d+$/.test(value)
+    if (!isKnown) shard.find(shard.keys.clk, `holds ${field} = ${value}`)
+  }
+  for (const [executor, lease] of await readSortedSet(shard.engine, shard.keys.ex)) {
+    if (/\s/.test(executor) || !Number.isSafeInteger(lease))
+      shard.find(shard.keys.ex, `holds ${executor} = ${lease}`)
+  }
+}
+
+async function auditIdempotency(shard: AuditedShard): Promise<void> {
+  for (const day of shard.list.days) {
+    const key = shard.keys.idempotency(day)
+    const entries = await readHash(shard.engine, key)
+    if (entries.size > IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX) shard.find(key, `holds ${entries.size} entries`)
+    for (const [field, value] of entries) {
+      const isWellFormed = /^[1-9]\d*:./s.test(field) && /^\S+ \d+ \d{13}$/.test(value)
+      if (!isWellFormed) shard.find(key, `holds ${field} = ${value}`)
+    }
+    if ((await shard.engine.runner.read((redis) => redis.ttl(key))) < 0) shard.find(key, 'never expires')
+  }
+}

@@ -1,0 +1,70 @@
+import type { AuditedShard } from './audit-facts.ts'
+import { readFields, readHash, readLengths } from './audit-reads.ts'
+import { splitNameField, usageField, type UsagePart } from '../layout/keys.ts'
+
+/** What a queue holds of its team's bytes. */
+const PARTS = ['b', 'p', 'xb', 'd', 'c'] as const
+const TRASH_PARTS = ['b', 'p', 'xb', 'd'] as const
+
+/** Counts anew what each team holds in a shard, and compares it with what the steps have counted. */
+export async function auditUsage(shard: AuditedShard): Promise<void> {
+  const { keys, list } = shard
+  const counted = new Map<string, number>()
+  const add = (field: string, count: number): void => {
+    counted.set(field, (counted.get(field) ?? 0) + count)
+  }
+  const addTo = (team: string, part: UsagePart, count: number): void => add(usageField(team, part), count)
+  const addBytes = (team: string, bytes: number): void => {
+    addTo(team, 'b', bytes)
+    add('*:b', bytes)
+  }
+  const noted = await readHash(shard.engine, keys.tu)
+  for (const id of list.queues.keys()) {
+    const k = keys.queue(id)
+    const [name, jobs, inFlight] = await shard.engine.runner.read((redis) =>
+      Promise.all([redis.hget(k.q, 'n'), redis.hlen(k.b), redis.zcard(k.a)]),
+    )
+    if (name === null) continue
+    const { team } = splitNameField(name)
+    addTo(team, 'j', jobs)
+    addTo(team, 'f', inFlight)
+    addBytes(
+      team,
+      await bytesOf(
+        shard,
+        PARTS.map((part) => k[part]),
+      ),
+    )
+  }
+  for (const id of list.trash.keys()) {
+    const team = noted.get(`t${id}`)
+    if (team === undefined) shard.find(keys.tu, `does not say whose the trash of queue ${id} is`)
+    else
+      addBytes(
+        team,
+        await bytesOf(
+          shard,
+          TRASH_PARTS.map((part) => keys.trash(id, part)),
+        ),
+      )
+    noted.delete(`t${id}`)
+  }
+  for (const [field, value] of noted) {
+    if (!field.endsWith(':m')) continue
+    if (!/^\d+ \d+$/.test(value)) shard.find(keys.tu, `holds ${field} = ${value}`)
+    noted.delete(field)
+  }
+  for (const field of new Set([...noted.keys(), ...counted.keys()])) {
+    const [said, is] = [Number(noted.get(field) ?? 0), counted.get(field) ?? 0]
+    if (said !== is) shard.find(keys.tu, `says ${noted.get(field)} of ${field}; it is ${is}`)
+  }
+}
+
+async function bytesOf({ engine }: AuditedShard, hashes: readonly string[]): Promise<number> {
+  let bytes = 0
+  for (const key of hashes) {
+    const lengths = await readLengths(engine, key, await readFields(engine, key))
+    for (const length of lengths.values()) bytes += length
+  }
+  return bytes
+}

@@ -1,0 +1,88 @@
+import { crc32 } from 'node:zlib'
+import {
+  CALL_RECORD_DAYS,
+  CALL_RECORDS_BYTES_MAX,
+  FAILED_CALLS_PER_QUEUE_MAX,
+  FINISHED_CHAINS_DAYS,
+  FINISHED_CHAINS_PER_CRON_MAX,
+  FINISHED_CHAINS_PER_QUEUE_MAX,
+  SUCCESSFUL_CALLS_PER_QUEUE_MAX,
+} from '../../domain/limits.ts'
+import type { JobIds } from '../../domain/jobs/job-ids.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Metrics } from '../../ports/metrics.ts'
+import { createShardKeys, nameField, WAKE_CHANNEL, type ShardKeys } from '../layout/keys.ts'
+import type { StepRunner } from './step-runner.ts'
+import { createTeamNumbers, type TeamNumbers } from './team-numbers.ts'
+
+/** How long what stays; see docs/reference/settings.md. */
+export interface Retention {
+  readonly finishedChainsMax: number
+  /** In hidden queues. */
+  readonly finishedChainsPerCronMax: number
+  readonly finishedChainsMs: number
+  readonly failedCallsMax: number
+  readonly successfulCallsMax: number
+  readonly callRecordsMs: number
+  /** Of the whole installation; each shard gets an equal part. */
+  readonly callRecordsBytesMax: number
+}
+
+const DAY_MS = 86_400_000
+
+export const DEFAULT_RETENTION: Retention = Object.freeze({
+  finishedChainsMax: FINISHED_CHAINS_PER_QUEUE_MAX,
+  finishedChainsPerCronMax: FINISHED_CHAINS_PER_CRON_MAX,
+  finishedChainsMs: FINISHED_CHAINS_DAYS * DAY_MS,
+  failedCallsMax: FAILED_CALLS_PER_QUEUE_MAX,
+  successfulCallsMax: SUCCESSFUL_CALLS_PER_QUEUE_MAX,
+  callRecordsMs: CALL_RECORD_DAYS * DAY_MS,
+  callRecordsBytesMax: CALL_RECORDS_BYTES_MAX,
+})
+
+/** What every adapter of this folder works with. */
+export interface Engine {
+  readonly runner: StepRunner
+  readonly shards: readonly ShardKeys[]
+  readonly jobIds: JobIds
+  readonly teamNumbers: TeamNumbers
+  readonly retention: Retention
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+export function createEngine(parts: {
+  runner: StepRunner
+  jobIds: JobIds
+  logger: Logger
+  metrics: Metrics
+  retention?: Retention
+}): Engine {
+  return {
+    runner: parts.runner,
+    jobIds: parts.jobIds,
+    teamNumbers: createTeamNumbers(parts.runner),
+    logger: parts.logger,
+    metrics: parts.metrics,
+    retention: parts.retention ?? DEFAULT_RETENTION,
+    shards: Array.from({ length: parts.jobIds.shards }, (_, shard) => createShardKeys(shard)),
+  }
+}
+
+/** The shard that a queue of this team and name lives in. */
+export function shardOfQueue(engine: Engine, team: string, queue: string): ShardKeys {
+  return shardKeys(engine, crc32(nameField(team, queue)) % engine.shards.length)
+}
+
+export function shardKeys(engine: Engine, shard: number): ShardKeys {
+  const keys = engine.shards[shard]
+  if (keys === undefined) throw new Error(`no such shard: ${shard}`)
+  return keys
+}
+
+/** Tells the executors that a shard has something to claim. Lossy: a failed publish is not an error. */
+export function hintWake(engine: Engine, shard: number): void {
+  engine.runner
+    .read((connection) => connection.publish(WAKE_CHANNEL, String(shard)))
+    .catch(() => engine.logger.debug('A wake hint was lost', { shard }))
+}

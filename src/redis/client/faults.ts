@@ -1,0 +1,69 @@
+import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
+
+/** Error replies of a Redis that will, or may, answer later. */
+const PASSING_REPLIES = [
+  'LOADING',
+  'READONLY',
+  'BUSY ',
+  'MASTERDOWN',
+  'CLUSTERDOWN',
+  'TRYAGAIN',
+  'NOREPLICAS',
+  'MISCONF',
+  'UNBLOCKED',
+]
+
+/** What ioredis says when the connection is down, breaks or stays silent. */
+const CONNECTION_FAULTS = [
+  'Connection is closed',
+  "Stream isn't writeable",
+  'Command timed out',
+  'Reached the max retries',
+  'Failed to refresh slots cache',
+  'Cluster isn',
+  'Socket closed unexpectedly',
+  'None of startup nodes is available',
+  // A slot that moves: some of a step's keys are here, some there.
+  'Too many Cluster redirections',
+]
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
+/** Turns what ioredis throws into a fault of the catalogue; anything else is a defect of ours and stays as it is. */
+export function asStoreFault(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { message } = error
+  if (message.startsWith('OOM')) return new StorageFullError({ cause: error })
+  const code = (error as NodeJS.ErrnoException).code
+  const isPassing =
+    PASSING_REPLIES.some((prefix) => message.startsWith(prefix)) ||
+    CONNECTION_FAULTS.some((part) => message.includes(part)) ||
+    (code !== undefined && CONNECTION_CODES.has(code))
+  return isPassing ? new StoreUnavailableError(message, { cause: error }) : error
+}
+
+/**
+ * The id of a name. The step that may give it one is refused when Redis is full; what has one already must still be
+ * found, so that it can be paused, moved or narrowed.
+ */
+export async function orWhenFull(
+  reserved: Promise<unknown>,
+  find: () => Promise<string | null>,
+): Promise<unknown> {
+  try {
+    return await reserved
+  } catch (error) {
+    const known = error instanceof StorageFullError ? await find() : null
+    if (known === null) throw error
+    return known
+  }
+}

@@ -1,0 +1,101 @@
+import { Cluster } from 'ioredis'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { Circuit } from './circuit.ts'
+import type { RedisConnection } from './connection.ts'
+
+/**
+ * Writes nothing, and is refused wherever a step would be: by a replica, by a server that loads its data or cannot
+ * write it down, by a Cluster that does not serve the slot. A full server runs it.
+ */
+const LOOK = '#!lua flags=allow-oom\nreturn 1'
+/** Where a look at the whole of a single server goes. It need not exist. */
+const ANY_KEY = 'punctual:look'
+
+type Command = (...words: unknown[]) => Promise<unknown>
+
+/** What is no command to wait for, or keeps to itself that it is down. */
+const PASSED_ON = ['disconnect', 'on', 'subscribe', 'unsubscribe'] as const
+
+/** Where the first key stands among a command's words; -1 = it has none. */
+const FIRST_KEY: Readonly<Record<Exclude<keyof RedisConnection, (typeof PASSED_ON)[number]>, number>> = {
+  ...{ config: -1, info: -1, ping: -1, publish: -1, scan: -1 },
+  ...{ eval: 2, evalsha: 2 },
+  ...{ del: 0, get: 0, hdel: 0, hget: 0, hgetall: 0, hkeys: 0, hlen: 0, hmget: 0, hrandfield: 0, hscan: 0 },
+  ...{
+    hset: 0,
+    hsetnx: 0,
+    setnx: 0,
+    zcount: 0,
+    hstrlen: 0,
+    lindex: 0,
+    llen: 0,
+    lrange: 0,
+    scard: 0,
+    srandmember: 0,
+    sscan: 0,
+  },
+  ...{ ttl: 0, zcard: 0, zmscore: 0, zrange: 0, zrangebyscore: 0, zrevrange: 0, zscan: 0, zscore: 0 },
+}
+
+/** For whoever must answer soon: while Redis is known to be away, commands fail at once. */
+export interface GuardedConnection {
+  readonly connection: RedisConnection
+  /** Ends the looks. */
+  stop(): void
+}
+
+/** One circuit over a single server; over a Cluster one for each shard, so that a node away closes no other's shards. */
+export function guardConnection(
+  connection: RedisConnection,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): GuardedConnection {
+  const isCluster = connection instanceof Cluster
+  const circuits = new Map<string, Circuit>()
+  let openNow = 0
+
+  const noteChange = (isOpen: boolean): void => {
+    openNow += isOpen ? 1 : -1
+    if (isOpen && openNow === 1) logger.warn('Redis does not answer: what needs it is refused until it does')
+    if (openNow === 0) logger.info('Redis answers again')
+  }
+  const circuitOf = (key: string): Circuit => {
+    const place = isCluster ? tagOf(key) : ''
+    const known = circuits.get(place)
+    if (known !== undefined) return known
+    const look = () => connection.eval(LOOK, 1, isCluster ? key : ANY_KEY)
+    const made = new Circuit({ clock, look, onChange: noteChange })
+    circuits.set(place, made)
+    return made
+  }
+  const guard = (command: Command, at: number): Command => {
+    // Which node a command without a key goes to is not known.
+    if (at < 0 && isCluster) return command
+    return (...words) => {
+      const key = at < 0 ? ANY_KEY : String(words[at])
+      return circuitOf(key).run(() => command(...words))
+    }
+  }
+
+  const bound = (name: string): Command =>
+    (connection[name as keyof RedisConnection] as Command).bind(connection)
+  const commands = Object.entries(FIRST_KEY).map(([name, at]) => [name, guard(bound(name), at)] as const)
+  const others = PASSED_ON.map((name) => [name, bound(name)] as const)
+  connection.on('ready', () => {
+    for (const circuit of circuits.values()) circuit.lookNow()
+  })
+  return {
+    connection: Object.assign(
+      Object.create(connection),
+      Object.fromEntries([...commands, ...others]),
+    ) as RedisConnection,
+    stop: () => {
+      for (const circuit of circuits.values()) circuit.stop()
+    },
+  }
+}
+
+/** What stands in braces, which names the slot; the whole key where nothing does. */
+function tagOf(key: string): string {
+  return /\{([^}]+)\}/.exec(key)?.[1] ?? key
+}

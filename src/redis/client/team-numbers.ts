@@ -1,0 +1,32 @@
+import type { ShardKeys } from '../layout/keys.ts'
+import type { StepRunner } from './step-runner.ts'
+
+/** Teams remembered of all shards; above it all are read anew. */
+const REMEMBERED_MAX = 20_000
+/** Of a team that has none, as where the shard's data was lost: such a batch has no job that is still held. */
+const NO_NUMBER = '0'
+
+/** The numbers that teams have in their shards; lib/team.lua gives them, and a team keeps its own. */
+export interface TeamNumbers {
+  /** Throws StoreUnavailableError. */
+  of(keys: ShardKeys, team: string): Promise<string>
+  /** One of them is another by now: Redis lost its last writes. */
+  forget(): void
+}
+
+export function createTeamNumbers(runner: StepRunner): TeamNumbers {
+  const known = new Map<string, string>()
+  return {
+    of: async (keys, team) => {
+      const name = `${keys.shard}/${team}`
+      const remembered = known.get(name)
+      if (remembered !== undefined) return remembered
+      const found = await runner.read((redis) => redis.hget(keys.tn, team))
+      if (found === null) return NO_NUMBER
+      if (known.size >= REMEMBERED_MAX) known.clear()
+      known.set(name, found)
+      return found
+    },
+    forget: () => known.clear(),
+  }
+}

@@ -1,0 +1,19 @@
+#!lua flags=allow-oom
+-- begin_epoch: makes a leader's term known in a shard, and takes the counters to where new numbers may begin. Each is
+-- set only if it rises.
+-- KEYS  1 term  2 seq  3 qseq  4 tok
+-- ARGV  term, block, queue number and token that were given before at the most, or -1
+-- Answer: the highest term known in the shard.
+local call = redis.call
+
+local function raise(key, to)
+  local known = tonumber(call('GET', key) or '-1')
+  if known >= tonumber(to) then return string.format('%.0f', known) end
+  call('SET', key, to)
+  return to
+end
+
+raise(KEYS[2], ARGV[2])
+raise(KEYS[3], ARGV[3])
+raise(KEYS[4], ARGV[4])
+return raise(KEYS[1], ARGV[1])

@@ -1,0 +1,120 @@
+import { StoreUnavailableError } from '../../domain/errors.ts'
+import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
+import { pause } from '../../domain/pause.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EngineFacts, EngineTerms, IdFloor } from '../../ports/settings-compiler.ts'
+import type { Engine } from '../client/engine.ts'
+import { openInstallation } from '../installation/installation.ts'
+import { META_KEY, TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
+import type { SecretBox } from './secret-box.ts'
+import { createSettingsCompiler } from './settings-compiler.ts'
+
+/**
+ * How far the floor lies beyond the numbers given: one of these at least, two at most. Whoever writes the floor down
+ * while the numbers pass one of them, days even under load, is never behind, and has little to write.
+ */
+const FLOOR_STEP: IdFloor = { jobBlock: 2 ** 20, queue: 2 ** 20, token: 2 ** 30 }
+/** How often `untilLed` looks. */
+const LOOK_MS = 500
+/** Changes no counter. */
+const NO_FLOOR: IdFloor = { jobBlock: -1, queue: -1, token: -1 }
+
+export function createEngineTerms(engine: Engine, box: SecretBox): EngineTerms {
+  const facts = async () => (await look(engine)).facts
+  return {
+    facts,
+    begin: async (earlier = null) => {
+      const { facts: now, highestTerm } = await look(engine)
+      // The same data goes on from its own counters; other or older data must not give numbers again.
+      const isOther =
+        earlier !== null && (earlier.installation !== now.installation || earlier.term > now.term)
+      const { runner } = engine
+      const highest = Math.max(highestTerm, earlier?.term ?? 0)
+      const term = Number(await runner.run('take_epoch', [META_KEY], [highest], STORE_DEADLINE_MS))
+      const { jobBlock, queue, token } = isOther ? earlier.idFloor : NO_FLOOR
+      // Everywhere the term is known before its leader writes anything. A leader that dies in between has written
+      // nothing, and where it did not come its predecessor goes on as if it had not been.
+      await Promise.all([
+        ...engine.shards.map(({ term: key, seq, qseq, tok }) =>
+          runner.run('begin_epoch', [key, seq, qseq, tok], [term, jobBlock, queue, token], STORE_DEADLINE_MS),
+        ),
+        ...[TEAMS_KEY, TOKENS_KEY].map((key) =>
+          runner.run('put_setting', [key], [term, '', ''], STORE_DEADLINE_MS),
+        ),
+      ])
+      return { facts: await facts(), compiler: createSettingsCompiler({ engine, box, term }) }
+    },
+  }
+}
+
+/**
+ * Resolves when a leader's term is known in every shard, or the signal aborts. Until then a Redis that was wiped could
+ * give ids of before again: nobody who takes jobs in under a controller may begin sooner.
+ */
+export async function untilLed(
+  engine: Engine,
+  { clock, signal }: { clock: Pick<Clock, 'after'>; signal: AbortSignal },
+): Promise<void> {
+  for (let isTold = false; !signal.aborted; isTold = true) {
+    if (await isLed(engine)) return
+    if (!isTold) engine.logger.info('Waiting for the controller: none has led this engine yet')
+    await pause(clock, LOOK_MS, signal)
+  }
+}
+
+/** A Redis that does not answer is asked again. */
+async function isLed(engine: Engine): Promise<boolean> {
+  try {
+    const terms = await engine.runner.read((redis) =>
+      Promise.all(engine.shards.map((keys) => redis.get(keys.term))),
+    )
+    return terms.every((term) => term !== null)
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return false
+    throw error
+  }
+}
+
+interface Look {
+  /** With the lowest term of all: what is older in one place is not what it was. */
+  readonly facts: EngineFacts
+  readonly highestTerm: number
+}
+
+async function look(engine: Engine): Promise<Look> {
+  const [meta, shards] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.hmget(META_KEY, 'installation', 'term'),
+      Promise.all(
+        engine.shards.map((keys) =>
+          Promise.all([redis.get(keys.term), redis.get(keys.seq), redis.get(keys.qseq), redis.get(keys.tok)]),
+        ),
+      ),
+    ]),
+  )
+  const [installation, term] = meta
+  if (typeof installation !== 'string') {
+    // Emptied: what is there from now on is another installation, and known to be by its id.
+    await engine.runner.read((redis) => openInstallation(redis, engine.shards.length))
+    return look(engine)
+  }
+  const counted = (at: 0 | 1 | 2 | 3) => shards.map((counters) => Number(counters[at] ?? 0))
+  const floor = (at: 1 | 2 | 3, step: number) => floorAbove(Math.max(...counted(at)), step)
+  const terms = [Number(term ?? 0), ...counted(0)]
+  return {
+    facts: {
+      installation,
+      term: Math.min(...terms),
+      idFloor: {
+        jobBlock: floor(1, FLOOR_STEP.jobBlock),
+        queue: floor(2, FLOOR_STEP.queue),
+        token: floor(3, FLOOR_STEP.token),
+      },
+    },
+    highestTerm: Math.max(...terms),
+  }
+}
+
+function floorAbove(given: number, step: number): number {
+  return (Math.floor(given / step) + 2) * step
+}

@@ -1,0 +1,87 @@
+import { NO_QUOTAS, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
+import type { TeamPolicy } from '../../ports/settings-compiler.ts'
+import type { TeamSettings } from '../../ports/team-settings.ts'
+import type { SecretBox } from './secret-box.ts'
+
+/**
+ * How compiled settings lie in Redis: in the hash `teams` by team, in `tokens` by `["team","name"]`. A value is the
+ * number of its change, a blank, and a text: a team's policy as JSON with each secret sealed, or the token's SHA-256.
+ * Fields that begin with `#` are the hash's own: `#v` the number of the last change, `#t` the highest term known.
+ */
+export const VERSION_FIELD = '#v'
+
+/** The token that PUNCTUAL_TOKEN names; no resource can be called so. */
+export const OWN_TOKEN_NAME = 'PUNCTUAL_TOKEN'
+
+interface StoredTeam {
+  readonly egressAllow: readonly string[]
+  readonly signingSecrets: readonly string[]
+  /** Only those that the team has. */
+  readonly quotas: Partial<TeamQuotas>
+}
+
+export function encodeTeam(box: SecretBox, { egressAllow, signingSecrets, quotas }: TeamPolicy): string {
+  const stored: StoredTeam = {
+    egressAllow,
+    signingSecrets: signingSecrets.map((secret) => box.seal(secret)),
+    quotas: setQuotas(quotas ?? NO_QUOTAS),
+  }
+  return JSON.stringify(stored)
+}
+
+/** Throws when the secrets were sealed under another key. */
+export function decodeTeam(box: SecretBox, value: string): TeamSettings {
+  const { version, text } = split(value)
+  const { egressAllow, signingSecrets, quotas } = JSON.parse(text) as StoredTeam
+  return {
+    version,
+    egressAllow,
+    signingSecrets: signingSecrets.map((sealed) => box.open(sealed)),
+    quotas: quotasOf(quotas),
+  }
+}
+
+function setQuotas(quotas: TeamQuotas): Partial<TeamQuotas> {
+  const given = QUOTA_NAMES.flatMap((name) => (quotas[name] === null ? [] : [[name, quotas[name]] as const]))
+  return Object.fromEntries(given)
+}
+
+export interface StoredToken {
+  readonly team: string
+  readonly name: string
+}
+
+export function tokenField({ team, name }: StoredToken): string {
+  return JSON.stringify([team, name])
+}
+
+export interface AcceptedToken extends StoredToken {
+  readonly version: number
+  /** SHA-256, base64url. */
+  readonly hash: string
+}
+
+/** The tokens in force. Early installations kept them the other way round, by hash; those count no more. */
+export function tokensOf(hash: Readonly<Record<string, string>>): AcceptedToken[] {
+  const fields = Object.entries(hash).filter(([field]) => field.startsWith('['))
+  return fields.map(([field, value]) => {
+    const [team, name] = JSON.parse(field) as [string, string]
+    const { version, text } = split(value)
+    return { team, name, version, hash: text }
+  })
+}
+
+/** The teams in force, each with its value. */
+export function teamsOf(hash: Readonly<Record<string, string>>): Array<[team: string, value: string]> {
+  return Object.entries(hash).filter(([field]) => !field.startsWith('#'))
+}
+
+/** Whether a value says this text, whatever its number. */
+export function says(value: string, text: string): boolean {
+  return split(value).text === text
+}
+
+function split(value: string): { version: number; text: string } {
+  const blank = value.indexOf(' ')
+  return { version: Number(value.slice(0, blank)), text: value.slice(blank + 1) }
+}

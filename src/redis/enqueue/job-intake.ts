@@ -1,0 +1,293 @@
+import { randomBytes } from 'node:crypto'
+import {
+  ENQUEUE_BATCH_BYTES_MAX,
+  ENQUEUE_BATCH_MAX,
+  INTAKE_WAITING_MAX,
+  STORE_DEADLINE_MS,
+} from '../../domain/limits.ts'
+import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
+import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import type { JobIntake, NewJob, PushResult } from '../../ports/job-intake.ts'
+import { createSequence, type Sequence } from './sequence.ts'
+import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
+import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
+import { encodeRequest } from '../layout/job-record.ts'
+import { nameField, splitNameField, type ShardKeys } from '../layout/keys.ts'
+import { createQueueNames, type QueueNames } from '../names/queue-names.ts'
+import type { QuotaKeeper, ShardCeilings } from '../quotas/quota-keeper.ts'
+import type { MetQuota } from '../../ports/team-usage.ts'
+
+/** A push whose queue was deleted and made again, or whose id block was lost, is tried again this often. */
+const PUSH_TRIES_MAX = 4
+/** A job due this soon may fall between two polls of the executors: they are told. */
+const HINTED_DELAY_MS = 1_000
+
+interface Waiting extends PendingPush {
+  readonly deadlineMs: number
+  tries: number
+  /** A quota has refused it: its next try, with a new look, is the last. */
+  isLastTry: boolean
+  resolve(result: PushResult): void
+  reject(error: unknown): void
+}
+
+/**
+ * Takes jobs in. Pushes of the same turn share one `enqueue` step per shard; while one is under way the next batch
+ * gathers, so batches are single jobs when it is quiet and large under load.
+ */
+export function createJobIntake(
+  engine: Engine,
+  options: {
+    defaultsOf(team: string): QueueSettings
+    nowMs(): number
+    /** Left out where nothing is bounded. */
+    readonly quotas?: QuotaKeeper
+  },
+): JobIntake {
+  const names = createQueueNames(engine, null)
+  const nonce = randomBytes(6).toString('base64url')
+  const defaultsOf = (team: string) => options.defaultsOf(team)
+  const nowMs = () => options.nowMs()
+  const quotas = options.quotas ?? null
+  const lanes = engine.shards.map(
+    (keys) => new Lane({ engine, keys, names, nonce, quotas, defaultsOf, nowMs }),
+  )
+  return {
+    push: (job) => {
+      const keys = shardOfQueue(engine, job.team, job.queue)
+      const lane = lanes[keys.shard]
+      if (lane === undefined) throw new Error(`no lane for shard ${keys.shard}`)
+      return lane.push(job)
+    },
+  }
+}
+
+interface LaneOptions {
+  readonly engine: Engine
+  readonly keys: ShardKeys
+  readonly names: QueueNames
+  /** Names this process in the idempotency of its resends. */
+  readonly nonce: string
+  readonly quotas: QuotaKeeper | null
+  defaultsOf(team: string): QueueSettings
+  nowMs(): number
+}
+
+/**
+ * One shard's pushes. Owns: the waiting list, its part of the shard's id blocks, and at most one flush under way.
+ *
+ *     idle ⇄ flushing (until nothing waits)
+ *
+ * Every push is answered within the store deadline or, when it was put back, with the flush that follows.
+ */
+class Lane {
+  readonly #options: LaneOptions
+  readonly #sequence: Sequence
+  #waiting: Waiting[] = []
+  #isFlushing = false
+
+  constructor(options: LaneOptions) {
+    this.#options = options
+    this.#sequence = createSequence(options.engine, options.keys)
+  }
+
+  push(job: NewJob): Promise<PushResult> {
+    if (this.#waiting.length >= INTAKE_WAITING_MAX) {
+      return Promise.reject(new StoreUnavailableError('too many pushes are waiting for it'))
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({
+        job,
+        field: nameField(job.team, job.queue),
+        request: encodeRequest(job.request),
+        seq: null,
+        deadlineMs: this.#options.nowMs() + STORE_DEADLINE_MS,
+        tries: 0,
+        isLastTry: false,
+        resolve,
+        reject,
+      })
+      this.#startFlush()
+    })
+  }
+
+  #startFlush(): void {
+    if (this.#isFlushing || this.#waiting.length === 0) return
+    this.#isFlushing = true
+    setImmediate(() => {
+      void this.#flush().finally(() => {
+        this.#isFlushing = false
+        this.#startFlush()
+      })
+    })
+  }
+
+  /** Never throws: every push of the batch is answered or put back. */
+  async #flush(): Promise<void> {
+    const batch = this.#withoutExpired(this.#takeBatch())
+    if (batch.length === 0) return
+    try {
+      await this.#enqueue(batch)
+    } catch (error) {
+      for (const push of batch) push.reject(error)
+    }
+  }
+
+  /** A push whose time is over is answered alone: the others of its batch still have theirs. */
+  #withoutExpired(batch: readonly Waiting[]): Waiting[] {
+    const nowMs = this.#options.nowMs()
+    return batch.filter((push) => {
+      const isExpired = push.deadlineMs <= nowMs
+      if (isExpired) push.reject(new StoreUnavailableError('it did not answer in time'))
+      return !isExpired
+    })
+  }
+
+  /** Never 0: that would be without end. */
+  #remainingMs(pushes: readonly Waiting[]): number {
+    return Math.max(1, Math.min(...pushes.map((push) => push.deadlineMs)) - this.#options.nowMs())
+  }
+
+  #takeBatch(): Waiting[] {
+    let bytes = 0
+    let count = 0
+    for (const push of this.#waiting) {
+      bytes += push.request.inline.length + push.request.large.length
+      if (count > 0 && (count >= ENQUEUE_BATCH_MAX || bytes > ENQUEUE_BATCH_BYTES_MAX)) break
+      count += 1
+    }
+    const batch = this.#waiting.slice(0, count)
+    this.#waiting = this.#waiting.slice(count)
+    return batch
+  }
+
+  async #enqueue(batch: readonly Waiting[]): Promise<void> {
+    const { engine, keys, nonce } = this.#options
+    const { placed, localIds } = await this.#place(batch)
+    // To place them may have taken what was left of their time.
+    const ready = this.#withoutExpired(placed)
+    if (ready.length === 0) return
+    const answer = await enqueueBatch(engine, keys, {
+      pushes: ready,
+      localIds,
+      nonce,
+      ceilings: await this.#ceilingsFor(ready),
+      defaultsOf: (team) => this.#options.defaultsOf(team),
+      resendForMs: this.#remainingMs(ready),
+    })
+    const redisNowMs = engine.runner.redisNowMs(keys.shard)
+    if (answer.woken > 0 || ready.some((push) => isDueVerySoon(push, redisNowMs))) {
+      hintWake(engine, keys.shard)
+    }
+    ready.forEach((push, i) => this.#settle(push, answer, i))
+    engine.metrics.jobsPushed(answer.outcomes.filter((outcome) => outcome.code === 'ok').length)
+  }
+
+  /** Finds the pushes' queues and gives them numbers. A push to a full shard is answered here. */
+  async #place(
+    batch: readonly Waiting[],
+  ): Promise<{ placed: readonly Waiting[]; localIds: ReadonlyMap<string, string> }> {
+    const localIds = new Map<string, string>()
+    const overQuota = new Set<string>()
+    const fields = [...new Set(batch.map((push) => push.field))]
+    await Promise.all(
+      fields.map(async (field) => {
+        const found = await this.#resolve(field, this.#remainingMs(batch))
+        if (typeof found === 'object') localIds.set(field, found.localId)
+        else if (found === 'quota') overQuota.add(field)
+      }),
+    )
+    const placed: Waiting[] = []
+    for (const push of batch) {
+      if (localIds.has(push.field)) placed.push(push)
+      else if (overQuota.has(push.field)) this.#refuse({ ...push, isLastTry: true }, 'queues')
+      else push.resolve({ status: 'too_many_queues' })
+    }
+    const unnumbered = placed.filter((push) => push.seq === null)
+    const numbers = await this.#sequence.take(unnumbered.length, this.#remainingMs(batch))
+    unnumbered.forEach((push, i) => {
+      push.seq = numbers[i] ?? null
+    })
+    return { placed, localIds }
+  }
+
+  /** A name that is there costs no look at the team's other queues. */
+  async #resolve(field: string, resendForMs: number): ReturnType<QueueNames['resolve']> {
+    const { names, keys, quotas } = this.#options
+    const { team } = splitNameField(field)
+    if (quotas === null || !quotas.boundsQueues(team)) return names.resolve(keys, field, resendForMs)
+    const found = await names.resolve(keys, field, resendForMs, 0)
+    if (found !== 'quota') return found
+    return names.resolve(keys, field, resendForMs, await quotas.queuesCeiling(keys.shard, team))
+  }
+
+  #ceilingsFor(pushes: readonly Waiting[]): Promise<ShardCeilings | null> {
+    const { quotas, keys } = this.#options
+    if (quotas === null) return Promise.resolve(null)
+    const teams = new Set(pushes.map(({ job }) => job.team))
+    const lastTries = new Set(pushes.filter(({ isLastTry }) => isLastTry).map(({ job }) => job.team))
+    return quotas.ceilings(keys.shard, [...teams], lastTries)
+  }
+
+  /** Once more with a new look, for what was refused by an old one may have room by now. */
+  #refuse(push: Waiting, quota: MetQuota | 'room'): void {
+    const isOver = push.isLastTry || this.#options.quotas?.isWorthAnotherLook(push.job.team) !== true
+    if (!isOver) {
+      push.isLastTry = true
+      this.#waiting.push(push)
+    } else if (quota === 'room') {
+      push.reject(new StorageFullError())
+    } else {
+      this.#options.engine.metrics.refusedByQuota(quota)
+      push.resolve({ status: 'over_quota', quota })
+    }
+  }
+
+  #settle(push: Waiting, answer: EnqueueAnswer, index: number): void {
+    const outcome = answer.outcomes[index]
+    if (outcome === undefined) throw new Error('enqueue answered fewer jobs than it was sent')
+    switch (outcome.code) {
+      case 'ok':
+      case 'again':
+      case 'dup':
+        return push.resolve({
+          status: outcome.code === 'dup' ? 'repeated' : 'created',
+          jobId: outcome.jobId,
+          queueId: outcome.queueId,
+          scheduledAtMs: outcome.dueMs,
+        })
+      case 'conflict':
+        return push.resolve({ status: 'idempotency_conflict' })
+      case 'full':
+        return push.resolve({ status: 'idempotency_full' })
+      case 'moved':
+        this.#options.names.forget(push.field)
+        return this.#tryAgain(push)
+      case 'taken':
+        this.#sequence.dropBlock()
+        push.seq = null
+        return this.#tryAgain(push)
+      case 'room':
+      case 'pendingJobs':
+      case 'storedBytes':
+      case 'share':
+      case 'jobsPerMonth':
+        return this.#refuse(push, outcome.code)
+    }
+  }
+
+  #tryAgain(push: Waiting): void {
+    push.tries += 1
+    if (push.tries >= PUSH_TRIES_MAX) {
+      push.reject(new StoreUnavailableError('the queue is being deleted and made again'))
+      return
+    }
+    this.#waiting.push(push)
+  }
+}
+
+function isDueVerySoon(push: Waiting, redisNowMs: number): boolean {
+  const { start } = push.job
+  if ('runAtMs' in start) return start.runAtMs <= redisNowMs + HINTED_DELAY_MS
+  return start.delaySeconds > 0 && start.delaySeconds * 1000 <= HINTED_DELAY_MS
+}

@@ -1,0 +1,62 @@
+import { ID_BLOCK } from '../../domain/limits.ts'
+import type { Engine } from '../client/engine.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+
+/** Job sequence numbers of one shard, taken from blocks reserved for this process. */
+export interface Sequence {
+  next(resendForMs: number): Promise<number>
+  /** As many numbers as asked for. */
+  take(count: number, resendForMs: number): Promise<number[]>
+  /** The block turned out to be another's: never use it again. */
+  dropBlock(): void
+}
+
+/** The next block is reserved while this many numbers are left, so that a flush seldom waits for it. */
+const RESERVE_AHEAD = ID_BLOCK / 2
+
+export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
+  let next = 0
+  let end = 0
+  let highestBlock = -1
+  let following: Promise<number | null> | null = null
+  let opening: Promise<void> | null = null
+
+  async function reserve(resendForMs: number): Promise<number> {
+    const answer = await engine.runner.run('reserve_ids', [keys.seq], [highestBlock], resendForMs)
+    highestBlock = Math.max(highestBlock, Number(answer))
+    return Number(answer)
+  }
+
+  async function openBlock(resendForMs: number): Promise<void> {
+    const block = (await following) ?? (await reserve(resendForMs))
+    following = null
+    // Number 0 is left out: a job_id of 0 would pass for none.
+    next = Math.max(1, block * ID_BLOCK)
+    end = (block + 1) * ID_BLOCK
+  }
+
+  async function take(count: number, resendForMs: number): Promise<number[]> {
+    const taken: number[] = []
+    while (taken.length < count) {
+      // Whoever comes while a block is being opened waits for that one: opened twice, it would give numbers twice.
+      while (next >= end) {
+        opening ??= openBlock(resendForMs).finally(() => {
+          opening = null
+        })
+        await opening
+      }
+      if (following === null && end - next <= RESERVE_AHEAD) following = reserve(0).catch(() => null)
+      taken.push(next)
+      next += 1
+    }
+    return taken
+  }
+
+  return {
+    next: async (resendForMs) => (await take(1, resendForMs))[0] as number,
+    take,
+    dropBlock: () => {
+      next = end
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { CALLBACK_TIMEOUT_SECONDS } from '../../../domain/limits.ts'
+import type { AttemptEnd } from '../../../domain/jobs/attempt-end.ts'
+import type { Callback } from '../../../domain/jobs/callback.ts'
+import type { CallRecord, JobRequest } from '../../../domain/jobs/job.ts'
+import type { JobIds } from '../../../domain/jobs/job-ids.ts'
+import type { WorkEnd } from '../../../ports/job-source.ts'
+import type { BatchJob, EndedRun } from './batch.ts'
+import { runningRecord } from '../../layout/cron-record.ts'
+import { encodeFinished } from '../../layout/finished-record.ts'
+import { encodeAttempts, encodeSystemRecord } from '../../layout/job-record.ts'
+
+const DAY_MS = 86_400_000
+
+const KINDS = { given_back: 'g', callback_ended: 'c', set_aside: 'x' } as const
+
+/** A job's own facts that its end is written with. */
+export interface EndedJob {
+  readonly jobId: number
+  readonly rootId: number
+  readonly token: string
+  readonly team: string
+  readonly place: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
+  readonly request: JobRequest
+  readonly dlqRetentionDays: number
+  /** null when it is not known. */
+  readonly bytes: number | null
+}
+
+/** Puts an executor's answer into the words of the `finish` step. */
+export function toBatchJob(end: WorkEnd, jobIds: JobIds): BatchJob {
+  if (end.type === 'ended') {
+    const { work } = end
+    return endedBatchJob(
+      { ...work, dlqRetentionDays: work.settings.dlqRetentionDays },
+      end.end,
+      end.callback,
+      end.call,
+      jobIds,
+    )
+  }
+  const { work } = end
+  return {
+    ...blankBatchJob(work.jobId, work.token, work.place, jobIds),
+    kind: KINDS[end.type],
+    bytes: work.bytes,
+  }
+}
+
+export function blankBatchJob(
+  jobId: number,
+  token: string,
+  place: EndedJob['place'],
+  jobIds: JobIds,
+): BatchJob {
+  return {
+    id: jobId,
+    root: jobIds.rootOf(jobId),
+    seq: jobIds.seqOf(jobId),
+    queue: place.queue,
+    token,
+    kind: 'g',
+    settingsHash: place.settingsHash,
+    isLarge: place.isLarge,
+    bytes: null,
+    delayMs: 0,
+    record: '',
+    call: '',
+    callback: null,
+    run: null,
+  }
+}
+
+export function endedBatchJob(
+  job: EndedJob,
+  end: AttemptEnd,
+  callback: Callback | null,
+  call: CallRecord | null,
+  jobIds: JobIds,
+): BatchJob {
+  const common = {
+    ...blankBatchJob(job.jobId, job.token, job.place, jobIds),
+    bytes: job.bytes,
+    call: call === null ? '' : JSON.stringify(call),
+    callback:
+      callback === null
+        ? null
+        : {
+            team: job.team,
+            record: encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS),
+          },
+  }
+  const run = end.isTerminal ? endedRun(job) : null
+  switch (end.kind) {
+    case 'retry':
+      return {
+        ...common,
+        kind: 'r',
+        delayMs: end.retryDelaySeconds * 1000,
+        record: encodeAttempts(end.attempts),
+      }
+    case 'dead_letter':
+      return {
+        ...common,
+        kind: 'd',
+        run,
+        delayMs: job.dlqRetentionDays * DAY_MS,
+        record: encodeAttempts(end.attempts),
+      }
+    case 'success':
+    case 'failed_no_retries':
+      return {
+        ...common,
+        kind: end.kind === 'success' ? 's' : 'f',
+        run,
+        record: encodeFinished({
+          end: end.kind,
+          attempts: end.attempts,
+          request: job.request,
+          replayedAs: null,
+        }),
+      }
+  }
+}
+
+function endedRun({ rootId, request: { cron } }: EndedJob): EndedRun | null {
+  if (cron === null) return null
+  return { cronId: cron.cronId, tickMs: cron.tickMs, record: runningRecord(cron, rootId) }
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { reasonOf, StartupError, StorageFullError } from '../../domain/errors.ts'
+import { createJobIds, type JobIds } from '../../domain/jobs/job-ids.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { RedisConnection } from '../client/connection.ts'
+import { asStoreFault } from '../client/faults.ts'
+import { createShardKeys, META_KEY } from '../layout/keys.ts'
+
+/** Version of the data model; a program that does not know the stored one refuses to start. */
+const DATA_VERSION = '2'
+
+/**
+ * Reads what this installation is, and writes what is missing, at the very first start all of it: shards, installation
+ * id, data version, each shard's mark. A full Redis refuses a write even when it would change nothing.
+ * Throws StartupError when the stored facts do not fit.
+ */
+export async function openInstallation(connection: RedisConnection, shards: number): Promise<JobIds> {
+  const meta = await readMeta(connection, {
+    version: DATA_VERSION,
+    shards: String(shards),
+    installation: randomBytes(6).toString('hex'),
+  })
+  if (meta['version'] !== DATA_VERSION) {
+    throw new StartupError(
+      `Redis holds data of version ${meta['version']}; this program knows version ${DATA_VERSION}.`,
+    )
+  }
+  if (meta['shards'] !== String(shards)) {
+    throw new StartupError(
+      `Redis holds ${meta['shards']} shards and the number cannot change: set PUNCTUAL_SHARDS=${meta['shards']}, not ${shards}.`,
+    )
+  }
+  for (let shard = 0; shard < shards; shard += 1) {
+    const { mark } = createShardKeys(shard)
+    if ((await connection.get(mark)) === null) await connection.setnx(mark, '1')
+  }
+  return createJobIds(shards, meta['installation'] ?? '')
+}
+
+/** With what is given put where there is nothing yet. */
+async function readMeta(
+  connection: RedisConnection,
+  initial: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  const known = await connection.hgetall(META_KEY)
+  const missing = Object.entries(initial).filter(([field]) => known[field] === undefined)
+  if (missing.length === 0) return known
+  // Roles that start at once agree on whose came first.
+  for (const [field, value] of missing) await connection.hsetnx(META_KEY, field, value)
+  return connection.hgetall(META_KEY)
+}
+
+/** What a role does at its start and has to write down. Throws StartupError when Redis is too full for it. */
+export async function whenThereIsRoom<T>(begun: Promise<T>): Promise<T> {
+  try {
+    return await begun
+  } catch (error) {
+    if (!(asStoreFault(error) instanceof StorageFullError)) throw error
+    throw new StartupError(
+      'Redis is full, and this installation is not written down in it yet: raise its maxmemory, or use another Redis.',
+      { cause: error },
+    )
+  }
+}
+
+/**
+ * Ties this Redis to the folder of resources it was filled from. Throws StartupError when it belongs to another:
+ * taking that for an empty folder would delete every queue.
+ */
+export async function bindStoreId(
+  connection: RedisConnection,
+  storeId: string,
+  folder: string,
+): Promise<void> {
+  const { store } = await readMeta(connection, { store: storeId })
+  if (store !== storeId) {
+    throw new StartupError(
+      `The folder ${folder} (store ${storeId}) is not the one this Redis was filled from (store ${store}). ` +
+        'Point PUNCTUAL_MANIFESTS at that folder, or use another Redis or data folder.',
+    )
+  }
+}
+
+/** Refuses a Redis that could lose or evict jobs; with `override` it only warns. */
+export async function checkRedisIsSafe(
+  connection: RedisConnection,
+  options: { override: boolean; logger: Logger },
+): Promise<void> {
+  const problems = [
+    ...versionProblems(await connection.info('server')),
+    ...(await settingProblems(connection, options.logger)),
+  ]
+  if (problems.length === 0) return
+  if (!options.override) {
+    throw new StartupError(
+      `${problems.join(' ')} Or set PUNCTUAL_ALLOW_UNSAFE_REDIS=true to accept the loss of jobs.`,
+    )
+  }
+  for (const problem of problems) options.logger.warn('Redis is not safe for jobs', { problem })
+}
+
+function versionProblems(info: string): string[] {
+  const valkey = /^valkey_version:(\S+)/m.exec(info)?.[1]
+  const redis = /^redis_version:(\S+)/m.exec(info)?.[1] ?? '0'
+  const isOld = valkey === undefined ? Number.parseFloat(redis) < 7 : Number.parseFloat(valkey) < 7.2
+  return isOld ? [`Redis ${valkey ?? redis} is too old: Redis 7.0 or Valkey 7.2 is the least.`] : []
+}
+
+async function settingProblems(connection: RedisConnection, logger: Logger): Promise<string[]> {
+  const problems: string[] = []
+  try {
+    const [, policy] = await connection.config('GET', 'maxmemory-policy')
+    if (policy !== 'noeviction') {
+      problems.push(
+        `Redis may evict jobs (maxmemory-policy is ${policy}): run "redis-cli CONFIG SET maxmemory-policy noeviction".`,
+      )
+    }
+    const [, appendOnly] = await connection.config('GET', 'appendonly')
+    if (appendOnly !== 'yes') {
+      problems.push(
+        'Redis would lose jobs at a restart (appendonly is no): run "redis-cli CONFIG SET appendonly yes".',
+      )
+    }
+  } catch (error) {
+    logger.warn('Redis does not show its settings; its eviction policy and AOF are not checked', {
+      reason: reasonOf(error),
+    })
+  }
+  return problems
+}

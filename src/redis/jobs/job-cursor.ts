@@ -1,0 +1,94 @@
+import type { JobListQuery } from '../../ports/job-store.ts'
+
+/** The parts of a queue in which its jobs are listed, in this order. */
+export type Section = 'open' | 'dead' | 'finished'
+
+/** Where the jobs of a section that are still to be listed begin. */
+export type Spot =
+  /** Open jobs behind this one, by due time and id. */
+  | { readonly kind: 'due'; readonly dueMs: number; readonly id: number }
+  /** Open jobs in no order: a cursor of HSCAN, and how many entries of that scan step were given. */
+  | { readonly kind: 'scan'; readonly scan: string; readonly given: number }
+  /** Dead letters or finished chains: entries left, counted from the oldest, so that what arrives shifts nothing. */
+  | { readonly kind: 'left'; readonly left: number }
+
+/** Where a page ends. */
+export type Place =
+  | { readonly queue: string; readonly section: Section; readonly spot: Spot }
+  /** Behind all jobs of this queue. */
+  | { readonly queue: string; readonly section: null }
+
+export const FIRST_DUE = { kind: 'due', dueMs: 0, id: 0 } as const satisfies Spot
+export const FIRST_SCAN = { kind: 'scan', scan: '0', given: 0 } as const satisfies Spot
+
+/** Redis refuses a larger cursor of HSCAN. */
+const SCAN_MAX = 2n ** 64n - 1n
+
+export function firstSpot(section: Section): Spot {
+  return section === 'open' ? FIRST_DUE : { kind: 'left', left: Number.MAX_SAFE_INTEGER }
+}
+
+export function sectionsOf(status: JobListQuery['status']): readonly Section[] {
+  switch (status) {
+    case 'pending':
+    case 'processing':
+      return ['open']
+    case 'completed':
+      return ['finished']
+    case 'dead_lettered':
+      return ['dead']
+    case 'failed':
+    case null:
+      return ['open', 'dead', 'finished']
+  }
+}
+
+/** A letter, two numbers, and the name of the queue, which may hold anything. */
+export function formatPlace(place: Place): string {
+  return Buffer.from(`${lettersOf(place)}.${place.queue}`).toString('base64url')
+}
+
+function lettersOf(place: Place): string {
+  if (place.section === null) return 'q.0.0'
+  const { section, spot } = place
+  switch (spot.kind) {
+    case 'due':
+      return `o.${spot.dueMs}.${spot.id}`
+    case 'scan':
+      return `s.${spot.scan}.${spot.given}`
+    case 'left':
+      return `${section === 'dead' ? 'd' : 'f'}.${spot.left}.0`
+  }
+}
+
+/** null when nobody gave this cursor out for such a list. */
+export function parsePlace(cursor: string, { queue: only, status }: JobListQuery): Place | null {
+  const text = Buffer.from(cursor, 'base64url').toString('utf8')
+  const [, letter = '', a = '', b = '', queue = ''] =
+    /^([osdfq])\.(\d{1,20})\.(\d{1,20})\.(.+)$/s.exec(text) ?? []
+  const place = placeOf({ letter, a, b, queue })
+  if (place === null || formatPlace(place) !== cursor || (only !== null && only !== queue)) return null
+  return place.section === null || sectionsOf(status).includes(place.section) ? place : null
+}
+
+function placeOf(parts: { letter: string; a: string; b: string; queue: string }): Place | null {
+  const { letter, a, b, queue } = parts
+  const [first, second] = [Number(a), Number(b)]
+  if (letter === 's') {
+    const isScan = BigInt(a) <= SCAN_MAX && Number.isSafeInteger(second)
+    return isScan ? { queue, section: 'open', spot: { kind: 'scan', scan: a, given: second } } : null
+  }
+  if (!Number.isSafeInteger(first) || !Number.isSafeInteger(second)) return null
+  switch (letter) {
+    case 'o':
+      return { queue, section: 'open', spot: { kind: 'due', dueMs: first, id: second } }
+    case 'd':
+      return { queue, section: 'dead', spot: { kind: 'left', left: first } }
+    case 'f':
+      return { queue, section: 'finished', spot: { kind: 'left', left: first } }
+    case 'q':
+      return { queue, section: null }
+    default:
+      return null
+  }
+}

@@ -1,0 +1,216 @@
+import { hash } from 'node:crypto'
+import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../domain/crons/cron.ts'
+import type { MissedTicks } from '../../domain/crons/cron-tick.ts'
+import { METHODS, type CronMark, type JobRequest, type Method } from '../../domain/jobs/job.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import type { CronRun } from '../../ports/cron-store.ts'
+import { decodeAssertions, encodeAssertions, withoutTail, type EncodedAssertions } from './job-record.ts'
+
+/**
+ * How crons are written in Redis. A definition is a JSON array without what has its default at the end. The state, which
+ * the scripts read and change, and the records are described in crons/write/cron.lua and crons/tick/tick.lua.
+ */
+
+type Definition = [
+  /** `team/name` */
+  field: string,
+  url: string,
+  cronExpression: string,
+  timeZone?: string | 0,
+  /** 0 = the name. */
+  displayName?: string | 0,
+  payload?: string | 0,
+  headers?: Record<string, string> | 0,
+  method?: number,
+  queue?: string | 0,
+  callbackUrl?: string | 0,
+  timeoutSeconds?: number,
+  successAssertions?: EncodedAssertions | 0,
+  forbids?: 0 | 1,
+  missedRunPolicy?: number,
+  startingDeadlineSeconds?: number,
+  jitterSeconds?: number,
+  alertThreshold?: number,
+]
+
+const MISSED_RUN_POLICIES = ['latest', 'skip', 'all'] as const
+const POST = METHODS.indexOf('POST')
+/** Where a definition's default is not 0. */
+const DEFAULTS: Readonly<Record<number, number>> = {
+  7: POST,
+  10: DEFAULT_CRON_SETTINGS.timeoutSeconds,
+  16: DEFAULT_CRON_SETTINGS.alertThreshold,
+}
+
+/** What a hidden queue has: the next tick is the retry. The rest is its cron's, and goes with each run. */
+export const HIDDEN_QUEUE_SETTINGS: QueueSettings = Object.freeze({
+  ...DEFAULT_QUEUE_SETTINGS,
+  retriesEnabled: false,
+})
+
+/** Whether a cron is active stands in its state. */
+export function encodeDefinition(place: { team: string; name: string }, cron: CronSettings): string {
+  const definition: Definition = [
+    `${place.team}/${place.name}`,
+    cron.url,
+    cron.cronExpression,
+    cron.timeZone === DEFAULT_CRON_SETTINGS.timeZone ? 0 : cron.timeZone,
+    cron.displayName === place.name ? 0 : cron.displayName,
+    cron.payload ?? 0,
+    Object.keys(cron.headers).length === 0 ? 0 : cron.headers,
+    METHODS.indexOf(cron.method),
+    cron.queue ?? 0,
+    cron.callbackUrl ?? 0,
+    cron.timeoutSeconds,
+    cron.successAssertions.length === 0 ? 0 : encodeAssertions(cron.successAssertions),
+    cron.concurrencyPolicy === 'forbid' ? 1 : 0,
+    MISSED_RUN_POLICIES.indexOf(cron.missedRunPolicy),
+    cron.startingDeadlineSeconds ?? 0,
+    cron.jitterSeconds,
+    cron.alertThreshold,
+  ]
+  return JSON.stringify(withoutTail(definition, (index) => DEFAULTS[index] ?? 0))
+}
+
+export interface DefinedCron {
+  readonly team: string
+  readonly name: string
+  readonly settings: CronSettings
+}
+
+function decodeDefinition(text: string, isActive: boolean): DefinedCron {
+  const [field, url, cronExpression, timeZone, displayName, payload, headers, method, queue, ...rest] =
+    JSON.parse(text) as Definition
+  const [callbackUrl, timeout, assertions, forbids, missed, deadline, jitter, threshold] = rest
+  const slash = field.indexOf('/')
+  const name = field.slice(slash + 1)
+  return {
+    team: field.slice(0, slash),
+    name,
+    settings: {
+      displayName: given(displayName) ?? name,
+      url,
+      method: METHODS[method ?? POST] as Method,
+      headers: given(headers) ?? {},
+      payload: given(payload),
+      callbackUrl: given(callbackUrl),
+      cronExpression,
+      timeZone: given(timeZone) ?? DEFAULT_CRON_SETTINGS.timeZone,
+      isActive,
+      concurrencyPolicy: forbids === 1 ? 'forbid' : 'allow',
+      missedRunPolicy: MISSED_RUN_POLICIES[missed ?? 0] ?? 'latest',
+      startingDeadlineSeconds: given(deadline),
+      jitterSeconds: jitter ?? 0,
+      queue: given(queue),
+      timeoutSeconds: timeout ?? DEFAULT_CRON_SETTINGS.timeoutSeconds,
+      successAssertions: decodeAssertions(given(assertions) ?? []),
+      alertThreshold: threshold ?? DEFAULT_CRON_SETTINGS.alertThreshold,
+    },
+  }
+}
+
+/** null when it is damaged. */
+export function definitionIn(text: string, isActive: boolean): DefinedCron | null {
+  try {
+    const defined = decodeDefinition(text, isActive)
+    const { url, cronExpression, timeZone, queue } = defined.settings
+    const texts: unknown[] = [url, cronExpression, timeZone, queue ?? '']
+    return texts.every((part) => typeof part === 'string') ? defined : null
+  } catch {
+    return null
+  }
+}
+
+function given<T>(value: T | 0 | undefined): T | null {
+  return value === 0 || value === undefined ? null : value
+}
+
+/** By this an edit of the schedule is told from one of all else. */
+export function scheduleHash({ cronExpression, timeZone }: CronSettings): string {
+  return hash('sha256', `${cronExpression}\n${timeZone}`, 'base64url').slice(0, 6)
+}
+
+/** The request of one run of a cron. */
+export function requestOfRun(cron: CronSettings, mark: CronMark): JobRequest {
+  const hasAssertions = cron.queue === null || cron.successAssertions.length > 0
+  return {
+    url: cron.url,
+    method: cron.method,
+    headers: cron.headers,
+    payload: cron.payload,
+    callbackUrl: cron.callbackUrl,
+    callbackEvents: null,
+    tags: {},
+    timeoutSeconds: cron.timeoutSeconds,
+    retryDelays: null,
+    retriesEnabled: null,
+    successAssertions: hasAssertions ? cron.successAssertions : null,
+    cron: mark,
+  }
+}
+
+export interface CronStateRecord {
+  readonly version: number
+  readonly isActive: boolean
+  readonly spreadMs: number
+  /** Of the definition. */
+  readonly bytes: number
+  readonly tickMs: number | null
+  readonly running: number | null
+  readonly failures: number
+  readonly successMs: number | null
+}
+
+const STATE = /^\d+\|[\w-]{6}\|[01rp]\|\d+\|\d+\|\d*\|\d*\|\d+\|\d*$/
+
+/** null when it is damaged. */
+export function stateIn(text: string): CronStateRecord | null {
+  return STATE.test(text) ? decodeState(text) : null
+}
+
+/** Of a state that a step has answered. */
+export function decodeState(text: string): CronStateRecord {
+  const [version, , active, spread, bytes, tick = '', running = '', failures, success = ''] = text.split('|')
+  const numberOf = (part: string) => (part === '' ? null : Number(part))
+  return {
+    version: Number(version),
+    // One that is about to move is as active as it will be where it goes.
+    isActive: active === '1' || active === 'r',
+    spreadMs: Number(spread),
+    bytes: Number(bytes),
+    tickMs: numberOf(tick),
+    running: numberOf(running),
+    failures: Number(failures),
+    successMs: numberOf(success),
+  }
+}
+
+/** The record of a run whose chain has not ended. */
+export function runningRecord({ tickMs, isManual }: CronMark, rootId: number): string {
+  return `${isManual ? 'R' : 'r'}|${tickMs}|${rootId}`
+}
+
+export function missedRecord({ lastMs, count }: MissedTicks): string {
+  return `m|${lastMs}|${count}`
+}
+
+const RESULTS: Readonly<Record<string, CronRun['result']>> = {
+  r: 'running',
+  s: 'succeeded',
+  f: 'failed',
+  k: 'skipped',
+  m: 'missed',
+}
+
+export function decodeRun(record: string): CronRun {
+  const [kind = '', tick, last = ''] = record.split('|')
+  const result = RESULTS[kind.toLowerCase()] ?? 'missed'
+  const isManual = kind !== kind.toLowerCase()
+  return {
+    scheduledAtMs: Number(tick),
+    result,
+    jobId: result === 'missed' || last === '' ? null : Number(last),
+    isManual,
+    ticks: result === 'missed' ? Number(last) : 1,
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  METHODS,
+  type AttemptSummary,
+  type JobChain,
+  type JobRequest,
+  type Method,
+} from '../../domain/jobs/job.ts'
+import {
+  decodeAttempts,
+  decodeMark,
+  encodeMark,
+  isEmpty,
+  toTuple,
+  withoutTail,
+  type AttemptTuple,
+  type EncodedMark,
+} from './job-record.ts'
+
+const END_CODES = { success: 's', failed_no_retries: 'f', dead_lettered: 'd' } as const
+export type ChainEnd = keyof typeof END_CODES
+
+/** Headers of a finished chain are kept up to this many characters of JSON. */
+const KEPT_HEADERS_CHARACTERS_MAX = 1024
+
+/** What stays of a chain that has ended; its payload lives only as long as its call records. */
+export interface FinishedRecord {
+  readonly end: ChainEnd
+  readonly attempts: readonly AttemptSummary[]
+  /** Headers are null when they were too long to be kept. */
+  readonly request: Omit<JobRequest, 'headers' | 'payload'> & Pick<JobChain['request'], 'headers'>
+  /** The job a replay of this dead letter made. */
+  readonly replayedAs: number | null
+}
+
+export function encodeFinished(record: FinishedRecord): string {
+  const { request } = record
+  return JSON.stringify(
+    withoutTail(
+      [
+        END_CODES[record.end],
+        record.attempts.map(toTuple),
+        request.url,
+        METHODS.indexOf(request.method),
+        request.callbackUrl ?? 0,
+        isEmpty(request.tags) ? 0 : request.tags,
+        record.replayedAs ?? 0,
+        keptHeaders(request.headers),
+        encodeMark(request.cron),
+      ],
+      (index) => (index === 3 ? METHODS.indexOf('POST') : 0),
+    ),
+  )
+}
+
+/** 0 = none, 1 = not kept. */
+function keptHeaders(headers: Readonly<Record<string, string>> | null): Record<string, string> | 0 | 1 {
+  if (headers === null) return 1
+  if (isEmpty(headers)) return 0
+  return JSON.stringify(headers).length <= KEPT_HEADERS_CHARACTERS_MAX ? headers : 1
+}
+
+export function decodeFinished(text: string): FinishedRecord {
+  const [code, attempts, url, method, callbackUrl, tags, replayedAs, headers, cron] = JSON.parse(text) as [
+    string,
+    AttemptTuple[],
+    string,
+    number?,
+    (string | 0)?,
+    (Record<string, string> | 0)?,
+    number?,
+    (Record<string, string> | 0 | 1)?,
+    (EncodedMark | 0)?,
+  ]
+  if (typeof url !== 'string') throw new Error('the summary of a chain is damaged')
+  return {
+    end: code === 's' ? 'success' : code === 'f' ? 'failed_no_retries' : 'dead_lettered',
+    attempts: decodeAttempts(attempts),
+    request: {
+      url,
+      method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
+      headers: headers === undefined || headers === 0 ? {} : headers === 1 ? null : headers,
+      callbackUrl: callbackUrl === undefined || callbackUrl === 0 ? null : callbackUrl,
+      callbackEvents: null,
+      tags: tags === undefined || tags === 0 ? {} : tags,
+      timeoutSeconds: null,
+      retryDelays: null,
+      retriesEnabled: null,
+      successAssertions: null,
+      cron: decodeMark(cron),
+    },
+    replayedAs: replayedAs === undefined || replayedAs === 0 ? null : replayedAs,
+  }
+}

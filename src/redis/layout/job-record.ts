@@ -1,0 +1,370 @@
+import { createHash } from 'node:crypto'
+import { INLINE_REQUEST_BYTES_MAX } from '../../domain/limits.ts'
+import {
+  FAILURE_REASONS,
+  METHODS,
+  type AttemptSummary,
+  type CronMark,
+  type JobRequest,
+  type Method,
+} from '../../domain/jobs/job.ts'
+import type { SuccessAssertion } from '../../domain/jobs/assertion.ts'
+import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
+
+/**
+ * How jobs are written in Redis. A record is text, so that `redis-cli` shows it; the scripts read its head:
+ *
+ *     due(13) attempt(1) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' meta '\n' payload
+ *
+ * `lag` is due − created in ms, empty for 0; a cron's run is made after it was due. `chain` is a JSON array of the chain's earlier attempts, empty for none.
+ * `meta` is a JSON array; the payload stands last, as its exact source text, and is missing when there is none.
+ * The part from the first line break on is the request part. When it is over 4 KiB, flag bit 0 is set and its tail lies
+ * once per chain in `p:`: the payload, and where that is not enough a line before it of headers and assertions, in whose
+ * place `meta` has 1. So a list needs the record alone.
+ */
+
+const HEAD_LENGTH = 30
+/** As lib/record.lua tells a record from a damaged one, or more strictly. */
+const SOUND = /^\d{13}[1-9a-g]\d[0-3]\d{3}[\w-]{11}(?:-?\d{1,13})?\|[^\n]*\n/
+/** How a dead letter begins that was set aside; see execute/finish/settle.lua. */
+const SET_ASIDE = /^!([1-9a-g])(\d{13})\n/
+
+/** The settings hash of system jobs, whose settings are fixed in the program. */
+export const SYSTEM_SETTINGS_HASH = '-----------'
+
+type Meta = [
+  url: string,
+  method?: number,
+  headers?: Record<string, string> | 0 | 1,
+  callbackUrl?: string | 0,
+  callbackEvents?: number,
+  tags?: Record<string, string> | 0,
+  timeoutSeconds?: number,
+  retryDelays?: readonly number[] | 0,
+  retriesEnabled?: number,
+  cron?: EncodedMark | 0,
+  successAssertions?: EncodedAssertions | 0,
+]
+
+/** A line of its own when the request is large. */
+type Moved = [headers: Record<string, string>, successAssertions: EncodedAssertions | 0]
+
+export type EncodedMark = [cronId: number, tickMs: number, isManual?: 1]
+export type EncodedAssertions = Array<[type: SuccessAssertion['type'], value: never]>
+
+/** A callback: where it goes, for which team, and its `webhook-id`. */
+export interface SystemRequest {
+  readonly url: string
+  readonly team: string
+  readonly webhookId: string
+  readonly body: string
+}
+
+/** The request part, cut in two: what stands in the record, and what lies in `p:` ('' when nothing does). */
+export interface EncodedRequest {
+  readonly inline: string
+  readonly large: string
+}
+
+export function encodeRequest(request: JobRequest): EncodedRequest {
+  const assertions = request.successAssertions === null ? 0 : encodeAssertions(request.successAssertions)
+  const head = metaText(request, isEmpty(request.headers) ? 0 : request.headers, assertions)
+  const tail = request.payload === null ? '' : `\n${request.payload}`
+  if (!isOver(INLINE_REQUEST_BYTES_MAX, head + tail)) return { inline: `\n${head}${tail}`, large: '' }
+  if (tail !== '' && !isOver(INLINE_REQUEST_BYTES_MAX, head)) return { inline: `\n${head}`, large: tail }
+  const moved: Moved = [request.headers, assertions]
+  return { inline: `\n${metaText(request, 1, 0)}`, large: `\n${JSON.stringify(moved)}${tail}` }
+}
+
+function metaText(
+  request: JobRequest,
+  headers: NonNullable<Meta[2]>,
+  assertions: EncodedAssertions | 0,
+): string {
+  const meta: Meta = [
+    request.url,
+    METHODS.indexOf(request.method),
+    headers,
+    request.callbackUrl ?? 0,
+    request.callbackEvents === null ? 0 : request.callbackEvents === 'terminal' ? 1 : 2,
+    isEmpty(request.tags) ? 0 : request.tags,
+    request.timeoutSeconds ?? 0,
+    request.retryDelays ?? 0,
+    request.retriesEnabled === null ? 0 : request.retriesEnabled ? 1 : 2,
+    encodeMark(request.cron),
+    assertions,
+  ]
+  return JSON.stringify(withoutTail(meta, (index) => (index === 1 ? METHODS.indexOf('POST') : 0)))
+}
+
+function isOver(bytes: number, text: string): boolean {
+  return text.length > bytes || (text.length > bytes / 3 && Buffer.byteLength(text) > bytes)
+}
+
+/** Drops trailing elements that hold their default. */
+export function withoutTail(values: readonly unknown[], defaultOf: (index: number) => unknown): unknown[] {
+  let length = values.length
+  while (length > 1 && values[length - 1] === defaultOf(length - 1)) length -= 1
+  return values.slice(0, length)
+}
+
+/**
+ * What stands in a tail that is not there is left out: payload, headers and assertions. Throws when it is damaged.
+ */
+export function decodeRequest(part: string): JobRequest {
+  const { meta, rest } = splitRequest(part)
+  const [url, method, , callbackUrl, events, tags, timeout, delays, retries, cron] = meta as Meta
+  const { headers, assertions, payload } = largePartsOf(meta as Meta, rest)
+  const request: JobRequest = {
+    url,
+    method: METHODS[method ?? METHODS.indexOf('POST')] as Method,
+    headers: headers === 0 || headers === undefined ? {} : headers,
+    payload,
+    callbackUrl: callbackUrl === 0 || callbackUrl === undefined ? null : callbackUrl,
+    callbackEvents: events === undefined || events === 0 ? null : events === 1 ? 'terminal' : 'every_attempt',
+    tags: tags === 0 || tags === undefined ? {} : tags,
+    timeoutSeconds: timeout === undefined || timeout === 0 ? null : timeout,
+    retryDelays: delays === 0 || delays === undefined ? null : delays,
+    retriesEnabled: retries === undefined || retries === 0 ? null : retries === 1,
+    successAssertions: assertions === undefined || assertions === 0 ? null : decodeAssertions(assertions),
+    cron: decodeMark(cron),
+  }
+  if (!isRequest(request)) throw new Error('a request is damaged')
+  return request
+}
+
+/** Whether what a call needs has the right type: it was valid when it was written, but a record may be damaged since. */
+function isRequest({
+  url,
+  method,
+  headers,
+  callbackUrl,
+  tags,
+  timeoutSeconds,
+  retryDelays,
+}: JobRequest): boolean {
+  return (
+    typeof url === 'string' &&
+    METHODS.includes(method) &&
+    [headers, tags].every(isTextMap) &&
+    (callbackUrl === null || typeof callbackUrl === 'string') &&
+    (timeoutSeconds === null || isCount(timeoutSeconds)) &&
+    (retryDelays === null || (Array.isArray(retryDelays) && retryDelays.every(isCount)))
+  )
+}
+
+function isTextMap(value: unknown): boolean {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isMap && Object.values(value).every((each) => typeof each === 'string')
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+function largePartsOf(
+  meta: Meta,
+  rest: string | null,
+): { headers?: Moved[0] | 0 | undefined; assertions?: Moved[1] | undefined; payload: string | null } {
+  const [, , headers, , , , , , , , assertions] = meta
+  if (headers !== 1) return { headers, assertions, payload: rest }
+  if (rest === null) return { payload: null }
+  const { meta: moved, rest: payload } = splitRequest(`\n${rest}`)
+  const [movedHeaders, movedAssertions] = moved as Moved
+  return { headers: movedHeaders, assertions: movedAssertions, payload }
+}
+
+export function encodeMark(mark: CronMark | null): EncodedMark | 0 {
+  if (mark === null) return 0
+  return mark.isManual ? [mark.cronId, mark.tickMs, 1] : [mark.cronId, mark.tickMs]
+}
+
+export function decodeMark(mark: EncodedMark | 0 | undefined): CronMark | null {
+  if (mark === undefined || mark === 0) return null
+  return { cronId: mark[0], tickMs: mark[1], isManual: mark[2] === 1 }
+}
+
+export function encodeAssertions(assertions: readonly SuccessAssertion[]): EncodedAssertions {
+  return assertions.map(({ type, value }) => [type, value as never])
+}
+
+export function decodeAssertions(assertions: EncodedAssertions): SuccessAssertion[] {
+  return assertions.map(([type, value]) => ({ type, value }))
+}
+
+function splitRequest(part: string): { meta: unknown[]; rest: string | null } {
+  const end = part.indexOf('\n', 1)
+  const meta = JSON.parse(end === -1 ? part.slice(1) : part.slice(1, end)) as unknown[]
+  return { meta, rest: end === -1 ? null : part.slice(end + 1) }
+}
+
+export function encodeSystemRequest(request: SystemRequest): string {
+  return `\n${JSON.stringify([request.url, request.team, request.webhookId])}\n${request.body}`
+}
+
+export function decodeSystemRequest(part: string): SystemRequest {
+  const { meta, rest } = splitRequest(part)
+  const [url, team, webhookId] = meta as [string, string, string]
+  if ([url, team, webhookId].some((part) => typeof part !== 'string'))
+    throw new Error('a callback is damaged')
+  return { url, team, webhookId, body: rest ?? '' }
+}
+
+/** The record of a system job without its due time, which the script writes. */
+export function encodeSystemRecord(request: SystemRequest, timeoutSeconds: number): string {
+  return `100${String(timeoutSeconds).padStart(3, '0')}${SYSTEM_SETTINGS_HASH}|${encodeSystemRequest(request)}`
+}
+
+export interface JobRecord {
+  readonly dueMs: number
+  readonly createdAtMs: number
+  readonly attempt: number
+  /** Leases lost by this attempt so far. */
+  readonly losses: number
+  /** Whether the tail of the request part lies in `p:`. */
+  readonly isLarge: boolean
+  readonly timeoutSeconds: number
+  readonly settingsHash: string
+  readonly earlier: readonly AttemptSummary[]
+  /** null for a large request whose tail was not read. */
+  readonly requestPart: string | null
+  /** What of the request part stands in the record itself. */
+  readonly inlinePart: string
+}
+
+/**
+ * Throws when it is damaged, without a word of what it holds.
+ *
+ * @param largePart the value in `p:`, for a record whose request's tail lies there
+ */
+export function decodeRecord(text: string, largePart: string | null): JobRecord {
+  if (!SOUND.test(text)) throw new Error('a record is damaged')
+  const bar = text.indexOf('|', HEAD_LENGTH)
+  const end = text.indexOf('\n', bar)
+  const dueMs = Number(text.slice(0, 13))
+  const flags = Number.parseInt(text.slice(15, 16), 16)
+  const isLarge = (flags & 1) === 1
+  const chain = text.slice(bar + 1, end)
+  return {
+    dueMs,
+    createdAtMs: dueMs - Number(text.slice(HEAD_LENGTH, bar)),
+    attempt: Number.parseInt(text.slice(13, 14), 36),
+    losses: Number(text.slice(14, 15)),
+    isLarge,
+    timeoutSeconds: Number(text.slice(16, 19)),
+    settingsHash: text.slice(19, HEAD_LENGTH),
+    earlier: chain === '' ? [] : decodeAttempts(JSON.parse(chain) as AttemptTuple[]),
+    requestPart: !isLarge ? text.slice(end) : largePart === null ? null : text.slice(end) + largePart,
+    inlinePart: text.slice(end),
+  }
+}
+
+/** A dead letter whose record cannot be read, as the step that set it aside wrote it. */
+export interface SetAsideRecord {
+  readonly attempt: number
+  readonly setAsideAtMs: number
+}
+
+/** null when it is a record like any other. */
+export function setAsideIn(text: string): SetAsideRecord | null {
+  const [, attempt, at] = SET_ASIDE.exec(text) ?? []
+  return attempt === undefined ? null : { attempt: Number.parseInt(attempt, 36), setAsideAtMs: Number(at) }
+}
+
+/** Offsets keep the common attempt under 40 characters. */
+export type AttemptTuple = [
+  scheduledAtMs: number,
+  createdLagMs: number,
+  startedLagMs: number,
+  tookMs: number,
+  durationMs: number,
+  responseStatus: number,
+  failure?: number,
+  errorMessage?: string,
+]
+
+export function encodeAttempts(attempts: readonly AttemptSummary[]): string {
+  return JSON.stringify(attempts.map(toTuple))
+}
+
+export function toTuple(attempt: AttemptSummary): AttemptTuple {
+  const tuple: AttemptTuple = [
+    attempt.scheduledAtMs,
+    attempt.scheduledAtMs - attempt.createdAtMs,
+    attempt.startedAtMs - attempt.scheduledAtMs,
+    attempt.completedAtMs - attempt.startedAtMs,
+    Math.round(attempt.durationMs),
+    attempt.responseStatus ?? 0,
+  ]
+  if (attempt.failureReason === null) return tuple
+  tuple.push(FAILURE_REASONS.indexOf(attempt.failureReason))
+  if (attempt.errorMessage !== null) tuple.push(attempt.errorMessage)
+  return tuple
+}
+
+/** Throws when they are damaged. */
+export function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
+  const areTimes = tuples.every((tuple) => tuple.slice(0, 6).every((part) => Number.isSafeInteger(part)))
+  if (!areTimes) throw new Error('the attempts of a chain are damaged')
+  return tuples.map(
+    ([scheduledAtMs, createdLag, startedLag, took, durationMs, status, failure, message]) => ({
+      createdAtMs: scheduledAtMs - createdLag,
+      scheduledAtMs,
+      startedAtMs: scheduledAtMs + startedLag,
+      completedAtMs: scheduledAtMs + startedLag + took,
+      durationMs,
+      responseStatus: status === 0 ? null : status,
+      failureReason: failure === undefined ? null : (FAILURE_REASONS[failure] ?? 'unknown'),
+      errorMessage: message ?? null,
+    }),
+  )
+}
+
+/** Chain settings as frozen in `set`, and the name that their content gives them. */
+export function encodeSettings(settings: ChainSettings): { hash: string; json: string } {
+  const json = JSON.stringify([
+    settings.timeoutSeconds,
+    settings.retriesEnabled,
+    settings.retryDelays,
+    encodeAssertions(settings.successAssertions),
+    settings.alertsEnabled,
+    settings.dlqRetentionDays,
+    settings.callbackEvents,
+  ])
+  return { hash: hashOf(json), json }
+}
+
+/** null when they are damaged: not what their name was made of. */
+export function settingsIn(hash: string, json: string): ChainSettings | null {
+  return hashOf(json) === hash ? decodeSettings(json) : null
+}
+
+function hashOf(json: string): string {
+  return createHash('sha256').update(json).digest('base64url').slice(0, 11)
+}
+
+export function decodeSettings(json: string): ChainSettings {
+  const [timeoutSeconds, retriesEnabled, retryDelays, assertions, alertsEnabled, dlqRetentionDays, events] =
+    JSON.parse(json) as [
+      number,
+      boolean,
+      number[],
+      EncodedAssertions,
+      boolean,
+      ChainSettings['dlqRetentionDays'],
+      ChainSettings['callbackEvents'],
+    ]
+  return {
+    timeoutSeconds,
+    retriesEnabled,
+    retryDelays,
+    successAssertions: decodeAssertions(assertions),
+    alertsEnabled,
+    dlqRetentionDays,
+    callbackEvents: events,
+  }
+}
+
+export function isEmpty(object: Readonly<Record<string, string>>): boolean {
+  return Object.keys(object).length === 0
+}

@@ -1,0 +1,12 @@
+/** The part of the ring's scores that each team has, as lib/ring.lua cuts it. */
+const BAND = 2 ** 37
+
+/** Lowest score of a team's band, and the first above it, as ZRANGE and ZCOUNT read them. */
+export function bandRange(teamNumber: string): [from: string, to: string] {
+  const from = Number(teamNumber) * BAND
+  return [String(from), `(${from + BAND}`]
+}
+
+export function bandOf(score: number): string {
+  return String(Math.floor(score / BAND))
+}

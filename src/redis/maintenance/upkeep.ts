@@ -1,0 +1,254 @@
+import {
+  FINISHED_CHAINS_SLACK,
+  HARD_DEADLINE_GRACE_MS,
+  LEASE_MARGIN_MS,
+  LEASE_MS,
+  LOST_LEASES_MAX,
+  PROMOTE_BATCH_MAX,
+  REAP_BATCH_MAX,
+  TIMEOUT_SECONDS_MAX,
+} from '../../domain/limits.ts'
+import type { ShardGlance, ShardUpkeep } from '../../ports/job-source.ts'
+import { batchKeys } from '../execute/finish/batch.ts'
+import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
+import { inTurn } from './in-turn.ts'
+import { META_KEY, type ShardKeys } from '../layout/keys.ts'
+import { tellSetAside } from '../chains/damaged-chain.ts'
+import { heldEntries, type HeldEntry } from '../execute/held-entries.ts'
+import { prepareLoss } from '../execute/finish/lost-job.ts'
+import { createRingCheck } from './ring/ring-check.ts'
+import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
+
+/** Minutes are poured into the near set this long before they begin. */
+const POUR_AHEAD_MS = 60_000
+/** Pages one call of `promote` pours at most: jobs that are due wait behind it, and a minute may hold a million. */
+const POURED_PAGES_MAX = 8
+/** Executors and pages one call of `reap` or `sweep` deals with at most. */
+const REAPED_EXECUTORS_MAX = 16
+const REAP_PAGES_MAX = 100
+/** The longest a hard deadline can lie ahead of its claim. */
+const HARD_DEADLINE_MS_MAX = TIMEOUT_SECONDS_MAX * 1000 + HARD_DEADLINE_GRACE_MS
+
+export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
+  const keys = shardKeys(engine, shard)
+  const checkRing = createRingCheck(engine, keys)
+  return {
+    shard,
+    glance: () => glance(engine, keys),
+    promote: () => promote(engine, keys),
+    reap: () => reap(engine, keys),
+    sweep: async () => {
+      let [hasGarbage, hasCalls] = [false, false]
+      const parts = [
+        () => mendMark(engine, keys),
+        () => freeOverdue(engine, keys),
+        async () => {
+          hasGarbage = await collectGarbage(engine, keys)
+        },
+        async () => {
+          hasCalls = await evictCalls(engine, keys)
+        },
+        checkRing,
+      ]
+      await inTurn(parts, (part) => part())
+      return { isMore: hasGarbage || hasCalls }
+    },
+  }
+}
+
+async function glance(engine: Engine, keys: ShardKeys): Promise<ShardGlance> {
+  const [ring, near, minutes, suspects] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.zcard(keys.ring),
+      redis.zrange(keys.near, '0', '0', 'WITHSCORES'),
+      redis.zrange(keys.mins, '0', '0'),
+      redis.zcard(keys.sus),
+    ]),
+  )
+  const due = near[1] === undefined ? null : Number(near[1])
+  const pour = minutes[0] === undefined ? null : Number(minutes[0]) * 60_000 - POUR_AHEAD_MS
+  return { runnable: ring > 0 || suspects > 0, nextDueMs: earliest(due, pour) }
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null) return b
+  return b === null ? a : Math.min(a, b)
+}
+
+async function promote(
+  engine: Engine,
+  keys: ShardKeys,
+): Promise<{ moved: number; nextDueMs: number | null }> {
+  const pourDueMs = await pour(engine, keys)
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const members = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.near, '-inf', nowMs, 'LIMIT', 0, PROMOTE_BATCH_MAX),
+  )
+  const queues = new Map<string, number>()
+  const entries: Array<number | string> = []
+  const damaged: string[] = []
+  for (const member of members) {
+    const [, queue, id] = /^(\d+)\|(\d+)$/.exec(member) ?? []
+    if (queue === undefined || id === undefined) {
+      damaged.push(member)
+      continue
+    }
+    if (!queues.has(queue)) queues.set(queue, queues.size + 1)
+    entries.push(queues.get(queue) ?? 0, id)
+  }
+  if (damaged.length > 0) tellDropped(engine, keys, damaged.length)
+  const declared = [...queues.keys()].flatMap((id) => {
+    const { q, r, b, a } = keys.queue(id)
+    return [q, r, b, a]
+  })
+  const reply = await engine.runner.run(
+    'promote',
+    [keys.clk, keys.ex, keys.near, keys.ring, keys.teams, ...declared],
+    [LEASE_MS, queues.size, ...queues.keys(), members.length - damaged.length, ...entries, ...damaged],
+  )
+  const [now, moved, woken, nextDue] = reply as [string, number, number, string]
+  engine.runner.noteRedisTime(keys.shard, Number(now))
+  if (woken > 0) hintWake(engine, keys.shard)
+  return { moved, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
+}
+
+/** Pours the oldest minutes that are near enough, a few pages; answers when pouring is next due. */
+async function pour(engine: Engine, keys: ShardKeys): Promise<number | null> {
+  for (let pages = 0; ; pages += 1) {
+    const [minute] = await engine.runner.read((redis) => redis.zrange(keys.mins, '0', '0'))
+    if (minute === undefined) return null
+    const dueMs = Number(minute) * 60_000 - POUR_AHEAD_MS
+    if (dueMs > engine.runner.redisNowMs(keys.shard) || pages === POURED_PAGES_MAX) return dueMs
+    const [, damaged] = (await engine.runner.run(
+      'pour',
+      [keys.minute(Number(minute)), keys.mins, keys.near],
+      [minute, PROMOTE_BATCH_MAX],
+    )) as [number, number]
+    if (damaged > 0) tellDropped(engine, keys, damaged)
+  }
+}
+
+/** Whose jobs they were they do not say: those stay as they are, and can be cancelled. */
+function tellDropped(engine: Engine, { shard }: ShardKeys, entries: number): void {
+  engine.logger.error('Entries of delayed jobs are damaged and were dropped', { shard, entries })
+}
+
+async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; executors: number }> {
+  const cutMs = engine.runner.redisNowMs(keys.shard) - LEASE_MARGIN_MS
+  const expired = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.ex, '-inf', cutMs, 'LIMIT', 0, REAPED_EXECUTORS_MAX),
+  )
+  let jobs = 0
+  await inTurn(expired, async (executor) => {
+    let taken = 0
+    for (let page = 0; page < REAP_PAGES_MAX; page += 1) {
+      const held = await heldPage(engine, keys, executor)
+      const answer = await reapPage(engine, keys, executor, 'lease', held)
+      if (answer === 'live') break
+      taken += answer
+      if (held.length < REAP_BATCH_MAX) break
+    }
+    jobs += taken
+    if (taken === 0) return
+    engine.logger.warn('An executor was lost; its jobs are ready again', {
+      shard: keys.shard,
+      executor,
+      jobs: taken,
+    })
+  })
+  return { jobs, executors: expired.length }
+}
+
+async function heldPage(engine: Engine, keys: ShardKeys, executor: string): Promise<HeldEntry[]> {
+  // Two more than a page, for the notes of the last claim and the last finish.
+  const flat = (await engine.runner.read((redis) =>
+    redis.hrandfield(keys.held(executor), REAP_BATCH_MAX + 2, 'WITHVALUES'),
+  )) as string[] | null
+  return (await heldEntries(engine, keys, flat ?? [])).slice(0, REAP_BATCH_MAX)
+}
+
+/** Answers how many jobs left the executor. */
+async function reapPage(
+  engine: Engine,
+  keys: ShardKeys,
+  executor: string,
+  mode: 'lease' | 'deadline',
+  held: readonly HeldEntry[],
+): Promise<number | 'live'> {
+  const jobs = await Promise.all(held.map((entry) => prepareLoss(engine, keys, entry)))
+  const batch = await batchKeys(engine, keys, executor, jobs)
+  const trimAbove = engine.retention.finishedChainsMax + FINISHED_CHAINS_SLACK
+  const reply = (await engine.runner.run('reap', batch.keys, [
+    ...[
+      LEASE_MS,
+      executor,
+      mode,
+      mode === 'lease' ? LEASE_MARGIN_MS : HARD_DEADLINE_MS_MAX,
+      LOST_LEASES_MAX,
+      trimAbove,
+    ],
+    ...batch.args,
+  ])) as ['live'] | ['moved'] | ['ok', string, number, string, string[]]
+  if (reply[0] === 'live') return 'live'
+  if (reply[0] === 'moved') {
+    // Nothing was done; the next round finds these jobs again.
+    engine.teamNumbers.forget()
+    return 0
+  }
+  const [, , woken, codes, toTrim] = reply
+  if (woken > 0) hintWake(engine, keys.shard)
+  for (const queue of toTrim) await trimFinished(engine, keys, queue)
+  jobs.forEach(({ id }, i) => {
+    if (codes[i] === 'a') tellSetAside(engine, keys.shard, id)
+  })
+  return [...codes].filter((code) => code !== 's' && code !== 'p').length
+}
+
+/** Frees jobs in flight past their hard deadline, whatever their holder says. Bounded by the jobs in flight. */
+async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
+  const executors = await engine.runner.read((redis) => redis.zrange(keys.ex, '0', '-1'))
+  await inTurn(executors, async (executor) => {
+    let cursor = '0'
+    do {
+      const [next, flat] = await engine.runner.read((redis) =>
+        redis.hscan(keys.held(executor), cursor, 'COUNT', REAP_BATCH_MAX),
+      )
+      cursor = next
+      const overdue = await overdueOf(engine, keys, await heldEntries(engine, keys, flat))
+      for (let i = 0; i < overdue.length; i += REAP_BATCH_MAX) {
+        await reapPage(engine, keys, executor, 'deadline', overdue.slice(i, i + REAP_BATCH_MAX))
+      }
+    } while (cursor !== '0')
+  })
+}
+
+async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEntry[]): Promise<HeldEntry[]> {
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const byQueue = Map.groupBy(held, (entry) => entry.queue)
+  const overdue: HeldEntry[] = []
+  for (const [queue, entries] of byQueue) {
+    const deadlines = await engine.runner.read((redis) =>
+      redis.zmscore(keys.queue(queue).a, ...entries.map((entry) => entry.id)),
+    )
+    overdue.push(...entries.filter((_, i) => deadlines[i] !== null && Number(deadlines[i]) <= nowMs))
+  }
+  return overdue
+}
+
+/**
+ * The mark was made at the start of every role. When it is gone, so is all data of the shard: a node of a Cluster came
+ * back without its file. That is said once, by whoever makes it anew.
+ * When the whole installation is gone nothing is written: each role is about to end, and its next start makes them all.
+ * A read as long as it is there: a full Redis refuses the write even when it would change nothing.
+ */
+async function mendMark(engine: Engine, keys: ShardKeys): Promise<void> {
+  const known = await engine.runner.read((redis) => redis.get(keys.mark))
+  if (known !== null) return
+  const installation = await engine.runner.read((redis) => redis.hget(META_KEY, 'installation'))
+  if (installation === null) return
+  const made = await engine.runner.read((redis) => redis.setnx(keys.mark, '1'))
+  if (made === 0) return
+  engine.logger.error('A shard has lost its data: its jobs and queues of before are gone', {
+    shard: keys.shard,
+  })
+}

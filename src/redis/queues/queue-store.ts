@@ -1,0 +1,68 @@
+import type { Queue, QueueStore } from '../../ports/queue-store.ts'
+import { knownQueue, type KnownQueue } from '../chains/chain-reader.ts'
+import { shardKeys, type Engine } from '../client/engine.ts'
+import { formatNameCursor, parseNameCursor } from '../names/name-cursor.ts'
+import { readQueues } from './queue-reader.ts'
+import { createQueueWriter } from './queue-writer.ts'
+import { queueNamed, teamNames } from '../names/team-names.ts'
+
+/** In one line of the log. */
+const DAMAGED_NAMED_MAX = 5
+const WITHOUT_TERM = 'a write without a term was superseded'
+
+export function createQueueStore(engine: Engine): QueueStore {
+  const writer = createQueueWriter(engine, { term: null, isCompiled: false })
+  return {
+    list: (query) => list(engine, query),
+    get: async (team, queueId) => {
+      const shard = queueId % engine.shards.length
+      const localId = String(Math.floor(queueId / engine.shards.length))
+      const queue = await knownQueue(engine, shardKeys(engine, shard), localId)
+      // A cron's hidden queue has its cron's id, and is nobody's to see.
+      const isHidden = queue === null || queue.team !== team || queue.name === ''
+      return isHidden ? null : readOne(engine, queue)
+    },
+    getByName: async (team, name) => {
+      const queue = await queueNamed(engine, team, name)
+      return queue === null ? null : readOne(engine, queue)
+    },
+    apply: async (team, name, settings) => {
+      const end = await writer.apply(team, name, settings)
+      if (end.status === 'superseded') throw new Error(WITHOUT_TERM)
+      return { queueId: end.queueId }
+    },
+    remove: async (team, name) => {
+      const end = await writer.remove(team, name)
+      if (end === 'superseded') throw new Error(WITHOUT_TERM)
+      return end
+    },
+  }
+}
+
+async function list(
+  engine: Engine,
+  { team, limit, cursor }: { team: string; limit: number; cursor: string | null },
+): Promise<{ queues: Queue[]; nextCursor: string | null } | 'bad_cursor'> {
+  const from = parseNameCursor(cursor)
+  if (from === 'bad_cursor') return from
+  const named = await teamNames(engine, { kind: 'queues', team, begin: from.begin, limit: limit + 1 })
+  const page = named.slice(0, limit)
+  const found = await readQueues(
+    engine,
+    page.map(({ keys, name, id }) => ({ keys, localId: id, team, name })),
+  )
+  const damaged = page.filter((_, i) => found[i] === 'damaged').map(({ name }) => name)
+  if (damaged.length > 0) {
+    const queues = damaged.slice(0, DAMAGED_NAMED_MAX)
+    engine.logger.warn('Queues cannot be read and are not listed', { team, count: damaged.length, queues })
+  }
+  const queues = found.flatMap((queue) => (queue === 'damaged' ? [] : (queue ?? [])))
+  const last = page.at(-1)
+  return { queues, nextCursor: named.length > limit && last ? formatNameCursor(last.name) : null }
+}
+
+async function readOne(engine: Engine, known: KnownQueue): Promise<Queue | null> {
+  const [queue = null] = await readQueues(engine, [known])
+  if (queue === 'damaged') throw new Error(`the settings of queue ${known.team}/${known.name} cannot be read`)
+  return queue
+}

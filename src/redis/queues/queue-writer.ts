@@ -1,0 +1,109 @@
+import { StoreUnavailableError } from '../../domain/errors.ts'
+import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
+import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import type { KnownQueue } from '../chains/chain-reader.ts'
+import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
+import { encodeSettings } from '../layout/job-record.ts'
+import { nameField, queueIdOf, type ShardKeys } from '../layout/keys.ts'
+import { createQueueNames } from '../names/queue-names.ts'
+import { queueNamed } from '../names/team-names.ts'
+
+/** A queue deleted and made again meanwhile is resolved anew this often. */
+const APPLY_TRIES_MAX = 4
+
+/** Makes, changes and removes queues. Throws StoreUnavailableError. */
+export interface QueueWriter {
+  apply(
+    team: string,
+    name: string,
+    settings: QueueSettings,
+  ): Promise<{ readonly status: 'applied'; readonly queueId: number } | { readonly status: 'superseded' }>
+  remove(team: string, name: string): Promise<'removed' | 'not_found' | 'superseded'>
+}
+
+export interface QueueWriterOptions {
+  /** The leader's term; null = there is no leader. */
+  readonly term: number | null
+  /** Whether a resource says so, or an edit past any resource. A resource takes over a queue that a push has made. */
+  readonly isCompiled: boolean
+}
+
+export function createQueueWriter(engine: Engine, options: QueueWriterOptions): QueueWriter {
+  const names = createQueueNames(engine, options.term)
+  return {
+    apply: async (team, name, settings) => {
+      const keys = shardOfQueue(engine, team, name)
+      const field = nameField(team, name)
+      for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
+        const found = await names.resolve(keys, field, STORE_DEADLINE_MS)
+        if (found === 'full' || found === 'quota') {
+          throw new StoreUnavailableError('it holds as many queues as it may')
+        }
+        if (found === 'superseded') return { status: 'superseded' }
+        const { localId } = found
+        const answer = await setQueue(engine, options, { keys, field, localId, settings })
+        if (answer === 'superseded') return { status: 'superseded' }
+        if (answer === 'moved') {
+          names.forget(field)
+          continue
+        }
+        if (answer === 1) hintWake(engine, keys.shard)
+        return { status: 'applied', queueId: queueIdOf(localId, keys.shard, engine.shards.length) }
+      }
+      throw new StoreUnavailableError('the queue is being deleted and made again')
+    },
+    remove: async (team, name) => {
+      const queue = await queueNamed(engine, team, name)
+      if (queue === null) return 'not_found'
+      const answer = await deleteQueue(engine, options, queue)
+      if (answer === 'superseded') return 'superseded'
+      return answer === 'deleted' ? 'removed' : 'not_found'
+    },
+  }
+}
+
+function setQueue(
+  engine: Engine,
+  { term, isCompiled }: QueueWriterOptions,
+  queue: { keys: ShardKeys; field: string; localId: string; settings: QueueSettings },
+): Promise<unknown> {
+  const { keys, field, localId, settings } = queue
+  const k = keys.queue(localId)
+  const { hash, json } = encodeSettings(settings)
+  return engine.runner.run(
+    'set_queue',
+    [
+      ...[keys.names, keys.ring, keys.set, keys.setn, k.q, k.r, k.a],
+      ...[keys.pushed, keys.pushedBucket(localId), keys.term, keys.teams, keys.tn],
+    ],
+    [
+      ...[field, localId, hash, settings.timeoutSeconds, settings.maxParallelism ?? ''],
+      ...[
+        settings.isActive ? 1 : 0,
+        settings.strictParallelism ? 1 : 0,
+        json,
+        isCompiled ? 1 : 0,
+        term ?? '',
+      ],
+    ],
+    STORE_DEADLINE_MS,
+  )
+}
+
+function deleteQueue(
+  engine: Engine,
+  { term }: QueueWriterOptions,
+  { keys, localId, team, name }: KnownQueue,
+): Promise<unknown> {
+  const k = keys.queue(localId)
+  return engine.runner.run(
+    'delete_queue',
+    [
+      ...[keys.names, keys.ring, keys.gc, keys.cq, keys.set, keys.setn, keys.use],
+      ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
+      ...(['b', 'd', 'xb', 'p'] as const).map((part) => keys.trash(localId, part)),
+      ...[keys.pushed, keys.pushedBucket(localId), keys.term, keys.qnOf(team), keys.tu],
+    ],
+    [nameField(team, name), localId, term ?? ''],
+  )
+}

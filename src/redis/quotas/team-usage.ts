@@ -1,0 +1,70 @@
+import { monthOf } from '../../domain/quotas.ts'
+import type { TeamCensus, TeamUsage, TeamUsageReader } from '../../ports/team-usage.ts'
+import type { Engine } from '../client/engine.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { lookAtShard, NOTHING_HELD } from './usage-reader.ts'
+
+/** Teams of one step, so that nobody waits long behind it. */
+const COUNTED_TEAMS_MAX = 250
+
+export function createTeamUsageReader(engine: Engine): TeamUsageReader {
+  return { read: async (team) => usageOf(team, await lookAtAll(engine, [team])) }
+}
+
+export function createTeamCensus(engine: Engine): TeamCensus {
+  return {
+    look: async (teams) => {
+      const usages: TeamUsage[] = []
+      for (let begin = 0; begin < teams.length; begin += COUNTED_TEAMS_MAX) {
+        const page = teams.slice(begin, begin + COUNTED_TEAMS_MAX)
+        const shards = await lookAtAll(engine, page)
+        usages.push(...page.map((team) => usageOf(team, shards)))
+      }
+      return usages
+    },
+  }
+}
+
+type UsageByTeam = ReadonlyMap<string, TeamUsage>
+
+function lookAtAll(engine: Engine, teams: readonly string[]): Promise<readonly UsageByTeam[]> {
+  return Promise.all(engine.shards.map((keys) => readShard(engine, keys, teams)))
+}
+
+async function readShard(engine: Engine, keys: ShardKeys, teams: readonly string[]): Promise<UsageByTeam> {
+  const { month } = monthOf(engine.runner.redisNowMs(keys.shard))
+  const [look, queues, crons] = await Promise.all([
+    lookAtShard(engine, keys, teams, month),
+    engine.runner.read((redis) => Promise.all(teams.map((team) => redis.zcard(keys.qnOf(team))))),
+    engine.runner.read((redis) => Promise.all(teams.map((team) => redis.zcard(keys.knOf(team))))),
+  ])
+  return new Map(
+    teams.map((team, at) => {
+      const { jobs, bytes, monthJobs, inFlight } = look.teams.get(team) ?? NOTHING_HELD
+      const usage: TeamUsage = {
+        queues: queues[at] ?? 0,
+        crons: crons[at] ?? 0,
+        pendingJobs: jobs,
+        storedBytes: bytes,
+        jobsPerMonth: monthJobs,
+        callsInFlight: inFlight,
+      }
+      return [team, usage]
+    }),
+  )
+}
+
+function usageOf(team: string, shards: readonly UsageByTeam[]): TeamUsage {
+  const held = shards.flatMap((byTeam) => byTeam.get(team) ?? [])
+  // A counter that is wrong must not make an answer or a status that its schema refuses.
+  const total = (of: (usage: TeamUsage) => number): number =>
+    held.reduce((sum, usage) => sum + Math.max(0, of(usage)), 0)
+  return {
+    queues: total(({ queues }) => queues),
+    crons: total(({ crons }) => crons),
+    pendingJobs: total(({ pendingJobs }) => pendingJobs),
+    storedBytes: total(({ storedBytes }) => storedBytes),
+    jobsPerMonth: total(({ jobsPerMonth }) => jobsPerMonth),
+    callsInFlight: total(({ callsInFlight }) => callsInFlight),
+  }
+}

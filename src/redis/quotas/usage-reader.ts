@@ -1,0 +1,61 @@
+import type { Engine } from '../client/engine.ts'
+import { usageField, type ShardKeys } from '../layout/keys.ts'
+
+/** What a team holds in one shard. */
+export interface ShardUsage {
+  readonly jobs: number
+  readonly bytes: number
+  readonly inFlight: number
+  /** Jobs of the month that was asked for. */
+  readonly monthJobs: number
+}
+
+export const NOTHING_HELD: ShardUsage = Object.freeze({ jobs: 0, bytes: 0, inFlight: 0, monthJobs: 0 })
+
+/** How full the Redis under a shard is. */
+export interface MemoryLook {
+  /** Shards of one server have the same. */
+  readonly server: string
+  readonly usedBytes: number
+  /** 0 = no limit. */
+  readonly maxBytes: number
+  /** Bytes of all teams in this shard. */
+  readonly allBytes: number
+}
+
+export interface ShardLook {
+  readonly memory: MemoryLook
+  readonly teams: ReadonlyMap<string, ShardUsage>
+}
+
+/** One look at a shard. Throws StoreUnavailableError. */
+export async function lookAtShard(
+  engine: Engine,
+  keys: ShardKeys,
+  teams: readonly string[],
+  month: number,
+): Promise<ShardLook> {
+  const fields = teams.flatMap((team) => [
+    usageField(team, 'j'),
+    usageField(team, 'b'),
+    usageField(team, 'f'),
+    usageField(team, 'm'),
+  ])
+  const reply = await engine.runner.run('read_usage', [keys.tu], ['*:b', ...fields])
+  const [server = '', used, max, all, ...values] = reply as string[]
+  const usages = teams.map((team, i): [string, ShardUsage] => {
+    const [jobs, bytes, inFlight, monthText = ''] = values.slice(i * 4, i * 4 + 4)
+    const [countedMonth, monthJobs] = monthText.split(' ')
+    return [
+      team,
+      {
+        jobs: Number(jobs),
+        bytes: Number(bytes),
+        inFlight: Number(inFlight),
+        monthJobs: Number(countedMonth) === month ? Number(monthJobs) : 0,
+      },
+    ]
+  })
+  const memory = { server, usedBytes: Number(used), maxBytes: Number(max), allBytes: Number(all) }
+  return { memory, teams: new Map(usages) }
+}

@@ -1,0 +1,114 @@
+import type { Document, LineCounter } from 'yaml'
+import { shown } from '../schema/crd-schema.ts'
+import { fieldName } from '../schema/field-path.ts'
+import type { FieldPath } from '../schema/field-path.ts'
+import { createResourceMaker } from './resource-maker.ts'
+import type { Fields, FormerResources, Made, MadeResource } from './resource-maker.ts'
+import { identityOf } from '../resource.ts'
+import type { ManifestProblem } from '../resource.ts'
+import { faultText, isBlank, parseManifest } from './yaml-documents.ts'
+
+/** A resource and the document of its file that holds it, from 1. */
+export interface ReadResource extends MadeResource {
+  readonly document: number
+}
+
+/** What a file says. With any problem the file as a whole is not to be used. */
+export interface ReadManifest {
+  readonly resources: readonly ReadResource[]
+  readonly problems: readonly ManifestProblem[]
+}
+
+export interface ManifestReader {
+  /**
+   * Reads YAML of any number of documents; JSON is YAML. Documents of other API groups are passed over.
+   * @param file its name, for the problems
+   * @param former what the file held so far: some changes are not allowed
+   */
+  read(file: string, text: string, former?: readonly ReadResource[]): ReadManifest
+}
+
+const DOCUMENTS_MAX = 1000
+
+/**
+ * Compiles the schemas once.
+ * @param defaultTeam the team of manifests without a namespace
+ */
+export function createManifestReader(defaultTeam: string): ManifestReader {
+  const make = createResourceMaker(defaultTeam)
+  return {
+    read: (file, text, former = []) => {
+      const byIdentity: FormerResources = new Map(
+        former.flatMap(({ resource, checked }) =>
+          checked === null ? [] : [[identityOf(resource), checked]],
+        ),
+      )
+      return readManifest(file, text, (fields) => make(fields, byIdentity))
+    },
+  }
+}
+
+function readManifest(file: string, text: string, make: (fields: Fields) => Made): ReadManifest {
+  const { documents, lines } = parseManifest(text)
+  const resources: ReadResource[] = []
+  const problems: ManifestProblem[] = []
+  const report = (document: number | null, line: number | null, field: string | null, reason: string) =>
+    void problems.push({ file, document, line, field, reason })
+  if (documents.length > DOCUMENTS_MAX) {
+    report(null, null, null, `holds ${documents.length} documents; at most ${DOCUMENTS_MAX} are allowed.`)
+    return { resources, problems }
+  }
+  documents.forEach((document, index) => {
+    const fault = document.errors[0] ?? document.warnings[0]
+    if (fault !== undefined) {
+      report(index + 1, lines.linePos(fault.pos[0]).line, null, `is not YAML: ${faultText(fault)}.`)
+      return
+    }
+    if (isBlank(document)) return
+    const made = makeDocument(document, make)
+    if ('problems' in made) {
+      for (const { path, reason } of made.problems) {
+        const field = path.length === 0 ? null : fieldName(path)
+        report(index + 1, lineOf(document, path, lines), field, reason)
+      }
+    } else if (made.made !== null) resources.push({ ...made.made, document: index + 1 })
+  })
+  if (documents.every(isBlank)) {
+    report(null, null, null, 'holds no resource: it is empty, or all of it is comments.')
+  }
+  return { resources, problems }
+}
+
+function makeDocument(document: Document, make: (fields: Fields) => Made): Made {
+  let fields: unknown
+  try {
+    fields = document.toJS()
+  } catch (error) {
+    // Aliases that multiply beyond bounds, or lead nowhere.
+    return { problems: [{ path: [], reason: `cannot be read: ${faultText(error)}.` }] }
+  }
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    return { problems: [{ path: [], reason: `${shown(fields)} must be a map with apiVersion and kind.` }] }
+  }
+  return make(fields as Fields)
+}
+
+/** The line of the field, or of the nearest one above it that is there. */
+function lineOf(document: Document, path: FieldPath, lines: LineCounter): number | null {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const part = path.slice(0, length)
+    const node: unknown = length === 0 ? document.contents : nodeAt(document, part)
+    const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null
+    if (Array.isArray(range)) return lines.linePos(Number(range[0])).line
+  }
+  return null
+}
+
+function nodeAt(document: Document, path: FieldPath): unknown {
+  try {
+    return document.getIn(path, true)
+  } catch {
+    // The path leads through an alias.
+    return null
+  }
+}

@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Document, isAlias, isMap, isScalar, isSeq } from 'yaml'
+import { API_VERSION } from '../resource.ts'
+import { isBlank, parseManifest } from './yaml-documents.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const STYLE = { lineWidth: 0, flowCollectionPadding: false } as const
+
+/**
+ * A manifest of one resource.
+ * @param place.namespace null = the folder's own team
+ */
+export function newManifest(
+  kind: string,
+  { name, namespace }: { readonly name: string; readonly namespace: string | null },
+  spec: Fields,
+): string {
+  const manifest = new Document({
+    apiVersion: API_VERSION,
+    kind,
+    metadata: { name, ...(namespace === null ? {} : { namespace }) },
+    spec: {},
+  })
+  for (const [field, value] of Object.entries(spec)) setField(manifest, field, value)
+  return manifest.toString(STYLE)
+}
+
+/** Settings that are the defaults are left to them. */
+export function changedSettings<T extends object>(settings: T, defaults: Partial<T>): Partial<T> {
+  const changed = Object.entries(settings).filter(
+    ([name, value]) => !isDeepStrictEqual(value, defaults[name as keyof T]),
+  )
+  return Object.fromEntries(changed) as Partial<T>
+}
+
+/**
+ * The file's text with some fields of one resource's spec changed; comments and everything else stay.
+ * @param document its place in the file, from 1
+ * @param spec null takes a field away
+ * @returns null when the file is written in a way that cannot be changed in place (an alias, say)
+ */
+export function editSpec(text: string, document: number, spec: Fields): string | null {
+  if (isJson(text)) return editJson(text, spec)
+  const { documents } = parseManifest(text)
+  const edited = documents[document - 1]
+  if (edited === undefined || isAlias(edited.get('spec', true))) return null
+  if (!isMap(edited.get('spec', true))) edited.set('spec', edited.createNode({}))
+  for (const [field, value] of Object.entries(spec)) {
+    if (!setField(edited, field, value)) return null
+  }
+  return documents.map((one) => one.toString(STYLE)).join('')
+}
+
+/** The file's text without some of its documents; null when nothing would be left. */
+export function removeDocuments(text: string, removed: readonly number[]): string | null {
+  const { documents } = parseManifest(text)
+  const kept = documents.filter((_, index) => !removed.includes(index + 1))
+  if (kept.every(isBlank)) return null
+  const [first] = kept
+  // The line of hyphens that stood before it belonged to a document that is gone.
+  if (first !== undefined && first !== documents[0])
+    first.directives = documents[0]?.directives ?? first.directives
+  return kept.map((one) => one.toString(STYLE)).join('')
+}
+
+/** In place where the value stands already, so that the comment beside it stays. False for an alias. */
+function setField(document: Document, field: string, value: unknown): boolean {
+  const old = document.getIn(['spec', field], true)
+  if (isAlias(old)) return false
+  if (old === undefined && value === null) return true
+  if (isScalar(old) && (value === null || typeof value !== 'object')) {
+    old.value = value
+    delete old.source
+    delete old.format
+    return true
+  }
+  const node = document.createNode(value)
+  // A short list of numbers reads best on one line, unless its owner wrote it otherwise.
+  if (isSeq(node)) {
+    node.flow = isSeq(old) ? old.flow === true : node.items.every((item) => isScalar(item))
+    if (isSeq(old)) {
+      node.comment = old.comment ?? null
+      node.commentBefore = old.commentBefore ?? null
+    }
+  }
+  document.setIn(['spec', field], node)
+  return true
+}
+
+function isJson(text: string): boolean {
+  return text.trimStart().startsWith('{') && parseJson(text) !== null
+}
+
+function parseJson(text: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return null
+  }
+}
+
+function editJson(text: string, change: object): string | null {
+  const manifest = parseJson(text)
+  if (manifest === null) return null
+  const spec = { ...(manifest.spec as object | null), ...change }
+  return `${JSON.stringify({ ...manifest, spec }, null, 2)}\n`
+}

@@ -1,0 +1,166 @@
+import { quotasOf } from '../../domain/quotas.ts'
+import { readerOfCrd, shown } from '../schema/crd-schema.ts'
+import type { GivenResource, ResourceReader } from '../schema/crd-schema.ts'
+import type { FieldProblem } from '../schema/field-path.ts'
+import type {
+  ApiTokenSpec,
+  HttpCronSpec,
+  HttpQueueSpec,
+  MaintenanceWindowSpec,
+  TeamSettingsSpec,
+} from '../generated/kinds.ts'
+import { cronProblemsOf, settingsOfCronSpec } from '../cron-spec.ts'
+import { settingsOfSpec } from '../queue-spec.ts'
+import { API_VERSION, identityOf } from '../resource.ts'
+import type { Resource } from '../resource.ts'
+import { secretDataOf } from '../secret-data.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export interface MadeResource {
+  readonly resource: Resource
+  /** As its schema has checked it, defaults filled in; null for a Secret. */
+  readonly checked: GivenResource | null
+}
+
+/** A document made out: a resource, nothing of ours, or what is wrong with it. */
+export type Made = { readonly made: MadeResource | null } | { readonly problems: readonly FieldProblem[] }
+
+/** @param former what is in force and the document may be a new version of, by identity */
+export type ResourceMaker = (fields: Fields, former: FormerResources) => Made
+export type FormerResources = ReadonlyMap<string, GivenResource>
+
+interface Kind {
+  readonly crd: string
+  /** What the rules of the CRD cannot tell. @param spec checked */
+  readonly problemsOf?: (spec: unknown) => readonly FieldProblem[]
+  /** @param spec checked */
+  readonly make: (head: Head, spec: unknown) => Resource
+}
+
+interface Head {
+  readonly team: string
+  readonly name: string
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  HttpQueue: {
+    crd: 'httpqueues.punctual.dev.yaml',
+    make: (head, spec) => {
+      const { queueName = head.name } = spec as HttpQueueSpec
+      return { kind: 'HttpQueue', ...head, queueName, settings: settingsOfSpec(spec as HttpQueueSpec) }
+    },
+  },
+  HttpCron: {
+    crd: 'httpcrons.punctual.dev.yaml',
+    problemsOf: (spec) => cronProblemsOf(spec as HttpCronSpec),
+    make: (head, spec) => ({
+      kind: 'HttpCron',
+      ...head,
+      settings: settingsOfCronSpec(head.name, spec as HttpCronSpec),
+    }),
+  },
+  MaintenanceWindow: {
+    crd: 'maintenancewindows.punctual.dev.yaml',
+    make: (head, spec) => ({ kind: 'MaintenanceWindow', ...head, spec: spec as MaintenanceWindowSpec }),
+  },
+  TeamSettings: {
+    crd: 'teamsettings.punctual.dev.yaml',
+    make: ({ team }, spec) => {
+      const { egress, signing, quotas } = spec as TeamSettingsSpec
+      return {
+        kind: 'TeamSettings',
+        team,
+        name: 'team',
+        egressAllow: egress.allow,
+        signingSecretRefs: signing.secretRefs,
+        quotas: quotasOf(quotas),
+      }
+    },
+  },
+  ApiToken: {
+    crd: 'apitokens.punctual.dev.yaml',
+    make: (head, spec) => ({ kind: 'ApiToken', ...head, sha256Hex: (spec as ApiTokenSpec).sha256 }),
+  },
+}
+
+const KNOWN = `${Object.keys(KINDS).join(', ')} of ${API_VERSION}, and Secret of v1`
+const TOP_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status'])
+const DNS_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+const NAME_CHARACTERS_MAX = 253
+
+/**
+ * Compiles the schemas once.
+ * @param defaultTeam the team of manifests without a namespace
+ */
+export function createResourceMaker(defaultTeam: string): ResourceMaker {
+  const readers = new Map(Object.entries(KINDS).map(([kind, { crd }]) => [kind, readerOfCrd(crd)]))
+  return (fields, former) => {
+    const head = readHead(fields, defaultTeam)
+    if ('problems' in head) return head
+    if (fields.apiVersion === 'v1' && fields.kind === 'Secret') return makeSecret(fields, head)
+    const group = String(fields.apiVersion).split('/')[0]
+    if (group !== 'punctual.dev' && fields.kind !== 'List') return { made: null }
+    const kindName = String(fields.kind)
+    const kind = Object.hasOwn(KINDS, kindName) ? KINDS[kindName] : undefined
+    const reader = readers.get(kindName)
+    if (fields.apiVersion !== API_VERSION || kind === undefined || reader === undefined) {
+      const given = `${kindName} of ${String(fields.apiVersion)}`
+      return { problems: [{ path: ['kind'], reason: `${given} is not known here: ${KNOWN} are.` }] }
+    }
+    const read = readResource(fields, head, reader, former.get(identityOf({ kind: kindName, ...head })))
+    if ('problems' in read) return read
+    const problems = kind.problemsOf?.(read.checked.spec) ?? []
+    if (problems.length > 0) return { problems }
+    return { made: { resource: kind.make(head, read.checked.spec), checked: read.checked } }
+  }
+}
+
+function readHead(
+  fields: Fields,
+  defaultTeam: string,
+): Head | { readonly problems: readonly FieldProblem[] } {
+  const problems: FieldProblem[] = []
+  for (const field of ['apiVersion', 'kind'] as const) {
+    if (typeof fields[field] !== 'string') problems.push({ path: [field], reason: `is required: ${KNOWN}.` })
+  }
+  const metadata = typeof fields.metadata === 'object' && fields.metadata !== null ? fields.metadata : {}
+  const { name, namespace } = metadata as Fields
+  const team = namespace ?? defaultTeam
+  const isName = typeof name === 'string' && DNS_NAME.test(name) && name.length <= NAME_CHARACTERS_MAX
+  const isTeam = typeof team === 'string' && DNS_LABEL.test(team)
+  if (!isName) {
+    const reason = 'must be a name of lower-case letters, digits, - and ., at most 253 characters.'
+    problems.push({ path: ['metadata', 'name'], reason: `${shown(name)} ${reason}` })
+  }
+  if (!isTeam) {
+    const reason = 'must be a name of lower-case letters, digits and -, at most 63 characters.'
+    problems.push({ path: ['metadata', 'namespace'], reason: `${shown(team)} ${reason}` })
+  }
+  return isName && isTeam && problems.length === 0 ? { team, name } : { problems }
+}
+
+function makeSecret(fields: Fields, head: Head): Made {
+  const { data, problems } = secretDataOf(fields)
+  if (problems.length > 0) return { problems }
+  return { made: { resource: { kind: 'Secret', ...head, data }, checked: null } }
+}
+
+/** What the folder does not use is allowed where Kubernetes writes it: labels, uid and the like, and status. */
+function readResource(
+  fields: Fields,
+  { name }: Head,
+  reader: ResourceReader,
+  former: GivenResource | undefined,
+): ReturnType<ResourceReader> {
+  const unknown = Object.keys(fields).find((field) => !TOP_FIELDS.has(field))
+  if (unknown !== undefined) {
+    const reason = `is not a known field; known here: ${[...TOP_FIELDS].join(', ')}.`
+    return { problems: [{ path: [unknown], reason }] }
+  }
+  if (fields.spec === undefined || fields.spec === null) {
+    return { problems: [{ path: ['spec'], reason: 'is required.' }] }
+  }
+  return reader({ metadata: { name }, spec: fields.spec }, former)
+}

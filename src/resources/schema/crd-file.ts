@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+
+/** A structural schema: the part of OpenAPI that a CRD may use. */
+export interface CrdSchema {
+  readonly type?: string
+  readonly format?: string
+  readonly nullable?: boolean
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, CrdSchema>>
+  readonly items?: CrdSchema
+  readonly 'x-kubernetes-int-or-string'?: boolean
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map'
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+  readonly 'x-kubernetes-validations'?: readonly CrdRule[]
+}
+
+/** One entry of `x-kubernetes-validations`. */
+export interface CrdRule {
+  /** CEL over `self`, the value the schema stands for; with `oldSelf` it judges a change. */
+  readonly rule: string
+  readonly message: string
+  /** From the value to the field that is at fault: `.spec.queueName`. */
+  readonly fieldPath?: string
+}
+
+interface CrdDocument {
+  readonly spec: {
+    readonly versions: ReadonlyArray<{ readonly schema: { readonly openAPIV3Schema: CrdSchema } }>
+  }
+}
+
+/** Where the files lie, beside `src` as beside `dist`. */
+const CRD_FOLDER = new URL('../../../crds/', import.meta.url)
+
+/**
+ * The schema of a whole resource.
+ * @param file name of a file of `crds/`
+ */
+export function schemaOfCrd(file: string): CrdSchema {
+  // Our own file, checked by the tests.
+  const crd = parse(readFileSync(new URL(file, CRD_FOLDER), 'utf8')) as CrdDocument
+  const schema = crd.spec.versions[0]?.schema.openAPIV3Schema
+  if (schema === undefined) throw new Error(`${file} has no schema`)
+  return schema
+}

@@ -1,0 +1,89 @@
+import type { ClusterConfig } from '../../kubernetes/client/cluster-config.ts'
+import { podCluster } from '../../kubernetes/client/pod-cluster.ts'
+import { createTransport, type Transport } from '../../kubernetes/client/transport.ts'
+import type { ClusterMetrics } from '../../ports/cluster-metrics.ts'
+import type { KubeObject } from '../../ports/kube-object.ts'
+import type { ResourceView } from '../../ports/resource-view.ts'
+import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import { createResourceView } from '../../kubernetes/informer/informer.ts'
+import { createResourceWriter } from '../../kubernetes/resources/resource-writer.ts'
+import type { ResourceKind } from '../../kubernetes/client/resource-path.ts'
+import { readPodPlace } from '../../settings/pod-place.ts'
+import { createClusterMetrics } from '../../telemetry/cluster-metrics.ts'
+import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
+import { systemClock } from '../../telemetry/system-clock.ts'
+import type { Lifecycle } from '../startup/lifecycle.ts'
+import type { Telemetry } from './telemetry-part.ts'
+import { VERSION } from '../startup/version.ts'
+
+/** The Kubernetes API of the cluster that this process is in, or that KUBECONFIG names. */
+export interface Cluster {
+  readonly transport: Transport
+  /** A kind with a live copy, which begins at once and ends with the lifecycle. */
+  openKind<T extends KubeObject>(
+    kind: ResourceKind,
+    indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
+    /** What the copy keeps of each object; all of it when left out. */
+    lean?: (object: KubeObject) => KubeObject,
+  ): OpenKind<T>
+  /** A kind without a copy. */
+  openWriter<T extends KubeObject>(kind: ResourceKind): ResourceWriter<T>
+}
+
+export interface OpenKind<T extends KubeObject> {
+  readonly view: ResourceView<T>
+  readonly writer: ResourceWriter<T>
+  readonly check: ReadinessCheck
+}
+
+export interface ClusterOptions {
+  /** To look at; null = all. */
+  readonly namespaces: readonly string[] | null
+  /** Who the fields that this role writes belong to. */
+  readonly fieldManager: string
+}
+
+/** @throws StartupError when no cluster is named */
+export async function openCluster(
+  { namespaces, fieldManager }: ClusterOptions,
+  { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+): Promise<Cluster> {
+  const metrics: ClusterMetrics = createClusterMetrics(telemetry.registry, systemClock)
+  const transport = createTransport({
+    config: await findCluster(),
+    clock: systemClock,
+    metrics,
+    userAgent: `punctual/${VERSION}`,
+  })
+  lifecycle.onStop('Kubernetes connections', () => transport.close())
+  return {
+    transport,
+    openWriter: (kind) => createResourceWriter({ transport, kind, fieldManager }),
+    openKind: <T extends KubeObject>(
+      kind: ResourceKind,
+      indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
+      lean?: (object: KubeObject) => KubeObject,
+    ) => {
+      const { logger } = telemetry
+      const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
+      const view = createResourceView<T>({
+        ...shared,
+        ...{ kind, namespaces, indexes },
+        ...(lean === undefined ? {} : { lean }),
+      })
+      lifecycle.onStop(`${kind.plural} view`, () => view.stop())
+      view.start()
+      const check = { name: kind.plural, failure: () => (view.isSynced() ? null : 'not listed yet') }
+      const writer = createResourceWriter<T>({ transport, kind, fieldManager, known: (key) => view.get(key) })
+      return { view, writer, check }
+    },
+  }
+}
+
+/** A kubeconfig is read by a package that no pod loads. */
+async function findCluster(): Promise<ClusterConfig> {
+  const place = readPodPlace()
+  if (place !== null) return podCluster(place, systemClock)
+  const { loadClusterConfig } = await import('../../kubernetes/client/cluster-config.ts')
+  return loadClusterConfig(null)
+}

@@ -1,0 +1,28 @@
+import { hash } from 'node:crypto'
+import { firstTokenNamespace, keepFirstToken } from '../../controller/teams/first-token.ts'
+import type { ApiToken } from '../../controller/kinds.ts'
+import type { Leadership } from '../../ports/leadership.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import type { ControllerSettings } from '../../settings/role-settings.ts'
+import { systemClock } from '../../telemetry/system-clock.ts'
+
+/** Whenever this process begins to lead, the ApiToken of PUNCTUAL_TOKEN is there; nothing where none is set. */
+export function leadFirstToken(
+  settings: Pick<ControllerSettings, 'token' | 'podNamespace' | 'watchNamespaces'>,
+  parts: {
+    readonly leadership: Leadership
+    readonly writer: ResourceWriter<ApiToken>
+    readonly logger: Logger
+  },
+): void {
+  if (settings.token === null) return
+  const options = {
+    sha256: hash('sha256', settings.token, 'hex'),
+    namespace: firstTokenNamespace(settings.podNamespace, settings.watchNamespaces),
+    writer: parts.writer,
+    clock: systemClock,
+    logger: parts.logger,
+  }
+  parts.leadership.onLead((signal) => keepFirstToken(options, signal))
+}

@@ -1,0 +1,53 @@
+import type { TeamSettings } from '../../controller/kinds.ts'
+import { createScaling } from '../../controller/scaling/scaling.ts'
+import { quotasInForce } from '../../controller/teams/team-quotas.ts'
+import { createExecutorFleet } from '../../kubernetes/fleet/executor-fleet.ts'
+import type { EventRecorder } from '../../ports/event-recorder.ts'
+import type { Leadership } from '../../ports/leadership.ts'
+import { quotasOfSettings, type ControllerSettings } from '../../settings/role-settings.ts'
+import { createScalingMetrics } from '../../telemetry/scaling-metrics.ts'
+import { systemClock } from '../../telemetry/system-clock.ts'
+import type { Cluster, OpenKind } from './cluster-part.ts'
+import type { LateEngine } from './lazy-engine.ts'
+import type { Telemetry } from './telemetry-part.ts'
+
+/** Scales the executors whenever this process leads. */
+export function startScaling(
+  settings: ControllerSettings,
+  parts: {
+    readonly telemetry: Telemetry
+    readonly engine: LateEngine
+    readonly cluster: Cluster
+    readonly leadership: Leadership
+    readonly events: EventRecorder
+    readonly teams: OpenKind<TeamSettings>
+  },
+): void {
+  const { logger, registry } = parts.telemetry
+  const sources = { teams: parts.teams.view, quotas: quotasOfSettings(settings) }
+  const scaling = createScaling({
+    backlog: parts.engine.backlog,
+    callQuotaOf: (team) => quotasInForce(team, sources).callsInFlight,
+    hints: parts.engine.hints,
+    fleet: createExecutorFleet({
+      transport: parts.cluster.transport,
+      clock: systemClock,
+      logger,
+      namespace: settings.podNamespace,
+      deployment: settings.executorDeployment,
+    }),
+    leadership: parts.leadership,
+    events: parts.events,
+    metrics: createScalingMetrics(registry),
+    clock: systemClock,
+    logger,
+    settings: {
+      mode: settings.scalingMode,
+      min: settings.scalingMin,
+      max: settings.scalingMax,
+      callsPerPod: settings.scalingCallsPerPod,
+      downMs: settings.scalingDownSeconds * 1000,
+    },
+  })
+  parts.leadership.onLead((signal) => scaling.run(signal))
+}

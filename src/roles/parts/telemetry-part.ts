@@ -1,0 +1,69 @@
+import type { Registry } from 'prom-client'
+import type { Executor } from '../../executor/executor.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Metrics } from '../../ports/metrics.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import { createOpsServer, type ReadinessCheck } from '../../telemetry/ops-server.ts'
+import { pingAny, type RedisConnection } from '../../redis/client/connection.ts'
+import type { Lifecycle } from '../startup/lifecycle.ts'
+
+type LoggerOptions = Parameters<typeof createLogger>[0]
+
+export interface Telemetry {
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** For the series of one role alone. */
+  readonly registry: Registry
+  /**
+   * Answers the port. Started before what works, it is stopped after it: while a role ends it is alive and not ready.
+   */
+  startOpsServer(options: {
+    host: string
+    port: number
+    checks: readonly ReadinessCheck[]
+    lifeChecks?: readonly ReadinessCheck[]
+    lifecycle: Lifecycle
+  }): Promise<number>
+}
+
+export function createTelemetry(settings: {
+  logLevel: LoggerOptions['level']
+  logFormat: LoggerOptions['format']
+}): Telemetry {
+  const logger = createLogger({ level: settings.logLevel, format: settings.logFormat })
+  const { metrics, registry, render } = createMetrics({ processMetrics: true })
+  return {
+    logger,
+    metrics,
+    registry,
+    startOpsServer: async ({ host, port, checks, lifeChecks = [], lifecycle }) => {
+      const running = { name: 'running', failure: () => (lifecycle.isStopping() ? 'stopping' : null) }
+      const server = createOpsServer({
+        host,
+        port,
+        checks: [...checks, running],
+        lifeChecks,
+        renderMetrics: render,
+      })
+      lifecycle.onStop('ops server', () => server.stop())
+      return server.start()
+    },
+  }
+}
+
+/** Ready only while Redis answers. */
+export function redisCheck(connection: RedisConnection): ReadinessCheck {
+  return {
+    name: 'redis',
+    failure: async () => {
+      await pingAny(connection)
+      return null
+    },
+  }
+}
+
+/** Ready only while its executor, once it has one, holds the lease of a shard. */
+export function leasesCheck(executor: () => Executor | null): ReadinessCheck {
+  return { name: 'leases', failure: () => (executor()?.isReady() === true ? null : 'no leases') }
+}

@@ -1,0 +1,12 @@
+import { ALL_ADDRESSES } from '../../domain/net/listen-address.ts'
+
+/** The address of a port as a URL; an IPv6 address gets its brackets. */
+export function baseUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Where this machine reaches what listens on `host`: all addresses are none that one can call. */
+export function localHost(host: string): string {
+  if (host === '0.0.0.0' || host === ALL_ADDRESSES) return '127.0.0.1'
+  return host === '::' ? '::1' : host
+}

@@ -1,0 +1,62 @@
+import { pause } from '../../domain/pause.ts'
+import { viewChain } from '../../domain/jobs/job-view.ts'
+import type { JobIds } from '../../domain/jobs/job-ids.ts'
+import type { JobIntake } from '../../ports/job-intake.ts'
+import type { JobStore } from '../../ports/job-store.ts'
+import { systemClock } from '../../telemetry/system-clock.ts'
+
+/** The sample queue whose retries come within seconds. */
+const QUEUE = 'quick-retries'
+const LOOK_MS = 200
+const LOOKS_MAX = 150
+
+/**
+ * Pushes a job that fails twice and then succeeds, and tells each attempt as it ends: the first thing a newcomer sees
+ * is a retry that happens. Ends by itself after half a minute at the most.
+ */
+export async function showFirstJob(options: {
+  baseUrl: string
+  team: string
+  intake: JobIntake
+  jobs: JobStore
+  jobIds: JobIds
+  say(line: string): void
+  signal: AbortSignal
+}): Promise<void> {
+  const { team, jobs, say } = options
+  const pushed = await options.intake.push({
+    team,
+    queue: QUEUE,
+    request: {
+      url: `${options.baseUrl}/echo?fail=2&status=503`,
+      method: 'POST',
+      headers: {},
+      payload: '{"hello":"world"}',
+      callbackUrl: null,
+      callbackEvents: null,
+      tags: {},
+      timeoutSeconds: null,
+      retryDelays: null,
+      retriesEnabled: null,
+      successAssertions: null,
+      cron: null,
+    },
+    start: { delaySeconds: 0 },
+    idempotency: null,
+  })
+  if (pushed.status !== 'created') return
+  say(`A first job was pushed to queue ${QUEUE}: job ${pushed.jobId}. Its target fails twice, then answers.`)
+  let told = 0
+  for (let looks = 0; looks < LOOKS_MAX && !options.signal.aborted; looks += 1) {
+    const chain = await jobs.get(team, pushed.jobId)
+    if (chain === null) return
+    const views = viewChain(chain, options.jobIds)
+    for (const view of views.slice(told, chain.attempts.length)) {
+      const answer = view.errorMessage ?? `The target answered ${view.responseStatus}.`
+      say(`  attempt ${view.attempt}: ${view.status} in ${view.durationMs} ms. ${answer}`)
+    }
+    told = chain.attempts.length
+    if (chain.end !== null) return
+    await pause(systemClock, LOOK_MS, options.signal)
+  }
+}

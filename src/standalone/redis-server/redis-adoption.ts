@@ -1,0 +1,71 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { StartupError } from '../../domain/errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { pause } from '../../domain/pause.ts'
+import { identityOf } from '../process-identity.ts'
+import type { ProcessIdentity } from '../process-identity.ts'
+import { nameOf, urlOf } from './redis-config.ts'
+import type { RedisPlace } from './redis-config.ts'
+import { probeRedis } from './redis-probe.ts'
+import { adoptProcess } from './redis-process.ts'
+
+const PROBE_TIMEOUT_MS = 2_000
+const SILENCE_MS_MAX = 10_000
+const RETRY_MS = 100
+
+/**
+ * The Redis of this folder that still runs, after our last process was killed; null when there is none. One that
+ * runs but can no longer be reached (its socket's file is gone) is ended: two on one folder would spoil the data.
+ * @throws StartupError when one runs and does not answer, or a stranger answers on the folder's socket
+ */
+export async function findLiveRedis(
+  folder: string,
+  place: RedisPlace,
+  clock: Clock,
+): Promise<ProcessIdentity | null> {
+  const deadlineMs = clock.monotonicMs() + SILENCE_MS_MAX
+  for (;;) {
+    const probe = await probeRedis(urlOf(place), PROBE_TIMEOUT_MS)
+    if (probe.state === 'absent') break
+    if (probe.state === 'foreign' || (probe.state !== 'silent' && !isSameFolder(probe.dir, folder))) {
+      if (place.kind === 'port') break
+      const reason = probe.state === 'foreign' ? probe.reason : `it keeps its data in ${probe.dir}`
+      throw new StartupError(
+        `A Redis that is not ours answers at ${nameOf(place)} (${reason}): stop it first.`,
+      )
+    }
+    const identity = probe.state === 'silent' ? null : identityOf(probe.pid)
+    if (identity !== null) return identity
+    if (clock.monotonicMs() > deadlineMs) throw new StartupError(silentText(folder, place))
+    await pause(clock, RETRY_MS)
+  }
+  const lost = processOf(folder, place)
+  if (lost !== null) await adoptProcess(lost, clock).terminate()
+  return null
+}
+
+function isSameFolder(dir: string, folder: string): boolean {
+  try {
+    return realpathSync(dir) === realpathSync(folder)
+  } catch {
+    return false
+  }
+}
+
+/** The process that Redis noted in its pid file, if it still runs and names our place as its own. */
+function processOf(folder: string, place: RedisPlace): ProcessIdentity | null {
+  try {
+    const identity = identityOf(Number(readFileSync(join(folder, 'redis.pid'), 'utf8')))
+    return identity?.command.includes(nameOf(place)) === true ? identity : null
+  } catch {
+    return null
+  }
+}
+
+function silentText(folder: string, place: RedisPlace): string {
+  const pid = processOf(folder, place)?.pid
+  const process = pid === undefined ? '' : ` (process ${pid})`
+  const how = pid === undefined ? 'end it' : `end it with kill ${pid}`
+  return `The Redis at ${nameOf(place)}${process} takes connections and does not answer: ${how}, then start again.`
+}

@@ -1,0 +1,114 @@
+import { readdirSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { newNamespace, newServiceAccount, openKubernetesApi } from '../../support/cluster/kubernetes-api.ts'
+
+const API_VERSION = 'punctual.dev/v1alpha1'
+const DEFINITIONS = new URL('../../../crds/', import.meta.url)
+
+const api = openKubernetesApi(inject('clusterAccess'))
+let namespace: string
+
+beforeAll(async () => {
+  namespace = await newNamespace(api)
+})
+
+afterAll(() => api.close())
+
+function httpQueue(name: string, spec: object): string {
+  return JSON.stringify({ apiVersion: API_VERSION, kind: 'HttpQueue', metadata: { name }, spec })
+}
+
+async function apply(manifest: string) {
+  const [object] = await api.apply(manifest, { namespace })
+  return object
+}
+
+describe('the definitions in crds/', () => {
+  test('are all served', async () => {
+    const { resources } = (await api.send('GET', `/apis/${API_VERSION}`)) as unknown as {
+      resources: { name: string }[]
+    }
+    const files = readdirSync(DEFINITIONS).filter((name) => name.endsWith('.yaml'))
+
+    expect(files).not.toEqual([])
+    for (const file of files) {
+      const plural = file.slice(0, file.indexOf('.'))
+      expect(resources.map(({ name }) => name)).toContain(plural)
+      expect(resources.map(({ name }) => name)).toContain(`${plural}/status`)
+    }
+  })
+
+  test('are open to nobody without a grant', async () => {
+    const stranger = api.as(await newServiceAccount(api, namespace, 'stranger'))
+    const path = `/apis/${API_VERSION}/namespaces/${namespace}/httpqueues`
+
+    await expect(stranger.send('GET', path)).rejects.toMatchObject({ code: 403, reason: 'Forbidden' })
+    await stranger.close()
+  })
+})
+
+test('a MaintenanceWindow, which nobody looks at, is not in progress for good', async () => {
+  const manifest = {
+    apiVersion: API_VERSION,
+    kind: 'MaintenanceWindow',
+    metadata: { name: 'one-night' },
+    spec: { start: '2026-12-01T22:00:00Z', end: '2026-12-01T23:30:00Z' },
+  }
+  expect(await apply(JSON.stringify(manifest))).not.toHaveProperty('status')
+})
+
+describe('an HttpQueue', () => {
+  test('gets every default, and a status that says nobody looked yet', async () => {
+    const queue = await apply(httpQueue('plain', {}))
+
+    expect(queue?.spec).toEqual({
+      active: true,
+      timeoutSeconds: 30,
+      retriesEnabled: true,
+      retryDelays: [60, 1800, 10_800],
+      successAssertions: [],
+      alertsEnabled: false,
+      dlqRetentionDays: 14,
+      callbackEvents: 'Terminal',
+      strictParallelism: false,
+    })
+    expect(queue?.status).toEqual({ observedGeneration: -1 })
+  })
+
+  test('is refused with the message of the rule it breaks', async () => {
+    const successAssertions = [{ type: 'BodyContains', value: 200 }]
+
+    await expect(apply(httpQueue('quoteless', { successAssertions }))).rejects.toMatchObject({
+      code: 422,
+      reason: 'Invalid',
+      message: expect.stringContaining('put quotes around a number'),
+    })
+  })
+
+  test('is refused when a field is unknown', async () => {
+    await expect(apply(httpQueue('mistyped', { timeoutSecond: 5 }))).rejects.toMatchObject({
+      message: expect.stringContaining('timeoutSecond'),
+    })
+  })
+
+  test('keeps the name that jobs are pushed to', async () => {
+    await apply(httpQueue('named', { queueName: 'orders' }))
+
+    await expect(apply(httpQueue('named', { queueName: 'orders-2' }))).rejects.toMatchObject({
+      code: 422,
+      message: expect.stringMatching(/spec.queueName.*cannot be changed/),
+    })
+  })
+})
+
+test('a namespace that is deleted takes its queues with it', async () => {
+  const doomed = await newNamespace(api)
+  await api.apply(httpQueue('doomed', {}), { namespace: doomed })
+  await api.delete({ apiVersion: 'v1', kind: 'Namespace', name: doomed })
+
+  await expect
+    .poll(() => api.send('GET', `/api/v1/namespaces/${doomed}`).catch((error: unknown) => error), {
+      timeout: 30_000,
+    })
+    .toMatchObject({ code: 404 })
+})

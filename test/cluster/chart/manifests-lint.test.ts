@@ -1,0 +1,69 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { helmObstacle, renderChart } from '../../support/cluster/chart.ts'
+
+const FIND = fileURLToPath(new URL('../../../scripts/checkov.sh', import.meta.url))
+const CONFIG = fileURLToPath(new URL('../../../.checkov.yaml', import.meta.url))
+/** It loads for seconds on a busy machine. */
+const LINT_TIMEOUT_MS = 120_000
+
+const folder = mkdtempSync(join(tmpdir(), 'punctual-lint-'))
+const found = spawnSync(FIND, { encoding: 'utf8' })
+
+beforeEach(({ skip }) => {
+  const obstacle = helmObstacle() ?? (found.status === 0 ? null : found.stderr.trim().split('\n').at(-1))
+  skip(typeof obstacle === 'string', obstacle ?? '')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The pod of `helm test` runs once and ends: probes and a network policy of its own would prove nothing. */
+const OF_THE_TEST_POD = ['CKV2_K8S_6', 'CKV_K8S_8', 'CKV_K8S_9'].map(
+  (id) => `${id} Pod.punctual.punctual-test`,
+)
+
+interface Findings {
+  readonly passed: number
+  readonly failed: string[]
+}
+
+/** @param skips checks that are left out; null = those of the configuration */
+async function lint(manifests: string, skips: string | null = null): Promise<Findings> {
+  const file = join(folder, 'manifests.yaml')
+  writeFileSync(file, manifests)
+  const given = ['--config-file', CONFIG, '--file', file, '--output', 'json']
+  const report = await new Promise<string>((resolve, reject) => {
+    execFile(
+      join(found.stdout.trim(), 'checkov'),
+      skips === null ? given : [...given, '--skip-check', skips],
+      { timeout: LINT_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 },
+      // With findings it ends with 1, as it does when it breaks.
+      (error, stdout, stderr) => (stdout === '' ? reject(error ?? new Error(stderr)) : resolve(stdout)),
+    )
+  })
+  const { results, summary } = JSON.parse(report) as {
+    summary: { passed: number }
+    results: { failed_checks: { check_id: string; resource: string }[] }
+  }
+  return {
+    passed: summary.passed,
+    failed: results.failed_checks.map(({ check_id, resource }) => `${check_id} ${resource}`),
+  }
+}
+
+test('the linter finds nothing in what the chart makes', { timeout: 2 * LINT_TIMEOUT_MS }, async () => {
+  const { passed, failed } = await lint(await renderChart())
+  expect(failed.sort()).toEqual(OF_THE_TEST_POD)
+  expect(passed).toBeGreaterThan(300)
+})
+
+test('each exception is needed, and no more', { timeout: 2 * LINT_TIMEOUT_MS }, async () => {
+  const { 'skip-check': exceptions } = parse(readFileSync(CONFIG, 'utf8')) as { 'skip-check': string[] }
+  const { failed } = await lint(await renderChart(), 'CKV_NONE')
+  const excepted = failed.filter((one) => !OF_THE_TEST_POD.includes(one)).map((one) => one.split(' ')[0])
+  expect(new Set(excepted)).toEqual(new Set(exceptions))
+})

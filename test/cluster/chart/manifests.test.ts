@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { stringify } from 'yaml'
+import { plainManifests } from '../../../scripts/plain-manifests.ts'
+import { helm, helmObstacle, renderChart } from '../../support/cluster/chart.ts'
+import {
+  type AnyObject,
+  documentsOf,
+  newNamespace,
+  openKubernetesApi,
+} from '../../support/cluster/kubernetes-api.ts'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const api = openKubernetesApi(inject('clusterAccess'))
+let namespace: string
+let shop: string
+let mail: string
+
+beforeAll(async () => {
+  namespace = await newNamespace(api)
+  shop = await newNamespace(api)
+  mail = await newNamespace(api)
+  const restricted = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } }
+  await api.send('PATCH', `/api/v1/namespaces/${namespace}`, restricted, 'application/merge-patch+json')
+})
+beforeEach(({ skip }) => {
+  const obstacle = helmObstacle()
+  skip(obstacle !== null, obstacle ?? '')
+})
+afterAll(() => api.close())
+
+/** Values, by what they are for. */
+const VARIANTS = {
+  defaults: [],
+  'a Redis of yours by URL': [
+    'redis.external.url=rediss://user:pass@redis.example:6380',
+    'redis.external.port=6380',
+  ],
+  'a Redis of yours by Secret, with its authority and place': [
+    'redis.external.existingSecret=redis',
+    'redis.external.caSecret=redis-ca',
+    'redis.external.cidrs[0]=10.1.2.0/24',
+  ],
+  'some namespaces only': ['watchNamespaces[0]=SHOP', 'watchNamespaces[1]=MAIL'],
+  'API by load': ['api.autoscaling.enabled=true', 'api.service.type=NodePort'],
+  'an autoscaler of yours': ['executor.scaling.mode=external'],
+  'a fixed number of executors': ['executor.scaling.mode=fixed', 'executor.scaling.fixed=3'],
+  'nothing beside the pods': [
+    'networkPolicy.enabled=false',
+    'podDisruptionBudgets.enabled=false',
+    'rbac.create=false',
+    'crds.enabled=false',
+    'tests.enabled=false',
+    'token.enabled=false',
+    'redis.bundled.persistence.enabled=false',
+  ],
+  'other bounds of pods': [
+    'api.maxConnections=1000000',
+    'api.intakeBytes=1GiB',
+    'executor.concurrencyReserve=0',
+    'executor.teamShare=0.75',
+    'executor.callBytes=512MiB',
+  ],
+  'every place of a pod': [
+    'imagePullSecrets[0].name=pull',
+    `image.digest=sha256:${'0'.repeat(64)}`,
+    ...['controller', 'api', 'executor', 'redis.bundled'].flatMap((component) => [
+      `${component}.priorityClassName=high`,
+      `${component}.nodeSelector.disk=ssd`,
+      `${component}.tolerations[0].operator=Exists`,
+      `${component}.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution=null`,
+      `${component}.podAnnotations.team=platform`,
+    ]),
+  ],
+  'walls of your own': [
+    'egress.allow={10.0.0.0/8,internal.example}',
+    'egress.allowable=none',
+    'networkPolicy.apiFrom[0].podSelector.matchLabels.app=shop',
+    'networkPolicy.opsFrom[0].podSelector.matchLabels.app=prometheus',
+    'networkPolicy.blockedCidrs={203.0.113.7/32}',
+    'networkPolicy.executorEgress[0].to[0].podSelector.matchLabels.app=target',
+  ],
+} as const
+
+type Variant = keyof typeof VARIANTS
+const variants = Object.keys(VARIANTS) as Variant[]
+
+async function render(variant: Variant): Promise<string> {
+  const set = VARIANTS[variant].map((one) => one.replace('SHOP', shop).replace('MAIL', mail))
+  return renderChart({ set, namespace })
+}
+
+/** The pods that the manifests lead to, as far as admission looks at them: on their own, with no account and no claim. */
+function podsOf(manifests: string): AnyObject[] {
+  return documentsOf(manifests).flatMap(({ kind, metadata, spec }) => {
+    const template = kind === 'Pod' ? { spec } : (spec?.['template'] as { spec: object } | undefined)
+    if (template === undefined) return []
+    const claims = (spec?.['volumeClaimTemplates'] ?? []) as { metadata: { name: string } }[]
+    const volumes = claims.map((claim) => ({ name: claim.metadata.name, emptyDir: {} }))
+    const alone = {
+      restartPolicy: 'Never',
+      serviceAccountName: 'default',
+      priorityClassName: '',
+      ...(claims.length > 0 && { volumes }),
+    }
+    const pod = { metadata: { name: metadata.name }, spec: { ...template.spec, ...alone } }
+    return [{ apiVersion: 'v1', kind: 'Pod', ...pod }]
+  })
+}
+
+describe.each(variants)('rendered with %s', (variant) => {
+  test('the API server takes every object, unknown fields refused', async () => {
+    const objects = documentsOf(await render(variant)).filter(({ kind }) => kind !== 'Pod')
+    expect(objects.length).toBeGreaterThan(5)
+    for (const object of objects) await api.apply(JSON.stringify(object), { dryRun: true })
+  })
+
+  test('every pod is let in where pod security is restricted', async () => {
+    const pods = podsOf(await render(variant))
+    expect(pods.length).toBeGreaterThanOrEqual(3)
+    const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All&fieldValidation=Strict`
+    for (const pod of pods) await api.send('POST', path, pod)
+  })
+})
+
+test('a pod with more than that is not', async () => {
+  const [pod] = podsOf(await render('defaults'))
+  const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`
+  await expect(api.send('POST', path, { ...pod, spec: { ...pod?.spec, hostNetwork: true } })).rejects.toThrow(
+    /violates PodSecurity "restricted:latest"/,
+  )
+})
+
+describe('rights', () => {
+  const kinds = ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding']
+  const rightsIn = (manifests: string) =>
+    documentsOf(manifests)
+      .filter(({ kind }) => kinds.includes(kind))
+      .map(({ kind, metadata, rules, roleRef, subjects }) => ({
+        kind,
+        name: metadata.name,
+        namespace: metadata.namespace,
+        ...(rules === undefined ? { roleRef, subjects } : { rules }),
+      }))
+
+  test('of all namespaces are those that were agreed', async () => {
+    const rights = rightsIn(await renderChart())
+    await expect(stringify(rights, { singleQuote: true })).toMatchFileSnapshot(
+      'golden/rights-of-all-namespaces.yaml',
+    )
+  })
+
+  test('of some namespaces are Roles alone, those that were agreed', async () => {
+    const rights = rightsIn(await renderChart({ set: ['watchNamespaces={shop,mail}'] }))
+    expect(rights.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([])
+    await expect(stringify(rights, { singleQuote: true })).toMatchFileSnapshot(
+      'golden/rights-of-some-namespaces.yaml',
+    )
+  })
+
+  test('of one release are not those of another in its namespace', async () => {
+    const rendered = await renderChart({ set: ['fullnameOverride=other'] })
+    const named = [...rendered.matchAll(/resourceNames: \[(.+)\]/g)].map(([, name]) => name)
+    expect(named).toEqual(['other-controller', 'other-state', 'other-executor'])
+    expect(rendered).toMatch(/name: PUNCTUAL_INSTANCE_NAME\s+value: other\n/)
+  })
+})
+
+describe('the pods of a Redis of yours', () => {
+  const annotationsWith = async (set: readonly string[]) =>
+    documentsOf(await renderChart({ set }))
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ spec }) => spec?.['template'] as Pick<AnyObject, 'metadata'> | undefined)
+      .map((template) => template?.metadata.annotations)
+
+  test('are others when its URL is, and the same when it is not', async () => {
+    const url = 'redis.external.url=redis://:pass@redis.example'
+    const [first, again, other] = await Promise.all(
+      [url, url, `${url}:6380`].map((set) => annotationsWith([set])),
+    )
+    expect(first).toHaveLength(3)
+    for (const one of first ?? []) expect(one).toEqual({ 'checksum/redis-url': expect.any(String) })
+    expect(again).toEqual(first)
+    expect(other).toHaveLength(3)
+    other?.forEach((one, index) => expect(one).not.toEqual(first?.[index]))
+  })
+
+  test("are the same at every rendering when all Secrets are the chart's own or yours", async () => {
+    expect(await annotationsWith([])).toEqual([undefined, undefined, undefined])
+    const yours = await annotationsWith(['redis.external.existingSecret=redis', 'api.podAnnotations.team=a'])
+    expect(yours).toEqual([{ team: 'a' }, undefined, undefined])
+  })
+})
+
+test('the password of the bundled Redis goes to pods as it is, in no URL that it could break', async () => {
+  const rendered = await renderChart({ set: ['redis.bundled.existingSecret=mine'] })
+  const urls = [...rendered.matchAll(/name: PUNCTUAL_REDIS_URL\n +value: (.+)\n +- name: (.+)\n/g)]
+  const expected = ['redis://punctual-redis:6379', 'PUNCTUAL_REDIS_PASSWORD']
+  expect(urls.map(([, url, next]) => [url, next])).toEqual([expected, expected, expected])
+})
+
+describe('the plain manifests', () => {
+  test('are what the chart makes', async () => {
+    const stale = [...(await plainManifests(ROOT, helm))].filter(
+      ([path, text]) => readFileSync(`${ROOT}${path}`, 'utf8') !== text,
+    )
+    expect(stale.map(([path]) => path)).toEqual([])
+  })
+
+  test('are taken by the API server, with nothing else there', async () => {
+    const manifests = readFileSync(`${ROOT}config/install.yaml`, 'utf8')
+    const [first] = documentsOf(manifests)
+    expect(first).toMatchObject({ kind: 'Namespace', metadata: { name: 'punctual' } })
+    await api.apply(JSON.stringify(first))
+    await api.apply(manifests, { dryRun: true })
+  })
+})
+
+test.each([
+  ['shards=0', /\/shards.*minimum/],
+  ['shard=4', /additional properties 'shard' not allowed/],
+  ['api.replica=3', /\/api.*additional properties 'replica' not allowed/],
+  ['executor.scaling.mode=auto', /\/executor\/scaling\/mode.*'builtin', 'external', 'fixed'/],
+  ['redis.external.url=http://redis', /\/redis\/external\/url.*does not match/],
+  ['networkPolicy.blockedCidrs={10.0.0.1}', /\/networkPolicy\/blockedCidrs\/0.*does not match/],
+  ['watchNamespaces={a,a}', /\/watchNamespaces.*equal/],
+  ['executor.scaling.min=5,executor.scaling.max=3', /executor\.scaling: min \(5\) is above max \(3\)/],
+  ['redis.external.url=redis://a,redis.external.existingSecret=b', /give url or existingSecret, not both/],
+])('the value %s is refused', async (value, message) => {
+  await expect(renderChart({ set: [value] })).rejects.toThrow(message)
+})

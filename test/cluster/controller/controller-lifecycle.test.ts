@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { newJob } from '../../support/engine/engine.ts'
+import { freePort, startRedis } from '../../support/servers/redis-server.ts'
+import { until } from '../../support/until.ts'
+import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
+
+/** Each story waits a lot, so they are told beside each other, each in a world of its own. */
+async function inWorld(tell: (world: ControllerWorld) => Promise<void>): Promise<void> {
+  const world = await openControllerWorld()
+  try {
+    await tell(world)
+  } finally {
+    await world.close()
+  }
+}
+
+const inEngine = (world: ControllerWorld, name: string) =>
+  createQueueStore(world.engine.engine).getByName(world.namespace, name)
+
+async function makeQueues(world: ControllerWorld, ...names: readonly string[]): Promise<void> {
+  for (const name of names) await world.apply('HttpQueue', name, {})
+  for (const name of names) await world.reason('HttpQueue', name, 'Reconciled')
+}
+
+const versions = async (world: ControllerWorld, ...names: readonly string[]) =>
+  Promise.all(names.map(async (name) => (await world.get('HttpQueue', name)).metadata.resourceVersion))
+
+async function metrics(opsUrl: string): Promise<string> {
+  return (await fetch(`${opsUrl}/metrics`)).text()
+}
+
+const pushLater = (world: ControllerWorld, queue: string) =>
+  world.engine.intake.push(newJob({ team: world.namespace, queue, start: { delaySeconds: 3600 } }))
+
+describe.concurrent('a controller', { timeout: 180_000 }, () => {
+  test('counts are written when they change, and nothing when they do not', () =>
+    inWorld(async (world) => {
+      const { opsUrl } = await world.start()
+      await makeQueues(world, 'steady', 'busy')
+      await pushLater(world, 'busy')
+      await until(
+        'the delayed job is counted',
+        async () => {
+          const { status } = await world.get('HttpQueue', 'busy')
+          return (status?.['counts'] as { delayed: number } | undefined)?.delayed === 1
+        },
+        30_000,
+      )
+      await until(
+        'the other was counted too',
+        async () => (await world.get('HttpQueue', 'steady')).status?.['counts'],
+        30_000,
+      )
+      const before = await versions(world, 'steady', 'busy')
+      // Two rounds of counting later.
+      const rounds = async () =>
+        Number(/punctual_queue_count_rounds_total (\d+)/.exec(await metrics(opsUrl))?.[1] ?? 0)
+      const begun = await rounds()
+      await until('two more rounds are over', async () => (await rounds()) >= begun + 2, 60_000)
+      expect(await versions(world, 'steady', 'busy')).toEqual(before)
+    }))
+
+  test('the queue of a resource that was deleted by force while nobody led is removed', () =>
+    inWorld(async (world) => {
+      const first = await world.start()
+      await makeQueues(world, 'stays', 'forced')
+      first.signal('SIGTERM')
+      expect(await first.exited).toMatchObject({ code: 0 })
+      await world.force('HttpQueue', 'forced')
+      await world.start()
+      await until('its queue is gone', async () => (await inEngine(world, 'forced')) === null, 45_000)
+      expect(await inEngine(world, 'stays')).not.toBeNull()
+    }))
+
+  test('with no resource left, no queue is removed', () =>
+    inWorld(async (world) => {
+      const first = await world.start()
+      await makeQueues(world, 'forced')
+      first.signal('SIGTERM')
+      await first.exited
+      await world.force('HttpQueue', 'forced')
+      const second = await world.start()
+      await second.logged('Queues without a resource are left alone', { timeoutMs: 45_000 })
+      expect(await inEngine(world, 'forced')).not.toBeNull()
+    }))
+
+  test('when the leader is killed the other goes on', ({ annotate }) =>
+    inWorld(async (world) => {
+      const leader = await world.start()
+      await leader.logged('Leading begins')
+      const standby = await world.start()
+      await until('the standby is ready', async () => (await fetch(`${standby.opsUrl}/readyz`)).ok)
+      await makeQueues(world, 'before')
+      const killedMs = performance.now()
+      leader.signal('SIGKILL')
+      expect(await leader.exited).toMatchObject({ code: null, signal: 'SIGKILL' })
+      await world.apply('HttpQueue', 'after', {})
+      await until('it is in force', async () => (await inEngine(world, 'after')) !== null, 40_000)
+      await annotate(`another leader took ${Math.round(performance.now() - killedMs)} ms after a kill`)
+    }))
+
+  test('when the leader is stopped the other takes the lease at once', ({ annotate }) =>
+    inWorld(async (world) => {
+      const leader = await world.start()
+      await leader.logged('Leading begins')
+      const standby = await world.start()
+      const stoppedMs = performance.now()
+      leader.signal('SIGTERM')
+      await standby.logged('Leading begins', { timeoutMs: 10_000 })
+      expect(await leader.exited).toMatchObject({ code: 0, signal: null })
+      await annotate(`another leader took ${Math.round(performance.now() - stoppedMs)} ms after a stop`)
+    }))
+
+  test('an emptied Redis is told, and filled from the resources', () =>
+    inWorld(async (world) => {
+      const first = await world.start()
+      await makeQueues(world, 'kept', 'other')
+      await pushLater(world, 'kept')
+      await world.redis.client.flushall()
+      // It carries names of what is gone: the next start begins on what is there.
+      await first.exited
+      await world.start()
+      const lost = await world.reason('HttpQueue', 'kept', 'EngineLost', 'JobsLost')
+      expect(lost).toMatchObject({
+        status: 'True',
+        message: expect.stringContaining('jobs pushed before may be gone'),
+      })
+      expect(await world.condition('HttpQueue', 'kept', 'Ready')).toMatchObject({ status: 'True' })
+      expect(await world.find('HttpQueue', 'other')).not.toBeNull()
+    }))
+
+  test('without Redis it starts, says what is missing, and goes on when it is there', () =>
+    inWorld(async (world) => {
+      const port = await freePort()
+      await world.apply('HttpQueue', 'waits', {})
+      const { opsUrl } = await world.start({ PUNCTUAL_REDIS_URL: `redis://127.0.0.1:${port}` })
+      const unknown = await world.reason('HttpQueue', 'waits', 'BackendUnavailable')
+      expect(unknown.status).toBe('Unknown')
+      expect((await fetch(`${opsUrl}/readyz`)).status).toBe(503)
+      expect((await fetch(`${opsUrl}/healthz`)).status).toBe(200)
+      const late = await startRedis({ port })
+      try {
+        await world.reason('HttpQueue', 'waits', 'Reconciled', 'Ready', 45_000)
+        expect((await fetch(`${opsUrl}/readyz`)).status).toBe(200)
+      } finally {
+        await late.stop()
+      }
+    }))
+})

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { nameOfPushedQueue } from '../../../src/resources/manifests/queue-manifest.ts'
+import { newJob } from '../../support/engine/engine.ts'
+import { until } from '../../support/until.ts'
+import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
+
+let world: ControllerWorld
+
+beforeAll(async () => {
+  world = await openControllerWorld()
+  await world.start()
+})
+
+afterAll(() => world.close())
+
+const inEngine = (name: string) => createQueueStore(world.engine.engine).getByName(world.namespace, name)
+const ready = (name: string) => world.reason('HttpQueue', name, 'Reconciled')
+
+test('a queue is in force soon after it was applied, and says so', async ({ annotate }) => {
+  const startedMs = performance.now()
+  await world.apply('HttpQueue', 'emails', { timeoutSeconds: 5, maxParallelism: 3 })
+  await until('it is in force', async () => (await inEngine('emails'))?.settings.maxParallelism === 3)
+  const inForceMs = performance.now() - startedMs
+  const condition = await ready('emails')
+  expect(condition).toMatchObject({ status: 'True', observedGeneration: 1 })
+  const { status, metadata } = await world.get('HttpQueue', 'emails')
+  expect(status).toMatchObject({ observedGeneration: 1, queueId: (await inEngine('emails'))?.queueId })
+  expect(metadata['finalizers']).toEqual(['punctual.dev/queue'])
+  await annotate(`a new queue was in force after ${Math.round(inForceMs)} ms`)
+})
+
+test('an edit and a pause follow', async () => {
+  await world.apply('HttpQueue', 'edited', {})
+  await ready('edited')
+  await world.apply('HttpQueue', 'edited', { timeoutSeconds: 7, active: false })
+  await world.reason('HttpQueue', 'edited', 'Paused', 'Dispatching')
+  expect((await inEngine('edited'))?.settings).toMatchObject({ timeoutSeconds: 7, isActive: false })
+})
+
+test('another queue name is refused by the API server', async () => {
+  await world.apply('HttpQueue', 'fixed-name', { queueName: 'one' })
+  await expect(world.apply('HttpQueue', 'fixed-name', { queueName: 'two' })).rejects.toThrow(
+    'cannot be changed',
+  )
+})
+
+describe('two resources of one queue', () => {
+  test('have the older in force, and pass the name on without its jobs', async () => {
+    await world.apply('HttpQueue', 'first', { queueName: 'shared', timeoutSeconds: 5 })
+    await ready('first')
+    await world.apply('HttpQueue', 'second', { queueName: 'shared', timeoutSeconds: 9 })
+    await world.reason('HttpQueue', 'second', 'NameTaken')
+    await world.engine.intake.push(
+      newJob({ team: world.namespace, queue: 'shared', start: { delaySeconds: 3600 } }),
+    )
+    expect((await inEngine('shared'))?.settings.timeoutSeconds).toBe(5)
+    await world.remove('HttpQueue', 'first')
+    await ready('second')
+    const queue = await inEngine('shared')
+    expect(queue).toMatchObject({ settings: { timeoutSeconds: 9 }, counts: { delayed: 0 } })
+  })
+
+  test('keep the jobs of the older when the younger is deleted', async () => {
+    await world.apply('HttpQueue', 'kept', { queueName: 'both' })
+    await ready('kept')
+    await world.apply('HttpQueue', 'loser', { queueName: 'both' })
+    await world.reason('HttpQueue', 'loser', 'NameTaken')
+    await world.engine.intake.push(
+      newJob({ team: world.namespace, queue: 'both', start: { delaySeconds: 3600 } }),
+    )
+    await world.remove('HttpQueue', 'loser')
+    await until('the loser is gone', async () => (await world.find('HttpQueue', 'loser')) === null)
+    await world.apply('HttpQueue', 'kept', { timeoutSeconds: 4, queueName: 'both' })
+    await until('the edit is in force', async () => (await inEngine('both'))?.settings.timeoutSeconds === 4)
+    expect((await inEngine('both'))?.counts.delayed).toBe(1)
+  })
+})
+
+test('deleting a resource deletes the queue and its jobs', async () => {
+  await world.apply('HttpQueue', 'gone', {})
+  await ready('gone')
+  await world.engine.intake.push(
+    newJob({ team: world.namespace, queue: 'gone', start: { delaySeconds: 3600 } }),
+  )
+  await world.remove('HttpQueue', 'gone')
+  await until('the resource is gone', async () => (await world.find('HttpQueue', 'gone')) === null)
+  expect(await inEngine('gone')).toBeNull()
+})
+
+test('a pushed queue becomes a resource, which is then what its settings are', async () => {
+  await world.engine.intake.push(
+    newJob({ team: world.namespace, queue: 'Pushed Queue!', start: { delaySeconds: 3600 } }),
+  )
+  const before = await inEngine('Pushed Queue!')
+  const name = nameOfPushedQueue('Pushed Queue!')
+  await until('the resource is there', async () => (await world.find('HttpQueue', name)) !== null)
+  await ready(name)
+  expect(await world.get('HttpQueue', name)).toMatchObject({
+    spec: { queueName: 'Pushed Queue!' },
+    metadata: { labels: { 'punctual.dev/origin': 'push' } },
+    status: { queueId: before?.queueId },
+  })
+  expect((await inEngine('Pushed Queue!'))?.counts.delayed).toBe(1)
+})
+
+test("a user's resource takes a pushed queue over, with its id and its jobs", async () => {
+  await world.apply('HttpQueue', 'mine', { queueName: 'taken-over', timeoutSeconds: 6 })
+  await world.engine.intake.push(
+    newJob({ team: world.namespace, queue: 'taken-over', start: { delaySeconds: 3600 } }),
+  )
+  await ready('mine')
+  // One is made for it when the push is looked at before the resource is known, and goes again.
+  const pushed = nameOfPushedQueue('taken-over')
+  await until('there is none of its own', async () => (await world.find('HttpQueue', pushed)) === null)
+  expect(await inEngine('taken-over')).toMatchObject({
+    counts: { delayed: 1 },
+    settings: { timeoutSeconds: 6 },
+  })
+})
+
+test("a user's resource takes a pushed queue over from the resource made for it, edits and all", async () => {
+  const job = newJob({ team: world.namespace, queue: 'mail', start: { delaySeconds: 3600 } })
+  await world.engine.intake.push(job)
+  const pushed = nameOfPushedQueue('mail')
+  await until('the pushed resource is there', async () => (await world.find('HttpQueue', pushed)) !== null)
+  await ready(pushed)
+  const queueId = (await inEngine('mail'))?.queueId
+  await world.apply('HttpQueue', pushed, { queueName: 'mail', timeoutSeconds: 8 })
+  await until('the edit is in force', async () => (await inEngine('mail'))?.settings.timeoutSeconds === 8)
+
+  await world.apply('HttpQueue', 'mail', { maxParallelism: 4 })
+  await ready('mail')
+  await until('the pushed resource is gone', async () => (await world.find('HttpQueue', pushed)) === null)
+  expect(await inEngine('mail')).toMatchObject({
+    queueId,
+    counts: { delayed: 1 },
+    settings: { maxParallelism: 4, timeoutSeconds: 30 },
+  })
+  expect((await world.get('HttpQueue', 'mail')).status).toMatchObject({ queueId })
+  await world.engine.intake.push(job)
+  expect((await inEngine('mail'))?.counts.delayed).toBe(2)
+  await world.apply('HttpQueue', 'mail', { maxParallelism: 5 })
+  await until('it stays its own', async () => (await inEngine('mail'))?.settings.maxParallelism === 5)
+  expect(await world.find('HttpQueue', pushed)).toBeNull()
+})

@@ -1,0 +1,128 @@
+import { createHash, createSecretKey } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createCompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
+import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
+import { newJob } from '../../support/engine/engine.ts'
+import { quietLogger } from '../../support/quiet.ts'
+import { until } from '../../support/until.ts'
+import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from './controller-world.ts'
+
+/** A round of looks and a turn, on a busy machine. */
+const ROUND_TIMEOUT_MS = 45_000
+
+let world: ControllerWorld
+
+beforeAll(async () => {
+  world = await openControllerWorld()
+  await world.start()
+})
+
+afterAll(() => world.close())
+
+/** As the API and the executors read it. */
+async function compiled() {
+  const settings = createCompiledSettings({
+    connection: world.engine.connection,
+    box: createSecretBox(createSecretKey(Buffer.from(SECRETS_KEY, 'base64'))),
+    clock: systemClock,
+    logger: quietLogger,
+  })
+  await settings.refresh()
+  return settings
+}
+const ofTeam = async () => (await compiled()).of(world.namespace)
+const teamOf = async (token: string) => (await compiled()).teamOf(token)
+const sha256 = (token: string) => createHash('sha256').update(token).digest('hex')
+
+async function putSecret(name: string, data: Record<string, string>): Promise<void> {
+  const manifest = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: world.namespace },
+    stringData: data,
+  }
+  await world.api.apply(JSON.stringify(manifest))
+}
+
+async function events(reason: string): Promise<unknown[]> {
+  const { items } = (await world.api.send(
+    'GET',
+    `/apis/events.k8s.io/v1/namespaces/${world.namespace}/events`,
+  )) as unknown as { items: { reason: string }[] }
+  return items.filter((event) => event.reason === reason)
+}
+
+test("a team's settings wait for their Secret, and are in force as a whole when it is there", async () => {
+  await world.apply('TeamSettings', 'team', {
+    egress: { allow: ['10.0.0.0/8'] },
+    signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
+  })
+  const missing = await world.reason('TeamSettings', 'team', 'SecretNotFound')
+  expect(missing).toMatchObject({
+    status: 'False',
+    message: expect.stringContaining('There is no Secret signing'),
+  })
+  expect((await ofTeam()).egressAllow).toEqual([])
+  await until('it is told as an event', async () => (await events('SecretNotFound')).length === 1)
+
+  await putSecret('signing', { other: 'whsec_c2VjcmV0' })
+  // Its spec has changed, so it is looked at without the pause between looks at Secrets.
+  await world.apply('TeamSettings', 'team', {
+    egress: { allow: ['10.0.0.0/8', 'internal.test'] },
+    signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
+  })
+  await world.reason('TeamSettings', 'team', 'SecretKeyNotFound')
+
+  await putSecret('signing', { current: 'whsec_c2VjcmV0' })
+  await world.apply('TeamSettings', 'team', {
+    egress: { allow: ['internal.test'] },
+    signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
+  })
+  await until('all of it is in force', async () => (await ofTeam()).signingSecrets.length === 1)
+  expect(await ofTeam()).toMatchObject({
+    egressAllow: ['internal.test'],
+    signingSecrets: ['whsec_c2VjcmV0'],
+  })
+  await world.reason('TeamSettings', 'team', 'Reconciled')
+})
+
+test("a team's status says its quotas and what it holds", async () => {
+  const job = { team: world.namespace, queue: 'mail', start: { delaySeconds: 3_600 } }
+  await world.engine.intake.push(newJob(job))
+  await world.apply('TeamSettings', 'team', { quotas: { pendingJobs: 5 } })
+  const status = await until(
+    'what the team holds is said',
+    async () => {
+      const { status: said } = await world.get('TeamSettings', 'team')
+      const usage = said?.['usage'] as { pendingJobs: number } | undefined
+      return usage?.pendingJobs === 1 ? said : null
+    },
+    ROUND_TIMEOUT_MS,
+  )
+  expect(status['quotas']).toMatchObject({ pendingJobs: 5 })
+})
+
+test('a token is accepted while its resource is there', async () => {
+  const token = 'a-token-of-more-than-sixteen'
+  await world.apply('ApiToken', 'ci', { sha256: sha256(token) })
+  await world.reason('ApiToken', 'ci', 'Reconciled')
+  expect(await teamOf(token)).toBe(world.namespace)
+  await world.remove('ApiToken', 'ci')
+  await until('it is revoked', async () => (await teamOf(token)) === null)
+})
+
+test('of two resources with one hash the older counts, then the other', async () => {
+  const spec = { sha256: sha256('another-token-of-enough-characters') }
+  await world.apply('ApiToken', 'old', spec)
+  await world.reason('ApiToken', 'old', 'Reconciled')
+  await until('a second has passed', async () => {
+    const { metadata } = await world.get('ApiToken', 'old')
+    return Date.now() - Date.parse(String(metadata['creationTimestamp'])) > 1_000
+  })
+  await world.apply('ApiToken', 'new', spec)
+  await world.reason('ApiToken', 'new', 'HashTaken')
+  await world.remove('ApiToken', 'old')
+  await world.reason('ApiToken', 'new', 'Reconciled')
+  expect(await teamOf('another-token-of-enough-characters')).toBe(world.namespace)
+})

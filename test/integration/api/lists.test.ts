@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CronList, JobList, QueueList } from '../../../src/contract/generated/wire.ts'
+import { createShardKeys } from '../../../src/redis/layout/keys.ts'
+import { commandsDuring } from '../../support/servers/command-counts.ts'
+import { startInstallation, type Installation } from '../../support/engine/installation.ts'
+
+/** Of an installation that does not say. */
+const SHARDS = 4
+const OTHERS = 20_000
+
+let here: Installation
+
+beforeAll(async () => {
+  // Nothing runs, so that all that Redis is asked for is a list's.
+  here = await startInstallation({ executors: 0 })
+})
+afterAll(() => here.close())
+
+/** Names of other teams, as pushes and crons would have left them in the first shard. */
+async function addOthers(): Promise<void> {
+  const { names, kn, qnOf, knOf } = createShardKeys(0)
+  const pipeline = here.redis.client.pipeline()
+  for (let i = 0; i < OTHERS; i += 1) {
+    pipeline.hset(names, `other/queue-${i}`, String(1_000_000 + i)).zadd(qnOf('other'), 0, `queue-${i}`)
+    pipeline.hset(kn, `other/cron-${i}`, String(1_000_000 + i)).zadd(knOf('other'), 0, `cron-${i}`)
+  }
+  await pipeline.exec()
+}
+
+async function removeOthers(): Promise<void> {
+  const { names, kn, qnOf, knOf } = createShardKeys(0)
+  const pipeline = here.redis.client.pipeline()
+  for (let i = 0; i < OTHERS; i += 1) pipeline.hdel(names, `other/queue-${i}`).hdel(kn, `other/cron-${i}`)
+  await pipeline.del(qnOf('other'), knOf('other')).exec()
+}
+
+test('lists of a team with one queue cost the same among 20,000 names of others', async () => {
+  const { url } = here.target
+  const { job_id } = await here.client.push({ queue: 'mine', url, delay: 600 })
+  const cron = { name: 'nightly', url, cron_expression: '0 0 1 1 *' }
+  expect((await here.client.send('POST', '/api/crons', cron)).status).toBe(201)
+  const lists = async () => {
+    const { body: queues } = await here.client.send<QueueList>('GET', '/api/queues')
+    expect(queues.queues.map(({ name }) => name)).toEqual(['mine'])
+    const { body: jobs } = await here.client.send<JobList>('GET', '/api/jobs')
+    expect(jobs.jobs.map((job) => job.job_id)).toEqual([job_id])
+    const { body: crons } = await here.client.send<CronList>('GET', '/api/crons')
+    expect(crons.crons.map(({ name }) => name)).toEqual(['nightly'])
+  }
+  // What a role does beside it now and then are plain reads of other kinds.
+  const asked = async () => {
+    const {
+      evalsha = 0,
+      zrange = 0,
+      hscan = 0,
+      scan = 0,
+      zscan = 0,
+    } = await commandsDuring(here.redis.client, lists)
+    return { evalsha, zrange, hscan, scan, zscan }
+  }
+  await lists()
+  const alone = await asked()
+  await addOthers()
+  const among = await asked()
+  await removeOthers()
+  expect(among).toEqual(alone)
+  // Names in each shard for each list, and rows where there are some; one look at the jobs of the one queue.
+  expect(alone).toEqual({ evalsha: 3 * SHARDS + 2, zrange: 3 * SHARDS, hscan: 1, scan: 0, zscan: 0 })
+})
+
+test('jobs that have not ended come by due time, page after page', async () => {
+  const { url } = here.target
+  const delays = [3_600, 50, 900, 75, 7_200, 61, 59, 300]
+  const due = new Map<number, number>()
+  for (const delay of delays) due.set((await here.client.push({ queue: 'order', url, delay })).job_id, delay)
+  const found: number[] = []
+  let cursor: string | null = null
+  do {
+    const query: string = cursor === null ? '' : `&cursor=${cursor}`
+    const { body }: { body: JobList } = await here.client.send<JobList>(
+      'GET',
+      `/api/jobs?queue=order&limit=3${query}`,
+    )
+    found.push(...body.jobs.map(({ job_id }) => job_id))
+    cursor = body.next_cursor
+  } while (cursor !== null)
+  expect(found.map((id) => due.get(id))).toEqual(delays.toSorted((a, b) => a - b))
+})

@@ -1,0 +1,31 @@
+/**
+ * Opens files until the system gives no more, calls the URLs it is given one after another, lets the files go and looks
+ * a name up. Prints what came of each, and what was logged. To be run below `ulimit -n`, with a hosts file and whether
+ * a name was looked up before.
+ */
+import { closeSync, openSync } from 'node:fs'
+import { createNameResolver } from '../../../src/outbound/dns/name-resolver.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
+import { startCaller } from '../../support/targets/outbound-targets.ts'
+import { quietLogger } from '../../support/quiet.ts'
+
+const [hostsPath = '', knows, ...urls] = process.argv.slice(2)
+const resolve = createNameResolver({ clock: systemClock, hostsPath })
+if (knows === 'knows-names') await resolve('localhost')
+const held: number[] = []
+try {
+  for (;;) held.push(openSync('/dev/null', 'r'))
+} catch {
+  // Now there are none.
+}
+const logged: unknown[] = []
+const caller = startCaller({
+  resolve,
+  logger: { ...quietLogger, warn: (_message, fields) => logged.push(fields) },
+})
+const ends: unknown[] = []
+for (const url of urls) ends.push((await caller.call(url)).kind)
+for (const file of held) closeSync(file)
+const addresses = await resolve('printer.test')
+process.stdout.write(JSON.stringify({ ends, logged, addresses }))
+process.exit(0)

@@ -1,0 +1,170 @@
+import { createSecretKey, hash, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
+import {
+  createCompiledSettings,
+  type CompiledSettings,
+} from '../../../src/redis/control/compiled-settings.ts'
+import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { createSettingsCompiler, putOwnToken } from '../../../src/redis/control/settings-compiler.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { openEngine, type TestEngine } from '../../support/engine/engine.ts'
+import { quietLogger } from '../../support/quiet.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { until } from '../../support/until.ts'
+
+const box = createSecretBox(createSecretKey(randomBytes(32)))
+let redis: TestRedis
+let opened: TestEngine
+let reader: CompiledSettings
+let compiler: SettingsCompiler
+
+beforeAll(async () => {
+  redis = await startRedis()
+  opened = await openEngine(redis.url)
+  compiler = createSettingsCompiler({ engine: opened.engine, box, term: null })
+  reader = createCompiledSettings({
+    connection: opened.connection,
+    box,
+    clock: systemClock,
+    logger: quietLogger,
+  })
+  await reader.start()
+})
+
+afterAll(async () => {
+  reader.stop()
+  opened.close()
+  await redis.stop()
+})
+
+const putToken = (team: string, name: string, token: string) =>
+  compiler.putTokenHash(team, name, hash('sha256', token, 'hex'))
+
+test('whether there is any token is known from the first one on', async () => {
+  expect(reader.hasTokens()).toBe(false)
+  await putToken('team-a', 'any', 'token-any-0123456789')
+  await reader.refresh()
+  expect(reader.hasTokens()).toBe(true)
+  await compiler.removeToken('team-a', 'any')
+  await reader.refresh()
+  expect(reader.hasTokens()).toBe(false)
+})
+
+test('a token names its team, and the one it replaces no longer does', async () => {
+  await putToken('team-a', 'first', 'token-one-0123456789')
+  await putToken('team-b', 'other', 'token-two-0123456789')
+  await reader.refresh()
+  expect(reader.teamOf('token-one-0123456789')).toBe('team-a')
+  expect(reader.teamOf('token-two-0123456789')).toBe('team-b')
+  expect(reader.teamOf('token-three-01234567')).toBeNull()
+
+  await putToken('team-a', 'first', 'token-new-0123456789')
+  await reader.refresh()
+  expect(reader.teamOf('token-new-0123456789')).toBe('team-a')
+  expect(reader.teamOf('token-one-0123456789')).toBeNull()
+  expect(reader.teamOf('token-two-0123456789')).toBe('team-b')
+
+  await compiler.removeToken('team-b', 'other')
+  await reader.refresh()
+  expect(reader.teamOf('token-two-0123456789')).toBeNull()
+})
+
+test('names of tokens are each team’s own, and a token belongs to whom it came from first', async () => {
+  await putToken('team-b', 'first', 'token-b-01234567890')
+  await putToken('team-b', 'stolen', 'token-new-0123456789')
+  await reader.refresh()
+  expect(reader.teamOf('token-b-01234567890')).toBe('team-b')
+  expect(reader.teamOf('token-new-0123456789')).toBe('team-a')
+  await putToken('team-a', 'first', 'token-new-0123456789')
+  await reader.refresh()
+  expect(reader.teamOf('token-new-0123456789')).toBe('team-a')
+})
+
+test('what is in force is told, without the token that a process was given', async () => {
+  await putOwnToken(compiler, 'default', 'token-own-0123456789')
+  await compiler.putTeam('team-d', { egressAllow: [], signingSecrets: [] })
+  await reader.refresh()
+  expect(reader.teamOf('token-own-0123456789')).toBe('default')
+  const { teams, tokens } = await compiler.inForce()
+  expect(teams).toEqual(['team-d'])
+  expect(tokens.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+    { team: 'team-a', name: 'first' },
+    { team: 'team-b', name: 'first' },
+    { team: 'team-b', name: 'stolen' },
+  ])
+})
+
+test('no token and no secret lies in Redis as text', async () => {
+  await compiler.putTeam('team-a', { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_c2VjcmV0'] })
+  const values = [
+    ...Object.values(await redis.client.hgetall('punctual:teams')),
+    ...Object.entries(await redis.client.hgetall('punctual:tokens')).flat(),
+  ].join(' ')
+  expect(values).toContain('10.0.0.0/8')
+  expect(values).not.toContain('c2VjcmV0')
+  expect(values).not.toContain('token-new')
+})
+
+test('a change of a team is seen, under a higher version, and its removal too', async () => {
+  await reader.refresh()
+  const before = reader.of('team-a')
+  expect(before).toMatchObject({ egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_c2VjcmV0'] })
+  await compiler.putTeam('team-a', { egressAllow: [], signingSecrets: [] })
+  await reader.refresh()
+  expect(reader.of('team-a')).toMatchObject({ egressAllow: [], signingSecrets: [] })
+  expect(reader.of('team-a').version).toBeGreaterThan(before.version)
+  await compiler.removeTeam('team-a')
+  await reader.refresh()
+  expect(reader.of('team-a').version).toBe(0)
+})
+
+test('a secret that another key has sealed stops only that change of that team, and is told once', async () => {
+  const stranger = createSecretBox(createSecretKey(randomBytes(32)))
+  const told: unknown[] = []
+  const clock = createFakeClock()
+  let reads = 0
+  const connection = Object.create(opened.connection, {
+    hgetall: { value: (key: string) => ((reads += 1), opened.connection.hgetall(key)) },
+  }) as typeof opened.connection
+  const error = (_message: string, fields: Record<string, unknown> = {}): void => void told.push(fields)
+  const other = createCompiledSettings({ connection, box, clock, logger: { ...quietLogger, error } })
+  const look = async (): Promise<void> => {
+    await clock.advance(800)
+    await until('the next look is planned', () => clock.timers > 0)
+  }
+  await compiler.putTeam('team-c', { egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
+  await other.start()
+  const theirs = createSettingsCompiler({ engine: opened.engine, box: stranger, term: null })
+  await theirs.putTeam('team-c', { egressAllow: ['10.0.0.0/8'], signingSecrets: [] })
+  await theirs.putTeam('team-c', { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_b3RoZXI='] })
+  await compiler.putTeam('team-e', { egressAllow: ['10.0.0.0/8'], signingSecrets: [] })
+  await compiler.removeToken('team-b', 'first')
+  reads = 0
+  for (let looks = 0; looks < 4; looks += 1) await look()
+
+  const reason =
+    'The signing secrets of team team-c in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.'
+  expect(told).toEqual([{ team: 'team-c', reason }])
+  expect(reads).toBe(2)
+  expect(other.of('team-c')).toMatchObject({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
+  expect(other.of('team-e')).toMatchObject({ egressAllow: ['10.0.0.0/8'] })
+  expect(other.teamOf('token-b-01234567890')).toBeNull()
+
+  // Another change of another team: the settings of before are still there.
+  await compiler.removeTeam('team-e')
+  await look()
+  expect(other.of('team-c').signingSecrets).toEqual(['whsec_c2VjcmV0'])
+  expect(told).toHaveLength(1)
+
+  const late = createCompiledSettings({ connection, box, clock, logger: quietLogger })
+  await expect(late.start()).rejects.toThrow(reason)
+
+  // Sealed anew under our key.
+  await compiler.putTeam('team-c', { egressAllow: [], signingSecrets: ['whsec_b3RoZXI='] })
+  await look()
+  expect(other.of('team-c').signingSecrets).toEqual(['whsec_b3RoZXI='])
+  other.stop()
+  await compiler.removeTeam('team-c')
+})

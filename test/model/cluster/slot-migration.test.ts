@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { Cluster, type Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { StartupError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { RedisConnection } from '../../../src/redis/client/connection.ts'
+import { shardKeys } from '../../../src/redis/client/engine.ts'
+import { absentKeyBeside } from '../../../src/redis/layout/keys.ts'
+import type { ScriptName } from '../../../src/redis/client/scripts.ts'
+import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { assertClean, claimed, openExecutor, pushOne } from '../../support/engine/model-executor.ts'
+import { openConnection, openWorld } from '../../support/engine/model-world.ts'
+import { freePort, startCluster, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { startTcpProxy } from '../../support/targets/tcp-proxy.ts'
+import { until } from '../../support/until.ts'
+import { loadWrappedScripts, type SentStep } from '../../support/lua/wrapped-scripts.ts'
+import { CRON_SHARDS } from '../crons/cron-scenes.ts'
+import { SCENES, type Scene } from './tear-scenes.ts'
+
+const EVERY = () => true
+/** How much of the slot has gone over when the step comes: of the keys in order, all whose place says so. */
+const MOVED: ReadonlyArray<readonly [string, (at: number) => boolean]> = [
+  ['none', () => false],
+  ['every second', (at) => at % 2 === 0],
+  ['every other second', (at) => at % 2 === 1],
+  ['two of three', (at) => at % 3 !== 0],
+  ['all', EVERY],
+]
+const REFUSED = /^(?:TRYAGAIN|ASK \d+|MOVED \d+) /
+const SCRIPTS = loadWrappedScripts()
+
+type Declare = (keys: readonly string[]) => readonly string[]
+
+describe('a step sent while its slot moves to another node', () => {
+  let nodes: [TestRedis, TestRedis]
+  let connection: RedisConnection
+  let cluster: Cluster
+
+  beforeAll(async () => {
+    nodes = await startCluster(['--appendonly', 'no'])
+    connection = await openConnection(nodes[0].url)
+    cluster = new Cluster([{ host: '127.0.0.1', port: nodes[0].port }], { redisOptions: { protocol: 2 } })
+    await until('the client knows the nodes', () => cluster.status === 'ready')
+  })
+  afterAll(async () => {
+    cluster.disconnect()
+    connection.disconnect()
+    await Promise.all(nodes.map((node) => node.stop()))
+  })
+
+  const client = {
+    flushall: async () => {
+      await Promise.all(nodes.map((node) => node.client.flushall()))
+      return 'OK' as const
+    },
+  } as Pick<Redis, 'flushall'>
+  const open = () => openWorld({ url: nodes[0].url, client }, { connection, shards: 1 })
+
+  test.each(SCENES.filter(([name]) => !(name in CRON_SHARDS)))(
+    'is refused whole: %s, %s',
+    async (name, _, scene) => {
+      const seen = new Set<string>()
+      for (const [, isMoved] of MOVED) {
+        for (const refusal of await runMoved(name, scene, isMoved)) seen.add(refusal)
+      }
+      // Once all keys are over, the old node says where they are; the new one sends away who does not ask.
+      expect(seen).toEqual(new Set(['TRYAGAIN', 'ASK', 'MOVED']))
+    },
+  )
+
+  test('would be torn if none of its keys were sure to be absent', async () => {
+    const [, , scene] = SCENES.find(([name]) => name === 'empty_trash') ?? assert.fail('no such scene')
+    const act = runMoved(
+      'empty_trash',
+      scene,
+      () => false,
+      (keys) => keys,
+    )
+    await expect(act).rejects.toThrow('Script attempted to access a non local key in a cluster node')
+  })
+
+  test('says 503 as long as the move lasts, and goes on when it is over', async () => {
+    const world = await open()
+    const intake = world.newIntake()
+    await pushOne(intake)
+    const move = await beginMove(shardKeys(world.engine, 0).clk)
+    const faults = [await faultOf(() => pushOne(intake)), await faultOf(() => openExecutor(world, 'e1'))]
+    await move.some((at) => at % 2 === 0)
+    faults.push(await faultOf(() => createShardUpkeep(world.engine, 0).sweep()))
+    await move.finish()
+    for (const fault of faults) expect(fault).toBeInstanceOf(StoreUnavailableError)
+    await pushOne(intake)
+    const work = await claimed(await openExecutor(world, 'e1'), 64)
+    expect(work.length).toBeGreaterThanOrEqual(2)
+    await assertClean(world)
+  })
+
+  /** Sends the step to both nodes in the middle of a move, ends the move and lets the product go on. */
+  async function runMoved(
+    name: ScriptName,
+    scene: Scene,
+    isMoved: (at: number) => boolean,
+    declare: Declare = (keys) => [...keys, absentKeyBeside(keys)],
+  ): Promise<string[]> {
+    const world = await open()
+    const act = await scene({ world, client: cluster, intake: world.newIntake(), accepted: [] })
+    const refusals: string[] = []
+    world.faults.before = async (step) => {
+      if (step.name !== name || refusals.length > 0) return
+      const move = await beginMove(step.keys[0] ?? '')
+      try {
+        await move.some(isMoved)
+        const sent = { ...step, keys: declare(step.keys), args: [...step.args, world.clock.wallMs, 0] }
+        refusals.push(await refusalOf(move.from, sent, 'plainly'))
+        refusals.push(await refusalOf(move.to, sent, 'plainly'))
+        refusals.push(await refusalOf(move.to, sent, 'asking'))
+      } finally {
+        await (isMoved === EVERY ? move.finish() : move.cancel())
+      }
+    }
+    await act()
+    assert.ok(refusals.length > 0, 'the step was never sent')
+    await assertClean(world)
+    return refusals
+  }
+
+  /** A refused step has changed nothing, on either node. */
+  async function refusalOf(node: TestRedis, step: SentStep, how: 'plainly' | 'asking'): Promise<string> {
+    const before = await contents()
+    if (how === 'asking') await node.client.call('ASKING')
+    const words = [...step.keys, ...step.args].map(String)
+    const sent = node.client.eval(SCRIPTS[step.name].source, step.keys.length, ...words)
+    const message = await sent.then(
+      () => 'it ran',
+      (error: unknown) => (error as Error).message,
+    )
+    assert.match(message, REFUSED)
+    assert.deepEqual(await contents(), before)
+    return message.split(' ')[0] as string
+  }
+
+  async function contents(): Promise<string[]> {
+    const both = await Promise.all(
+      nodes.map(async (node) => {
+        const keys = (await node.client.keys('*')).toSorted()
+        // A node that a key has gone to already answers for it to those that ask.
+        const values = await Promise.all(
+          keys.map((key) => Promise.all([node.client.call('ASKING'), node.client.dumpBuffer(key)])),
+        )
+        return keys.map((key, i) => `${node.port} ${key} ${values[i]?.[1].toString('base64')}`)
+      }),
+    )
+    return both.flat()
+  }
+
+  /** Waits until both nodes see the same owners in the same epochs: two moves at once would contradict each other. */
+  async function nodesAgree(): Promise<void> {
+    await until('the nodes agree', async () => {
+      const views = await Promise.all(
+        nodes.map(async (node) => viewOf(String(await node.client.call('CLUSTER', 'NODES')))),
+      )
+      return views[0] === views[1]
+    })
+  }
+
+  /** @param key one of the slot that moves */
+  async function beginMove(key: string) {
+    await nodesAgree()
+    const slot = String(await nodes[0].client.cluster('KEYSLOT', key))
+    const ids = await Promise.all(nodes.map((node) => node.client.cluster('MYID')))
+    const mine = await nodes[0].client.call('CLUSTER', 'NODES')
+    const isFirst = ownsSlot(String(mine), ids[0] as string, Number(slot))
+    const [from, to] = isFirst ? nodes : ([nodes[1], nodes[0]] as const)
+    const [fromId, toId] = (isFirst ? ids : ids.toReversed()) as [string, string]
+    await to.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId)
+    await from.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId)
+
+    async function carry(
+      source: TestRedis,
+      target: TestRedis,
+      isMoved: (at: number) => boolean,
+    ): Promise<void> {
+      const keys = (await source.client.call('CLUSTER', 'GETKEYSINSLOT', slot, '100000')) as string[]
+      const moving = keys.toSorted().filter((_, at) => isMoved(at))
+      if (moving.length === 0) return
+      const words = ['127.0.0.1', String(target.port), '', '0', '5000', 'KEYS', ...moving]
+      await source.client.call('MIGRATE', ...words)
+    }
+    const some = (isMoved: (at: number) => boolean) => carry(from, to, isMoved)
+    return {
+      from,
+      to,
+      some,
+      finish: async () => {
+        await some(() => true)
+        for (const node of [to, from]) await node.client.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId)
+      },
+      /** The operator thinks better of it. */
+      cancel: async () => {
+        await from.client.call('CLUSTER', 'SETSLOT', slot, 'STABLE')
+        await carry(to, from, EVERY)
+        await to.client.call('CLUSTER', 'SETSLOT', slot, 'STABLE')
+      },
+    }
+  }
+})
+
+function viewOf(nodesText: string): string {
+  const lines = nodesText.split('\n').map((line) => {
+    const words = line.split(' ')
+    return [words[0], words[6], ...words.slice(8).filter((range) => !range.startsWith('['))].join(' ')
+  })
+  return lines.toSorted().join('\n')
+}
+
+/** @param nodesText what CLUSTER NODES answers */
+function ownsSlot(nodesText: string, id: string, slot: number): boolean {
+  const words =
+    nodesText
+      .split('\n')
+      .find((line) => line.startsWith(id))
+      ?.split(' ')
+      .slice(8) ?? []
+  return words.some((range) => {
+    const [first, last = first] = range.split('-').map(Number)
+    return first !== undefined && last !== undefined && first <= slot && slot <= last
+  })
+}
+
+async function faultOf(act: () => Promise<unknown>): Promise<unknown> {
+  return act().then(
+    () => null,
+    (error: unknown) => error,
+  )
+}
+
+test('a Cluster whose nodes announce addresses that nobody reaches is refused at the start', async () => {
+  const redis = await startRedis({ cluster: true })
+  await redis.client.config('SET', 'cluster-announce-port', String(await freePort()))
+  const opened = faultOf(() => openConnection(redis.url, 1000))
+  const error = await opened
+  await redis.stop()
+  expect(error).toBeInstanceOf(StartupError)
+  expect(String(error)).toContain('cluster-announce-ip')
+})
+
+test('the password of the URL opens every node of a Cluster', async () => {
+  const redis = await startRedis({ cluster: true })
+  await redis.client.config('SET', 'requirepass', 'a secret')
+  const url = redis.url.replace('//', '//:a%20secret@')
+  const connection = await openConnection(url, 1000)
+  await expect(connection.hset('punctual:test', 'a', '1')).resolves.toBe(1)
+  connection.disconnect()
+  await redis.stop()
+})
+
+test('a Cluster that is silent on the connections there are is reached by new ones', async () => {
+  const redis = await startRedis({ cluster: true })
+  const proxy = await startTcpProxy(redis.port)
+  await redis.client.config('SET', 'cluster-announce-port', String(proxy.port))
+  const connection = await openConnection(proxy.url, 500)
+  await connection.hset('punctual:test', 'a', '1')
+  proxy.forgetAll()
+  const answer = () => connection.hget('punctual:test', 'a').catch(() => null)
+  expect(await until('it answers again', answer)).toBe('1')
+  connection.disconnect()
+  await Promise.all([proxy.close(), redis.stop()])
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import type { DueCron } from '../../../src/ports/cron-source.ts'
+import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
+import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
+import { shardOfQueue, type Engine } from '../../../src/redis/client/engine.ts'
+import type { ScriptName } from '../../../src/redis/client/scripts.ts'
+import { cronSettings } from '../../support/engine/cron-settings.ts'
+import { claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
+import type { World } from '../../support/engine/model-world.ts'
+import { tickAll } from '../../support/engine/tick-all.ts'
+import type { Scene, Stage } from '../cluster/tear-scenes.ts'
+
+const MINUTE_MS = 60_000
+const LARGE = 'x'.repeat(5_000)
+const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
+
+/** Steps that only a move from one shard to another sends. */
+export const CRON_SHARDS: Readonly<Partial<Record<ScriptName, number>>> = {
+  place_cron: 2,
+  retire_cron: 2,
+  drop_cron: 2,
+}
+
+export const CRON_SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
+  [
+    'reserve_cron',
+    'a first cron',
+    async ({ world }) =>
+      () =>
+        apply(world, 'first'),
+  ],
+  [
+    'set_cron',
+    'a first cron',
+    async ({ world }) =>
+      () =>
+        apply(world, 'first'),
+  ],
+  [
+    'set_cron',
+    'a pause',
+    async ({ world }) => {
+      await apply(world, 'first')
+      return () => apply(world, 'first', { isActive: false })
+    },
+  ],
+  [
+    'set_cron',
+    'a pause of a cron that is due',
+    async ({ world }) => {
+      await apply(world, 'first')
+      world.clock.advance(MINUTE_MS)
+      return () => apply(world, 'first', { isActive: false })
+    },
+  ],
+  ['tick', 'a hidden queue and one with a name, a tick that was missed', tickScene],
+  ['finish', 'a run of a cron', finishScene],
+  [
+    'read_crons',
+    'a cron with runs',
+    async (stage) => {
+      await (
+        await finishScene(stage)
+      )()
+      const store = createCronStore(stage.world.engine, { defaultsOf })
+      return () => store.list({ team: 'default', limit: 10, cursor: null })
+    },
+  ],
+  [
+    'remove_cron',
+    'a cron with runs',
+    async (stage) => {
+      await (
+        await finishScene(stage)
+      )()
+      return () => createCronStore(stage.world.engine, { defaultsOf }).remove('default', 'first')
+    },
+  ],
+  ...(['place_cron', 'retire_cron', 'drop_cron'] as const).map((name): [ScriptName, string, Scene] => [
+    name,
+    'a cron that moves',
+    async ({ world }) => {
+      await apply(world, 'first')
+      return () => apply(world, 'first', { queue: queueElsewhere(world.engine, 'first') })
+    },
+  ]),
+]
+
+/** A queue that lives in another shard than the home of this cron. */
+export function queueElsewhere(engine: Engine, name: string): string {
+  const home = shardOfQueue(engine, 'default', name)
+  for (let i = 0; ; i += 1) if (shardOfQueue(engine, 'default', `queue-${i}`) !== home) return `queue-${i}`
+}
+
+function apply(world: World, name: string, change: Parameters<typeof cronSettings>[0] = {}) {
+  return createCronStore(world.engine, { defaultsOf }).apply('default', name, cronSettings(change))
+}
+
+/** As the ticker decides while nothing was missed. */
+function due(cron: DueCron) {
+  const { expectedMs } = cron
+  return { cron, run: [expectedMs], missed: null, nextMs: expectedMs + MINUTE_MS }
+}
+
+async function tickScene({ world }: Stage): Promise<() => Promise<unknown>> {
+  await apply(world, 'first', { payload: LARGE })
+  await apply(world, 'second', { queue: 'emails' })
+  world.clock.advance(MINUTE_MS)
+  await openExecutor(world, 'e1')
+  const source = createCronSource(world.engine, 0, { defaultsOf })
+  const crons = await source.due(0)
+  assert.equal(crons.length, 2)
+  const missed = { firstMs: 1, lastMs: 1, count: 1 }
+  return () =>
+    tickAll(
+      source,
+      crons.map((cron, i) => ({ ...due(cron), missed: i === 0 ? missed : null })),
+    )
+}
+
+async function finishScene(stage: Stage): Promise<() => Promise<unknown>> {
+  await (
+    await tickScene(stage)
+  )()
+  const source = await openExecutor(stage.world, 'e2')
+  const works = await claimed(source, 2)
+  assert.equal(works.length, 2)
+  const ends = works.map((work, i) => ended(stage.world, work, { failed: i === 1 }))
+  return () => source.finish(ends)
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import type { RedisConnection } from '../../../src/redis/client/connection.ts'
+import { audit } from '../../../src/redis/audit/audit.ts'
+import { openConnection } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { listDifferences } from './engine-lists.ts'
+import { story, type Op } from './engine-ops.ts'
+import { Story } from './engine-story.ts'
+
+/**
+ * Drawn stories against the model. A failure prints seed and path; `SEED=… npm run test:model` draws the same stories
+ * again, `STORY_PATH=…` goes straight to the shortest one, and `RUNS=5000` tells that many.
+ */
+const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+const RUNS = Number(process.env['RUNS'] ?? 300)
+const PATH = process.env['STORY_PATH']
+
+const parameters = (runs: number) => ({
+  seed: SEED,
+  numRuns: Math.max(1, Math.ceil(runs)),
+  ...(PATH === undefined ? {} : { path: PATH }),
+})
+
+/** Tells the stories; what a failure reports is enough to tell the failing one again. */
+async function hold<Story>(property: fc.IAsyncProperty<Story>, runs: number): Promise<void> {
+  const details = await fc.check(property, parameters(runs))
+  if (details.failed) throw new Error(fc.defaultReportMessage(details as fc.RunDetails<unknown>))
+}
+
+describe.each([
+  ['one server', false, RUNS],
+  ['a Cluster', true, RUNS / 6],
+] as const)('the engine on %s', (_, cluster, runs) => {
+  let redis: TestRedis
+  let connection: RedisConnection
+
+  beforeAll(async () => {
+    redis = await startRedis({ cluster, settings: ['--appendonly', 'no'] })
+    connection = await openConnection(redis.url)
+    process.stdout.write(`stories are drawn from SEED=${SEED}\n`)
+  })
+  afterAll(async () => {
+    connection.disconnect()
+    await redis.stop()
+  })
+
+  async function tell(ops: readonly Op[], defaults: object, isAuditedAlways: boolean): Promise<void> {
+    const told = await Story.begin(redis, connection, defaults)
+    for (const op of ops) {
+      await told.run(op)
+      await told.compare()
+      if (isAuditedAlways) assert.deepEqual(await audit(told.world.engine), [], `after ${JSON.stringify(op)}`)
+    }
+    assert.deepEqual(await audit(told.world.engine), [])
+    assert.deepEqual(await listDifferences(told.world.engine, told.model), [])
+    await told.drain()
+    await told.compare()
+    assert.deepEqual(await audit(told.world.engine), [])
+    await told.clear()
+    assert.deepEqual(await audit(told.world.engine), [])
+    const kept =
+      /^punctual:(meta|teams|tokens|\{h\d+-\w+\}:(clk|seq|qseq|tok|term|use|tu|mark|tn|teams|q:1099\d+|idem:\d+))$/
+    const left = await redis.client.keys('*')
+    assert.deepEqual(
+      left.filter((key) => !kept.test(key)),
+      [],
+      'keys were left behind',
+    )
+  }
+
+  const timeoutMs = 120_000 + runs * 500
+  const defaults = fc.constantFrom({}, {}, { maxParallelism: 1 }, { maxParallelism: 2 })
+
+  test('does what the model says in long stories', { timeout: timeoutMs }, async () => {
+    const property = fc.asyncProperty(story(80), defaults, (ops, given) => tell(ops, given, false))
+    await assert.doesNotReject(hold(property, runs))
+  })
+
+  test('passes the audit after every step of short stories', { timeout: timeoutMs }, async () => {
+    const property = fc.asyncProperty(story(25), defaults, (ops, given) => tell(ops, given, true))
+    await assert.doesNotReject(hold(property, runs / 6))
+  })
+})

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, test } from 'vitest'
+import type { Redis } from 'ioredis'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import type { RedisConnection } from '../../../src/redis/client/connection.ts'
+import { openConnection, openWorld } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { SeededRandom } from '../../simulation/story/seeded-random.ts'
+import { inSortedOrder, openMemoryWorld } from './memory-world.ts'
+import { PortDriver } from './port-driver.ts'
+
+/** The same seeds give the same sequences; `SEED=…` tells one of them. */
+const SEEDS = process.env['SEED'] === undefined ? range(1, 150) : [Number(process.env['SEED'])]
+const OPS = 60
+const COMPARED_EVERY = 10
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i)
+}
+
+let redis: TestRedis
+let connection: RedisConnection
+beforeAll(async () => {
+  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  connection = await openConnection(redis.url)
+})
+afterAll(async () => {
+  connection.disconnect()
+  await redis.stop()
+})
+
+test('the Redis of the simulation answers and holds what a real one does', async () => {
+  for (const seed of SEEDS) {
+    const real = await openWorld(redis, { connection: inSortedOrder(connection), shards: 2 })
+    real.defaults = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 2, retryDelays: [1, 70] }
+    const memory = openMemoryWorld(real.clock, real.engine.jobIds, real.defaults)
+    const drivers = [new PortDriver(real, seed), new PortDriver(memory, seed)] as const
+    const random = new SeededRandom(seed)
+    for (let i = 1; i <= OPS; i += 1) {
+      // Time is one and the same for both.
+      if (random.chance(0.25)) real.clock.advance(random.pick([1, 700, 3_000, 16_000, 61_000]))
+      if (random.chance(0.03)) real.clock.jump(random.pick([4_000, -4_000, 30_000, -30_000]))
+      const [ours, theirs] = [await drivers[0].step(), await drivers[1].step()]
+      assert.deepEqual(theirs, ours, `seed ${seed}, step ${i}`)
+      if (i % COMPARED_EVERY > 0) continue
+      assert.deepEqual(
+        withoutNonces(memory.dump()),
+        withoutNonces(await dump(redis.client)),
+        `seed ${seed}, step ${i}`,
+      )
+    }
+  }
+})
+
+/** Every key of a real Redis as `MemoryRedis.dump` gives them. */
+async function dump(client: Redis): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {}
+  for (const key of await client.keys('*')) {
+    const kind = await client.type(key)
+    if (kind === 'hash') all[key] = { ...(await client.hgetall(key)) }
+    else if (kind === 'list') all[key] = await client.lrange(key, 0, -1)
+    else if (kind === 'set') all[key] = (await client.smembers(key)).toSorted((a, b) => (a < b ? -1 : 1))
+    else if (kind === 'string') all[key] = await client.get(key)
+    else {
+      const flat = await client.zrange(key, '0', '-1', 'WITHSCORES')
+      all[key] = Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2], Number(flat[i * 2 + 1])])
+    }
+  }
+  return all
+}
+
+/** Who took an id block is drawn by chance, in each process anew; what an installation is stands outside the shards. */
+function withoutNonces(all: Record<string, unknown>): Record<string, unknown> {
+  const shown = Object.entries(all).filter(([key]) => key !== 'punctual:meta')
+  return Object.fromEntries(
+    shown.map(([key, value]) => [key, key.includes(':ix:') ? { ...(value as object), o: '' } : value]),
+  )
+}

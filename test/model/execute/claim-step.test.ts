@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { JobIntake } from '../../../src/ports/job-intake.ts'
+import { queuesOf } from '../../../src/redis/execute/claim/claim-reply.ts'
+import { shardKeys } from '../../../src/redis/client/engine.ts'
+import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import {
+  assertClean,
+  claimed,
+  ended,
+  openExecutor,
+  pushAll,
+  pushOne,
+} from '../../support/engine/model-executor.ts'
+import { openWorld, type World } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { grantOf } from '../../support/engine/claim-grant.ts'
+
+describe('claim', () => {
+  let redis: TestRedis
+  let world: World
+  let intake: JobIntake
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    world = await openWorld(redis, { shards: 1 })
+    intake = world.newIntake()
+    return () => world.close()
+  })
+
+  const setMax = (queue: string, maxParallelism: number | null) =>
+    createQueueStore(world.engine).apply('default', queue, { ...DEFAULT_QUEUE_SETTINGS, maxParallelism })
+
+  test('fills a batch of 64 from one hot queue, though a round takes 8', async () => {
+    await pushAll(intake, 100)
+    const source = await openExecutor(world, 'e1')
+    assert.equal((await claimed(source, 64)).length, 64)
+    assert.equal((await claimed(source, 64)).length, 36)
+    await assertClean(world)
+  })
+
+  test('serves queues in rounds of 8, so that no queue fills a batch others wait for', async () => {
+    for (const queue of ['a', 'b', 'c', 'd']) await pushAll(intake, 40, { queue })
+    const source = await openExecutor(world, 'e1')
+    const works = await claimed(source, 32)
+    const counts = Map.groupBy(works, (work) => work.place.queue)
+    assert.deepEqual(
+      [...counts.values()].map((of) => of.length),
+      [8, 8, 8, 8],
+    )
+  })
+
+  test('does not starve a queue for two that come back at limit 1', async () => {
+    const queues = ['one', 'two', 'three']
+    for (const queue of queues) {
+      await setMax(queue, 1)
+      await pushAll(intake, 30, { queue })
+    }
+    const source = await openExecutor(world, 'e1')
+    const served: string[] = []
+    for (let i = 0; i < 30; i += 1) {
+      const [work] = await claimed(source, 1)
+      assert.ok(work)
+      served.push(work.kind === 'job' ? work.queueName : '')
+      await source.finish([ended(world, work)])
+    }
+    for (const queue of queues) {
+      const share = served.filter((name) => name === queue).length
+      assert.ok(share >= 5, `${queue} was served ${share} of 30 times: ${served.join(' ')}`)
+    }
+  })
+
+  test('stops at the bytes granted', async () => {
+    const big = JSON.stringify('x'.repeat(600_000))
+    await pushAll(intake, 3, { request: { payload: big } })
+    const source = await openExecutor(world, 'e1')
+    assert.equal((await claimed(source, 64)).length, 1)
+    const [work] = await claimed(source, 64)
+    assert.equal(work?.kind === 'job' && work.request.payload, big)
+    await assertClean(world)
+  })
+
+  test('passes over the ids of cancelled jobs and counts them off', async () => {
+    const ids = await pushAll(intake, 5)
+    const store = createJobStore(world.engine)
+    for (const id of ids.slice(0, 3)) assert.equal(await store.cancel('default', id), 'cancelled')
+    const { q } = shardKeys(world.engine, 0).queue('1')
+    assert.equal(await redis.client.hget(q, 'g'), '3')
+    await assertClean(world)
+    const source = await openExecutor(world, 'e1')
+    const works = await claimed(source, 1)
+    assert.deepEqual(
+      works.map((work) => work.jobId),
+      [ids[3]],
+    )
+    assert.equal(await redis.client.hget(q, 'g'), '0')
+    await assertClean(world)
+  })
+
+  test('finds a job behind more cancelled ids than one claim looks at', async () => {
+    const ids = await pushAll(intake, 600)
+    const store = createJobStore(world.engine)
+    for (const id of ids.slice(0, -1)) await store.cancel('default', id)
+    const source = await openExecutor(world, 'e1')
+    let works = await claimed(source, 64)
+    for (let i = 0; i < 4 && works.length === 0; i += 1) works = await claimed(source, 64)
+    assert.deepEqual(
+      works.map((work) => work.jobId),
+      ids.slice(-1),
+    )
+    await assertClean(world)
+  })
+
+  test('looks at no more than 1,024 cancelled ids and a round, and leaves the rest to the next claim', async () => {
+    const ids = await pushAll(intake, 1_500)
+    const store = createJobStore(world.engine)
+    for (const id of ids.slice(0, -1)) await store.cancel('default', id)
+    const source = await openExecutor(world, 'e1')
+    assert.deepEqual(await claimed(source, 64), [])
+    const [ready] = await redis.client.keys('*:r:*')
+    assert.ok((await redis.client.llen(ready ?? '')) >= 1_500 - 1_024 - 64)
+    await assertClean(world)
+    assert.deepEqual(
+      (await claimed(source, 64)).map((work) => work.jobId),
+      ids.slice(-1),
+    )
+    await assertClean(world)
+  })
+
+  test('gives the same batch again when its answer was lost', async () => {
+    const ids = await pushAll(intake, 10)
+    const source = await openExecutor(world, 'e1')
+    // The first one only learns whom to ask.
+    for (const already of [0, 4]) {
+      world.faults.lost.add('claim')
+      await assert.rejects(source.claim(grantOf(4)), StoreUnavailableError)
+      const works = await claimed(source, 4)
+      assert.deepEqual(
+        works.map((work) => work.jobId),
+        ids.slice(already, already + 4),
+      )
+      assert.equal(await redis.client.zcard(shardKeys(world.engine, 0).queue('1').a), already + 4)
+    }
+    await assertClean(world)
+  })
+
+  test('gives nothing under a request whose jobs were taken back', async () => {
+    await pushAll(intake, 5)
+    const source = await openExecutor(world, 'e1')
+    const [known] = await claimed(source, 1)
+    assert.ok(known)
+    world.faults.lost.add('claim')
+    await assert.rejects(source.claim(grantOf(4)), StoreUnavailableError)
+    const other = await openExecutor(world, 'e2')
+    await source.giveBackUnknown(new Set([known.jobId]))
+    assert.equal((await claimed(other, 4)).length, 0, 'a claim on its way keeps its jobs')
+    await redis.client.del(shardKeys(world.engine, 0).ex)
+    assert.deepEqual(await source.claim(grantOf(4)), { status: 'lease_lost' })
+  })
+
+  test('never exceeds the limit in force, also when it is lowered under way', async () => {
+    await setMax('emails', 3)
+    await pushAll(intake, 10)
+    const source = await openExecutor(world, 'e1')
+    const works = await claimed(source, 64)
+    assert.equal(works.length, 3)
+    await setMax('emails', 1)
+    await source.finish(works.slice(0, 2).map((work) => ended(world, work)))
+    assert.equal((await claimed(source, 64)).length, 0)
+    await source.finish(works.slice(2).map((work) => ended(world, work)))
+    assert.equal((await claimed(source, 64)).length, 1)
+    await assertClean(world)
+  })
+
+  test('goes on from the token an executor knows when Redis lost its own', async () => {
+    await pushAll(intake, 2)
+    const source = await openExecutor(world, 'e1')
+    const [first] = await claimed(source, 1)
+    await redis.client.set(shardKeys(world.engine, 0).tok, '0')
+    const [second] = await claimed(source, 1)
+    assert.ok(Number(second?.token) > Number(first?.token))
+  })
+
+  test('names candidates from the head and, at an offset that moves, from all over the ring', async () => {
+    for (let i = 0; i < 200; i += 1) await pushAll(intake, 2, { queue: `q${i}` })
+    const source = await openExecutor(world, 'e1')
+    const named = new Set<string>()
+    for (let i = 0; i < 12; i += 1) {
+      await claimed(source, 1)
+      const reply = world.sent.get('claim')?.reply as ReadonlyArray<string[]> | undefined
+      const candidates = queuesOf(reply?.[5] ?? [])
+      const head = await redis.client.zrange(shardKeys(world.engine, 0).ring, '0', '15')
+      assert.deepEqual(candidates.slice(0, 16), head)
+      for (const id of candidates) named.add(id)
+    }
+    assert.equal(named.size, 200)
+  })
+
+  test('wakes an unlimited queue though new queues are made with a limit', async () => {
+    world.defaults = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 1 }
+    await setMax('emails', null)
+    await pushOne(intake)
+    const source = await openExecutor(world, 'e1')
+    assert.equal((await claimed(source, 1)).length, 1)
+    await pushOne(intake)
+    await assertClean(world)
+    assert.equal((await claimed(source, 1)).length, 1)
+  })
+})

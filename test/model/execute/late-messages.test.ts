@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { assertClean, claimed, openExecutor, pushOne } from '../../support/engine/model-executor.ts'
+import { openWorld } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import type { SentStep } from '../../support/lua/wrapped-scripts.ts'
+
+let redis: TestRedis
+beforeAll(async () => {
+  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+})
+afterAll(() => redis.stop())
+
+test('jobs of a claim that Redis got again long after its answer are given back', async () => {
+  const world = await openWorld(redis, { shards: 1 })
+  const intake = world.newIntake()
+  const source = await openExecutor(world, 'e1')
+  const sent: SentStep[] = []
+  world.faults.after = (step) => {
+    if (step.name === 'claim') sent.push(step)
+  }
+  await pushOne(intake)
+  const known = [...(await claimed(source, 1))]
+  await pushOne(intake)
+  known.push(...(await claimed(source, 1)))
+  const lateId = await pushOne(intake)
+  const [first] = sent
+  assert.ok(first)
+  await world.engine.runner.run('claim', first.keys, first.args)
+  expect(await redis.client.hkeys(world.engine.shards[0]?.held('e1') ?? '')).toContain(String(lateId))
+  expect(await source.giveBackUnknown(new Set(known.map((work) => work.jobId)))).toBe(1)
+  expect((await claimed(source, 1)).map((work) => work.jobId)).toEqual([lateId])
+  await assertClean(world)
+  world.close()
+})

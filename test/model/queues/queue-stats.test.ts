@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import type { JobIntake } from '../../../src/ports/job-intake.ts'
+import type { QueueCensus, QueuePlace } from '../../../src/ports/queue-census.ts'
+import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
+import { createQueueCensus } from '../../../src/redis/queues/queue-stats.ts'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
+import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import {
+  assertClean,
+  claimed,
+  ended,
+  openExecutor,
+  pushAll,
+  pushOne,
+} from '../../support/engine/model-executor.ts'
+import { openWorld, type World } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+
+const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+const ONCE = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
+const place = (name: string, team = 'default'): QueuePlace => ({ team, name })
+const many = (count: number) => Array.from({ length: count }, (_, i) => place(`queue ${i}`))
+
+describe('the census of queues', () => {
+  let redis: TestRedis
+  let world: World
+  let intake: JobIntake
+  let census: QueueCensus
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    world = await openWorld(redis, { shards: 2 })
+    intake = world.newIntake()
+    census = createQueueCensus(world.engine)
+    return () => world.close()
+  })
+
+  const compiler = () => createSettingsCompiler({ engine: world.engine, box: BOX, term: null })
+  /** All that `page` gives, page by page. */
+  const walk = async () => {
+    const found: Array<QueuePlace & { isPushed: boolean }> = []
+    let cursor: string | null = null
+    do {
+      const page: Awaited<ReturnType<QueueCensus['page']>> = await census.page(cursor)
+      found.push(...page.queues)
+      cursor = page.cursor
+    } while (cursor !== null)
+    return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+  const sortedNames = (queues: readonly QueuePlace[]) => queues.map(({ name }) => name).toSorted()
+
+  test('counts what each queue holds, in the order asked, and null where there is none', async () => {
+    await createQueueStore(world.engine).apply('default', 'dying', ONCE)
+    await pushAll(intake, 2, { queue: 'dying' })
+    const sources = await Promise.all([0, 1].map((shard) => openExecutor(world, 'e1', shard)))
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      for (const source of sources) {
+        const works = await claimed(source, 64)
+        if (works.length > 0) await source.finish(works.map((work) => ended(world, work, { failed: true })))
+      }
+      world.clock.advance(1_000)
+      for (const { shard } of world.engine.shards) await createShardUpkeep(world.engine, shard).promote()
+    }
+    await pushAll(intake, 5, { queue: 'busy' })
+    await pushAll(intake, 3, { queue: 'busy', start: { delaySeconds: 30 } })
+    for (const source of sources) await claimed(source, 2)
+    await createQueueStore(world.engine).apply('default', 'idle', DEFAULT_QUEUE_SETTINGS)
+    const places = [place('idle'), place('unknown'), place('dying'), place('busy'), place('busy', 'others')]
+    const [idle, unknown, dying, busy, others] = await census.count(places)
+    assert.deepEqual([unknown, others], [null, null])
+    const none = { pending: 0, delayed: 0, processing: 0, dead: 0 }
+    assert.deepEqual(idle?.counts, none)
+    assert.equal(idle?.oldestReadyMs, null)
+    assert.deepEqual(dying?.counts, { ...none, dead: 2 })
+    assert.deepEqual(busy?.counts, { pending: 3, delayed: 3, processing: 2, dead: 0 })
+    for (const entry of [idle, dying, busy]) {
+      const queue = await createQueueStore(world.engine).getByName('default', entry?.name ?? '')
+      assert.deepEqual([queue?.queueId, queue?.counts], [entry?.queueId, entry?.counts])
+    }
+  })
+
+  test('tells how long the oldest ready job has been due, past cancelled ones', async () => {
+    const ids = await pushAll(intake, 3)
+    world.clock.advance(4_000)
+    await pushOne(intake)
+    world.clock.advance(2_000)
+    const oldest = async () => (await census.count([place('emails')]))[0]?.oldestReadyMs
+    assert.equal(await oldest(), 6_000)
+    for (const id of ids) await createJobStore(world.engine).cancel('default', id)
+    assert.equal(await oldest(), 2_000)
+    assert.equal((await census.count([place('emails')]))[0]?.counts.pending, 1)
+  })
+
+  test('a name that was only reserved is no queue', async () => {
+    world.faults.torn.set('enqueue', 1)
+    await assert.rejects(pushOne(intake))
+    assert.deepEqual(await census.count([place('emails')]), [null])
+    assert.deepEqual(await walk(), [])
+  })
+
+  test('takes a step for 250 queues, writes nothing, and runs in a Redis without room', async () => {
+    const places = many(600)
+    await Promise.all(places.map(({ name }) => pushOne(intake, { queue: name })))
+    await redis.client.config('SET', 'maxmemory', '1')
+    await redis.client.config('RESETSTAT')
+    let steps = 0
+    world.faults.after = () => void (steps += 1)
+    try {
+      const entries = await census.count(places)
+      assert.ok(entries.every((entry, i) => entry?.name === places[i]?.name && entry?.counts.pending === 1))
+    } finally {
+      await redis.client.config('SET', 'maxmemory', '0')
+    }
+    assert.ok(steps >= 3 && steps <= 4, `${steps} steps`)
+    assert.doesNotMatch(await redis.client.info('commandstats'), /cmdstat_(h?set|zadd|hincrby|del):/)
+  })
+
+  test('a queue is pushed until a resource takes it over, and again when it was deleted', async () => {
+    for (const queue of ['one', 'two', 'three']) await pushOne(intake, { queue })
+    await compiler().applyQueue('default', 'four', ONCE)
+    const names = async () => sortedNames((await census.pushed(10)).queues)
+    assert.deepEqual(await names(), ['one', 'three', 'two'])
+    await compiler().applyQueue('default', 'two', ONCE)
+    assert.deepEqual(await names(), ['one', 'three'])
+    await compiler().removeQueue('default', 'two')
+    await createQueueStore(world.engine).remove('default', 'three')
+    assert.deepEqual(await names(), ['one'])
+    await pushOne(world.newIntake(), { queue: 'two' })
+    assert.deepEqual(await names(), ['one', 'two'])
+    // An edit past any resource leaves it pushed.
+    await createQueueStore(world.engine).apply('default', 'one', ONCE)
+    assert.deepEqual(await names(), ['one', 'two'])
+    await assertClean(world)
+  })
+
+  test('of many pushed queues each comes in its turn', async () => {
+    const places = many(1_500)
+    await Promise.all(places.map(({ name }) => pushOne(intake, { queue: name })))
+    const seen = new Set<string>()
+    for (let looks = 0; looks < 500 && seen.size < places.length; looks += 1) {
+      const { queues, isMore } = await census.pushed(100)
+      assert.ok(queues.length <= 100)
+      assert.ok(isMore)
+      for (const { name } of queues) seen.add(name)
+    }
+    assert.equal(seen.size, places.length)
+    const all = await census.pushed(1_500)
+    assert.deepEqual([all.queues.length, all.isMore], [1_500, false])
+    for (const { name } of places) await compiler().applyQueue('default', name, ONCE)
+    assert.deepEqual(await census.pushed(100), { queues: [], isMore: false })
+    await assertClean(world)
+  })
+
+  test('pages lead through every queue and say which are pushed', async () => {
+    const places = many(1_500)
+    await Promise.all(places.map(({ name }) => pushOne(intake, { queue: name })))
+    for (const { name } of places.slice(0, 40)) await compiler().applyQueue('default', name, ONCE)
+    const found = await walk()
+    assert.deepEqual([...new Set(sortedNames(found))], sortedNames(places))
+    const compiled = found.filter(({ isPushed }) => !isPushed)
+    assert.deepEqual([...new Set(sortedNames(compiled))], sortedNames(places.slice(0, 40)))
+  })
+
+  test('a queue from before pushes were noted counts as pushed, until a resource takes it over', async () => {
+    await pushOne(intake)
+    for (const { pushed, pushedBucket } of world.engine.shards)
+      await redis.client.del(pushed, pushedBucket('1'))
+    assert.deepEqual(await walk(), [{ ...place('emails'), isPushed: true }])
+    await compiler().applyQueue('default', 'emails', ONCE)
+    assert.deepEqual(await walk(), [{ ...place('emails'), isPushed: false }])
+    await assertClean(world)
+  })
+
+  test('an idle queue that a push has made takes at most 420 bytes', async () => {
+    const used = async () => Number(/used_memory:(\d+)/.exec(await redis.client.info('memory'))?.[1])
+    await pushOne(intake, { queue: 'first' })
+    const before = await used()
+    const count = 5_000
+    const start = { delaySeconds: 30 }
+    const ids = await Promise.all(many(count).map(({ name }) => pushOne(intake, { queue: name, start })))
+    await Promise.all(ids.map((id) => createJobStore(world.engine).cancel('default', id)))
+    const bytes = ((await used()) - before) / count
+    assert.ok(bytes <= 420, `${bytes} bytes`)
+  })
+})

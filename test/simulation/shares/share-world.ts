@@ -1,0 +1,286 @@
+import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { createExecutor, type Executor, type ExecutorCapacity } from '../../../src/executor/executor.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
+import type { HttpCaller } from '../../../src/ports/http-caller.ts'
+import type { ClaimAnswer, ClaimedJob, ClaimGrant, JobSource } from '../../../src/ports/job-source.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
+import { capacityOf } from '../../support/engine/capacity.ts'
+import { quietLogger, quietMetrics } from '../../support/quiet.ts'
+import {
+  answered,
+  claimedJob,
+  createFakeCrons,
+  createFakeUpkeep,
+  cutCall,
+} from '../../unit/executor/executor-fixture.ts'
+import { Scheduler } from '../story/scheduler.ts'
+import { SeededRandom } from '../story/seeded-random.ts'
+
+/** Ready jobs of one queue. */
+export interface Backlog {
+  readonly team: string
+  readonly queue: string
+  count: number
+  readonly callMs: () => number
+  readonly bytes?: number
+}
+
+export interface ShareWorldOptions {
+  readonly shards: number
+  readonly concurrency: number
+  readonly capacity?: Partial<ExecutorCapacity>
+  readonly seed?: number
+}
+
+const EPOCH_MS = 1_800_000_000_000
+const COMMAND_TIMEOUT_MS = 2_000
+const LOOK_MS = 1_000_000_000
+
+/** The product's executor over shards that only count: jobs by queue, dealt as `claim` deals them. In virtual time. */
+export class ShareWorld {
+  readonly scheduler = new Scheduler()
+  readonly executor: Executor
+  readonly shards: ShareShard[]
+  readonly random: SeededRandom
+  leasesLost = 0
+  /** Calls that were cut. */
+  readonly cut: ClaimedJob[] = []
+  open = 0
+  mostOpen = 0
+  openBytes = 0
+  mostOpenBytes = 0
+  readonly clock: Clock
+  /** Hints of new jobs reach nobody. */
+  areHintsLost = false
+  readonly #backlogs = new Map<number, Backlog>()
+  #jobs = 0
+  #hint: (shard: number) => void = () => undefined
+  #busy = (): number => 0
+
+  constructor(options: ShareWorldOptions) {
+    const { scheduler } = this
+    this.random = new SeededRandom(options.seed ?? 1)
+    this.clock = {
+      monotonicMs: () => scheduler.nowMs,
+      wallMs: () => EPOCH_MS + scheduler.nowMs,
+      after: (delayMs, run) => {
+        let isCancelled = false
+        scheduler.after(delayMs, () => {
+          if (!isCancelled) run()
+        })
+        return () => (isCancelled = true)
+      },
+      nextTurn: (run) => scheduler.after(0, run),
+    }
+    this.shards = Array.from({ length: options.shards }, (_, shard) => new ShareShard(this, shard))
+    this.executor = createExecutor({
+      shards: this.shards.map((shard) => ({
+        shard: shard.shard,
+        openSource: () => shard.openSource(),
+        // Neither looks nor rescues: what is claimed comes of hints and probes alone.
+        upkeep: { ...createFakeUpkeep(shard.shard), reap: () => new Promise(() => undefined) },
+        crons: { ...createFakeCrons(shard.shard), nextDueMs: () => Promise.resolve(EPOCH_MS + LOOK_MS) },
+      })),
+      hints: {
+        onWake: (listener) => {
+          this.#hint = listener
+          return () => (this.#hint = () => undefined)
+        },
+      },
+      caller: { call: (...args) => this.#call(...args), close: () => Promise.resolve() },
+      teams: { of: () => NO_TEAM_SETTINGS },
+      jobIds: createJobIds(64, '0123456789ab'),
+      clock: this.clock,
+      logger: quietLogger,
+      metrics: {
+        ...quietMetrics,
+        leaseLost: () => (this.leasesLost += 1),
+        callsInFlight: (read) => (this.#busy = read),
+      },
+      capacity: capacityOf(options.concurrency, options.capacity),
+      newExecutorId: () => 'executor',
+      random: () => this.random.next(),
+      redisNowMs: () => this.clock.wallMs(),
+    })
+  }
+
+  get busy(): number {
+    return this.#busy()
+  }
+
+  get starts(): number {
+    return this.shards.reduce((sum, { starts }) => sum + starts, 0)
+  }
+
+  /** Makes jobs ready, as a push does. */
+  push(shard: number, backlog: Backlog): void {
+    this.shards[shard]?.backlogs.push(backlog)
+    if (!this.areHintsLost) this.scheduler.after(0.1, () => this.#hint(shard))
+  }
+
+  /** A job of a backlog, claimed now. */
+  takeJob(shard: number, backlog: Backlog): ClaimedJob {
+    this.#jobs += 1
+    const jobId = this.#jobs * 1024 + shard
+    this.#backlogs.set(jobId, backlog)
+    backlog.count -= 1
+    return claimedJob({
+      ...{ jobId, shard, team: backlog.team, bytes: backlog.bytes ?? 1_000 },
+      place: { queue: backlog.queue, settingsHash: 'abcdefghijk', isLarge: false },
+      ...{ scheduledAtMs: this.clock.wallMs(), startedAtMs: this.clock.wallMs() },
+    })
+  }
+
+  readonly #call: HttpCaller['call'] = ({ identity }, signal) => {
+    const jobId = Number(identity['Job-Id'])
+    const backlog = this.#backlogs.get(jobId) as Backlog
+    const shard = this.shards[jobId % 1024] as ShareShard
+    this.#backlogs.delete(jobId)
+    shard.noteStart(backlog.queue)
+    this.open += 1
+    this.mostOpen = Math.max(this.mostOpen, this.open)
+    this.openBytes += backlog.bytes ?? 1_000
+    this.mostOpenBytes = Math.max(this.mostOpenBytes, this.openBytes)
+    return new Promise((resolve) => {
+      let hasEnded = false
+      const end = (result: Awaited<ReturnType<HttpCaller['call']>>) => {
+        if (hasEnded) return
+        hasEnded = true
+        this.open -= 1
+        this.openBytes -= backlog.bytes ?? 1_000
+        resolve(result)
+      }
+      signal.addEventListener('abort', () => {
+        if (!hasEnded) this.cut.push(claimedJob({ jobId }))
+        end(cutCall('aborted'))
+      })
+      this.scheduler.after(backlog.callMs(), () => end(answered()))
+    })
+  }
+
+  async start(): Promise<void> {
+    this.executor.start()
+    await this.run(20)
+  }
+
+  run(ms: number): Promise<void> {
+    return this.scheduler.runUntil(this.scheduler.nowMs + ms)
+  }
+}
+
+/** One shard: its ready jobs, and whether it answers. */
+export class ShareShard {
+  readonly shard: number
+  readonly backlogs: Backlog[] = []
+  starts = 0
+  claims = 0
+  emptyClaims = 0
+  /** When the first job of each queue started. */
+  readonly firstStartMs = new Map<string, number>()
+  readonly lastStartMs = new Map<string, number>()
+  readonly startsOf = new Map<string, number>()
+  readonly #world: ShareWorld
+  readonly #served = new Map<string, number>()
+  #silentUntilMs = 0
+
+  constructor(world: ShareWorld, shard: number) {
+    this.#world = world
+    this.shard = shard
+  }
+
+  /** Answers nothing for so long; what it is sent then is lost. */
+  silence(ms: number): void {
+    this.#silentUntilMs = this.#world.scheduler.nowMs + ms
+  }
+
+  noteStart(queue: string): void {
+    const { nowMs } = this.#world.scheduler
+    this.starts += 1
+    this.startsOf.set(queue, (this.startsOf.get(queue) ?? 0) + 1)
+    if (!this.firstStartMs.has(queue)) this.firstStartMs.set(queue, nowMs)
+    this.lastStartMs.set(queue, nowMs)
+  }
+
+  openSource(): JobSource {
+    let answer: ClaimAnswer | null = null
+    return {
+      shard: this.shard,
+      beat: () => this.#answer(() => ({ status: 'ok' as const, held: 0 })),
+      claim: async (grant) => {
+        // Done once, however often it is sent.
+        const claimed = await this.#answer(() => (answer ??= this.#claim(grant)))
+        answer = null
+        return claimed
+      },
+      finish: (ends) => this.#answer(() => ends.map(() => 'done' as const)),
+      giveBackUnknown: () => this.#answer(() => 0),
+      leave: () => this.#answer(() => undefined),
+      redisNowMs: () => this.#world.clock.wallMs(),
+    }
+  }
+
+  #answer<T>(run: () => T): Promise<T> {
+    const { scheduler, random } = this.#world
+    return new Promise((resolve, reject) => {
+      if (scheduler.nowMs < this.#silentUntilMs) {
+        scheduler.after(COMMAND_TIMEOUT_MS, () => reject(new StoreUnavailableError('it did not answer')))
+        return
+      }
+      scheduler.after(random.between(0.36, 0.44), () => {
+        const done = run()
+        scheduler.after(random.between(0.54, 0.66), () => resolve(done))
+      })
+    })
+  }
+
+  /** Job by job to the team, and of the team to the queue, that was served least. */
+  #claim(grant: ClaimGrant): ClaimAnswer {
+    const teamRooms = new Map<string, number>()
+    const queueRooms = new Map<string, number>()
+    const roomOf = ({ team, queue }: Backlog) => {
+      const ofTeam = teamRooms.get(team) ?? grant.teamRooms.get(team) ?? grant.otherTeamsRoom
+      const ofQueue = queueRooms.get(queue) ?? grant.queueRooms.get(queue) ?? grant.otherQueuesRoom
+      return { ofTeam, ofQueue }
+    }
+    const work: ClaimedJob[] = []
+    const heldBack = new Set<string>()
+    let [bytes, bytesWanted] = [0, 0]
+    const tooLarge = new Set<Backlog>()
+    while (work.length < grant.slots) {
+      let next: Backlog | null = null
+      for (const backlog of this.backlogs) {
+        if (backlog.count === 0 || tooLarge.has(backlog)) continue
+        const { ofTeam, ofQueue } = roomOf(backlog)
+        if (ofTeam <= 0 || ofQueue <= 0) heldBack.add(backlog.team)
+        else if (next === null || this.#servedOf(backlog) < this.#servedOf(next)) next = backlog
+      }
+      if (next === null) break
+      const size = next.bytes ?? 1_000
+      if (bytes + size > grant.bytes) {
+        bytesWanted = Math.max(bytesWanted, size)
+        tooLarge.add(next)
+        continue
+      }
+      const { ofTeam, ofQueue } = roomOf(next)
+      teamRooms.set(next.team, ofTeam - 1)
+      queueRooms.set(next.queue, ofQueue - 1)
+      bytes += size
+      for (const key of [next.team, `${next.team}/${next.queue}`])
+        this.#served.set(key, (this.#served.get(key) ?? 0) + 1)
+      work.push(this.#world.takeJob(this.shard, next))
+    }
+    this.claims += 1
+    if (work.length === 0) this.emptyClaims += 1
+    return {
+      ...{ status: 'claimed', work, nextDueMs: null, heldBack: [...heldBack].slice(0, 16) },
+      runnable: this.backlogs.filter(({ count }) => count > 0).length,
+      bytesWanted: bytesWanted === 0 ? null : bytesWanted,
+    }
+  }
+
+  /** Teams first. */
+  #servedOf({ team, queue }: Backlog): number {
+    return (this.#served.get(team) ?? 0) * 1e6 + (this.#served.get(`${team}/${queue}`) ?? 0)
+  }
+}

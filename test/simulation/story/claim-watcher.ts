@@ -1,0 +1,171 @@
+import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
+import type { MemoryRedis, Reply } from '../redis/memory-redis.ts'
+import type { SimulatedServer, ServerStep, StepWatcher } from '../redis/simulated-server.ts'
+
+/** One job given to an executor, as the server did it. */
+export interface Claim {
+  readonly jobId: number
+  readonly isCallback: boolean
+  readonly token: string
+  readonly executor: string
+  /** The queue's limit at that moment; null = none. */
+  readonly limit: number | null
+  /** Which queue: shard prefix and local id. */
+  readonly queue: string
+}
+
+/** Places among the arguments and keys of `reap`, as `batchKeys` lays them out. */
+const MINUTES_AT = 12
+const CALLBACK_QUEUE_WORDS = 3
+const QUEUE_WORDS = 2
+/** Of a cron's run that ends. */
+const RUN_WORDS = 4
+const JOB_WORDS = 13
+const FIXED_KEYS = 15
+const CALLBACK_QUEUE_KEYS = 4
+const QUEUE_KEYS = 12
+
+const CLAIMS: ReadonlySet<string> = new Set(['claim', 'claim_suspects'])
+
+/** Looks at the data before and after every claim: what a claim must keep it must keep at once. */
+export class ClaimWatcher implements StepWatcher {
+  /** By job id and token. */
+  readonly claims = new Map<string, Claim>()
+  readonly #server: SimulatedServer
+  readonly #onRescue: (executor: string, what: 'deadline' | 'unknown') => void
+  readonly #complain: (problem: string) => void
+  /** When each lease was renewed, by executor and shard; virtual time. */
+  readonly #beats = new Map<string, number[]>()
+  readonly #losses = new Map<string, number>()
+  readonly #requests = new Map<string, string>()
+  #highestMs = 0
+  #highestToken = new Map<string, number>()
+  #inFlight = new Map<string, number>()
+
+  constructor(
+    server: SimulatedServer,
+    complain: (problem: string) => void,
+    onRescue: (executor: string, what: 'deadline' | 'unknown') => void,
+  ) {
+    this.#onRescue = onRescue
+    this.#server = server
+    this.#complain = complain
+  }
+
+  before({ script, keys }: ServerStep): void {
+    this.#highestMs = Math.max(this.#highestMs, this.#server.wallMs)
+    if (!CLAIMS.has(script)) return
+    this.#inFlight = new Map(slotKeysOf(keys).map((key) => [key, this.#count(key)]))
+  }
+
+  after({ script, keys, args }: ServerStep, reply: Reply): void {
+    if (script === 'reap') this.#countLosses(keys, args, reply)
+    if (script === 'beat' && (reply as string[])[0] === 'ok') this.#noteBeat(keys[0] ?? '', args[1] ?? '')
+    if (!CLAIMS.has(script)) return
+    const [status, , token, , , , jobs] = reply as [string, string, string, string, number, string[], Reply[]]
+    if (status !== 'ok' || jobs.length === 0) return
+    for (const key of slotKeysOf(keys)) this.#checkLimit(key)
+    this.#checkToken(keys[0] ?? '', args[2] ?? '', token)
+    const slotKeys = slotKeysOf(keys)
+    for (let i = 0; i < jobs.length; i += 4) {
+      const key = slotKeys[Number(jobs[i + 1]) - 1] as string
+      this.#note(Number(jobs[i]), key, token, args[1] ?? '')
+      this.#checkDue(Number(jobs[i]), String(jobs[i + 2]))
+    }
+  }
+
+  #noteBeat(clockKey: string, executor: string): void {
+    const key = `${executor} ${shardOf(clockKey)}`
+    const times = this.#beats.get(key) ?? []
+    times.push(this.#server.nowMs)
+    this.#beats.set(key, times)
+  }
+
+  /** When the lease that a claim was made under was last renewed before this time. */
+  lastBeat({ executor, queue }: Claim, beforeMs: number): number {
+    return this.#beats.get(`${executor} ${shardOf(queue)}`)?.findLast((ms) => ms <= beforeMs) ?? 0
+  }
+
+  /** The last lost lease fails the attempt, no earlier and no later. */
+  #countLosses(keys: readonly string[], args: readonly string[], reply: Reply): void {
+    const [status, , , codes] = reply as [string, string, number, string]
+    const isTaken = status === 'ok' && /[bf]/.test(codes)
+    if (isTaken && (args[2] === 'deadline' || args[2] === 'unknown')) this.#onRescue(args[1] ?? '', args[2])
+    if (status !== 'ok' || (args[2] !== 'lease' && args[2] !== 'deadline')) return
+    let at = MINUTES_AT
+    // Passes over a list of so many words each, and answers how many there were.
+    const pass = (words: number): number => {
+      const count = Number(args[at])
+      at += 1 + count * words
+      return count
+    }
+    const [minutes, callbacks] = [pass(1), pass(CALLBACK_QUEUE_WORDS)]
+    pass(QUEUE_WORDS)
+    pass(RUN_WORDS)
+    const jobsAt = at + 1
+    const queuesAt = FIXED_KEYS + minutes + callbacks * CALLBACK_QUEUE_KEYS
+    for (const [i, code] of [...codes].entries()) {
+      const [id, , , queue] = args.slice(jobsAt + i * JOB_WORDS)
+      const head = keys[queuesAt + (Number(queue) - 1) * QUEUE_KEYS] as string
+      // Of a deleted queue nothing is counted any more.
+      if (this.#redis.run('hlen', [head]) === 0) continue
+      const key = `${/:q:1099\d+$/.test(head) ? 'callback' : 'job'} ${id}`
+      const losses = (this.#losses.get(key) ?? 0) + 1
+      if (code === 'b') this.#losses.set(key, losses)
+      const isRight = code === 'b' ? losses < LOST_LEASES_MAX : code !== 'f' || losses === LOST_LEASES_MAX
+      if (!isRight) this.#complain(`${key} was judged ${code} at its lost lease ${losses}`)
+    }
+  }
+
+  #count(slotKey: string): number {
+    // Suspects that wait have slots and no call.
+    return this.#redis.run('zcount', [slotKey, '-inf', '(9000000000000000']) as number
+  }
+
+  get #redis(): MemoryRedis {
+    return this.#server.redis
+  }
+
+  #checkLimit(key: string): void {
+    const [before, now] = [this.#inFlight.get(key) ?? 0, this.#count(key)]
+    if (now <= before) return
+    const [max, active] = this.#redis.run('hmget', [key.replace(':a:', ':q:'), 'm', 'a']) as Array<
+      string | null
+    >
+    if (max !== null && now > Number(max)) this.#complain(`a claim made ${now} of ${max} in flight in ${key}`)
+    if (active !== '1') this.#complain(`a claim took jobs of a paused queue, ${key}`)
+  }
+
+  #checkToken(shard: string, request: string, token: string): void {
+    const same = this.#requests.get(`${shard} ${request}`) === token
+    const highest = this.#highestToken.get(shard) ?? 0
+    if (!same && Number(token) <= highest) this.#complain(`token ${token} follows ${highest}`)
+    this.#requests.set(`${shard} ${request}`, token)
+    this.#highestToken.set(shard, Math.max(highest, Number(token)))
+  }
+
+  #checkDue(jobId: number, record: string): void {
+    const dueMs = Number(record.slice(0, 13))
+    if (dueMs > this.#highestMs) {
+      this.#complain(`job ${jobId} was claimed ${dueMs - this.#highestMs} ms early`)
+    }
+  }
+
+  #note(jobId: number, key: string, token: string, executor: string): void {
+    const isCallback = /:a:1099\d+$/.test(key)
+    const name = `${jobId} ${isCallback ? 'callback' : token}`
+    // An answer that is given again is of the claim as it was.
+    if (!isCallback && this.claims.has(name)) return
+    const max = this.#redis.run('hget', [key.replace(':a:', ':q:'), 'm'])
+    const limit = max === null ? null : Number(max)
+    this.claims.set(name, { ...{ jobId, isCallback, token, executor, limit, queue: key } })
+  }
+}
+
+function shardOf(key: string): string {
+  return key.slice(0, key.indexOf('}'))
+}
+
+function slotKeysOf(keys: readonly string[]): string[] {
+  return keys.filter((key) => /:a:\d+$/.test(key))
+}

@@ -1,0 +1,108 @@
+import type { NewJob, PushResult } from '../../../src/ports/job-intake.ts'
+import type { JobStore } from '../../../src/ports/job-store.ts'
+import type { Scheduler } from './scheduler.ts'
+
+/** One push as its client knows it. */
+export interface PushEntry {
+  readonly job: NewJob
+  readonly sentAtMs: number
+  answeredAtMs: number | null
+  /** null while unanswered and when the API answered 503. */
+  result: PushResult | null
+}
+
+interface Removal {
+  readonly queue: string
+  readonly sentAtMs: number
+  isAnswered: boolean
+}
+
+interface Cancellation {
+  readonly jobId: number
+  readonly sentAtMs: number
+  /** `unknown`: the API answered 503. */
+  result: 'unanswered' | 'unknown' | 'cancelled' | 'refused'
+  answeredAtMs: number
+}
+
+interface Replay {
+  readonly jobId: number
+  readonly newId: number
+  readonly atMs: number
+}
+
+/** What the clients of the API asked for and were told. */
+export class Ledger {
+  readonly pushes: PushEntry[] = []
+  readonly removals: Removal[] = []
+  readonly cancellations: Cancellation[] = []
+  readonly replays: Replay[] = []
+  #unanswered = 0
+
+  get isAnswered(): boolean {
+    return this.#unanswered === 0
+  }
+
+  push(job: NewJob, scheduler: Scheduler, send: () => Promise<PushResult>): void {
+    const entry: PushEntry = { job, sentAtMs: scheduler.nowMs, answeredAtMs: null, result: null }
+    this.pushes.push(entry)
+    this.#ask(send(), (result) => {
+      entry.answeredAtMs = scheduler.nowMs
+      entry.result = result
+    })
+  }
+
+  remove(queue: string, scheduler: Scheduler, send: () => Promise<unknown>): void {
+    const removal: Removal = { queue, sentAtMs: scheduler.nowMs, isAnswered: false }
+    this.removals.push(removal)
+    this.#ask(send(), () => {
+      removal.isAnswered = true
+    })
+  }
+
+  cancel(pick: number, scheduler: Scheduler, send: (jobId: number) => ReturnType<JobStore['cancel']>): void {
+    const jobId = this.#pickJob(pick)
+    if (jobId === null) return
+    const entry: Cancellation = {
+      jobId,
+      sentAtMs: scheduler.nowMs,
+      result: 'unanswered',
+      answeredAtMs: Infinity,
+    }
+    this.cancellations.push(entry)
+    this.#ask(send(jobId), (answer) => {
+      entry.answeredAtMs = scheduler.nowMs
+      entry.result = answer === null ? 'unknown' : answer === 'cancelled' ? 'cancelled' : 'refused'
+    })
+  }
+
+  replay(pick: number, scheduler: Scheduler, send: (jobId: number) => ReturnType<JobStore['replay']>): void {
+    const jobId = this.#pickJob(pick)
+    if (jobId === null) return
+    this.#ask(send(jobId), (answer) => {
+      if (answer?.status !== 'replayed') return
+      this.replays.push({ jobId, newId: answer.jobId, atMs: scheduler.nowMs })
+    })
+  }
+
+  #pickJob(pick: number): number | null {
+    const accepted = this.pushes.flatMap(({ result }) =>
+      result !== null && 'jobId' in result ? [result.jobId] : [],
+    )
+    return accepted[pick % accepted.length] ?? null
+  }
+
+  /** A rejection is a 503: the answer is null. */
+  #ask<T>(answer: Promise<T>, note: (answer: T | null) => void): void {
+    this.#unanswered += 1
+    answer
+      .catch(() => null)
+      .then((known) => {
+        this.#unanswered -= 1
+        note(known)
+      })
+      .catch((error: unknown) => {
+        throw error
+      })
+  }
+}

@@ -1,0 +1,159 @@
+import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
+import type { Metrics } from '../../../src/ports/metrics.ts'
+import type { JobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import { createExecutor, type Executor } from '../../../src/executor/executor.ts'
+import { capacityOf } from '../../support/engine/capacity.ts'
+import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
+import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
+import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { SuspectCompany } from '../../../src/redis/execute/claim/suspect-company.ts'
+import type { Scripts } from '../../../src/redis/client/scripts.ts'
+import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
+import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { quietMetrics } from '../../support/quiet.ts'
+import { ROOMY_BYTES } from './plan.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { SeededRandom } from './seeded-random.ts'
+import { SimulatedConnection, type NetworkFaults } from '../redis/simulated-connection.ts'
+import { SimulatedProcess } from './simulated-process.ts'
+import type { SimulatedServer } from '../redis/simulated-server.ts'
+import type { SimulatedTarget } from './simulated-target.ts'
+
+/** What every process of a simulation is built with. */
+export interface Surroundings {
+  readonly scheduler: Scheduler
+  readonly server: SimulatedServer
+  readonly target: SimulatedTarget
+  readonly random: SeededRandom
+  readonly scripts: Scripts
+  readonly jobIds: JobIds
+  readonly network: () => NetworkFaults
+  readonly hintLoss: () => number
+  readonly trace: (line: () => string) => void
+  readonly onBreak: (process: string) => void
+  /** Something that must never happen. */
+  readonly complain: (problem: string) => void
+}
+
+/** The engine's adapters in a process of their own, on a connection of their own. */
+export interface EngineProcess {
+  readonly process: SimulatedProcess
+  readonly connection: SimulatedConnection
+  readonly engine: Engine
+  readonly logger: Logger
+}
+
+export function openEngineProcess(
+  around: Surroundings,
+  name: string,
+  options: { commandTimeoutMs: number; metrics: Metrics },
+): EngineProcess {
+  const { scheduler, server, random, trace, onBreak } = around
+  const process = new SimulatedProcess(name, scheduler, random.fork())
+  const connection = new SimulatedConnection({
+    ...{ process, server, scheduler, trace, onBreak, random: random.fork(), faults: around.network },
+    commandTimeoutMs: options.commandTimeoutMs,
+  })
+  const logger = createLogger(around, name)
+  const { metrics } = options
+  const { clock } = process
+  const runner = createStepRunner({ connection: connection.client, scripts: around.scripts, clock, metrics })
+  return {
+    process,
+    connection,
+    logger,
+    engine: createEngine({ runner, jobIds: around.jobIds, logger, metrics }),
+  }
+}
+
+/** Logs to the trace; an error in the log is a defect. */
+function createLogger(around: Surroundings, name: string): Logger {
+  const write = (level: string) => (message: string, fields?: Record<string, unknown>) => {
+    around.trace(() => `${name} ${level}: ${message} ${fields === undefined ? '' : JSON.stringify(fields)}`)
+    if (level === 'error') around.complain(`${name} logged "${message}" ${JSON.stringify(fields)}`)
+  }
+  const logger: Logger = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: () => logger,
+  }
+  return logger
+}
+
+const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
+/** Of a queue that a cron's run makes: a story must end. */
+const MADE_QUEUE_SETTINGS = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
+
+/** One executor process: the product's executor and adapters in virtual time. */
+export class SimulatedExecutor {
+  readonly name: string
+  readonly process: SimulatedProcess
+  readonly connection: SimulatedConnection
+  readonly executor: Executor
+  stoppedAtMs = Infinity
+  #readCallsInFlight = (): number => 0
+
+  constructor(
+    around: Surroundings,
+    name: string,
+    options: { concurrency: number; callBytes?: number; onLeaseLost: () => void; onStale: () => void },
+  ) {
+    this.name = name
+    const metrics: Metrics = {
+      ...quietMetrics,
+      callsInFlight: (read) => {
+        this.#readCallsInFlight = read
+      },
+      leaseLost: options.onLeaseLost,
+      jobFinished: (outcome) => {
+        if (outcome === 'stale') options.onStale()
+      },
+    }
+    const opened = openEngineProcess(around, name, { commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS, metrics })
+    const { process, connection, engine, logger } = opened
+    this.process = process
+    this.connection = connection
+    let leases = 0
+    const random = around.random.fork()
+    const company = new SuspectCompany(options.concurrency)
+    this.executor = createExecutor({
+      shards: engine.shards.map(({ shard }) => ({
+        shard,
+        openSource: (id) => createJobSource(engine, shard, id, company),
+        upkeep: createShardUpkeep(engine, shard),
+        crons: createCronSource(engine, shard, { defaultsOf: () => MADE_QUEUE_SETTINGS }),
+      })),
+      hints: { onWake: (listener) => this.#listen(around, random, listener) },
+      caller: around.target.callerOf(process),
+      teams: { of: () => NO_TEAM_SETTINGS },
+      jobIds: around.jobIds,
+      clock: process.clock,
+      logger,
+      metrics,
+      capacity: capacityOf(options.concurrency, { callBytes: options.callBytes ?? ROOMY_BYTES }),
+      newExecutorId: () => {
+        leases += 1
+        return `${name}.${leases}`
+      },
+      random: () => random.next(),
+      redisNowMs: (shard) => engine.runner.redisNowMs(shard),
+    })
+  }
+
+  get callsInFlight(): number {
+    return this.#readCallsInFlight()
+  }
+
+  #listen(around: Surroundings, random: SeededRandom, listener: (shard: number) => void): () => void {
+    const unsubscribe = around.server.onHint((message) => {
+      if (random.chance(around.hintLoss())) return
+      this.process.deliver(around.scheduler.nowMs + random.between(0.05, 2), () => listener(Number(message)))
+    })
+    this.process.onDeath(unsubscribe)
+    return unsubscribe
+  }
+}

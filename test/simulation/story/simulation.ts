@@ -1,0 +1,376 @@
+import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
+import type { CronSettings } from '../../../src/domain/crons/cron.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
+import type { JobIntake } from '../../../src/ports/job-intake.ts'
+import type { JobStore } from '../../../src/ports/job-store.ts'
+import type { QueueStore } from '../../../src/ports/queue-store.ts'
+import type { CronStore } from '../../../src/ports/cron-store.ts'
+import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
+import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
+import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
+import { createShardKeys } from '../../../src/redis/layout/keys.ts'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { loadScripts, type Scripts } from '../../../src/redis/client/scripts.ts'
+import { quietMetrics } from '../../support/quiet.ts'
+import { ClaimWatcher } from './claim-watcher.ts'
+import { judgeCrons } from '../crons/cron-oracle.ts'
+import { FaultLog } from './fault-log.ts'
+import { Ledger } from './ledger.ts'
+import { TEAM, teamOf, type Plan, type PlannedEvent } from './plan.ts'
+import { Scheduler } from './scheduler.ts'
+import { SeededRandom } from './seeded-random.ts'
+import { NO_FAULTS } from '../redis/simulated-connection.ts'
+import {
+  openEngineProcess,
+  SimulatedExecutor,
+  type EngineProcess,
+  type Surroundings,
+} from './simulated-executor.ts'
+import { SimulatedServer } from '../redis/simulated-server.ts'
+import { SimulatedTarget, type Delivery } from './simulated-target.ts'
+import { WireWatcher } from '../redis/wire-watcher.ts'
+
+const SCRIPTS = loadScripts()
+const API_COMMAND_TIMEOUT_MS = 1_500
+/** By then the queues are made, and then the crons; faults begin later. */
+const CRONS_MADE_MS = 20
+const PREPARED_MS = 50
+/** A beat that failed is sent again by then, and its answer seen. */
+const LEARNING_MS = 8_000
+/** How long everything may take to come to rest once nothing fails any more. */
+const SETTLE_MS_MAX = 600_000
+
+export interface SimulationOptions {
+  readonly plan: Plan
+  readonly scripts?: Scripts
+  readonly onTrace?: (line: string) => void
+}
+
+/** One seed's story: API, executors, Redis, targets and what befalls them, in virtual time. */
+export class Simulation {
+  readonly plan: Plan
+  readonly problems: string[] = []
+  readonly scheduler = new Scheduler()
+  readonly server: SimulatedServer
+  readonly target: SimulatedTarget
+  readonly faults: FaultLog
+  readonly ledger = new Ledger()
+  readonly claims: ClaimWatcher
+  readonly around: Surroundings
+  readonly executors: SimulatedExecutor[] = []
+  /** Of crons, as their records tell. */
+  ticks = 0
+  #isHealed = false
+  readonly #random: SeededRandom
+  #generations = 0
+  readonly #onTrace: ((line: string) => void) | undefined
+  readonly #api: EngineProcess
+  readonly #intake: JobIntake
+  readonly #queues: QueueStore
+  readonly #jobs: JobStore
+  readonly #crons: CronStore
+
+  constructor({ plan, scripts = SCRIPTS, onTrace }: SimulationOptions) {
+    this.plan = plan
+    this.#onTrace = onTrace
+    this.faults = new FaultLog(plan.network !== NO_FAULTS)
+    const random = new SeededRandom(plan.seed ^ 0x5eed)
+    this.#random = random.fork()
+    const { scheduler } = this
+    const complain = (problem: string) => this.complain(problem)
+    const trace = (line: () => string) => this.trace(line)
+    this.server = new SimulatedServer(scheduler, scripts, random.fork())
+    this.claims = new ClaimWatcher(this.server, complain, (executor, what) => this.#judgeReap(executor, what))
+    this.server.watch(this.claims)
+    const wire = new WireWatcher(this.claims, this.faults, complain)
+    this.target = new SimulatedTarget({
+      ...{ scheduler, trace, random: random.fork() },
+      habits: () => (this.#isHealed ? { ...plan.habits, hanging: 0, slow: 0, localFault: 0 } : plan.habits),
+      onStart: (delivery) => {
+        wire.started(delivery)
+        this.#called(delivery)
+      },
+    })
+    this.around = {
+      ...{ scheduler, scripts, trace, complain, random: random.fork() },
+      server: this.server,
+      target: this.target,
+      jobIds: createJobIds(plan.shards, '0123456789ab'),
+      network: () => (this.#isHealed || scheduler.nowMs < PREPARED_MS ? NO_FAULTS : plan.network),
+      onBreak: (name) => this.faults.noteBreak(name, scheduler.nowMs),
+      hintLoss: () => (this.#isHealed ? 0 : plan.hintLoss),
+    }
+    for (let shard = 0; shard < plan.shards; shard += 1) {
+      this.server.redis.run('setnx', [createShardKeys(shard).mark, '1'])
+    }
+    const options = { commandTimeoutMs: API_COMMAND_TIMEOUT_MS, metrics: quietMetrics }
+    this.#api = openEngineProcess(this.around, 'api', options)
+    const { engine, process } = this.#api
+    this.#intake = createJobIntake(engine, {
+      defaultsOf: () => plan.queues.values().next().value as QueueSettings,
+      nowMs: () => process.clock.monotonicMs(),
+    })
+    this.#queues = createQueueStore(engine)
+    this.#jobs = createJobStore(engine)
+    this.#crons = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+  }
+
+  complain(problem: string): void {
+    this.trace(() => `PROBLEM ${problem}`)
+    this.problems.push(`at ${this.scheduler.nowMs.toFixed(1)} ms: ${problem}`)
+  }
+
+  trace(line: () => string): void {
+    this.#onTrace?.(`${this.scheduler.nowMs.toFixed(3).padStart(11)} ${line()}`)
+  }
+
+  /** Tells the story until everything is at rest and every executor has stopped. */
+  async run(): Promise<void> {
+    const { plan, scheduler } = this
+    scheduler.at(0, () => {
+      for (const [queue, settings] of plan.queues) this.#apply(queue, settings)
+    })
+    scheduler.at(CRONS_MADE_MS, () => {
+      for (const [name, settings] of plan.crons) this.#applyCron(name, settings)
+    })
+    for (let at = 0; at < plan.executors; at += 1) scheduler.at(PREPARED_MS, () => this.#startExecutor(at))
+    for (const event of plan.events) scheduler.at(event.atMs, () => this.#happen(event))
+    await scheduler.runUntil(plan.activeMs)
+    this.#heal()
+    await this.#settle()
+    await this.#judgeCrons()
+    for (const { name, executor, process } of this.executors) {
+      if (process.isLive && !executor.isReady()) this.complain(`${name} is not ready again`)
+    }
+    await this.#stopAll()
+  }
+
+  /** Then they rest, that the story can end. */
+  async #judgeCrons(): Promise<void> {
+    if (this.plan.crons.size === 0) return
+    this.ticks = await judgeCrons(this)
+    for (const [name, settings] of this.plan.crons) this.#applyCron(name, { ...settings, isActive: false })
+    await this.#settle()
+  }
+
+  #applyCron(name: string, settings: CronSettings): void {
+    this.#crons
+      .apply(TEAM, name, settings)
+      .catch((error: unknown) => this.complain(`cron ${name} was not applied: ${String(error)}`))
+  }
+
+  get liveExecutors(): SimulatedExecutor[] {
+    return this.executors.filter(({ process }) => !process.isDead)
+  }
+
+  #startExecutor(at: number): void {
+    this.#generations += 1
+    const name = `e${at}-${this.#generations}`
+    const started = new SimulatedExecutor(this.around, name, {
+      concurrency: this.plan.concurrency,
+      callBytes: this.plan.callBytes,
+      onLeaseLost: () => this.#unlessHit(name, 'lost its lease'),
+      onStale: () => this.#unlessHit(name, 'ended a job that was no longer its own'),
+    })
+    this.executors[at] = started
+    this.trace(() => `${name} starts`)
+    started.executor.start()
+  }
+
+  #called({ process, webhookId, jobId, calledAtMs }: Delivery): void {
+    const executor = this.executors.find((known) => known.process === process)
+    const { nowMs } = this.scheduler
+    if (executor !== undefined && calledAtMs > executor.stoppedAtMs) {
+      this.complain(`${executor.name} called ${jobId ?? webhookId} though it was told to stop`)
+    }
+    if (executor === undefined || jobId === null || !this.#isPoison(jobId)) return
+    this.scheduler.after(this.#random.between(0, 30), () => {
+      const at = this.executors.indexOf(executor)
+      if (at >= 0) this.#befall({ atMs: nowMs, what: 'kill', executor: at, restartMs: 500 })
+    })
+  }
+
+  #isPoison(jobId: number): boolean {
+    const { poison } = this.plan
+    const result = poison === null ? undefined : this.ledger.pushes[poison]?.result
+    return result?.status === 'created' && result.jobId === this.around.jobIds.rootOf(jobId)
+  }
+
+  /** Rescue that is needed only after a fault. */
+  #judgeReap(executorId: string, what: 'deadline' | 'unknown'): void {
+    const name = executorId.slice(0, executorId.indexOf('.'))
+    const { nowMs } = this.scheduler
+    if (what === 'deadline') {
+      if (!this.faults.mayHaveLost(name, nowMs - 60_000, nowMs))
+        this.complain(`${executorId} kept a job too long`)
+    } else if (this.plan.network.late === 0) this.complain(`${executorId} held a job it did not know of`)
+  }
+
+  /** What may only follow a fault of this executor. */
+  #unlessHit(name: string, problem: string): void {
+    const { nowMs } = this.scheduler
+    if (!this.faults.mayHaveLost(name, nowMs - 20_000, nowMs)) this.complain(`${name} ${problem}`)
+  }
+
+  #happen(event: PlannedEvent): void {
+    const { atMs: _, ...shown } = event
+    this.trace(() => `* ${JSON.stringify(shown)}`)
+    switch (event.what) {
+      case 'push': {
+        const { start } = event.job
+        const isAbsolute = 'runAtMs' in start
+        const job = isAbsolute ? { ...event.job, start: { runAtMs: this.#runAt(start.runAtMs) } } : event.job
+        return this.ledger.push(job, this.scheduler, () => this.#intake.push(job))
+      }
+      case 'apply':
+        return this.#apply(event.queue, event.change)
+      case 'remove':
+        return this.ledger.remove(event.queue, this.scheduler, () =>
+          this.#queues.remove(teamOf(event.queue), event.queue),
+        )
+      case 'cancel':
+        return this.ledger.cancel(event.pick, this.scheduler, (id) => this.#jobs.cancel(this.#teamOf(id), id))
+      case 'replay':
+        return this.ledger.replay(event.pick, this.scheduler, (id) => this.#jobs.replay(this.#teamOf(id), id))
+      case 'away':
+        return this.#leave(event.shard % this.plan.shards, event.forMs)
+      case 'outage':
+        return this.#outage(event.forMs, event.loadingMs)
+      case 'clock':
+        return this.#setClock(event.byMs)
+      default:
+        return this.#befall(event)
+    }
+  }
+
+  #runAt(offsetMs: number): number {
+    return Math.floor(this.server.wallMs + offsetMs)
+  }
+
+  #apply(queue: string, change: Partial<QueueSettings>): void {
+    const settings = { ...(this.plan.queues.get(queue) as QueueSettings), ...change }
+    this.#queues
+      .apply(teamOf(queue), queue, settings)
+      .catch(() => this.trace(() => `${queue} was not edited`))
+  }
+
+  #teamOf(jobId: number): string {
+    const push = this.ledger.pushes.find(
+      ({ result }) => result !== null && 'jobId' in result && result.jobId === jobId,
+    )
+    return push?.job.team ?? TEAM
+  }
+
+  /** One shard answers nobody, the others go on. */
+  #leave(shard: number, forMs: number): void {
+    const { nowMs } = this.scheduler
+    this.faults.add({ kind: 'away', process: null, fromMs: nowMs, toMs: nowMs + forMs })
+    this.server.silence(createShardKeys(shard).clk, nowMs + forMs)
+  }
+
+  #outage(forMs: number, loadingMs: number): void {
+    const { nowMs } = this.scheduler
+    this.faults.add({ kind: 'outage', process: null, fromMs: nowMs, toMs: nowMs + forMs + loadingMs })
+    this.server.goDown()
+    this.scheduler.after(forMs, () => this.server.comeUp(loadingMs))
+  }
+
+  #setClock(byMs: number): void {
+    const { nowMs } = this.scheduler
+    this.server.stepClock(byMs)
+    // Steps back are waited for, and at great ones all leases are stamped anew: neither costs anybody anything.
+    if (byMs > 0 && byMs <= 10_000)
+      this.faults.add({ kind: 'clock', process: null, fromMs: nowMs, toMs: nowMs })
+  }
+
+  /** What happens to one executor; nothing more to one that is dead, frozen or on its way out. */
+  #befall(event: Extract<PlannedEvent, { executor: number }>): void {
+    const victim = this.executors[event.executor]
+    if (victim === undefined || !victim.process.isLive || victim.stoppedAtMs < Infinity) return
+    const { process, name } = victim
+    const { nowMs } = this.scheduler
+    const restart = (ms: number) => this.scheduler.after(ms, () => this.#startExecutor(event.executor))
+    if (event.what === 'kill') {
+      this.faults.add({ kind: 'kill', process: name, fromMs: nowMs, toMs: Infinity })
+      process.kill()
+      restart(event.restartMs)
+    } else if (event.what === 'freeze') {
+      this.faults.add({ kind: 'freeze', process: name, fromMs: nowMs, toMs: nowMs + event.forMs })
+      process.freeze(event.stall)
+      this.scheduler.after(event.forMs, () => process.resume())
+    } else if (event.what === 'cut') {
+      this.faults.add({ kind: 'cut', process: name, fromMs: nowMs, toMs: nowMs + event.forMs })
+      victim.connection.stall(event.forMs)
+    } else {
+      this.faults.add({ kind: 'stop', process: name, fromMs: nowMs, toMs: Infinity })
+      this.#stop(victim, event.graceMs, () => restart(event.restartMs))
+    }
+  }
+
+  #stop(victim: SimulatedExecutor, graceMs: number, then: () => void): void {
+    victim.stoppedAtMs = this.scheduler.nowMs
+    void victim.executor.stop(graceMs).then(() => {
+      this.trace(() => `${victim.name} has stopped`)
+      if (victim.callsInFlight !== 0)
+        this.complain(`${victim.name} stopped with ${victim.callsInFlight} slots in use`)
+      victim.process.kill()
+      then()
+    })
+  }
+
+  /** From here on nothing fails: what was begun may end. Faults under way end at their own time. */
+  #heal(): void {
+    this.trace(() => '* heals')
+    this.#isHealed = true
+  }
+
+  async #settle(): Promise<void> {
+    const { scheduler } = this
+    const deadlineMs = scheduler.nowMs + SETTLE_MS_MAX
+    let quietSinceMs: number | null = null
+    let resumedMs = 0
+    while (scheduler.nowMs < deadlineMs) {
+      await scheduler.runUntil(scheduler.nowMs + 1_000)
+      // Again and again: an edit that met an outage must not leave a queue paused for good.
+      if (resumedMs < scheduler.nowMs - 20_000) {
+        resumedMs = scheduler.nowMs
+        for (const queue of this.plan.queues.keys()) this.#apply(queue, {})
+      }
+      if (!this.#isQuiet()) quietSinceMs = null
+      else if (quietSinceMs === null) quietSinceMs = scheduler.nowMs
+      else if (scheduler.nowMs - quietSinceMs > 5_000) return
+    }
+    this.complain('it does not come to rest')
+  }
+
+  #isQuiet(): boolean {
+    // An executor that was frozen or cut off must first learn what that cost it.
+    if (this.scheduler.nowMs < this.faults.overAtMs + LEARNING_MS) return false
+    const executors = this.liveExecutors
+    const isAwake = executors.length > 0 && executors.every(({ executor }) => executor.isReady())
+    const isIdle = executors.every(({ callsInFlight }) => callsInFlight === 0)
+    return (
+      isAwake &&
+      isIdle &&
+      this.#areLeasesKnown() &&
+      this.ledger.isAnswered &&
+      !this.server.redis.hasKey(/:(b|a|m|trash):\d|:near$/)
+    )
+  }
+
+  /** Whether each executor has one lease a shard, and every lost one has been reaped. */
+  #areLeasesKnown(): boolean {
+    const { length } = this.liveExecutors
+    for (let shard = 0; shard < this.plan.shards; shard += 1) {
+      if (this.server.redis.run('zcard', [createShardKeys(shard).ex]) !== length) return false
+    }
+    return true
+  }
+
+  async #stopAll(): Promise<void> {
+    const left = this.liveExecutors.filter(({ stoppedAtMs }) => stoppedAtMs === Infinity)
+    for (const victim of left) this.#stop(victim, 5_000, () => undefined)
+    await this.scheduler.runUntil(this.scheduler.nowMs + 20_000)
+    for (const { name } of this.liveExecutors) this.complain(`${name} does not stop`)
+  }
+}

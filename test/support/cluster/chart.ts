@@ -1,0 +1,73 @@
+/** The chart by a real helm: the one on PATH, or the one that scripts/helm.sh makes. */
+import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const FIND_HELM = fileURLToPath(new URL('../../../scripts/helm.sh', import.meta.url))
+const CHART = fileURLToPath(new URL('../../../charts/punctual', import.meta.url))
+const COMMAND_TIMEOUT_MS = 60_000
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+
+let found: { readonly folder: string } | { readonly obstacle: string } | undefined
+
+/** Why there is no helm; null when there is. The first call builds it where that is needed, for some minutes. */
+export function helmObstacle(): string | null {
+  const helm = findHelm()
+  return 'obstacle' in helm ? helm.obstacle : null
+}
+
+function findHelm() {
+  if (found !== undefined) return found
+  const { status, stdout, stderr } = spawnSync(FIND_HELM, { encoding: 'utf8' })
+  const lastLine = stderr.trim().split('\n').at(-1) ?? ''
+  found = status === 0 ? { folder: stdout.trim() } : { obstacle: lastLine }
+  return found
+}
+
+export interface HelmOptions {
+  /** Its settings and cache go to a folder of the test's own. */
+  readonly home?: string
+  readonly kubeconfig?: string
+}
+
+/** Runs helm to its end and answers what it printed; throws with what it complained about. */
+export async function helm(
+  given: readonly string[],
+  { home, kubeconfig }: HelmOptions = {},
+): Promise<string> {
+  const place = findHelm()
+  if ('obstacle' in place) throw new Error(place.obstacle)
+  const folders = ['HELM_CACHE_HOME', 'HELM_CONFIG_HOME', 'HELM_DATA_HOME']
+  const own = home === undefined ? [] : folders.map((name) => [name, join(home, name)] as const)
+  const { stdout } = await promisify(execFile)(join(place.folder, 'helm'), [...given], {
+    timeout: COMMAND_TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: OUTPUT_BYTES_MAX,
+    env: { ...process.env, ...Object.fromEntries(own), ...(kubeconfig && { KUBECONFIG: kubeconfig }) },
+  })
+  return stdout
+}
+
+export interface RenderOptions {
+  /** As after `--set`; a comma within a value needs a backslash. */
+  readonly set?: readonly string[]
+  readonly namespace?: string
+}
+
+/** The manifests of a release called punctual; throws with what helm said. */
+export function renderChart({ set = [], namespace = 'punctual' }: RenderOptions = {}): Promise<string> {
+  return helm(['template', 'punctual', CHART, '--namespace', namespace, ...flagsOf(set)])
+}
+
+/** `helm install` or `helm upgrade` of a release called punctual, without waiting for pods. */
+export function applyChart(
+  verb: 'install' | 'upgrade',
+  { set = [], namespace = 'punctual', ...options }: RenderOptions & HelmOptions,
+): Promise<string> {
+  return helm([verb, 'punctual', CHART, '--namespace', namespace, ...flagsOf(set)], options)
+}
+
+function flagsOf(set: readonly string[]): string[] {
+  return set.flatMap((one) => ['--set', one])
+}

@@ -1,0 +1,121 @@
+/** The cluster that scripts/e2e.sh made, as scenarios use it: commands with deadlines, the API server, the target. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Report } from '../../e2e/support/target-process.ts'
+import { createApiClient, type ApiClient } from '../servers/api-client.ts'
+import {
+  openKubernetesApi,
+  type AnyObject,
+  type ClusterAccess,
+  type KubernetesApi,
+} from './kubernetes-api.ts'
+import { until } from '../until.ts'
+
+const COMMAND_TIMEOUT_MS = 120_000
+const IN_FORCE_TIMEOUT_MS = 15_000
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+
+/** Where the chart is installed; the first token belongs to the team of this name. */
+export const RELEASE_NAMESPACE = 'punctual-system'
+
+/** Plain data, handed from the setup to the scenarios. */
+export interface KindAccess {
+  readonly kubeconfig: string
+  /** As a cluster administrator. */
+  readonly cluster: ClusterAccess
+  /** Punctual's API, through a Service. */
+  readonly apiUrl: string
+  readonly token: string
+  /** What the API answered to a client that came as soon as the install was done. */
+  readonly firstStatuses: readonly number[]
+  /** From the start of `helm install` to the end of the first job. */
+  readonly firstJobSeconds: number
+}
+
+export interface Target {
+  /** What a job calls; the target keeps its arrivals under `label`. */
+  url(label: string, order?: { readonly delayMs?: number; readonly status?: number }): string
+  report(label: string): Promise<Report>
+}
+
+export interface KindCluster {
+  readonly kubernetes: KubernetesApi
+  readonly punctual: ApiClient
+  readonly target: Target
+  /** Runs to its end and answers what it printed; throws with what it complained about. */
+  kubectl(...given: string[]): Promise<string>
+  /** The HttpQueue of a queue of the first token's team; one made by a push has a name of its own, and comes later. */
+  queueResource(queueName: string): Promise<AnyObject>
+  /** Makes an HttpQueue, or changes it, and waits until it is in force. */
+  applyQueue(name: string, spec: object): Promise<void>
+  /** Executor pods: asked for, and ready. */
+  executors(): Promise<{ readonly wanted: number; readonly ready: number }>
+  close(): Promise<void>
+}
+
+export function openKindCluster(access: Omit<KindAccess, 'firstStatuses' | 'firstJobSeconds'>): KindCluster {
+  const kubernetes = openKubernetesApi(access.cluster)
+  const queues = `/apis/punctual.dev/v1alpha1/namespaces/${RELEASE_NAMESPACE}/httpqueues`
+  return {
+    kubernetes,
+    punctual: createApiClient(access.apiUrl, access.token),
+    target: targetBehind(kubernetes),
+    kubectl: (...given) => runCommand('kubectl', ['--kubeconfig', access.kubeconfig, ...given]),
+    queueResource: (queueName) =>
+      until(`${queueName} is a resource`, async () => {
+        const { items } = (await kubernetes.send('GET', queues)) as unknown as { items: AnyObject[] }
+        return items.find(({ metadata, spec }) => (spec?.['queueName'] ?? metadata.name) === queueName)
+      }),
+    applyQueue: async (name, spec) => {
+      const queue = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', metadata: { name }, spec }
+      await kubernetes.apply(JSON.stringify(queue), { namespace: RELEASE_NAMESPACE })
+      const inForce = async () => isReady(await kubernetes.send('GET', `${queues}/${name}`))
+      await until(`${name} is in force`, inForce, IN_FORCE_TIMEOUT_MS)
+    },
+    executors: async () => {
+      const path = `/apis/apps/v1/namespaces/${RELEASE_NAMESPACE}/deployments/punctual-executor`
+      const { spec, status } = await kubernetes.send('GET', path)
+      return { wanted: Number(spec?.['replicas']), ready: Number(status?.['readyReplicas'] ?? 0) }
+    },
+    close: () => kubernetes.close(),
+  }
+}
+
+/** Of the newest change: a condition may still speak of the one before. */
+function isReady({ metadata, status }: AnyObject): boolean {
+  const conditions = (status?.['conditions'] ?? []) as {
+    type: string
+    status: string
+    observedGeneration?: number
+  }[]
+  return conditions.some(
+    (one) =>
+      one.type === 'Ready' && one.status === 'True' && one.observedGeneration === metadata['generation'],
+  )
+}
+
+function targetBehind(kubernetes: KubernetesApi): Target {
+  return {
+    url: (label, { delayMs = 0, status = 200 } = {}) =>
+      `http://target.targets.svc.cluster.local/calls/${label}?delay_ms=${delayMs}&status=${status}`,
+    report: async (label) => {
+      const path = `/api/v1/namespaces/targets/services/http:target:80/proxy/reports/${label}`
+      return (await kubernetes.send('GET', path)) as unknown as Report
+    },
+  }
+}
+
+export interface CommandOptions {
+  readonly timeoutMs?: number
+}
+
+/** @throws with the command and what it wrote to standard error */
+export async function runCommand(
+  command: string,
+  given: readonly string[],
+  { timeoutMs = COMMAND_TIMEOUT_MS }: CommandOptions = {},
+): Promise<string> {
+  const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES_MAX } as const
+  const { stdout } = await promisify(execFile)(command, [...given], limits)
+  return stdout
+}

@@ -1,0 +1,195 @@
+/**
+ * What tests do themselves at a real API server, beside the product: no retries and no caches, so that a test sees what
+ * the server answers. A refusal is an ApiRefusal with the server's own message.
+ */
+import { randomBytes } from 'node:crypto'
+import { Agent, request, type Dispatcher } from 'undici'
+import { parseAllDocuments } from 'yaml'
+import { until } from '../until.ts'
+
+const ANSWER_TIMEOUT_MS = 30_000
+
+/** Plain data: vitest hands it from the process that started the control plane to those of the tests. */
+export interface ClusterAccess {
+  readonly url: string
+  readonly caPem: string
+  readonly token: string
+}
+
+/** Any object, of any kind. */
+export interface AnyObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly uid?: string
+    readonly resourceVersion?: string
+    readonly [field: string]: unknown
+  }
+  readonly spec?: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>>
+  readonly [field: string]: unknown
+}
+
+/** One object among all. */
+export interface ObjectName {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  /** None for kinds of the whole cluster. */
+  readonly namespace?: string
+}
+
+export interface ApplyOptions {
+  /** For objects that name none. */
+  readonly namespace?: string
+  readonly dryRun?: boolean
+  readonly fieldManager?: string
+}
+
+/** The server said no; `message` is what it said. */
+export class ApiRefusal extends Error {
+  readonly code: number
+  /** Such as `Invalid`, `Forbidden`, `NotFound`, `Conflict`. */
+  readonly reason: string
+
+  constructor(code: number, status: { readonly reason?: string; readonly message?: string }) {
+    super(status.message ?? `answered ${code}`)
+    this.code = code
+    this.reason = status.reason ?? ''
+  }
+}
+
+export interface KubernetesApi {
+  isReady(): Promise<boolean>
+  /** @param path from the root, with its query */
+  send(method: Dispatcher.HttpMethod, path: string, body?: unknown, contentType?: string): Promise<AnyObject>
+  /** Server-side apply of every document, in order; takes fields over, refuses unknown ones. */
+  apply(manifests: string, options?: ApplyOptions): Promise<AnyObject[]>
+  get(name: ObjectName): Promise<AnyObject>
+  delete(name: ObjectName): Promise<void>
+  /** Where an object is served, by discovery. */
+  pathOf(name: ObjectName): Promise<string>
+  /** The same server as somebody else; closed by itself. */
+  as(token: string): KubernetesApi
+  close(): Promise<void>
+}
+
+interface ServedKind {
+  readonly name: string
+  readonly kind: string
+  readonly namespaced: boolean
+}
+
+export function openKubernetesApi(access: ClusterAccess): KubernetesApi {
+  const dispatcher = new Agent({ connect: { ca: access.caPem } })
+
+  const exchange = async (
+    method: Dispatcher.HttpMethod,
+    path: string,
+    body: unknown,
+    contentType: string,
+  ): Promise<{ code: number; text: string }> => {
+    const answer = await request(new URL(path, access.url), {
+      dispatcher,
+      method,
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${access.token}`,
+        ...(body === undefined ? {} : { 'content-type': contentType }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    })
+    return { code: answer.statusCode, text: await answer.body.text() }
+  }
+
+  const send: KubernetesApi['send'] = async (method, path, body, contentType = 'application/json') => {
+    const { code, text } = await exchange(method, path, body, contentType)
+    const parsed = JSON.parse(text)
+    if (code >= 300) throw new ApiRefusal(code, parsed)
+    return parsed
+  }
+
+  const pathOf: KubernetesApi['pathOf'] = async ({ apiVersion, kind, name, namespace }) => {
+    const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+    const { resources } = (await send('GET', root)) as unknown as { resources: ServedKind[] }
+    const served = resources.find((one) => one.kind === kind && !one.name.includes('/'))
+    if (served === undefined) throw new Error(`${apiVersion} has no kind ${kind} here`)
+    const scope = served.namespaced ? `/namespaces/${namespace ?? 'default'}` : ''
+    return `${root}${scope}/${served.name}/${encodeURIComponent(name)}`
+  }
+
+  const applyOne = async (object: AnyObject, options: ApplyOptions): Promise<AnyObject> => {
+    const namespace = object.metadata.namespace ?? options.namespace
+    const { apiVersion, kind } = object
+    const path = await pathOf({
+      apiVersion,
+      kind,
+      name: object.metadata.name,
+      ...(namespace === undefined ? {} : { namespace }),
+    })
+    const query = new URLSearchParams({
+      fieldManager: options.fieldManager ?? 'test',
+      force: 'true',
+      fieldValidation: 'Strict',
+      ...(options.dryRun === true ? { dryRun: 'All' } : {}),
+    })
+    return send('PATCH', `${path}?${query.toString()}`, object, 'application/apply-patch+yaml')
+  }
+
+  return {
+    isReady: async () => (await exchange('GET', '/readyz', undefined, '')).code === 200,
+    send,
+    apply: async (manifests, options = {}) => {
+      const applied: AnyObject[] = []
+      for (const object of documentsOf(manifests)) applied.push(await applyOne(object, options))
+      return applied
+    },
+    get: async (name) => send('GET', await pathOf(name)),
+    delete: async (name) => {
+      await send('DELETE', await pathOf(name))
+    },
+    pathOf,
+    as: (token) => openKubernetesApi({ ...access, token }),
+    close: () => dispatcher.destroy(),
+  }
+}
+
+/** The objects of a text of several documents; empty ones are left out. */
+export function documentsOf(manifests: string): AnyObject[] {
+  return parseAllDocuments(manifests)
+    .map((document) => document.toJS() as AnyObject | null)
+    .filter((object) => object !== null)
+}
+
+/** Applies CustomResourceDefinitions and waits until their kinds are served. */
+export async function applyDefinitions(api: KubernetesApi, manifests: string): Promise<void> {
+  for (const { apiVersion, kind, metadata } of await api.apply(manifests)) {
+    await until(`${metadata.name} is established`, async () => {
+      const { status = {} } = await api.get({ apiVersion, kind, name: metadata.name })
+      const conditions = (status['conditions'] ?? []) as { type: string; status: string }[]
+      return conditions.some((one) => one.type === 'Established' && one.status === 'True')
+    })
+  }
+}
+
+/** A namespace of a test's own; it goes with the control plane. */
+export async function newNamespace(api: KubernetesApi): Promise<string> {
+  const name = `test-${randomBytes(4).toString('hex')}`
+  await api.send('POST', '/api/v1/namespaces', { metadata: { name } })
+  return name
+}
+
+/** Makes a ServiceAccount, without any rights, and answers a token of it that is good for an hour. */
+export async function newServiceAccount(
+  api: KubernetesApi,
+  namespace: string,
+  name: string,
+): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts`
+  await api.send('POST', path, { metadata: { name } })
+  const { status = {} } = await api.send('POST', `${path}/${name}/token`, { spec: {} })
+  return String(status['token'])
+}

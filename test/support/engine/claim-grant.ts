@@ -1,0 +1,15 @@
+import { CLAIM_BATCH_BYTES_MAX, CLAIM_BATCH_MAX } from '../../../src/domain/limits.ts'
+import type { ClaimGrant } from '../../../src/ports/job-source.ts'
+
+/** A grant of so many slots with room for every team and queue, unless the test says otherwise. */
+export function grantOf(slots: number, change: Partial<ClaimGrant> = {}): ClaimGrant {
+  return {
+    slots,
+    bytes: CLAIM_BATCH_BYTES_MAX,
+    teamRooms: new Map(),
+    otherTeamsRoom: CLAIM_BATCH_MAX,
+    queueRooms: new Map(),
+    otherQueuesRoom: CLAIM_BATCH_MAX,
+    ...change,
+  }
+}

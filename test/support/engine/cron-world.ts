@@ -1,0 +1,121 @@
+import { createJobIds, type JobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import { capacityOf } from './capacity.ts'
+import { createExecutor, type Executor } from '../../../src/executor/executor.ts'
+import { createEgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
+import { createHttpCaller } from '../../../src/outbound/http-caller.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
+import type { HttpCaller } from '../../../src/ports/http-caller.ts'
+import type { Metrics } from '../../../src/ports/metrics.ts'
+import type { CronStore } from '../../../src/ports/cron-store.ts'
+import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
+import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
+import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
+import { openInstallation } from '../../../src/redis/installation/installation.ts'
+import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
+import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
+import { openConnection } from './model-world.ts'
+import { quietLogger, quietMetrics } from '../quiet.ts'
+import type { TestRedis } from '../servers/redis-server.ts'
+import { createStepFaults, loadWrappedScripts, wrapRunner, type TestClock } from '../lua/wrapped-scripts.ts'
+
+/** Executors and a store on a real Redis whose clock runs on from any moment that a test sets. */
+export interface CronWorld {
+  readonly engine: Engine
+  readonly store: CronStore
+  readonly jobIds: JobIds
+  /** Redis's clock stands there now, and runs on. */
+  setTime(unixMs: number): void
+  nowMs(): number
+  startExecutor(): Executor
+  /** Then no step runs, and an audit is exact. */
+  stopExecutors(): Promise<void>
+  close(): Promise<void>
+}
+
+function systemCaller(): HttpCaller {
+  const egress = createEgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null })
+  return createHttpCaller({ egress, clock: systemClock, logger: quietLogger, version: '0.0.0' })
+}
+
+const SCRIPTS = loadWrappedScripts()
+const SHARDS = 4
+
+export async function openCronWorld(
+  redis: TestRedis,
+  startMs: number,
+  { metrics = quietMetrics, caller = systemCaller() }: { metrics?: Metrics; caller?: HttpCaller } = {},
+): Promise<CronWorld> {
+  await redis.client.flushall()
+  const connection = await openConnection(redis.url)
+  await openInstallation(connection, SHARDS)
+  let aheadMs = 0
+  const clock: TestClock = {
+    get wallMs() {
+      return Math.floor(performance.now() + aheadMs)
+    },
+    get monotonicMs() {
+      return Math.round(performance.now())
+    },
+    advance: () => undefined,
+    jump: () => undefined,
+  }
+  const inner = createStepRunner({ connection, scripts: SCRIPTS, clock: systemClock, metrics: quietMetrics })
+  const jobIds = createJobIds(SHARDS, '0123456789ab')
+  const engine = createEngine({
+    runner: wrapRunner(inner, clock, createStepFaults(), new Map()),
+    jobIds,
+    logger: quietLogger,
+    metrics: quietMetrics,
+  })
+  const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
+  const executors: Executor[] = []
+  const setTime = (unixMs: number) => {
+    aheadMs = unixMs - performance.now()
+  }
+  setTime(startMs)
+  const stopExecutors = async () => {
+    await Promise.all(executors.map((executor) => executor.stop(2_000)))
+  }
+  return {
+    engine,
+    jobIds,
+    store: createCronStore(engine, { defaultsOf }),
+    setTime,
+    nowMs: () => clock.wallMs,
+    startExecutor: () => {
+      const id = `e${executors.length}`
+      let leases = 0
+      const executor = createExecutor({
+        shards: engine.shards.map(({ shard }) => ({
+          shard,
+          openSource: (executorId) => createJobSource(engine, shard, executorId),
+          upkeep: createShardUpkeep(engine, shard),
+          crons: createCronSource(engine, shard, { defaultsOf }),
+        })),
+        hints: { onWake: () => () => undefined },
+        caller,
+        teams: { of: () => NO_TEAM_SETTINGS },
+        jobIds,
+        clock: systemClock,
+        logger: quietLogger,
+        metrics,
+        capacity: capacityOf(100),
+        newExecutorId: () => `${id}.${(leases += 1)}`,
+        random: Math.random,
+        redisNowMs: (shard) => engine.runner.redisNowMs(shard),
+      })
+      executors.push(executor)
+      executor.start()
+      return executor
+    },
+    stopExecutors,
+    close: async () => {
+      await stopExecutors()
+      await caller.close()
+      connection.disconnect()
+    },
+  }
+}

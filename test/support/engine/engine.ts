@@ -1,0 +1,94 @@
+import type { JobRequest } from '../../../src/domain/jobs/job.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import type { NewJob } from '../../../src/ports/job-intake.ts'
+import { connectRedis, type RedisConnection } from '../../../src/redis/client/connection.ts'
+import { createEngine, type Engine, type Retention } from '../../../src/redis/client/engine.ts'
+import { guardConnection } from '../../../src/redis/client/guarded-connection.ts'
+import { openInstallation } from '../../../src/redis/installation/installation.ts'
+import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
+import { loadScripts, type Scripts } from '../../../src/redis/client/scripts.ts'
+import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
+import { systemClock } from '../../../src/telemetry/system-clock.ts'
+import { quietLogger, quietMetrics } from '../quiet.ts'
+
+export interface TestEngine {
+  readonly engine: Engine
+  readonly connection: RedisConnection
+  readonly intake: ReturnType<typeof createJobIntake>
+  close(): void
+}
+
+export async function openEngine(
+  url: string,
+  options: {
+    shards?: number
+    scripts?: Scripts
+    retention?: Retention
+    commandTimeoutMs?: number
+    isGuarded?: boolean
+  } = {},
+): Promise<TestEngine> {
+  const plain = await connectRedis({
+    url,
+    commandTimeoutMs: options.commandTimeoutMs ?? 5_000,
+    name: 'test',
+    logger: quietLogger,
+  })
+  const guarded =
+    options.isGuarded === true ? guardConnection(plain, { clock: systemClock, logger: quietLogger }) : null
+  const connection = guarded?.connection ?? plain
+  const jobIds = await openInstallation(connection, options.shards ?? 4)
+  const runner = createStepRunner({
+    connection,
+    scripts: options.scripts ?? loadScripts(),
+    clock: systemClock,
+    metrics: quietMetrics,
+  })
+  const engine = createEngine({
+    runner,
+    jobIds,
+    logger: quietLogger,
+    metrics: quietMetrics,
+    ...(options.retention === undefined ? {} : { retention: options.retention }),
+  })
+  const intake = createJobIntake(engine, {
+    defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
+    nowMs: () => systemClock.monotonicMs(),
+  })
+  const close = (): void => {
+    guarded?.stop()
+    plain.disconnect()
+  }
+  return { engine, connection, intake, close }
+}
+
+export function jobRequest(change: Partial<JobRequest> = {}): JobRequest {
+  return {
+    url: 'http://target.test/',
+    method: 'POST',
+    headers: {},
+    payload: null,
+    callbackUrl: null,
+    callbackEvents: null,
+    tags: {},
+    timeoutSeconds: null,
+    retryDelays: null,
+    retriesEnabled: null,
+    successAssertions: null,
+    cron: null,
+    ...change,
+  }
+}
+
+export function newJob(
+  change: Partial<Omit<NewJob, 'request'>> & { request?: Partial<JobRequest> } = {},
+): NewJob {
+  return {
+    team: 'default',
+    queue: 'emails',
+    start: { delaySeconds: 0 },
+    idempotency: null,
+    ...change,
+    request: jobRequest(change.request),
+  }
+}

@@ -1,0 +1,12 @@
+import type { CronSource, DecidedCron, TickAnswer } from '../../../src/ports/cron-source.ts'
+
+/** Sends decisions at once. */
+export async function tickAll(source: CronSource, decided: readonly DecidedCron[]): Promise<TickAnswer> {
+  const sum = { started: 0, outdated: 0 }
+  for (const ticks of await source.prepare(decided)) {
+    const { started, outdated } = await ticks.send()
+    sum.started += started
+    sum.outdated += outdated
+  }
+  return sum
+}

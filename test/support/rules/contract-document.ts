@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import formats from 'ajv-formats'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { parse } from 'yaml'
+
+interface Body {
+  readonly content?: Readonly<
+    Record<
+      string,
+      { readonly schema: object; readonly examples?: Readonly<Record<string, { value: unknown }>> }
+    >
+  >
+}
+
+interface ResponseObject extends Body {
+  readonly headers?: Readonly<Record<string, object>>
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly requestBody?: Body
+  readonly responses: Readonly<Record<string, ResponseObject>>
+}
+
+export interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+const text = readFileSync(join(import.meta.dirname, '../../../openapi.yaml'), 'utf8')
+export const contract = parse(text) as Contract
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
+formats.default(ajv)
+ajv.addSchema({ $id: 'contract', ...(contract as object) })
+
+/** The object a `$ref` into the document names, or the object itself. */
+export function resolve<T extends object>(value: T | { readonly $ref: string }): T {
+  if (!('$ref' in value)) return value
+  const steps = value.$ref.replace('#/', '').split('/')
+  let at: unknown = contract
+  for (const step of steps) at = (at as Record<string, unknown>)[step]
+  return resolve(at as T)
+}
+
+export const schemaOf = (name: string): ValidateFunction =>
+  validatorOf({ $ref: `#/components/schemas/${name}` })
+
+/** A validator of a schema as it stands in the document. */
+export function validatorOf(schema: object): ValidateFunction {
+  return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"contract#/')) as object)
+}
+
+/** Every operation, with its method and path. */
+export function operations(): Array<{ method: string; path: string; operation: Operation }> {
+  const methods = ['get', 'post', 'put', 'patch', 'delete']
+  return Object.entries(contract.paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method]) => methods.includes(method))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+}

@@ -1,0 +1,113 @@
+/** The client verbs against an API that answers as it is told. */
+import { Command, CommanderError } from 'commander'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach } from 'vitest'
+import { registerClientCommands } from '../../../src/cli/client-commands.ts'
+
+export const CREATED =
+  '{"success":true,"queue_id":7,"job_id":16,"scheduled_at":"2026-11-21T10:00:00.000+00:00","message":"Scheduled successfully"}'
+
+interface Received {
+  readonly method: string | undefined
+  readonly url: string | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly headers?: Record<string, string>
+}
+
+export interface Ran {
+  readonly out: string
+  readonly err: string
+  /** 0, or the code of what was thrown. */
+  readonly code: number
+}
+
+interface Given {
+  readonly serverDefault?: string
+  readonly tokenDefault?: string
+  readonly stdin?: AsyncIterable<Uint8Array>
+  readonly pause?: () => Promise<void>
+}
+
+export interface ClientFixture {
+  address: string
+  received: Received[]
+  answer: Answer
+  /** Answers before `answer`, one a request. */
+  firstAnswers: Answer[]
+  run(args: readonly string[], given?: Given): Promise<Ran>
+}
+
+/** Started anew for each test of the file. */
+export function useApi(): ClientFixture {
+  const api: ClientFixture = {
+    address: '',
+    received: [],
+    answer: { status: 201, body: CREATED },
+    firstAnswers: [],
+    run: (args, given = {}) => run(args, { serverDefault: api.address, ...given }),
+  }
+  let server: Server
+  beforeEach(async () => {
+    api.received = []
+    api.answer = { status: 201, body: CREATED }
+    api.firstAnswers = []
+    server = createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      request.on('end', () => {
+        api.received.push({ method: request.method, url: request.url, headers: request.headers, body })
+        const { status, headers, body: text } = api.firstAnswers.shift() ?? api.answer
+        response.writeHead(status, headers).end(text)
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    api.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterEach(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return api
+}
+
+/** Standard input that holds a text. */
+export async function* inputOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
+
+async function run(
+  args: readonly string[],
+  {
+    serverDefault = '',
+    tokenDefault = 'secret',
+    stdin = inputOf(''),
+    pause = () => Promise.reject(new Error('nothing to wait for')),
+  }: Given,
+): Promise<Ran> {
+  let out = ''
+  let err = ''
+  const program = new Command('punctual').exitOverride()
+  program.configureOutput({ writeErr: (text) => (err += text), writeOut: (text) => (out += text) })
+  registerClientCommands(program, {
+    serverDefault,
+    tokenDefault,
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: (text) => (err += text) },
+    stdin,
+    pause,
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return { out, err, code: 0 }
+  } catch (failure) {
+    if (!(failure instanceof CommanderError)) throw failure
+    return { out, err, code: failure.exitCode }
+  }
+}

@@ -1,0 +1,148 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { memberValue, scanJsonObject } from '../../../../src/contract/fields/json-members.ts'
+
+const scanWhole = (text: string) => scanJsonObject(text, () => false)
+
+/** What `JSON.parse` says of a text: an object, other JSON, or nothing. */
+function judge(text: string): 'object' | 'other' | 'malformed' {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? 'object' : 'other'
+  } catch {
+    return 'malformed'
+  }
+}
+
+/** Texts that are nearly JSON: a JSON text with one stretch replaced. */
+const nearlyJson = fc
+  .tuple(
+    fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify(value, null, 1)),
+    fc.nat(),
+    fc.nat(3),
+    fc.constantFrom(
+      '',
+      ',',
+      ':',
+      '"',
+      '{',
+      '}',
+      '[',
+      ']',
+      '\\',
+      '0',
+      '-',
+      '.',
+      'e',
+      't',
+      ' ',
+      '\n',
+      '\u0001',
+      '\u00a0',
+    ),
+  )
+  .map(([text, at, cut, put]) => {
+    const start = at % (text.length + 1)
+    return text.slice(0, start) + put + text.slice(start + cut)
+  })
+
+const pieces = fc
+  .array(
+    fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      '"a"',
+      '"\\u00e9"',
+      ':',
+      ',',
+      '1',
+      '-0.5e+3',
+      'true',
+      'null',
+      ' ',
+      '\r\n',
+      '"__proto__"',
+      '"\\x"',
+      '1.',
+      '+1',
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''))
+
+describe('the scanner agrees with JSON.parse', () => {
+  test('on what is JSON', () => {
+    fc.assert(
+      fc.property(fc.oneof(nearlyJson, pieces, fc.string()), (text) => {
+        const scan = scanWhole(text)
+        expect(scan.kind).toBe(judge(text))
+        if (scan.kind === 'malformed') {
+          // What stands before the position is no mistake yet: alone it is JSON, or only ends early.
+          const before = scanWhole(text.slice(0, scan.position))
+          if (before.kind === 'malformed') expect(before.position).toBe(scan.position)
+        }
+      }),
+      { numRuns: 12_000 },
+    )
+  })
+
+  test('on the members, the later of two, and their values', () => {
+    const entry = fc.tuple(
+      fc.oneof(fc.string(), fc.constantFrom('a', '__proto__', 'constructor')),
+      fc.jsonValue(),
+    )
+    fc.assert(
+      fc.property(fc.array(entry), fc.constantFrom('', ' ', '\n\t'), (entries, space) => {
+        const text = `{${space}${entries
+          .map(([name, value]) => `${JSON.stringify(name)}${space}:${space}${JSON.stringify(value)}${space}`)
+          .join(`,${space}`)}}`
+        const scan = scanWhole(text)
+        if (scan.kind !== 'object') throw new Error(`not an object: ${text}`)
+        const parsed = JSON.parse(text) as Record<string, unknown>
+        expect([...scan.members.keys()].sort()).toEqual(Object.keys(parsed).sort())
+        for (const [name, member] of scan.members) {
+          expect(memberValue(text, member)).toEqual(Object.getOwnPropertyDescriptor(parsed, name)?.value)
+        }
+      }),
+      { numRuns: 1_500 },
+    )
+  })
+})
+
+test.each([
+  ['1', 0, 1],
+  ['"[["', 0, 1],
+  ['{}', 1, 1],
+  ['[]', 1, 1],
+  ['[[],{}]', 2, 3],
+  ['[1,2,3]', 1, 4],
+  ['{"a":[{"b":1}],"c":{}}', 3, 5],
+])('%s is %i levels deep and holds %i values', (source, depth, values) => {
+  const scan = scanWhole(`{"before":[1],"x":${source}}`)
+  expect(scan.kind === 'object' && scan.members.get('x')).toMatchObject({ depth, values })
+})
+
+test('whoever has seen enough reads no further, whatever follows', () => {
+  const seen: Array<[string, boolean]> = []
+  const scan = scanJsonObject('{"a":1,"b":2,"a":3,"c":4 and no JSON', (name, isRepeated) => {
+    seen.push([name, isRepeated])
+    return isRepeated
+  })
+  expect(seen).toEqual([
+    ['a', false],
+    ['b', false],
+    ['a', true],
+  ])
+  expect(scan).toMatchObject({ kind: 'stopped', name: 'a' })
+})
+
+test('a mebibyte of anything is scanned in well under a second', () => {
+  const size = 1 << 20
+  for (const piece of ['[', '{"a":', '"', '\\', '"\\', '1', '-', ' ', '[],', '{"a":1},', '\u00e9']) {
+    const startedMs = performance.now()
+    scanWhole(`{"x":${piece.repeat(size / piece.length)}`)
+    expect(performance.now() - startedMs, piece).toBeLessThan(1_000)
+  }
+})

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { createCronLooks } from '../../../../src/controller/crons/cron-status-sync.ts'
+import type { HttpCron } from '../../../../src/controller/kinds.ts'
+import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
+import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
+import type { CronState } from '../../../../src/ports/cron-store.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
+import { quietLogger } from '../../../support/quiet.ts'
+
+const NEXT_MS = Date.parse('2026-11-22T03:00:00Z')
+const IDLE: Omit<CronState, 'cronId'> = {
+  nextRunAtMs: NEXT_MS,
+  lastRun: null,
+  lastSuccessAtMs: null,
+  consecutiveFailures: 0,
+}
+
+/** @param count crons in force, whose statuses say what the engine says */
+function setUp(count: number) {
+  const clock = createFakeClock()
+  const crons = new Map(
+    Array.from({ length: count }, (_, id) => {
+      const metadata = { name: `c${id}`, namespace: 'shop' }
+      const status = { id, nextRunTime: '2026-11-22T03:00:00Z', consecutiveFailures: 0 }
+      return [`shop/c${id}`, { metadata, status } as unknown as HttpCron]
+    }),
+  )
+  const states = new Map<string, CronState>(
+    [...crons.keys()].map((key, cronId) => [key, { ...IDLE, cronId }]),
+  )
+  const engine = { isAway: false }
+  const enqueued: string[] = []
+  const looks = createCronLooks({
+    view: { all: () => crons.values(), get: (key) => crons.get(key) },
+    census: {
+      look: (places) => {
+        if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))
+        return Promise.resolve(places.map(({ team, name }) => states.get(`${team}/${name}`) ?? null))
+      },
+    },
+    enqueue: (key) => void enqueued.push(key),
+    clock,
+    logger: quietLogger,
+  })
+  const leading = new AbortController()
+  const ended = looks.run(leading.signal)
+  const end = async (): Promise<void> => {
+    leading.abort()
+    await clock.advance(ROUND_EVERY_MS)
+    await ended
+  }
+  return { clock, crons, states, engine, enqueued, looks, end }
+}
+
+test('a cron that is as its status says gets no turn; a changed one gets one within a round', async () => {
+  const { clock, states, enqueued, looks, end } = setUp(3)
+  await clock.advance(0)
+  expect(enqueued).toEqual([])
+  states.set('shop/c1', { ...IDLE, cronId: 1, consecutiveFailures: 1 })
+  await clock.advance(ROUND_EVERY_MS)
+  expect(enqueued).toEqual(['shop/c1'])
+  expect(looks.of('shop/c1')).toMatchObject({ consecutiveFailures: 1 })
+  expect(looks.of('shop/c9')).toBeNull()
+  await end()
+})
+
+test.each([
+  ['a next tick', { nextRunAtMs: NEXT_MS + 60_000 }],
+  ['a pause', { nextRunAtMs: null }],
+  ['a success', { lastSuccessAtMs: NEXT_MS }],
+  ['a run', { lastRun: { scheduledAtMs: 0, result: 'running', jobId: 1, isManual: false, ticks: 1 } }],
+] satisfies ReadonlyArray<[string, Partial<CronState>]>)('%s is news', async (_what, change) => {
+  const { clock, states, enqueued, end } = setUp(1)
+  states.set('shop/c0', { ...IDLE, cronId: 0, ...change })
+  await clock.advance(ROUND_EVERY_MS)
+  expect(enqueued).toEqual(['shop/c0'])
+  await end()
+})
+
+test('one that was removed from the engine, or is another there, is not told by a look', async () => {
+  const { clock, states, enqueued, end } = setUp(2)
+  states.delete('shop/c0')
+  states.set('shop/c1', { ...IDLE, cronId: 99, consecutiveFailures: 3 })
+  await clock.advance(ROUND_EVERY_MS * 3)
+  expect(enqueued).toEqual([])
+  await end()
+})
+
+test('many that have changed get their turns a few a second', async () => {
+  const { clock, states, enqueued, end } = setUp(3 * STATUS_WRITES_PER_SECOND)
+  for (const [key, state] of states) states.set(key, { ...state, consecutiveFailures: 1 })
+  await clock.advance(ROUND_EVERY_MS)
+  expect(enqueued).toHaveLength(STATUS_WRITES_PER_SECOND)
+  await clock.advance(1_000)
+  expect(enqueued).toHaveLength(2 * STATUS_WRITES_PER_SECOND)
+  await end()
+})
+
+test('when Redis stays away, each gets one turn to say so', async () => {
+  const { clock, engine, enqueued, end } = setUp(2)
+  engine.isAway = true
+  await clock.advance(ROUND_EVERY_MS * 10)
+  expect(enqueued).toEqual(['shop/c0', 'shop/c1'])
+  await end()
+})

@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest'
+import { ENGINE_LOOK_MS, createEngineHold } from '../../../../src/controller/engine/leader-session.ts'
+import { LOSS_SHOWN_MS } from '../../../../src/controller/engine/engine-loss.ts'
+import { ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
+import type { RecordedEngine } from '../../../../src/ports/engine-record.ts'
+import type { ResourceEvent } from '../../../../src/ports/event-recorder.ts'
+import type { EngineFacts } from '../../../../src/ports/settings-compiler.ts'
+import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
+import { quietLogger } from '../../../support/quiet.ts'
+import { createMemoryEngine } from '../memory-engine.ts'
+
+const FLOOR = { jobBlock: 10, queue: 10, token: 10 }
+const FACTS: EngineFacts = { installation: 'one', term: 4, idFloor: FLOOR }
+
+function setUp(recorded: RecordedEngine | null = null) {
+  const clock = createFakeClock()
+  const events: ResourceEvent[] = []
+  const losses: string[] = []
+  const warnings: string[] = []
+  const state = { isHeld: false }
+  const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null>, diesAtBegin: '' }
+  const record = { kept: recorded, writes: 0, answers: Promise.resolve(), fault: null as Error | null }
+  const answers = (): void => {
+    if (engine.isAway) throw new StoreUnavailableError('the test took it away')
+  }
+  const hold = createEngineHold({
+    terms: {
+      facts: async () => {
+        answers()
+        return engine.facts
+      },
+      begin: async (earlier = null) => {
+        answers()
+        if (engine.diesAtBegin === 'before') throw new Error('it died')
+        engine.begun.push(earlier)
+        engine.facts = { ...engine.facts, term: Math.max(engine.facts.term, earlier?.term ?? 0) + 1 }
+        if (engine.diesAtBegin === 'after') throw new Error('it died')
+        return { facts: engine.facts, compiler: createMemoryEngine().compiler }
+      },
+    },
+    record: {
+      read: async () => {
+        await record.answers
+        if (record.fault !== null) throw record.fault
+        return record.kept
+      },
+      write: async (written) => {
+        record.kept = written
+        record.writes += 1
+        return { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'punctual', name: 'state', uid: 'u' }
+      },
+    },
+    events: { record: (event) => void events.push(event) },
+    clock,
+    logger: { ...quietLogger, warn: (_message, fields) => void warnings.push(String(fields?.['reason'])) },
+    metrics: {
+      engineLost: (reason) => void losses.push(reason),
+      engineHeld: (isHeld) => void (state.isHeld = isHeld),
+    },
+  })
+  let opened = 0
+  const lead = () => {
+    const term = new AbortController()
+    const over = hold.run(term.signal, () => void (opened += 1))
+    return { end: () => term.abort(), over }
+  }
+  return { clock, hold, engine, record, events, losses, warnings, state, lead, opened: () => opened }
+}
+
+const known = (facts: EngineFacts): RecordedEngine => ({ ...facts, loss: null })
+const write = (world: ReturnType<typeof setUp>) => world.hold.write((compiler) => compiler.removeTeam('shop'))
+
+it('begins a term and writes down which engine it is', async () => {
+  const world = setUp()
+  world.lead()
+  await quiescence()
+  expect(world.record.kept).toEqual({ installation: 'one', term: 5, idFloor: FLOOR, loss: null })
+  expect(world.opened()).toBe(1)
+  await expect(write(world)).resolves.toEqual({ status: 'removed' })
+})
+
+it('writes nothing while nothing changes, and what changes once', async () => {
+  const world = setUp()
+  world.lead()
+  await world.clock.advance(20 * ENGINE_LOOK_MS)
+  expect(world.record.writes).toBe(1)
+  world.engine.facts = { ...world.engine.facts, idFloor: { ...FLOOR, queue: 20 } }
+  await world.clock.advance(20 * ENGINE_LOOK_MS)
+  expect(world.record).toMatchObject({ writes: 2, kept: { idFloor: { queue: 20 } } })
+  expect(world.opened()).toBe(1)
+})
+
+it('begins a new term every hour, so that a copy of today is known for an older one', async () => {
+  const world = setUp()
+  world.lead()
+  await world.clock.advance(3_600_000 + ENGINE_LOOK_MS)
+  expect(world.engine.begun).toHaveLength(2)
+  expect(world.opened()).toBe(1)
+})
+
+describe('an engine that is not the one known', () => {
+  it.each([
+    ['another installation', { ...FACTS, installation: 'zero' }, 'EngineLost'],
+    ['a later term than it has', { ...FACTS, term: 9 }, 'EngineRestored'],
+  ] as const)('by %s is told, and filled anew above its numbers', async (_what, before, reason) => {
+    const world = setUp(known(before))
+    world.lead()
+    await quiescence()
+    expect(world.hold.loss()).toMatchObject({ reason })
+    expect(world.losses).toEqual([reason])
+    expect(world.events).toMatchObject([{ type: 'Warning', reason, regarding: { kind: 'ConfigMap' } }])
+    expect(world.engine.begun).toEqual([known(before)])
+    expect(world.record.kept).toMatchObject({ installation: 'one', loss: { reason } })
+    await world.clock.advance(LOSS_SHOWN_MS)
+    expect(world.hold.loss()).toBeNull()
+  })
+
+  it('by a lower term is none: the leader before began one', async () => {
+    const world = setUp(known({ ...FACTS, term: 3 }))
+    world.lead()
+    await quiescence()
+    expect(world.hold.loss()).toBeNull()
+  })
+
+  it('is found while leading, and everything is compiled anew', async () => {
+    const world = setUp()
+    world.lead()
+    await quiescence()
+    world.engine.facts = { ...FACTS, installation: 'two', term: 0 }
+    await world.clock.advance(ENGINE_LOOK_MS)
+    expect(world.opened()).toBe(2)
+    expect(world.hold.loss()).toMatchObject({ reason: 'EngineLost' })
+  })
+
+  it.each([['before'], ['after']])(
+    'is known to the next leader when this one dies %s its term',
+    async (when) => {
+      const world = setUp(known({ ...FACTS, term: 9 }))
+      world.engine.diesAtBegin = when
+      world.lead()
+      await quiescence()
+      const next = setUp(world.record.kept)
+      next.engine.facts = world.engine.facts
+      next.lead()
+      await quiescence()
+      expect(next.hold.loss()).toMatchObject({ reason: 'EngineRestored' })
+    },
+  )
+
+  it('is told by the next leader too, while it is fresh, without a second event', async () => {
+    const at = new Date(1_800_000_000_000 - 60_000).toISOString()
+    const world = setUp({ ...FACTS, loss: { reason: 'EngineRestored', at } })
+    world.lead()
+    await quiescence()
+    expect(world.hold.loss()).toMatchObject({ reason: 'EngineRestored' })
+    expect(world.events).toEqual([])
+  })
+})
+
+describe('while Redis is away', () => {
+  it('writes wait for the first look and then fail; a later look opens', async () => {
+    const world = setUp()
+    world.engine.isAway = true
+    world.lead()
+    const early = write(world)
+    await expect(early).rejects.toBeInstanceOf(StoreUnavailableError)
+    world.engine.isAway = false
+    await world.clock.advance(ENGINE_LOOK_MS)
+    await expect(write(world)).resolves.toEqual({ status: 'removed' })
+    expect(world.opened()).toBe(1)
+  })
+})
+
+describe('a record that cannot be read', () => {
+  const REFUSED = new ResourceApiError('forbidden', 'configmaps "punctual-state" is forbidden')
+
+  it('is the obstacle that is told, once, and by a metric, until it is mended', async () => {
+    const world = setUp()
+    world.record.fault = REFUSED
+    const { end, over } = world.lead()
+    await world.clock.advance(3 * ENGINE_LOOK_MS)
+    await expect(write(world)).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(world.hold.obstacle()).toBe(REFUSED.message)
+    expect(world.warnings).toEqual([REFUSED.message])
+    expect(world.state.isHeld).toBe(false)
+    world.record.fault = null
+    await world.clock.advance(ENGINE_LOOK_MS)
+    expect(world.hold.obstacle()).toBeNull()
+    expect(world.state.isHeld).toBe(true)
+    end()
+    await over
+    expect(world.state.isHeld).toBe(false)
+  })
+
+  it('is told also when Redis was away before, which is no obstacle', async () => {
+    const world = setUp()
+    world.engine.isAway = true
+    world.lead()
+    await quiescence()
+    expect(world.hold.obstacle()).toBeNull()
+    world.engine.isAway = false
+    world.record.fault = REFUSED
+    await world.clock.advance(ENGINE_LOOK_MS)
+    expect(world.warnings).toHaveLength(2)
+    expect(world.warnings).toContain(REFUSED.message)
+  })
+
+  it('is none of a process that does not lead any more', async () => {
+    const world = setUp()
+    world.record.fault = REFUSED
+    const { end, over } = world.lead()
+    await quiescence()
+    end()
+    await over
+    expect(world.hold.obstacle()).toBeNull()
+  })
+})
+
+it('a write that another term has overtaken fails, and a new term is begun at the next look', async () => {
+  const world = setUp()
+  world.lead()
+  await quiescence()
+  const overtaken = world.hold.write(async () => ({ status: 'superseded' as const }))
+  await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
+  await world.clock.advance(ENGINE_LOOK_MS)
+  expect(world.engine.begun).toHaveLength(2)
+})
+
+it('a write that is overtaken by the next term of the same leader asks for no other one', async () => {
+  const world = setUp()
+  world.lead()
+  await quiescence()
+  const answer = Promise.withResolvers<{ status: 'superseded' }>()
+  const overtaken = world.hold.write(() => answer.promise)
+  await world.clock.advance(3_600_000 + ENGINE_LOOK_MS)
+  answer.resolve({ status: 'superseded' })
+  await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
+  await world.clock.advance(ENGINE_LOOK_MS)
+  expect(world.engine.begun).toHaveLength(2)
+  expect(world.opened()).toBe(1)
+})
+
+it('begins no term once its time of leading is over', async () => {
+  const world = setUp()
+  const { end, over } = world.lead()
+  end()
+  await over
+  expect(world.engine.begun).toEqual([])
+
+  const answer = Promise.withResolvers<void>()
+  world.record.answers = answer.promise
+  const again = world.lead()
+  await quiescence()
+  again.end()
+  answer.resolve()
+  await again.over
+  expect(world.engine.begun).toEqual([])
+  expect(world.record.writes).toBe(0)
+})
+
+it('ends with its time of leading, and knows no term from then on', async () => {
+  const world = setUp()
+  const { end, over } = world.lead()
+  await quiescence()
+  end()
+  await over
+  // It does not wait for the next time, which does not begin before it has ended.
+  await expect(write(world)).rejects.toBeInstanceOf(StoreUnavailableError)
+})

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import type { HttpQueue } from '../../../../src/controller/kinds.ts'
+import {
+  createPushedQueues,
+  IMPORT_EVERY_MS,
+  PUSHED_PER_NAMESPACE_MAX,
+} from '../../../../src/controller/queues/pushed-queues.ts'
+import {
+  ResourceApiError,
+  type ResourceApiFault,
+  StoreUnavailableError,
+} from '../../../../src/domain/errors.ts'
+import type { ResourceEvent } from '../../../../src/ports/event-recorder.ts'
+import type { QueuePlace } from '../../../../src/ports/queue-census.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN } from '../../../../src/resources/queue-owner.ts'
+import { nameOfPushedQueue } from '../../../../src/resources/manifests/queue-manifest.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
+import { quietLogger } from '../../../support/quiet.ts'
+import { createMemoryKind } from '../memory-kind.ts'
+import { QUEUE_DEFAULTS, QUEUE_INDEXES } from './queue-world.ts'
+
+const NO_COUNTS = { pending: 0, delayed: 0, processing: 0, dead: 0 }
+
+function setUp(...pushed: readonly QueuePlace[]) {
+  const clock = createFakeClock()
+  const kind = createMemoryKind<HttpQueue>({
+    kind: 'HttpQueue',
+    indexes: QUEUE_INDEXES,
+    defaults: QUEUE_DEFAULTS,
+  })
+  const events: ResourceEvent[] = []
+  const told: string[] = []
+  const state = {
+    pushed,
+    isMore: false,
+    isAway: false,
+    faults: [] as ResourceApiFault[],
+    creates: 0,
+    deleted: [] as string[],
+  }
+  const importer = createPushedQueues({
+    view: kind.view,
+    writer: {
+      create: (object) => {
+        state.creates += 1
+        const fault = state.faults.shift()
+        return fault === undefined
+          ? kind.writer.create(object)
+          : Promise.reject(new ResourceApiError(fault, 'no'))
+      },
+    },
+    census: {
+      pushed: async () => {
+        if (state.isAway) throw new StoreUnavailableError('away')
+        return { queues: state.pushed, isMore: state.isMore }
+      },
+      count: async (places) =>
+        places.map(({ team, name }) =>
+          state.deleted.includes(name)
+            ? null
+            : { team, name, queueId: 1, counts: NO_COUNTS, oldestReadyMs: null },
+        ),
+    },
+    isWatched: (namespace) => namespace !== 'unwatched',
+    onWaiting: (namespace) => void told.push(namespace),
+    events: { record: (event) => void events.push(event) },
+    clock,
+    logger: quietLogger,
+    metrics: { pushedQueuesWaiting: () => undefined },
+  })
+  const term = new AbortController()
+  const over = importer.run(term.signal)
+  const round = () => clock.advance(IMPORT_EVERY_MS)
+  return { clock, kind, importer, events, told, state, round, end: () => (term.abort(), over) }
+}
+
+const EMAILS = { team: 'shop', name: 'Emails' }
+
+it('makes one resource for each, whose name follows from the queue', async () => {
+  const { kind, round, state } = setUp(EMAILS)
+  await round()
+  await round()
+  expect(kind.get(`shop/${nameOfPushedQueue('Emails')}`)).toMatchObject({
+    metadata: { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } },
+    spec: { queueName: 'Emails' },
+  })
+  expect(state.creates).toBe(1)
+})
+
+it('makes none for a queue that was deleted while others had their turn', async () => {
+  const { round, state } = setUp(EMAILS, { team: 'shop', name: 'Reports' })
+  state.deleted.push('Emails')
+  await round()
+  expect(state.creates).toBe(1)
+})
+
+it('makes none where a resource has the name, nor where it does not look', async () => {
+  const world = setUp()
+  world.kind.put('shop/mine', { queueName: 'Emails' })
+  world.state.pushed = [EMAILS, { team: 'unwatched', name: 'x' }]
+  await world.round()
+  expect(world.state.creates).toBe(0)
+})
+
+describe('a namespace that takes none', () => {
+  it.each(['forbidden', 'not_found'] as const)(
+    '(%s) is left alone for a minute, others are not',
+    async (fault) => {
+      const world = setUp(EMAILS, { team: 'shop', name: 'other' }, { team: 'mail', name: 'news' })
+      world.state.faults = [fault]
+      await world.round()
+      expect([...world.kind.view.all()].map(({ metadata }) => metadata.namespace)).toEqual(['mail'])
+      await world.clock.advance(60_000)
+      expect([...world.kind.view.all()]).toHaveLength(3)
+    },
+  )
+
+  it.each(['conflict', 'invalid'] as const)('for one name (%s) takes others', async (fault) => {
+    const world = setUp(EMAILS, { team: 'shop', name: 'other' })
+    world.state.faults = [fault]
+    await world.round()
+    expect(world.kind.get(`shop/${nameOfPushedQueue('other')}`)).toBeDefined()
+    expect(world.state.creates).toBe(2)
+    await world.round()
+    expect(world.state.creates).toBe(2)
+  })
+})
+
+it('goes on after an outage of Redis or the API server', async () => {
+  const world = setUp(EMAILS)
+  world.state.isAway = true
+  await world.round()
+  world.state.isAway = false
+  world.state.faults = ['unavailable']
+  await world.round()
+  await world.round()
+  expect([...world.kind.view.all()]).toHaveLength(1)
+})
+
+describe('a namespace with too many', () => {
+  async function full() {
+    const world = setUp()
+    for (let at = 0; at < PUSHED_PER_NAMESPACE_MAX; at += 1) {
+      world.kind.put(`shop/q${at}`, {}, { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } })
+    }
+    world.state.pushed = [EMAILS, { team: 'mail', name: 'news' }]
+    await world.round()
+    return world
+  }
+
+  it('gets no more, says so once, and others do', async () => {
+    const world = await full()
+    await world.round()
+    expect(world.kind.get(`shop/${nameOfPushedQueue('Emails')}`)).toBeUndefined()
+    expect(world.kind.get(`mail/${nameOfPushedQueue('news')}`)).toBeDefined()
+    expect(world.importer.waitingOf('shop')).toBe(1)
+    expect(world.told).toEqual(['shop'])
+    expect(world.events).toMatchObject([{ type: 'Warning', reason: 'TooManyPushedQueues' }])
+  })
+
+  it('is counted once, and not forgotten when its queues are not among those looked at', async () => {
+    const world = await full()
+    world.state.isMore = true
+    await world.round()
+    await world.round()
+    expect(world.importer.waitingOf('shop')).toBe(1)
+    world.state.pushed = []
+    await world.round()
+    expect(world.importer.waitingOf('shop')).toBe(1)
+    world.state.isMore = false
+    await world.round()
+    expect(world.importer.waitingOf('shop')).toBe(0)
+    expect(world.told).toEqual(['shop', 'shop'])
+  })
+})
+
+it('makes at most fifty a second, and ends with its term', async () => {
+  const pushed = Array.from({ length: 120 }, (_, at) => ({ team: 'shop', name: `q${at}` }))
+  const world = setUp(...pushed)
+  await world.clock.advance(0)
+  expect(world.state.creates).toBeLessThanOrEqual(50)
+  await world.clock.advance(1_000)
+  expect(world.state.creates).toBeLessThanOrEqual(100)
+  await world.clock.advance(1_000)
+  expect(world.state.creates).toBe(120)
+  await world.end()
+  expect(world.clock.timers).toBe(0)
+})

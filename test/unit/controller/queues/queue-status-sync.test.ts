@@ -1,0 +1,131 @@
+import { expect, it } from 'vitest'
+import type { HttpQueue } from '../../../../src/controller/kinds.ts'
+import { createQueueCounters } from '../../../../src/controller/queues/queue-status-sync.ts'
+import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
+import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
+import type { CensusEntry, QueuePlace } from '../../../../src/ports/queue-census.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
+import { quietLogger } from '../../../support/quiet.ts'
+import { createMemoryKind } from '../memory-kind.ts'
+import { QUEUE_DEFAULTS, QUEUE_INDEXES } from './queue-world.ts'
+
+const COUNTS = { pending: 0, delayed: 0, processing: 0, dead: 0 }
+
+function setUp(names: readonly string[]) {
+  const clock = createFakeClock()
+  const kind = createMemoryKind<HttpQueue>({
+    kind: 'HttpQueue',
+    indexes: QUEUE_INDEXES,
+    defaults: QUEUE_DEFAULTS,
+  })
+  for (const name of names) kind.put(`shop/${name}`, {})
+  /** As the reconciler writes it. */
+  const tell = async (name: string, status: HttpQueue['status']) => {
+    const queue = kind.get(`shop/${name}`)
+    if (queue !== undefined) await kind.writer.applyStatus({ ...queue, ...queue.metadata }, status ?? {})
+  }
+  const state = { counts: COUNTS, oldestReadyMs: null as number | null, isAway: false, rounds: 0, asked: 0 }
+  const enqueued: string[] = []
+  const counters = createQueueCounters({
+    view: kind.view,
+    census: {
+      count: async (places: readonly QueuePlace[]) => {
+        if (state.isAway) throw new StoreUnavailableError('away')
+        state.asked += places.length
+        return places.map((place): CensusEntry => ({
+          ...place,
+          queueId: 1,
+          counts: state.counts,
+          oldestReadyMs: state.oldestReadyMs,
+        }))
+      },
+    },
+    enqueue: (key) => void enqueued.push(key),
+    clock,
+    logger: quietLogger,
+    metrics: { queuesCounted: () => void (state.rounds += 1) },
+  })
+  const term = new AbortController()
+  return {
+    clock,
+    kind,
+    counters,
+    state,
+    enqueued,
+    tell,
+    start: () => counters.run(term.signal),
+    end: () => term.abort(),
+  }
+}
+
+it('gives a turn to queues whose counts are not those of their status, and to no others', async () => {
+  const world = setUp(['same', 'other', 'fresh'])
+  await world.tell('same', { queueId: 1, counts: COUNTS })
+  await world.tell('other', { queueId: 1, counts: { ...COUNTS, pending: 3 } })
+  void world.start()
+  await world.clock.advance(0)
+  expect(world.enqueued).toEqual(['shop/other'])
+  expect(world.counters.of('shop/other')).toMatchObject({ counts: COUNTS })
+  expect(world.counters.of('shop/unknown')).toBeNull()
+})
+
+it('counts each queue once a round, however many resources it has', async () => {
+  const world = setUp(['a', 'b'])
+  world.kind.put('shop/rival', { queueName: 'a' })
+  void world.start()
+  await world.clock.advance(ROUND_EVERY_MS)
+  expect(world.state).toMatchObject({ rounds: 2, asked: 4 })
+})
+
+it('writes of an oldest job only what is news', async () => {
+  const world = setUp(['a'])
+  world.state.oldestReadyMs = 60_000
+  const since = (ageMs: number) => new Date(world.clock.wallMs() - ageMs).toISOString()
+  await world.tell('a', { queueId: 1, counts: COUNTS, oldestReadyTime: since(58_000) })
+  void world.start()
+  await world.clock.advance(0)
+  expect(world.enqueued).toEqual([])
+  world.state.oldestReadyMs = null
+  await world.clock.advance(ROUND_EVERY_MS)
+  expect(world.enqueued).toEqual(['shop/a'])
+})
+
+it('gives at most fifty turns a second', async () => {
+  const names = Array.from({ length: 120 }, (_, at) => `q${at}`)
+  const world = setUp(names)
+  for (const name of names) await world.tell(name, { queueId: 1 })
+  void world.start()
+  await world.clock.advance(0)
+  expect(world.enqueued).toHaveLength(STATUS_WRITES_PER_SECOND)
+  await world.clock.advance(2_000)
+  expect(world.enqueued).toHaveLength(120)
+})
+
+it('forgets the counts of a queue that is gone', async () => {
+  const world = setUp(['a'])
+  void world.start()
+  await world.clock.advance(0)
+  world.kind.force('shop/a')
+  await world.clock.advance(ROUND_EVERY_MS)
+  expect(world.counters.of('shop/a')).toBeNull()
+})
+
+it('gives every queue one turn when Redis stays away, to say so', async () => {
+  const world = setUp(['a', 'b'])
+  world.state.isAway = true
+  void world.start()
+  await world.clock.advance(2 * ROUND_EVERY_MS)
+  expect(world.enqueued).toEqual([])
+  await world.clock.advance(10 * ROUND_EVERY_MS)
+  expect(world.enqueued).toEqual(['shop/a', 'shop/b'])
+  expect(world.state.rounds).toBe(0)
+})
+
+it('ends with its term', async () => {
+  const world = setUp(['a'])
+  const over = world.start()
+  await world.clock.advance(0)
+  world.end()
+  await over
+  expect(world.clock.timers).toBe(0)
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import type { ApiToken } from '../../../../src/controller/kinds.ts'
+import { BY_HASH, createTokenReconciler } from '../../../../src/controller/teams/token-reconciler.ts'
+import type { ResourceEvent } from '../../../../src/ports/event-recorder.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
+import { createMemoryEngine } from '../memory-engine.ts'
+import { createMemoryKind } from '../memory-kind.ts'
+
+const HASH = 'a'.repeat(64)
+
+function setUp() {
+  const kind = createMemoryKind<ApiToken>({
+    kind: 'ApiToken',
+    indexes: { [BY_HASH]: ({ spec }) => spec.sha256 },
+  })
+  const engine = createMemoryEngine()
+  const events: ResourceEvent[] = []
+  const reconciler = createTokenReconciler({
+    view: kind.view,
+    writer: kind.writer,
+    engine,
+    events: { record: (event) => void events.push(event) },
+    clock: createFakeClock(),
+    metrics: { statusWritten: () => undefined },
+  })
+  const turn = (key: string) => reconciler.reconcile(key, new AbortController().signal)
+  const ready = (key: string) => kind.get(key)?.status?.conditions?.find(({ type }) => type === 'Ready')
+  return { kind, engine, events, turn, ready }
+}
+
+it('is accepted, and nothing is written the next time', async () => {
+  const { kind, engine, turn, ready } = setUp()
+  kind.put('shop/ci', { sha256: HASH })
+  await turn('shop/ci')
+  await turn('shop/ci')
+  expect(engine.tokens.get('shop/ci')).toBe(HASH)
+  expect(ready('shop/ci')).toMatchObject({ status: 'True' })
+  expect(kind.writes).toHaveLength(1)
+})
+
+describe('a hash of two teams', () => {
+  async function rivals() {
+    const world = setUp()
+    world.kind.put('shop/ci', { sha256: HASH })
+    world.kind.put('thief/ci', { sha256: HASH })
+    for (const key of ['thief/ci', 'shop/ci']) await world.turn(key)
+    return world
+  }
+
+  it('counts for the older, which is not named to the other', async () => {
+    const { engine, ready, events } = await rivals()
+    expect([...engine.tokens.keys()]).toEqual(['shop/ci'])
+    expect(ready('thief/ci')).toMatchObject({ status: 'False', reason: 'HashTaken' })
+    expect(ready('thief/ci')?.message).not.toContain('shop')
+    expect(events).toMatchObject([{ reason: 'HashTaken', regarding: { namespace: 'thief' } }])
+  })
+
+  it('counts for the other when the older is gone', async () => {
+    const { kind, engine, turn } = await rivals()
+    kind.force('shop/ci')
+    for (const key of ['shop/ci', 'thief/ci']) await turn(key)
+    expect([...engine.tokens.keys()]).toEqual(['thief/ci'])
+  })
+})
+
+it('is revoked when it is deleted, on the word of the API server alone', async () => {
+  const { kind, engine, turn } = setUp()
+  kind.put('shop/ci', { sha256: HASH })
+  await turn('shop/ci')
+  const { get } = kind.view
+  Object.assign(kind.view, { get: () => undefined })
+  await turn('shop/ci')
+  expect(engine.tokens.size).toBe(1)
+  Object.assign(kind.view, { get })
+  kind.force('shop/ci')
+  await turn('shop/ci')
+  expect(engine.tokens.size).toBe(0)
+})
+
+it('says that Redis is away with one write, and fails its turn', async () => {
+  const { kind, engine, turn, ready } = setUp()
+  kind.put('shop/ci', { sha256: HASH })
+  engine.isAway = true
+  for (let tries = 0; tries < 3; tries += 1) await expect(turn('shop/ci')).rejects.toThrow('not available')
+  expect(kind.writes).toHaveLength(1)
+  expect(ready('shop/ci')).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
+  engine.refusal = 'it evicts keys'
+  await expect(turn('shop/ci')).rejects.toThrow('not available')
+  expect(ready('shop/ci')?.message).toContain('(it evicts keys)')
+})

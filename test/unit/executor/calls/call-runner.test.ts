@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
+import { createCallRunner } from '../../../../src/executor/calls/call-runner.ts'
+import type { HttpCall, HttpCaller } from '../../../../src/ports/http-caller.ts'
+import type { ClaimedWork } from '../../../../src/ports/job-source.ts'
+import { NO_TEAM_SETTINGS } from '../../../../src/ports/team-settings.ts'
+import { FAKE_EPOCH_MS } from '../../../support/fake-clock.ts'
+import { latched } from '../../../support/latched.ts'
+import {
+  answered,
+  claimedCallback,
+  claimedJob,
+  createRecordingLogger,
+  createRecordingMetrics,
+  cutCall,
+  failedCall,
+} from '../executor-fixture.ts'
+
+const jobIds = createJobIds(4, '0123456789ab')
+const rootId = jobIds.idOf(2, 9, 1)
+const retryId = jobIds.idOf(2, 9, 3)
+const teamSettings = { ...NO_TEAM_SETTINGS, version: 7 }
+
+function setUp(keepsSuccess = true) {
+  const call = latched<HttpCaller['call']>(() => answered())
+  const logger = createRecordingLogger()
+  const metrics = createRecordingMetrics()
+  const sampled: string[] = []
+  let localFaults = 0
+  const runner = createCallRunner({
+    caller: { call, close: () => Promise.resolve() },
+    teams: { of: (team) => (team === 'shop' ? teamSettings : NO_TEAM_SETTINGS) },
+    jobIds,
+    sampler: {
+      keepsSuccess: (queue) => {
+        sampled.push(queue)
+        return keepsSuccess
+      },
+    },
+    logger,
+    metrics,
+    onLocalFault: () => (localFaults += 1),
+  })
+  const { signal } = new AbortController()
+  const run = (work: ClaimedWork) => runner.run(work, signal, () => FAKE_EPOCH_MS + 1_999)
+  const made = (): HttpCall => call.calls[0]?.args[0] as HttpCall
+  return { call, logger, metrics, sampled, signal, run, made, localFaults: () => localFaults }
+}
+
+describe('a job’s call', () => {
+  test('is as its request says, signed for its team by Redis time', async () => {
+    const { call, signal, run, made } = setUp()
+    await run(
+      claimedJob({
+        team: 'shop',
+        jobId: retryId,
+        rootId,
+        attempt: 3,
+        shard: 2,
+        token: '41',
+        request: { method: 'PUT', headers: { 'X-A': 'b' }, payload: '{"n": 1}' },
+        settings: {
+          timeoutSeconds: 17,
+          successAssertions: [
+            { type: 'body_contains', value: 'done' },
+            { type: 'status_code_equals', value: 201 },
+            { type: 'body_contains', value: 'ok' },
+          ],
+        },
+      }),
+    )
+    expect(made()).toEqual({
+      team: 'shop',
+      settings: teamSettings,
+      url: 'http://target.test/',
+      method: 'PUT',
+      headers: { 'X-A': 'b' },
+      body: '{"n": 1}',
+      sought: ['done', 'ok'],
+      timeoutMs: 17_000,
+      webhookId: jobIds.uuidOf(rootId),
+      timestampSeconds: FAKE_EPOCH_MS / 1000 + 1,
+      identity: { 'Job-Id': String(retryId), Attempt: '3', 'Fencing-Token': '2-41' },
+    })
+    expect(call.calls[0]?.args[1]).toBe(signal)
+  })
+
+  test('has the same webhook id in every attempt of its chain', async () => {
+    const { call, run } = setUp()
+    for (const attempt of [1, 2, 3]) {
+      await run(claimedJob({ jobId: jobIds.idOf(2, 9, attempt), rootId, attempt }))
+    }
+    expect(new Set(call.calls.map(({ args }) => args[0].webhookId)).size).toBe(1)
+  })
+})
+
+describe('a job’s end', () => {
+  test('is success, with the call as it happened', async () => {
+    const { run } = setUp()
+    const work = claimedJob({ jobId: rootId, rootId })
+    expect(await run(work)).toMatchObject({
+      type: 'ended',
+      work,
+      end: {
+        kind: 'success',
+        attempts: [{ completedAtMs: FAKE_EPOCH_MS + 1_999, durationMs: 12, responseStatus: 200 }],
+      },
+      callback: null,
+      call: { jobId: rootId, failureReason: null },
+    })
+  })
+
+  test('leaves out a success that is not sampled; the queue and its shard are the sample', async () => {
+    const { sampled, run } = setUp(false)
+    expect(await run(claimedJob({ shard: 3 }))).toMatchObject({ type: 'ended', call: null })
+    expect(sampled).toEqual(['3:7'])
+  })
+
+  test('always keeps a failure, and asks no sample', async () => {
+    const { call, sampled, run } = setUp(false)
+    call.rule = () => failedCall()
+    expect(await run(claimedJob())).toMatchObject({
+      end: { kind: 'retry', retryDelaySeconds: 60 },
+      call: { failureReason: 'connection_error' },
+    })
+    expect(sampled).toEqual([])
+  })
+
+  test('has a callback when one is due', async () => {
+    const { run } = setUp()
+    const request = { callbackUrl: 'http://caller.test/done' }
+    expect(await run(claimedJob({ jobId: rootId, rootId, request }))).toMatchObject({
+      callback: { url: 'http://caller.test/done', webhookId: `${jobIds.uuidOf(rootId)}_cb` },
+    })
+  })
+
+  test('has its callback for every attempt when the job says so', async () => {
+    const { call, run } = setUp()
+    call.rule = () => answered({ status: 500 })
+    const request = { callbackUrl: 'http://caller.test/done' }
+    const settings = { callbackEvents: 'every_attempt' } as const
+    expect(await run(claimedJob({ rootId, request, settings }))).toMatchObject({
+      end: { kind: 'retry' },
+      callback: { webhookId: `${jobIds.uuidOf(rootId)}_cb_1` },
+    })
+  })
+
+  test('is never before its start, whatever Redis’s clock does', async () => {
+    const { run } = setUp()
+    const startedAtMs = FAKE_EPOCH_MS + 60_000
+    expect(await run(claimedJob({ startedAtMs }))).toMatchObject({
+      end: { attempts: [{ startedAtMs, completedAtMs: startedAtMs }] },
+    })
+  })
+
+  test('is a failed attempt when our own code is at fault', async () => {
+    const { call, logger, run } = setUp()
+    call.rule = () => Promise.reject(new TypeError('oops'))
+    expect(await run(claimedJob())).toMatchObject({
+      type: 'ended',
+      end: {
+        kind: 'retry',
+        attempts: [{ failureReason: 'unknown', errorMessage: 'The call could not be made.', durationMs: 0 }],
+      },
+    })
+    expect(logger.lines).toEqual([
+      { level: 'error', message: 'A call ended in a defect', fields: { reason: 'oops' } },
+    ])
+  })
+})
+
+describe('no attempt is burnt', () => {
+  test('by a fault of this machine, which pauses claiming', async () => {
+    const { call, run, localFaults } = setUp()
+    call.rule = () => cutCall('local_fault')
+    const work = claimedJob()
+    expect(await run(work)).toEqual({ type: 'given_back', work })
+    expect(localFaults()).toBe(1)
+  })
+
+  test('by our own stop, which pauses nothing', async () => {
+    const { call, run, localFaults } = setUp()
+    call.rule = () => cutCall('aborted')
+    const work = claimedJob()
+    expect(await run(work)).toEqual({ type: 'given_back', work })
+    expect(localFaults()).toBe(0)
+  })
+
+  test('of a callback either', async () => {
+    const { call, metrics, run } = setUp()
+    call.rule = () => cutCall('aborted')
+    const work = claimedCallback()
+    expect(await run(work)).toEqual({ type: 'given_back', work })
+    expect(metrics.counts).toEqual([])
+  })
+})
+
+describe('a callback', () => {
+  test('is a POST of its body without the job’s identity', async () => {
+    const { run, made } = setUp()
+    const work = claimedCallback({ team: 'shop' })
+    expect(await run(work)).toEqual({ type: 'callback_ended', work })
+    expect(made()).toEqual({
+      team: 'shop',
+      settings: teamSettings,
+      url: 'http://caller.test/done',
+      method: 'POST',
+      headers: {},
+      body: '{"status":"success"}',
+      sought: [],
+      timeoutMs: 10_000,
+      webhookId: 'uuid_cb',
+      timestampSeconds: FAKE_EPOCH_MS / 1000 + 1,
+      identity: {},
+    })
+  })
+
+  test.each([
+    ['200', answered({ status: 200 }), 'delivered'],
+    ['204', answered({ status: 204 }), 'delivered'],
+    ['302', answered({ status: 302 }), 'failed'],
+    ['500', answered({ status: 500 }), 'failed'],
+    ['no answer', failedCall(), 'failed'],
+  ])('answered by %s is over in one try and counted', async (_, result, outcome) => {
+    const { call, metrics, run } = setUp()
+    call.rule = () => result
+    const work = claimedCallback()
+    expect(await run(work)).toEqual({ type: 'callback_ended', work })
+    expect(metrics.counts).toEqual([`callbackFinished:${outcome}`])
+  })
+})

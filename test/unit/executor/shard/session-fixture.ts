@@ -1,0 +1,67 @@
+import { createShardSession } from '../../../../src/executor/shard/executor-session.ts'
+import { createSlotScheduler, type SlotGrant } from '../../../../src/executor/slots/slot-scheduler.ts'
+import type { ClaimedJob } from '../../../../src/ports/job-source.ts'
+import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
+import {
+  claimAnswer,
+  claimedJob,
+  createFakeRunner,
+  createFakeSource,
+  createRecordingLogger,
+  createRecordingMetrics,
+} from '../executor-fixture.ts'
+
+/** A session on a fake shard, with a scheduler of its own. */
+export function setUpSession(options: { slots?: number } = {}) {
+  const clock = createFakeClock()
+  const source = createFakeSource()
+  const runner = createFakeRunner()
+  const logger = createRecordingLogger()
+  const metrics = createRecordingMetrics()
+  const shares = { team: 0.99, queue: 0.99 }
+  const scheduler = createSlotScheduler({
+    ...{ slots: options.slots ?? 100, seats: 0, bytes: 2 ** 30, shares, clock },
+  })
+  const dueTimes: Array<number | null> = []
+  const lost: Array<'early' | 'in time'> = []
+  const suspension = { check: (): void => undefined }
+  const session = createShardSession({
+    source,
+    scheduler,
+    runner,
+    watcher: { noteNextDue: (nextDueMs) => dueTimes.push(nextDueMs) },
+    clock,
+    logger,
+    metrics,
+    owner: {
+      leaseLost: (isEarly) => lost.push(isEarly ? 'early' : 'in time'),
+      checkSuspension: () => suspension.check(),
+    },
+  })
+  const start = async () => {
+    await session.start()
+    await quiescence()
+  }
+  /** Answers the next claim with these jobs and nothing afterwards. */
+  const give = async (...jobs: ClaimedJob[]) => {
+    source.claim.rule = () => {
+      source.claim.rule = () => claimAnswer([])
+      return claimAnswer(jobs)
+    }
+    session.wake()
+    await quiescence()
+  }
+  /** Another shard that asks. */
+  const grants: SlotGrant[] = []
+  const other = { shard: 1, granted: (grant: SlotGrant) => void grants.push(grant) }
+  const reasons = () =>
+    logger.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields?.['reason'])
+  return {
+    ...{ clock, source, runner, logger, metrics, scheduler, session, start, give, dueTimes, lost, reasons },
+    ...{ suspension, other, grants },
+  }
+}
+
+export function jobs(count: number): ClaimedJob[] {
+  return Array.from({ length: count }, (_, i) => claimedJob({ jobId: i * 16 }))
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { Reflector } from '../../../../src/kubernetes/informer/reflector.ts'
+import type { Transport } from '../../../../src/kubernetes/client/transport.ts'
+import type { KubeObject } from '../../../../src/ports/kube-object.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
+import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
+import { kubeObject } from '../kube-objects.ts'
+
+test('a list tells the sink of its own objects where they have not changed', async () => {
+  const [same, changed] = [kubeObject({ name: 'same' }), kubeObject({ name: 'changed' })]
+  const items = structuredClone([
+    same,
+    { ...changed, metadata: { ...changed.metadata, resourceVersion: '2' } },
+  ])
+  const told = Promise.withResolvers<readonly KubeObject[]>()
+  const reflector = new Reflector<KubeObject>({
+    clock: createFakeClock(),
+    logger: quietLogger,
+    metrics: quietClusterMetrics,
+    transport: {
+      request: async () => ({ metadata: { resourceVersion: '9' }, items }),
+      watch: () => Promise.reject(new Error('none here')),
+    } as unknown as Transport,
+    random: () => 0,
+    kind: { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', plural: 'httpqueues' },
+    namespace: null,
+    sink: {
+      known: (key) => (key === 'default/same' ? same : changed),
+      replace: (_namespace, objects) => told.resolve(objects),
+      put: () => undefined,
+      remove: () => undefined,
+    },
+  })
+  reflector.start()
+  const objects = await told.promise
+  expect(objects).toEqual(items)
+  expect(objects.map((object) => object === same || object === changed)).toEqual([true, false])
+  await reflector.stop()
+})

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { Reflector } from '../../../../src/kubernetes/informer/reflector.ts'
+import type { Transport } from '../../../../src/kubernetes/client/transport.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
+import { latched } from '../../../support/latched.ts'
+import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
+
+test('trap: a list that is answered in the very moment of stop is not told', async () => {
+  const request = latched<(sent: unknown) => Promise<unknown>>()
+  const watch = latched<(sent: unknown) => Promise<unknown>>()
+  const told: unknown[] = []
+  const reflector = new Reflector({
+    clock: createFakeClock(),
+    logger: quietLogger,
+    metrics: quietClusterMetrics,
+    transport: { request, watch } as unknown as Transport,
+    random: () => 0,
+    kind: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+    namespace: null,
+    sink: {
+      known: () => undefined,
+      replace: (_namespace, objects) => void told.push(objects),
+      put: () => undefined,
+      remove: () => undefined,
+    },
+  })
+  reflector.start()
+  request.next.answer({ metadata: { resourceVersion: '7' }, items: [] })
+  await reflector.stop()
+  expect([told, watch.calls]).toEqual([[], []])
+})

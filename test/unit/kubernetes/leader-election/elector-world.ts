@@ -1,0 +1,242 @@
+import { ResourceApiError, type ResourceApiFault } from '../../../../src/domain/errors.ts'
+import { createElector, type Elector } from '../../../../src/kubernetes/leader-election/elector.ts'
+import type {
+  Lease,
+  LeaseSpec,
+  LeaseStore,
+} from '../../../../src/kubernetes/leader-election/elector-lease.ts'
+import type { Clock } from '../../../../src/ports/clock.ts'
+import type { Logger } from '../../../../src/ports/logger.ts'
+import { FAKE_EPOCH_MS } from '../../../support/fake-clock.ts'
+import { quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'
+import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
+
+/** What becomes of one request. `unheard` and `unanswered`: no answer ever comes, the write is done only in the latter. */
+export type Fate = 'fine' | 'unheard' | 'unanswered' | ResourceApiFault
+
+interface WorldEvent {
+  readonly atMs: number
+  readonly run: () => void
+}
+
+/** Machines with clocks of their own, a network between them and one API server that keeps one Lease; virtual time. */
+export class ElectorWorld {
+  nowMs = 0
+  readonly leases = new SimulatedLeases()
+  readonly processes: SimulatedProcess[] = []
+  readonly random: SeededRandom
+  readonly #events = new Set<WorldEvent>()
+
+  constructor(seed = 1) {
+    this.random = new SeededRandom(seed)
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const event = { atMs: this.nowMs + Math.max(0, delayMs), run }
+    this.#events.add(event)
+    return () => this.#events.delete(event)
+  }
+
+  add(options: ProcessOptions = {}): SimulatedProcess {
+    const process = new SimulatedProcess(this, `pod-${this.processes.length}`, options)
+    this.processes.push(process)
+    return process
+  }
+
+  /** @param look asked after each thing that happens */
+  async run(ms: number, look: () => void = () => undefined): Promise<void> {
+    const untilMs = this.nowMs + ms
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve))
+      look()
+      const next = this.#next()
+      if (next === undefined || next.atMs > untilMs) break
+      this.#events.delete(next)
+      this.nowMs = next.atMs
+      next.run()
+    }
+    this.nowMs = untilMs
+  }
+
+  get leaders(): readonly string[] {
+    return this.processes.filter(({ isLeading }) => isLeading).map(({ name }) => name)
+  }
+
+  #next(): WorldEvent | undefined {
+    let next: WorldEvent | undefined
+    for (const event of this.#events) if (next === undefined || event.atMs < next.atMs) next = event
+    return next
+  }
+}
+
+export interface ProcessOptions {
+  /** How far its wall clock is off. */
+  readonly wallOffMs?: number
+  /** How fast its monotonic clock runs. */
+  readonly rate?: number
+  readonly logger?: Logger
+}
+
+/** Effects are done this often while leading. */
+const EFFECT_EVERY_MS = 250
+
+/** One process with an elector; can be stopped for a while, killed, cut off. */
+export class SimulatedProcess {
+  readonly name: string
+  readonly elector: Elector
+  /** When it did something as the leader, and in which of its terms. */
+  readonly effects: Array<{ readonly atMs: number; readonly term: number }> = []
+  terms = 0
+  /** It knows that there is, or was, a Lease. */
+  hasSeenLease = false
+  isCut = false
+  fateOf: () => Fate = () => 'fine'
+  delayMs: () => number = () => 5
+  readonly #world: ElectorWorld
+  #isPaused = false
+  #isKilled = false
+  #deferred: Array<() => void> = []
+
+  constructor(world: ElectorWorld, name: string, options: ProcessOptions) {
+    const { wallOffMs = 0, rate = 1, logger = quietLogger } = options
+    this.name = name
+    this.#world = world
+    const offMs = world.random.between(0, 1_000_000)
+    const clock: Clock = {
+      monotonicMs: () => offMs + world.nowMs * rate,
+      wallMs: () => FAKE_EPOCH_MS + wallOffMs + world.nowMs,
+      after: (delayMs, run) => world.after(delayMs / rate, () => this.#wake(run)),
+      nextTurn: (run) => void world.after(0, () => this.#wake(run)),
+    }
+    this.elector = createElector({
+      store: this.#store(),
+      identity: name,
+      clock,
+      logger,
+      metrics: quietReconcileMetrics,
+      random: () => world.random.next(),
+    })
+    this.elector.onLead((signal) => this.#lead(clock, signal))
+  }
+
+  /** Says that it leads, to itself; who is paused asks nothing. */
+  get isLeading(): boolean {
+    return !this.#isPaused && this.elector.isLeader()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  kill(): void {
+    this.#isKilled = true
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    if (this.#isKilled) return
+    this.#isPaused = false
+    const deferred = this.#deferred
+    this.#deferred = []
+    for (const run of deferred) run()
+  }
+
+  #wake(run: () => void): void {
+    if (this.#isPaused) this.#deferred.push(run)
+    else run()
+  }
+
+  async #lead(clock: Clock, signal: AbortSignal): Promise<void> {
+    const term = (this.terms += 1)
+    while (!signal.aborted) {
+      if (this.elector.isLeader()) this.effects.push({ atMs: this.#world.nowMs, term })
+      await new Promise<void>((resolve) => clock.after(EFFECT_EVERY_MS, resolve))
+    }
+  }
+
+  #store(): LeaseStore {
+    const { leases } = this.#world
+    return {
+      read: async () => {
+        const lease = await this.#call(() => leases.read())
+        this.hasSeenLease ||= lease !== null
+        return lease
+      },
+      create: async (spec) => {
+        const lease = await this.#call(() => leases.create(spec))
+        this.hasSeenLease = true
+        return lease
+      },
+      replace: (lease, spec) => this.#call(() => leases.replace(lease, spec)),
+    }
+  }
+
+  /** Heeds no signal: a request that was given up goes on its way. */
+  #call<T>(apply: () => T): Promise<T> {
+    const fate = this.fateOf()
+    return new Promise((resolve, reject) => {
+      this.#world.after(this.delayMs(), () => {
+        if (this.isCut || fate === 'unheard') return
+        const answer = outcomeOf(fate, apply, resolve, reject)
+        this.#world.after(this.delayMs(), () => {
+          if (!this.isCut && fate !== 'unanswered') this.#wake(answer)
+        })
+      })
+    })
+  }
+}
+
+function outcomeOf<T>(
+  fate: Fate,
+  apply: () => T,
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+): () => void {
+  try {
+    if (fate !== 'fine' && fate !== 'unanswered' && fate !== 'unheard') throw new ResourceApiError(fate, fate)
+    const value = apply()
+    return () => resolve(value)
+  } catch (error) {
+    return () => reject(error)
+  }
+}
+
+export class SimulatedLeases {
+  lease: Lease | null = null
+  deletions = 0
+  #version = 0
+
+  read(): Lease | null {
+    return this.lease
+  }
+
+  create(spec: LeaseSpec): Lease {
+    if (this.lease !== null) throw new ResourceApiError('conflict', 'exists')
+    return this.#put({}, spec)
+  }
+
+  replace(former: Lease, spec: LeaseSpec): Lease {
+    if (this.lease === null) throw new ResourceApiError('not_found', 'gone')
+    if (former.metadata.resourceVersion !== this.lease.metadata.resourceVersion) {
+      throw new ResourceApiError('conflict', 'modified')
+    }
+    return this.#put(former, spec)
+  }
+
+  /** Someone else writes to the metadata. */
+  touch(): void {
+    if (this.lease !== null) this.#put(this.lease, {})
+  }
+
+  delete(): void {
+    this.deletions += 1
+    this.lease = null
+  }
+
+  #put(former: Partial<Lease>, spec: LeaseSpec): Lease {
+    this.#version += 1
+    const metadata = { ...former.metadata, resourceVersion: String(this.#version) }
+    this.lease = Object.freeze({ ...former, metadata, spec: { ...former.spec, ...spec } })
+    return this.lease
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { ID_BLOCK } from '../../../../src/domain/limits.ts'
+import type { Engine } from '../../../../src/redis/client/engine.ts'
+import { createShardKeys } from '../../../../src/redis/layout/keys.ts'
+import { createSequence } from '../../../../src/redis/enqueue/sequence.ts'
+
+/** An engine whose `reserve_ids` gives one block after the other. */
+function engineOfBlocks(): Engine {
+  let block = -1
+  const run = () => {
+    block += 1
+    return Promise.resolve(String(block))
+  }
+  return { runner: { run } } as unknown as Engine
+}
+
+test('numbers are given once, whoever asks at the same time, and never 0', async () => {
+  const sequence = createSequence(engineOfBlocks(), createShardKeys(0))
+  const numbers: number[] = []
+  for (let round = 0; round < 20; round += 1) {
+    numbers.push(...(await Promise.all(Array.from({ length: 50 }, () => sequence.next(0)))))
+  }
+  expect(new Set(numbers).size).toBe(1000)
+  expect(Math.min(...numbers)).toBe(1)
+})
+
+test('numbers taken together go on over the end of a block, and are given to nobody else', async () => {
+  const sequence = createSequence(engineOfBlocks(), createShardKeys(0))
+  const takes = [sequence.take(0, 0), sequence.take(ID_BLOCK * 2, 0), sequence.take(ID_BLOCK * 2, 0)]
+  const [none, ...taken] = await Promise.all(takes)
+  expect(none).toEqual([])
+  expect(taken.map((numbers) => numbers.length)).toEqual([ID_BLOCK * 2, ID_BLOCK * 2])
+  expect(new Set(taken.flat()).size).toBe(ID_BLOCK * 4)
+})
+
+test('a dropped block gives no number any more', async () => {
+  const sequence = createSequence(engineOfBlocks(), createShardKeys(0))
+  const first = await sequence.next(0)
+  sequence.dropBlock()
+  const next = await sequence.next(0)
+  expect(Math.floor(next / ID_BLOCK)).toBeGreaterThan(Math.floor(first / ID_BLOCK))
+})

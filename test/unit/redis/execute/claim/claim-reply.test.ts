@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { createJobIds } from '../../../../../src/domain/jobs/job-ids.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../../../src/domain/jobs/queue-settings.ts'
+import { readClaim } from '../../../../../src/redis/execute/claim/claim-reply.ts'
+import { createEngine } from '../../../../../src/redis/client/engine.ts'
+import { encodeRequest, encodeSettings } from '../../../../../src/redis/layout/job-record.ts'
+import { createShardKeys } from '../../../../../src/redis/layout/keys.ts'
+import { createSettingsCache } from '../../../../../src/redis/execute/settings-cache.ts'
+import type { StepRunner } from '../../../../../src/redis/client/step-runner.ts'
+import { jobRequest } from '../../../../support/engine/engine.ts'
+import { quietLogger, quietMetrics } from '../../../../support/quiet.ts'
+
+const NOW_MS = 1_800_000_000_000
+const jobIds = createJobIds(1, '0123456789ab')
+
+function setUp() {
+  const told: string[] = []
+  const logger = { ...quietLogger, error: (line: string) => void told.push(line) }
+  const engine = createEngine({ runner: {} as StepRunner, jobIds, logger, metrics: quietMetrics })
+  const cache = createSettingsCache()
+  /** One job for each timeout; its settings are not sent where they are not stored. */
+  const timeouts = (wanted: readonly number[], isStored = true) => {
+    const settings = wanted.map((timeoutSeconds) =>
+      encodeSettings({ ...DEFAULT_QUEUE_SETTINGS, timeoutSeconds }),
+    )
+    const jobs = settings.flatMap(({ hash }, i) => [
+      ...[String(jobIds.idOf(0, i + 1, 1)), 1],
+      ...[`${NOW_MS}100030${hash}|${encodeRequest(jobRequest()).inline}`, ''],
+    ])
+    const learnt = settings.flatMap(({ hash, json }) => [hash, isStored ? json : ''])
+    const works = readClaim(
+      engine,
+      createShardKeys(0),
+      cache,
+      ['ok', String(NOW_MS), '7', '', 0, [], jobs, [1, 'default/emails'], learnt, [], ''],
+      ['1'],
+    )
+    return works.map((work) => (work.kind === 'job' ? work.settings.timeoutSeconds : null))
+  }
+  return { timeouts, told }
+}
+
+test('jobs have the settings of their claim, however many were known before', () => {
+  const { timeouts, told } = setUp()
+  const many = Array.from({ length: 9_999 }, (_, i) => 100 + i)
+  expect(timeouts(many)).toEqual(many)
+  expect(timeouts([1, 2, 3])).toEqual([1, 2, 3])
+  expect(told).toEqual([])
+})
+
+test('settings that are not stored are those of before, or the defaults', () => {
+  const { timeouts, told } = setUp()
+  timeouts([5])
+  expect(timeouts([5, 6], false)).toEqual([5, DEFAULT_QUEUE_SETTINGS.timeoutSeconds])
+  expect(told).toEqual(['A job names settings that are not stored or damaged; defaults are used'])
+})

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
+import type { QueueSettings } from '../../../../src/domain/jobs/queue-settings.ts'
+import { createManifestReader } from '../../../../src/resources/manifests/manifest-reader.ts'
+import { removeDocuments } from '../../../../src/resources/manifests/manifest-text.ts'
+import {
+  editQueueManifest,
+  nameOfPushedQueue,
+  newQueueManifest,
+} from '../../../../src/resources/manifests/queue-manifest.ts'
+
+const reader = createManifestReader('default')
+
+const TEXT = `# my queues
+apiVersion: punctual.dev/v1alpha1
+kind: HttpQueue
+metadata:
+  name: mail # the name
+spec:
+  # how long
+  timeoutSeconds: 0x1E # half a minute
+
+  retryDelays: [1, 2] # short
+  maxParallelism: 4 # their wish
+---
+# second
+apiVersion: punctual.dev/v1alpha1
+kind: HttpQueue
+metadata:
+  name: sms
+spec: {}
+`
+
+/** Nothing like the defaults. */
+const OTHER: QueueSettings = {
+  isActive: false,
+  timeoutSeconds: 7,
+  retriesEnabled: false,
+  retryDelays: [3, 4],
+  successAssertions: [
+    { type: 'status_code_equals', value: 204 },
+    { type: 'body_contains', value: '200' },
+    { type: 'response_time_under_ms', value: 9 },
+  ],
+  alertsEnabled: true,
+  maxParallelism: 5,
+  dlqRetentionDays: 30,
+  callbackEvents: 'every_attempt',
+  strictParallelism: true,
+}
+
+const settingsIn = (text: string, index = 0) => {
+  const { resources, problems } = reader.read('a.yaml', text)
+  expect(problems).toEqual([])
+  const resource = resources[index]?.resource
+  if (resource?.kind !== 'HttpQueue') throw new Error('no queue there')
+  return resource.settings
+}
+
+describe('a changed manifest', () => {
+  it('keeps comments, order and everything else', () => {
+    const change = { timeoutSeconds: 45, retryDelays: [5], maxParallelism: null, isActive: false }
+    expect(editQueueManifest(TEXT, 1, change)).toBe(
+      TEXT.replace('0x1E', '45')
+        .replace('[1, 2]', '[5]')
+        .replace('4 # their wish', 'null # their wish\n  active: false'),
+    )
+  })
+
+  it('changes the document that is meant', () => {
+    const text = editQueueManifest(TEXT, 2, { timeoutSeconds: 9 }) ?? ''
+    expect(text.startsWith(TEXT.slice(0, TEXT.indexOf('---')).replace('0x1E', '0x1e'))).toBe(true)
+    expect(settingsIn(text, 1).timeoutSeconds).toBe(9)
+  })
+
+  it('takes every setting back and forth', () => {
+    const there = editQueueManifest(TEXT, 1, OTHER) ?? ''
+    expect(settingsIn(there)).toEqual(OTHER)
+    const back = editQueueManifest(there, 1, DEFAULT_QUEUE_SETTINGS) ?? ''
+    expect(settingsIn(back)).toEqual(DEFAULT_QUEUE_SETTINGS)
+  })
+
+  it('is left alone where an alias stands', () => {
+    const text = `x: &x [1]\n${TEXT}`
+    expect(editQueueManifest(text.replace('[1, 2]', '*x'), 1, { retryDelays: [5] })).toBeNull()
+    expect(editQueueManifest(TEXT, 3, { timeoutSeconds: 5 })).toBeNull()
+  })
+
+  it('stays JSON when it is JSON', () => {
+    const manifest = {
+      apiVersion: 'punctual.dev/v1alpha1',
+      kind: 'HttpQueue',
+      metadata: { name: 'a' },
+      spec: { timeoutSeconds: 1 },
+    }
+    const text =
+      editQueueManifest(JSON.stringify(manifest), 1, { timeoutSeconds: 2, maxParallelism: 1 }) ?? ''
+    expect(JSON.parse(text)).toEqual({ ...manifest, spec: { timeoutSeconds: 2, maxParallelism: 1 } })
+  })
+})
+
+describe('a new manifest', () => {
+  it('says only what differs from the defaults, and reads back the same', () => {
+    const settings = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [2, 5] }
+    const text = newQueueManifest('Mails: out', null, settings)
+    expect(text).toBe(
+      `apiVersion: punctual.dev/v1alpha1
+kind: HttpQueue
+metadata:
+  name: ${nameOfPushedQueue('Mails: out')}
+spec:
+  queueName: "Mails: out"
+  retryDelays: [2, 5]
+`,
+    )
+    expect(settingsIn(text)).toEqual(settings)
+    expect(settingsIn(newQueueManifest('x', null, OTHER))).toEqual(OTHER)
+  })
+
+  it.each([
+    'null',
+    '1',
+    'true',
+    '# x',
+    'a: b',
+    '- x',
+    '"',
+    "'",
+    '\t',
+    '\n',
+    '\u0000',
+    '😀',
+    '{',
+    '*a',
+    '0x1',
+  ])('holds the queue name %j as it is', (name) => {
+    const { resources, problems } = reader.read(
+      'a.yaml',
+      newQueueManifest(name, 'billing', DEFAULT_QUEUE_SETTINGS),
+    )
+    expect(problems).toEqual([])
+    expect(resources[0]?.resource).toMatchObject({ queueName: name, team: 'billing' })
+  })
+})
+
+describe('the name of a pushed queue', () => {
+  it.each([
+    ['Mails: out', /^mails-out-[0-9a-f]{8}$/],
+    ['日本', /^queue-[0-9a-f]{8}$/],
+    ['--', /^queue-[0-9a-f]{8}$/],
+    ['x'.repeat(255), /^x{48}-[0-9a-f]{8}$/],
+  ])('%j is DNS-safe', (name, pattern) => {
+    expect(nameOfPushedQueue(name)).toMatch(pattern)
+  })
+
+  it('differs where the slug does not', () => {
+    expect(nameOfPushedQueue('a b')).not.toBe(nameOfPushedQueue('a-b'))
+  })
+})
+
+describe('removed documents', () => {
+  it('leave the others and their comments', () => {
+    expect(removeDocuments(TEXT, [1])).toBe(TEXT.slice(TEXT.indexOf('# second')))
+    expect(removeDocuments(TEXT, [2])).toBe(TEXT.slice(0, TEXT.indexOf('---')).replace('0x1E', '0x1e'))
+  })
+
+  it('leave nothing when they were all', () => {
+    expect(removeDocuments(TEXT, [1, 2])).toBeNull()
+    expect(removeDocuments(`${TEXT}---\n# words\n`, [1, 2])).toBeNull()
+  })
+})
