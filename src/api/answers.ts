@@ -8,7 +8,7 @@ import {
   StoreUnavailableError,
 } from '../domain/errors.ts'
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { Logger } from '../ports/runtime.ts'
 
 /** Header names and values in turn, the form `writeHead` copies without looking at it. */
 export type FlatHeaders = readonly string[]

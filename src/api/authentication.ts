@@ -1,4 +1,4 @@
-import type { TokenVerifier } from '../ports/team-settings.ts'
+import type { TokenVerifier } from '../ports/settings.ts'
 import type { Exchange, Refuser } from './refuser.ts'
 
 const BEARER = /^bearer +(\S+) *$/i

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../ports/runtime.ts'
 
 /** One look at all bodies a second: a timer for each request would cost every push. */
 const LOOK_MS = 1_000

@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Clock } from '../ports/clock.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
 
 /** From this part of the connections on they are short of: whoever holds one idly makes room. */
 const CROWDED_SHARE = 0.8

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { INTAKE_BYTES_DEFAULT, REQUEST_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../domain/limits.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../ports/runtime.ts'
 import { answerError } from './answers.ts'
 import { createBodyBudget, type BodyBudget } from './body-budget.ts'
 import { createBodyWatch, type BodyWatch } from './body-watch.ts'

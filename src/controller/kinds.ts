@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey, ObjectRef } from '../ports/kube-object.ts'
+import type { KubeObject, ObjectKey, ObjectRef } from '../ports/kubernetes.ts'
 import type {
   ApiTokenSpec,
   ApiTokenStatus,

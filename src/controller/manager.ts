@@ -1,39 +1,40 @@
 import { reasonOf } from '../domain/errors.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { CronCensus } from '../ports/cron-store.ts'
-import type { ControllerMetrics } from '../ports/controller-metrics.ts'
-import type { EngineRecord } from '../ports/engine-record.ts'
-import type { EventRecorder } from '../ports/event-recorder.ts'
-import type { ObjectKey } from '../ports/kube-object.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { QueueCensus } from '../ports/queue-census.ts'
-import type { Reconciler } from '../ports/reconciler.ts'
-import type { ResourceView } from '../ports/resource-view.ts'
-import type { ResourceWriter } from '../ports/resource-writer.ts'
-import type { SecretReader } from '../ports/secret-reader.ts'
-import type { EngineTerms } from '../ports/settings-compiler.ts'
-import type { TeamCensus } from '../ports/team-usage.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
+import type { CronStats } from '../ports/crons.ts'
+import type { ControllerMetrics } from '../ports/metrics.ts'
+import type {
+  EngineRecord,
+  EventRecorder,
+  ObjectKey,
+  Reconciler,
+  Indexer,
+  ResourceWriter,
+  SecretReader,
+} from '../ports/kubernetes.ts'
+import type { QueueStats } from '../ports/queues.ts'
+import type { LeaderEpochs } from '../ports/settings.ts'
+import type { TeamStats } from '../ports/quotas.ts'
 import { queueKeyOf } from '../resources/queue-owner.ts'
 import { createCronCheck } from './crons/cron-check.ts'
-import { createCronLooks } from './crons/cron-status-sync.ts'
-import { createCronRoom } from './crons/cron-quota.ts'
+import { createCronStatusSync } from './crons/cron-status-sync.ts'
+import { createCronQuota } from './crons/cron-quota.ts'
 import { createCronReconciler } from './crons/cron-reconciler.ts'
-import { createEngineHold } from './engine/leader-session.ts'
+import { createLeaderSession } from './engine/leader-session.ts'
 import { BY_QUEUE, keyOf, type ApiToken, type HttpCron, type HttpQueue, type TeamSettings } from './kinds.ts'
 import { createOrphanSweep } from './orphans/orphan-sweep.ts'
 import { createPushedQueues } from './queues/pushed-queues.ts'
 import { createQueueCheck } from './queues/queue-check.ts'
-import { createQueueCounters } from './queues/queue-status-sync.ts'
+import { createQueueStatusSync } from './queues/queue-status-sync.ts'
 import { createQueueReconciler } from './queues/queue-reconciler.ts'
 import { createOrphanSettings } from './orphans/orphan-settings.ts'
-import { createTeamLooks } from './teams/team-status-sync.ts'
+import { createTeamStatusSync } from './teams/team-status-sync.ts'
 import { createTeamReconciler, TEAM_SETTINGS_NAME } from './teams/team-reconciler.ts'
 import { BY_HASH, createTokenReconciler } from './teams/token-reconciler.ts'
 
 /** The resources of one kind, as they are known and as they are written. */
 export interface KindAccess<T extends HttpQueue | HttpCron | TeamSettings | ApiToken> {
-  readonly view: ResourceView<T>
+  readonly view: Indexer<T>
   readonly writer: ResourceWriter<T>
 }
 
@@ -45,10 +46,10 @@ export interface LeadingParts {
   readonly secrets: SecretReader
   /** The installation's. */
   readonly quotas: TeamQuotas
-  readonly terms: EngineTerms
-  readonly census: QueueCensus
-  readonly cronCensus: CronCensus
-  readonly teamCensus: TeamCensus
+  readonly terms: LeaderEpochs
+  readonly queueStats: QueueStats
+  readonly cronStats: CronStats
+  readonly teamStats: TeamStats
   readonly record: EngineRecord
   readonly events: EventRecorder
   /** Whether resources of this namespace are ours to look at. */
@@ -90,7 +91,7 @@ export interface Leading {
 
 export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
   const { queues, crons, teams, tokens } = parts
-  const engine = createEngineHold(parts)
+  const engine = createLeaderSession(parts)
   const loops = createLoops(parts, lines)
   const { counters, sweep, pushed, looks, cronSweep, teamLooks } = loops
   const orphanSettings = createOrphanSettings({ ...parts, engine, lines })
@@ -113,7 +114,7 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
     void lookForOrphans(signal)
   }
   const shared = { ...parts, engine }
-  const room = createCronRoom({
+  const room = createCronQuota({
     ...{ crons: crons.view, teams: teams.view, quotas: parts.quotas },
     enqueue: (key) => lines.cron(key, 'low'),
     count: (beyond) => parts.metrics.cronsOverQuota(beyond),
@@ -148,11 +149,11 @@ export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
 function createLoops(parts: LeadingParts, lines: TurnLines) {
   const { queues, crons, teams, metrics } = parts
   const shared = { ...parts, ...queues }
-  const counters = createQueueCounters({ ...shared, enqueue: (key) => lines.queue(key, 'low') })
+  const counters = createQueueStatusSync({ ...shared, enqueue: (key) => lines.queue(key, 'low') })
   const sweep = createOrphanSweep({
     ...{ ...shared, what: 'Queues' },
     page: async (at) => {
-      const { queues: all, cursor } = await parts.census.page(at)
+      const { queues: all, cursor } = await parts.queueStats.page(at)
       return { places: all.filter(({ isPushed }) => !isPushed), cursor }
     },
     readKeys: async (namespace) => (await queues.writer.readAll(namespace)).map(queueKeyOf),
@@ -163,8 +164,8 @@ function createLoops(parts: LeadingParts, lines: TurnLines) {
   const onWaiting = (namespace: string): void => lines.team(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low')
   const pushed = createPushedQueues({ ...shared, onWaiting })
   const ofCrons = createCronLoops(parts, lines)
-  const teamLooks = createTeamLooks({
-    ...{ ...parts, ...teams, census: parts.teamCensus },
+  const teamLooks = createTeamStatusSync({
+    ...{ ...parts, ...teams, queueStats: parts.teamStats },
     enqueue: (key) => lines.team(key, 'low'),
   })
   return {
@@ -184,16 +185,16 @@ function createLoops(parts: LeadingParts, lines: TurnLines) {
 }
 
 function createCronLoops(parts: LeadingParts, lines: TurnLines) {
-  const { crons, cronCensus, metrics } = parts
+  const { crons, cronStats, metrics } = parts
   const shared = { ...parts, ...crons }
-  const looks = createCronLooks({
-    ...{ ...shared, census: cronCensus },
+  const looks = createCronStatusSync({
+    ...{ ...shared, queueStats: cronStats },
     enqueue: (key) => lines.cron(key, 'low'),
   })
   const cronSweep = createOrphanSweep({
     ...{ ...shared, what: 'Crons' },
     page: async (at) => {
-      const { crons: places, cursor } = await cronCensus.page(at)
+      const { crons: places, cursor } = await cronStats.page(at)
       return { places, cursor }
     },
     readKeys: async (namespace) => (await crons.writer.readAll(namespace)).map(keyOf),

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../ports/runtime.ts'
 
 /**
  * Sees that this machine was suspended: its wall clock has gone on and the monotonic one, by which leases are kept, has

@@ -1,5 +1,5 @@
 import { problemText } from '../resources/resource.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { Logger } from '../ports/runtime.ts'
 import type { FolderFiles } from './files/folder-files.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import {

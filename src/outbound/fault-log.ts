@@ -1,5 +1,4 @@
-import type { Clock } from '../ports/clock.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
 import { FAULT_LOG_MS } from './bounds.ts'
 
 /**

@@ -1,8 +1,7 @@
 /** The outbound HTTP client. docs/reference/egress.md tells users what it does. */
 import { isCallableHost } from '../domain/net/host-name.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
 import type { HttpCaller, HttpCallResult } from '../ports/http-caller.ts'
 import { abortAll, createAbortGroups, type Abortable } from './exchange/abort-groups.ts'
 import { IDLE_SOCKETS_MAX_DEFAULT, SOCKETS_MAX_DEFAULT } from './bounds.ts'

@@ -1,5 +1,5 @@
 import type { CallTimings, FailureReason, Method } from '../domain/jobs/job.ts'
-import type { TeamSettings } from './team-settings.ts'
+import type { TeamSettings } from './settings.ts'
 
 export interface HttpCall {
   readonly team: string

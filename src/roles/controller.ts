@@ -13,7 +13,7 @@ import { baseUrl } from './startup/base-url.ts'
 import { openCluster } from './parts/cluster-part.ts'
 import { ownPlace, startLeading } from './parts/controller-part.ts'
 import { leadFirstToken } from './parts/first-token-part.ts'
-import { openLateEngine } from './parts/lazy-engine.ts'
+import { openLazyEngine } from './parts/lazy-engine.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
 import { startScaling } from './parts/scaling-part.ts'
 import { createTelemetry } from './parts/telemetry-part.ts'
@@ -24,7 +24,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle) => {
     const context = { telemetry, lifecycle }
-    const engine = await openLateEngine(settings, {
+    const engine = await openLazyEngine(settings, {
       name: 'punctual-controller',
       clock: systemClock,
       ...context,

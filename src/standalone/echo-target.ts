@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { REQUEST_BODY_BYTES_MAX } from '../domain/limits.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../ports/runtime.ts'
 
 /** Where the echo target answers. */
 export const ECHO_PATH = '/echo'

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Clock } from '../ports/clock.ts'
-import type { ClusterMetrics } from '../ports/cluster-metrics.ts'
+import type { Clock } from '../ports/runtime.ts'
+import type { ClusterMetrics } from '../ports/metrics.ts'
 
 /** To the deadline of a request. */
 const REQUEST_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]

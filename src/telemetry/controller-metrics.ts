@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { ControllerMetrics } from '../ports/controller-metrics.ts'
+import type { ControllerMetrics } from '../ports/metrics.ts'
 
 /** The series of the controller about resources and engine. */
 export function createControllerMetrics(registry: Registry): ControllerMetrics {

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import type { Logger as PinoLogger } from 'pino'
-import type { Logger } from '../ports/logger.ts'
+import type { Logger } from '../ports/runtime.ts'
 import { formatLogLine } from './log-line.ts'
 import { redactFields, redactText } from './redaction.ts'
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { ReconcileMetrics } from '../ports/reconcile-metrics.ts'
+import type { ReconcileMetrics } from '../ports/metrics.ts'
 
 /** From a look that changes nothing to the time a turn may take at most. */
 const RECONCILE_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]

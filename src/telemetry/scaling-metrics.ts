@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { ScalingMetrics } from '../ports/scaling-metrics.ts'
+import type { ScalingMetrics } from '../ports/metrics.ts'
 
 /** The series of the leading controller; a gauge that was never set, or was removed, has no line. */
 export function createScalingMetrics(registry: Registry): ScalingMetrics {

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../ports/runtime.ts'
 
 /** The machine's own clocks and timers. */
 export const systemClock: Clock = Object.freeze({

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
-import { createResourceView } from '../../src/kubernetes/informer/informer.ts'
+import { createInformer } from '../../src/kubernetes/informer/informer.ts'
 import { createResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
 import { createTransport, type Transport } from '../../src/kubernetes/client/transport.ts'
-import type { KubeObject } from '../../src/ports/kube-object.ts'
+import type { KubeObject } from '../../src/ports/kubernetes.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import { startControlPlane, type ControlPlane } from '../support/cluster/control-plane.ts'
 import { applyDefinitions, newNamespace, openKubernetesApi } from '../support/cluster/kubernetes-api.ts'
@@ -50,7 +50,7 @@ test('what is known stays readable, and what comes after is told', async () => {
   })
   const make = (name: string) => writer.create({ metadata: { name, namespace }, spec: {} })
   await make('before')
-  const view = createResourceView({
+  const view = createInformer({
     clock: systemClock,
     logger: quietLogger,
     metrics: quietClusterMetrics,

@@ -4,11 +4,11 @@ import { ANSWER_BYTES_MAX } from '../../src/kubernetes/client/bounds.ts'
 import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
 import { HTTP_CRONS } from '../../src/kubernetes/resources/own-kinds.ts'
 import { watchObjects } from '../../src/kubernetes/informer/reflector-watch.ts'
-import { createResourceView, type LiveResourceView } from '../../src/kubernetes/informer/informer.ts'
+import { createInformer, type LiveResourceView } from '../../src/kubernetes/informer/informer.ts'
 import { createResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
 import { collectionPath } from '../../src/kubernetes/client/resource-path.ts'
 import { createTransport } from '../../src/kubernetes/client/transport.ts'
-import type { KubeObject, ObjectRef } from '../../src/ports/kube-object.ts'
+import type { KubeObject, ObjectRef } from '../../src/ports/kubernetes.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import { newNamespace, openKubernetesApi } from '../support/cluster/kubernetes-api.ts'
 import { quietClusterMetrics, quietLogger } from '../support/quiet.ts'
@@ -139,7 +139,7 @@ describe('a view', () => {
   beforeEach(async () => {
     const own = await newNamespace(api)
     changes = []
-    view = createResourceView<Queue>({
+    view = createInformer<Queue>({
       clock: systemClock,
       logger: quietLogger,
       metrics: quietClusterMetrics,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/ports/clock.ts'
+import type { Clock } from '../../src/ports/runtime.ts'
 
 /** A clock that stands until a test moves it. */
 export interface FakeClock extends Clock {

@@ -1,7 +1,5 @@
-import type { ClusterMetrics } from '../../src/ports/cluster-metrics.ts'
-import type { Logger } from '../../src/ports/logger.ts'
-import type { Metrics } from '../../src/ports/metrics.ts'
-import type { ReconcileMetrics } from '../../src/ports/reconcile-metrics.ts'
+import type { ClusterMetrics, Metrics, ReconcileMetrics } from '../../src/ports/metrics.ts'
+import type { Logger } from '../../src/ports/runtime.ts'
 
 export const quietLogger: Logger = {
   debug: () => undefined,

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { toWireTeam } from '../../contract/responses/team-wire.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
-import type { TeamUsageReader } from '../../ports/team-usage.ts'
+import type { TeamUsageReader } from '../../ports/quotas.ts'
 import { answerJson } from '../answers.ts'
 import { forTeam, methodNotAllowed } from '../route-handler.ts'
 

@@ -1,7 +1,7 @@
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import { CRON_FINALIZER } from '../../resources/cron-claim.ts'
 import type { CronCheck, CronProblem } from './cron-check.ts'
-import type { CronRoom } from './cron-quota.ts'
+import type { CronQuota } from './cron-quota.ts'
 import type { HttpCron } from '../kinds.ts'
 
 /** What is to happen to one cron. */
@@ -26,7 +26,7 @@ export type CronStep =
 export function planCron(
   cron: HttpCron | undefined,
   check: CronCheck,
-  room: Pick<CronRoom, 'obstacle'>,
+  room: Pick<CronQuota, 'obstacle'>,
 ): CronStep {
   if (cron === undefined) return { kind: 'vanished' }
   if (cron.metadata.deletionTimestamp !== undefined) {

@@ -1,13 +1,12 @@
 import { CRON_BYTES_PER_TEAM_MAX } from '../../domain/limits.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
+import type { ObjectKey, Indexer } from '../../ports/kubernetes.ts'
 import { keyOf, type HttpCron, type TeamSettings } from '../kinds.ts'
 import { quotasInForce } from '../teams/team-quotas.ts'
 
 export interface CronRoomParts {
-  readonly crons: Pick<ResourceView<HttpCron>, 'all' | 'onChange'>
-  readonly teams: Pick<ResourceView<TeamSettings>, 'get' | 'onChange'>
+  readonly crons: Pick<Indexer<HttpCron>, 'all' | 'onChange'>
+  readonly teams: Pick<Indexer<TeamSettings>, 'get' | 'onChange'>
   /** The installation's. */
   readonly quotas: TeamQuotas
   /** A cron that came into its team's room, or fell out of it. */
@@ -17,7 +16,7 @@ export interface CronRoomParts {
 }
 
 /** Which crons of a team are in force: the oldest, up to its quota and a bound of their bytes. */
-export interface CronRoom {
+export interface CronQuota {
   /** Why there is no room for the cron; null when there is. */
   obstacle(cron: HttpCron): string | null
 }
@@ -37,12 +36,12 @@ interface Team {
   beyond: number
 }
 
-export function createCronRoom(parts: CronRoomParts): CronRoom {
+export function createCronQuota(parts: CronRoomParts): CronQuota {
   return new MeasuredCronRoom(parts)
 }
 
 /** Owns the order of each team's crons, by their age. It costs as much as there is room, however many have none. */
-class MeasuredCronRoom implements CronRoom {
+class MeasuredCronRoom implements CronQuota {
   readonly #parts: CronRoomParts
   readonly #teams = new Map<string, Team>()
   #beyond = 0

@@ -1,39 +1,41 @@
 import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ControllerMetrics } from '../../ports/controller-metrics.ts'
-import type { CronState } from '../../ports/cron-store.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ReconcileEnd, Reconciler } from '../../ports/reconciler.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
-import type { CompileEnd, SettingsCompiler } from '../../ports/settings-compiler.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type { CronState } from '../../ports/crons.ts'
+import type {
+  EventRecorder,
+  ObjectKey,
+  ReconcileEnd,
+  Reconciler,
+  Indexer,
+  ResourceWriter,
+} from '../../ports/kubernetes.ts'
+import type { CompileEnd, SettingsCompiler } from '../../ports/settings.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
 import { CRON_FINALIZER } from '../../resources/cron-claim.ts'
 import { placeOfKey } from '../../resources/queue-owner.ts'
 import type { CronCheck } from './cron-check.ts'
-import type { CronRoom } from './cron-quota.ts'
+import type { CronQuota } from './cron-quota.ts'
 import { planCron, type CronStep } from './cron-plan.ts'
 import { cronStatus, type CronOutcome } from './cron-status.ts'
 import { engineAway } from '../reconcile/engine-away.ts'
-import type { EngineHold } from '../engine/leader-session.ts'
+import type { LeaderSession } from '../engine/leader-session.ts'
 import { refOf, type HttpCron } from '../kinds.ts'
 import { readyEvents } from '../reconcile/ready-events.ts'
 import {
-  createRemovalPatience,
+  createFinalizerTimeout,
   REMOVAL_GIVEN_UP_MS,
-  type RemovalPatience,
+  type FinalizerTimeout,
 } from '../reconcile/finalizer-timeout.ts'
-import { unlessGone } from '../reconcile/ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { Vanished } from '../orphans/orphans.ts'
 
 export interface CronReconcilerParts {
-  readonly view: Pick<ResourceView<HttpCron>, 'get'>
+  readonly view: Pick<Indexer<HttpCron>, 'get'>
   readonly writer: Pick<ResourceWriter<HttpCron>, 'read' | 'applyStatus' | 'setFinalizer'>
-  readonly room: CronRoom
+  readonly room: CronQuota
   readonly check: CronCheck
-  readonly engine: Pick<EngineHold, 'write' | 'obstacle'>
+  readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
   /** As looked at last. */
   readonly stateOf: (key: ObjectKey) => CronState | null
   readonly vanished: Vanished
@@ -54,12 +56,12 @@ const TO_GO = 'the cron is removed'
 /** Owns, by key: since when a removal fails, and which resources were let go while the view may still show them. */
 class CronReconciler implements Reconciler {
   readonly #parts: CronReconcilerParts
-  readonly #patience: RemovalPatience
+  readonly #patience: FinalizerTimeout
   readonly #released = new Map<ObjectKey, string>()
 
   constructor(parts: CronReconcilerParts) {
     this.#parts = parts
-    this.#patience = createRemovalPatience(parts.clock)
+    this.#patience = createFinalizerTimeout(parts.clock)
   }
 
   async reconcile(key: ObjectKey): Promise<ReconcileEnd> {
@@ -127,7 +129,7 @@ class CronReconciler implements Reconciler {
 
   async #remove(key: ObjectKey, cron: HttpCron): Promise<void> {
     const isRemoved = await this.#removeFromEngine(key, cron)
-    await unlessGone(() => this.#parts.writer.setFinalizer(cron, CRON_FINALIZER, false))
+    await ignoreNotFound(() => this.#parts.writer.setFinalizer(cron, CRON_FINALIZER, false))
     this.#released.set(key, cron.metadata.uid)
     this.#patience.forget(key)
     if (isRemoved) return
@@ -197,7 +199,7 @@ class CronReconciler implements Reconciler {
     const { stateOf, clock, writer, metrics, events } = this.#parts
     const status = cronStatus(cron, outcome, { state: stateOf(key), wallMs: clock.wallMs() })
     if (isSameStatus(cron.status, status)) return
-    await unlessGone(() => writer.applyStatus(refOf(cron), status))
+    await ignoreNotFound(() => writer.applyStatus(refOf(cron), status))
     metrics.statusWritten('HttpCron')
     for (const event of readyEvents(cron, status, 'ApplyCron')) events.record(event)
   }

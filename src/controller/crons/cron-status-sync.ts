@@ -1,16 +1,14 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { CronCensus, CronState } from '../../ports/cron-store.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { CronStats, CronState } from '../../ports/crons.ts'
+import type { ObjectKey, Indexer } from '../../ports/kubernetes.ts'
 import { placeOfKey } from '../../resources/queue-owner.ts'
 import { isCronNews } from './cron-status.ts'
 import { keyOf, type HttpCron } from '../kinds.ts'
-import { createStatusRounds } from '../reconcile/status-sync.ts'
+import { createStatusSync } from '../reconcile/status-sync.ts'
 
 export interface CronLooksParts {
-  readonly view: Pick<ResourceView<HttpCron>, 'all' | 'get'>
-  readonly census: Pick<CronCensus, 'look'>
+  readonly view: Pick<Indexer<HttpCron>, 'all' | 'get'>
+  readonly queueStats: Pick<CronStats, 'look'>
   /** Puts a key in line for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void
   readonly clock: Clock
@@ -21,24 +19,24 @@ export interface CronLooksParts {
  * Looks at all crons with a resource, round after round. It writes nothing: a cron that is no more as its status says
  * gets a turn of the reconciler, which is the one writer of the status.
  */
-export interface CronLooks {
+export interface CronStatusSync {
   /** As looked at last; null when it was not yet. */
   of(key: ObjectKey): CronState | null
   run(signal: AbortSignal): Promise<void>
 }
 
-export function createCronLooks(parts: CronLooksParts): CronLooks {
-  const { view, census } = parts
+export function createCronStatusSync(parts: CronLooksParts): CronStatusSync {
+  const { view, queueStats } = parts
   const seen = new Map<ObjectKey, CronState>()
   const isNews = (key: ObjectKey): boolean => {
     const state = seen.get(key)
     return state !== undefined && isCronNews(view.get(key)?.status, state)
   }
-  const rounds = createStatusRounds({
+  const rounds = createStatusSync({
     ...parts,
     keys: () => [...view.all()].map(keyOf),
     news: async (keys) => {
-      const states = await census.look(keys.map(placeOfKey))
+      const states = await queueStats.look(keys.map(placeOfKey))
       for (const [index, key] of keys.entries()) {
         const state = states[index]
         if (state === null || state === undefined) seen.delete(key)

@@ -1,4 +1,4 @@
-import type { CronRun, CronState } from '../../ports/cron-store.ts'
+import type { CronRun, CronState } from '../../ports/crons.ts'
 import { mergeConditions } from '../../resources/conditions.ts'
 import type { WantedCondition } from '../../resources/conditions.ts'
 import type { HttpCronStatus } from '../../resources/generated/kinds.ts'

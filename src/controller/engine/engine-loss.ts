@@ -1,4 +1,4 @@
-import type { EngineFacts } from '../../ports/settings-compiler.ts'
+import type { EngineFacts } from '../../ports/settings.ts'
 
 export interface EngineLoss {
   /** `EngineLost`: another or an empty Redis. `EngineRestored`: an older copy of the one we knew. */

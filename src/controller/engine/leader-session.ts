@@ -1,12 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reasonOf, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ControllerMetrics } from '../../ports/controller-metrics.ts'
-import type { EngineRecord } from '../../ports/engine-record.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { ObjectRef } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { CompileEnd, EngineFacts, EngineTerms, SettingsCompiler } from '../../ports/settings-compiler.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type { EngineRecord, EventRecorder, ObjectRef } from '../../ports/kubernetes.ts'
+import type { CompileEnd, EngineFacts, LeaderEpochs, SettingsCompiler } from '../../ports/settings.ts'
 import { isFresh, lossBetween, type EngineLoss } from './engine-loss.ts'
 import { pause } from '../../domain/pause.ts'
 
@@ -14,7 +11,7 @@ import { pause } from '../../domain/pause.ts'
  * A leader's hold on the engine: away → open, and from there anew whenever the engine turns out to be another or an
  * older one. Owns the term under which settings are written.
  */
-export interface EngineHold {
+export interface LeaderSession {
   /**
    * Writes under this term; at the begin of leading, when it is known whether there is one. Throws
    * StoreUnavailableError, also while no term has begun or when another has.
@@ -31,7 +28,7 @@ export interface EngineHold {
 }
 
 export interface EngineHoldParts {
-  readonly terms: EngineTerms
+  readonly terms: LeaderEpochs
   readonly record: EngineRecord
   readonly events: EventRecorder
   readonly clock: Clock
@@ -44,7 +41,7 @@ export const ENGINE_LOOK_MS = 5_000
 /** A term is begun anew this often, so that a copy of Redis from before it is known for an older one. */
 const TERM_RENEWED_MS = 3_600_000
 
-export function createEngineHold(parts: EngineHoldParts): EngineHold {
+export function createLeaderSession(parts: EngineHoldParts): LeaderSession {
   return new OpenedEngine(parts)
 }
 
@@ -55,7 +52,7 @@ interface OpenTerm {
   readonly sinceMs: number
 }
 
-class OpenedEngine implements EngineHold {
+class OpenedEngine implements LeaderSession {
   readonly #parts: EngineHoldParts
   #open: OpenTerm | null = null
   #loss: EngineLoss | null = null

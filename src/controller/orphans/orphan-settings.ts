@@ -1,15 +1,15 @@
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { EngineHold } from '../engine/leader-session.ts'
+import type { Indexer } from '../../ports/kubernetes.ts'
+import type { LeaderSession } from '../engine/leader-session.ts'
 import type { ApiToken, TeamSettings } from '../kinds.ts'
 import type { TurnLines } from '../manager.ts'
 import { TEAM_SETTINGS_NAME } from '../teams/team-reconciler.ts'
 
 export interface OrphanSettingsParts {
-  readonly engine: Pick<EngineHold, 'inForce'>
+  readonly engine: Pick<LeaderSession, 'inForce'>
   readonly lines: Pick<TurnLines, 'team' | 'token'>
   readonly isWatched: (namespace: string) => boolean
-  readonly teams: { readonly view: Pick<ResourceView<TeamSettings>, 'get' | 'whenSynced'> }
-  readonly tokens: { readonly view: Pick<ResourceView<ApiToken>, 'get' | 'whenSynced'> }
+  readonly teams: { readonly view: Pick<Indexer<TeamSettings>, 'get' | 'whenSynced'> }
+  readonly tokens: { readonly view: Pick<Indexer<ApiToken>, 'get' | 'whenSynced'> }
 }
 
 /**

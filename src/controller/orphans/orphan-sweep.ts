@@ -1,16 +1,13 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { KubeObject, ObjectKey } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { KubeObject, ObjectKey, Indexer, ResourceWriter } from '../../ports/kubernetes.ts'
 import { placeOfKey, queueKey } from '../../resources/queue-owner.ts'
 import { pause } from '../../domain/pause.ts'
 import type { Vanished } from './orphans.ts'
 
 export interface OrphanSweepParts {
   readonly what: 'Queues' | 'Crons'
-  readonly view: Pick<ResourceView<KubeObject>, 'isSynced' | 'all'>
+  readonly view: Pick<Indexer<KubeObject>, 'isSynced' | 'all'>
   readonly writer: Pick<ResourceWriter<KubeObject>, 'read'>
   /** Keys of all resources of a namespace, asked of the API server itself. */
   readonly readKeys: (namespace: string) => Promise<readonly ObjectKey[]>

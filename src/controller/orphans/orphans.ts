@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../ports/kube-object.ts'
+import type { ObjectKey } from '../../ports/kubernetes.ts'
 
 /** Queues, or crons, in force that have no resource any more. */
 export interface Vanished {

@@ -1,21 +1,18 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ControllerMetrics } from '../../ports/controller-metrics.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { QueueCensus, QueuePlace } from '../../ports/queue-census.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type { EventRecorder, Indexer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { QueueStats, QueueRef } from '../../ports/queues.ts'
 import { isPushed, queueKey } from '../../resources/queue-owner.ts'
 import { pushedQueueResource } from '../../resources/manifests/queue-manifest.ts'
 import { BY_QUEUE, refOf, type HttpQueue } from '../kinds.ts'
 import { pause } from '../../domain/pause.ts'
 
 export interface PushedQueuesParts {
-  readonly view: Pick<ResourceView<HttpQueue>, 'all' | 'byIndex'>
+  readonly view: Pick<Indexer<HttpQueue>, 'all' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'create'>
-  readonly census: Pick<QueueCensus, 'pushed' | 'count'>
+  readonly queueStats: Pick<QueueStats, 'pushed' | 'count'>
   /** Whether resources of this namespace are ours to make. */
   readonly isWatched: (namespace: string) => boolean
   /** The number of pushed queues of a namespace that stay without a resource has changed. */
@@ -80,7 +77,7 @@ class Importer implements PushedQueues {
   }
 
   async #round(signal: AbortSignal): Promise<void> {
-    const { queues, isMore } = await this.#parts.census.pushed(IMPORT_BATCH_MAX)
+    const { queues, isMore } = await this.#parts.queueStats.pushed(IMPORT_BATCH_MAX)
     const missing = queues.filter((place) => this.#isMissing(place))
     const made = missing.length === 0 ? new Map<string, number>() : this.#madeByNamespace()
     const waiting = new Map<string, number>()
@@ -103,7 +100,7 @@ class Importer implements PushedQueues {
     this.#tellWaiting(isMore ? new Map([...this.#waiting, ...waiting]) : waiting)
   }
 
-  #isMissing({ team, name }: QueuePlace): boolean {
+  #isMissing({ team, name }: QueueRef): boolean {
     const { view, isWatched } = this.#parts
     return isWatched(team) && view.byIndex(BY_QUEUE, queueKey(team, name)).length === 0
   }
@@ -131,10 +128,10 @@ class Importer implements PushedQueues {
   }
 
   /** The name follows from the queue's, so a resource made a moment ago, not seen yet, is not made twice. */
-  async #create(place: QueuePlace): Promise<void> {
+  async #create(place: QueueRef): Promise<void> {
     const { team, name } = place
     // Of 500, the last have their turn seconds later: one deleted meanwhile would come back, empty.
-    const [found] = await this.#parts.census.count([place])
+    const [found] = await this.#parts.queueStats.count([place])
     if (found === null) return
     try {
       await this.#parts.writer.create(pushedQueueResource(place, DEFAULT_QUEUE_SETTINGS))

@@ -1,14 +1,16 @@
 import { ResourceApiError, StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ControllerMetrics } from '../../ports/controller-metrics.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { CensusEntry } from '../../ports/queue-census.ts'
-import type { ReconcileEnd, Reconciler } from '../../ports/reconciler.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
-import type { CompileEnd, SettingsCompiler } from '../../ports/settings-compiler.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type {
+  EventRecorder,
+  ObjectKey,
+  ReconcileEnd,
+  Reconciler,
+  Indexer,
+  ResourceWriter,
+} from '../../ports/kubernetes.ts'
+import type { QueueStatsEntry } from '../../ports/queues.ts'
+import type { CompileEnd, SettingsCompiler } from '../../ports/settings.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
 import {
   holdsFinalizer,
@@ -18,27 +20,27 @@ import {
   queueKeyOf,
 } from '../../resources/queue-owner.ts'
 import { engineAway } from '../reconcile/engine-away.ts'
-import type { EngineHold } from '../engine/leader-session.ts'
+import type { LeaderSession } from '../engine/leader-session.ts'
 import { BY_QUEUE, refOf, type HttpQueue } from '../kinds.ts'
 import type { QueueCheck } from './queue-check.ts'
 import { endOfTaken, givesWay, planQueue, type OwnedStep, type QueueStep } from './queue-plan.ts'
 import { readyEvents } from '../reconcile/ready-events.ts'
 import { queueStatus, type QueueOutcome } from './queue-status.ts'
 import {
-  createRemovalPatience,
+  createFinalizerTimeout,
   REMOVAL_GIVEN_UP_MS,
-  type RemovalPatience,
+  type FinalizerTimeout,
 } from '../reconcile/finalizer-timeout.ts'
-import { unlessGone } from '../reconcile/ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { Vanished } from '../orphans/orphans.ts'
 
 export interface QueueReconcilerParts {
-  readonly view: Pick<ResourceView<HttpQueue>, 'byIndex'>
+  readonly view: Pick<Indexer<HttpQueue>, 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'read' | 'applyStatus' | 'setFinalizer' | 'remove'>
   readonly check: QueueCheck
-  readonly engine: Pick<EngineHold, 'write' | 'loss' | 'obstacle'>
+  readonly engine: Pick<LeaderSession, 'write' | 'loss' | 'obstacle'>
   /** The counts as read last. */
-  readonly countsOf: (key: ObjectKey) => CensusEntry | null
+  readonly countsOf: (key: ObjectKey) => QueueStatsEntry | null
   readonly vanished: Vanished
   readonly events: EventRecorder
   readonly clock: Clock
@@ -65,13 +67,13 @@ const TELL_AFTER_MS = 1
  */
 class QueueReconciler implements Reconciler {
   readonly #parts: QueueReconcilerParts
-  readonly #patience: RemovalPatience
+  readonly #patience: FinalizerTimeout
   readonly #released = new Map<ObjectKey, string>()
   readonly #untold = new Map<ObjectKey, string>()
 
   constructor(parts: QueueReconcilerParts) {
     this.#parts = parts
-    this.#patience = createRemovalPatience(parts.clock)
+    this.#patience = createFinalizerTimeout(parts.clock)
   }
 
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileEnd> {
@@ -148,7 +150,7 @@ class QueueReconciler implements Reconciler {
   }
 
   async #release(key: ObjectKey, owner: HttpQueue): Promise<void> {
-    await unlessGone(() => this.#parts.writer.setFinalizer(owner, QUEUE_FINALIZER, false))
+    await ignoreNotFound(() => this.#parts.writer.setFinalizer(owner, QUEUE_FINALIZER, false))
     this.#released.set(key, owner.metadata.uid)
     this.#patience.forget(key)
   }
@@ -190,7 +192,7 @@ class QueueReconciler implements Reconciler {
     }
     await this.#proveOwner(step)
     // Before the deletion: with the finalizer, a deleted resource would take queue and jobs along if it were alone.
-    await unlessGone(() => writer.setFinalizer(loser, QUEUE_FINALIZER, false))
+    await ignoreNotFound(() => writer.setFinalizer(loser, QUEUE_FINALIZER, false))
     if (end === 'release') return
     await writer.remove(refOf(loser))
     const { namespace: team, name } = owner.metadata
@@ -230,12 +232,12 @@ class QueueReconciler implements Reconciler {
   async #writeStatus(queue: HttpQueue, outcome: QueueOutcome): Promise<void> {
     const { countsOf, engine, clock, writer, metrics, events } = this.#parts
     const status = queueStatus(queue, outcome, {
-      census: countsOf(queueKeyOf(queue)),
+      queueStats: countsOf(queueKeyOf(queue)),
       loss: engine.loss(),
       wallMs: clock.wallMs(),
     })
     if (isSameStatus(queue.status, status)) return
-    await unlessGone(() => writer.applyStatus(refOf(queue), status))
+    await ignoreNotFound(() => writer.applyStatus(refOf(queue), status))
     metrics.statusWritten('HttpQueue')
     for (const event of readyEvents(queue, status, 'ApplyQueue')) events.record(event)
   }

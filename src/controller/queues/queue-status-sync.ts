@@ -1,17 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../../ports/clock.ts'
-import type { ControllerMetrics } from '../../ports/controller-metrics.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { CensusEntry, QueueCensus } from '../../ports/queue-census.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type { ObjectKey, Indexer } from '../../ports/kubernetes.ts'
+import type { QueueStatsEntry, QueueStats } from '../../ports/queues.ts'
 import { ownerOf, placeOfKey, queueKeyOf } from '../../resources/queue-owner.ts'
 import { BY_QUEUE, type HttpQueue } from '../kinds.ts'
-import { createStatusRounds, ROUND_EVERY_MS } from '../reconcile/status-sync.ts'
+import { createStatusSync, ROUND_EVERY_MS } from '../reconcile/status-sync.ts'
 
 export interface QueueCountersParts {
-  readonly view: Pick<ResourceView<HttpQueue>, 'all' | 'byIndex'>
-  readonly census: Pick<QueueCensus, 'count'>
+  readonly view: Pick<Indexer<HttpQueue>, 'all' | 'byIndex'>
+  readonly queueStats: Pick<QueueStats, 'count'>
   /** Puts a key in line for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void
   readonly clock: Clock
@@ -23,15 +21,15 @@ export interface QueueCountersParts {
  * Counts the jobs of all queues with a resource, round after round. It writes nothing: a queue whose counts are not
  * those of its status gets a turn of the reconciler, which is the one writer of the status.
  */
-export interface QueueCounters {
+export interface QueueStatusSync {
   /** As counted last; null when it was not yet. */
-  of(key: ObjectKey): CensusEntry | null
+  of(key: ObjectKey): QueueStatsEntry | null
   run(signal: AbortSignal): Promise<void>
 }
 
-export function createQueueCounters(parts: QueueCountersParts): QueueCounters {
-  const { view, census, clock, metrics } = parts
-  const counted = new Map<ObjectKey, CensusEntry>()
+export function createQueueStatusSync(parts: QueueCountersParts): QueueStatusSync {
+  const { view, queueStats, clock, metrics } = parts
+  const counted = new Map<ObjectKey, QueueStatsEntry>()
   const isNews = (key: ObjectKey): boolean => {
     const entry = counted.get(key)
     const status = ownerOf(view.byIndex(BY_QUEUE, key))?.status
@@ -42,11 +40,11 @@ export function createQueueCounters(parts: QueueCountersParts): QueueCounters {
       isOldestNews(status.oldestReadyTime, entry.oldestReadyMs, clock.wallMs())
     )
   }
-  const rounds = createStatusRounds({
+  const rounds = createStatusSync({
     ...parts,
     keys: () => [...new Set([...view.all()].map(queueKeyOf))],
     news: async (keys) => {
-      const entries = await census.count(keys.map(placeOfKey))
+      const entries = await queueStats.count(keys.map(placeOfKey))
       for (const [index, key] of keys.entries()) {
         const entry = entries[index]
         if (entry === null || entry === undefined) counted.delete(key)

@@ -1,4 +1,4 @@
-import type { CensusEntry } from '../../ports/queue-census.ts'
+import type { QueueStatsEntry } from '../../ports/queues.ts'
 import { mergeConditions } from '../../resources/conditions.ts'
 import type { WantedCondition } from '../../resources/conditions.ts'
 import type { HttpQueueStatus } from '../../resources/generated/kinds.ts'
@@ -16,7 +16,7 @@ export type QueueOutcome =
 
 export interface QueueFacts {
   /** As counted last; null when it was not yet. */
-  readonly census: CensusEntry | null
+  readonly queueStats: QueueStatsEntry | null
   /** What the engine lost a while ago; null = nothing. */
   readonly loss: EngineLoss | null
   readonly wallMs: number
@@ -43,21 +43,21 @@ export function queueStatus(queue: HttpQueue, outcome: QueueOutcome, facts: Queu
 function engineFields(
   before: HttpQueueStatus,
   outcome: QueueOutcome,
-  { census, wallMs }: QueueFacts,
+  { queueStats, wallMs }: QueueFacts,
 ): Pick<HttpQueueStatus, 'queueId' | 'counts' | 'oldestReadyTime'> {
   if (outcome.kind === 'taken') return {}
   const queueId = outcome.kind === 'in_force' ? outcome.queueId : before.queueId
   const isSame = queueId === before.queueId
   // Counts of a queue that was deleted and made again speak of the former one.
-  const counted = census !== null && (outcome.kind !== 'in_force' || census.queueId === queueId)
+  const counted = queueStats !== null && (outcome.kind !== 'in_force' || queueStats.queueId === queueId)
   const kept = {
     counts: isSame ? before.counts : undefined,
     oldestReadyTime: isSame ? before.oldestReadyTime : undefined,
   }
   const fresh = counted
     ? {
-        counts: census.counts,
-        oldestReadyTime: oldestTime(kept.oldestReadyTime, census.oldestReadyMs, wallMs),
+        counts: queueStats.counts,
+        oldestReadyTime: oldestTime(kept.oldestReadyTime, queueStats.oldestReadyMs, wallMs),
       }
     : kept
   return {

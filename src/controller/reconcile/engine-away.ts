@@ -1,10 +1,10 @@
-import type { EngineHold } from '../engine/leader-session.ts'
+import type { LeaderSession } from '../engine/leader-session.ts'
 
 /**
  * Why nothing is put in force now, for people who read a condition.
  * @param then what happens meanwhile, up to the word "when"
  */
-export function engineAway(engine: Pick<EngineHold, 'obstacle'>, then: string): string {
+export function engineAway(engine: Pick<LeaderSession, 'obstacle'>, then: string): string {
   const obstacle = engine.obstacle()
   return obstacle === null
     ? `Redis does not answer: ${then} when it does.`

@@ -1,7 +1,7 @@
 import { ResourceApiError } from '../../domain/errors.ts'
 
 /** A write to what was deleted meanwhile is no fault: the view tells of it soon. */
-export async function unlessGone(write: () => Promise<unknown>): Promise<void> {
+export async function ignoreNotFound(write: () => Promise<unknown>): Promise<void> {
   try {
     await write()
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../ports/kube-object.ts'
+import type { ObjectKey } from '../../ports/kubernetes.ts'
 import { placeOfKey } from '../../resources/queue-owner.ts'
 
 /** One key of each namespace after the other, those of a namespace in the order they have. */

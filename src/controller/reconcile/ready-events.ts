@@ -1,5 +1,4 @@
-import type { ResourceEvent } from '../../ports/event-recorder.ts'
-import type { KubeObject } from '../../ports/kube-object.ts'
+import type { ResourceEvent, KubeObject } from '../../ports/kubernetes.ts'
 import type { Condition } from '../../resources/generated/kinds.ts'
 import { refOf } from '../kinds.ts'
 

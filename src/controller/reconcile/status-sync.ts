@@ -1,8 +1,7 @@
 import { pause } from '../../domain/pause.ts'
 import { reasonOf } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ObjectKey } from '../../ports/kubernetes.ts'
 import { inTurns } from './namespace-order.ts'
 
 export interface StatusRoundsParts {
@@ -25,7 +24,7 @@ export interface StatusRoundsParts {
  * round has no time for waits for the next, before what has changed since; namespaces take turns, so that one of which
  * very much has changed does not hold up the others.
  */
-export interface StatusRounds {
+export interface StatusSync {
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -41,11 +40,11 @@ const READ_BATCH_MAX = 1_000
 /** Redis was away for so many rounds in a row: everything gets a turn, and says so. */
 const ROUNDS_AWAY_MAX = 4
 
-export function createStatusRounds(parts: StatusRoundsParts): StatusRounds {
+export function createStatusSync(parts: StatusRoundsParts): StatusSync {
   return new Rounds(parts)
 }
 
-class Rounds implements StatusRounds {
+class Rounds implements StatusSync {
   readonly #parts: StatusRoundsParts
   /** What is still to be put in line, the longest waiting of each namespace first. */
   #waiting: readonly ObjectKey[] = []

@@ -1,7 +1,6 @@
 import { reasonOf } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ExecutorFleet } from '../../ports/executor-fleet.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ExecutorFleet } from '../../ports/kubernetes.ts'
 
 /**
  * Marks of what pods hold, written before a scale-down and beside everything else: nothing waits for them but that
@@ -9,7 +8,7 @@ import type { Logger } from '../../ports/logger.ts'
  *
  *     none → under way → fresh → none
  */
-export interface ScalingMarks {
+export interface DeletionCosts {
   /** Whether a scale-down may follow now. */
   areFresh(): boolean
   /** Begins a round, unless one is under way; it ends with the signal, or soon. */
@@ -23,11 +22,11 @@ const ROUND_MS_MAX = 5_000
 /** A scale-down follows its marks within this: at the next look, when the marks have reached every controller. */
 const FRESH_MS = 5_000
 
-export function createScalingMarks(parts: {
+export function createDeletionCosts(parts: {
   readonly fleet: Pick<ExecutorFleet, 'markBusy'>
   readonly clock: Clock
   readonly logger: Logger
-}): ScalingMarks {
+}): DeletionCosts {
   const { fleet, clock, logger } = parts
   let underWay: Promise<void> | null = null
   let endedAtMs: number | null = null

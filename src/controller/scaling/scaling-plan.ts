@@ -1,6 +1,6 @@
 import { DUE_HORIZON_MS, OLD_READY_MS } from '../../domain/limits.ts'
-import type { Backlog } from '../../ports/backlog.ts'
-import type { FleetState } from '../../ports/executor-fleet.ts'
+import type { Backlog } from '../../ports/queues.ts'
+import type { FleetState } from '../../ports/kubernetes.ts'
 import { askFor, type ScalingHistory } from './scaling-history.ts'
 
 export interface ScalingSettings {

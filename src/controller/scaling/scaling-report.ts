@@ -1,9 +1,6 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { FleetState } from '../../ports/executor-fleet.ts'
-import type { ObjectRef } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ScalingMetrics } from '../../ports/scaling-metrics.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { EventRecorder, FleetState, ObjectRef } from '../../ports/kubernetes.ts'
+import type { ScalingMetrics } from '../../ports/metrics.ts'
 import type { ScalingCondition } from './scaling-plan.ts'
 
 /** Says why executors were scaled or could not be: as events of the Deployment, in the log and in metrics. */

@@ -1,13 +1,12 @@
 import { DUE_HORIZON_MS } from '../../domain/limits.ts'
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
-import type { Backlog, BacklogReader } from '../../ports/backlog.ts'
-import type { ExecutorFleet, FleetState } from '../../ports/executor-fleet.ts'
-import type { WakeHints } from '../../ports/job-source.ts'
-import type { Leadership } from '../../ports/leadership.ts'
+import type { Backlog, BacklogReader } from '../../ports/queues.ts'
+import type { ExecutorFleet, FleetState, Leadership } from '../../ports/kubernetes.ts'
+import type { WakeHints } from '../../ports/jobs.ts'
 import { pause } from '../../domain/pause.ts'
 import { planScaling, type ScalingPlan, type ScalingSettings } from './scaling-plan.ts'
 import type { ScalingHistory } from './scaling-history.ts'
-import { createScalingMarks, type ScalingMarks } from './deletion-costs.ts'
+import { createDeletionCosts, type DeletionCosts } from './deletion-costs.ts'
 import { createScalingReport, type ScalingReportOptions } from './scaling-report.ts'
 
 /**
@@ -50,7 +49,7 @@ class ScalingTerm {
   readonly #options: ScalingOptions
   readonly #signal: AbortSignal
   readonly #report: ReturnType<typeof createScalingReport>
-  readonly #marks: ScalingMarks
+  readonly #marks: DeletionCosts
   #history: ScalingHistory | null = null
   #copy: { readonly fleet: FleetState | null; readonly atMs: number } | null = null
   #failures = 0
@@ -61,7 +60,7 @@ class ScalingTerm {
     this.#options = options
     this.#signal = signal
     this.#report = createScalingReport(options)
-    this.#marks = createScalingMarks(options)
+    this.#marks = createDeletionCosts(options)
   }
 
   async run(): Promise<void> {

@@ -1,7 +1,6 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ResourceWriter } from '../../ports/kubernetes.ts'
 import { refOf, type ApiToken } from '../kinds.ts'
 import { pause } from '../../domain/pause.ts'
 

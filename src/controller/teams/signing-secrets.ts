@@ -1,5 +1,5 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
-import type { SecretReader } from '../../ports/secret-reader.ts'
+import type { SecretReader } from '../../ports/kubernetes.ts'
 import type { SecretRef } from '../../resources/generated/kinds.ts'
 import { signingSecretOf } from '../../resources/secret-data.ts'
 import type { SecretReason } from './team-status.ts'

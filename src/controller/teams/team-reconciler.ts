@@ -1,32 +1,35 @@
 import { egressEntryProblem } from '../../domain/net/egress-list.ts'
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import { isQuota, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ControllerMetrics } from '../../ports/controller-metrics.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { ReconcileEnd, Reconciler } from '../../ports/reconciler.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
-import type { SecretReader } from '../../ports/secret-reader.ts'
-import type { TeamUsage } from '../../ports/team-usage.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type {
+  EventRecorder,
+  ObjectKey,
+  ReconcileEnd,
+  Reconciler,
+  Indexer,
+  ResourceWriter,
+  SecretReader,
+} from '../../ports/kubernetes.ts'
+import type { TeamUsage } from '../../ports/quotas.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'
 import { placeOfKey } from '../../resources/queue-owner.ts'
 import { engineAway } from '../reconcile/engine-away.ts'
-import type { EngineHold } from '../engine/leader-session.ts'
+import type { LeaderSession } from '../engine/leader-session.ts'
 import { keyOf, refOf, type TeamSettings } from '../kinds.ts'
 import { readSigningSecrets } from './signing-secrets.ts'
 import { teamStatus, type TeamOutcome } from './team-status.ts'
-import { unlessGone } from '../reconcile/ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 
 /** The one name that TeamSettings have. */
 export const TEAM_SETTINGS_NAME = 'team'
 
 export interface TeamReconcilerParts {
-  readonly view: Pick<ResourceView<TeamSettings>, 'get'>
+  readonly view: Pick<Indexer<TeamSettings>, 'get'>
   readonly writer: Pick<ResourceWriter<TeamSettings>, 'read' | 'applyStatus'>
-  readonly engine: Pick<EngineHold, 'write' | 'obstacle'>
+  readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
   readonly secrets: SecretReader
   /** Pushed queues of a namespace that stay without a resource. */
   readonly waitingOf: (namespace: string) => number
@@ -72,7 +75,7 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
       wallMs: parts.clock.wallMs(),
     })
     if (isSameStatus(settings.status, status)) return
-    await unlessGone(() => parts.writer.applyStatus(refOf(settings), status))
+    await ignoreNotFound(() => parts.writer.applyStatus(refOf(settings), status))
     parts.metrics.statusWritten('TeamSettings')
     tellEvent(parts.events, settings, status)
   }

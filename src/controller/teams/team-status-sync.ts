@@ -1,18 +1,16 @@
 import { QUOTA_NAMES } from '../../domain/quotas.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { TeamCensus, TeamUsage } from '../../ports/team-usage.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ObjectKey, Indexer } from '../../ports/kubernetes.ts'
+import type { TeamStats, TeamUsage } from '../../ports/quotas.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'
 import { placeOfKey } from '../../resources/queue-owner.ts'
 import { keyOf, type TeamSettings } from '../kinds.ts'
-import { createStatusRounds } from '../reconcile/status-sync.ts'
+import { createStatusSync } from '../reconcile/status-sync.ts'
 
 export interface TeamLooksParts {
-  readonly view: Pick<ResourceView<TeamSettings>, 'all' | 'get'>
-  readonly census: TeamCensus
+  readonly view: Pick<Indexer<TeamSettings>, 'all' | 'get'>
+  readonly queueStats: TeamStats
   /** Puts a key in line for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void
   readonly clock: Clock
@@ -23,7 +21,7 @@ export interface TeamLooksParts {
  * Looks at what all teams with settings hold, round after round. It writes nothing: a team whose status says something
  * else gets a turn of the reconciler, which is the one writer of the status.
  */
-export interface TeamLooks {
+export interface TeamStatusSync {
   /** What the status is to say; null = there was no look yet. */
   of(key: ObjectKey): TeamUsage | null
   run(signal: AbortSignal): Promise<void>
@@ -44,8 +42,8 @@ interface Seen {
   readonly offSinceMs: number
 }
 
-export function createTeamLooks(parts: TeamLooksParts): TeamLooks {
-  const { view, census, clock } = parts
+export function createTeamStatusSync(parts: TeamLooksParts): TeamStatusSync {
+  const { view, queueStats, clock } = parts
   const seen = new Map<ObjectKey, Seen>()
   const note = (key: ObjectKey, usage: TeamUsage): void => {
     const nowMs = clock.monotonicMs()
@@ -67,11 +65,11 @@ export function createTeamLooks(parts: TeamLooksParts): TeamLooks {
     const isDue = nowMs - found.sinceMs >= AT_REST_MS || nowMs - found.offSinceMs >= TOLD_EVERY_MS
     return isDue || isFarOff(status, found.usage)
   }
-  const rounds = createStatusRounds({
+  const rounds = createStatusSync({
     ...parts,
     keys: () => [...view.all()].map(keyOf),
     news: async (keys) => {
-      const usages = await census.look(keys.map((key) => placeOfKey(key).team))
+      const usages = await queueStats.look(keys.map((key) => placeOfKey(key).team))
       for (const [index, usage] of usages.entries()) note(keys[index] as ObjectKey, usage)
       return keys.filter(isNews)
     },

@@ -1,5 +1,5 @@
 import { effectiveQuotas, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type { TeamUsage } from '../../ports/team-usage.ts'
+import type { TeamUsage } from '../../ports/quotas.ts'
 import { mergeConditions } from '../../resources/conditions.ts'
 import type { ReasonsOf, WantedCondition } from '../../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'

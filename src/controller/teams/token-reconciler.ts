@@ -1,26 +1,29 @@
 import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ControllerMetrics } from '../../ports/controller-metrics.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { ReconcileEnd, Reconciler } from '../../ports/reconciler.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type {
+  EventRecorder,
+  ObjectKey,
+  ReconcileEnd,
+  Reconciler,
+  Indexer,
+  ResourceWriter,
+} from '../../ports/kubernetes.ts'
 import { isSameStatus, mergeConditions } from '../../resources/conditions.ts'
 import type { WantedCondition } from '../../resources/conditions.ts'
 import { placeOfKey } from '../../resources/queue-owner.ts'
 import { engineAway } from '../reconcile/engine-away.ts'
-import type { EngineHold } from '../engine/leader-session.ts'
+import type { LeaderSession } from '../engine/leader-session.ts'
 import { refOf, type ApiToken } from '../kinds.ts'
-import { unlessGone } from '../reconcile/ignore-not-found.ts'
+import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 
 /** Index of the view of tokens: their hash. */
 export const BY_HASH = 'hash'
 
 export interface TokenReconcilerParts {
-  readonly view: Pick<ResourceView<ApiToken>, 'get' | 'byIndex'>
+  readonly view: Pick<Indexer<ApiToken>, 'get' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'applyStatus'>
-  readonly engine: Pick<EngineHold, 'write' | 'obstacle'>
+  readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
   readonly events: EventRecorder
   readonly clock: Clock
   readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
@@ -93,7 +96,7 @@ async function tell(parts: TokenReconcilerParts, token: ApiToken, wanted: readon
   const conditions = mergeConditions<'ApiToken'>(token.status?.conditions ?? [], wanted, seen)
   const status = { observedGeneration: generation, conditions }
   if (isSameStatus(token.status, status)) return
-  await unlessGone(() => parts.writer.applyStatus(refOf(token), status))
+  await ignoreNotFound(() => parts.writer.applyStatus(refOf(token), status))
   parts.metrics.statusWritten('ApiToken')
   if (!wanted.includes(TAKEN)) return
   const { reason, message: note } = TAKEN

@@ -1,7 +1,7 @@
 import { CALL_RECORD_BODY_BYTES_MAX } from '../../domain/limits.ts'
 import type { CallRecord } from '../../domain/jobs/job.ts'
 import type { HttpCallResult } from '../../ports/http-caller.ts'
-import type { ClaimedJob } from '../../ports/job-source.ts'
+import type { ClaimedJob } from '../../ports/jobs.ts'
 import type { Judgement } from './call-judgement.ts'
 
 type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>

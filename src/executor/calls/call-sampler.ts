@@ -1,5 +1,5 @@
 import { SUCCESSFUL_CALL_RECORDS_PER_SECOND } from '../../domain/limits.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 
 /** Decides which successful calls are kept in detail: the first so many a second of each queue. Failures always are. */
 export interface CallSampler {

@@ -1,6 +1,6 @@
 import type { CronSchedule } from '../../domain/crons/cron-schedule.ts'
 import { decideTicks, lateRunMax, type TickRules } from '../../domain/crons/cron-tick.ts'
-import type { DecidedCron, DueCron } from '../../ports/cron-source.ts'
+import type { DecidedCron, DueCron } from '../../ports/crons.ts'
 
 /** A step's requests are as large as this at most, one run apart: what is over follows as ticks that are still due. */
 const RUN_BYTES_MAX = 1024 * 1024

@@ -1,7 +1,6 @@
 import { reasonOf } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ShardUpkeep } from '../../ports/job-source.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ShardMaintenance } from '../../ports/jobs.ts'
 import type { ShardNews } from './shard-news.ts'
 import { createSignal, type Signal } from './signal.ts'
 
@@ -13,7 +12,7 @@ import { createSignal, type Signal } from './signal.ts'
  *
  * `stop` waits for the look or promotion that is under way.
  */
-export interface ShardWatcher {
+export interface DelayedPromoter {
   start(): void
   /** Resolves when the loop is at rest. */
   stop(): Promise<void>
@@ -22,7 +21,7 @@ export interface ShardWatcher {
 }
 
 export interface ShardWatcherOptions {
-  readonly upkeep: ShardUpkeep
+  readonly upkeep: ShardMaintenance
   readonly clock: Clock
   readonly logger: Logger
   redisNowMs(): number
@@ -33,11 +32,11 @@ export interface ShardWatcherOptions {
 const LOOK_MS = 500
 const RETRY_MS = 200
 
-export function createShardWatcher(options: ShardWatcherOptions): ShardWatcher {
+export function createDelayedPromoter(options: ShardWatcherOptions): DelayedPromoter {
   return new LoopingShardWatcher(options)
 }
 
-class LoopingShardWatcher implements ShardWatcher {
+class LoopingShardWatcher implements DelayedPromoter {
   readonly #options: ShardWatcherOptions
   readonly #awake: Signal
   #nextDueMs: number | null = null

@@ -1,7 +1,6 @@
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ClaimAnswer, ClaimedWork, JobSource, WorkEnd } from '../../ports/job-source.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ClaimAnswer, ClaimedWork, JobSource, WorkEnd } from '../../ports/jobs.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { CallRunner } from '../calls/call-runner.ts'
 import { countedAs } from './finish-outcome.ts'
@@ -9,7 +8,7 @@ import { createFinisher, type Finisher } from './finisher.ts'
 import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts'
 import type { ShardNews } from './shard-news.ts'
 import type { ShardWorkerOwner } from './shard-worker.ts'
-import type { ShardWatcher } from './delayed-promoter.ts'
+import type { DelayedPromoter } from './delayed-promoter.ts'
 import {
   NOTHING_BROUGHT,
   type Hold,
@@ -29,7 +28,7 @@ import {
  * A claim without an answer for 1 s keeps no slots from others. `drain` waits for the claim under way and until nothing
  * is held, `leave` for Redis.
  */
-export interface ShardSession extends SlotWorker, ShardNews {
+export interface ExecutorSession extends SlotWorker, ShardNews {
   /** Makes the lease and begins to claim. Throws StoreUnavailableError, and may be tried again. */
   start(): Promise<void>
   isHeld(): boolean
@@ -67,7 +66,7 @@ export interface ShardSessionOptions {
   readonly source: JobSource
   readonly scheduler: SlotScheduler
   readonly runner: CallRunner
-  readonly watcher: Pick<ShardWatcher, 'noteNextDue'>
+  readonly watcher: Pick<DelayedPromoter, 'noteNextDue'>
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
@@ -76,11 +75,11 @@ export interface ShardSessionOptions {
 
 type Claimed = Extract<ClaimAnswer, { status: 'claimed' }>
 
-export function createShardSession(options: ShardSessionOptions): ShardSession {
+export function createExecutorSession(options: ShardSessionOptions): ExecutorSession {
   return new LeasedShardSession(options)
 }
 
-class LeasedShardSession implements ShardSession {
+class LeasedShardSession implements ExecutorSession {
   readonly shard: number
   readonly lost: Promise<void>
   readonly #tellLost: () => void

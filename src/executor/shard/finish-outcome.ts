@@ -1,4 +1,4 @@
-import type { WorkEnd } from '../../ports/job-source.ts'
+import type { WorkEnd } from '../../ports/jobs.ts'
 import type { FinishOutcome } from '../../ports/metrics.ts'
 
 /** How the metrics count an end; null for what is counted elsewhere: a callback by its runner, a damaged job where it is set aside. */

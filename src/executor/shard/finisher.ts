@@ -1,8 +1,7 @@
 import { FINISH_BATCH_MAX } from '../../domain/limits.ts'
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { JobSource, WorkEnd } from '../../ports/job-source.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { JobSource, WorkEnd } from '../../ports/jobs.ts'
 
 /**
  * Writes the ends of one shard's work. Owns: ends not yet written. One finish is under way at a time and the next

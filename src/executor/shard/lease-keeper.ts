@@ -1,8 +1,7 @@
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../domain/limits.ts'
 import { reasonOf } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { JobSource } from '../../ports/job-source.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { JobSource } from '../../ports/jobs.ts'
 
 /**
  * Keeps one shard's lease. Owns: the local deadline, by the monotonic clock, counted from before each beat was sent,

@@ -1,7 +1,6 @@
 import { reasonOf, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ShardUpkeep } from '../../ports/job-source.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ShardMaintenance } from '../../ports/jobs.ts'
 import type { ShardNews } from './shard-news.ts'
 import { createSignal, type Signal } from './signal.ts'
 
@@ -13,14 +12,14 @@ import { createSignal, type Signal } from './signal.ts'
  *
  * `stop` waits for the step that is under way and begins no other.
  */
-export interface Rescuer {
+export interface Reaper {
   start(): void
   /** Resolves when the loop is at rest. */
   stop(): Promise<void>
 }
 
 export interface RescuerOptions {
-  readonly upkeep: ShardUpkeep
+  readonly upkeep: ShardMaintenance
   readonly clock: Clock
   readonly logger: Logger
   /** 0–1; spreads the executors' rounds. */
@@ -33,11 +32,11 @@ const SWEEP_EVERY_MS = 10_000
 /** While a sweep finds more to do it goes on after this pause, so that it never holds Redis for long. */
 const SWEEP_PAUSE_MS = 50
 
-export function createRescuer(options: RescuerOptions): Rescuer {
+export function createReaper(options: RescuerOptions): Reaper {
   return new LoopingRescuer(options)
 }
 
-class LoopingRescuer implements Rescuer {
+class LoopingRescuer implements Reaper {
   readonly #options: RescuerOptions
   readonly #awake: Signal
   /** What fails by a defect of ours, and was told. */

@@ -1,15 +1,14 @@
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { CronSource } from '../../ports/cron-source.ts'
-import type { JobSource, ShardUpkeep } from '../../ports/job-source.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { CronSource } from '../../ports/crons.ts'
+import type { JobSource, ShardMaintenance } from '../../ports/jobs.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { CallRunner } from '../calls/call-runner.ts'
 import { createCronTicker, type CronTicker } from '../crons/cron-ticker.ts'
-import { createRescuer, type Rescuer } from './reaper.ts'
+import { createReaper, type Reaper } from './reaper.ts'
 import type { ShardNews } from './shard-news.ts'
-import { createShardSession, type ShardSession } from './executor-session.ts'
-import { createShardWatcher, type ShardWatcher } from './delayed-promoter.ts'
+import { createExecutorSession, type ExecutorSession } from './executor-session.ts'
+import { createDelayedPromoter, type DelayedPromoter } from './delayed-promoter.ts'
 import type { SlotScheduler } from '../slots/slot-scheduler.ts'
 
 /**
@@ -37,7 +36,7 @@ export interface ShardPorts {
   readonly shard: number
   /** Opens this executor id's hold on the shard. */
   openSource(executorId: string): JobSource
-  readonly upkeep: ShardUpkeep
+  readonly upkeep: ShardMaintenance
   readonly crons: CronSource
 }
 
@@ -75,12 +74,12 @@ export function createShardWorker(options: ShardWorkerOptions): ShardWorker {
 class RejoiningShardWorker implements ShardWorker {
   readonly shard: number
   readonly #options: ShardWorkerOptions
-  readonly #watcher: ShardWatcher
+  readonly #watcher: DelayedPromoter
   readonly #ticker: CronTicker
-  readonly #rescuer: Rescuer
+  readonly #rescuer: Reaper
   readonly #whenStopping: Promise<void>
   readonly #tellStopping: () => void
-  #session: ShardSession | null = null
+  #session: ExecutorSession | null = null
   #isStopping = false
   #cancelRest: () => void = () => undefined
   #running: Promise<void> = Promise.resolve()
@@ -93,13 +92,13 @@ class RejoiningShardWorker implements ShardWorker {
     this.shard = ports.shard
     this.#options = options
     const shared = { clock, logger, news: this }
-    this.#watcher = createShardWatcher({
+    this.#watcher = createDelayedPromoter({
       ...shared,
       upkeep: ports.upkeep,
       redisNowMs: () => options.redisNowMs(),
     })
     this.#ticker = createCronTicker({ ...shared, source: ports.crons, random })
-    this.#rescuer = createRescuer({ ...shared, upkeep: ports.upkeep, random })
+    this.#rescuer = createReaper({ ...shared, upkeep: ports.upkeep, random })
   }
 
   start(): void {
@@ -164,9 +163,9 @@ class RejoiningShardWorker implements ShardWorker {
     }
   }
 
-  #openSession(): ShardSession {
+  #openSession(): ExecutorSession {
     const { ports, newExecutorId, ...shared } = this.#options
-    return createShardSession({
+    return createExecutorSession({
       ...shared,
       source: ports.openSource(newExecutorId()),
       watcher: this.#watcher,
@@ -200,7 +199,7 @@ class RejoiningShardWorker implements ShardWorker {
     })
   }
 
-  async #leave(session: ShardSession): Promise<void> {
+  async #leave(session: ExecutorSession): Promise<void> {
     try {
       await session.leave()
     } catch (error) {

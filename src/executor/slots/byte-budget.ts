@@ -1,7 +1,7 @@
 import type { Pool } from './share-rule.ts'
 
 /** Slots, or bytes, and who has them: each is held, granted or free, and none is in two places or lost. */
-export class Budget implements Pool {
+export class ByteBudget implements Pool {
   readonly total: number
   held = 0
   granted = 0

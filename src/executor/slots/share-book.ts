@@ -1,8 +1,8 @@
 import { CLAIM_BATCH_MAX, SHARE_ROOMS_MAX } from '../../domain/limits.ts'
-import type { CallQuotas } from '../../ports/call-quotas.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ClaimGrant } from '../../ports/job-source.ts'
-import type { Budget } from './byte-budget.ts'
+import type { CallQuotas } from '../../ports/quotas.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { ClaimGrant } from '../../ports/jobs.ts'
+import type { ByteBudget } from './byte-budget.ts'
 import { Accounts, type Account } from './share-accounts.ts'
 import { ShareRule, type Shares } from './share-rule.ts'
 
@@ -31,8 +31,8 @@ const NO_ROOMS: ReadonlyMap<string, number> = new Map()
 
 /** Who holds what of the slots and bytes, and what the rule lets each have beside it. */
 export class ShareBook {
-  readonly #slots: Budget
-  readonly #bytes: Budget
+  readonly #slots: ByteBudget
+  readonly #bytes: ByteBudget
   readonly #slotRule: ShareRule
   readonly #byteRule: ShareRule
   readonly #clock: Clock
@@ -40,8 +40,8 @@ export class ShareBook {
   readonly #teams = new Accounts<TeamAccount>()
 
   constructor(options: {
-    slots: Budget
-    bytes: Budget
+    slots: ByteBudget
+    bytes: ByteBudget
     seats: number
     shares: Shares
     clock: Clock

@@ -1,8 +1,8 @@
 import { CLAIM_BATCH_MAX } from '../../domain/limits.ts'
-import { NO_CALL_QUOTAS, type CallQuotas } from '../../ports/call-quotas.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ClaimAnswer, ClaimedWork, ClaimGrant } from '../../ports/job-source.ts'
-import { Budget } from './byte-budget.ts'
+import { NO_CALL_QUOTAS, type CallQuotas } from '../../ports/quotas.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { ClaimAnswer, ClaimedWork, ClaimGrant } from '../../ports/jobs.ts'
+import { ByteBudget } from './byte-budget.ts'
 import { Accounts } from './share-accounts.ts'
 import { ShareBook, type QueueAccount, type TeamAccount } from './share-book.ts'
 import { budgetBytes, BYTES_PER_CALL, claimBytes, type Shares } from './share-rule.ts'
@@ -118,8 +118,8 @@ export function createSlotScheduler(options: SlotSchedulerOptions): SlotSchedule
 }
 
 class SharingSlotScheduler implements SlotScheduler {
-  readonly #slots: Budget
-  readonly #bytes: Budget
+  readonly #slots: ByteBudget
+  readonly #bytes: ByteBudget
   readonly #book: ShareBook
   /** By shard. */
   readonly #standings = new Map<number, Standing>()
@@ -130,8 +130,8 @@ class SharingSlotScheduler implements SlotScheduler {
   #isPaused = false
 
   constructor({ slots, seats, bytes, shares, clock, quotas = NO_CALL_QUOTAS }: SlotSchedulerOptions) {
-    this.#slots = new Budget(slots)
-    this.#bytes = new Budget(bytes)
+    this.#slots = new ByteBudget(slots)
+    this.#bytes = new ByteBudget(bytes)
     this.#book = new ShareBook({ slots: this.#slots, bytes: this.#bytes, seats, shares, clock, quotas })
   }
 

@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from '../../ports/kube-object.ts'
+import type { KubeObject, ObjectMeta } from '../../ports/kubernetes.ts'
 import type { ResourceKind } from './resource-path.ts'
 
 /** The whole manifest once more as text, put there by `kubectl apply`. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { ResourceApiError } from '../../domain/errors.ts'
 import { REQUESTS_BURST, REQUESTS_PER_SECOND, REQUEST_TIMEOUT_MS } from './bounds.ts'
 import { pause } from '../../domain/pause.ts'

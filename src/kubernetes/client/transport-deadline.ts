@@ -1,5 +1,5 @@
 import { ResourceApiError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { errorOfSilence } from './api-errors.ts'
 
 /** One limit over everything a request does, and the other reasons to give it up. */

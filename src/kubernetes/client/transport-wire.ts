@@ -1,5 +1,5 @@
-import type { ClusterMetrics } from '../../ports/cluster-metrics.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { ClusterMetrics } from '../../ports/metrics.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { errorOfSize, type ApiAnswer } from './api-errors.ts'
 import { ANSWER_BYTES_MAX } from './bounds.ts'
 import type { ClusterConfig } from './cluster-config.ts'

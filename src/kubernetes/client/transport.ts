@@ -3,7 +3,7 @@
  * for each request, and their serializers drop the fields they do not know.
  */
 import { ResourceApiError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { errorOfAnswer, errorOfSilence, type ApiAnswer } from './api-errors.ts'
 import { REQUEST_TIMEOUT_MS, TRIES_MAX } from './bounds.ts'
 import type { ClusterConfig } from './cluster-config.ts'

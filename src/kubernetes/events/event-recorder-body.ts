@@ -1,4 +1,4 @@
-import type { ResourceEvent } from '../../ports/event-recorder.ts'
+import type { ResourceEvent } from '../../ports/kubernetes.ts'
 import { microTime } from '../client/micro-time.ts'
 
 /** Who reports. */

@@ -1,6 +1,5 @@
 import { ResourceApiError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import { isFault } from '../client/api-errors.ts'
 import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'

@@ -1,6 +1,5 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { ExecutorFleet, FleetState } from '../../ports/executor-fleet.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ExecutorFleet, FleetState } from '../../ports/kubernetes.ts'
 import { isFault } from '../client/api-errors.ts'
 import { createOtherScalers, type OtherScalers } from './executor-fleet-scalers.ts'
 import { objectPath, collectionPath, type ResourceKind } from '../client/resource-path.ts'

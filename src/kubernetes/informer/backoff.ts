@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { RETRY_HEALTHY_MS, RETRY_PAUSE_MS_MAX, RETRY_PAUSE_MS_MIN } from '../client/bounds.ts'
 
 /** How long to wait after each of a row of failures. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../ports/kube-object.ts'
+import type { KubeObject } from '../../ports/kubernetes.ts'
 
 /** What is shorter stays in the copy: to read it from the API server costs more than to keep it. */
 const KEPT_BYTES_MAX = 1024

@@ -1,5 +1,4 @@
-import type { KubeObject, ObjectKey } from '../../ports/kube-object.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
+import type { KubeObject, ObjectKey, Indexer } from '../../ports/kubernetes.ts'
 import { ObjectStore, type Index } from './indexer.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
 import { Reflector } from './reflector.ts'
@@ -15,15 +14,13 @@ export interface ResourceViewOptions<T extends KubeObject> extends Omit<
   readonly indexes: Readonly<Record<string, Index<T>>>
 }
 
-export interface LiveResourceView<T extends KubeObject> extends ResourceView<T> {
+export interface LiveResourceView<T extends KubeObject> extends Indexer<T> {
   start(): void
   /** Resolves when no request is under way; nothing is told from the call on. What is known stays readable. */
   stop(): Promise<void>
 }
 
-export function createResourceView<T extends KubeObject>(
-  options: ResourceViewOptions<T>,
-): LiveResourceView<T> {
+export function createInformer<T extends KubeObject>(options: ResourceViewOptions<T>): LiveResourceView<T> {
   const { namespaces, indexes, logger } = options
   const store = new ObjectStore<T>(logger, indexes)
   const scopes = namespaces === null ? [null] : [...new Set(namespaces)]

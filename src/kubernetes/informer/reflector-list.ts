@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey } from '../../ports/kube-object.ts'
+import type { KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
 import { errorOfSilence, isFault } from '../client/api-errors.ts'
 import {
   LIST_OBJECTS_MAX,

@@ -1,7 +1,6 @@
-import type { ClusterMetrics } from '../../ports/cluster-metrics.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { KubeObject, ObjectKey } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { ClusterMetrics } from '../../ports/metrics.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
 import type { ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 

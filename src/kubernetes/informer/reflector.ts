@@ -5,9 +5,9 @@
  * it is and waits for that; nothing is told afterwards.
  */
 import { ResourceApiError, reasonOf } from '../../domain/errors.ts'
-import type { WatchEnd } from '../../ports/cluster-metrics.ts'
-import type { KubeObject } from '../../ports/kube-object.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { WatchEnd } from '../../ports/metrics.ts'
+import type { KubeObject } from '../../ports/kubernetes.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import { isFault } from '../client/api-errors.ts'
 import { RETRY_PAUSE_MS_MAX, WATCHES_BARREN_MAX, WATCH_SHORT_MS } from '../client/bounds.ts'
 import { listObjects } from './reflector-list.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { isFault } from '../client/api-errors.ts'
 import type { Lease, LeaseSpec, LeaseStore } from './elector-lease.ts'
 import { microTime } from '../client/micro-time.ts'

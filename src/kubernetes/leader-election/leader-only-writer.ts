@@ -1,7 +1,5 @@
 import { ResourceApiError } from '../../domain/errors.ts'
-import type { KubeObject } from '../../ports/kube-object.ts'
-import type { Leadership } from '../../ports/leadership.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import type { KubeObject, Leadership, ResourceWriter } from '../../ports/kubernetes.ts'
 
 /**
  * A writer that asks before each write whether this process still leads. One that was stopped in the middle of a turn

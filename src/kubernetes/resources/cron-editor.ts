@@ -6,10 +6,9 @@ import {
   StorageFullError,
   StoreUnavailableError,
 } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Cron, CronEditor, CronStore } from '../../ports/cron-store.ts'
-import type { KubeObject } from '../../ports/kube-object.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
+import type { KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
 import {
   nameOfKeyedCron,
   nameOfNewCron,

@@ -1,6 +1,6 @@
 import { EditRefusedError, ResourceApiError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { KubeObject, ObjectRef } from '../../ports/kube-object.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { KubeObject, ObjectRef } from '../../ports/kubernetes.ts'
 import { pause } from '../../domain/pause.ts'
 
 /** An edit is answered when it is in force, or after this long with what was written. */

@@ -1,5 +1,5 @@
-import type { EngineRecord, RecordedEngine } from '../../ports/engine-record.ts'
-import type { IdFloor } from '../../ports/settings-compiler.ts'
+import type { EngineRecord, RecordedEngine } from '../../ports/kubernetes.ts'
+import type { IdFloor } from '../../ports/settings.ts'
 import { isFault } from '../client/api-errors.ts'
 import { objectPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'

@@ -1,6 +1,12 @@
 import { ResourceApiError } from '../../domain/errors.ts'
-import type { KubeObject, ObjectKey, ObjectMeta, ObjectRef } from '../../ports/kube-object.ts'
-import type { NewObject, ResourceWriter } from '../../ports/resource-writer.ts'
+import type {
+  KubeObject,
+  ObjectKey,
+  ObjectMeta,
+  ObjectRef,
+  NewObject,
+  ResourceWriter,
+} from '../../ports/kubernetes.ts'
 import { isFault } from '../client/api-errors.ts'
 import { received } from '../client/received-object.ts'
 import { listObjects } from '../informer/reflector-list.ts'

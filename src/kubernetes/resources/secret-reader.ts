@@ -1,4 +1,4 @@
-import type { SecretReader } from '../../ports/secret-reader.ts'
+import type { SecretReader } from '../../ports/kubernetes.ts'
 import { isFault } from '../client/api-errors.ts'
 import { objectPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../ports/kube-object.ts'
+import type { KubeObject } from '../../ports/kubernetes.ts'
 
 /**
  * Whether a change gives a reconciler something to do: of the spec, of what people write into the metadata, or of the

@@ -5,17 +5,13 @@ import {
   reasonOf,
   type ResourceApiFault,
 } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { KubeObject, ObjectKey } from '../../ports/kube-object.ts'
-import type { Leadership } from '../../ports/leadership.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { QueuePriority, ReconcileMetrics, ReconcileResult } from '../../ports/reconcile-metrics.ts'
-import type { Reconciler } from '../../ports/reconciler.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { KubeObject, ObjectKey, Leadership, Reconciler, Indexer } from '../../ports/kubernetes.ts'
+import type { QueuePriority, ReconcileMetrics, ReconcileResult } from '../../ports/metrics.ts'
 import { pause } from '../../domain/pause.ts'
 import { asksForTurn } from './predicates.ts'
 import { createDeadline } from '../client/transport-deadline.ts'
-import { BACKOFF_MAX_MS, createWorkQueue, type WorkEnd, type WorkQueue } from './workqueue.ts'
+import { BACKOFF_MAX_MS, createWorkqueue, type WorkEnd, type Workqueue } from './workqueue.ts'
 
 /**
  * Gives a reconciler its turns while this process leads. A term of leading begins, once the view has its first list,
@@ -32,7 +28,7 @@ export interface Runner {
 export interface RunnerOptions<T extends KubeObject> {
   /** Of the controller, in lower case: the kind. */
   readonly name: string
-  readonly view: ResourceView<T>
+  readonly view: Indexer<T>
   /** What an object gives a turn to, when its key is not the object's own: several objects may share one. */
   readonly keysOf?: (object: T) => readonly ObjectKey[]
   readonly reconciler: Reconciler
@@ -63,7 +59,7 @@ type Failure = 'conflict' | 'outage' | 'other'
 
 class LeadingRunner<T extends KubeObject> implements Runner {
   readonly #options: RunnerOptions<T>
-  #queue: WorkQueue | null = null
+  #queue: Workqueue | null = null
   /** No turn has succeeded since one failed for an outage: the log has it, once. */
   #isOutage = false
 
@@ -82,7 +78,7 @@ class LeadingRunner<T extends KubeObject> implements Runner {
   async #lead(signal: AbortSignal): Promise<void> {
     const { name, view, clock, metrics } = this.#options
     if (!(await isSyncedInTime(view, signal))) return
-    const queue = createWorkQueue({
+    const queue = createWorkqueue({
       name,
       workersMax: WORKERS_MAX,
       clock,
@@ -153,7 +149,7 @@ function ownKeyOf({ metadata }: KubeObject): readonly ObjectKey[] {
 }
 
 /** Before the first list every object would look deleted. False when the term ended first. */
-async function isSyncedInTime(view: ResourceView<KubeObject>, signal: AbortSignal): Promise<boolean> {
+async function isSyncedInTime(view: Indexer<KubeObject>, signal: AbortSignal): Promise<boolean> {
   try {
     await view.whenSynced(signal)
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../ports/kube-object.ts'
+import type { ObjectKey } from '../../ports/kubernetes.ts'
 
 /** Keys in line, each once. */
 export interface Lane {

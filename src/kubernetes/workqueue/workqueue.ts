@@ -1,6 +1,6 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { ObjectKey } from '../../ports/kube-object.ts'
-import type { QueuePriority, ReconcileMetrics } from '../../ports/reconcile-metrics.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { ObjectKey } from '../../ports/kubernetes.ts'
+import type { QueuePriority, ReconcileMetrics } from '../../ports/metrics.ts'
 import { createLane, type Lane } from './workqueue-lane.ts'
 
 /**
@@ -14,7 +14,7 @@ import { createLane, type Lane } from './workqueue-lane.ts'
  * back with low priority. Owns: the lines, the timers and the runs
  * under way. `stop` waits for the runs.
  */
-export interface WorkQueue {
+export interface Workqueue {
   /** A key that is in line keeps its place, or moves up when it gets the higher priority. */
   add(key: ObjectKey, priority: QueuePriority): void
   /** Begins no run any more and forgets what waits; resolves when the runs under way have ended. */
@@ -44,7 +44,7 @@ export const BACKOFF_MAX_MS = 1_000_000
 const REST_MAX_MS = 86_400_000
 const LOW_SHARE = 8
 
-export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+export function createWorkqueue(options: WorkQueueOptions): Workqueue {
   return new KeyedWorkQueue(options)
 }
 
@@ -54,7 +54,7 @@ interface Run {
   again: QueuePriority | null
 }
 
-class KeyedWorkQueue implements WorkQueue {
+class KeyedWorkQueue implements Workqueue {
   readonly #options: WorkQueueOptions
   readonly #lanes: Readonly<Record<QueuePriority, Lane>> = { high: createLane(), low: createLane() }
   readonly #runs = new Map<ObjectKey, Run>()

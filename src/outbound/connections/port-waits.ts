@@ -3,7 +3,7 @@
  * does. They stand back together: one looks, and the others wait as long as it must. Each gives up by itself, before
  * the shortest deadline that a call may have.
  */
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { PORT_SHORTAGES_MAX, PORT_WAIT_MS_MAX, PORT_WAIT_MS_MIN, PORT_WAITS_MAX } from '../bounds.ts'
 import { isPortShortage, PortShortageError } from '../call-failure.ts'
 import type { OpenSocket, SocketEvents, SocketTarget } from './socket-opener.ts'

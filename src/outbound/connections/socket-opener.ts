@@ -8,7 +8,7 @@ import {
   type TLSSocket,
 } from 'node:tls'
 import { CONNECT_TIMEOUT_MS } from '../../domain/limits.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { ADDRESSES_TRIED_MAX, CONNECTION_ATTEMPT_DELAY_MS } from '../bounds.ts'
 import { BlockedTargetError, ConnectDeadlineError } from '../call-failure.ts'
 import { parseIpAddress } from '../../domain/net/ip-address.ts'

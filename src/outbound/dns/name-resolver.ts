@@ -9,7 +9,7 @@ import { Resolver } from 'node:dns/promises'
 import { open, readFile } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { DNS_TIMEOUT_MS } from '../../domain/limits.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import {
   DNS_CACHE_MS_MAX,
   DNS_CACHE_MS_MIN,

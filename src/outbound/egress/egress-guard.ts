@@ -4,7 +4,7 @@
  */
 import { StartupError } from '../../domain/errors.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
-import type { TeamSettings } from '../../ports/team-settings.ts'
+import type { TeamSettings } from '../../ports/settings.ts'
 import {
   egressEntryProblem,
   hasSuffix,

@@ -6,7 +6,7 @@ import {
   RESPONSE_BODY_INSPECTED_BYTES_MAX,
   RESPONSE_BODY_READ_BYTES_MAX,
 } from '../../domain/limits.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import type { HttpCall, HttpCallResult } from '../../ports/http-caller.ts'
 import { leave, type Abortable, type AbortGroups, type Membership } from './abort-groups.ts'
 import { createBodyCollector, type BodyCollector } from './body-collector.ts'

@@ -3,7 +3,7 @@
  * active secrets. docs/reference/signing.md tells receivers how to verify them.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import type { TeamSettings } from '../../ports/team-settings.ts'
+import type { TeamSettings } from '../../ports/settings.ts'
 
 export interface SignedContent {
   readonly webhookId: string

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { asStoreFault } from './faults.ts'
 
 /**

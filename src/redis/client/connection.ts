@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Cluster, Redis, ReplyError, type RedisOptions } from 'ioredis'
 import { reasonOf, StartupError, StoreUnreachableError } from '../../domain/errors.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Logger } from '../../ports/runtime.ts'
 
 /** One server or a Cluster: the engine sends the same commands to each, and only these. */
 export type RedisConnection = Pick<

@@ -9,7 +9,7 @@ import {
   SUCCESSFUL_CALLS_PER_QUEUE_MAX,
 } from '../../domain/limits.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import { createShardKeys, nameField, WAKE_CHANNEL, type ShardKeys } from '../layout/keys.ts'
 import type { StepRunner } from './step-runner.ts'

@@ -1,6 +1,5 @@
 import { Cluster } from 'ioredis'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import { Circuit } from './circuit.ts'
 import type { RedisConnection } from './connection.ts'
 

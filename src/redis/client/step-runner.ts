@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis'
 import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import { StoreAwayError } from './circuit.ts'
 import type { RedisConnection } from './connection.ts'

@@ -1,4 +1,4 @@
-import type { WakeHints } from '../../ports/job-source.ts'
+import type { WakeHints } from '../../ports/jobs.ts'
 import type { RedisConnection } from './connection.ts'
 import { WAKE_CHANNEL } from '../layout/keys.ts'
 

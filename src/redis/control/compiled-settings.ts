@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto'
 import { reasonOf, StartupError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import {
   NO_TEAM_SETTINGS,
   type TeamSettings,
   type BoundedTeamsSource,
   type TokenVerifier,
-} from '../../ports/team-settings.ts'
+} from '../../ports/settings.ts'
 import type { RedisConnection } from '../client/connection.ts'
 import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
 import type { SecretBox } from './secret-box.ts'

@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import { pause } from '../../domain/pause.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { EngineFacts, EngineTerms, IdFloor } from '../../ports/settings-compiler.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { EngineFacts, LeaderEpochs, IdFloor } from '../../ports/settings.ts'
 import type { Engine } from '../client/engine.ts'
 import { openInstallation } from '../installation/installation.ts'
 import { META_KEY, TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
@@ -19,7 +19,7 @@ const LOOK_MS = 500
 /** Changes no counter. */
 const NO_FLOOR: IdFloor = { jobBlock: -1, queue: -1, token: -1 }
 
-export function createEngineTerms(engine: Engine, box: SecretBox): EngineTerms {
+export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs {
   const facts = async () => (await look(engine)).facts
   return {
     facts,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import { NO_QUOTAS, QUOTA_NAMES } from '../../domain/quotas.ts'
-import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../ports/settings-compiler.ts'
+import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../ports/settings.ts'
 import { createCronWriter } from '../crons/write/cron-writer.ts'
 import type { Engine } from '../client/engine.ts'
 import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'

@@ -1,6 +1,5 @@
 import { NO_QUOTAS, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type { TeamPolicy } from '../../ports/settings-compiler.ts'
-import type { TeamSettings } from '../../ports/team-settings.ts'
+import type { TeamPolicy, TeamSettings } from '../../ports/settings.ts'
 import type { SecretBox } from './secret-box.ts'
 
 /**

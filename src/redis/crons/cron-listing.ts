@@ -1,4 +1,4 @@
-import type { Cron } from '../../ports/cron-store.ts'
+import type { Cron } from '../../ports/crons.ts'
 import { foundCron, homeOfId, readFields } from './cron-reader.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'

@@ -1,5 +1,5 @@
 import { ATTEMPTS_PER_CHAIN } from '../../domain/jobs/job-ids.ts'
-import type { Cron, CronPlace, CronState } from '../../ports/cron-store.ts'
+import type { Cron, CronRef, CronState } from '../../ports/crons.ts'
 import { shardKeys, shardOfQueue, type Engine } from '../client/engine.ts'
 import { decodeRun, stateIn, definitionIn, type CronStateRecord } from '../layout/cron-record.ts'
 import { indexPlace, nameField, type ShardKeys } from '../layout/keys.ts'
@@ -45,7 +45,7 @@ export async function readAtPlace<T>(
   return null
 }
 
-export async function cronIdOf(engine: Engine, { team, name }: CronPlace): Promise<number | null> {
+export async function cronIdOf(engine: Engine, { team, name }: CronRef): Promise<number | null> {
   const home = homeOf(engine, team, name)
   const id = await engine.runner.read((redis) => redis.hget(home.kn, nameField(team, name)))
   return id === null ? null : Number(id)

@@ -1,4 +1,4 @@
-import type { CronCensus, CronPlace, CronState } from '../../ports/cron-store.ts'
+import type { CronStats, CronRef, CronState } from '../../ports/crons.ts'
 import { homeOf, stateOf } from './cron-reader.ts'
 import { stateIn } from '../layout/cron-record.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
@@ -9,7 +9,7 @@ const PAGE = 500
 /** Crons looked at by one `look`; more would hold too much at once. */
 const LOOKED_MAX = 10_000
 
-export function createCronCensus(engine: Engine): CronCensus {
+export function createCronStats(engine: Engine): CronStats {
   return {
     look: async (places) => {
       if (places.length > LOOKED_MAX) throw new Error(`at most ${LOOKED_MAX} crons at once`)
@@ -24,7 +24,7 @@ export function createCronCensus(engine: Engine): CronCensus {
 }
 
 /** A cron under way from one shard to another is looked at where it goes first. */
-async function lookAt(engine: Engine, places: readonly CronPlace[]): Promise<Array<CronState | null>> {
+async function lookAt(engine: Engine, places: readonly CronRef[]): Promise<Array<CronState | null>> {
   const homes = places.map(({ team, name }) => ({
     keys: homeOf(engine, team, name),
     field: nameField(team, name),
@@ -77,7 +77,7 @@ async function page(engine: Engine, cursor: string | null) {
   const [next, flat] = await engine.runner.read((redis) =>
     redis.hscan(shardKeys(engine, shard).kn, scan, 'COUNT', PAGE),
   )
-  const crons: CronPlace[] = []
+  const crons: CronRef[] = []
   for (let i = 0; i < flat.length; i += 2) {
     const { team, queue } = splitNameField(flat[i] as string)
     crons.push({ team, name: queue })

@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../../domain/limits.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import { monthOf } from '../../domain/quotas.ts'
-import type { NewJob } from '../../ports/job-intake.ts'
+import type { NewJob } from '../../ports/jobs.ts'
 import { minutesAround } from '../execute/finish/batch.ts'
 import { NO_CEILINGS, type TeamCeilings } from '../quotas/ceilings.ts'
 import type { Engine } from '../client/engine.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../domain/limits.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import type { JobIntake, NewJob, PushResult } from '../../ports/job-intake.ts'
+import type { JobIntake, NewJob, PushResult } from '../../ports/jobs.ts'
 import { createSequence, type Sequence } from './sequence.ts'
 import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
 import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
@@ -15,7 +15,7 @@ import { encodeRequest } from '../layout/job-record.ts'
 import { nameField, splitNameField, type ShardKeys } from '../layout/keys.ts'
 import { createQueueNames, type QueueNames } from '../names/queue-names.ts'
 import type { QuotaKeeper, ShardCeilings } from '../quotas/quota-keeper.ts'
-import type { MetQuota } from '../../ports/team-usage.ts'
+import type { MetQuota } from '../../ports/quotas.ts'
 
 /** A push whose queue was deleted and made again, or whose id block was lost, is tried again this often. */
 const PUSH_TRIES_MAX = 4

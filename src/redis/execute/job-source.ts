@@ -8,7 +8,7 @@ import {
   REAP_BATCH_MAX,
   SHARE_ROOMS_MAX,
 } from '../../domain/limits.ts'
-import type { ClaimAnswer, ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../ports/job-source.ts'
+import type { ClaimAnswer, ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../ports/jobs.ts'
 import { batchKeys, type BatchJob } from './finish/batch.ts'
 import { queuesOf, readClaim, type ClaimReply } from './claim/claim-reply.ts'
 import { tellSetAside } from '../chains/damaged-chain.ts'

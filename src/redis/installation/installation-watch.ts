@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import type { RedisConnection } from '../client/connection.ts'
 import { META_KEY } from '../layout/keys.ts'
 

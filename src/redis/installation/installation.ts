@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { reasonOf, StartupError, StorageFullError } from '../../domain/errors.ts'
 import { createJobIds, type JobIds } from '../../domain/jobs/job-ids.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { RedisConnection } from '../client/connection.ts'
 import { asStoreFault } from '../client/faults.ts'
 import { createShardKeys, META_KEY } from '../layout/keys.ts'

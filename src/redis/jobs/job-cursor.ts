@@ -1,4 +1,4 @@
-import type { JobListQuery } from '../../ports/job-store.ts'
+import type { JobListQuery } from '../../ports/jobs.ts'
 
 /** The parts of a queue in which its jobs are listed, in this order. */
 export type Section = 'open' | 'dead' | 'finished'

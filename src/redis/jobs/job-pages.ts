@@ -1,4 +1,4 @@
-import type { JobListQuery, ListedJob } from '../../ports/job-store.ts'
+import type { JobListQuery, ListedJob } from '../../ports/jobs.ts'
 import type { KnownQueue } from '../chains/chain-reader.ts'
 import type { Engine } from '../client/engine.ts'
 import { firstSpot, formatPlace, parsePlace, sectionsOf, type Place, type Spot } from './job-cursor.ts'

@@ -1,5 +1,5 @@
 import type { JobChain, JobStatus, OpenAttempt } from '../../domain/jobs/job.ts'
-import type { JobListQuery, ListedJob } from '../../ports/job-store.ts'
+import type { JobListQuery, ListedJob } from '../../ports/jobs.ts'
 import {
   deadChain,
   finishedChain,

@@ -3,7 +3,7 @@ import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../domain/crons/cro
 import type { MissedTicks } from '../../domain/crons/cron-tick.ts'
 import { METHODS, type CronMark, type JobRequest, type Method } from '../../domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import type { CronRun } from '../../ports/cron-store.ts'
+import type { CronRun } from '../../ports/crons.ts'
 import { decodeAssertions, encodeAssertions, withoutTail, type EncodedAssertions } from './job-record.ts'
 
 /**

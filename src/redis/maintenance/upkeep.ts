@@ -8,7 +8,7 @@ import {
   REAP_BATCH_MAX,
   TIMEOUT_SECONDS_MAX,
 } from '../../domain/limits.ts'
-import type { ShardGlance, ShardUpkeep } from '../../ports/job-source.ts'
+import type { ShardGlance, ShardMaintenance } from '../../ports/jobs.ts'
 import { batchKeys } from '../execute/finish/batch.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import { inTurn } from './in-turn.ts'
@@ -29,7 +29,7 @@ const REAP_PAGES_MAX = 100
 /** The longest a hard deadline can lie ahead of its claim. */
 const HARD_DEADLINE_MS_MAX = TIMEOUT_SECONDS_MAX * 1000 + HARD_DEADLINE_GRACE_MS
 
-export function createShardUpkeep(engine: Engine, shard: number): ShardUpkeep {
+export function createShardMaintenance(engine: Engine, shard: number): ShardMaintenance {
   const keys = shardKeys(engine, shard)
   const checkRing = createRingCheck(engine, keys)
   return {

@@ -1,4 +1,4 @@
-import type { Backlog, BacklogReader } from '../../ports/backlog.ts'
+import type { Backlog, BacklogReader } from '../../ports/queues.ts'
 import type { Engine } from '../client/engine.ts'
 import { nameOfExecutor } from '../layout/executor-id.ts'
 import type { ShardKeys } from '../layout/keys.ts'

@@ -1,11 +1,11 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import type { Queue } from '../../ports/queue-store.ts'
+import type { Queue } from '../../ports/queues.ts'
 import type { KnownQueue } from '../chains/chain-reader.ts'
 import type { Engine } from '../client/engine.ts'
 import { decodeSettings } from '../layout/job-record.ts'
 import { queueIdOf } from '../layout/keys.ts'
 
-/** Queues one step reads, for the reason that one of the census counts so many. */
+/** Queues one step reads, as many as one reading of stats counts. */
 const READ_BATCH_MAX = 250
 /** What the step answers of a queue. */
 const ANSWERED = 8

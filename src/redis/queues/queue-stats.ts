@@ -1,4 +1,4 @@
-import type { CensusEntry, QueueCensus, QueuePlace } from '../../ports/queue-census.ts'
+import type { QueueStatsEntry, QueueStats, QueueRef } from '../../ports/queues.ts'
 import { shardKeys, shardOfQueue, type Engine } from '../client/engine.ts'
 import { nameField, queueIdOf, splitNameField, type ShardKeys } from '../layout/keys.ts'
 
@@ -14,18 +14,18 @@ const ANSWERED = 5
 const PAGE_NAMES = 500
 
 /** A queue that was asked for: where in the order, and where it lives. */
-interface Asked extends QueuePlace {
+interface Asked extends QueueRef {
   readonly at: number
   readonly localId: string
 }
 
-export function createQueueCensus(engine: Engine): QueueCensus {
+export function createQueueStats(engine: Engine): QueueStats {
   /** Which shard's and which bucket's pushed queues come first: others each time, so that none is always cut off. */
   let turn = 0
   return {
     count: async (places) => {
       if (places.length > COUNTED_QUEUES_MAX) throw new Error(`${places.length} queues are too many to count`)
-      const entries: Array<CensusEntry | null> = places.map(() => null)
+      const entries: Array<QueueStatsEntry | null> = places.map(() => null)
       const indexes = [...places.keys()]
       const byShard = Map.groupBy(indexes, (at) => shardOf(engine, places[at]))
       await Promise.all(
@@ -63,7 +63,7 @@ export function createQueueCensus(engine: Engine): QueueCensus {
   }
 }
 
-function shardOf(engine: Engine, place: QueuePlace | undefined): number {
+function shardOf(engine: Engine, place: QueueRef | undefined): number {
   return shardOfQueue(engine, place?.team ?? '', place?.name ?? '').shard
 }
 
@@ -75,9 +75,9 @@ function parseCursor(cursor: string): [shard: number, scan: string] {
 async function countPage(
   engine: Engine,
   keys: ShardKeys,
-  round: { places: readonly QueuePlace[]; page: readonly number[]; entries: Array<CensusEntry | null> },
+  round: { places: readonly QueueRef[]; page: readonly number[]; entries: Array<QueueStatsEntry | null> },
 ): Promise<void> {
-  const named = round.page.map((at) => ({ at, ...(round.places[at] as QueuePlace) }))
+  const named = round.page.map((at) => ({ at, ...(round.places[at] as QueueRef) }))
   const ids = await engine.runner.read((redis) =>
     redis.hmget(keys.names, ...named.map(({ team, name }) => nameField(team, name))),
   )
@@ -103,7 +103,7 @@ function toEntry(
   keys: ShardKeys,
   { team, name, localId }: Asked,
   { answer, nowMs }: { answer: ReadonlyArray<string | number>; nowMs: number },
-): CensusEntry | null {
+): QueueStatsEntry | null {
   const [pending = -1, records = 0, processing = 0, dead = 0] = answer.slice(0, 4).map(Number)
   const due = answer[4]
   // Reserved by a push or an edit that has not come yet.
@@ -125,7 +125,7 @@ async function pushedOf(
   engine: Engine,
   keys: ShardKeys,
   { limit, round }: { limit: number; round: number },
-): Promise<{ queues: QueuePlace[]; isMore: boolean }> {
+): Promise<{ queues: QueueRef[]; isMore: boolean }> {
   const [count, buckets] = await engine.runner.read((redis) =>
     Promise.all([redis.scard(keys.pushed), redis.srandmember(keys.pushed, DRAWN_BUCKETS_MAX)]),
   )
@@ -165,7 +165,7 @@ async function readPage(engine: Engine, keys: ShardKeys, flat: readonly string[]
   })
 }
 
-function toPlace(field: string): QueuePlace {
+function toPlace(field: string): QueueRef {
   const { team, queue } = splitNameField(field)
   return { team, name: queue }
 }

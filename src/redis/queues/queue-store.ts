@@ -1,4 +1,4 @@
-import type { Queue, QueueStore } from '../../ports/queue-store.ts'
+import type { Queue, QueueStore } from '../../ports/queues.ts'
 import { knownQueue, type KnownQueue } from '../chains/chain-reader.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { formatNameCursor, parseNameCursor } from '../names/name-cursor.ts'

@@ -1,8 +1,8 @@
 import { SHARE_ROOMS_MAX } from '../../domain/limits.ts'
 import { effectiveQuotas, monthOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type { CallQuotas } from '../../ports/call-quotas.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { BoundedTeamsSource } from '../../ports/team-settings.ts'
+import type { CallQuotas } from '../../ports/quotas.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { BoundedTeamsSource } from '../../ports/settings.ts'
 import type { Engine } from '../client/engine.ts'
 import { lookAtShard } from './usage-reader.ts'
 

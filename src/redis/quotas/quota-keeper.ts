@@ -1,5 +1,5 @@
 import { monthOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { memoryCeiling, NO_CEILINGS, roomOf, teamCeilings, type TeamCeilings } from './ceilings.ts'
 import type { Engine } from '../client/engine.ts'
 import { lookAtShard, NOTHING_HELD, type MemoryLook, type ShardUsage } from './usage-reader.ts'

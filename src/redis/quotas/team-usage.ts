@@ -1,5 +1,5 @@
 import { monthOf } from '../../domain/quotas.ts'
-import type { TeamCensus, TeamUsage, TeamUsageReader } from '../../ports/team-usage.ts'
+import type { TeamStats, TeamUsage, TeamUsageReader } from '../../ports/quotas.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { lookAtShard, NOTHING_HELD } from './usage-reader.ts'
@@ -11,7 +11,7 @@ export function createTeamUsageReader(engine: Engine): TeamUsageReader {
   return { read: async (team) => usageOf(team, await lookAtAll(engine, [team])) }
 }
 
-export function createTeamCensus(engine: Engine): TeamCensus {
+export function createTeamStats(engine: Engine): TeamStats {
   return {
     look: async (teams) => {
       const usages: TeamUsage[] = []

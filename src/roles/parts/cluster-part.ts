@@ -1,11 +1,9 @@
 import type { ClusterConfig } from '../../kubernetes/client/cluster-config.ts'
 import { podCluster } from '../../kubernetes/client/pod-cluster.ts'
 import { createTransport, type Transport } from '../../kubernetes/client/transport.ts'
-import type { ClusterMetrics } from '../../ports/cluster-metrics.ts'
-import type { KubeObject } from '../../ports/kube-object.ts'
-import type { ResourceView } from '../../ports/resource-view.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
-import { createResourceView } from '../../kubernetes/informer/informer.ts'
+import type { ClusterMetrics } from '../../ports/metrics.ts'
+import type { KubeObject, Indexer, ResourceWriter } from '../../ports/kubernetes.ts'
+import { createInformer } from '../../kubernetes/informer/informer.ts'
 import { createResourceWriter } from '../../kubernetes/resources/resource-writer.ts'
 import type { ResourceKind } from '../../kubernetes/client/resource-path.ts'
 import { readPodPlace } from '../../settings/pod-place.ts'
@@ -31,7 +29,7 @@ export interface Cluster {
 }
 
 export interface OpenKind<T extends KubeObject> {
-  readonly view: ResourceView<T>
+  readonly view: Indexer<T>
   readonly writer: ResourceWriter<T>
   readonly check: ReadinessCheck
 }
@@ -66,7 +64,7 @@ export async function openCluster(
     ) => {
       const { logger } = telemetry
       const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
-      const view = createResourceView<T>({
+      const view = createInformer<T>({
         ...shared,
         ...{ kind, namespaces, indexes },
         ...(lean === undefined ? {} : { lean }),

@@ -4,17 +4,14 @@ import { createEngineRecord } from '../../kubernetes/resources/engine-record.ts'
 import { writeWhileLeading } from '../../kubernetes/leader-election/leader-only-writer.ts'
 import { createRunner, type Runner } from '../../kubernetes/workqueue/reconcile-loop.ts'
 import { createSecretReader } from '../../kubernetes/resources/secret-reader.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { KubeObject } from '../../ports/kube-object.ts'
-import type { Leadership } from '../../ports/leadership.ts'
-import type { ReconcileMetrics } from '../../ports/reconcile-metrics.ts'
-import type { Reconciler } from '../../ports/reconciler.ts'
+import type { EventRecorder, KubeObject, Leadership, Reconciler } from '../../ports/kubernetes.ts'
+import type { ReconcileMetrics } from '../../ports/metrics.ts'
 import { queueKeyOf } from '../../resources/queue-owner.ts'
 import { quotasOfSettings, type ControllerSettings } from '../../settings/role-settings.ts'
 import { createControllerMetrics } from '../../telemetry/controller-metrics.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Cluster, OpenKind } from './cluster-part.ts'
-import type { LateEngine } from './lazy-engine.ts'
+import type { LazyEngine } from './lazy-engine.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
 export interface OwnKinds {
@@ -29,7 +26,7 @@ export function startLeading(
   settings: ControllerSettings,
   parts: {
     readonly telemetry: Telemetry
-    readonly engine: LateEngine
+    readonly engine: LazyEngine
     readonly cluster: Cluster
     readonly kinds: OwnKinds
     readonly leadership: Leadership
@@ -55,9 +52,9 @@ export function startLeading(
       secrets: createSecretReader(cluster.transport),
       quotas: quotasOfSettings(settings),
       terms: engine.terms,
-      census: engine.census,
-      cronCensus: engine.cronCensus,
-      teamCensus: engine.teamCensus,
+      queueStats: engine.queueStats,
+      cronStats: engine.cronStats,
+      teamStats: engine.teamStats,
       record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
       events,
       isWatched: (namespace) => namespaces === null || namespaces.has(namespace),

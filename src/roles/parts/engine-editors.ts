@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CronSettings } from '../../domain/crons/cron.ts'
-import type { Cron, CronEditor, CronStore } from '../../ports/cron-store.ts'
-import type { Queue, QueueEditor, QueueStore } from '../../ports/queue-store.ts'
+import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
+import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import {
   nameOfKeyedCron,

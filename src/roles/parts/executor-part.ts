@@ -9,10 +9,10 @@ import type { TeamQuotas } from '../../domain/quotas.ts'
 import { SOCKETS_MAX_DEFAULT } from '../../outbound/bounds.ts'
 import { createHttpCaller } from '../../outbound/http-caller.ts'
 import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
-import type { CallQuotas } from '../../ports/call-quotas.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { CallQuotas } from '../../ports/quotas.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
-import type { BoundedTeamsSource } from '../../ports/team-settings.ts'
+import type { BoundedTeamsSource } from '../../ports/settings.ts'
 import { createCallQuotas } from '../../redis/quotas/call-quota-keeper.ts'
 import { connectRedis } from '../../redis/client/connection.ts'
 import { createCronSource } from '../../redis/crons/tick/cron-source.ts'
@@ -20,7 +20,7 @@ import type { Engine } from '../../redis/client/engine.ts'
 import { executorIdOf } from '../../redis/layout/executor-id.ts'
 import { createJobSource } from '../../redis/execute/job-source.ts'
 import { SuspectCompany } from '../../redis/execute/claim/suspect-company.ts'
-import { createShardUpkeep } from '../../redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../redis/maintenance/upkeep.ts'
 import { subscribeToWakeHints } from '../../redis/client/wake-hints.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { CapacitySettings } from '../../settings/role-settings.ts'
@@ -100,7 +100,7 @@ function shardPortsOf(engine: Engine, company: SuspectCompany): ShardPorts[] {
   return engine.shards.map(({ shard }) => ({
     shard,
     openSource: (executorId) => createJobSource(engine, shard, executorId, company),
-    upkeep: createShardUpkeep(engine, shard),
+    upkeep: createShardMaintenance(engine, shard),
     crons: createCronSource(engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
   }))
 }

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { firstTokenNamespace, keepFirstToken } from '../../controller/teams/first-token.ts'
 import type { ApiToken } from '../../controller/kinds.ts'
-import type { Leadership } from '../../ports/leadership.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ResourceWriter } from '../../ports/resource-writer.ts'
+import type { Leadership, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { ControllerSettings } from '../../settings/role-settings.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 

@@ -3,11 +3,11 @@ import { cronKey, queueKey } from '../../folder-store/folder-snapshot.ts'
 import type { FolderChange, Refusals } from '../../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../../folder-store/folder-store.ts'
 import type { CronEdit } from '../../folder-store/edits/cron-edits.ts'
-import type { CronEditor, CronStore } from '../../ports/cron-store.ts'
+import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import { createEditTurns } from './edit-mutex.ts'
 import { makeCron } from './engine-editors.ts'
-import type { QueueEditor, QueueStore } from '../../ports/queue-store.ts'
-import type { SettingsCompiler } from '../../ports/settings-compiler.ts'
+import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
+import type { SettingsCompiler } from '../../ports/settings.ts'
 
 /**
  * Puts a change of the folder in force: what calls may reach and whose tokens count first, then queues and the crons

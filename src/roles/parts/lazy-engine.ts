@@ -1,17 +1,16 @@
 import { reasonOf, StartupError, StoreUnavailableError, StoreUnreachableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { BacklogReader } from '../../ports/backlog.ts'
-import type { CronCensus } from '../../ports/cron-store.ts'
-import type { WakeHints } from '../../ports/job-source.ts'
-import type { QueueCensus } from '../../ports/queue-census.ts'
-import type { EngineTerms } from '../../ports/settings-compiler.ts'
-import type { TeamCensus } from '../../ports/team-usage.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { BacklogReader, QueueStats } from '../../ports/queues.ts'
+import type { CronStats } from '../../ports/crons.ts'
+import type { WakeHints } from '../../ports/jobs.ts'
+import type { LeaderEpochs } from '../../ports/settings.ts'
+import type { TeamStats } from '../../ports/quotas.ts'
 import { createBacklogReader } from '../../redis/queues/backlog-reader.ts'
 import { connectRedis } from '../../redis/client/connection.ts'
-import { createCronCensus } from '../../redis/crons/cron-stats.ts'
-import { createEngineTerms } from '../../redis/control/leader-epochs.ts'
-import { createQueueCensus } from '../../redis/queues/queue-stats.ts'
-import { createTeamCensus } from '../../redis/quotas/team-usage.ts'
+import { createCronStats } from '../../redis/crons/cron-stats.ts'
+import { createLeaderEpochs } from '../../redis/control/leader-epochs.ts'
+import { createQueueStats } from '../../redis/queues/queue-stats.ts'
+import { createTeamStats } from '../../redis/quotas/team-usage.ts'
 import { subscribeToWakeHints } from '../../redis/client/wake-hints.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { endWithInstallation, openEngine } from './engine-part.ts'
@@ -23,11 +22,11 @@ import { redisCheck, type Telemetry } from './telemetry-part.ts'
  * The engine of a role that works without it for a while: resources must be let go, and say what is wrong, also when
  * Redis is not there at the start. Until it is, everything throws StoreUnavailableError.
  */
-export interface LateEngine {
-  readonly terms: EngineTerms
-  readonly census: QueueCensus
-  readonly cronCensus: CronCensus
-  readonly teamCensus: TeamCensus
+export interface LazyEngine {
+  readonly terms: LeaderEpochs
+  readonly queueStats: QueueStats
+  readonly cronStats: CronStats
+  readonly teamStats: TeamStats
   readonly backlog: BacklogReader
   readonly hints: WakeHints
   readonly check: ReadinessCheck
@@ -37,7 +36,7 @@ const OPEN_AGAIN_MS = 2_000
 /** How often the log has the same refusal. */
 const TOLD_AGAIN_MS = 60_000
 
-type LateEngineSettings = Parameters<typeof openEngine>[0]
+type LazyEngineSettings = Parameters<typeof openEngine>[0]
 
 type Role = {
   readonly name: string
@@ -47,7 +46,7 @@ type Role = {
 }
 
 /** @throws StartupError when Redis answers and is not one to work with */
-export async function openLateEngine(settings: LateEngineSettings, role: Role): Promise<LateEngine> {
+export async function openLazyEngine(settings: LazyEngineSettings, role: Role): Promise<LazyEngine> {
   const { logger } = role.telemetry
   const engine = new OpenedLater()
   const refusals = createRepeats(role.clock)
@@ -119,27 +118,27 @@ function createRepeats(clock: Clock): { isDue(reason: string): boolean } {
   }
 }
 
-class OpenedLater implements LateEngine {
-  #parts: LateEngine | null = null
+class OpenedLater implements LazyEngine {
+  #parts: LazyEngine | null = null
   /** What came of the last attempt. */
   #failure: unknown = null
   readonly #listeners = new Set<(shard: number) => void>()
 
-  readonly terms: EngineTerms = {
+  readonly terms: LeaderEpochs = {
     facts: () => this.#use(({ terms }) => terms.facts()),
     begin: (earlier) => this.#use(({ terms }) => terms.begin(earlier)),
   }
-  readonly census: QueueCensus = {
-    count: (places) => this.#use(({ census }) => census.count(places)),
-    pushed: (limit) => this.#use(({ census }) => census.pushed(limit)),
-    page: (cursor) => this.#use(({ census }) => census.page(cursor)),
+  readonly queueStats: QueueStats = {
+    count: (places) => this.#use(({ queueStats }) => queueStats.count(places)),
+    pushed: (limit) => this.#use(({ queueStats }) => queueStats.pushed(limit)),
+    page: (cursor) => this.#use(({ queueStats }) => queueStats.page(cursor)),
   }
-  readonly cronCensus: CronCensus = {
-    look: (places) => this.#use(({ cronCensus }) => cronCensus.look(places)),
-    page: (cursor) => this.#use(({ cronCensus }) => cronCensus.page(cursor)),
+  readonly cronStats: CronStats = {
+    look: (places) => this.#use(({ cronStats }) => cronStats.look(places)),
+    page: (cursor) => this.#use(({ cronStats }) => cronStats.page(cursor)),
   }
-  readonly teamCensus: TeamCensus = {
-    look: (teams) => this.#use(({ teamCensus }) => teamCensus.look(teams)),
+  readonly teamStats: TeamStats = {
+    look: (teams) => this.#use(({ teamStats }) => teamStats.look(teams)),
   }
   readonly backlog: BacklogReader = {
     read: (horizonMs, callQuotaOf) => this.#use(({ backlog }) => backlog.read(horizonMs, callQuotaOf)),
@@ -155,7 +154,7 @@ class OpenedLater implements LateEngine {
     failure: () => this.#use(({ check }) => check.failure()),
   }
 
-  opened(parts: LateEngine): void {
+  opened(parts: LazyEngine): void {
     this.#parts = parts
     parts.hints.onWake((shard) => {
       for (const listener of this.#listeners) listener(shard)
@@ -166,7 +165,7 @@ class OpenedLater implements LateEngine {
     this.#failure = error
   }
 
-  async #use<T>(run: (parts: LateEngine) => T | Promise<T>): Promise<T> {
+  async #use<T>(run: (parts: LazyEngine) => T | Promise<T>): Promise<T> {
     if (this.#parts === null) throw this.#unavailable()
     return run(this.#parts)
   }
@@ -178,7 +177,7 @@ class OpenedLater implements LateEngine {
   }
 }
 
-async function openParts(settings: LateEngineSettings, role: Role): Promise<LateEngine> {
+async function openParts(settings: LazyEngineSettings, role: Role): Promise<LazyEngine> {
   const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
   const { store, box } = await openEngine(settings, { ...role, commandTimeoutMs })
   await endWithInstallation(store, role.lifecycle)
@@ -191,10 +190,10 @@ async function openParts(settings: LateEngineSettings, role: Role): Promise<Late
   })
   role.lifecycle.onStop('hint connection', () => listener.disconnect())
   return {
-    terms: createEngineTerms(store.engine, box),
-    census: createQueueCensus(store.engine),
-    cronCensus: createCronCensus(store.engine),
-    teamCensus: createTeamCensus(store.engine),
+    terms: createLeaderEpochs(store.engine, box),
+    queueStats: createQueueStats(store.engine),
+    cronStats: createCronStats(store.engine),
+    teamStats: createTeamStats(store.engine),
     backlog: createBacklogReader(store.engine),
     hints: await subscribeToWakeHints(listener),
     check: redisCheck(store.connection),

@@ -1,11 +1,11 @@
 import { QuotaExceededError } from '../../domain/errors.ts'
 import { effectiveQuotas, quotaRetryAfterSeconds, type TeamQuotas } from '../../domain/quotas.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { CronEditor, CronStore } from '../../ports/cron-store.ts'
-import type { JobStore } from '../../ports/job-store.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { CronEditor, CronStore } from '../../ports/crons.ts'
+import type { JobStore } from '../../ports/jobs.ts'
 import type { Metrics } from '../../ports/metrics.ts'
-import type { TeamSettings, TeamSettingsSource } from '../../ports/team-settings.ts'
-import type { MetQuota, TeamUsageReader } from '../../ports/team-usage.ts'
+import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
+import type { MetQuota, TeamUsageReader } from '../../ports/quotas.ts'
 import { nameOfKeyedCron } from '../../resources/manifests/cron-manifest.ts'
 
 /** The quotas of each team: its own and the installation's, the lower of each. */

@@ -2,13 +2,12 @@ import type { TeamSettings } from '../../controller/kinds.ts'
 import { createScaling } from '../../controller/scaling/scaling.ts'
 import { quotasInForce } from '../../controller/teams/team-quotas.ts'
 import { createExecutorFleet } from '../../kubernetes/fleet/executor-fleet.ts'
-import type { EventRecorder } from '../../ports/event-recorder.ts'
-import type { Leadership } from '../../ports/leadership.ts'
+import type { EventRecorder, Leadership } from '../../ports/kubernetes.ts'
 import { quotasOfSettings, type ControllerSettings } from '../../settings/role-settings.ts'
 import { createScalingMetrics } from '../../telemetry/scaling-metrics.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Cluster, OpenKind } from './cluster-part.ts'
-import type { LateEngine } from './lazy-engine.ts'
+import type { LazyEngine } from './lazy-engine.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
 /** Scales the executors whenever this process leads. */
@@ -16,7 +15,7 @@ export function startScaling(
   settings: ControllerSettings,
   parts: {
     readonly telemetry: Telemetry
-    readonly engine: LateEngine
+    readonly engine: LazyEngine
     readonly cluster: Cluster
     readonly leadership: Leadership
     readonly events: EventRecorder

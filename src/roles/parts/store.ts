@@ -1,4 +1,4 @@
-import type { Logger } from '../../ports/logger.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import { connectRedis, type RedisConnection } from '../../redis/client/connection.ts'
 import { createEngine, type Engine } from '../../redis/client/engine.ts'

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { Executor } from '../../executor/executor.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'

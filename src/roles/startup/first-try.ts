@@ -1,8 +1,7 @@
 import { pause } from '../../domain/pause.ts'
 import { viewChain } from '../../domain/jobs/job-view.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
-import type { JobIntake } from '../../ports/job-intake.ts'
-import type { JobStore } from '../../ports/job-store.ts'
+import type { JobIntake, JobStore } from '../../ports/jobs.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 
 /** The sample queue whose retries come within seconds. */

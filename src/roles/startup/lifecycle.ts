@@ -1,4 +1,4 @@
-import type { Logger } from '../../ports/logger.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { heedStopSignals, type StopSignal } from './stop-signals.ts'
 

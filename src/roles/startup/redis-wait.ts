@@ -1,7 +1,6 @@
 import { reasonOf, StoreUnreachableError } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 
 /** Longer than a Redis that is installed at the same time takes; below the patience of the chart's startup probes. */
 export const REDIS_WAIT_MS = 60_000

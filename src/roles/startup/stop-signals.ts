@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 
 export type StopSignal = 'SIGINT' | 'SIGTERM'
 

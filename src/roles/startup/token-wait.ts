@@ -1,6 +1,5 @@
 import { pause } from '../../domain/pause.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 
 /** Longer than a leader takes from its term to the tokens it finds; an installation may have none. */
 export const TOKEN_WAIT_MS = 10_000

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartupError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { pause } from '../../domain/pause.ts'
 import { identityOf } from '../process-identity.ts'
 import type { ProcessIdentity } from '../process-identity.ts'

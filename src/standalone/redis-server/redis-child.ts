@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { StartupError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import { pause } from '../../domain/pause.ts'
 import { isSameProcess } from '../process-identity.ts'
 import { findLiveRedis } from './redis-adoption.ts'

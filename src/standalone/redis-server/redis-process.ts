@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartupError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import { identityOf, isSameProcess, signalProcess } from '../process-identity.ts'
 import type { ProcessIdentity } from '../process-identity.ts'
 

@@ -4,7 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { openCronWorld, type CronWorld } from '../../support/engine/cron-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
@@ -219,7 +219,7 @@ describe('a cron', () => {
     expect(await world.store.remove('default', 'nightly')).toBe('not_found')
     expect(await world.store.get('default', cronId)).toBeNull()
     await executor.stop(0)
-    for (const { shard } of world.engine.shards) await createShardUpkeep(world.engine, shard).sweep()
+    for (const { shard } of world.engine.shards) await createShardMaintenance(world.engine, shard).sweep()
     const left = await redis.client.keys('punctual:*')
     const kept = /:(clk|qseq|seq|tok|tu|use|ex|mark|tn|teams)$|:meta$/
     expect(left.filter((key) => !kept.test(key))).toEqual([])

@@ -3,9 +3,9 @@
  * has gone wrong, once the server behaves the copy equals it, and what was told adds up to it.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createResourceView } from '../../../src/kubernetes/informer/informer.ts'
+import { createInformer } from '../../../src/kubernetes/informer/informer.ts'
 import { createTransport } from '../../../src/kubernetes/client/transport.ts'
-import type { KubeObject } from '../../../src/ports/kube-object.ts'
+import type { KubeObject } from '../../../src/ports/kubernetes.ts'
 import { SeededRandom } from '../../simulation/story/seeded-random.ts'
 import type { Effect, Fault } from '../../support/fake-api/fake-api-faults.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api/fake-api-server.ts'
@@ -52,7 +52,7 @@ async function problemOf(seed: number): Promise<string | null> {
     metrics: quietClusterMetrics,
     userAgent: 'test',
   })
-  const view = createResourceView({
+  const view = createInformer({
     clock,
     logger: quietLogger,
     metrics: quietClusterMetrics,
@@ -83,7 +83,7 @@ async function problemOf(seed: number): Promise<string | null> {
 }
 
 /** Adds up what is told, and finds what does not fit. */
-function mirrorOf(view: ReturnType<typeof createResourceView>): { problem(): string | null } {
+function mirrorOf(view: ReturnType<typeof createInformer>): { problem(): string | null } {
   const told = new Map<string, KubeObject>()
   let problem: string | null = null
   view.onChange((key, before, after) => {

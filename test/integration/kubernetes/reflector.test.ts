@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RETRY_PAUSE_MS_MAX, WATCH_SILENCE_MS } from '../../../src/kubernetes/client/bounds.ts'
-import { createResourceView, type LiveResourceView } from '../../../src/kubernetes/informer/informer.ts'
+import { createInformer, type LiveResourceView } from '../../../src/kubernetes/informer/informer.ts'
 import { createTransport, type Transport } from '../../../src/kubernetes/client/transport.ts'
-import type { WatchEnd } from '../../../src/ports/cluster-metrics.ts'
-import type { KubeObject } from '../../../src/ports/kube-object.ts'
+import type { WatchEnd } from '../../../src/ports/metrics.ts'
+import type { KubeObject } from '../../../src/ports/kubernetes.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api/fake-api-server.ts'
 import { createFakeClock, quiescence, type FakeClock } from '../../support/fake-clock.ts'
 import { quietClusterMetrics, quietLogger } from '../../support/quiet.ts'
@@ -59,7 +59,7 @@ function createView(namespaces: readonly string[] | null): LiveResourceView<Queu
     error: (message: string) => void errors.push(message),
     child: () => logger,
   }
-  const made = createResourceView<Queue>({
+  const made = createInformer<Queue>({
     clock,
     logger,
     metrics: {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/ports/clock.ts'
+import type { Clock } from '../../../src/ports/runtime.ts'
 
 export const realClock: Clock = {
   monotonicMs: () => performance.now(),

@@ -1,6 +1,6 @@
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
+import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import {
   createCompiledSettings,
   type CompiledSettings,

@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { openLateEngine } from '../../../src/roles/parts/lazy-engine.ts'
+import { openLazyEngine } from '../../../src/roles/parts/lazy-engine.ts'
 import { createLifecycle, type Lifecycle } from '../../../src/roles/startup/lifecycle.ts'
 import { createTelemetry } from '../../../src/roles/parts/telemetry-part.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -36,7 +36,7 @@ function open(redisUrl: string) {
   }
   const telemetry = { ...createTelemetry({ logLevel: 'error', logFormat: 'json' }), logger }
   const secretsKey = createSecretKey(randomBytes(32))
-  return openLateEngine(
+  return openLazyEngine(
     { redisUrl, redisCa: null, shards: 2, allowUnsafeRedis: false, secretsKey },
     { name: 'punctual-controller', telemetry, lifecycle, clock },
   )

@@ -6,7 +6,7 @@ import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { absentKeyBeside } from '../../../src/redis/layout/keys.ts'
 import type { ScriptName } from '../../../src/redis/client/scripts.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { assertClean, claimed, openExecutor, pushOne } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
 import { freePort, startCluster, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
@@ -85,7 +85,7 @@ describe('a step sent while its slot moves to another node', () => {
     const move = await beginMove(shardKeys(world.engine, 0).clk)
     const faults = [await faultOf(() => pushOne(intake)), await faultOf(() => openExecutor(world, 'e1'))]
     await move.some((at) => at % 2 === 0)
-    faults.push(await faultOf(() => createShardUpkeep(world.engine, 0).sweep()))
+    faults.push(await faultOf(() => createShardMaintenance(world.engine, 0).sweep()))
     await move.finish()
     for (const fault of faults) expect(fault).toBeInstanceOf(StoreUnavailableError)
     await pushOne(intake)

@@ -3,18 +3,17 @@ import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type { ClaimedJob, ClaimedWork, WorkEnd } from '../../../src/ports/job-source.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
+import type { ClaimedJob, ClaimedWork, WorkEnd, JobIntake } from '../../../src/ports/jobs.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
-import { createEngineTerms } from '../../../src/redis/control/leader-epochs.ts'
+import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { createQueueCensus } from '../../../src/redis/queues/queue-stats.ts'
+import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters, trimFinished } from '../../../src/redis/maintenance/retention.ts'
 import type { ScriptName } from '../../../src/redis/client/scripts.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {
@@ -94,7 +93,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
     async (stage) => {
       stage.accepted.push(...(await pushAll(stage.intake, 2, { start: { delaySeconds: 100 } })))
       stage.world.clock.advance(60_000)
-      return () => createShardUpkeep(stage.world.engine, 0).promote()
+      return () => createShardMaintenance(stage.world.engine, 0).promote()
     },
   ],
   [
@@ -152,7 +151,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
     'a resource for a pushed queue, from another term',
     async (stage) => {
       stage.accepted.push(...(await pushAll(stage.intake, 2)))
-      const { compiler } = await createEngineTerms(stage.world.engine, BOX).begin()
+      const { compiler } = await createLeaderEpochs(stage.world.engine, BOX).begin()
       const settings = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 1, strictParallelism: true }
       return () => compiler.applyQueue('default', 'emails', settings)
     },
@@ -163,14 +162,14 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
     async ({ world }) => {
       const idFloor = { jobBlock: 100, queue: 100, token: 100 }
       const earlier = { installation: '0123456789ab', term: 7, idFloor }
-      return () => createEngineTerms(world.engine, BOX).begin(earlier)
+      return () => createLeaderEpochs(world.engine, BOX).begin(earlier)
     },
   ]),
   ...(['put', 'removed'] as const).map((what): [ScriptName, string, Scene] => [
     'put_setting',
     `a team that is ${what}`,
     async ({ world }) => {
-      const { compiler } = await createEngineTerms(world.engine, BOX).begin()
+      const { compiler } = await createLeaderEpochs(world.engine, BOX).begin()
       const policy = { egressAllow: ['10.0.0.0/8'], signingSecrets: [] }
       if (what === 'put') return () => compiler.putTeam('default', policy)
       await compiler.putTeam('default', policy)
@@ -182,7 +181,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
     'a queue with jobs of every kind',
     async (stage) => {
       await finishScene(stage).then((finish) => finish())
-      return () => createQueueCensus(stage.world.engine).count([{ team: 'default', name: 'emails' }])
+      return () => createQueueStats(stage.world.engine).count([{ team: 'default', name: 'emails' }])
     },
   ],
   [
@@ -225,7 +224,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       await finishScene(stage).then((finish) => finish())
       stage.accepted.length = 0
       await createQueueStore(stage.world.engine).remove('default', 'emails')
-      return () => createShardUpkeep(stage.world.engine, 0).sweep()
+      return () => createShardMaintenance(stage.world.engine, 0).sweep()
     },
   ],
   [
@@ -235,7 +234,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       await finishJobs(stage, 2)
       const keys = shardKeys(stage.world.engine, 0)
       await stage.client.zadd(keys.gc, 1, '1')
-      return () => createShardUpkeep(stage.world.engine, 0).sweep()
+      return () => createShardMaintenance(stage.world.engine, 0).sweep()
     },
   ],
   [
@@ -245,7 +244,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       await finishScene(stage).then((finish) => finish())
       stage.world.clock.advance(4 * 86_400_000)
       await openExecutor(stage.world, 'e2')
-      return () => createShardUpkeep(stage.world.engine, 0).sweep()
+      return () => createShardMaintenance(stage.world.engine, 0).sweep()
     },
   ],
   [
@@ -254,7 +253,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
     async (stage) => {
       stage.accepted.push(await pushOne(stage.intake))
       await stage.client.del(shardKeys(stage.world.engine, 0).ring)
-      return () => createShardUpkeep(stage.world.engine, 0).sweep()
+      return () => createShardMaintenance(stage.world.engine, 0).sweep()
     },
   ],
   [
@@ -265,7 +264,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       stage.accepted.push(await pushOne(stage.intake))
       await stage.client.zadd(ring, 2 ** 37 + 2 ** 36 + 1, '1')
       await stage.client.del(teams)
-      return () => createShardUpkeep(stage.world.engine, 0).sweep()
+      return () => createShardMaintenance(stage.world.engine, 0).sweep()
     },
   ],
 ]
@@ -346,7 +345,7 @@ async function reapScene(stage: Stage): Promise<() => Promise<unknown>> {
   const { world, intake, accepted } = stage
   const request = { callbackUrl: 'http://target.test/' }
   accepted.push(...(await pushAll(intake, 1, { request })))
-  const upkeep = createShardUpkeep(world.engine, 0)
+  const upkeep = createShardMaintenance(world.engine, 0)
   for (let loss = 1; loss <= LOST_LEASES_MAX; loss += 1) {
     if (loss === LOST_LEASES_MAX) accepted.push(...(await pushAll(intake, 1, { request })))
     // Suspects and others come with claims of their own.
@@ -369,9 +368,9 @@ async function suspectScene({ world, intake, accepted }: Stage): Promise<() => P
   await claimed(await openExecutor(world, 'e1'), 4)
   for (let i = 0; i < 2; i += 1) {
     world.clock.advance(9_000)
-    await createShardUpkeep(world.engine, 0).promote()
+    await createShardMaintenance(world.engine, 0).promote()
   }
-  await createShardUpkeep(world.engine, 0).reap()
+  await createShardMaintenance(world.engine, 0).reap()
   await createQueueStore(world.engine).apply('default', 'paused', {
     ...DEFAULT_QUEUE_SETTINGS,
     isActive: false,
@@ -385,7 +384,7 @@ async function promoteScene({ world, intake, accepted }: Stage): Promise<() => P
     accepted.push(...(await pushAll(intake, 2, { queue, start: { delaySeconds: 5 } })))
   }
   world.clock.advance(5_000)
-  return () => createShardUpkeep(world.engine, 0).promote()
+  return () => createShardMaintenance(world.engine, 0).promote()
 }
 
 async function finishJobs({ world, intake, accepted }: Stage, count: number): Promise<void> {

@@ -7,7 +7,7 @@ import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { isSuspectWaiting, callbackQueueOf } from '../../../src/redis/layout/keys.ts'
 import type { ScriptName } from '../../../src/redis/client/scripts.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { tickAll } from '../../support/engine/tick-all.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
@@ -87,7 +87,7 @@ describe('a step torn at any call', () => {
 
   /** Leases run out, what is due moves, retention passes. */
   async function recover(world: World): Promise<void> {
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     for (let i = 0; i < 3; i += 1) {
       world.clock.advance(9_000)
       await upkeep.promote()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { cronScheduleOf, spreadOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { CronSchedule } from '../../../src/domain/crons/cron-schedule.ts'
 import { decideTicks, missedTicks } from '../../../src/domain/crons/cron-tick.ts'
-import type { CronRun } from '../../../src/ports/cron-store.ts'
+import type { CronRun } from '../../../src/ports/crons.ts'
 
 /** A record, and the open chain behind it. */
 interface ModelRun {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { DueCron } from '../../../src/ports/cron-source.ts'
+import type { DueCron } from '../../../src/ports/crons.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { shardOfQueue, type Engine } from '../../../src/redis/client/engine.ts'

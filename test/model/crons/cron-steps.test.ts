@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { CRON_RECORDS_MAX, LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
-import type { DueCron } from '../../../src/ports/cron-source.ts'
-import type { SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
+import type { DueCron } from '../../../src/ports/crons.ts'
+import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { audit } from '../../../src/redis/audit/audit.ts'
-import { createEngineTerms } from '../../../src/redis/control/leader-epochs.ts'
+import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import type { ScriptName } from '../../../src/redis/client/scripts.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
@@ -64,7 +64,7 @@ describe('a former leader', () => {
     ['remove_cron', 1, 'removes a cron', applyTo('home'), remove],
   ])('whose %s (%i) comes too late as it %s changes nothing more', async (name, nth, _what, first, write) => {
     const { world } = stage
-    const terms = createEngineTerms(world.engine, BOX)
+    const terms = createLeaderEpochs(world.engine, BOX)
     const { compiler } = await terms.begin()
     await first?.(compiler)
     let before: unknown = null
@@ -193,7 +193,7 @@ describe('a run whose executor is lost', () => {
     const started = await stage.store.runNow(TEAM, cronId)
     assert.ok(started.status === 'started')
     const stillRunning = { status: 'still_running', jobId: started.jobId }
-    const upkeep = createShardUpkeep(world.engine, stage.shardAt('home'))
+    const upkeep = createShardMaintenance(world.engine, stage.shardAt('home'))
     for (let loss = 1; loss <= LOST_LEASES_MAX; loss += 1) {
       const source = await openExecutor(world, `lost-${loss}`, stage.shardAt('home'))
       assert.equal((await claimed(source, 1)).length, 1)

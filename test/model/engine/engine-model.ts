@@ -1,7 +1,7 @@
 import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
 import type { CallRecord, JobRequest } from '../../../src/domain/jobs/job.ts'
 import type { ChainSettings, QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type { NewJob, PushResult } from '../../../src/ports/job-intake.ts'
+import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import { callbackQueueOf, splitNameField } from '../../../src/redis/layout/keys.ts'
 
 /**

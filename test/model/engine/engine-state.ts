@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict'
 import type { Redis } from 'ioredis'
 import { decodeFinished } from '../../../src/redis/layout/finished-record.ts'
 import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
-import type { EngineModel, ModelQueue } from './engine-model.ts'
+import type { KeptCall, EngineModel, ModelQueue } from './engine-model.ts'
 
 /** Reads what Redis holds and says how it differs from the model. Structure is the audit's business, not looked at here. */
 export async function differences(
@@ -162,4 +163,14 @@ function scored(flat: readonly string[]): string[] {
   const found: string[] = []
   for (let i = 0; i < flat.length; i += 2) found.push(`${flat[i]}=${flat[i + 1]}`)
   return found
+}
+
+export function keepHead(model: KeptCall[], real: readonly string[]): KeptCall[] {
+  const head = model.slice(0, real.length)
+  assert.deepEqual(
+    head.map((call) => String(call.jobId)),
+    real,
+    'call records went from the middle',
+  )
+  return head
 }

@@ -3,11 +3,18 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type { ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../../src/ports/job-source.ts'
-import type { JobIntake, NewJob, PushResult } from '../../../src/ports/job-intake.ts'
-import type { SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
+import type {
+  ClaimedWork,
+  ClaimGrant,
+  JobSource,
+  WorkEnd,
+  JobIntake,
+  NewJob,
+  PushResult,
+} from '../../../src/ports/jobs.ts'
+import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { createEngineTerms } from '../../../src/redis/control/leader-epochs.ts'
+import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { shardKeys, shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
@@ -15,11 +22,11 @@ import { nameField } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/maintenance/retention.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { callRecord, ended } from '../../support/engine/model-executor.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import type { SentStep } from '../../support/lua/wrapped-scripts.ts'
-import { EngineModel, type DrawnEnd, type KeptCall, type ModelQueue } from './engine-model.ts'
+import { EngineModel, type DrawnEnd, type ModelQueue } from './engine-model.ts'
 import {
   edited,
   QUEUES,
@@ -31,7 +38,7 @@ import {
   type Op,
   type PushOp,
 } from './engine-ops.ts'
-import { differences } from './engine-state.ts'
+import { differences, keepHead } from './engine-state.ts'
 import { judgeRooms, readSentClaim } from '../execute/sent-claim.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 
@@ -112,7 +119,7 @@ export class Story {
     const world = await openWorld(redis, { connection, shards: SHARDS, retention: STORY_RETENTION })
     world.defaults = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1, 70], ...defaults }
     const story = new Story(world, redis.client)
-    story.#leaders = [(await createEngineTerms(world.engine, BOX).begin()).compiler]
+    story.#leaders = [(await createLeaderEpochs(world.engine, BOX).begin()).compiler]
     await story.#lead()
     for (const executor of [0, 1, 2]) {
       for (const shard of [0, 1]) await story.run({ op: 'beat', executor, shard, register: true })
@@ -381,7 +388,7 @@ export class Story {
 
   async reap(shard: number): Promise<void> {
     await this.promote(shard)
-    await createShardUpkeep(this.world.engine, shard).reap()
+    await createShardMaintenance(this.world.engine, shard).reap()
     for (const name of this.model.expired(shard)) {
       this.model.reap(shard, name)
       for (const hold of this.#holds.flatMap((holds) => holds)) {
@@ -467,12 +474,12 @@ export class Story {
       this.world.clock.advance(4_500)
       await this.sweep(shard)
     }
-    for (const shard of [0, 1]) await createShardUpkeep(this.world.engine, shard).reap()
+    for (const shard of [0, 1]) await createShardMaintenance(this.world.engine, shard).reap()
   }
 
   /** Twice: the first answer brings the program's estimate of Redis time up to date. */
   async promote(shard: number): Promise<void> {
-    const upkeep = createShardUpkeep(this.world.engine, shard)
+    const upkeep = createShardMaintenance(this.world.engine, shard)
     await upkeep.promote()
     await upkeep.promote()
     this.model.promote(shard)
@@ -480,7 +487,7 @@ export class Story {
 
   async sweep(shard: number): Promise<void> {
     await this.promote(shard)
-    const upkeep = createShardUpkeep(this.world.engine, shard)
+    const upkeep = createShardMaintenance(this.world.engine, shard)
     while ((await upkeep.sweep()).isMore);
     this.model.freeOverdue(shard)
     const { nowMs } = this.model.shard(shard)
@@ -537,7 +544,7 @@ export class Story {
   }
 
   async #lead(): Promise<void> {
-    const { compiler } = await createEngineTerms(this.world.engine, BOX).begin()
+    const { compiler } = await createLeaderEpochs(this.world.engine, BOX).begin()
     this.#leaders = [this.#leaders.at(-1) as SettingsCompiler, compiler]
   }
 
@@ -587,14 +594,4 @@ export class Story {
     this.model.dead.delete(rootId)
     this.#lastPush = null
   }
-}
-
-function keepHead(model: KeptCall[], real: readonly string[]): KeptCall[] {
-  const head = model.slice(0, real.length)
-  assert.deepEqual(
-    head.map((call) => String(call.jobId)),
-    real,
-    'call records went from the middle',
-  )
-  return head
 }

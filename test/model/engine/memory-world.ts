@@ -1,6 +1,6 @@
 import type { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
+import type { JobIntake } from '../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
 import { META_KEY } from '../../../src/redis/layout/keys.ts'

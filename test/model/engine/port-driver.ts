@@ -2,20 +2,26 @@ import { createSecretKey } from 'node:crypto'
 import { callbackFor } from '../../../src/domain/jobs/callback.ts'
 import { endAttempt } from '../../../src/domain/jobs/attempt-end.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type { JobIntake, PushResult } from '../../../src/ports/job-intake.ts'
-import type { ClaimedWork, JobSource, ShardUpkeep, WorkEnd } from '../../../src/ports/job-source.ts'
-import type { JobStore } from '../../../src/ports/job-store.ts'
-import type { QueueStore } from '../../../src/ports/queue-store.ts'
-import type { SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
+import type {
+  JobIntake,
+  PushResult,
+  ClaimedWork,
+  JobSource,
+  ShardMaintenance,
+  WorkEnd,
+  JobStore,
+} from '../../../src/ports/jobs.ts'
+import type { QueueStore } from '../../../src/ports/queues.ts'
+import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import type { Engine } from '../../../src/redis/client/engine.ts'
-import { createEngineTerms } from '../../../src/redis/control/leader-epochs.ts'
+import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { createQueueCensus } from '../../../src/redis/queues/queue-stats.ts'
+import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { SeededRandom } from '../../simulation/story/seeded-random.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
@@ -35,7 +41,7 @@ export class PortDriver {
   readonly #random: SeededRandom
   readonly #intake: JobIntake
   readonly #holds: Hold[]
-  readonly #upkeeps: readonly ShardUpkeep[]
+  readonly #upkeeps: readonly ShardMaintenance[]
   readonly #queues: QueueStore
   readonly #jobs: JobStore
   #compiler: SettingsCompiler | null = null
@@ -46,7 +52,7 @@ export class PortDriver {
     this.#engine = engine
     this.#random = new SeededRandom(seed ^ 0xd1ff)
     this.#intake = world.newIntake()
-    this.#upkeeps = engine.shards.map(({ shard }) => createShardUpkeep(engine, shard))
+    this.#upkeeps = engine.shards.map(({ shard }) => createShardMaintenance(engine, shard))
     this.#queues = createQueueStore(engine)
     this.#jobs = createJobStore(engine)
     this.#holds = ['e1', 'e2'].flatMap((name) =>
@@ -77,7 +83,7 @@ export class PortDriver {
       [2, 'get', () => this.#withJob((id) => this.#jobs.get(TEAM, id))],
       [1, 'compile', () => this.#compile()],
       [1, 'lead', () => this.#lead()],
-      [1, 'census', () => this.#census()],
+      [1, 'queueStats', () => this.#queueStats()],
       [2, 'backlog', () => this.#backlog()],
       [2, 'counts', () => this.#queues.getByName(TEAM, random.pick(QUEUES))],
     ]
@@ -158,7 +164,7 @@ export class PortDriver {
   }
 
   async #lead(): Promise<unknown> {
-    const { facts, compiler } = await createEngineTerms(this.#engine, BOX).begin()
+    const { facts, compiler } = await createLeaderEpochs(this.#engine, BOX).begin()
     // Now and then a leader does not notice that it leads no more.
     if (this.#compiler === null || this.#random.chance(0.6)) this.#compiler = compiler
     return [facts.term, facts.idFloor]
@@ -175,11 +181,11 @@ export class PortDriver {
     ]
   }
 
-  async #census(): Promise<unknown> {
-    const census = createQueueCensus(this.#engine)
-    const { queues, cursor } = await census.page(this.#random.pick([null, '1:0']))
+  async #queueStats(): Promise<unknown> {
+    const queueStats = createQueueStats(this.#engine)
+    const { queues, cursor } = await queueStats.page(this.#random.pick([null, '1:0']))
     return [
-      await census.count(QUEUES.map((name) => ({ team: TEAM, name }))),
+      await queueStats.count(QUEUES.map((name) => ({ team: TEAM, name }))),
       queues.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       cursor,
     ]

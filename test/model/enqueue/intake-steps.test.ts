@@ -2,10 +2,10 @@ import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../../src/domain/errors.ts'
-import type { JobIntake, NewJob, PushResult } from '../../../src/ports/job-intake.ts'
+import type { JobIntake, NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {
   assertClean,
@@ -154,7 +154,7 @@ describe('enqueue, minutes and time', () => {
 
   test('pours a minute before it begins and starts nothing early', async () => {
     await pushAll(intake, 700, { start: { delaySeconds: 610 } })
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     assert.equal((await upkeep.promote()).nextDueMs, NOON_MS + 9 * 60_000)
     world.clock.advance(540_000)
     await beat()
@@ -176,7 +176,7 @@ describe('enqueue, minutes and time', () => {
     await pushOne(intake, { start: { delaySeconds: 1 } })
     world.clock.advance(1_000)
     await beat()
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     assert.deepEqual(await upkeep.promote(), { moved: 1, nextDueMs: NOON_MS + 9 * 60_000 })
     assert.equal(await redis.client.llen(shard().minute(NOON_MS / 60_000 + 10)), 100)
     assert.deepEqual(await upkeep.promote(), { moved: 0, nextDueMs: NOON_MS + 610_000 })
@@ -191,7 +191,7 @@ describe('enqueue, minutes and time', () => {
     world.faults.after = (step) => {
       if (step.name === 'promote') sent = step
     }
-    await createShardUpkeep(world.engine, 0).promote()
+    await createShardMaintenance(world.engine, 0).promote()
     assert.ok(sent)
     await world.engine.runner.run('promote', sent.keys, sent.args)
     assert.equal(await redis.client.llen(shard().queue('1').r), 3)
@@ -203,7 +203,7 @@ describe('enqueue, minutes and time', () => {
     const source = await openExecutor(world, 'e1')
     const [work] = await claimed(source, 1)
     world.clock.jump(3_600_000)
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     await upkeep.promote()
     assert.deepEqual(await upkeep.reap(), { jobs: 0, executors: 0 })
     assert.equal((await source.beat(false)).status, 'ok')
@@ -246,7 +246,7 @@ describe('enqueue, minutes and time', () => {
     'a job pushed with a delay of %i s after the clock was set back by two minutes runs after it',
     async (delaySeconds) => {
       const source = await openExecutor(world, 'e1')
-      const upkeep = createShardUpkeep(world.engine, 0)
+      const upkeep = createShardMaintenance(world.engine, 0)
       await pushOne(intake)
       await claimed(source, 1)
       world.clock.jump(-120_000)
@@ -314,7 +314,7 @@ describe('enqueue, minutes and time', () => {
       )
       assert.equal((await claimed(source, 64)).length, 10)
       assert.equal((await source.beat(false)).status, 'ok')
-      await createShardUpkeep(world.engine, 0).promote()
+      await createShardMaintenance(world.engine, 0).promote()
       await source.leave()
       await assertClean(world)
     } finally {

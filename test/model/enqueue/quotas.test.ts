@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { NO_QUOTAS, quotasOf, type TeamQuotas } from '../../../src/domain/quotas.ts'
-import type { JobIntake, NewJob, PushResult } from '../../../src/ports/job-intake.ts'
-import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
+import type { JobIntake, NewJob, PushResult } from '../../../src/ports/jobs.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { createCallQuotas } from '../../../src/redis/quotas/call-quota-keeper.ts'
@@ -13,7 +13,7 @@ import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { createQuotaKeeper } from '../../../src/redis/quotas/quota-keeper.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
 import { withJobQuotas } from '../../../src/roles/parts/quota-part.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
@@ -123,7 +123,7 @@ describe('one team that pushes all it can into 48 MiB', () => {
     const store = createQueueStore(world.engine)
     for (let i = 0; i < 8; i += 1) await store.remove('greedy', `q${i}`)
     for (const { shard } of world.engine.shards) {
-      while ((await createShardUpkeep(world.engine, shard).sweep()).isMore);
+      while ((await createShardMaintenance(world.engine, shard).sweep()).isMore);
     }
     assert.equal((await held('greedy')).storedBytes, 0)
     assert.equal(await outcome(newIntake().push(large('greedy', 'q0'))), 'created')
@@ -345,7 +345,7 @@ test('a replay and a run by hand count as jobs of the month, once, and are refus
     const work = await claimed(source, 1)
     await source.finish(work.map((one) => ended(world, one, { failed: true })))
     world.clock.advance(1_500)
-    await createShardUpkeep(engine, shardOf('a', 'mail')).promote()
+    await createShardMaintenance(engine, shardOf('a', 'mail')).promote()
   }
   world.faults.resent.add('replay')
   assert.equal((await byHand.replay('a', pushed.jobId)).status, 'replayed')

@@ -3,13 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
-import type { ClaimedWork, JobSource } from '../../../src/ports/job-source.ts'
+import type { JobIntake, ClaimedWork, JobSource } from '../../../src/ports/jobs.ts'
 import { queuesOf } from '../../../src/redis/execute/claim/claim-reply.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { callbackQueueOf, type ShardKeys } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 import {
   assertClean,
@@ -225,7 +224,7 @@ describe('a claim between teams', () => {
     for (const team of ['lost', 'running', 'other']) await push(team, 20)
     const [lost] = await redis.client.hmget(keys.tn, 'lost')
     await redis.client.zrem(keys.teams, lost ?? '')
-    await createShardUpkeep(world.engine, 0).sweep()
+    await createShardMaintenance(world.engine, 0).sweep()
     await assertClean(world)
     const source = await openExecutor(world, 'e1')
     assert.equal(teamsOf(await claimed(source, 24))['lost'], 8)
@@ -234,7 +233,7 @@ describe('a claim between teams', () => {
   test('sweep goes on below where it stopped, until it has seen all bands', async () => {
     const bands = Array.from({ length: 5_000 }, (_, i) => [(i + 1) * BAND, `q${i}`] as const)
     await redis.client.zadd(keys.ring, ...bands.flat())
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     await upkeep.sweep()
     assert.equal(await redis.client.zcard(keys.teams), 4_096)
     world.clock.advance(5_000)
@@ -254,7 +253,7 @@ describe('a claim between teams', () => {
     await redis.client.zadd(keys.ring, ...before.flatMap((id, i) => [top - 700 + i, id]))
     // One that has waited since the beginning stays the first.
     await redis.client.zadd(keys.ring, BAND + 7, before[0] ?? '')
-    await createShardUpkeep(world.engine, 0).sweep()
+    await createShardMaintenance(world.engine, 0).sweep()
     const after = await redis.client.zrange(keys.ring, '0', '-1', 'WITHSCORES')
     const ids = after.filter((_, i) => i % 2 === 0)
     assert.deepEqual(ids.slice(0, 700), before)
@@ -378,7 +377,7 @@ describe('a claim between teams', () => {
       `${body.slice(0, 14)}${LOST_LEASES_MAX - 1}${body.slice(15)}`,
     )
     await redis.client.hset(keys.tn, 'one', '2', 'two', '1')
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     for (let i = 0; i < 2; i += 1) {
       world.clock.advance(9_000)
       await upkeep.promote()

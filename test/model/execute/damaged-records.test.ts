@@ -2,16 +2,15 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { isDamaged } from '../../../src/redis/chains/damaged-chain.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
-import type { ClaimedWork, JobSource } from '../../../src/ports/job-source.ts'
+import type { JobIntake, ClaimedWork, JobSource } from '../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import { shardKeys, type Engine } from '../../../src/redis/client/engine.ts'
 import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { createQueueCensus } from '../../../src/redis/queues/queue-stats.ts'
+import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { assertClean, claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
 import { quietLogger, quietMetrics } from '../../support/quiet.ts'
@@ -52,7 +51,7 @@ beforeEach(async () => {
 const keys = () => shardKeys(engine, 0)
 const queue = () => keys().queue('1')
 const store = () => createJobStore(engine)
-const upkeep = () => createShardUpkeep(engine, 0)
+const upkeep = () => createShardMaintenance(engine, 0)
 
 async function executor(name = 'e1'): Promise<JobSource> {
   const source = createJobSource(engine, 0, name)
@@ -188,7 +187,7 @@ describe.each(HEADS)('a record with %s', (_, damage) => {
     assert.ok(sent)
     const again = await world.engine.runner.run('enqueue', sent.keys, sent.args)
     assert.match(String(again), new RegExp(`^\\d+ 0 again ${bad} (-1|\\d{13}) again ${good} \\d{13}$`))
-    const [entry] = await createQueueCensus(engine).count([{ team: 'default', name: 'emails' }])
+    const [entry] = await createQueueStats(engine).count([{ team: 'default', name: 'emails' }])
     assert.deepEqual(entry?.counts, { pending: 2, delayed: 0, processing: 0, dead: 0 })
     assert.equal((await createBacklogReader(engine).read(0)).ready, 2)
     assert.equal(await createQueueStore(engine).remove('default', 'emails'), 'removed')

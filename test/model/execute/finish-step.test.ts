@@ -3,13 +3,12 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import type { ClaimedWork, JobSource } from '../../../src/ports/job-source.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
+import type { ClaimedWork, JobSource, JobIntake } from '../../../src/ports/jobs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { trimFinished } from '../../../src/redis/maintenance/retention.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import {
   assertClean,
   callRecord,
@@ -43,7 +42,7 @@ describe('finish and reap', () => {
 
   /** All leases run out and are reaped, without a jump of the clock. */
   async function loseExecutors(): Promise<{ jobs: number; executors: number }> {
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     for (let i = 0; i < 2; i += 1) {
       world.clock.advance(9_000)
       await upkeep.promote()
@@ -181,12 +180,12 @@ describe('finish and reap', () => {
     const [work] = await claimed(source, 1)
     for (let i = 0; i < 2; i += 1) {
       world.clock.advance(9_000)
-      await createShardUpkeep(world.engine, 0).promote()
+      await createShardMaintenance(world.engine, 0).promote()
     }
     world.faults.before = async (step) => {
       if (step.name === 'reap') await redis.client.zadd(shardKeys(world.engine, 0).ex, 9e15, 'e1')
     }
-    assert.equal((await createShardUpkeep(world.engine, 0).reap()).jobs, 0)
+    assert.equal((await createShardMaintenance(world.engine, 0).reap()).jobs, 0)
     assert.deepEqual(await source.finish([ended(world, work as ClaimedWork)]), ['done'])
   })
 

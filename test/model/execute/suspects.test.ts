@@ -2,18 +2,17 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { LOST_LEASES_MAX, SUSPECTS_OF_ONE_TEAM_MAX } from '../../../src/domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
-import type { ClaimedWork, JobSource } from '../../../src/ports/job-source.ts'
+import type { JobIntake, ClaimedWork, JobSource } from '../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { createQueueCensus } from '../../../src/redis/queues/queue-stats.ts'
+import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters, trimFinished } from '../../../src/redis/maintenance/retention.ts'
 import { SuspectCompany } from '../../../src/redis/execute/claim/suspect-company.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 import { assertClean, ended, pushAll } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
@@ -76,9 +75,9 @@ async function endAll(executor: Hands): Promise<void> {
 async function loseExecutors(): Promise<void> {
   for (let i = 0; i < 2; i += 1) {
     world.clock.advance(8_600)
-    for (const { shard } of world.engine.shards) await createShardUpkeep(world.engine, shard).promote()
+    for (const { shard } of world.engine.shards) await createShardMaintenance(world.engine, shard).promote()
   }
-  for (const { shard } of world.engine.shards) await createShardUpkeep(world.engine, shard).reap()
+  for (const { shard } of world.engine.shards) await createShardMaintenance(world.engine, shard).reap()
 }
 
 async function reasonsOf(team: string, id: number): Promise<unknown[]> {
@@ -239,11 +238,11 @@ describe('suspects', () => {
     const [id = 0] = await makeSuspects(3)
     const store = createJobStore(world.engine)
     assert.equal((await store.get('default', id))?.open?.status, 'pending')
-    const [entry] = await createQueueCensus(world.engine).count([{ team: 'default', name: 'emails' }])
+    const [entry] = await createQueueStats(world.engine).count([{ team: 'default', name: 'emails' }])
     assert.deepEqual(entry?.counts, { pending: 3, delayed: 0, processing: 0, dead: 0 })
     const backlog = await createBacklogReader(world.engine).read(0)
     assert.deepEqual([backlog.ready, backlog.usable], [3, 3])
-    assert.equal((await createShardUpkeep(world.engine, 0).glance()).runnable, true)
+    assert.equal((await createShardMaintenance(world.engine, 0).glance()).runnable, true)
     const [waiting = 0] = await pushAll(intake, 1)
     assert.equal(await store.cancel('default', id), 'cancelled')
     assert.equal(await store.get('default', id), null)
@@ -353,10 +352,10 @@ describe('guards of steps that take away', () => {
     const [source] = executor.sources
     await source?.claim(grantOf(1))
     await source?.claim(grantOf(1))
-    const reap = async () => (await createShardUpkeep(world.engine, 0).reap()).jobs
+    const reap = async () => (await createShardMaintenance(world.engine, 0).reap()).jobs
     const pass = async (ms: number) => {
       world.clock.advance(ms)
-      await createShardUpkeep(world.engine, 0).promote()
+      await createShardMaintenance(world.engine, 0).promote()
     }
     await source?.beat(false)
     await pass(8_000)
@@ -383,7 +382,7 @@ describe('guards of steps that take away', () => {
         await source.finish([ended(world, work, { failed: true })])
       }
       world.clock.advance(1_000)
-      await createShardUpkeep(world.engine, 0).promote()
+      await createShardMaintenance(world.engine, 0).promote()
     }
     const purge = (onlyDue: boolean) => purgeDeadLetters(world.engine, keys(), '1', [String(id)], onlyDue)
     assert.equal(await purge(true), 0)
@@ -402,7 +401,7 @@ describe('guards of steps that take away', () => {
     await endAll(executor)
     const { h, d } = keys().queue('1')
     world.clock.advance(8 * 86_400_000)
-    await createShardUpkeep(world.engine, 0).promote()
+    await createShardMaintenance(world.engine, 0).promote()
     world.faults.before = async (step) => {
       if (step.name === 'trim') await change(h)
     }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type { Backlog } from '../../../src/ports/backlog.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
+import type { Backlog } from '../../../src/ports/queues.ts'
+import type { JobIntake } from '../../../src/ports/jobs.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import { executorIdOf } from '../../../src/redis/layout/executor-id.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { claimed, ended, openExecutor, pushAll, pushOne } from '../../support/engine/model-executor.ts'
 import { newJob, openEngine } from '../../support/engine/engine.ts'
@@ -172,7 +172,7 @@ describe('the backlog', () => {
   test('tells how long the oldest ready job has been due', async () => {
     await pushOne(intake, { queue: 'one', start: { delaySeconds: 5 } })
     world.clock.advance(9_000)
-    for (const { shard } of world.engine.shards) await createShardUpkeep(world.engine, shard).promote()
+    for (const { shard } of world.engine.shards) await createShardMaintenance(world.engine, shard).promote()
     await pushOne(intake, { queue: 'two' })
     world.clock.advance(1_000)
     assert.equal((await read()).oldestReadyMs, 5_000)

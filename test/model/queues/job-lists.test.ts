@@ -2,15 +2,14 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { viewJob } from '../../../src/domain/jobs/job-view.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
-import type { JobListQuery, JobStore, ListedJob } from '../../../src/ports/job-store.ts'
+import type { JobIntake, JobListQuery, JobStore, ListedJob } from '../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { formatPlace, type Place } from '../../../src/redis/jobs/job-cursor.ts'
 import { ORDERED_JOBS_MAX } from '../../../src/redis/jobs/job-sections.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { commandsDuring } from '../../support/servers/command-counts.ts'
 import { claimed, ended, openExecutor, pushAll, pushOne } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
@@ -100,12 +99,12 @@ async function everyKind() {
   const deadBefore = await pushOne(intake)
   await endAll(true)
   world.clock.advance(1_000)
-  await createShardUpkeep(world.engine, 0).promote()
+  await createShardMaintenance(world.engine, 0).promote()
   await endAll(true)
   const [saved = 0, dead = 0] = await pushAll(intake, 2)
   await endAll(true)
   world.clock.advance(1_000)
-  await createShardUpkeep(world.engine, 0).promote()
+  await createShardMaintenance(world.engine, 0).promote()
   const source = await nextExecutor()
   const retries = await claimed(source, 64)
   await source.finish(
@@ -137,7 +136,7 @@ describe('the jobs of a queue', () => {
     for (const limit of [1, 2, 5, 100]) assert.deepEqual(idsOf(await walk({ ...ONE, limit })), byDue)
     // Promoted, in flight or not, each stays where it was.
     world.clock.advance(62_000)
-    await createShardUpkeep(world.engine, 0).promote()
+    await createShardMaintenance(world.engine, 0).promote()
     const inFlight = await claimed(await nextExecutor(), 2)
     assert.equal(inFlight.length, 2)
     for (const limit of [1, 3, 100]) {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
-import type { QueueCensus, QueuePlace } from '../../../src/ports/queue-census.ts'
+import type { JobIntake } from '../../../src/ports/jobs.ts'
+import type { QueueStats, QueueRef } from '../../../src/ports/queues.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { createQueueCensus } from '../../../src/redis/queues/queue-stats.ts'
+import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import {
   assertClean,
   claimed,
@@ -23,14 +23,14 @@ import { startRedis, type TestRedis } from '../../support/servers/redis-server.t
 
 const BOX = createSecretBox(createSecretKey(randomBytes(32)))
 const ONCE = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
-const place = (name: string, team = 'default'): QueuePlace => ({ team, name })
+const place = (name: string, team = 'default'): QueueRef => ({ team, name })
 const many = (count: number) => Array.from({ length: count }, (_, i) => place(`queue ${i}`))
 
-describe('the census of queues', () => {
+describe('the queueStats of queues', () => {
   let redis: TestRedis
   let world: World
   let intake: JobIntake
-  let census: QueueCensus
+  let queueStats: QueueStats
 
   beforeAll(async () => {
     redis = await startRedis({ settings: ['--appendonly', 'no'] })
@@ -39,23 +39,23 @@ describe('the census of queues', () => {
   beforeEach(async () => {
     world = await openWorld(redis, { shards: 2 })
     intake = world.newIntake()
-    census = createQueueCensus(world.engine)
+    queueStats = createQueueStats(world.engine)
     return () => world.close()
   })
 
   const compiler = () => createSettingsCompiler({ engine: world.engine, box: BOX, term: null })
   /** All that `page` gives, page by page. */
   const walk = async () => {
-    const found: Array<QueuePlace & { isPushed: boolean }> = []
+    const found: Array<QueueRef & { isPushed: boolean }> = []
     let cursor: string | null = null
     do {
-      const page: Awaited<ReturnType<QueueCensus['page']>> = await census.page(cursor)
+      const page: Awaited<ReturnType<QueueStats['page']>> = await queueStats.page(cursor)
       found.push(...page.queues)
       cursor = page.cursor
     } while (cursor !== null)
     return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   }
-  const sortedNames = (queues: readonly QueuePlace[]) => queues.map(({ name }) => name).toSorted()
+  const sortedNames = (queues: readonly QueueRef[]) => queues.map(({ name }) => name).toSorted()
 
   test('counts what each queue holds, in the order asked, and null where there is none', async () => {
     await createQueueStore(world.engine).apply('default', 'dying', ONCE)
@@ -67,14 +67,14 @@ describe('the census of queues', () => {
         if (works.length > 0) await source.finish(works.map((work) => ended(world, work, { failed: true })))
       }
       world.clock.advance(1_000)
-      for (const { shard } of world.engine.shards) await createShardUpkeep(world.engine, shard).promote()
+      for (const { shard } of world.engine.shards) await createShardMaintenance(world.engine, shard).promote()
     }
     await pushAll(intake, 5, { queue: 'busy' })
     await pushAll(intake, 3, { queue: 'busy', start: { delaySeconds: 30 } })
     for (const source of sources) await claimed(source, 2)
     await createQueueStore(world.engine).apply('default', 'idle', DEFAULT_QUEUE_SETTINGS)
     const places = [place('idle'), place('unknown'), place('dying'), place('busy'), place('busy', 'others')]
-    const [idle, unknown, dying, busy, others] = await census.count(places)
+    const [idle, unknown, dying, busy, others] = await queueStats.count(places)
     assert.deepEqual([unknown, others], [null, null])
     const none = { pending: 0, delayed: 0, processing: 0, dead: 0 }
     assert.deepEqual(idle?.counts, none)
@@ -92,17 +92,17 @@ describe('the census of queues', () => {
     world.clock.advance(4_000)
     await pushOne(intake)
     world.clock.advance(2_000)
-    const oldest = async () => (await census.count([place('emails')]))[0]?.oldestReadyMs
+    const oldest = async () => (await queueStats.count([place('emails')]))[0]?.oldestReadyMs
     assert.equal(await oldest(), 6_000)
     for (const id of ids) await createJobStore(world.engine).cancel('default', id)
     assert.equal(await oldest(), 2_000)
-    assert.equal((await census.count([place('emails')]))[0]?.counts.pending, 1)
+    assert.equal((await queueStats.count([place('emails')]))[0]?.counts.pending, 1)
   })
 
   test('a name that was only reserved is no queue', async () => {
     world.faults.torn.set('enqueue', 1)
     await assert.rejects(pushOne(intake))
-    assert.deepEqual(await census.count([place('emails')]), [null])
+    assert.deepEqual(await queueStats.count([place('emails')]), [null])
     assert.deepEqual(await walk(), [])
   })
 
@@ -114,7 +114,7 @@ describe('the census of queues', () => {
     let steps = 0
     world.faults.after = () => void (steps += 1)
     try {
-      const entries = await census.count(places)
+      const entries = await queueStats.count(places)
       assert.ok(entries.every((entry, i) => entry?.name === places[i]?.name && entry?.counts.pending === 1))
     } finally {
       await redis.client.config('SET', 'maxmemory', '0')
@@ -126,7 +126,7 @@ describe('the census of queues', () => {
   test('a queue is pushed until a resource takes it over, and again when it was deleted', async () => {
     for (const queue of ['one', 'two', 'three']) await pushOne(intake, { queue })
     await compiler().applyQueue('default', 'four', ONCE)
-    const names = async () => sortedNames((await census.pushed(10)).queues)
+    const names = async () => sortedNames((await queueStats.pushed(10)).queues)
     assert.deepEqual(await names(), ['one', 'three', 'two'])
     await compiler().applyQueue('default', 'two', ONCE)
     assert.deepEqual(await names(), ['one', 'three'])
@@ -146,16 +146,16 @@ describe('the census of queues', () => {
     await Promise.all(places.map(({ name }) => pushOne(intake, { queue: name })))
     const seen = new Set<string>()
     for (let looks = 0; looks < 500 && seen.size < places.length; looks += 1) {
-      const { queues, isMore } = await census.pushed(100)
+      const { queues, isMore } = await queueStats.pushed(100)
       assert.ok(queues.length <= 100)
       assert.ok(isMore)
       for (const { name } of queues) seen.add(name)
     }
     assert.equal(seen.size, places.length)
-    const all = await census.pushed(1_500)
+    const all = await queueStats.pushed(1_500)
     assert.deepEqual([all.queues.length, all.isMore], [1_500, false])
     for (const { name } of places) await compiler().applyQueue('default', name, ONCE)
-    assert.deepEqual(await census.pushed(100), { queues: [], isMore: false })
+    assert.deepEqual(await queueStats.pushed(100), { queues: [], isMore: false })
     await assertClean(world)
   })
 

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../../src/domain/errors.ts'
-import type { JobListQuery } from '../../../src/ports/job-store.ts'
+import type { JobListQuery, ClaimedWork, JobIntake } from '../../../src/ports/jobs.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { ClaimedWork } from '../../../src/ports/job-source.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
 import { DEFAULT_RETENTION, shardKeys } from '../../../src/redis/client/engine.ts'
 import { formatPlace } from '../../../src/redis/jobs/job-cursor.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { callbackQueueOf } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { evictCalls, purgeDeadLetters, trimFinished } from '../../../src/redis/maintenance/retention.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {
   assertClean,
@@ -45,7 +43,7 @@ describe('queues, dead letters and retention', () => {
 
   const shard = () => shardKeys(world.engine, 0)
   const sweepAll = async () => {
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     while ((await upkeep.sweep()).isMore);
   }
   /** Suspects that wait keep their slots. */
@@ -63,7 +61,7 @@ describe('queues, dead letters and retention', () => {
       await source.finish(works.map((work) => ended(world, work, { failed: true })))
       world.clock.advance(1000)
       await beat()
-      await createShardUpkeep(world.engine, 0).promote()
+      await createShardMaintenance(world.engine, 0).promote()
     }
     assert.equal(await redis.client.zcard(shard().queue('1').x), count)
     return ids
@@ -98,7 +96,7 @@ describe('queues, dead letters and retention', () => {
     const many = await removeTimed()
     assert.ok(many < few * 20 + 2_000, `${many} µs for 100,000 jobs, ${few} µs for one`)
     await sweepAll()
-    await createShardUpkeep(world.engine, 0).promote()
+    await createShardMaintenance(world.engine, 0).promote()
     await assertClean(world)
     assert.deepEqual(await redis.client.keys('*ix:*'), [])
     assert.deepEqual(await redis.client.keys('*trash*'), [])
@@ -122,8 +120,8 @@ describe('queues, dead letters and retention', () => {
     await sweepAll()
     await source.leave()
     world.clock.advance(600_000)
-    await createShardUpkeep(world.engine, 0).promote()
-    await createShardUpkeep(world.engine, 0).promote()
+    await createShardMaintenance(world.engine, 0).promote()
+    await createShardMaintenance(world.engine, 0).promote()
     await assertClean(world)
     const kept = /:(clk|seq|qseq|tok|use|tu|mark|tn|teams|meta)$/
     assert.deepEqual(
@@ -219,7 +217,7 @@ describe('queues, dead letters and retention', () => {
     const source = await beat()
     const [work] = await claimed(source, 1)
     world.engine.runner.noteRedisTime(0, world.clock.wallMs + 3_600_000)
-    await createShardUpkeep(world.engine, 0).sweep()
+    await createShardMaintenance(world.engine, 0).sweep()
     assert.deepEqual(await source.finish([ended(world, work as ClaimedWork)]), ['done'])
     await assertClean(world)
   })
@@ -335,7 +333,7 @@ describe('queues, dead letters and retention', () => {
       await redis.client.zadd(shard().gc, 1, '99')
       await redis.client.set(shard().queue('99').x, 'no sorted set')
       await redis.client.config('SET', 'maxmemory', '1mb')
-      const upkeep = createShardUpkeep(world.engine, 0)
+      const upkeep = createShardMaintenance(world.engine, 0)
       await assert.rejects(upkeep.sweep(), StorageFullError)
       assert.deepEqual(await redis.client.keys('*trash*'), [])
       assert.ok((await redis.client.llen(shard().queue(old).h)) < 2_000)
@@ -403,7 +401,7 @@ describe('queues, dead letters and retention', () => {
 
   test('a shard that lost its data gets its mark again, in an emptied Redis nothing is written', async () => {
     const { mark } = shard()
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     await redis.client.del(mark)
     await upkeep.sweep()
     assert.equal(await redis.client.get(mark), '1')
@@ -416,7 +414,7 @@ describe('queues, dead letters and retention', () => {
     await pushAll(intake, 2)
     await claimed(await beat('e1'), 1)
     await claimed(await beat('e2'), 1)
-    const upkeep = createShardUpkeep(world.engine, 0)
+    const upkeep = createShardMaintenance(world.engine, 0)
     for (let i = 0; i < 2; i += 1) {
       world.clock.advance(9_000)
       await upkeep.promote()

@@ -3,8 +3,8 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { EngineTerms, SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
-import { createEngineTerms, untilLed } from '../../../src/redis/control/leader-epochs.ts'
+import type { LeaderEpochs, SettingsCompiler } from '../../../src/ports/settings.ts'
+import { createLeaderEpochs, untilLed } from '../../../src/redis/control/leader-epochs.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { bindStoreId, openInstallation } from '../../../src/redis/installation/installation.ts'
 import { META_KEY } from '../../../src/redis/layout/keys.ts'
@@ -27,7 +27,7 @@ const SUPERSEDED = { status: 'superseded' } as const
 describe('terms and what is compiled under them', () => {
   let redis: TestRedis
   let world: World
-  let terms: EngineTerms
+  let terms: LeaderEpochs
 
   beforeAll(async () => {
     redis = await startRedis({ settings: ['--appendonly', 'no'] })
@@ -35,7 +35,7 @@ describe('terms and what is compiled under them', () => {
   afterAll(() => redis.stop())
   beforeEach(async () => {
     world = await openWorld(redis, { shards: 2 })
-    terms = createEngineTerms(world.engine, BOX)
+    terms = createLeaderEpochs(world.engine, BOX)
     return () => world.close()
   })
 
@@ -250,7 +250,7 @@ describe('terms and what is compiled under them', () => {
 
     world.close()
     world = await openWorld(redis, { shards: 2 })
-    terms = createEngineTerms(world.engine, BOX)
+    terms = createLeaderEpochs(world.engine, BOX)
     const { facts, compiler } = await terms.begin(known)
     assert.notEqual(facts.installation, known.installation)
     assert.ok(facts.term > known.term)

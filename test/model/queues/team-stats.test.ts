@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, test } from 'vitest'
-import type { TeamUsage } from '../../../src/ports/team-usage.ts'
-import { createTeamCensus, createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
+import type { TeamUsage } from '../../../src/ports/quotas.ts'
+import { createTeamStats, createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
 import { commandsDuring } from '../../support/servers/command-counts.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
@@ -26,7 +26,7 @@ const held = (team: string) => createTeamUsageReader(world.engine).read(team)
 const push = (team: string, queue: string) =>
   world.newIntake().push(newJob({ team, queue, start: { delaySeconds: 3_600 } }))
 
-test('the census says of many teams what each holds, in one step a shard', async () => {
+test('the stats say of many teams what each holds, in one step a shard', async () => {
   for (const queue of QUEUES) await push('a', queue)
   await push('b', 'q0')
   const wanted = [await held('b'), await held('nobody'), await held('a')]
@@ -38,18 +38,18 @@ test('the census says of many teams what each holds, in one step a shard', async
   ])
   let usages: readonly TeamUsage[] = []
   const commands = await commandsDuring(redis.client, async () => {
-    usages = await createTeamCensus(world.engine).look(['b', 'nobody', 'a'])
+    usages = await createTeamStats(world.engine).look(['b', 'nobody', 'a'])
   })
   assert.deepEqual(usages, wanted)
   assert.equal(commands['evalsha'], SHARDS)
 })
 
-test('the census of more teams than one step takes is in the order asked', async () => {
+test('the stats of more teams than one step takes is in the order asked', async () => {
   await push('a', 'q0')
   await push('b', 'q1')
   await push('b', 'q2')
   const teams = Array.from({ length: 600 }, (_, i) => (i === 0 ? 'b' : i === 599 ? 'a' : `team ${i}`))
-  const usages = await createTeamCensus(world.engine).look(teams)
+  const usages = await createTeamStats(world.engine).look(teams)
   const queues = usages.map((usage) => usage.queues)
   assert.deepEqual([queues[0], ...queues.slice(598), queues.length], [2, 0, 1, 600])
 })

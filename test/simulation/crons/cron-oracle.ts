@@ -1,6 +1,6 @@
 import { cronScheduleOf, spreadOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { Cron, CronRun } from '../../../src/ports/cron-store.ts'
+import type { Cron, CronRun } from '../../../src/ports/crons.ts'
 import { CRON_RECORDS_MAX } from '../../../src/domain/limits.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'

@@ -1,10 +1,10 @@
 import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createExecutor, type Executor, type ExecutorCapacity } from '../../../src/executor/executor.ts'
-import type { Clock } from '../../../src/ports/clock.ts'
+import type { Clock } from '../../../src/ports/runtime.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
-import type { ClaimAnswer, ClaimedJob, ClaimGrant, JobSource } from '../../../src/ports/job-source.ts'
-import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
+import type { ClaimAnswer, ClaimedJob, ClaimGrant, JobSource } from '../../../src/ports/jobs.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import { capacityOf } from '../../support/engine/capacity.ts'
 import { quietLogger, quietMetrics } from '../../support/quiet.ts'
 import {

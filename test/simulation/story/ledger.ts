@@ -1,5 +1,4 @@
-import type { NewJob, PushResult } from '../../../src/ports/job-intake.ts'
-import type { JobStore } from '../../../src/ports/job-store.ts'
+import type { NewJob, PushResult, JobStore } from '../../../src/ports/jobs.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** One push as its client knows it. */

@@ -1,7 +1,7 @@
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { JobRequest } from '../../../src/domain/jobs/job.ts'
-import type { NewJob } from '../../../src/ports/job-intake.ts'
+import type { NewJob } from '../../../src/ports/jobs.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { NO_FAULTS, type NetworkFaults } from '../redis/simulated-connection.ts'
 import type { TargetHabits } from './simulated-target.ts'

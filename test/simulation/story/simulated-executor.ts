@@ -1,5 +1,5 @@
-import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
-import type { Logger } from '../../../src/ports/logger.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
+import type { Logger } from '../../../src/ports/runtime.ts'
 import type { Metrics } from '../../../src/ports/metrics.ts'
 import type { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
@@ -11,7 +11,7 @@ import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { SuspectCompany } from '../../../src/redis/execute/claim/suspect-company.ts'
 import type { Scripts } from '../../../src/redis/client/scripts.ts'
 import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { quietMetrics } from '../../support/quiet.ts'
 import { ROOMY_BYTES } from './plan.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -124,7 +124,7 @@ export class SimulatedExecutor {
       shards: engine.shards.map(({ shard }) => ({
         shard,
         openSource: (id) => createJobSource(engine, shard, id, company),
-        upkeep: createShardUpkeep(engine, shard),
+        upkeep: createShardMaintenance(engine, shard),
         crons: createCronSource(engine, shard, { defaultsOf: () => MADE_QUEUE_SETTINGS }),
       })),
       hints: { onWake: (listener) => this.#listen(around, random, listener) },

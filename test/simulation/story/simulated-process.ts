@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/ports/clock.ts'
+import type { Clock } from '../../../src/ports/runtime.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { SeededRandom } from './seeded-random.ts'
 

@@ -4,17 +4,17 @@ import { capacityOf } from './capacity.ts'
 import { createExecutor, type Executor } from '../../../src/executor/executor.ts'
 import { createEgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
 import { createHttpCaller } from '../../../src/outbound/http-caller.ts'
-import { NO_TEAM_SETTINGS } from '../../../src/ports/team-settings.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { Metrics } from '../../../src/ports/metrics.ts'
-import type { CronStore } from '../../../src/ports/cron-store.ts'
+import type { CronStore } from '../../../src/ports/crons.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
 import { openInstallation } from '../../../src/redis/installation/installation.ts'
 import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
-import { createShardUpkeep } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { openConnection } from './model-world.ts'
 import { quietLogger, quietMetrics } from '../quiet.ts'
@@ -92,7 +92,7 @@ export async function openCronWorld(
         shards: engine.shards.map(({ shard }) => ({
           shard,
           openSource: (executorId) => createJobSource(engine, shard, executorId),
-          upkeep: createShardUpkeep(engine, shard),
+          upkeep: createShardMaintenance(engine, shard),
           crons: createCronSource(engine, shard, { defaultsOf }),
         })),
         hints: { onWake: () => () => undefined },

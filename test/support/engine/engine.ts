@@ -1,6 +1,6 @@
 import type { JobRequest } from '../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import type { NewJob } from '../../../src/ports/job-intake.ts'
+import type { NewJob } from '../../../src/ports/jobs.ts'
 import { connectRedis, type RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createEngine, type Engine, type Retention } from '../../../src/redis/client/engine.ts'
 import { guardConnection } from '../../../src/redis/client/guarded-connection.ts'

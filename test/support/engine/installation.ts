@@ -1,7 +1,7 @@
 /** A whole installation of its own: Redis, API and executors as processes, and a target. */
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { audit } from '../../../src/redis/audit/audit.ts'
-import type { SettingsCompiler } from '../../../src/ports/settings-compiler.ts'
+import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import { loadScripts, type ScriptName } from '../../../src/redis/client/scripts.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'

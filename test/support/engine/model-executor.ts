@@ -8,8 +8,9 @@ import type {
   ClaimGrant,
   JobSource,
   WorkEnd,
-} from '../../../src/ports/job-source.ts'
-import type { JobIntake, NewJob } from '../../../src/ports/job-intake.ts'
+  JobIntake,
+  NewJob,
+} from '../../../src/ports/jobs.ts'
 import { audit } from '../../../src/redis/audit/audit.ts'
 import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { newJob } from './engine.ts'

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type { JobIntake } from '../../../src/ports/job-intake.ts'
+import type { JobIntake } from '../../../src/ports/jobs.ts'
 import { connectRedis, type RedisConnection } from '../../../src/redis/client/connection.ts'
 import {
   createEngine,

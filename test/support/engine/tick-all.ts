@@ -1,4 +1,4 @@
-import type { CronSource, DecidedCron, TickAnswer } from '../../../src/ports/cron-source.ts'
+import type { CronSource, DecidedCron, TickAnswer } from '../../../src/ports/crons.ts'
 
 /** Sends decisions at once. */
 export async function tickAll(source: CronSource, decided: readonly DecidedCron[]): Promise<TickAnswer> {

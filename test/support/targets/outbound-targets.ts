@@ -6,7 +6,7 @@ import { createHttpCaller, type HttpCallerOptions } from '../../../src/outbound/
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { quietLogger } from '../quiet.ts'
 import type { HttpCall, HttpCallResult } from '../../../src/ports/http-caller.ts'
-import type { TeamSettings } from '../../../src/ports/team-settings.ts'
+import type { TeamSettings } from '../../../src/ports/settings.ts'
 import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
 
 export interface RawTarget {

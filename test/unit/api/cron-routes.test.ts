@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
-import type { CronEditor } from '../../../src/ports/cron-store.ts'
+import type { CronEditor } from '../../../src/ports/crons.ts'
 import { aCron, BEARER, call, OTHER_TOKEN, type RunningApi, startApi } from './api-fixture.ts'
 
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }

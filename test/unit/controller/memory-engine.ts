@@ -2,12 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type {
-  CompileEnd,
-  EngineFacts,
-  SettingsCompiler,
-  TeamPolicy,
-} from '../../../src/ports/settings-compiler.ts'
+import type { CompileEnd, EngineFacts, SettingsCompiler, TeamPolicy } from '../../../src/ports/settings.ts'
 import { queueKey } from '../../../src/resources/queue-owner.ts'
 
 /** What is in force, as an engine keeps it. */

@@ -1,7 +1,12 @@
 import { ResourceApiError } from '../../../src/domain/errors.ts'
-import type { KubeObject, ObjectKey, ObjectRef } from '../../../src/ports/kube-object.ts'
-import type { ResourceView } from '../../../src/ports/resource-view.ts'
-import type { NewObject, ResourceWriter } from '../../../src/ports/resource-writer.ts'
+import type {
+  KubeObject,
+  ObjectKey,
+  ObjectRef,
+  Indexer,
+  NewObject,
+  ResourceWriter,
+} from '../../../src/ports/kubernetes.ts'
 
 interface Stored extends KubeObject {
   readonly spec: unknown
@@ -10,7 +15,7 @@ interface Stored extends KubeObject {
 
 /** The objects of one kind, as an API server keeps them and as a view that is never behind shows them. */
 export interface MemoryKind<T extends KubeObject> {
-  readonly view: Pick<ResourceView<T>, 'isSynced' | 'get' | 'all' | 'byIndex'>
+  readonly view: Pick<Indexer<T>, 'isSynced' | 'get' | 'all' | 'byIndex'>
   readonly writer: ResourceWriter<T>
   /** What was written, oldest first: `status shop/emails`. */
   readonly writes: string[]

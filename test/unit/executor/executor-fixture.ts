@@ -2,7 +2,7 @@ import { endAttempt } from '../../../src/domain/jobs/attempt-end.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { JobRequest } from '../../../src/domain/jobs/job.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import type { CronSource } from '../../../src/ports/cron-source.ts'
+import type { CronSource } from '../../../src/ports/crons.ts'
 import type { HttpCallResult } from '../../../src/ports/http-caller.ts'
 import type {
   ClaimAnswer,
@@ -10,10 +10,10 @@ import type {
   ClaimedJob,
   ClaimedWork,
   JobSource,
-  ShardUpkeep,
+  ShardMaintenance,
   WorkEnd,
-} from '../../../src/ports/job-source.ts'
-import type { Logger } from '../../../src/ports/logger.ts'
+} from '../../../src/ports/jobs.ts'
+import type { Logger } from '../../../src/ports/runtime.ts'
 import type { Metrics } from '../../../src/ports/metrics.ts'
 import type { CallRunner } from '../../../src/executor/calls/call-runner.ts'
 import { jobRequest } from '../../support/engine/engine.ts'
@@ -149,21 +149,21 @@ export function claimAnswer(
   }
 }
 
-export interface FakeUpkeep extends ShardUpkeep {
-  readonly glance: Latched<ShardUpkeep['glance']>
-  readonly promote: Latched<ShardUpkeep['promote']>
-  readonly reap: Latched<ShardUpkeep['reap']>
-  readonly sweep: Latched<ShardUpkeep['sweep']>
+export interface FakeUpkeep extends ShardMaintenance {
+  readonly glance: Latched<ShardMaintenance['glance']>
+  readonly promote: Latched<ShardMaintenance['promote']>
+  readonly reap: Latched<ShardMaintenance['reap']>
+  readonly sweep: Latched<ShardMaintenance['sweep']>
 }
 
 /** A shard in which nothing waits, nobody is lost and nothing is past its time. */
 export function createFakeUpkeep(shard = 0): FakeUpkeep {
   return {
     shard,
-    glance: latched<ShardUpkeep['glance']>(() => ({ runnable: false, nextDueMs: null })),
-    promote: latched<ShardUpkeep['promote']>(() => ({ moved: 0, nextDueMs: null })),
-    reap: latched<ShardUpkeep['reap']>(() => ({ jobs: 0, executors: 0 })),
-    sweep: latched<ShardUpkeep['sweep']>(() => ({ isMore: false })),
+    glance: latched<ShardMaintenance['glance']>(() => ({ runnable: false, nextDueMs: null })),
+    promote: latched<ShardMaintenance['promote']>(() => ({ moved: 0, nextDueMs: null })),
+    reap: latched<ShardMaintenance['reap']>(() => ({ jobs: 0, executors: 0 })),
+    sweep: latched<ShardMaintenance['sweep']>(() => ({ isMore: false })),
   }
 }
 

@@ -1,5 +1,4 @@
-import type { KubeObject, ObjectKey, ObjectMeta } from '../../../src/ports/kube-object.ts'
-import type { ResourceView } from '../../../src/ports/resource-view.ts'
+import type { KubeObject, ObjectKey, ObjectMeta, Indexer } from '../../../src/ports/kubernetes.ts'
 
 /** An HttpQueue `default/q` unless told otherwise. */
 export function kubeObject(metadata: Partial<ObjectMeta> = {}): KubeObject {
@@ -18,7 +17,7 @@ export function kubeObject(metadata: Partial<ObjectMeta> = {}): KubeObject {
 }
 
 /** A view whose objects the test sets. */
-export interface SettableView extends ResourceView<KubeObject> {
+export interface SettableView extends Indexer<KubeObject> {
   sync(): void
   /** undefined removes it. */
   set(key: ObjectKey, object: KubeObject | undefined): void
@@ -27,7 +26,7 @@ export interface SettableView extends ResourceView<KubeObject> {
 
 export function createSettableView(): SettableView {
   const objects = new Map<ObjectKey, KubeObject>()
-  const listeners = new Set<Parameters<ResourceView<KubeObject>['onChange']>[0]>()
+  const listeners = new Set<Parameters<Indexer<KubeObject>['onChange']>[0]>()
   const synced = Promise.withResolvers<void>()
   let isSynced = false
   return {

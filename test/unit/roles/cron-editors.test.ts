@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
-import type { Cron, CronEditor, CronStore } from '../../../src/ports/cron-store.ts'
+import type { Cron, CronEditor, CronStore } from '../../../src/ports/crons.ts'
 import { createEngineCronEditor } from '../../../src/roles/parts/engine-editors.ts'
 import { createFolderCronEditor } from '../../../src/roles/parts/folder-part.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
-import type { Queue, QueueEditor, QueueStore } from '../../../src/ports/queue-store.ts'
+import type { Queue, QueueEditor, QueueStore } from '../../../src/ports/queues.ts'
 import { createEngineEditor } from '../../../src/roles/parts/engine-editors.ts'
 import { createFolderEditor } from '../../../src/roles/parts/folder-part.ts'
 import { quiescence } from '../../support/fake-clock.ts'

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Clock } from '../../../src/ports/clock.ts'
+import type { Clock } from '../../../src/ports/runtime.ts'
 import { createEchoTarget } from '../../../src/standalone/echo-target.ts'
 
 let server: Server

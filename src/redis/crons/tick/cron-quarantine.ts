@@ -1,4 +1,4 @@
-import type { Logger } from '../../../ports/logger.ts'
+import type { Logger } from '../../../ports/runtime.ts'
 
 /**
  * Crons of a shard that cannot be ticked: their records are damaged, or a newer version wrote them. Each is told of

@@ -1,13 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { LEASE_MS, TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../../../domain/limits.ts'
 import type { QueueSettings } from '../../../domain/jobs/queue-settings.ts'
-import type {
-  CronSource,
-  DecidedCron,
-  DueCron,
-  PreparedTicks,
-  TickAnswer,
-} from '../../../ports/cron-source.ts'
+import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../../../ports/crons.ts'
 import { definitionIn, stateIn, type CronStateRecord } from '../../layout/cron-record.ts'
 import { endedAmong } from '../cron-reader.ts'
 import { createCronsAside, type CronsAside } from './cron-quarantine.ts'

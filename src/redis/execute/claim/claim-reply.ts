@@ -1,6 +1,6 @@
 import { effectiveSettings } from '../../../domain/jobs/attempt-end.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../domain/jobs/queue-settings.ts'
-import type { ClaimedWork } from '../../../ports/job-source.ts'
+import type { ClaimedWork } from '../../../ports/jobs.ts'
 import type { Engine } from '../../client/engine.ts'
 import { decodeRecord, decodeRequest, decodeSystemRequest, type JobRecord } from '../../layout/job-record.ts'
 import { isCallbackQueue, splitNameField, type ShardKeys } from '../../layout/keys.ts'

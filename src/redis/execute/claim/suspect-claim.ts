@@ -1,5 +1,5 @@
 import { CLAIM_BATCH_MAX, HARD_DEADLINE_GRACE_MS, LEASE_MS } from '../../../domain/limits.ts'
-import type { ClaimGrant } from '../../../ports/job-source.ts'
+import type { ClaimGrant } from '../../../ports/jobs.ts'
 import type { ClaimReply } from './claim-reply.ts'
 import type { Engine } from '../../client/engine.ts'
 import { splitNameField, type ShardKeys } from '../../layout/keys.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createCronRoom } from '../../../../src/controller/crons/cron-quota.ts'
+import { createCronQuota } from '../../../../src/controller/crons/cron-quota.ts'
 import type { HttpCron, TeamSettings } from '../../../../src/controller/kinds.ts'
 import { CRON_BYTES_PER_TEAM_MAX } from '../../../../src/domain/limits.ts'
 import { quotasOf } from '../../../../src/domain/quotas.ts'
@@ -36,7 +36,7 @@ function setUp() {
     return made
   }
   const start = () =>
-    createCronRoom({
+    createCronQuota({
       ...{ crons, teams, quotas: QUOTAS },
       enqueue: (key) => void enqueued.push(key),
       count: (beyond) => {

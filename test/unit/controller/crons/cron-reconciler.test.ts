@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { REMOVAL_GIVEN_UP_MS } from '../../../../src/controller/reconcile/finalizer-timeout.ts'
-import type { CronState } from '../../../../src/ports/cron-store.ts'
+import type { CronState } from '../../../../src/ports/crons.ts'
 import { CRON_FINALIZER } from '../../../../src/resources/cron-claim.ts'
 import { createCronWorld } from './cron-world.ts'
 

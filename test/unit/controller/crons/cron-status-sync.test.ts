@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createCronLooks } from '../../../../src/controller/crons/cron-status-sync.ts'
+import { createCronStatusSync } from '../../../../src/controller/crons/cron-status-sync.ts'
 import type { HttpCron } from '../../../../src/controller/kinds.ts'
 import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import type { CronState } from '../../../../src/ports/cron-store.ts'
+import type { CronState } from '../../../../src/ports/crons.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
@@ -30,9 +30,9 @@ function setUp(count: number) {
   )
   const engine = { isAway: false }
   const enqueued: string[] = []
-  const looks = createCronLooks({
+  const looks = createCronStatusSync({
     view: { all: () => crons.values(), get: (key) => crons.get(key) },
-    census: {
+    queueStats: {
       look: (places) => {
         if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))
         return Promise.resolve(places.map(({ team, name }) => states.get(`${team}/${name}`) ?? null))

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { ENGINE_LOOK_MS, createEngineHold } from '../../../../src/controller/engine/leader-session.ts'
+import { ENGINE_LOOK_MS, createLeaderSession } from '../../../../src/controller/engine/leader-session.ts'
 import { LOSS_SHOWN_MS } from '../../../../src/controller/engine/engine-loss.ts'
 import { ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import type { RecordedEngine } from '../../../../src/ports/engine-record.ts'
-import type { ResourceEvent } from '../../../../src/ports/event-recorder.ts'
-import type { EngineFacts } from '../../../../src/ports/settings-compiler.ts'
+import type { RecordedEngine, ResourceEvent } from '../../../../src/ports/kubernetes.ts'
+import type { EngineFacts } from '../../../../src/ports/settings.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { createMemoryEngine } from '../memory-engine.ts'
@@ -23,7 +22,7 @@ function setUp(recorded: RecordedEngine | null = null) {
   const answers = (): void => {
     if (engine.isAway) throw new StoreUnavailableError('the test took it away')
   }
-  const hold = createEngineHold({
+  const hold = createLeaderSession({
     terms: {
       facts: async () => {
         answers()

@@ -3,7 +3,7 @@ import { BY_QUEUE, type HttpQueue } from '../../../../src/controller/kinds.ts'
 import { createOrphanSweep, ORPHANS_FEW } from '../../../../src/controller/orphans/orphan-sweep.ts'
 import { ResourceApiError } from '../../../../src/domain/errors.ts'
 import { queueKeyOf } from '../../../../src/resources/queue-owner.ts'
-import type { QueueCensus } from '../../../../src/ports/queue-census.ts'
+import type { QueueStats } from '../../../../src/ports/queues.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { createMemoryKind } from '../memory-kind.ts'
@@ -19,7 +19,7 @@ function setUp(queues: ReadonlyArray<{ team?: string; name: string; isPushed?: b
     defaults: QUEUE_DEFAULTS,
   })
   const state = { isSynced: true, fault: null as Error | null, found: 0, notYetSeen: '' }
-  const census: Pick<QueueCensus, 'page'> = {
+  const queueStats: Pick<QueueStats, 'page'> = {
     // One queue a page: the orphans must follow the cursor to the end.
     page: async (cursor) => {
       if (state.fault !== null) throw state.fault
@@ -37,7 +37,7 @@ function setUp(queues: ReadonlyArray<{ team?: string; name: string; isPushed?: b
     writer: { read: (namespace, name) => writer.read(namespace, name) },
     readKeys: async (namespace) => (await writer.readAll(namespace)).map(queueKeyOf),
     page: async (at) => {
-      const { queues: all, cursor } = await census.page(at)
+      const { queues: all, cursor } = await queueStats.page(at)
       return { places: all.filter(({ isPushed }) => !isPushed), cursor }
     },
     hasResource: (key) => state.notYetSeen !== key && kind.view.byIndex(BY_QUEUE, key).length > 0,

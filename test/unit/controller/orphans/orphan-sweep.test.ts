@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOrphanSweep, ORPHANS_FEW } from '../../../../src/controller/orphans/orphan-sweep.ts'
 import { ResourceApiError } from '../../../../src/domain/errors.ts'
-import type { KubeObject } from '../../../../src/ports/kube-object.ts'
+import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 

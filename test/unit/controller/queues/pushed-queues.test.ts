@@ -10,8 +10,8 @@ import {
   type ResourceApiFault,
   StoreUnavailableError,
 } from '../../../../src/domain/errors.ts'
-import type { ResourceEvent } from '../../../../src/ports/event-recorder.ts'
-import type { QueuePlace } from '../../../../src/ports/queue-census.ts'
+import type { ResourceEvent } from '../../../../src/ports/kubernetes.ts'
+import type { QueueRef } from '../../../../src/ports/queues.ts'
 import { ORIGIN_LABEL, PUSH_ORIGIN } from '../../../../src/resources/queue-owner.ts'
 import { nameOfPushedQueue } from '../../../../src/resources/manifests/queue-manifest.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -21,7 +21,7 @@ import { QUEUE_DEFAULTS, QUEUE_INDEXES } from './queue-world.ts'
 
 const NO_COUNTS = { pending: 0, delayed: 0, processing: 0, dead: 0 }
 
-function setUp(...pushed: readonly QueuePlace[]) {
+function setUp(...pushed: readonly QueueRef[]) {
   const clock = createFakeClock()
   const kind = createMemoryKind<HttpQueue>({
     kind: 'HttpQueue',
@@ -49,7 +49,7 @@ function setUp(...pushed: readonly QueuePlace[]) {
           : Promise.reject(new ResourceApiError(fault, 'no'))
       },
     },
-    census: {
+    queueStats: {
       pushed: async () => {
         if (state.isAway) throw new StoreUnavailableError('away')
         return { queues: state.pushed, isMore: state.isMore }

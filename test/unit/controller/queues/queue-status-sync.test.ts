@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
-import { createQueueCounters } from '../../../../src/controller/queues/queue-status-sync.ts'
+import { createQueueStatusSync } from '../../../../src/controller/queues/queue-status-sync.ts'
 import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import type { CensusEntry, QueuePlace } from '../../../../src/ports/queue-census.ts'
+import type { QueueStatsEntry, QueueRef } from '../../../../src/ports/queues.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { createMemoryKind } from '../memory-kind.ts'
@@ -26,13 +26,13 @@ function setUp(names: readonly string[]) {
   }
   const state = { counts: COUNTS, oldestReadyMs: null as number | null, isAway: false, rounds: 0, asked: 0 }
   const enqueued: string[] = []
-  const counters = createQueueCounters({
+  const counters = createQueueStatusSync({
     view: kind.view,
-    census: {
-      count: async (places: readonly QueuePlace[]) => {
+    queueStats: {
+      count: async (places: readonly QueueRef[]) => {
         if (state.isAway) throw new StoreUnavailableError('away')
         state.asked += places.length
-        return places.map((place): CensusEntry => ({
+        return places.map((place): QueueStatsEntry => ({
           ...place,
           queueId: 1,
           counts: state.counts,

@@ -3,8 +3,8 @@ import { createQueueCheck } from '../../../../src/controller/queues/queue-check.
 import { createQueueReconciler } from '../../../../src/controller/queues/queue-reconciler.ts'
 import type { EngineLoss } from '../../../../src/controller/engine/engine-loss.ts'
 import { BY_QUEUE, type HttpQueue } from '../../../../src/controller/kinds.ts'
-import type { ResourceEvent } from '../../../../src/ports/event-recorder.ts'
-import type { CensusEntry } from '../../../../src/ports/queue-census.ts'
+import type { ResourceEvent } from '../../../../src/ports/kubernetes.ts'
+import type { QueueStatsEntry } from '../../../../src/ports/queues.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import { queueKeyOf } from '../../../../src/resources/queue-owner.ts'
 import { specOfSettings } from '../../../../src/resources/queue-spec.ts'
@@ -47,7 +47,7 @@ export function createQueueWorld(crash: { at: number; when: 'before' | 'after' }
   const events: ResourceEvent[] = []
   const noted: string[] = []
   const doomed = new Set<string>()
-  const counts = new Map<string, CensusEntry>()
+  const counts = new Map<string, QueueStatsEntry>()
   const state = {
     loss: null as EngineLoss | null,
     leftBehind: 0,

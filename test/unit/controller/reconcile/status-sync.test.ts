@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import {
-  createStatusRounds,
+  createStatusSync,
   ROUND_EVERY_MS,
   STATUS_WRITES_PER_SECOND,
 } from '../../../../src/controller/reconcile/status-sync.ts'
@@ -20,7 +20,7 @@ function setUp({ all, news = all }: { readonly all: readonly string[]; readonly 
   const readAtMs = new Map<string, number>()
   const enqueued: Array<{ readonly key: string; readonly atMs: number; readonly ageMs: number }> = []
   const term = new AbortController()
-  const rounds = createStatusRounds({
+  const rounds = createStatusSync({
     keys: () => all,
     news: (keys) => {
       if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))

@@ -1,6 +1,6 @@
 import type { ScalingSettings } from '../../../../src/controller/scaling/scaling-plan.ts'
-import type { Backlog } from '../../../../src/ports/backlog.ts'
-import type { FleetState } from '../../../../src/ports/executor-fleet.ts'
+import type { Backlog } from '../../../../src/ports/queues.ts'
+import type { FleetState } from '../../../../src/ports/kubernetes.ts'
 
 export const SCALING: ScalingSettings = {
   mode: 'builtin',

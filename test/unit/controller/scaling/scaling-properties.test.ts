@@ -15,7 +15,7 @@ import { expect, test } from 'vitest'
 import type { ScalingHistory } from '../../../../src/controller/scaling/scaling-history.ts'
 import { planScaling, type ScalingSettings } from '../../../../src/controller/scaling/scaling-plan.ts'
 import { DUE_HORIZON_MS } from '../../../../src/domain/limits.ts'
-import type { Backlog } from '../../../../src/ports/backlog.ts'
+import type { Backlog } from '../../../../src/ports/queues.ts'
 import { backlogOf, fleetOf } from './scaling-fixture.ts'
 
 const WINDOW_MS = 10_000

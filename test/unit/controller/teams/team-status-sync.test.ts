@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { TeamSettings } from '../../../../src/controller/kinds.ts'
 import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
-import { createTeamLooks } from '../../../../src/controller/teams/team-status-sync.ts'
+import { createTeamStatusSync } from '../../../../src/controller/teams/team-status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import type { TeamUsage } from '../../../../src/ports/team-usage.ts'
+import type { TeamUsage } from '../../../../src/ports/quotas.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
@@ -24,9 +24,9 @@ function setUp(count: number, quotas = {}) {
   for (const team of held.keys()) say(team, USAGE)
   const engine = { isAway: false, looks: 0 }
   const enqueued: string[] = []
-  const looks = createTeamLooks({
+  const looks = createTeamStatusSync({
     view: { all: () => teams.values(), get: (key) => teams.get(key) },
-    census: {
+    queueStats: {
       look: (names) => {
         if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))
         engine.looks += 1

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiToken } from '../../../../src/controller/kinds.ts'
 import { BY_HASH, createTokenReconciler } from '../../../../src/controller/teams/token-reconciler.ts'
-import type { ResourceEvent } from '../../../../src/ports/event-recorder.ts'
+import type { ResourceEvent } from '../../../../src/ports/kubernetes.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { createMemoryEngine } from '../memory-engine.ts'
 import { createMemoryKind } from '../memory-kind.ts'

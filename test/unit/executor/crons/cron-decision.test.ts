@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cronScheduleOf } from '../../../../src/domain/crons/cron.ts'
 import { decideCron } from '../../../../src/executor/crons/cron-decision.ts'
-import type { DueCron } from '../../../../src/ports/cron-source.ts'
+import type { DueCron } from '../../../../src/ports/crons.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
 
 const MINUTE_MS = 60_000

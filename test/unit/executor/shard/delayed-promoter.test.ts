@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createShardWatcher } from '../../../../src/executor/shard/delayed-promoter.ts'
+import { createDelayedPromoter } from '../../../../src/executor/shard/delayed-promoter.ts'
 import { createFakeClock, FAKE_EPOCH_MS, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { createFakeUpkeep, REDIS_AWAY } from '../executor-fixture.ts'
@@ -8,7 +8,7 @@ function setUp() {
   const clock = createFakeClock()
   const upkeep = createFakeUpkeep()
   let [woken, nudged] = [0, 0]
-  const watcher = createShardWatcher({
+  const watcher = createDelayedPromoter({
     upkeep,
     clock,
     logger: quietLogger,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CLAIM_BATCH_MAX, LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../../src/domain/limits.ts'
 import { NOTHING_BROUGHT, type SlotGrant } from '../../../../src/executor/slots/slot-scheduler.ts'
-import type { ClaimedJob } from '../../../../src/ports/job-source.ts'
+import type { ClaimedJob } from '../../../../src/ports/jobs.ts'
 import { quiescence } from '../../../support/fake-clock.ts'
 import { claimAnswer, claimedCallback, claimedJob, REDIS_AWAY, succeeded } from '../executor-fixture.ts'
 import { jobs, setUpSession } from './session-fixture.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { FINISH_BATCH_MAX } from '../../../../src/domain/limits.ts'
 import { createFinisher } from '../../../../src/executor/shard/finisher.ts'
-import type { WorkEnd } from '../../../../src/ports/job-source.ts'
+import type { WorkEnd } from '../../../../src/ports/jobs.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import {
   claimedJob,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StorageFullError } from '../../../../src/domain/errors.ts'
-import { createRescuer } from '../../../../src/executor/shard/reaper.ts'
-import type { Logger } from '../../../../src/ports/logger.ts'
+import { createReaper } from '../../../../src/executor/shard/reaper.ts'
+import type { Logger } from '../../../../src/ports/runtime.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { createFakeUpkeep, REDIS_AWAY } from '../executor-fixture.ts'
@@ -10,7 +10,7 @@ function setUp(options: { random?: number; logger?: Logger } = {}) {
   const clock = createFakeClock()
   const upkeep = createFakeUpkeep()
   let woken = 0
-  const rescuer = createRescuer({
+  const rescuer = createReaper({
     upkeep,
     clock,
     logger: options.logger ?? quietLogger,

@@ -1,6 +1,6 @@
-import { createShardSession } from '../../../../src/executor/shard/executor-session.ts'
+import { createExecutorSession } from '../../../../src/executor/shard/executor-session.ts'
 import { createSlotScheduler, type SlotGrant } from '../../../../src/executor/slots/slot-scheduler.ts'
-import type { ClaimedJob } from '../../../../src/ports/job-source.ts'
+import type { ClaimedJob } from '../../../../src/ports/jobs.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import {
   claimAnswer,
@@ -25,7 +25,7 @@ export function setUpSession(options: { slots?: number } = {}) {
   const dueTimes: Array<number | null> = []
   const lost: Array<'early' | 'in time'> = []
   const suspension = { check: (): void => undefined }
-  const session = createShardSession({
+  const session = createExecutorSession({
     source,
     scheduler,
     runner,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClaimedJob } from '../../../../src/ports/job-source.ts'
+import type { ClaimedJob } from '../../../../src/ports/jobs.ts'
 import { quiescence } from '../../../support/fake-clock.ts'
 import { claimAnswer, claimedJob, REDIS_AWAY } from '../executor-fixture.ts'
 import { jobs, setUpSession } from './session-fixture.ts'

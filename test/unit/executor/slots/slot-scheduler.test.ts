@@ -8,7 +8,7 @@ import {
   type SlotWorker,
 } from '../../../../src/executor/slots/slot-scheduler.ts'
 import { budgetBytes, reserveOf, seatsOf } from '../../../../src/executor/slots/share-rule.ts'
-import type { CallQuotas } from '../../../../src/ports/call-quotas.ts'
+import type { CallQuotas } from '../../../../src/ports/quotas.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { claimedJob } from '../executor-fixture.ts'
 

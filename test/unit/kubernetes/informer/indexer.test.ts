@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ObjectStore } from '../../../../src/kubernetes/informer/indexer.ts'
-import type { KubeObject } from '../../../../src/ports/kube-object.ts'
+import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
 interface Queue extends KubeObject {

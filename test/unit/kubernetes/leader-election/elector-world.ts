@@ -5,8 +5,7 @@ import type {
   LeaseSpec,
   LeaseStore,
 } from '../../../../src/kubernetes/leader-election/elector-lease.ts'
-import type { Clock } from '../../../../src/ports/clock.ts'
-import type { Logger } from '../../../../src/ports/logger.ts'
+import type { Clock, Logger } from '../../../../src/ports/runtime.ts'
 import { FAKE_EPOCH_MS } from '../../../support/fake-clock.ts'
 import { quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'
 import { SeededRandom } from '../../../simulation/story/seeded-random.ts'

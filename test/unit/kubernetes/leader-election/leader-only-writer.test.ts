@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { writeWhileLeading } from '../../../../src/kubernetes/leader-election/leader-only-writer.ts'
-import type { KubeObject, ObjectRef } from '../../../../src/ports/kube-object.ts'
-import type { ResourceWriter } from '../../../../src/ports/resource-writer.ts'
+import type { KubeObject, ObjectRef, ResourceWriter } from '../../../../src/ports/kubernetes.ts'
 import { kubeObject } from '../kube-objects.ts'
 
 const OBJECT = kubeObject()

@@ -8,7 +8,7 @@ import {
   StoreUnavailableError,
 } from '../../../../src/domain/errors.ts'
 import { createResourceCronEditor } from '../../../../src/kubernetes/resources/cron-editor.ts'
-import type { Cron } from '../../../../src/ports/cron-store.ts'
+import type { Cron } from '../../../../src/ports/crons.ts'
 import { CRON_FINALIZER } from '../../../../src/resources/cron-claim.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'

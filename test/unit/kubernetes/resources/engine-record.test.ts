@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngineRecord } from '../../../../src/kubernetes/resources/engine-record.ts'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
-import type { EngineRecord, RecordedEngine } from '../../../../src/ports/engine-record.ts'
+import type { EngineRecord, RecordedEngine } from '../../../../src/ports/kubernetes.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietClusterMetrics } from '../../../support/quiet.ts'

@@ -3,7 +3,7 @@ import { EditRefusedError, ResourceApiError } from '../../../../src/domain/error
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import { createResourceEditor, EDITOR_INDEXES } from '../../../../src/kubernetes/resources/queue-editor.ts'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
-import type { Queue } from '../../../../src/ports/queue-store.ts'
+import type { Queue } from '../../../../src/ports/queues.ts'
 import {
   ORIGIN_LABEL,
   PUSH_ORIGIN,

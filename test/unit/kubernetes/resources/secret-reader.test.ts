@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSecretReader } from '../../../../src/kubernetes/resources/secret-reader.ts'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
-import type { SecretReader } from '../../../../src/ports/secret-reader.ts'
+import type { SecretReader } from '../../../../src/ports/kubernetes.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietClusterMetrics } from '../../../support/quiet.ts'

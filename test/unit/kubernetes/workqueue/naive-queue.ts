@@ -1,6 +1,6 @@
 import type { WorkEnd } from '../../../../src/kubernetes/workqueue/workqueue.ts'
-import type { ObjectKey } from '../../../../src/ports/kube-object.ts'
-import type { QueuePriority } from '../../../../src/ports/reconcile-metrics.ts'
+import type { ObjectKey } from '../../../../src/ports/kubernetes.ts'
+import type { QueuePriority } from '../../../../src/ports/metrics.ts'
 
 interface Waiting {
   readonly key: ObjectKey

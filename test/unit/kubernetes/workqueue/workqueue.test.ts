@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  createWorkQueue,
+  createWorkqueue,
   type WorkEnd,
-  type WorkQueue,
+  type Workqueue,
 } from '../../../../src/kubernetes/workqueue/workqueue.ts'
-import type { ObjectKey } from '../../../../src/ports/kube-object.ts'
-import type { QueuePriority } from '../../../../src/ports/reconcile-metrics.ts'
+import type { ObjectKey } from '../../../../src/ports/kubernetes.ts'
+import type { QueuePriority } from '../../../../src/ports/metrics.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { latched } from '../../../support/latched.ts'
 import { quietReconcileMetrics } from '../../../support/quiet.ts'
@@ -20,7 +20,7 @@ function setUp(options: { workersMax?: number } = {}) {
   const work = latched<(key: ObjectKey) => Promise<WorkEnd>>()
   const depth = { high: 0, low: 0 }
   const waits: number[] = []
-  const queue = createWorkQueue({
+  const queue = createWorkqueue({
     name: 'test',
     workersMax: options.workersMax ?? 1,
     clock,
@@ -291,7 +291,7 @@ describe('any story', () => {
 
   async function tell(
     step: Op,
-    real: Pick<ReturnType<typeof setUp>, 'clock' | 'endOf'> & { readonly queue: WorkQueue },
+    real: Pick<ReturnType<typeof setUp>, 'clock' | 'endOf'> & { readonly queue: Workqueue },
     naive: NaiveQueue,
   ): Promise<void> {
     if (step.op === 'add') {

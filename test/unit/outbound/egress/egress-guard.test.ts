@@ -2,7 +2,7 @@ import { BlockList } from 'node:net'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createEgressGuard, type EgressSettings } from '../../../../src/outbound/egress/egress-guard.ts'
-import type { TeamSettings } from '../../../../src/ports/team-settings.ts'
+import type { TeamSettings } from '../../../../src/ports/settings.ts'
 import { anyUrl } from '../../../support/any-text.ts'
 import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { headersAsSent, headersToSend } from '../../../../src/outbound/exchange/request-headers.ts'
 import type { HttpCall } from '../../../../src/ports/http-caller.ts'
-import { NO_TEAM_SETTINGS } from '../../../../src/ports/team-settings.ts'
+import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
 
 const BODY = Buffer.from('{}')
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import { EMPTY_SNAPSHOT } from '../../../../src/folder-store/folder-snapshot.ts'
-import type { SettingsCompiler } from '../../../../src/ports/settings-compiler.ts'
+import type { SettingsCompiler } from '../../../../src/ports/settings.ts'
 import { applyFolderChange } from '../../../../src/roles/parts/folder-part.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
 import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { NO_QUOTAS, quotasOf, type QuotaName, type TeamQuotas } from '../../../../src/domain/quotas.ts'
-import { NO_TEAM_SETTINGS } from '../../../../src/ports/team-settings.ts'
+import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
 import { nameOfKeyedCron } from '../../../../src/resources/manifests/cron-manifest.ts'
 import { createQuotasOf, withCronQuota, withJobQuotas } from '../../../../src/roles/parts/quota-part.ts'
 import { aChain, aCron, clock } from '../../api/api-fixture.ts'

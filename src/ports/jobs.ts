@@ -1,7 +1,90 @@
 import type { AttemptEnd } from '../domain/jobs/attempt-end.ts'
 import type { Callback } from '../domain/jobs/callback.ts'
-import type { AttemptSummary, CallRecord, JobRequest } from '../domain/jobs/job.ts'
+import type { AttemptSummary, CallRecord, JobChain, JobRequest, JobStatus } from '../domain/jobs/job.ts'
 import type { ChainSettings } from '../domain/jobs/queue-settings.ts'
+import type { MetQuota } from './quotas.ts'
+
+/** A validated job on its way into the store. */
+export interface NewJob {
+  readonly team: string
+  readonly queue: string
+  readonly request: JobRequest
+  /** Whole seconds from now, 0–86400, or an absolute time; a time in the past means now. */
+  readonly start: { readonly delaySeconds: number } | { readonly runAtMs: number }
+  readonly idempotency: {
+    readonly key: string
+    /** Same key and fingerprint = the same request again. */
+    readonly fingerprint: string
+  } | null
+}
+
+export type PushResult =
+  /** `repeated`: an earlier push with the same idempotency key made this job. */
+  | {
+      readonly status: 'created' | 'repeated'
+      readonly jobId: number
+      readonly queueId: number
+      readonly scheduledAtMs: number
+    }
+  /** The key was used with another body. */
+  | { readonly status: 'idempotency_conflict' }
+  /** Too many keys in use today in this shard. */
+  | { readonly status: 'idempotency_full' }
+  /** The shard holds as many queues as it may. */
+  | { readonly status: 'too_many_queues' }
+  | { readonly status: 'over_quota'; readonly quota: MetQuota }
+
+/**
+ * Takes jobs in. Pushes of the same turn share one step per shard.
+ * Throws StoreUnavailableError within the store deadline (nothing half-written) and StorageFullError.
+ */
+export interface JobIntake {
+  push(job: NewJob): Promise<PushResult>
+}
+
+export interface JobListQuery {
+  readonly team: string
+  /** null = all queues of the team. */
+  readonly queue: string | null
+  /** null = every status. `dead_lettered` lists the dead-letter queue. */
+  readonly status: JobStatus | 'dead_lettered' | null
+  /** 1–1000. */
+  readonly limit: number
+  /** As answered by the page before; null = the first page. */
+  readonly cursor: string | null
+}
+
+/** A job of a listing: `jobId` says which job of the chain the row is about. Listings carry no call records. */
+export interface ListedJob {
+  readonly jobId: number
+  readonly chain: JobChain
+}
+
+/** Reads and single-job commands. Another team's job is `not_found`. Throws StoreUnavailableError. */
+export interface JobStore {
+  /** The chain that `jobId` is part of; null when unknown or of another team. */
+  get(team: string, jobId: number): Promise<JobChain | null>
+  /**
+   * Queue by queue; in each what has not ended by due time, then dead letters and finished chains, newest first. A page
+   * may be short, even empty, before the last. `bad_cursor` when the cursor is not one of ours; an unknown queue is an
+   * empty page.
+   */
+  list(query: JobListQuery): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'>
+  /** Removes a pending job, or one that was set aside because its record is damaged. A job in flight cannot be called back; an ended one cannot be cancelled. */
+  cancel(team: string, jobId: number): Promise<'cancelled' | 'in_flight' | 'ended' | 'not_found'>
+  /** Makes a new pending job, attempt 1, due at once, of a dead letter; the dead letter leaves the queue. */
+  replay(
+    team: string,
+    jobId: number,
+  ): Promise<
+    | { status: 'replayed'; jobId: number; queueId: number; scheduledAtMs: number }
+    | { status: 'already_replayed'; jobId: number }
+    | { status: 'not_dead_lettered' }
+    /** Its record cannot be read. */
+    | { status: 'damaged' }
+    | { status: 'not_found' }
+  >
+}
 
 interface Claimed {
   readonly shard: number
@@ -122,7 +205,7 @@ export interface ShardGlance {
 }
 
 /** Work on a shard that any executor may do, and several at once without harm. */
-export interface ShardUpkeep {
+export interface ShardMaintenance {
   readonly shard: number
   glance(): Promise<ShardGlance>
   /** Moves due jobs to their ready lists; answers when it is next needed. */
