@@ -18,7 +18,7 @@ import type { EditResult, RefusedEdit, Removal, WrittenEdit } from './edits/mani
 import { writeQueueEdit, writeQueueRemoval } from './edits/queue-edits.ts'
 import type { QueueEdit } from './edits/queue-edits.ts'
 import { openStoreId } from './files/store-id.ts'
-import { createTurns } from './mutex.ts'
+import { createMutex } from '../domain/mutex.ts'
 import { removeDrafts } from './files/whole-file.ts'
 
 /** Resources kept as a folder of manifests. */
@@ -83,7 +83,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
     wallMs: () => clock.wallMs(),
   })
   const applier = createApplier(files, options.logger)
-  const inTurn = createTurns()
+  const mutex = createMutex()
   const parts = { folder, team: options.team, files }
   let watching: { stop(): void } | null = null
 
@@ -101,25 +101,25 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
   return {
     storeId,
     start: (onChange) =>
-      inTurn(async () => {
+      mutex(async () => {
         await files.load()
         applier.begin(onChange)
         for (let dueInMs = await files.look(true); dueInMs !== null; dueInMs = await files.look(true)) {
           await new Promise<void>((resolve) => void clock.after(dueInMs ?? 0, resolve))
         }
         await applier.apply()
-        watching = watchFolder({ folder, clock, look: () => inTurn(look), applier, logger: options.logger })
+        watching = watchFolder({ folder, clock, look: () => mutex(look), applier, logger: options.logger })
       }),
     snapshot: () => applier.inForce().snapshot,
     problems: () => applier.problems(),
-    look: async () => void (await inTurn(look)),
-    editQueue: (edit) => inTurn(() => write(() => writeQueueEdit(parts, applier.inForce(), edit))),
-    removeQueue: (queue) => inTurn(() => remove(() => writeQueueRemoval(parts, applier.inForce(), queue))),
-    editCron: (edit) => inTurn(() => write(() => writeCronEdit(parts, applier.inForce(), edit))),
-    removeCron: (cron) => inTurn(() => remove(() => writeCronRemoval(parts, cron))),
+    look: async () => void (await mutex(look)),
+    editQueue: (edit) => mutex(() => write(() => writeQueueEdit(parts, applier.inForce(), edit))),
+    removeQueue: (queue) => mutex(() => remove(() => writeQueueRemoval(parts, applier.inForce(), queue))),
+    editCron: (edit) => mutex(() => write(() => writeCronEdit(parts, applier.inForce(), edit))),
+    removeCron: (cron) => mutex(() => remove(() => writeCronRemoval(parts, cron))),
     stop: () => {
       watching?.stop()
-      return inTurn(() => Promise.resolve(watching?.stop()))
+      return mutex(() => Promise.resolve(watching?.stop()))
     },
   }
 }

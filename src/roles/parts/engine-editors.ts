@@ -9,11 +9,20 @@ import {
   NAME_TRIES_MAX,
   NO_FREE_NAME,
 } from '../../resources/manifests/cron-manifest.ts'
-import { createEditTurns } from './edit-mutex.ts'
+import { StoreUnavailableError } from '../../domain/errors.ts'
+import { createMutex, type Mutex } from '../../domain/mutex.ts'
 
-/** Where no resources are kept, an edit goes to the engine alone. */
+/**
+ * One edit at a time, so that none is lost. An edit that waited while Redis did not answer has no time left to find
+ * that out again.
+ */
+export function createEditMutex(): Mutex {
+  return createMutex((error) => error instanceof StoreUnavailableError)
+}
+
+/** Without resources, an edit goes to the engine alone. */
 export function createEngineEditor(queues: QueueStore): QueueEditor {
-  const inTurn = createEditTurns()
+  const mutex = createEditMutex()
 
   async function edit(team: string, queueId: number, change: Partial<QueueSettings>): Promise<Queue | null> {
     const queue = await queues.get(team, queueId)
@@ -23,10 +32,10 @@ export function createEngineEditor(queues: QueueStore): QueueEditor {
   }
 
   return {
-    edit: (team, queueId, change) => inTurn(() => edit(team, queueId, change)),
-    // An edit under way would make it anew.
+    edit: (team, queueId, change) => mutex(() => edit(team, queueId, change)),
+    // Otherwise an edit under way would make it again.
     remove: (team, queueId) =>
-      inTurn(async () => {
+      mutex(async () => {
         const queue = await queues.get(team, queueId)
         return queue === null ? 'not_found' : queues.remove(team, queue.name)
       }),
@@ -38,25 +47,25 @@ export function createEngineEditor(queues: QueueStore): QueueEditor {
  * @param newSuffix 8 random hex digits, another each time
  */
 export function createEngineCronEditor(crons: CronStore, newSuffix: () => string): CronEditor {
-  const inTurn = createEditTurns()
+  const mutex = createEditMutex()
   return {
     create: (team, settings, key) =>
-      inTurn(() =>
+      mutex(() =>
         makeCron(crons, { team, settings, key }, newSuffix, async (name) => {
           await crons.apply(team, name, settings)
           return crons.getByName(team, name)
         }),
       ),
     edit: (team, cronId, change) =>
-      inTurn(async () => {
+      mutex(async () => {
         const cron = await crons.get(team, cronId)
         if (cron === null) return null
         await crons.apply(team, cron.name, { ...cron.settings, ...change })
         return crons.get(team, cronId)
       }),
-    // An edit under way would make it anew.
+    // Otherwise an edit under way would make it again.
     remove: (team, cronId) =>
-      inTurn(async () => {
+      mutex(async () => {
         const cron = await crons.get(team, cronId)
         return cron === null ? 'not_found' : crons.remove(team, cron.name)
       }),

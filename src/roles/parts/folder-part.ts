@@ -4,8 +4,7 @@ import type { FolderChange, Refusals } from '../../folder-store/folder-snapshot.
 import type { FolderStore } from '../../folder-store/folder-store.ts'
 import type { CronEdit } from '../../folder-store/edits/cron-edits.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
-import { createEditTurns } from './edit-mutex.ts'
-import { makeCron } from './engine-editors.ts'
+import { createEditMutex, makeCron } from './engine-editors.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { SettingsCompiler } from '../../ports/settings.ts'
 
@@ -42,11 +41,11 @@ export async function applyFolderChange(change: FolderChange, compiler: Settings
 
 /** Edits go into the queue's manifest, and from there into force, so that file and engine always agree. */
 export function createFolderEditor(folder: FolderStore, queues: QueueStore): QueueEditor {
-  // What an edit has found must not be removed before it is written: that would make it anew.
-  const inTurn = createEditTurns()
+  // A removal between an edit's read and its write would be undone by that write.
+  const mutex = createEditMutex()
   return {
     edit: (team, queueId, change) =>
-      inTurn(async () => {
+      mutex(async () => {
         const queue = await queues.get(team, queueId)
         if (queue === null) return null
         const result = await folder.editQueue({ team, name: queue.name, change, current: queue.settings })
@@ -54,7 +53,7 @@ export function createFolderEditor(folder: FolderStore, queues: QueueStore): Que
         return queues.get(team, queueId)
       }),
     remove: (team, queueId) =>
-      inTurn(async () => {
+      mutex(async () => {
         const queue = await queues.get(team, queueId)
         if (queue === null) return 'not_found'
         const result = await folder.removeQueue({ team, name: queue.name })
@@ -79,21 +78,21 @@ export function createFolderCronEditor(
     if (result.status === 'refused') throw new EditRefusedError(result.reason)
     return crons.getByName(team, name)
   }
-  const inTurn = createEditTurns()
+  const mutex = createEditMutex()
   return {
     create: (team, settings, key) =>
-      inTurn(() =>
+      mutex(() =>
         makeCron(crons, { team, settings, key }, newSuffix, (name) =>
           write(team, name, { change: {}, current: settings }),
         ),
       ),
     edit: (team, cronId, change) =>
-      inTurn(async () => {
+      mutex(async () => {
         const cron = await crons.get(team, cronId)
         return cron === null ? null : write(team, cron.name, { change, current: cron.settings })
       }),
     remove: (team, cronId) =>
-      inTurn(async () => {
+      mutex(async () => {
         const cron = await crons.get(team, cronId)
         if (cron === null) return 'not_found'
         const result = await folder.removeCron({ team, name: cron.name })

@@ -1,9 +1,0 @@
-/** Runs one thing after another, in the order asked for; one that fails does not hold up the next. */
-export function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (run) => {
-    const turn = last.then(run, run)
-    last = turn.catch(() => undefined)
-    return turn
-  }
-}
