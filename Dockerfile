@@ -22,7 +22,7 @@ FROM ${PROGRAM} AS program
 
 FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="Punctual" org.opencontainers.image.licenses="Apache-2.0"
-ENV NODE_ENV=production
+ENV NODE_ENV=production PATH=/app/bin:$PATH
 COPY --from=program /app /app
 USER 65532:65532
 EXPOSE 8080 9090
@@ -30,4 +30,5 @@ EXPOSE 8080 9090
 ENTRYPOINT ["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js"]
 # A base without a shell, or without Node 26, ends here instead of in your cluster.
 RUN ["/bin/sh", "/app/init.sh", "node", "/app/dist/main.js", "--version"]
+RUN ["punctual", "--version"]
 CMD ["--help"]

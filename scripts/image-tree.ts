@@ -1,10 +1,11 @@
 /**
- * Lays out what the container image holds: its init, dist/, what that reads, and the production packages, without
- * what only editors and tests read. Usage: node scripts/image-tree.ts <folder>, after a build. The packages are those
- * of node_modules, by the lock file, so nothing is fetched.
+ * Lays out what the container image holds: its init, dist/ with the files it reads, and the packages that the program
+ * loads in a container, without what only editors and tests read. Usage: node scripts/image-tree.ts <folder>, after a
+ * build. The packages come from node_modules, as the lock file lists them, so nothing is fetched.
  */
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { imagePackages, type LockedPackage } from './image-packages.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** Types, maps, sources, prose and tests; binaries for the runtime called Bare. Licences stay. */
@@ -15,14 +16,6 @@ const LEFT_OUT = [
 ]
 /** What the code reads from beside itself, as in a checkout. */
 const BESIDE_DIST = ['LICENSE', 'crds', 'config/samples', 'openapi.yaml']
-const TYPES_ONLY = /\/(?:@types\/[^/]+|undici-types)$/
-
-interface LockedPackage {
-  readonly dev?: boolean
-  readonly devOptional?: boolean
-  readonly optional?: boolean
-}
-
 const out = process.argv[2]
 if (out === undefined) throw new Error('Usage: node scripts/image-tree.ts <folder>')
 rmSync(out, { recursive: true, force: true })
@@ -36,18 +29,12 @@ writeFileSync(
   `${JSON.stringify({ name, version, private: true, type, license }, null, 2)}\n`,
 )
 cpSync(join(ROOT, 'scripts/image-init.sh'), join(out, 'init.sh'))
+// On the PATH of the image, for `kubectl exec`.
+mkdirSync(join(out, 'bin'))
+writeFileSync(join(out, 'bin/punctual'), '#!/bin/sh\nexec node /app/dist/main.js "$@"\n', { mode: 0o755 })
 for (const path of BESIDE_DIST) cpSync(join(ROOT, path), join(out, path), { recursive: true })
-for (const path of productionPackages()) copyPackage(path)
-
-function productionPackages(): string[] {
-  const { packages } = readJson('package-lock.json') as { packages: Record<string, LockedPackage> }
-  return Object.entries(packages)
-    .filter(([path, locked]) => {
-      const isForUs = path !== '' && !(locked.dev ?? locked.devOptional ?? locked.optional ?? false)
-      return isForUs && !TYPES_ONLY.test(path)
-    })
-    .map(([path]) => path)
-}
+const { packages } = readJson('package-lock.json') as { packages: Record<string, LockedPackage> }
+for (const path of imagePackages(packages)) copyPackage(path)
 
 function copyPackage(path: string): void {
   const from = join(ROOT, path)

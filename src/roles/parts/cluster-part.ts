@@ -1,3 +1,4 @@
+import { StartupError } from '../../domain/errors.ts'
 import type { ClusterConfig } from '../../kubernetes/client/cluster-config.ts'
 import { podCluster } from '../../kubernetes/client/pod-cluster.ts'
 import { createTransport, type Transport } from '../../kubernetes/client/transport.ts'
@@ -78,10 +79,18 @@ export async function openCluster(
   }
 }
 
-/** A kubeconfig is read by a package that no pod loads. */
+/** Only a kubeconfig needs `@kubernetes/client-node`, which the container image leaves out (docs/adr/0010). */
 async function findCluster(): Promise<ClusterConfig> {
   const place = readPodPlace()
   if (place !== null) return podCluster(place, systemClock)
-  const { loadClusterConfig } = await import('../../kubernetes/client/cluster-config.ts')
-  return loadClusterConfig(null)
+  try {
+    const { loadClusterConfig } = await import('../../kubernetes/client/cluster-config.ts')
+    return loadClusterConfig(null)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new StartupError(
+      'The container image does not read kubeconfigs: unset KUBECONFIG and run in a pod with a service account, or run a checkout.',
+      { cause: error },
+    )
+  }
 }

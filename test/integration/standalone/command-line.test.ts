@@ -1,4 +1,4 @@
-/** The client verbs as real processes, among the tools of a shell. */
+/** The command line as real processes, among the tools of a shell. */
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,4 +24,25 @@ test('a reader that has seen enough ends a verb without a word', async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
+})
+
+test('a controller without the reader of kubeconfigs, as in the image, says what to do', async () => {
+  const withoutPackage = `data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from 'node:module'
+    registerHooks({ resolve: (name, context, next) => next(name === '@kubernetes/client-node' ? 'left-out' : name, context) })
+  `)}`
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    KUBECONFIG: '/nowhere',
+    PUNCTUAL_REDIS_URL: 'redis://127.0.0.1:1',
+    PUNCTUAL_POD_NAMESPACE: 'here',
+    PUNCTUAL_SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+    PUNCTUAL_LOG_LEVEL: 'silent',
+  }
+  const args = ['--import', withoutPackage, MAIN, 'controller']
+  const ended = await promisify(execFile)(process.execPath, args, { env }).catch((error: unknown) => error)
+  expect(ended).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('does not read kubeconfigs') as string,
+  })
 })
