@@ -157,8 +157,14 @@ describe('lists that must agree', () => {
     const keys = createShardKeys(0)
     const named = [
       ...Object.values(keys.queue('1')),
-      ...[keys.kr('1'), keys.held('a'), keys.pushedBucket('1'), keys.minute(1), keys.index(1)],
-      ...[keys.idempotency(1), keys.trash('1', 'b')],
+      ...[
+        keys.cronRecords('1'),
+        keys.heldJobs('a'),
+        keys.pushedBucket('1'),
+        keys.minuteBucket(1),
+        keys.jobIndex(1),
+      ],
+      keys.idempotencyKeys(1),
     ]
     const all = [...Object.values(keys).filter((value) => typeof value === 'string'), ...named]
     const text = read('docs/architecture.md')

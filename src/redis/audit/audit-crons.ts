@@ -19,40 +19,43 @@ async function auditHomes(shard: AuditedShard, facts: ShardFacts): Promise<void>
   const shards = engine.shards.length
   for (const [id, name] of facts.crons) {
     const isOurs = /^[^/]+\/./s.test(name) && /^\d+$/.test(id) && Number(id) % shards === keys.shard
-    if (!isOurs) shard.find(keys.kn, `maps ${name} to ${id}`)
+    if (!isOurs) shard.find(keys.cronIds, `maps ${name} to ${id}`)
   }
-  for (const [id, places] of await readHash(engine, keys.ki)) {
-    if (!facts.crons.has(id)) shard.find(keys.ki, `places cron ${id}, which has no name`)
+  for (const [id, places] of await readHash(engine, keys.cronShards)) {
+    if (!facts.crons.has(id)) shard.find(keys.cronShards, `places cron ${id}, which has no name`)
     const isPlaces = /^\d+(,\d+)*$/.test(places) && places.split(',').every((each) => Number(each) < shards)
-    if (!isPlaces) shard.find(keys.ki, `places cron ${id} at ${places}`)
+    if (!isPlaces) shard.find(keys.cronShards, `places cron ${id} at ${places}`)
   }
 }
 
 async function auditStates(shard: AuditedShard): Promise<string[]> {
   const { engine, keys, list } = shard
-  const states = await readHash(engine, keys.ks)
-  const lengths = await readLengths(engine, keys.kd, [...(await readHash(engine, keys.kd)).keys()])
-  const due = await readSortedSet(engine, keys.crons)
+  const states = await readHash(engine, keys.cronStates)
+  const lengths = await readLengths(engine, keys.cronDefinitions, [
+    ...(await readHash(engine, keys.cronDefinitions)).keys(),
+  ])
+  const due = await readSortedSet(engine, keys.cronsDue)
   for (const [id, text] of states) {
     const state = stateIn(text)
     if (state === null) {
-      shard.find(keys.ks, `holds ${id} = ${text}`)
+      shard.find(keys.cronStates, `holds ${id} = ${text}`)
       continue
     }
     if (lengths.get(id) !== state.bytes) {
-      shard.find(keys.kd, `has ${lengths.get(id)} bytes for cron ${id}, not ${state.bytes}`)
+      shard.find(keys.cronDefinitions, `has ${lengths.get(id)} bytes for cron ${id}, not ${state.bytes}`)
     }
     const ticks = text.split('|')[2] === '1' && state.tickMs !== null
     const dueMs = ticks ? (state.tickMs ?? 0) + state.spreadMs : undefined
-    if (due.get(id) !== dueMs) shard.find(keys.crons, `has cron ${id} at ${due.get(id)}, not ${dueMs}`)
+    if (due.get(id) !== dueMs) shard.find(keys.cronsDue, `has cron ${id} at ${due.get(id)}, not ${dueMs}`)
   }
   for (const id of [...due.keys(), ...lengths.keys(), ...list.records]) {
-    if (!states.has(id)) shard.find(keys.ks, `lacks cron ${id}`)
+    if (!states.has(id)) shard.find(keys.cronStates, `lacks cron ${id}`)
   }
   for (const id of list.records) {
-    const records = await readList(engine, keys.kr(id))
-    if (records.length > CRON_RECORDS_MAX) shard.find(keys.kr(id), `holds ${records.length} records`)
-    for (const record of records) if (!RECORD.test(record)) shard.find(keys.kr(id), `holds ${record}`)
+    const records = await readList(engine, keys.cronRecords(id))
+    if (records.length > CRON_RECORDS_MAX) shard.find(keys.cronRecords(id), `holds ${records.length} records`)
+    for (const record of records)
+      if (!RECORD.test(record)) shard.find(keys.cronRecords(id), `holds ${record}`)
   }
   return [...states.keys()]
 }
@@ -66,12 +69,12 @@ async function auditPlaces(
   for (const [home, ofHome] of Map.groupBy(ids, (id) => homeOfId(engine, Number(id)))) {
     for (let i = 0; i < ofHome.length; i += PAGE) {
       const page = ofHome.slice(i, i + PAGE)
-      const noted = await engine.runner.read((redis) => redis.hmget(home.ki, ...page))
+      const noted = await engine.runner.read((redis) => redis.hmget(home.cronShards, ...page))
       page.forEach((id, at) => {
         const places = noted[at]?.split(',') ?? [String(home.shard)]
         const isNamed = home.shard !== keys.shard || facts.crons.has(id)
         if (isNamed && places.includes(String(keys.shard))) return
-        find(keys.ks, `holds cron ${id}, which its home does not place there`)
+        find(keys.cronStates, `holds cron ${id}, which its home does not place there`)
       })
     }
   }

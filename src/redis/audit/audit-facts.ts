@@ -87,29 +87,30 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
     highestQueue: 0,
     highestToken: 0,
   }
-  const executors = await readSortedSet(engine, keys.ex)
+  const executors = await readSortedSet(engine, keys.executors)
   const facts: ShardFacts = {
-    names: await readHash(engine, keys.names),
+    names: await readHash(engine, keys.queueIds),
     crons: await readCronNames(shard),
     ring: await readSortedSet(engine, keys.ring),
     teams: await readSortedSet(engine, keys.teams),
-    numbers: await readHash(engine, keys.tn),
-    gc: await readSortedSet(engine, keys.gc),
-    cq: await readSortedSet(engine, keys.cq),
+    numbers: await readHash(engine, keys.teamNumbers),
+    gc: await readSortedSet(engine, keys.retentionDue),
+    cq: await readSortedSet(engine, keys.oldestCalls),
     pushed: await readPushed(shard),
-    set: await readHash(engine, keys.set),
-    near: await readSortedSet(engine, keys.near),
-    suspects: await readSortedSet(engine, keys.sus),
+    set: await readHash(engine, keys.settings),
+    near: await readSortedSet(engine, keys.nearSet),
+    suspects: await readSortedSet(engine, keys.suspects),
     buckets: await readBuckets(shard),
     held: new Map(),
     index: await readIndex(shard),
     counted,
   }
   for (const member of facts.near.keys()) {
-    if (!/^\d+\|\d+$/.test(member)) shard.find(keys.near, `holds the member ${member}`)
+    if (!/^\d+\|\d+$/.test(member)) shard.find(keys.nearSet, `holds the member ${member}`)
   }
   for (const executor of shard.list.executors) {
-    if (!executors.has(executor)) shard.find(keys.held(executor), 'belongs to an executor without a lease')
+    if (!executors.has(executor))
+      shard.find(keys.heldJobs(executor), 'belongs to an executor without a lease')
     await readHeld(shard, facts, executor)
   }
   return facts
@@ -117,24 +118,24 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
 
 async function readCronNames({ engine, keys, find }: AuditedShard): Promise<Map<string, string>> {
   const names = new Map<string, string>()
-  for (const [name, id] of await readHash(engine, keys.kn)) {
-    if (names.has(id)) find(keys.kn, `maps two names to cron ${id}`)
+  for (const [name, id] of await readHash(engine, keys.cronIds)) {
+    if (names.has(id)) find(keys.cronIds, `maps two names to cron ${id}`)
     names.set(id, name)
   }
   return names
 }
 
 async function readPushed({ engine, keys, list, find }: AuditedShard): Promise<Set<string>> {
-  const listed = await readSet(engine, keys.pushed)
+  const listed = await readSet(engine, keys.pushedBuckets)
   const inBuckets = new Set(list.pushed)
   for (const bucket of listed.symmetricDifference(inBuckets)) {
-    find(keys.pushed, `${listed.has(bucket) ? 'lists the empty' : 'lacks the'} bucket ${bucket}`)
+    find(keys.pushedBuckets, `${listed.has(bucket) ? 'lists the empty' : 'lacks the'} bucket ${bucket}`)
   }
   const pushed = new Set<string>()
   for (const bucket of list.pushed) {
-    for (const id of await readSet(engine, `${keys.pushed}:${bucket}`)) {
-      if (keys.pushedBucket(id) !== `${keys.pushed}:${bucket}`)
-        find(keys.pushed, `has queue ${id} in bucket ${bucket}`)
+    for (const id of await readSet(engine, `${keys.pushedBuckets}:${bucket}`)) {
+      if (keys.pushedBucket(id) !== `${keys.pushedBuckets}:${bucket}`)
+        find(keys.pushedBuckets, `has queue ${id} in bucket ${bucket}`)
       pushed.add(id)
     }
   }
@@ -144,14 +145,14 @@ async function readPushed({ engine, keys, list, find }: AuditedShard): Promise<S
 async function readBuckets(shard: AuditedShard): Promise<Map<string, number[]>> {
   const { engine, keys, list } = shard
   const buckets = new Map<string, number[]>()
-  const live = await readSortedSet(engine, keys.mins)
+  const live = await readSortedSet(engine, keys.minutes)
   for (const [minute, score] of live) {
-    if (Number(minute) !== score) shard.find(keys.mins, `lists minute ${minute} at ${score}`)
+    if (Number(minute) !== score) shard.find(keys.minutes, `lists minute ${minute} at ${score}`)
     if (!list.minutes.includes(Number(minute)))
-      shard.find(keys.mins, `lists minute ${minute}, which is empty`)
+      shard.find(keys.minutes, `lists minute ${minute}, which is empty`)
   }
   for (const minute of list.minutes) {
-    const key = keys.minute(minute)
+    const key = keys.minuteBucket(minute)
     if (!live.has(String(minute))) shard.find(key, 'is not listed in mins, so nothing will pour it')
     for (const entry of await readList(engine, key)) {
       const [, member, offset] = /^(\d+\|\d+)\|(\d{1,5})$/.exec(entry) ?? []
@@ -168,7 +169,7 @@ async function readBuckets(shard: AuditedShard): Promise<Map<string, number[]>> 
 async function readIndex(shard: AuditedShard): Promise<Map<number, string>> {
   const index = new Map<number, string>()
   for (const block of shard.list.blocks) {
-    const key = shard.keys.index(block)
+    const key = shard.keys.jobIndex(block)
     const fields = await readHash(shard.engine, key)
     if (!fields.delete('o')) shard.find(key, 'has no owner mark')
     if (fields.size === 0) shard.find(key, 'holds an owner mark and no job')
@@ -182,7 +183,7 @@ async function readIndex(shard: AuditedShard): Promise<Map<number, string>> {
 }
 
 async function readHeld(shard: AuditedShard, facts: ShardFacts, executor: string): Promise<void> {
-  const key = shard.keys.held(executor)
+  const key = shard.keys.heldJobs(executor)
   const held = facts.held as Map<string, Map<string, string[]>>
   for (const [id, value] of await readHash(shard.engine, key)) {
     if (id === '#f') {

@@ -7,11 +7,11 @@ export async function auditTeamIndexes(shard: AuditedShard, facts: ShardFacts): 
   const { keys, list } = shard
   await auditIndexes(shard, facts.names.keys(), {
     teams: list.queueTeams,
-    indexOf: (team) => keys.qnOf(team),
+    indexOf: (team) => keys.teamQueues(team),
   })
   await auditIndexes(shard, facts.crons.values(), {
     teams: list.cronTeams,
-    indexOf: (team) => keys.knOf(team),
+    indexOf: (team) => keys.teamCrons(team),
   })
 }
 

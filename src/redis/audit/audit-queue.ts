@@ -38,24 +38,24 @@ export async function auditQueue(
     for (const part of parts) shard.find(keys[part as keyof QueueKeys], 'belongs to no queue')
     return
   }
-  const readyList = await readList(shard.engine, keys.r)
+  const readyList = await readList(shard.engine, keys.ready)
   const queue: AuditedQueue = {
     shard,
     facts,
     id,
     keys,
     ready: new Set(readyList),
-    inFlight: await readSortedSet(shard.engine, keys.a),
+    inFlight: await readSortedSet(shard.engine, keys.inFlight),
     large: new Set(),
     chains: new Set(),
   }
-  if (queue.ready.size < readyList.length) shard.find(keys.r, 'holds a job twice')
-  const live = await readHash(shard.engine, keys.q)
+  if (queue.ready.size < readyList.length) shard.find(keys.ready, 'holds a job twice')
+  const live = await readHash(shard.engine, keys.meta)
   auditHead(queue, live)
-  const pending = await auditRecords(queue, keys.b)
+  const pending = await auditRecords(queue, keys.records)
   const gone = readyList.filter((job) => !pending.has(job)).length
   if (Number(live.get('g') ?? 0) !== gone) {
-    shard.find(keys.q, `counts ${live.get('g')} cancelled jobs in its ready list; there are ${gone}`)
+    shard.find(keys.meta, `counts ${live.get('g')} cancelled jobs in its ready list; there are ${gone}`)
   }
   auditSlots(queue, pending)
   auditRing(queue, live, readyList.length)
@@ -68,33 +68,33 @@ export async function auditQueue(
 function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void {
   const { shard, facts, id, keys } = queue
   for (const [field, value] of live) {
-    if (!isHeadField(field, value)) shard.find(keys.q, `holds ${field} = ${value}`)
+    if (!isHeadField(field, value)) shard.find(keys.meta, `holds ${field} = ${value}`)
   }
   const name = live.get('n') ?? ''
   const number = facts.numbers.get(splitNameField(name).team)
   if (number === undefined || live.get('u') !== number)
-    shard.find(keys.q, `is of team number ${live.get('u')}, its team ${name} has ${number}`)
+    shard.find(keys.meta, `is of team number ${live.get('u')}, its team ${name} has ${number}`)
   const cron = live.get('o')
   if (isCallbackQueue(id)) {
     const isIts = number !== undefined && id === callbackQueueOf(number) && name.endsWith('/')
-    if (!isIts || live.size > 3) shard.find(keys.q, `is for callbacks, of ${name}`)
+    if (!isIts || live.size > 3) shard.find(keys.meta, `is for callbacks, of ${name}`)
     return
   }
   if (cron !== undefined) auditHidden(queue, name, cron)
   else if (facts.names.get(name) !== id)
-    shard.find(keys.q, `says its name is ${name}, which is queue ${facts.names.get(name)}`)
-  for (const field of ['s', 't', 'a']) if (!live.has(field)) shard.find(keys.q, `lacks ${field}`)
+    shard.find(keys.meta, `says its name is ${name}, which is queue ${facts.names.get(name)}`)
+  for (const field of ['s', 't', 'a']) if (!live.has(field)) shard.find(keys.meta, `lacks ${field}`)
   const hash = live.get('s')
   if (hash !== undefined) countSettings(facts, hash)
   if (live.has('c') && facts.pushed.has(id))
-    shard.find(shard.keys.pushed, `names queue ${id}, which a resource has taken over`)
+    shard.find(shard.keys.pushedBuckets, `names queue ${id}, which a resource has taken over`)
 }
 
 /** A hidden queue has the local number of its cron, and no name of its own. */
 function auditHidden({ shard, facts, id, keys }: AuditedQueue, name: string, cron: string): void {
   const isOfCron = facts.crons.get(cron)?.startsWith(name) === true
   const number = Math.floor(Number(cron) / shard.engine.shards.length)
-  if (!isOfCron || String(number) !== id) shard.find(keys.q, `is hidden, of cron ${cron}`)
+  if (!isOfCron || String(number) !== id) shard.find(keys.meta, `is hidden, of cron ${cron}`)
 }
 
 function isHeadField(field: string, value: string): boolean {
@@ -184,18 +184,18 @@ function auditSlots(queue: AuditedQueue, pending: ReadonlySet<string>): void {
   for (const [id, score] of queue.inFlight) {
     const holders = held.get(id) ?? []
     if (isSuspectWaiting(score)) {
-      if (!facts.suspects.has(`${queue.id}|${id}`)) shard.find(shard.keys.sus, `lacks the suspect ${id}`)
-      if (holders.length > 0) shard.find(keys.a, `has the suspect ${id}, which an executor holds`)
-      if (!pending.has(id)) shard.find(keys.a, `has the suspect ${id}, which has no record`)
+      if (!facts.suspects.has(`${queue.id}|${id}`)) shard.find(shard.keys.suspects, `lacks the suspect ${id}`)
+      if (holders.length > 0) shard.find(keys.inFlight, `has the suspect ${id}, which an executor holds`)
+      if (!pending.has(id)) shard.find(keys.inFlight, `has the suspect ${id}, which has no record`)
       continue
     }
-    if (holders.length !== 1) shard.find(keys.a, `has job ${id}, held by ${holders.length} executors`)
-    if (!pending.has(id)) shard.find(keys.a, `has job ${id}, which has no record`)
+    if (holders.length !== 1) shard.find(keys.inFlight, `has job ${id}, held by ${holders.length} executors`)
+    if (!pending.has(id)) shard.find(keys.inFlight, `has job ${id}, which has no record`)
   }
   for (const [id, executors] of held) {
     if (queue.inFlight.has(id)) continue
     for (const executor of executors)
-      shard.find(shard.keys.held(executor), `holds job ${id}, which has no slot`)
+      shard.find(shard.keys.heldJobs(executor), `holds job ${id}, which has no slot`)
   }
 }
 
@@ -222,51 +222,57 @@ function auditRing(queue: AuditedQueue, live: ReadonlyMap<string, string>, ready
 
 async function auditDeadLetters(queue: AuditedQueue): Promise<void> {
   const { shard, facts, keys } = queue
-  const purgeTimes = await readSortedSet(shard.engine, keys.x)
+  const purgeTimes = await readSortedSet(shard.engine, keys.deadLetters)
   const bodies = new Set<string>()
-  const stored = new Set(await readFields(shard.engine, keys.p))
-  await forEachField(shard.engine, keys.xb, (root, text) => {
+  const stored = new Set(await readFields(shard.engine, keys.payloads))
+  await forEachField(shard.engine, keys.deadLetterRecords, (root, text) => {
     bodies.add(root)
-    if (!purgeTimes.has(root)) shard.find(keys.xb, `has the dead letter ${root}, which nothing will purge`)
+    if (!purgeTimes.has(root))
+      shard.find(keys.deadLetterRecords, `has the dead letter ${root}, which nothing will purge`)
     if (setAsideIn(text) !== null) {
       // Whether its request is large is not known.
-      noteChain(queue, keys.xb, root, stored.has(String(shard.engine.jobIds.seqOf(Number(root)))))
+      noteChain(
+        queue,
+        keys.deadLetterRecords,
+        root,
+        stored.has(String(shard.engine.jobIds.seqOf(Number(root)))),
+      )
       return
     }
-    const record = readRecord(queue, keys.xb, root, text)
+    const record = readRecord(queue, keys.deadLetterRecords, root, text)
     if (record === null) return
     if (record.earlier.length !== record.attempt) {
-      shard.find(keys.xb, `has the dead letter ${root} without a summary of each attempt`)
+      shard.find(keys.deadLetterRecords, `has the dead letter ${root} without a summary of each attempt`)
     }
-    noteChain(queue, keys.xb, root, record.isLarge)
+    noteChain(queue, keys.deadLetterRecords, root, record.isLarge)
   })
   for (const root of purgeTimes.keys()) {
-    if (!bodies.has(root)) shard.find(keys.x, `has the dead letter ${root} without a body`)
+    if (!bodies.has(root)) shard.find(keys.deadLetters, `has the dead letter ${root} without a body`)
   }
   if (purgeTimes.size === 0) return
   const collectAt = facts.gc.get(queue.id)
   if (collectAt === undefined || collectAt > Math.min(...purgeTimes.values())) {
-    shard.find(shard.keys.gc, `is too late for the dead letters of queue ${queue.id}`)
+    shard.find(shard.keys.retentionDue, `is too late for the dead letters of queue ${queue.id}`)
   }
 }
 
 async function auditFinished(queue: AuditedQueue): Promise<void> {
   const { shard, facts, keys } = queue
-  const order = await readList(shard.engine, keys.h)
+  const order = await readList(shard.engine, keys.history)
   const roots = new Set(order)
-  if (roots.size < order.length) shard.find(keys.h, 'holds a chain twice')
+  if (roots.size < order.length) shard.find(keys.history, 'holds a chain twice')
   const summaries = new Set<string>()
-  await forEachField(shard.engine, keys.d, (root, text) => {
+  await forEachField(shard.engine, keys.summaries, (root, text) => {
     summaries.add(root)
-    if (!roots.has(root)) shard.find(keys.d, `has the chain ${root}, which the history lacks`)
-    if (!isFinishedRecord(text)) shard.find(keys.d, `has a summary of ${root} that cannot be read`)
-    noteChain(queue, keys.d, root, false)
+    if (!roots.has(root)) shard.find(keys.summaries, `has the chain ${root}, which the history lacks`)
+    if (!isFinishedRecord(text)) shard.find(keys.summaries, `has a summary of ${root} that cannot be read`)
+    noteChain(queue, keys.summaries, root, false)
   })
   for (const root of roots) {
-    if (!summaries.has(root)) shard.find(keys.h, `has the chain ${root} without a summary`)
+    if (!summaries.has(root)) shard.find(keys.history, `has the chain ${root} without a summary`)
   }
   if (roots.size > 0 && !facts.gc.has(queue.id)) {
-    shard.find(shard.keys.gc, `lacks queue ${queue.id}, whose history is to be trimmed`)
+    shard.find(shard.keys.retentionDue, `lacks queue ${queue.id}, whose history is to be trimmed`)
   }
 }
 
@@ -279,31 +285,33 @@ function isFinishedRecord(text: string): boolean {
 }
 
 async function auditLargeRequests(queue: AuditedQueue): Promise<void> {
-  const stored = new Set(await readFields(queue.shard.engine, queue.keys.p))
+  const stored = new Set(await readFields(queue.shard.engine, queue.keys.payloads))
   for (const seq of stored.difference(queue.large)) {
-    queue.shard.find(queue.keys.p, `keeps the request of seq ${seq}, which nothing refers to`)
+    queue.shard.find(queue.keys.payloads, `keeps the request of seq ${seq}, which nothing refers to`)
   }
   for (const seq of queue.large.difference(stored))
-    queue.shard.find(queue.keys.p, `lacks the request of seq ${seq}`)
+    queue.shard.find(queue.keys.payloads, `lacks the request of seq ${seq}`)
 }
 
 async function auditCalls(queue: AuditedQueue): Promise<void> {
   const { shard, facts, keys } = queue
   const { failedCallsMax, successfulCallsMax } = shard.engine.retention
-  const failed = await readList(shard.engine, keys.cf)
-  const successful = await readList(shard.engine, keys.co)
-  if (failed.length > failedCallsMax) shard.find(keys.cf, `lists ${failed.length} failed calls`)
+  const failed = await readList(shard.engine, keys.failedCalls)
+  const successful = await readList(shard.engine, keys.successfulCalls)
+  if (failed.length > failedCallsMax) shard.find(keys.failedCalls, `lists ${failed.length} failed calls`)
   if (successful.length > successfulCallsMax)
-    shard.find(keys.co, `lists ${successful.length} successful calls`)
+    shard.find(keys.successfulCalls, `lists ${successful.length} successful calls`)
   const listed = new Set([...failed, ...successful])
-  if (listed.size < failed.length + successful.length) shard.find(keys.c, 'is listed twice for a job')
-  const stored = await readFields(shard.engine, keys.c)
+  if (listed.size < failed.length + successful.length)
+    shard.find(keys.callRecords, 'is listed twice for a job')
+  const stored = await readFields(shard.engine, keys.callRecords)
   for (const id of new Set(stored).difference(listed))
-    shard.find(keys.c, `keeps a call of job ${id} for ever`)
+    shard.find(keys.callRecords, `keeps a call of job ${id} for ever`)
   for (const id of listed.difference(new Set(stored)))
-    shard.find(keys.c, `lacks the listed call of job ${id}`)
-  if (stored.length > 0 && !facts.cq.has(queue.id)) shard.find(shard.keys.cq, `lacks queue ${queue.id}`)
-  for (const length of (await readLengths(shard.engine, keys.c, stored)).values())
+    shard.find(keys.callRecords, `lacks the listed call of job ${id}`)
+  if (stored.length > 0 && !facts.cq.has(queue.id))
+    shard.find(shard.keys.oldestCalls, `lacks queue ${queue.id}`)
+  for (const length of (await readLengths(shard.engine, keys.callRecords, stored)).values())
     facts.counted.callBytes += length
 }
 
@@ -324,18 +332,17 @@ export async function auditTrash(
     large: new Set(),
     chains: new Set(),
   }
-  const anyKey = shard.keys.trash(id, 'b')
+  const anyKey = queue.keys.trashedRecords
   if (shard.list.queues.has(id)) shard.find(anyKey, 'is the trash of a queue that still has keys')
   if (!facts.gc.has(`t${id}`)) shard.find(anyKey, 'is not listed in gc, so nothing will empty it')
-  if (parts.size === 1 && parts.has('p')) shard.find(shard.keys.trash(id, 'p'), 'was left behind')
-  await forEachField(shard.engine, shard.keys.trash(id, 'b'), (job, text) => {
+  if (parts.size === 1 && parts.has('p')) shard.find(queue.keys.trashedPayloads, 'was left behind')
+  await forEachField(shard.engine, anyKey, (job, text) => {
     const record = readRecord(queue, anyKey, job, text)
     if (record === null) return
     countSettings(facts, record.settingsHash)
     noteChain(queue, anyKey, job, false)
   })
-  for (const part of ['d', 'xb'] as const) {
-    const key = shard.keys.trash(id, part)
+  for (const key of [queue.keys.trashedSummaries, queue.keys.trashedDeadLetterRecords]) {
     await forEachField(shard.engine, key, (root) => noteChain(queue, key, root, false))
   }
 }

@@ -26,7 +26,7 @@ export async function auditShard(shard: AuditedShard): Promise<void> {
   await auditIdempotency(shard)
   for (const [seq, queue] of facts.index) {
     const block = Math.floor(seq / ID_BLOCK)
-    shard.find(shard.keys.index(block), `names queue ${queue} for seq ${seq}, which holds no such chain`)
+    shard.find(shard.keys.jobIndex(block), `names queue ${queue} for seq ${seq}, which holds no such chain`)
   }
 }
 
@@ -34,8 +34,8 @@ function auditNames(shard: AuditedShard, facts: ShardFacts): void {
   const used = new Set<string>()
   for (const [name, id] of facts.names) {
     if (!/^[^/]+\/./s.test(name) || !/^[1-9]\d*$/.test(id))
-      shard.find(shard.keys.names, `maps ${name} to ${id}`)
-    if (used.has(id)) shard.find(shard.keys.names, `maps two names to queue ${id}`)
+      shard.find(shard.keys.queueIds, `maps ${name} to ${id}`)
+    if (used.has(id)) shard.find(shard.keys.queueIds, `maps two names to queue ${id}`)
     used.add(id)
     noteQueue(facts, id)
   }
@@ -49,8 +49,9 @@ function auditTeams({ keys, find }: AuditedShard, facts: ShardFacts): void {
   const used = new Set<string>()
   for (const [team, number] of facts.numbers) {
     if (!/^[1-9]\d*$/.test(number) || Number(number) > TEAM_NUMBER_MAX)
-      find(keys.tn, `maps ${team} to ${number}`)
-    if (used.has(number) && Number(number) < TEAM_NUMBER_MAX) find(keys.tn, `maps two teams to ${number}`)
+      find(keys.teamNumbers, `maps ${team} to ${number}`)
+    if (used.has(number) && Number(number) < TEAM_NUMBER_MAX)
+      find(keys.teamNumbers, `maps two teams to ${number}`)
     used.add(number)
   }
   for (const [number, score] of facts.teams) {
@@ -70,14 +71,15 @@ function auditMembers(shard: AuditedShard, facts: ShardFacts): void {
     if (!list.queues.has(id)) shard.find(keys.ring, `names queue ${id}, which holds nothing`)
   }
   for (const id of facts.cq.keys()) {
-    if (list.queues.get(id)?.has('c') !== true) shard.find(keys.cq, `names queue ${id}, which keeps no calls`)
+    if (list.queues.get(id)?.has('c') !== true)
+      shard.find(keys.oldestCalls, `names queue ${id}, which keeps no calls`)
   }
   for (const id of facts.pushed) {
-    if (!list.queues.has(id)) shard.find(keys.pushed, `names queue ${id}, which holds nothing`)
+    if (!list.queues.has(id)) shard.find(keys.pushedBuckets, `names queue ${id}, which holds nothing`)
   }
   for (const member of facts.gc.keys()) {
     const isKnown = member.startsWith('t') ? list.trash.has(member.slice(1)) : list.queues.has(member)
-    if (!isKnown) shard.find(keys.gc, `names ${member}, which holds nothing`)
+    if (!isKnown) shard.find(keys.retentionDue, `names ${member}, which holds nothing`)
   }
 }
 
@@ -85,22 +87,25 @@ async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<vo
   const { engine, keys } = shard
   const { counted } = facts
   const [seq, qseq, tok] = await engine.runner.read((redis) =>
-    Promise.all([redis.get(keys.seq), redis.get(keys.qseq), redis.get(keys.tok)]),
+    Promise.all([redis.get(keys.jobBlock), redis.get(keys.queueNumber), redis.get(keys.fencingToken)]),
   )
   const highestBlock = Math.max(Math.floor(counted.highestSeq / ID_BLOCK), ...shard.list.blocks, -1)
   if (Number(seq ?? -1) < highestBlock)
-    shard.find(keys.seq, `is ${seq} while block ${highestBlock} is in use`)
+    shard.find(keys.jobBlock, `is ${seq} while block ${highestBlock} is in use`)
   if (Number(qseq ?? 0) < counted.highestQueue) {
-    shard.find(keys.qseq, `is ${qseq} while queue ${counted.highestQueue} is in use`)
+    shard.find(keys.queueNumber, `is ${qseq} while queue ${counted.highestQueue} is in use`)
   }
   if (Number(tok ?? 0) < counted.highestToken) {
-    shard.find(keys.tok, `is ${tok} while token ${counted.highestToken} is in use`)
+    shard.find(keys.fencingToken, `is ${tok} while token ${counted.highestToken} is in use`)
   }
-  const use = await readHash(engine, keys.use)
+  const use = await readHash(engine, keys.shardUsage)
   if (Number(use.get('calls') ?? 0) !== counted.callBytes) {
-    shard.find(keys.use, `counts ${use.get('calls')} bytes of call records; there are ${counted.callBytes}`)
+    shard.find(
+      keys.shardUsage,
+      `counts ${use.get('calls')} bytes of call records; there are ${counted.callBytes}`,
+    )
   }
-  const references = await readHash(engine, keys.setn)
+  const references = await readHash(engine, keys.settingsUses)
   // Uses by records that are damaged, there or gone, are counted and cannot be found.
   let unknown = Number(use.get('unknown_settings') ?? 0) + counted.damaged
   for (const hash of new Set([...references.keys(), ...facts.set.keys(), ...counted.settings.keys()])) {
@@ -108,30 +113,30 @@ async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<vo
     const extra = Math.min(unknown, Math.max(0, said - is))
     unknown -= extra
     if (said - extra !== is)
-      shard.find(keys.setn, `counts ${said} uses of the settings ${hash}; there are ${is}`)
+      shard.find(keys.settingsUses, `counts ${said} uses of the settings ${hash}; there are ${is}`)
     const json = facts.set.get(hash)
-    if (json === undefined) shard.find(keys.set, `lacks the settings ${hash}`)
+    if (json === undefined) shard.find(keys.settings, `lacks the settings ${hash}`)
     else if (createHash('sha256').update(json).digest('base64url').slice(0, 11) !== hash) {
-      shard.find(keys.set, `holds under ${hash} settings that have another hash`)
+      shard.find(keys.settings, `holds under ${hash} settings that have another hash`)
     }
-    if (is + extra === 0) shard.find(keys.set, `keeps the settings ${hash}, which nothing uses`)
+    if (is + extra === 0) shard.find(keys.settings, `keeps the settings ${hash}, which nothing uses`)
   }
 }
 
 async function auditClock(shard: AuditedShard): Promise<void> {
-  for (const [field, value] of await readHash(shard.engine, shard.keys.clk)) {
+  for (const [field, value] of await readHash(shard.engine, shard.keys.clock)) {
     const isKnown = field === 't' ? /^\d{13}$/.test(value) : /^(j|jf|jb)$/.test(field) && /^\d+$/.test(value)
-    if (!isKnown) shard.find(shard.keys.clk, `holds ${field} = ${value}`)
+    if (!isKnown) shard.find(shard.keys.clock, `holds ${field} = ${value}`)
   }
-  for (const [executor, lease] of await readSortedSet(shard.engine, shard.keys.ex)) {
+  for (const [executor, lease] of await readSortedSet(shard.engine, shard.keys.executors)) {
     if (/\s/.test(executor) || !Number.isSafeInteger(lease))
-      shard.find(shard.keys.ex, `holds ${executor} = ${lease}`)
+      shard.find(shard.keys.executors, `holds ${executor} = ${lease}`)
   }
 }
 
 async function auditIdempotency(shard: AuditedShard): Promise<void> {
   for (const day of shard.list.days) {
-    const key = shard.keys.idempotency(day)
+    const key = shard.keys.idempotencyKeys(day)
     const entries = await readHash(shard.engine, key)
     if (entries.size > IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX) shard.find(key, `holds ${entries.size} entries`)
     for (const [field, value] of entries) {

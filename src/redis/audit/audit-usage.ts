@@ -3,8 +3,13 @@ import { readFields, readHash, readLengths } from './audit-reads.ts'
 import { splitNameField, usageField, type UsagePart } from '../layout/keys.ts'
 
 /** What a queue holds of its team's bytes. */
-const PARTS = ['b', 'p', 'xb', 'd', 'c'] as const
-const TRASH_PARTS = ['b', 'p', 'xb', 'd'] as const
+const PARTS = ['records', 'payloads', 'deadLetterRecords', 'summaries', 'callRecords'] as const
+const TRASH_PARTS = [
+  'trashedRecords',
+  'trashedPayloads',
+  'trashedDeadLetterRecords',
+  'trashedSummaries',
+] as const
 
 /** Counts anew what each team holds in a shard, and compares it with what the steps have counted. */
 export async function auditUsage(shard: AuditedShard): Promise<void> {
@@ -18,11 +23,11 @@ export async function auditUsage(shard: AuditedShard): Promise<void> {
     addTo(team, 'b', bytes)
     add('*:b', bytes)
   }
-  const noted = await readHash(shard.engine, keys.tu)
+  const noted = await readHash(shard.engine, keys.teamUsage)
   for (const id of list.queues.keys()) {
     const k = keys.queue(id)
     const [name, jobs, inFlight] = await shard.engine.runner.read((redis) =>
-      Promise.all([redis.hget(k.q, 'n'), redis.hlen(k.b), redis.zcard(k.a)]),
+      Promise.all([redis.hget(k.meta, 'n'), redis.hlen(k.records), redis.zcard(k.inFlight)]),
     )
     if (name === null) continue
     const { team } = splitNameField(name)
@@ -38,25 +43,25 @@ export async function auditUsage(shard: AuditedShard): Promise<void> {
   }
   for (const id of list.trash.keys()) {
     const team = noted.get(`t${id}`)
-    if (team === undefined) shard.find(keys.tu, `does not say whose the trash of queue ${id} is`)
+    if (team === undefined) shard.find(keys.teamUsage, `does not say whose the trash of queue ${id} is`)
     else
       addBytes(
         team,
         await bytesOf(
           shard,
-          TRASH_PARTS.map((part) => keys.trash(id, part)),
+          TRASH_PARTS.map((part) => keys.queueKey(part, id)),
         ),
       )
     noted.delete(`t${id}`)
   }
   for (const [field, value] of noted) {
     if (!field.endsWith(':m')) continue
-    if (!/^\d+ \d+$/.test(value)) shard.find(keys.tu, `holds ${field} = ${value}`)
+    if (!/^\d+ \d+$/.test(value)) shard.find(keys.teamUsage, `holds ${field} = ${value}`)
     noted.delete(field)
   }
   for (const field of new Set([...noted.keys(), ...counted.keys()])) {
     const [said, is] = [Number(noted.get(field) ?? 0), counted.get(field) ?? 0]
-    if (said !== is) shard.find(keys.tu, `says ${noted.get(field)} of ${field}; it is ${is}`)
+    if (said !== is) shard.find(keys.teamUsage, `says ${noted.get(field)} of ${field}; it is ${is}`)
   }
 }
 

@@ -21,7 +21,7 @@ export async function knownQueue(
   keys: ShardKeys,
   localId: string,
 ): Promise<KnownQueue | null> {
-  const field = await engine.runner.read((redis) => redis.hget(keys.queue(localId).q, 'n'))
+  const field = await engine.runner.read((redis) => redis.hget(keys.queue(localId).meta, 'n'))
   if (field === null || field === '') return null
   const { team, queue } = splitNameField(field)
   return { keys, localId, team, name: queue }
@@ -38,11 +38,11 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
   // A chain moves from b: to xb: to d:, so reading in this order never misses it.
   const [open, dead, finished, calls, largePart] = await engine.runner.read((redis) =>
     Promise.all([
-      redis.hmget(k.b, ...ids),
-      redis.hget(k.xb, root),
-      redis.hget(k.d, root),
-      redis.hmget(k.c, ...ids),
-      redis.hget(k.p, String(seq)),
+      redis.hmget(k.records, ...ids),
+      redis.hget(k.deadLetterRecords, root),
+      redis.hget(k.summaries, root),
+      redis.hmget(k.callRecords, ...ids),
+      redis.hget(k.payloads, String(seq)),
     ]),
   )
   const records = calls.flatMap(readCall)
@@ -51,7 +51,7 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
   const at = open.findIndex((body) => body !== null)
   const body = open[at]
   if (body !== undefined && body !== null) {
-    const deadline = await engine.runner.read((redis) => redis.zscore(k.a, ids[at] as string))
+    const deadline = await engine.runner.read((redis) => redis.zscore(k.inFlight, ids[at] as string))
     return unlessDamaged(
       () => {
         const record = decodeRecord(body, largePart)

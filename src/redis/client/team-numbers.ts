@@ -21,7 +21,7 @@ export function createTeamNumbers(runner: StepRunner): TeamNumbers {
       const name = `${keys.shard}/${team}`
       const remembered = known.get(name)
       if (remembered !== undefined) return remembered
-      const found = await runner.read((redis) => redis.hget(keys.tn, team))
+      const found = await runner.read((redis) => redis.hget(keys.teamNumbers, team))
       if (found === null) return NO_NUMBER
       if (known.size >= REMEMBERED_MAX) known.clear()
       known.set(name, found)

@@ -35,7 +35,7 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
       // Everywhere the term is known before its leader writes anything. A leader that dies in between has written
       // nothing, and where it did not come its predecessor goes on as if it had not been.
       await Promise.all([
-        ...engine.shards.map(({ term: key, seq, qseq, tok }) =>
+        ...engine.shards.map(({ leaderEpoch: key, jobBlock: seq, queueNumber: qseq, fencingToken: tok }) =>
           runner.run('begin_epoch', [key, seq, qseq, tok], [term, jobBlock, queue, token], STORE_DEADLINE_MS),
         ),
         ...[TEAMS_KEY, TOKENS_KEY].map((key) =>
@@ -66,7 +66,7 @@ export async function untilLed(
 async function isLed(engine: Engine): Promise<boolean> {
   try {
     const terms = await engine.runner.read((redis) =>
-      Promise.all(engine.shards.map((keys) => redis.get(keys.term))),
+      Promise.all(engine.shards.map((keys) => redis.get(keys.leaderEpoch))),
     )
     return terms.every((term) => term !== null)
   } catch (error) {
@@ -87,7 +87,12 @@ async function look(engine: Engine): Promise<Look> {
       redis.hmget(META_KEY, 'installation', 'term'),
       Promise.all(
         engine.shards.map((keys) =>
-          Promise.all([redis.get(keys.term), redis.get(keys.seq), redis.get(keys.qseq), redis.get(keys.tok)]),
+          Promise.all([
+            redis.get(keys.leaderEpoch),
+            redis.get(keys.jobBlock),
+            redis.get(keys.queueNumber),
+            redis.get(keys.fencingToken),
+          ]),
         ),
       ),
     ]),

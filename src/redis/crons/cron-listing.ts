@@ -53,7 +53,7 @@ async function readCrons(engine: Engine, cronIds: readonly number[]): Promise<Re
 async function lookAt(engine: Engine, cronIds: readonly number[]): Promise<Map<number, ReadCron>> {
   const noted = await readFields(
     engine,
-    cronIds.map((cronId) => ({ key: homeOfId(engine, cronId).ki, field: String(cronId) })),
+    cronIds.map((cronId) => ({ key: homeOfId(engine, cronId).cronShards, field: String(cronId) })),
   )
   const places = cronIds.map((cronId, i): readonly ShardKeys[] => {
     const shards = noted[i]?.split(',').map(Number) ?? [homeOfId(engine, cronId).shard]
@@ -88,7 +88,7 @@ async function readShard(
 ): Promise<Map<number, ReadCron>> {
   const reply = (await engine.runner.run(
     'read_crons',
-    [keys.ks, keys.kd, ...ids.map((id) => keys.kr(String(id)))],
+    [keys.cronStates, keys.cronDefinitions, ...ids.map((id) => keys.cronRecords(String(id)))],
     [bytesMax, ids.length, ...ids],
   )) as string[]
   const read = new Map<number, ReadCron>()

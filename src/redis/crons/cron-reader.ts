@@ -16,7 +16,7 @@ export function homeOfId(engine: Engine, cronId: number): ShardKeys {
 /** Where a cron may be found, the newest place first; while it moves there are several. */
 export async function placesOf(engine: Engine, cronId: number): Promise<ShardKeys[]> {
   const home = homeOfId(engine, cronId)
-  const noted = await engine.runner.read((redis) => redis.hget(home.ki, String(cronId)))
+  const noted = await engine.runner.read((redis) => redis.hget(home.cronShards, String(cronId)))
   if (noted === null) return [home]
   return noted.split(',').map((shard) => shardKeys(engine, Number(shard)))
 }
@@ -47,7 +47,7 @@ export async function readAtPlace<T>(
 
 export async function cronIdOf(engine: Engine, { team, name }: CronRef): Promise<number | null> {
   const home = homeOf(engine, team, name)
-  const id = await engine.runner.read((redis) => redis.hget(home.kn, nameField(team, name)))
+  const id = await engine.runner.read((redis) => redis.hget(home.cronIds, nameField(team, name)))
   return id === null ? null : Number(id)
 }
 
@@ -65,7 +65,11 @@ export function findCron(engine: Engine, cronId: number): Promise<FoundCron | nu
   return readAtPlace(engine, cronId, async (keys, id) => {
     // In this order, so that no settings pass for those of a version that came after them.
     const [text, definition, last] = await engine.runner.read((redis) =>
-      Promise.all([redis.hget(keys.ks, id), redis.hget(keys.kd, id), redis.lindex(keys.kr(id), 0)]),
+      Promise.all([
+        redis.hget(keys.cronStates, id),
+        redis.hget(keys.cronDefinitions, id),
+        redis.lindex(keys.cronRecords(id), 0),
+      ]),
     )
     if (text === null || definition === null) return null
     return foundCron(cronId, keys, { text, definition, last })
@@ -116,13 +120,13 @@ export async function endedAmong(engine: Engine, rootIds: readonly number[]): Pr
     engine,
     chains.map(({ keys, seq }) => {
       const { block, field } = indexPlace(seq)
-      return { key: keys.index(block), field }
+      return { key: keys.jobIndex(block), field }
     }),
   )
   const attempts = chains.flatMap(({ rootId, shard, keys, seq }, i) => {
     const queue = queues[i] ?? null
     if (queue === null) return []
-    const key = keys.queue(queue).b
+    const key = keys.queue(queue).records
     return Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, nth) => ({
       ...{ rootId, key },
       field: String(jobIds.idOf(shard, seq, nth + 1)),

@@ -29,17 +29,19 @@ async function lookAt(engine: Engine, places: readonly CronRef[]): Promise<Array
     keys: homeOf(engine, team, name),
     field: nameField(team, name),
   }))
-  const ids = await readByShard(engine, homes, (keys) => keys.kn)
+  const ids = await readByShard(engine, homes, (keys) => keys.cronIds)
   const known = homes.map(({ keys }, i) => ({ keys, field: ids[i] ?? '' }))
-  const elsewhere = await readByShard(engine, known, (keys) => keys.ki)
+  const elsewhere = await readByShard(engine, known, (keys) => keys.cronShards)
   const lived = known.map(({ keys, field }, i) => {
     const shard = elsewhere[i]?.split(',')[0]
     return { keys: shard === undefined ? keys : shardKeys(engine, Number(shard)), field }
   })
-  const states = await readByShard(engine, lived, (keys) => keys.ks)
+  const states = await readByShard(engine, lived, (keys) => keys.cronStates)
   const last = await engine.runner.read((redis) =>
     Promise.all(
-      lived.map(async ({ keys, field }, i) => (states[i] === null ? null : redis.lindex(keys.kr(field), 0))),
+      lived.map(async ({ keys, field }, i) =>
+        states[i] === null ? null : redis.lindex(keys.cronRecords(field), 0),
+      ),
     ),
   )
   return lived.map(({ field }, i) => {
@@ -75,7 +77,7 @@ async function readByShard(
 async function page(engine: Engine, cursor: string | null) {
   const [shard = 0, scan = '0'] = cursor === null ? [] : [Number(cursor.split(' ')[0]), cursor.split(' ')[1]]
   const [next, flat] = await engine.runner.read((redis) =>
-    redis.hscan(shardKeys(engine, shard).kn, scan, 'COUNT', PAGE),
+    redis.hscan(shardKeys(engine, shard).cronIds, scan, 'COUNT', PAGE),
   )
   const crons: CronRef[] = []
   for (let i = 0; i < flat.length; i += 2) {

@@ -124,7 +124,10 @@ async function listRuns(
 ): Promise<{ runs: CronRun[]; nextCursor: string | null }> {
   const records = await readAtPlace(engine, cronId, async (keys, id) => {
     const [state, found] = await engine.runner.read((redis) =>
-      Promise.all([redis.hget(keys.ks, id), redis.lrange(keys.kr(id), 0, CRON_RECORDS_MAX - 1)]),
+      Promise.all([
+        redis.hget(keys.cronStates, id),
+        redis.lrange(keys.cronRecords(id), 0, CRON_RECORDS_MAX - 1),
+      ]),
     )
     return state === null ? null : found
   })

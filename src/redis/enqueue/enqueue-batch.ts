@@ -75,7 +75,7 @@ export async function enqueueBatch(
 }
 
 async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
-  const seen = await engine.runner.read((redis) => redis.hget(keys.clk, 't'))
+  const seen = await engine.runner.read((redis) => redis.hget(keys.clock, 't'))
   if (seen !== null) engine.runner.noteRedisTime(keys.shard, Number(seen))
 }
 
@@ -173,14 +173,24 @@ function buildStep(
   const fields = queues.keys
   return {
     keys: [
-      ...[keys.clk, keys.ex, keys.names, keys.near, keys.mins, keys.ring, keys.set, keys.setn, keys.pushed],
-      ...[keys.tu, keys.teams, keys.tn],
-      ...blocks.keys.map((block) => keys.index(block)),
-      ...days.map((day) => keys.idempotency(day)),
-      ...[...minutes].map((minute) => keys.minute(minute)),
+      ...[
+        keys.clock,
+        keys.executors,
+        keys.queueIds,
+        keys.nearSet,
+        keys.minutes,
+        keys.ring,
+        keys.settings,
+        keys.settingsUses,
+        keys.pushedBuckets,
+      ],
+      ...[keys.teamUsage, keys.teams, keys.teamNumbers],
+      ...blocks.keys.map((block) => keys.jobIndex(block)),
+      ...days.map((day) => keys.idempotencyKeys(day)),
+      ...[...minutes].map((minute) => keys.minuteBucket(minute)),
       ...fields.flatMap((field) => {
         const localId = batch.localIds.get(field) ?? ''
-        const { q, r, b, p, a } = keys.queue(localId)
+        const { meta: q, ready: r, records: b, payloads: p, inFlight: a } = keys.queue(localId)
         return [q, r, b, p, a, keys.pushedBucket(localId)]
       }),
     ],

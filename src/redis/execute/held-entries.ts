@@ -35,5 +35,5 @@ export async function heldEntries(
 async function queueInIndex(engine: Engine, keys: ShardKeys, id: string): Promise<string> {
   if (!/^\d{1,16}$/.test(id)) return ''
   const { block, field } = indexPlace(engine.jobIds.seqOf(Number(id)))
-  return (await engine.runner.read((redis) => redis.hget(keys.index(block), field))) ?? ''
+  return (await engine.runner.read((redis) => redis.hget(keys.jobIndex(block), field))) ?? ''
 }

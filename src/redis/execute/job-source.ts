@@ -164,7 +164,7 @@ class ResendingJobSource implements JobSource {
   async #newSuspectClaim(grant: ClaimGrant): Promise<SentSuspects | null> {
     const nowMs = this.redisNowMs()
     if (this.#suspects === 0 && Math.abs(nowMs - this.#suspectsLookedMs) < SUSPECTS_LOOK_MS) return null
-    this.#suspects = await this.#engine.runner.read((redis) => redis.zcard(this.#keys.sus))
+    this.#suspects = await this.#engine.runner.read((redis) => redis.zcard(this.#keys.suspects))
     this.#suspectsLookedMs = nowMs
     const room = this.#suspects === 0 ? null : this.#company.ask(this)
     if (room === null) return null
@@ -236,10 +236,10 @@ class ResendingJobSource implements JobSource {
   }
 
   async beat(register: boolean): ReturnType<JobSource['beat']> {
-    const { clk, ex } = this.#keys
+    const { clock: clk, executors: ex } = this.#keys
     const reply = await this.#engine.runner.run(
       'beat',
-      [clk, ex, this.#keys.held(this.#executor)],
+      [clk, ex, this.#keys.heldJobs(this.#executor)],
       [LEASE_MS, this.#executor, register ? 1 : 0],
     )
     const [status, now, held, forward, back] = reply as [string, string, number, number, number]
@@ -291,14 +291,24 @@ class ResendingJobSource implements JobSource {
   #newClaim(grant: ClaimGrant): SentClaim {
     this.#claims += 1
     const [claims, candidates, executor] = [this.#claims, this.#candidates, this.#executor]
-    const { clk, ex, ring, tok, set, near, tu, teams, tn } = this.#keys
+    const {
+      clock: clk,
+      executors: ex,
+      ring,
+      fencingToken: tok,
+      settings: set,
+      nearSet: near,
+      teamUsage: tu,
+      teams,
+      teamNumbers: tn,
+    } = this.#keys
     const queues = queuesOf(candidates)
     return {
       queues,
       keys: [
-        ...[clk, ex, this.#keys.held(executor), ring, tok, set, near, tu, teams, tn],
+        ...[clk, ex, this.#keys.heldJobs(executor), ring, tok, set, near, tu, teams, tn],
         ...queues.flatMap((id) => {
-          const { q, r, b, a, p } = this.#keys.queue(id)
+          const { meta: q, ready: r, records: b, inFlight: a, payloads: p } = this.#keys.queue(id)
           return [q, r, b, a, p]
         }),
       ],
@@ -361,7 +371,7 @@ class ResendingJobSource implements JobSource {
   async #unknownJobs(mode: 'unknown' | 'leave', known: ReadonlySet<number>): Promise<BatchJob[]> {
     const { runner, jobIds } = this.#engine
     const isClaiming = this.#openClaim !== null
-    const held = await runner.read((redis) => redis.hgetall(this.#keys.held(this.#executor)))
+    const held = await runner.read((redis) => redis.hgetall(this.#keys.heldJobs(this.#executor)))
     const entries = await heldEntries(this.#engine, this.#keys, Object.entries(held).flat())
     return (
       entries

@@ -31,7 +31,7 @@ export async function openInstallation(connection: RedisConnection, shards: numb
     )
   }
   for (let shard = 0; shard < shards; shard += 1) {
-    const { mark } = createShardKeys(shard)
+    const { created: mark } = createShardKeys(shard)
     if ((await connection.get(mark)) === null) await connection.setnx(mark, '1')
   }
   return createJobIds(shards, meta['installation'] ?? '')

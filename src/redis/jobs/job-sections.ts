@@ -54,7 +54,7 @@ export function countSection(
   section: Section,
   status: StatusFilter,
 ): Promise<number> {
-  const { a, b, x, h } = keys.queue(localId)
+  const { inFlight: a, records: b, deadLetters: x, history: h } = keys.queue(localId)
   return engine.runner.read((redis) => {
     if (section === 'dead') return redis.zcard(x)
     if (section === 'finished') return redis.llen(h)
@@ -115,7 +115,7 @@ interface OpenJob {
 
 /** Id → due time of every open job, or null when there are too many. Holds no more than a scan step of the records. */
 async function duesOfAll(engine: Engine, queue: KnownQueue): Promise<Map<number, number> | null> {
-  const { b } = queue.keys.queue(queue.localId)
+  const { records: b } = queue.keys.queue(queue.localId)
   // A scan may give an entry twice.
   const dues = new Map<number, number>()
   let cursor = '0'
@@ -129,7 +129,7 @@ async function duesOfAll(engine: Engine, queue: KnownQueue): Promise<Map<number,
 }
 
 async function duesInFlight(engine: Engine, queue: KnownQueue): Promise<Map<number, number> | null> {
-  const { a } = queue.keys.queue(queue.localId)
+  const { inFlight: a } = queue.keys.queue(queue.localId)
   const ids = await engine.runner.read((redis) => redis.zrange(a, '0', String(2 * ORDERED_JOBS_MAX)))
   if (ids.length > 2 * ORDERED_JOBS_MAX) return null
   const dues = new Map<number, number>()
@@ -152,7 +152,7 @@ async function readRecords(
   queue: KnownQueue,
   jobs: ReadonlyArray<{ readonly id: number }>,
 ): Promise<OpenJob[]> {
-  const { b } = queue.keys.queue(queue.localId)
+  const { records: b } = queue.keys.queue(queue.localId)
   const texts = await engine.runner.read((redis) => redis.hmget(b, ...jobs.map(({ id }) => String(id))))
   return jobs.map(({ id }, i) => ({ id, text: texts[i] ?? null }))
 }
@@ -163,7 +163,7 @@ async function readScanned(
   { scan, given }: Spot & { kind: 'scan' },
   room: number,
 ): Promise<SectionPage> {
-  const { b } = asked.queue.keys.queue(asked.queue.localId)
+  const { records: b } = asked.queue.keys.queue(asked.queue.localId)
   const [next, flat] = await engine.runner.read((redis) => redis.hscan(b, scan, 'COUNT', SCAN_COUNT))
   // A step answers more than a page: it is given out in pages under the same scan cursor.
   const page = flat.slice(given * 2, (given + room) * 2)
@@ -189,7 +189,7 @@ async function rowsOf(
   jobs: readonly OpenJob[],
 ): Promise<ListedJob[][]> {
   if (jobs.length === 0) return []
-  const { a } = queue.keys.queue(queue.localId)
+  const { inFlight: a } = queue.keys.queue(queue.localId)
   const deadlines = await engine.runner.read((redis) => redis.zmscore(a, ...jobs.map(({ id }) => String(id))))
   return jobs.map(({ id, text }, i): ListedJob[] => {
     if (text === null) return []
@@ -228,11 +228,14 @@ async function readDead(
   room: number,
 ): Promise<SectionPage> {
   const k = queue.keys.queue(queue.localId)
-  const left = entriesLeft(at, await engine.runner.read((redis) => redis.zcard(k.x)))
+  const left = entriesLeft(at, await engine.runner.read((redis) => redis.zcard(k.deadLetters)))
   if (left === 0) return { jobs: [], examined: 1, next: null }
   const from = Math.max(0, left - room)
-  const roots = await engine.runner.read((redis) => redis.zrange(k.x, String(from), String(left - 1)))
-  const bodies = roots.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(k.xb, ...roots))
+  const roots = await engine.runner.read((redis) =>
+    redis.zrange(k.deadLetters, String(from), String(left - 1)),
+  )
+  const bodies =
+    roots.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(k.deadLetterRecords, ...roots))
   const jobs = roots
     .flatMap((root, i): ListedJob[] => {
       const body = bodies[i]
@@ -254,11 +257,12 @@ async function readFinished(
   room: number,
 ): Promise<SectionPage> {
   const k = queue.keys.queue(queue.localId)
-  const left = entriesLeft(at, await engine.runner.read((redis) => redis.llen(k.h)))
+  const left = entriesLeft(at, await engine.runner.read((redis) => redis.llen(k.history)))
   if (left === 0) return { jobs: [], examined: 1, next: null }
   const to = Math.max(0, left - room)
-  const roots = await engine.runner.read((redis) => redis.lrange(k.h, -left, -to - 1))
-  const records = roots.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(k.d, ...roots))
+  const roots = await engine.runner.read((redis) => redis.lrange(k.history, -left, -to - 1))
+  const records =
+    roots.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(k.summaries, ...roots))
   const jobs = roots.flatMap((root, i): ListedJob[] => {
     const record = records[i]
     if (record === undefined || record === null) return []

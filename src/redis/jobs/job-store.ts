@@ -34,7 +34,7 @@ export function createJobStore(engine: Engine): JobStore {
 async function queueOfJob(engine: Engine, team: string, jobId: number): Promise<KnownQueue | null> {
   const keys = shardKeys(engine, engine.jobIds.shardOf(jobId))
   const { block, field } = indexPlace(engine.jobIds.seqOf(jobId))
-  const localId = await engine.runner.read((redis) => redis.hget(keys.index(block), field))
+  const localId = await engine.runner.read((redis) => redis.hget(keys.jobIndex(block), field))
   if (localId === null) return null
   const queue = await knownQueue(engine, keys, localId)
   return queue !== null && queue.team === team ? queue : null
@@ -50,8 +50,19 @@ async function cancel(engine: Engine, team: string, jobId: number) {
   const answer = await engine.runner.run(
     'cancel',
     [
-      ...[keys.near, keys.mins, keys.set, keys.setn, keys.index(block)],
-      ...[k.q, k.r, k.b, k.a, k.p, keys.tu, keys.use, keys.sus, keys.ring, keys.teams],
+      ...[keys.nearSet, keys.minutes, keys.settings, keys.settingsUses, keys.jobIndex(block)],
+      ...[
+        k.meta,
+        k.ready,
+        k.records,
+        k.inFlight,
+        k.payloads,
+        keys.teamUsage,
+        keys.shardUsage,
+        keys.suspects,
+        keys.ring,
+        keys.teams,
+      ],
     ],
     [localId, jobId, seq, field],
   )
@@ -66,6 +77,11 @@ async function cancel(engine: Engine, team: string, jobId: number) {
   const attempts = chain === null ? 0 : chain.attempts.length
   return engine.jobIds.attemptOf(jobId) <= attempts ? ('ended' as const) : ('not_found' as const)
 }
+
+const REPLAYED_PARTS = [
+  ...(['meta', 'ready', 'records', 'inFlight', 'payloads'] as const),
+  ...(['deadLetters', 'deadLetterRecords', 'history', 'summaries'] as const),
+] as const
 
 async function replay(
   engine: Engine,
@@ -91,8 +107,17 @@ async function replay(
     const [status, due, woken] = (await engine.runner.run(
       'replay',
       [
-        ...[keys.clk, keys.ex, keys.ring, keys.gc, keys.set, keys.setn, keys.index(block)],
-        ...[k.q, k.r, k.b, k.a, k.p, k.x, k.xb, k.h, k.d, keys.tu, keys.teams],
+        ...[
+          keys.clock,
+          keys.executors,
+          keys.ring,
+          keys.retentionDue,
+          keys.settings,
+          keys.settingsUses,
+          keys.jobIndex(block),
+        ],
+        ...REPLAYED_PARTS.map((part) => k[part]),
+        ...[keys.teamUsage, keys.teams],
       ],
       [
         ...[LEASE_MS, engine.retention.finishedChainsMs, localId, rootId, engine.jobIds.seqOf(rootId)],
@@ -119,7 +144,10 @@ async function replay(
 async function readLetter(engine: Engine, queue: KnownQueue, rootId: number) {
   const k = queue.keys.queue(queue.localId)
   const [body, largePart] = await engine.runner.read((redis) =>
-    Promise.all([redis.hget(k.xb, String(rootId)), redis.hget(k.p, String(engine.jobIds.seqOf(rootId)))]),
+    Promise.all([
+      redis.hget(k.deadLetterRecords, String(rootId)),
+      redis.hget(k.payloads, String(engine.jobIds.seqOf(rootId))),
+    ]),
   )
   if (body === null) return null
   return unlessDamaged(

@@ -19,65 +19,79 @@ const CALLBACK_QUEUES_FROM = 2 ** 40
 /** Queue numbers in one set of pushed queues; lib/pushed.lua says why. */
 const PUSHED_BUCKET = 512
 
-/** Keys of one queue; see docs/architecture.md for what each holds. */
-export interface QueueKeys {
-  readonly q: string
-  readonly r: string
-  readonly b: string
-  readonly a: string
-  readonly p: string
-  readonly x: string
-  readonly xb: string
-  readonly h: string
-  readonly d: string
-  readonly c: string
-  readonly cf: string
-  readonly co: string
-}
+/**
+ * The keys of a shard, by the name that code and Lua steps use; the value is the word in Redis. docs/architecture.md
+ * says what each holds.
+ */
+export const SHARD_KEY_WORDS = {
+  clock: 'clk',
+  created: 'mark',
+  cronDefinitions: 'kd',
+  cronIds: 'kn',
+  cronShards: 'ki',
+  cronStates: 'ks',
+  cronsDue: 'crons',
+  executors: 'ex',
+  fencingToken: 'tok',
+  jobBlock: 'seq',
+  leaderEpoch: 'term',
+  minutes: 'mins',
+  nearSet: 'near',
+  oldestCalls: 'cq',
+  pushedBuckets: 'pushed',
+  queueIds: 'names',
+  queueNumber: 'qseq',
+  retentionDue: 'gc',
+  ring: 'ring',
+  settings: 'set',
+  settingsUses: 'setn',
+  shardUsage: 'use',
+  suspects: 'sus',
+  teamNumbers: 'tn',
+  teamUsage: 'tu',
+  teams: 'teams',
+} as const
 
-export interface ShardKeys {
+/** The keys of one queue; `<q>` is its local id. */
+export const QUEUE_KEY_WORDS = {
+  callRecords: 'c:<q>',
+  deadLetterRecords: 'xb:<q>',
+  deadLetters: 'x:<q>',
+  failedCalls: 'cf:<q>',
+  history: 'h:<q>',
+  inFlight: 'a:<q>',
+  meta: 'q:<q>',
+  payloads: 'p:<q>',
+  ready: 'r:<q>',
+  records: 'b:<q>',
+  successfulCalls: 'co:<q>',
+  summaries: 'd:<q>',
+  trashedDeadLetterRecords: 'trash:<q>:xb',
+  trashedPayloads: 'trash:<q>:p',
+  trashedRecords: 'trash:<q>:b',
+  trashedSummaries: 'trash:<q>:d',
+} as const
+
+export type ShardKeyName = keyof typeof SHARD_KEY_WORDS
+export type QueueKeyName = keyof typeof QUEUE_KEY_WORDS
+export type QueueKeys = Readonly<Record<QueueKeyName, string>>
+
+export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   readonly shard: number
-  readonly clk: string
-  readonly ex: string
-  readonly names: string
-  readonly near: string
-  readonly mins: string
-  readonly ring: string
-  readonly teams: string
-  readonly tn: string
-  readonly mark: string
-  readonly set: string
-  readonly setn: string
-  readonly seq: string
-  readonly qseq: string
-  readonly tok: string
-  readonly gc: string
-  readonly cq: string
-  readonly use: string
-  readonly sus: string
-  /** What each team holds. */
-  readonly tu: string
-  /** The buckets of `pushedBucket` that hold any. */
-  readonly pushed: string
-  readonly term: string
-  readonly crons: string
-  readonly kn: string
-  readonly ki: string
-  readonly kd: string
-  readonly ks: string
-  /** The names of a team's queues, in order. */
-  qnOf(team: string): string
-  /** The names of a team's crons at home here, in order. */
-  knOf(team: string): string
-  /** The records of a cron's last ticks, by its whole id. */
-  kr(cronId: string): string
-  held(executor: string): string
-  pushedBucket(localId: string): string
-  minute(minute: number): string
-  index(block: number): string
-  idempotency(day: number): string
   queue(localId: string): QueueKeys
-  trash(localId: string, part: 'b' | 'd' | 'xb' | 'p'): string
+  /** One key of a queue, for where the others would be made in vain. */
+  queueKey(name: QueueKeyName, localId: string): string
+  /** The names of a team's queues, in order. */
+  teamQueues(team: string): string
+  /** The names of a team's crons at home here, in order. */
+  teamCrons(team: string): string
+  /** The records of a cron's last ticks, by its whole id. */
+  cronRecords(cronId: string): string
+  heldJobs(executor: string): string
+  pushedBucket(localId: string): string
+  minuteBucket(minute: number): string
+  jobIndex(block: number): string
+  idempotencyKeys(day: number): string
 }
 
 export function shardPrefix(shard: number): string {
@@ -87,59 +101,34 @@ export function shardPrefix(shard: number): string {
 }
 
 export function createShardKeys(shard: number): ShardKeys {
-  const p = shardPrefix(shard)
+  const prefix = shardPrefix(shard)
+  const ofQueue = mapped(QUEUE_KEY_WORDS, (word) => {
+    const [before = '', after = ''] = word.split('<q>')
+    return { before: prefix + before, after }
+  })
   return {
     shard,
-    clk: `${p}clk`,
-    ex: `${p}ex`,
-    names: `${p}names`,
-    near: `${p}near`,
-    mins: `${p}mins`,
-    ring: `${p}ring`,
-    teams: `${p}teams`,
-    tn: `${p}tn`,
-    mark: `${p}mark`,
-    set: `${p}set`,
-    setn: `${p}setn`,
-    seq: `${p}seq`,
-    qseq: `${p}qseq`,
-    tok: `${p}tok`,
-    gc: `${p}gc`,
-    cq: `${p}cq`,
-    use: `${p}use`,
-    sus: `${p}sus`,
-    tu: `${p}tu`,
-    pushed: `${p}pushed`,
-    term: `${p}term`,
-    crons: `${p}crons`,
-    kn: `${p}kn`,
-    ki: `${p}ki`,
-    kd: `${p}kd`,
-    ks: `${p}ks`,
-    qnOf: (team) => `${p}qn:${team}`,
-    knOf: (team) => `${p}kn:${team}`,
-    kr: (cronId) => `${p}kr:${cronId}`,
-    pushedBucket: (localId) => `${p}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
-    held: (executor) => `${p}in:${executor}`,
-    minute: (minute) => `${p}m:${minute}`,
-    index: (block) => `${p}ix:${block}`,
-    idempotency: (day) => `${p}idem:${day}`,
-    queue: (id) => ({
-      q: `${p}q:${id}`,
-      r: `${p}r:${id}`,
-      b: `${p}b:${id}`,
-      a: `${p}a:${id}`,
-      p: `${p}p:${id}`,
-      x: `${p}x:${id}`,
-      xb: `${p}xb:${id}`,
-      h: `${p}h:${id}`,
-      d: `${p}d:${id}`,
-      c: `${p}c:${id}`,
-      cf: `${p}cf:${id}`,
-      co: `${p}co:${id}`,
-    }),
-    trash: (id, part) => `${p}trash:${id}:${part}`,
+    ...mapped(SHARD_KEY_WORDS, (word) => prefix + word),
+    queue: (localId) => mapped(ofQueue, ({ before, after }) => before + localId + after),
+    queueKey: (name, localId) => ofQueue[name].before + localId + ofQueue[name].after,
+    teamQueues: (team) => `${prefix}qn:${team}`,
+    teamCrons: (team) => `${prefix}kn:${team}`,
+    cronRecords: (cronId) => `${prefix}kr:${cronId}`,
+    pushedBucket: (localId) => `${prefix}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
+    heldJobs: (executor) => `${prefix}in:${executor}`,
+    minuteBucket: (minute) => `${prefix}m:${minute}`,
+    jobIndex: (block) => `${prefix}ix:${block}`,
+    idempotencyKeys: (day) => `${prefix}idem:${day}`,
   }
+}
+
+function mapped<Name extends string, From, To>(
+  table: Readonly<Record<Name, From>>,
+  to: (value: From) => To,
+): Record<Name, To> {
+  const made = {} as Record<Name, To>
+  for (const name in table) made[name] = to(table[name])
+  return made
 }
 
 /**

@@ -27,7 +27,7 @@ class IndexBlocks {
     const { block, field } = indexPlace(this.#engine.jobIds.seqOf(jobId))
     let position = this.#positions.get(block)
     if (position === undefined) {
-      position = this.keys.push(this.#shard.index(block))
+      position = this.keys.push(this.#shard.jobIndex(block))
       this.#positions.set(block, position)
     }
     return [position, field]
@@ -41,14 +41,14 @@ export async function trimFinished(engine: Engine, shard: ShardKeys, queue: stri
   const nowMs = engine.runner.redisNowMs(shard.shard)
   const [length, tail, cron] = await engine.runner.read((redis) =>
     Promise.all([
-      redis.llen(keys.h),
-      redis.lrange(keys.h, -TRIM_BATCH_MAX, -1),
+      redis.llen(keys.history),
+      redis.lrange(keys.history, -TRIM_BATCH_MAX, -1),
       // Whose hidden queue it is.
-      redis.hget(keys.q, 'o'),
+      redis.hget(keys.meta, 'o'),
     ]),
   )
   if (tail.length === 0) return 0
-  const records = await engine.runner.read((redis) => redis.hmget(keys.d, ...tail))
+  const records = await engine.runner.read((redis) => redis.hmget(keys.summaries, ...tail))
   const lengthMax = cron === null ? finishedChainsMax : Math.min(finishedChainsMax, finishedChainsPerCronMax)
   // The tail runs from newer to older; count from its old end.
   let count = 0
@@ -65,7 +65,7 @@ export async function trimFinished(engine: Engine, shard: ShardKeys, queue: stri
   const chains = tail.slice(-count).flatMap((root): Argument[] => [root, ...blocks.argumentsOf(Number(root))])
   return (await engine.runner.run(
     'trim',
-    [keys.h, keys.d, keys.q, shard.tu, ...blocks.keys],
+    [keys.history, keys.summaries, keys.meta, shard.teamUsage, ...blocks.keys],
     [queue, count, ...chains],
   )) as number
 }
@@ -87,7 +87,7 @@ function timeIn(record: string | null, read: (text: string) => number | undefine
 export async function collectGarbage(engine: Engine, shard: ShardKeys): Promise<boolean> {
   const nowMs = engine.runner.redisNowMs(shard.shard)
   const due = await engine.runner.read((redis) =>
-    redis.zrangebyscore(shard.gc, '-inf', nowMs, 'LIMIT', 0, 16),
+    redis.zrangebyscore(shard.retentionDue, '-inf', nowMs, 'LIMIT', 0, 16),
   )
   let isMore = due.length === 16
   await inTurn(due, async (member) => {
@@ -104,12 +104,13 @@ async function forgetOld(engine: Engine, shard: ShardKeys, queue: string): Promi
   const trimmed = await trimFinished(engine, shard, queue)
   if (purged === REAP_BATCH_MAX || trimmed === TRIM_BATCH_MAX) return true
   const keys = shard.queue(queue)
-  const [oldest] = await engine.runner.read((redis) => redis.lrange(keys.h, -1, -1))
-  const record = oldest === undefined ? null : await engine.runner.read((redis) => redis.hget(keys.d, oldest))
+  const [oldest] = await engine.runner.read((redis) => redis.lrange(keys.history, -1, -1))
+  const record =
+    oldest === undefined ? null : await engine.runner.read((redis) => redis.hget(keys.summaries, oldest))
   const nextMs = record === null ? '' : endOf(record) + engine.retention.finishedChainsMs
   await engine.runner.run(
     'reschedule',
-    [shard.clk, shard.ex, shard.gc, keys.x, keys.h],
+    [shard.clock, shard.executors, shard.retentionDue, keys.deadLetters, keys.history],
     [LEASE_MS, queue, nextMs, RESCHEDULE_RETRY_MS],
   )
   return false
@@ -119,7 +120,7 @@ async function purgeDue(engine: Engine, shard: ShardKeys, queue: string): Promis
   const keys = shard.queue(queue)
   const nowMs = engine.runner.redisNowMs(shard.shard)
   const roots = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.x, '-inf', nowMs, 'LIMIT', 0, REAP_BATCH_MAX),
+    redis.zrangebyscore(keys.deadLetters, '-inf', nowMs, 'LIMIT', 0, REAP_BATCH_MAX),
   )
   return purgeDeadLetters(engine, shard, queue, roots, true)
 }
@@ -142,16 +143,26 @@ export async function purgeDeadLetters(
   ])
   return (await engine.runner.run(
     'purge',
-    [shard.clk, shard.ex, keys.x, keys.xb, keys.p, keys.q, shard.tu, ...blocks.keys],
+    [
+      shard.clock,
+      shard.executors,
+      keys.deadLetters,
+      keys.deadLetterRecords,
+      keys.payloads,
+      keys.meta,
+      shard.teamUsage,
+      ...blocks.keys,
+    ],
     [LEASE_MS, queue, onlyDue ? 1 : 0, ...letters],
   )) as number
 }
 
 async function emptyTrash(engine: Engine, shard: ShardKeys, queue: string): Promise<boolean> {
+  const keys = shard.queue(queue)
   const parts = [
-    ['b', shard.trash(queue, 'b')],
-    ['d', shard.trash(queue, 'd')],
-    ['x', shard.trash(queue, 'xb')],
+    ['b', keys.trashedRecords],
+    ['d', keys.trashedSummaries],
+    ['x', keys.trashedDeadLetterRecords],
   ] as const
   const blocks = new IndexBlocks(engine, shard)
   const entries: Argument[] = []
@@ -164,13 +175,13 @@ async function emptyTrash(engine: Engine, shard: ShardKeys, queue: string): Prom
   const left = await engine.runner.run(
     'empty_trash',
     [
-      shard.gc,
-      shard.set,
-      shard.setn,
+      shard.retentionDue,
+      shard.settings,
+      shard.settingsUses,
       ...parts.map(([, key]) => key),
-      shard.trash(queue, 'p'),
-      shard.tu,
-      shard.use,
+      keys.trashedPayloads,
+      shard.teamUsage,
+      shard.shardUsage,
       ...blocks.keys,
     ],
     [queue, engine.shards.length, ...entries],
@@ -183,7 +194,10 @@ export async function evictCalls(engine: Engine, shard: ShardKeys): Promise<bool
   const { callRecordsMs, callRecordsBytesMax } = engine.retention
   const cutMs = engine.runner.redisNowMs(shard.shard) - callRecordsMs
   const [bytes, oldest] = await engine.runner.read((redis) =>
-    Promise.all([redis.hget(shard.use, 'calls'), redis.zrange(shard.cq, '0', '15', 'WITHSCORES')]),
+    Promise.all([
+      redis.hget(shard.shardUsage, 'calls'),
+      redis.zrange(shard.oldestCalls, '0', '15', 'WITHSCORES'),
+    ]),
   )
   const isFull = Number(bytes ?? 0) > (callRecordsBytesMax / engine.shards.length) * 0.9
   let isMore = false
@@ -206,18 +220,19 @@ async function evictQueueCalls(
 ): Promise<boolean> {
   const keys = shard.queue(queue)
   let evicted = 0
-  for (const list of [keys.cf, keys.co]) {
+  for (const list of [keys.failedCalls, keys.successfulCalls]) {
     const tail = await engine.runner.read((redis) => redis.lrange(list, -REAP_BATCH_MAX / 2, -1))
-    const records = tail.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(keys.c, ...tail))
+    const records =
+      tail.length === 0 ? [] : await engine.runner.read((redis) => redis.hmget(keys.callRecords, ...tail))
     let count = 0
     while (count < tail.length && startOf(records[tail.length - 1 - count] ?? null) <= cutMs) count += 1
-    const others = list === keys.cf ? keys.co : keys.cf
+    const others = list === keys.failedCalls ? keys.successfulCalls : keys.failedCalls
     const stays = tail[tail.length - 1 - count]
-    const oldestMs = await oldestCall(engine, keys.c, others, stays)
+    const oldestMs = await oldestCall(engine, keys.callRecords, others, stays)
     const ids = count === 0 ? [] : tail.slice(-count)
     await engine.runner.run(
       'evict_calls',
-      [keys.c, list, shard.use, shard.cq, keys.q, shard.tu],
+      [keys.callRecords, list, shard.shardUsage, shard.oldestCalls, keys.meta, shard.teamUsage],
       [queue, oldestMs, ...ids],
     )
     evicted += count

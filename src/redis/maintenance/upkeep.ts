@@ -60,9 +60,9 @@ async function glance(engine: Engine, keys: ShardKeys): Promise<ShardGlance> {
   const [ring, near, minutes, suspects] = await engine.runner.read((redis) =>
     Promise.all([
       redis.zcard(keys.ring),
-      redis.zrange(keys.near, '0', '0', 'WITHSCORES'),
-      redis.zrange(keys.mins, '0', '0'),
-      redis.zcard(keys.sus),
+      redis.zrange(keys.nearSet, '0', '0', 'WITHSCORES'),
+      redis.zrange(keys.minutes, '0', '0'),
+      redis.zcard(keys.suspects),
     ]),
   )
   const due = near[1] === undefined ? null : Number(near[1])
@@ -82,7 +82,7 @@ async function promote(
   const pourDueMs = await pour(engine, keys)
   const nowMs = engine.runner.redisNowMs(keys.shard)
   const members = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.near, '-inf', nowMs, 'LIMIT', 0, PROMOTE_BATCH_MAX),
+    redis.zrangebyscore(keys.nearSet, '-inf', nowMs, 'LIMIT', 0, PROMOTE_BATCH_MAX),
   )
   const queues = new Map<string, number>()
   const entries: Array<number | string> = []
@@ -98,12 +98,12 @@ async function promote(
   }
   if (damaged.length > 0) tellDropped(engine, keys, damaged.length)
   const declared = [...queues.keys()].flatMap((id) => {
-    const { q, r, b, a } = keys.queue(id)
+    const { meta: q, ready: r, records: b, inFlight: a } = keys.queue(id)
     return [q, r, b, a]
   })
   const reply = await engine.runner.run(
     'promote',
-    [keys.clk, keys.ex, keys.near, keys.ring, keys.teams, ...declared],
+    [keys.clock, keys.executors, keys.nearSet, keys.ring, keys.teams, ...declared],
     [LEASE_MS, queues.size, ...queues.keys(), members.length - damaged.length, ...entries, ...damaged],
   )
   const [now, moved, woken, nextDue] = reply as [string, number, number, string]
@@ -115,13 +115,13 @@ async function promote(
 /** Pours the oldest minutes that are near enough, a few pages; answers when pouring is next due. */
 async function pour(engine: Engine, keys: ShardKeys): Promise<number | null> {
   for (let pages = 0; ; pages += 1) {
-    const [minute] = await engine.runner.read((redis) => redis.zrange(keys.mins, '0', '0'))
+    const [minute] = await engine.runner.read((redis) => redis.zrange(keys.minutes, '0', '0'))
     if (minute === undefined) return null
     const dueMs = Number(minute) * 60_000 - POUR_AHEAD_MS
     if (dueMs > engine.runner.redisNowMs(keys.shard) || pages === POURED_PAGES_MAX) return dueMs
     const [, damaged] = (await engine.runner.run(
       'pour',
-      [keys.minute(Number(minute)), keys.mins, keys.near],
+      [keys.minuteBucket(Number(minute)), keys.minutes, keys.nearSet],
       [minute, PROMOTE_BATCH_MAX],
     )) as [number, number]
     if (damaged > 0) tellDropped(engine, keys, damaged)
@@ -136,7 +136,7 @@ function tellDropped(engine: Engine, { shard }: ShardKeys, entries: number): voi
 async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; executors: number }> {
   const cutMs = engine.runner.redisNowMs(keys.shard) - LEASE_MARGIN_MS
   const expired = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.ex, '-inf', cutMs, 'LIMIT', 0, REAPED_EXECUTORS_MAX),
+    redis.zrangebyscore(keys.executors, '-inf', cutMs, 'LIMIT', 0, REAPED_EXECUTORS_MAX),
   )
   let jobs = 0
   await inTurn(expired, async (executor) => {
@@ -162,7 +162,7 @@ async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; ex
 async function heldPage(engine: Engine, keys: ShardKeys, executor: string): Promise<HeldEntry[]> {
   // Two more than a page, for the notes of the last claim and the last finish.
   const flat = (await engine.runner.read((redis) =>
-    redis.hrandfield(keys.held(executor), REAP_BATCH_MAX + 2, 'WITHVALUES'),
+    redis.hrandfield(keys.heldJobs(executor), REAP_BATCH_MAX + 2, 'WITHVALUES'),
   )) as string[] | null
   return (await heldEntries(engine, keys, flat ?? [])).slice(0, REAP_BATCH_MAX)
 }
@@ -206,12 +206,12 @@ async function reapPage(
 
 /** Frees jobs in flight past their hard deadline, whatever their holder says. Bounded by the jobs in flight. */
 async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
-  const executors = await engine.runner.read((redis) => redis.zrange(keys.ex, '0', '-1'))
+  const executors = await engine.runner.read((redis) => redis.zrange(keys.executors, '0', '-1'))
   await inTurn(executors, async (executor) => {
     let cursor = '0'
     do {
       const [next, flat] = await engine.runner.read((redis) =>
-        redis.hscan(keys.held(executor), cursor, 'COUNT', REAP_BATCH_MAX),
+        redis.hscan(keys.heldJobs(executor), cursor, 'COUNT', REAP_BATCH_MAX),
       )
       cursor = next
       const overdue = await overdueOf(engine, keys, await heldEntries(engine, keys, flat))
@@ -228,7 +228,7 @@ async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEnt
   const overdue: HeldEntry[] = []
   for (const [queue, entries] of byQueue) {
     const deadlines = await engine.runner.read((redis) =>
-      redis.zmscore(keys.queue(queue).a, ...entries.map((entry) => entry.id)),
+      redis.zmscore(keys.queue(queue).inFlight, ...entries.map((entry) => entry.id)),
     )
     overdue.push(...entries.filter((_, i) => deadlines[i] !== null && Number(deadlines[i]) <= nowMs))
   }
@@ -242,11 +242,11 @@ async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEnt
  * A read as long as it is there: a full Redis refuses the write even when it would change nothing.
  */
 async function mendMark(engine: Engine, keys: ShardKeys): Promise<void> {
-  const known = await engine.runner.read((redis) => redis.get(keys.mark))
+  const known = await engine.runner.read((redis) => redis.get(keys.created))
   if (known !== null) return
   const installation = await engine.runner.read((redis) => redis.hget(META_KEY, 'installation'))
   if (installation === null) return
-  const made = await engine.runner.read((redis) => redis.setnx(keys.mark, '1'))
+  const made = await engine.runner.read((redis) => redis.setnx(keys.created, '1'))
   if (made === 0) return
   engine.logger.error('A shard has lost its data: its jobs and queues of before are gone', {
     shard: keys.shard,

@@ -31,12 +31,12 @@ export function createQueueNames(engine: Engine, term: number | null): QueueName
       if (known !== undefined) return { localId: known }
       const reserved = engine.runner.run(
         'reserve_queue',
-        [keys.names, keys.qseq, keys.term, keys.qnOf(splitNameField(field).team)],
+        [keys.queueIds, keys.queueNumber, keys.leaderEpoch, keys.teamQueues(splitNameField(field).team)],
         [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, term ?? '', queuesMax ?? ''],
         resendForMs,
       )
       const reply = await orWhenFull(reserved, () =>
-        engine.runner.read((redis) => redis.hget(keys.names, field)),
+        engine.runner.read((redis) => redis.hget(keys.queueIds, field)),
       )
       if (reply === '') return 'full'
       if (reply === 'superseded' || reply === 'quota') return reply

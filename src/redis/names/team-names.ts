@@ -53,9 +53,9 @@ async function readOn(engine: Engine, page: NamesPage, lane: Lane, wanted: numbe
   const { keys, names } = lane
   const { kind, team, limit } = page
   const asked = Math.min(wanted, limit - names.length)
-  const index = kind === 'queues' ? keys.qnOf(team) : keys.knOf(team)
+  const index = kind === 'queues' ? keys.teamQueues(team) : keys.teamCrons(team)
   const begin: NamesBegin = lane.last === null ? page.begin : `(${lane.last}`
-  const ids = kind === 'queues' ? keys.names : keys.kn
+  const ids = kind === 'queues' ? keys.queueIds : keys.cronIds
   const flat = (await engine.runner.run('list_names', [index, ids], [team, begin, asked])) as string[]
   for (let i = 0; i < flat.length; i += 2) {
     const [name = '', id = ''] = flat.slice(i, i + 2)
@@ -92,6 +92,6 @@ function rankOf(unit: number): number {
 /** The queue of this name, or null. */
 export async function queueNamed(engine: Engine, team: string, name: string): Promise<KnownQueue | null> {
   const keys = shardOfQueue(engine, team, name)
-  const localId = await engine.runner.read((redis) => redis.hget(keys.names, nameField(team, name)))
+  const localId = await engine.runner.read((redis) => redis.hget(keys.queueIds, nameField(team, name)))
   return localId === null ? null : { keys, localId, team, name }
 }

@@ -165,23 +165,23 @@ async function readShard(
     sampleRing(engine, keys, look.turn),
     engine.runner.read((redis) =>
       Promise.all([
-        redis.zrange(keys.mins, '0', String(LOOKED_MINUTES_MAX - 1)),
-        redis.zrange(keys.ex, '0', String(LOOKED_EXECUTORS_MAX - 1)),
+        redis.zrange(keys.minutes, '0', String(LOOKED_MINUTES_MAX - 1)),
+        redis.zrange(keys.executors, '0', String(LOOKED_EXECUTORS_MAX - 1)),
       ]),
     ),
   ])
   const declared = samples.flatMap(({ queues }) =>
     queues.flatMap((localId) => {
-      const { q, r, b, a } = keys.queue(localId)
+      const { meta: q, ready: r, records: b, inFlight: a } = keys.queue(localId)
       return [q, r, b, a]
     }),
   )
   const reply = await engine.runner.run(
     'read_backlog',
     [
-      ...[keys.ring, keys.near, keys.mins, keys.crons, keys.sus],
-      ...minutes.map((minute) => keys.minute(Number(minute))),
-      ...executors.map((executor) => keys.held(executor)),
+      ...[keys.ring, keys.nearSet, keys.minutes, keys.cronsDue, keys.suspects],
+      ...minutes.map((minute) => keys.minuteBucket(Number(minute))),
+      ...executors.map((executor) => keys.heldJobs(executor)),
       ...declared,
     ],
     [

@@ -35,12 +35,12 @@ export async function readQueues(engine: Engine, queues: readonly KnownQueue[]):
 /** @param queues of one shard, at least one */
 async function readBatch(engine: Engine, queues: readonly KnownQueue[]): Promise<ReadQueue[]> {
   const declared = queues.flatMap(({ keys, localId }) => {
-    const { q, r, b, a, x } = keys.queue(localId)
+    const { meta: q, ready: r, records: b, inFlight: a, deadLetters: x } = keys.queue(localId)
     return [q, r, b, a, x]
   })
   const [rows, flat] = (await engine.runner.run(
     'read_queues',
-    [queues[0]?.keys.set ?? '', ...declared],
+    [queues[0]?.keys.settings ?? '', ...declared],
     [queues.length],
   )) as [rows: Array<string | number>, settings: string[]]
   const settings = new Map<string, string>()

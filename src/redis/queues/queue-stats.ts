@@ -52,7 +52,7 @@ export function createQueueStats(engine: Engine): QueueStats {
       const keys = engine.shards[shard]
       if (keys === undefined) return { queues: [], cursor: null }
       const [next, flat] = await engine.runner.read((redis) =>
-        redis.hscan(keys.names, scan, 'COUNT', PAGE_NAMES),
+        redis.hscan(keys.queueIds, scan, 'COUNT', PAGE_NAMES),
       )
       const isLast = next === '0' && shard + 1 === engine.shards.length
       return {
@@ -79,7 +79,7 @@ async function countPage(
 ): Promise<void> {
   const named = round.page.map((at) => ({ at, ...(round.places[at] as QueueRef) }))
   const ids = await engine.runner.read((redis) =>
-    redis.hmget(keys.names, ...named.map(({ team, name }) => nameField(team, name))),
+    redis.hmget(keys.queueIds, ...named.map(({ team, name }) => nameField(team, name))),
   )
   const asked = named.flatMap((place, i): Asked[] => {
     const localId = ids[i]
@@ -87,7 +87,7 @@ async function countPage(
   })
   if (asked.length === 0) return
   const declared = asked.flatMap(({ localId }) => {
-    const { q, r, b, a, x } = keys.queue(localId)
+    const { meta: q, ready: r, records: b, inFlight: a, deadLetters: x } = keys.queue(localId)
     return [q, r, b, a, x]
   })
   const reply = (await engine.runner.run('count_queues', declared, [asked.length])) as Array<string | number>
@@ -127,9 +127,9 @@ async function pushedOf(
   { limit, round }: { limit: number; round: number },
 ): Promise<{ queues: QueueRef[]; isMore: boolean }> {
   const [count, buckets] = await engine.runner.read((redis) =>
-    Promise.all([redis.scard(keys.pushed), redis.srandmember(keys.pushed, DRAWN_BUCKETS_MAX)]),
+    Promise.all([redis.scard(keys.pushedBuckets), redis.srandmember(keys.pushedBuckets, DRAWN_BUCKETS_MAX)]),
   )
-  const inTurn = rotated(buckets, round).map((bucket) => `${keys.pushed}:${bucket}`)
+  const inTurn = rotated(buckets, round).map((bucket) => `${keys.pushedBuckets}:${bucket}`)
   // Drawn to the limit and no further: what is cut off must not be the same ones always.
   const [sizes, drawn] = await engine.runner.read((redis) =>
     Promise.all([
@@ -139,7 +139,7 @@ async function pushedOf(
   )
   const ids = drawn.flat().slice(0, limit)
   const names = await engine.runner.read((redis) =>
-    Promise.all(ids.map((localId) => redis.hget(keys.queue(localId).q, 'n'))),
+    Promise.all(ids.map((localId) => redis.hget(keys.queue(localId).meta, 'n'))),
   )
   return {
     queues: names.filter((name) => name !== null).map(toPlace),
@@ -156,7 +156,7 @@ async function readPage(engine: Engine, keys: ShardKeys, flat: readonly string[]
   const names = flat.filter((_, i) => i % 2 === 0)
   const ids = flat.filter((_, i) => i % 2 === 1)
   const lives = await engine.runner.read((redis) =>
-    Promise.all(ids.map((localId) => redis.hmget(keys.queue(localId).q, 's', 'c'))),
+    Promise.all(ids.map((localId) => redis.hmget(keys.queue(localId).meta, 's', 'c'))),
   )
   return names.flatMap((field, i) => {
     const [hash, compiled] = lives[i] ?? []

@@ -73,8 +73,8 @@ function setQueue(
   return engine.runner.run(
     'set_queue',
     [
-      ...[keys.names, keys.ring, keys.set, keys.setn, k.q, k.r, k.a],
-      ...[keys.pushed, keys.pushedBucket(localId), keys.term, keys.teams, keys.tn],
+      ...[keys.queueIds, keys.ring, keys.settings, keys.settingsUses, k.meta, k.ready, k.inFlight],
+      ...[keys.pushedBuckets, keys.pushedBucket(localId), keys.leaderEpoch, keys.teams, keys.teamNumbers],
     ],
     [
       ...[field, localId, hash, settings.timeoutSeconds, settings.maxParallelism ?? ''],
@@ -99,10 +99,37 @@ function deleteQueue(
   return engine.runner.run(
     'delete_queue',
     [
-      ...[keys.names, keys.ring, keys.gc, keys.cq, keys.set, keys.setn, keys.use],
-      ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
-      ...(['b', 'd', 'xb', 'p'] as const).map((part) => keys.trash(localId, part)),
-      ...[keys.pushed, keys.pushedBucket(localId), keys.term, keys.qnOf(team), keys.tu],
+      ...[
+        keys.queueIds,
+        keys.ring,
+        keys.retentionDue,
+        keys.oldestCalls,
+        keys.settings,
+        keys.settingsUses,
+        keys.shardUsage,
+      ],
+      ...[
+        k.meta,
+        k.ready,
+        k.inFlight,
+        k.deadLetters,
+        k.history,
+        k.callRecords,
+        k.failedCalls,
+        k.successfulCalls,
+        k.records,
+        k.summaries,
+        k.deadLetterRecords,
+        k.payloads,
+      ],
+      ...[k.trashedRecords, k.trashedSummaries, k.trashedDeadLetterRecords, k.trashedPayloads],
+      ...[
+        keys.pushedBuckets,
+        keys.pushedBucket(localId),
+        keys.leaderEpoch,
+        keys.teamQueues(team),
+        keys.teamUsage,
+      ],
     ],
     [nameField(team, name), localId, term ?? ''],
   )

@@ -78,7 +78,7 @@ class LookingCallQuotas implements CallQuotas {
         const { month } = monthOf(engine.runner.redisNowMs(keys.shard))
         const [{ teams }, executors] = await Promise.all([
           lookAtShard(engine, keys, [team], month),
-          engine.runner.read((redis) => redis.zcard(keys.ex)),
+          engine.runner.read((redis) => redis.zcard(keys.executors)),
         ])
         return { inFlight: teams.get(team)?.inFlight ?? 0, executors }
       }),

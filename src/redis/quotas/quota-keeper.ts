@@ -108,7 +108,7 @@ class LookingQuotaKeeper implements QuotaKeeper {
     if (clock.monotonicMs() - (this.#queuesFullAtMs.get(team) ?? Number.NEGATIVE_INFINITY) < FRESH_MS)
       return 0
     const counts = await engine.runner.read((redis) =>
-      Promise.all(engine.shards.map((keys) => redis.zcard(keys.qnOf(team)))),
+      Promise.all(engine.shards.map((keys) => redis.zcard(keys.teamQueues(team)))),
     )
     const left = quota - counts.reduce((sum, count) => sum + count, 0)
     if (left > 0) return (counts[shard] ?? 0) + Math.max(1, Math.floor(left / counts.length))

@@ -35,8 +35,8 @@ async function readShard(engine: Engine, keys: ShardKeys, teams: readonly string
   const { month } = monthOf(engine.runner.redisNowMs(keys.shard))
   const [look, queues, crons] = await Promise.all([
     lookAtShard(engine, keys, teams, month),
-    engine.runner.read((redis) => Promise.all(teams.map((team) => redis.zcard(keys.qnOf(team))))),
-    engine.runner.read((redis) => Promise.all(teams.map((team) => redis.zcard(keys.knOf(team))))),
+    engine.runner.read((redis) => Promise.all(teams.map((team) => redis.zcard(keys.teamQueues(team))))),
+    engine.runner.read((redis) => Promise.all(teams.map((team) => redis.zcard(keys.teamCrons(team))))),
   ])
   return new Map(
     teams.map((team, at) => {

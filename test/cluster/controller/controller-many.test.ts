@@ -55,7 +55,7 @@ test(
   'many are in force before they are told, an edit goes before, and then nothing is written',
   async () => {
     const controller = await world.start()
-    const names = world.engine.engine.shards.map(({ names }) => names)
+    const names = world.engine.engine.shards.map(({ queueIds: names }) => names)
     const inForce = async () => {
       const counts = await Promise.all(names.map((key) => world.redis.client.hlen(key)))
       return counts.reduce((sum, count) => sum + count, 0)

@@ -205,7 +205,7 @@ function namespaceOf(namespaces: readonly string[], index: number): string {
 
 async function areInForce({ engine, redis }: World, count: number): Promise<boolean> {
   await sleep(LOOK_EVERY_MS)
-  const names = engine.engine.shards.map(({ names: key }) => redis.hlen(key))
+  const names = engine.engine.shards.map(({ queueIds: key }) => redis.hlen(key))
   return (await Promise.all(names)).reduce((sum, ofShard) => sum + ofShard, 0) >= count
 }
 

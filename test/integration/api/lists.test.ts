@@ -18,7 +18,7 @@ afterAll(() => here.close())
 
 /** Names of other teams, as pushes and crons would have left them in the first shard. */
 async function addOthers(): Promise<void> {
-  const { names, kn, qnOf, knOf } = createShardKeys(0)
+  const { queueIds: names, cronIds: kn, teamQueues: qnOf, teamCrons: knOf } = createShardKeys(0)
   const pipeline = here.redis.client.pipeline()
   for (let i = 0; i < OTHERS; i += 1) {
     pipeline.hset(names, `other/queue-${i}`, String(1_000_000 + i)).zadd(qnOf('other'), 0, `queue-${i}`)
@@ -28,7 +28,7 @@ async function addOthers(): Promise<void> {
 }
 
 async function removeOthers(): Promise<void> {
-  const { names, kn, qnOf, knOf } = createShardKeys(0)
+  const { queueIds: names, cronIds: kn, teamQueues: qnOf, teamCrons: knOf } = createShardKeys(0)
   const pipeline = here.redis.client.pipeline()
   for (let i = 0; i < OTHERS; i += 1) pipeline.hdel(names, `other/queue-${i}`).hdel(kn, `other/cron-${i}`)
   await pipeline.del(qnOf('other'), knOf('other')).exec()

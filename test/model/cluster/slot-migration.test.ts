@@ -82,7 +82,7 @@ describe('a step sent while its slot moves to another node', () => {
     const world = await open()
     const intake = world.newIntake()
     await pushOne(intake)
-    const move = await beginMove(shardKeys(world.engine, 0).clk)
+    const move = await beginMove(shardKeys(world.engine, 0).clock)
     const faults = [await faultOf(() => pushOne(intake)), await faultOf(() => openExecutor(world, 'e1'))]
     await move.some((at) => at % 2 === 0)
     faults.push(await faultOf(() => createShardMaintenance(world.engine, 0).sweep()))

@@ -233,7 +233,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
     async (stage) => {
       await finishJobs(stage, 2)
       const keys = shardKeys(stage.world.engine, 0)
-      await stage.client.zadd(keys.gc, 1, '1')
+      await stage.client.zadd(keys.retentionDue, 1, '1')
       return () => createShardMaintenance(stage.world.engine, 0).sweep()
     },
   ],

@@ -97,9 +97,9 @@ describe('a step torn at any call', () => {
     // Sweep draws one queue each time; in time it draws every one.
     const keys = shardKeys(world.engine, 0)
     await setRight(world)
-    const crons = Object.values(await redis.client.hgetall(keys.kn))
-    for (const id of [...Object.values(await redis.client.hgetall(keys.names)), ...crons]) {
-      const { q, r, a } = keys.queue(id)
+    const crons = Object.values(await redis.client.hgetall(keys.cronIds))
+    for (const id of [...Object.values(await redis.client.hgetall(keys.queueIds)), ...crons]) {
+      const { meta: q, ready: r, inFlight: a } = keys.queue(id)
       await world.engine.runner.run('check_ring', [keys.ring, q, r, a, keys.teams], [id])
     }
   }
@@ -141,7 +141,7 @@ describe('a step torn at any call', () => {
   async function runsByTick(world: World): Promise<Map<string, number>> {
     const keys = shardKeys(world.engine, 0)
     const runs = new Map<string, number>()
-    for (const key of await redis.client.keys(keys.queue('*').b)) {
+    for (const key of await redis.client.keys(keys.queue('*').records)) {
       for (const text of Object.values(await redis.client.hgetall(key))) {
         const { requestPart, inlinePart, attempt } = decodeRecord(text, null)
         const mark = /,\[(\d+,\d+)\]/.exec(requestPart ?? inlinePart)?.[1]
@@ -166,22 +166,22 @@ describe('a step torn at any call', () => {
     const put = (id: string, where: string) => places.set(id, [...(places.get(id) ?? []), where])
     const due = await dueTimes(world)
     const held = new Set<string>()
-    for (const key of await client.keys(keys.held('*'))) {
+    for (const key of await client.keys(keys.heldJobs('*'))) {
       for (const [id, value] of Object.entries(await client.hgetall(key))) {
         if (!id.startsWith('#')) held.add(`${value.split('|')[0]}|${id}`)
       }
     }
-    const hidden = Object.values(await client.hgetall(keys.kn))
-    for (const queue of [CALLBACKS, ...Object.values(await client.hgetall(keys.names)), ...hidden]) {
+    const hidden = Object.values(await client.hgetall(keys.cronIds))
+    for (const queue of [CALLBACKS, ...Object.values(await client.hgetall(keys.queueIds)), ...hidden]) {
       const k = keys.queue(queue)
-      const bodies = await client.hgetall(k.b)
+      const bodies = await client.hgetall(k.records)
       const as = (id: string) => (queue === CALLBACKS ? `${CALLBACKS}|${id}` : id)
-      const ready = await client.lrange(k.r, 0, -1)
+      const ready = await client.lrange(k.ready, 0, -1)
       for (const id of ready) if (bodies[id] !== undefined) put(as(id), 'ready')
-      for (const id of await client.zrange(k.a, '0', '-1')) {
-        const isSuspect = isSuspectWaiting((await client.zscore(k.a, id)) ?? '')
+      for (const id of await client.zrange(k.inFlight, '0', '-1')) {
+        const isSuspect = isSuspectWaiting((await client.zscore(k.inFlight, id)) ?? '')
         if (bodies[id] !== undefined && held.has(`${queue}|${id}`)) put(as(id), 'in flight')
-        else if (isSuspect && (await client.zscore(keys.sus, `${queue}|${id}`)) !== null)
+        else if (isSuspect && (await client.zscore(keys.suspects, `${queue}|${id}`)) !== null)
           put(as(id), 'suspect')
       }
       for (const [id, body] of Object.entries(bodies)) {
@@ -189,10 +189,10 @@ describe('a step torn at any call', () => {
           if (at === Number(body.slice(0, 13))) put(as(id), where)
         }
       }
-      for (const root of await client.zrange(k.x, '0', '-1'))
-        if (await client.hexists(k.xb, root)) put(root, 'dead')
-      for (const root of await client.lrange(k.h, 0, -1))
-        if (await client.hexists(k.d, root)) put(root, 'finished')
+      for (const root of await client.zrange(k.deadLetters, '0', '-1'))
+        if (await client.hexists(k.deadLetterRecords, root)) put(root, 'dead')
+      for (const root of await client.lrange(k.history, 0, -1))
+        if (await client.hexists(k.summaries, root)) put(root, 'finished')
     }
     return places
   }
@@ -202,10 +202,10 @@ describe('a step torn at any call', () => {
     const due = new Map<string, Array<[string, number]>>()
     const note = (member: string, where: string, at: number) =>
       due.set(member, [...(due.get(member) ?? []), [where, at]])
-    const near = await redis.client.zrange(keys.near, '0', '-1', 'WITHSCORES')
+    const near = await redis.client.zrange(keys.nearSet, '0', '-1', 'WITHSCORES')
     for (let i = 0; i < near.length; i += 2) note(near[i] as string, 'near', Number(near[i + 1]))
-    for (const minute of await redis.client.zrange(keys.mins, '0', '-1')) {
-      for (const entry of await redis.client.lrange(keys.minute(Number(minute)), 0, -1)) {
+    for (const minute of await redis.client.zrange(keys.minutes, '0', '-1')) {
+      for (const entry of await redis.client.lrange(keys.minuteBucket(Number(minute)), 0, -1)) {
         const [queue, id, offset] = entry.split('|')
         note(`${queue}|${id}`, 'a minute', Number(minute) * 60_000 + Number(offset))
       }

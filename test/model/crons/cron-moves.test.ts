@@ -183,7 +183,7 @@ describe('a move that a crash ends, after whichever step', () => {
     await assert.rejects(stage.store.apply(TEAM, 'never', other), /cronExpression/)
     await stage.expectOnlyAt('home')
     assert.equal(await stage.passTo(NOON_MS), 1)
-    const names = await Promise.all(stage.world.engine.shards.map(({ kn }) => connection.hkeys(kn)))
+    const names = await Promise.all(stage.world.engine.shards.map(({ cronIds: kn }) => connection.hkeys(kn)))
     assert.deepEqual(names.flat(), [`${TEAM}/${NAME}`])
   })
 

@@ -58,17 +58,25 @@ const idsOf = (crons: ReadonlyArray<{ readonly cronId: number }>) => crons.map((
 describe('a cron whose records are damaged', () => {
   const keys = () => shardKeys(world.engine, 0)
   const damages: ReadonlyArray<readonly [string, (id: string) => Promise<unknown>, string]> = [
-    ['no definition', (id) => redis.client.hdel(keys().kd, id), 'it has no definition'],
-    ['half a definition', (id) => redis.client.hset(keys().kd, id, '["a/cr'), 'its definition is damaged'],
+    ['no definition', (id) => redis.client.hdel(keys().cronDefinitions, id), 'it has no definition'],
     [
-      'a definition of another kind',
-      (id) => redis.client.hset(keys().kd, id, '{}'),
+      'half a definition',
+      (id) => redis.client.hset(keys().cronDefinitions, id, '["a/cr'),
       'its definition is damaged',
     ],
-    ['a short definition', (id) => redis.client.hset(keys().kd, id, '["a/b"]'), 'its definition is damaged'],
-    ['no state', (id) => redis.client.hdel(keys().ks, id), 'it has no state'],
-    ['a run that is no job', (id) => spoilRun(keys().ks, id), 'its state is damaged'],
-    ['an odd state', (id) => redis.client.hset(keys().ks, id, 'odd'), 'its state is damaged'],
+    [
+      'a definition of another kind',
+      (id) => redis.client.hset(keys().cronDefinitions, id, '{}'),
+      'its definition is damaged',
+    ],
+    [
+      'a short definition',
+      (id) => redis.client.hset(keys().cronDefinitions, id, '["a/b"]'),
+      'its definition is damaged',
+    ],
+    ['no state', (id) => redis.client.hdel(keys().cronStates, id), 'it has no state'],
+    ['a run that is no job', (id) => spoilRun(keys().cronStates, id), 'its state is damaged'],
+    ['an odd state', (id) => redis.client.hset(keys().cronStates, id, 'odd'), 'its state is damaged'],
   ]
 
   async function spoilRun(key: string, id: string): Promise<void> {
@@ -100,7 +108,7 @@ describe('a cron whose records are damaged', () => {
 
   test('is missing from a list until an edit has mended it', async () => {
     const [bad = 0, ...good] = await make(3)
-    await redis.client.hset(keys().kd, String(bad), '["a/cr')
+    await redis.client.hset(keys().cronDefinitions, String(bad), '["a/cr')
     const listed = async () => {
       const page = await store.list({ team: 'a', limit: 10, cursor: null })
       assert.ok(page !== 'bad_cursor')
@@ -114,7 +122,7 @@ describe('a cron whose records are damaged', () => {
 
   test('is ticked again after an edit has mended it', async () => {
     const [bad = 0] = await make(1)
-    await redis.client.hset(keys().kd, String(bad), 'odd')
+    await redis.client.hset(keys().cronDefinitions, String(bad), 'odd')
     world.clock.advance(MINUTE_MS)
     assert.deepEqual(await source.due(0), [])
     assert.equal(await source.nextDueMs(), null)
@@ -127,7 +135,7 @@ describe('a cron whose records are damaged', () => {
     const [bad = 0, good = 0] = await make(2)
     assert.equal((await store.runNow('a', bad)).status, 'started')
     assert.equal((await store.runNow('a', good)).status, 'started')
-    await redis.client.hset(keys().ks, String(bad), 'odd')
+    await redis.client.hset(keys().cronStates, String(bad), 'odd')
     const executor = await openExecutor(world, 'e1')
     const works = await claimed(executor, 64)
     assert.deepEqual(await executor.finish(works.map((work) => ended(world, work))), ['done', 'done'])
@@ -135,7 +143,7 @@ describe('a cron whose records are damaged', () => {
     assert.equal(await store.get('a', bad), null)
     assert.equal((await store.runNow('a', bad)).status, 'not_found')
     await store.apply('a', 'cron-0', cronSettings({ queue: 'q' }))
-    await redis.client.hset(keys().ks, String(bad), '1|odd')
+    await redis.client.hset(keys().cronStates, String(bad), '1|odd')
     await store.apply('a', 'cron-0', cronSettings())
     assert.equal((await store.runNow('a', bad)).status, 'started')
     await assertClean(world)
@@ -201,10 +209,11 @@ describe('crons whose concurrency is forbidden', () => {
     // Somebody cancels the job of one, and the queue of another is deleted.
     const [cancelled = 0, deleted = 0] = ids
     const keys = shardKeys(engine, 0)
-    await redis.client.del(keys.queue(String(cancelled)).b)
-    const running = decodeState((await redis.client.hget(keys.ks, String(deleted))) ?? '').running ?? 0
+    await redis.client.del(keys.queue(String(cancelled)).records)
+    const running =
+      decodeState((await redis.client.hget(keys.cronStates, String(deleted))) ?? '').running ?? 0
     const { block, field } = indexPlace(engine.jobIds.seqOf(running))
-    await redis.client.hdel(keys.index(block), field)
+    await redis.client.hdel(keys.jobIndex(block), field)
 
     let reads = 0
     const counting = createCronSource(
@@ -225,7 +234,7 @@ describe('crons whose concurrency is forbidden', () => {
     const prepared = await counting.prepare(decided)
     assert.equal(reads, 2)
     for (const ticks of prepared) await ticks.send()
-    const records = await Promise.all(ids.map((id) => redis.client.lindex(keys.kr(String(id)), 0)))
+    const records = await Promise.all(ids.map((id) => redis.client.lindex(keys.cronRecords(String(id)), 0)))
     const skipped = ids.filter((_, i) => records[i]?.startsWith('k|'))
     assert.deepEqual(skipped, ids.slice(2))
   })

@@ -114,7 +114,7 @@ export class CronStage {
   async held(): Promise<string[]> {
     const { engine } = this.world
     const held = await Promise.all(
-      engine.shards.map(async ({ ks, shard }) => {
+      engine.shards.map(async ({ cronStates: ks, shard }) => {
         const ids = await engine.runner.read((redis) => redis.hkeys(ks))
         return ids.map((id) => `${id}@${shard}`)
       }),

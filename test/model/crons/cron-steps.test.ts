@@ -84,9 +84,14 @@ describe('a former leader', () => {
 test.each([
   [
     'damaged',
-    (id: number) => connection.hset(stage.world.engine.shards[stage.shardAt('home')]!.kd, String(id), '['),
+    (id: number) =>
+      connection.hset(stage.world.engine.shards[stage.shardAt('home')]!.cronDefinitions, String(id), '['),
   ],
-  ['lost', (id: number) => connection.hdel(stage.world.engine.shards[stage.shardAt('home')]!.kd, String(id))],
+  [
+    'lost',
+    (id: number) =>
+      connection.hdel(stage.world.engine.shards[stage.shardAt('home')]!.cronDefinitions, String(id)),
+  ],
 ] as const)(
   'a cron whose definition is %s is mended by an edit, and its tick is noted',
   async (_how, damage) => {
@@ -142,7 +147,7 @@ describe('the history of a hidden queue', () => {
     const { cronId } = await stage.apply('home', { missedRunPolicy: 'all' })
     const { engine } = stage.world
     const keys = shardKeys(engine, stage.shardAt('home'))
-    const { h, d } = keys.queue(String(Math.floor(cronId / engine.shards.length)))
+    const { history: h, summaries: d } = keys.queue(String(Math.floor(cronId / engine.shards.length)))
     let longest = 0
     for (let nth = 1; nth <= 40; nth += 1) {
       // Ten ticks each, made up for.
@@ -166,7 +171,7 @@ describe('the history of a hidden queue', () => {
       await stage.passTo(NOON_MS + nth * 10 * MINUTE_MS)
       await stage.finish(await stage.claimAll(20))
     }
-    const h = shardKeys(stage.world.engine, stage.shardAt('there')).queue('1').h
+    const h = shardKeys(stage.world.engine, stage.shardAt('there')).queue('1').history
     assert.equal(await redis.client.llen(h), 401)
   })
 })
@@ -257,8 +262,8 @@ describe('an audit', () => {
       const { engine } = stage.world
       const { cronId } = await stage.apply(place)
       const home = shardKeys(engine, stage.shardAt('home'))
-      await (place === 'home' ? redis.client.del(home.kn) : redis.client.del(home.ki))
-      const { ks } = shardKeys(engine, stage.shardAt(place))
+      await (place === 'home' ? redis.client.del(home.cronIds) : redis.client.del(home.cronShards))
+      const { cronStates: ks } = shardKeys(engine, stage.shardAt(place))
       const message = `holds cron ${cronId}, which its home does not place there`
       assert.ok((await audit(engine)).some((each) => each.key === ks && each.message === message))
     },
@@ -291,6 +296,6 @@ describe('a removal', () => {
     world.clock.advance(10_000)
     assert.deepEqual(await ready?.send(), { started: 0, outdated: 1 })
     const keys = shardKeys(world.engine, stage.shardAt('home'))
-    assert.equal(await redis.client.exists(keys.queue(String(Math.floor(cron.cronId / 3))).b), 0)
+    assert.equal(await redis.client.exists(keys.queue(String(Math.floor(cron.cronId / 3))).records), 0)
   })
 })

@@ -115,16 +115,19 @@ async function readShard(
   executors: readonly string[],
 ) {
   const pipeline = client.pipeline()
-  pipeline.hgetall(keys.names).zrange(keys.ex, '0', '-1', 'WITHSCORES').smembers(keys.pushedBucket('1'))
-  for (const executor of executors) pipeline.hgetall(keys.held(executor))
+  pipeline
+    .hgetall(keys.queueIds)
+    .zrange(keys.executors, '0', '-1', 'WITHSCORES')
+    .smembers(keys.pushedBucket('1'))
+  for (const executor of executors) pipeline.hgetall(keys.heldJobs(executor))
   for (const queue of queues) {
     const k = keys.queue(queue.localId)
     pipeline
-      .hkeys(k.b)
-      .lrange(k.r, 0, -1)
-      .zrange(k.a, '0', '-1', 'WITHSCORES')
-      .zrange(k.x, '0', '-1', 'WITHSCORES')
-    pipeline.hgetall(k.d).lrange(k.cf, 0, -1).lrange(k.co, 0, -1)
+      .hkeys(k.records)
+      .lrange(k.ready, 0, -1)
+      .zrange(k.inFlight, '0', '-1', 'WITHSCORES')
+      .zrange(k.deadLetters, '0', '-1', 'WITHSCORES')
+    pipeline.hgetall(k.summaries).lrange(k.failedCalls, 0, -1).lrange(k.successfulCalls, 0, -1)
   }
   const values = ((await pipeline.exec()) ?? []).map(([error, value]) => {
     if (error !== null) throw error

@@ -99,7 +99,7 @@ export class Story {
     this.#store = createJobStore(world.engine)
     this.#queues = createQueueStore(world.engine)
     world.faults.before = (step) => {
-      const shard = world.engine.shards.findIndex((keys) => keys.clk === step.keys[0])
+      const shard = world.engine.shards.findIndex((keys) => keys.clock === step.keys[0])
       if (shard >= 0) this.model.tick(shard, world.clock.wallMs)
     }
     world.faults.after = (step) => {
@@ -501,7 +501,7 @@ export class Story {
   async #acceptTrims(queue: ModelQueue): Promise<void> {
     const keys = shardKeys(this.world.engine, queue.shard).queue(queue.localId)
     const { nowMs } = this.model.shard(queue.shard)
-    const kept = new Set(await this.#client.lrange(keys.h, 0, -1))
+    const kept = new Set(await this.#client.lrange(keys.history, 0, -1))
     for (const [root, chain] of this.model.finished) {
       if (chain.queue !== queue || kept.has(String(root))) continue
       const ageMs = nowMs - chain.endedAtMs
@@ -509,8 +509,11 @@ export class Story {
       assert.ok(ageMs > STORY_RETENTION.finishedChainsMs || kept.size >= STORY_RETENTION.finishedChainsMax)
       this.model.finished.delete(root)
     }
-    queue.failedCalls = keepHead(queue.failedCalls, await this.#client.lrange(keys.cf, 0, -1))
-    queue.successfulCalls = keepHead(queue.successfulCalls, await this.#client.lrange(keys.co, 0, -1))
+    queue.failedCalls = keepHead(queue.failedCalls, await this.#client.lrange(keys.failedCalls, 0, -1))
+    queue.successfulCalls = keepHead(
+      queue.successfulCalls,
+      await this.#client.lrange(keys.successfulCalls, 0, -1),
+    )
   }
 
   async edit(pick: number, change: EditOp, resent: boolean): Promise<void> {

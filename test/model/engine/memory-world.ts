@@ -31,7 +31,7 @@ export function openMemoryWorld(clock: TestClock, jobIds: JobIds, defaults: Queu
     metrics: quietMetrics,
   })
   redis.run('hset', [META_KEY, 'installation', '0123456789ab'])
-  for (const keys of engine.shards) redis.run('setnx', [keys.mark, '1'])
+  for (const keys of engine.shards) redis.run('setnx', [keys.created, '1'])
   return {
     engine,
     newIntake: () => createJobIntake(engine, { defaultsOf: () => defaults, nowMs: () => clock.monotonicMs }),

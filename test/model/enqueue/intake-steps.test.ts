@@ -41,14 +41,18 @@ describe('enqueue, minutes and time', () => {
   const keyed = (key: string, fingerprint: string): NewJob => newJob({ idempotency: { key, fingerprint } })
   const statusOf = async (push: Promise<PushResult>) => (await push).status
   const beat = () =>
-    world.engine.runner.run('beat', [shard().clk, shard().ex, shard().held('e9')], [15_000, 'e9', 1])
+    world.engine.runner.run(
+      'beat',
+      [shard().clock, shard().executors, shard().heldJobs('e9')],
+      [15_000, 'e9', 1],
+    )
 
   test('is done once when it is sent twice', async () => {
     world.faults.resent.add('enqueue')
     const ids = await pushAll(intake, 3, { start: { delaySeconds: 500 } })
     assert.equal(new Set(ids).size, 3)
-    assert.equal(await redis.client.hlen(shard().queue('1').b), 3)
-    assert.equal(await redis.client.llen(shard().minute(NOON_MS / 60_000 + 8)), 3)
+    assert.equal(await redis.client.hlen(shard().queue('1').records), 3)
+    assert.equal(await redis.client.llen(shard().minuteBucket(NOON_MS / 60_000 + 8)), 3)
     await assertClean(world)
   })
 
@@ -56,17 +60,17 @@ describe('enqueue, minutes and time', () => {
     const starts = [{ runAtMs: -86_400_000 }, { delaySeconds: 0 }, { runAtMs: 0 }]
     const answers = await Promise.all(starts.map((start) => intake.push(newJob({ start }))))
     for (const answer of answers) assert.ok('scheduledAtMs' in answer && answer.scheduledAtMs === NOON_MS)
-    assert.equal(await redis.client.llen(shard().queue('1').r), 3)
+    assert.equal(await redis.client.llen(shard().queue('1').ready), 3)
     await assertClean(world)
   })
 
   test('takes a new block of ids when its block belongs to another process', async () => {
     await pushOne(intake)
-    await redis.client.hset(shard().index(0), 'o', 'another')
+    await redis.client.hset(shard().jobIndex(0), 'o', 'another')
     const id = await pushOne(intake)
     assert.ok(world.engine.jobIds.seqOf(id) >= 128)
-    await redis.client.hset(shard().index(1), 'o', 'another')
-    await redis.client.set(shard().seq, '0')
+    await redis.client.hset(shard().jobIndex(1), 'o', 'another')
+    await redis.client.set(shard().jobBlock, '0')
     const later = await pushOne(intake)
     assert.ok(
       world.engine.jobIds.seqOf(later) >= 256,
@@ -80,7 +84,7 @@ describe('enqueue, minutes and time', () => {
     const other = world.newIntake()
     await pushOne(other)
     await pushOne(intake)
-    assert.equal(await redis.client.hlen(shard().queue('2').b), 2)
+    assert.equal(await redis.client.hlen(shard().queue('2').records), 2)
     await assertClean(world)
   })
 
@@ -147,8 +151,8 @@ describe('enqueue, minutes and time', () => {
     await pushOne(intake)
     world.engine.runner.noteRedisTime(0, world.clock.wallMs - 3_600_000)
     await pushOne(intake, { start: { delaySeconds: 600 } })
-    assert.equal(await redis.client.zcard(shard().near), 1)
-    assert.equal(await redis.client.exists(shard().mins), 0)
+    assert.equal(await redis.client.zcard(shard().nearSet), 1)
+    assert.equal(await redis.client.exists(shard().minutes), 0)
     await assertClean(world)
   })
 
@@ -159,7 +163,7 @@ describe('enqueue, minutes and time', () => {
     world.clock.advance(540_000)
     await beat()
     assert.equal((await upkeep.promote()).nextDueMs, NOON_MS + 610_000)
-    assert.equal(await redis.client.exists(shard().mins), 0)
+    assert.equal(await redis.client.exists(shard().minutes), 0)
     world.clock.advance(69_999)
     await beat()
     assert.equal((await upkeep.promote()).moved, 0)
@@ -178,7 +182,7 @@ describe('enqueue, minutes and time', () => {
     await beat()
     const upkeep = createShardMaintenance(world.engine, 0)
     assert.deepEqual(await upkeep.promote(), { moved: 1, nextDueMs: NOON_MS + 9 * 60_000 })
-    assert.equal(await redis.client.llen(shard().minute(NOON_MS / 60_000 + 10)), 100)
+    assert.equal(await redis.client.llen(shard().minuteBucket(NOON_MS / 60_000 + 10)), 100)
     assert.deepEqual(await upkeep.promote(), { moved: 0, nextDueMs: NOON_MS + 610_000 })
     await assertClean(world)
   })
@@ -194,7 +198,7 @@ describe('enqueue, minutes and time', () => {
     await createShardMaintenance(world.engine, 0).promote()
     assert.ok(sent)
     await world.engine.runner.run('promote', sent.keys, sent.args)
-    assert.equal(await redis.client.llen(shard().queue('1').r), 3)
+    assert.equal(await redis.client.llen(shard().queue('1').ready), 3)
     await assertClean(world)
   })
 
@@ -226,7 +230,7 @@ describe('enqueue, minutes and time', () => {
     assert.equal(await nowOf(), NOON_MS)
     world.clock.advance(2)
     assert.equal(await nowOf(), NOON_MS + 1)
-    assert.deepEqual(await redis.client.hgetall(shard().clk), { t: String(NOON_MS + 1) })
+    assert.deepEqual(await redis.client.hgetall(shard().clock), { t: String(NOON_MS + 1) })
   })
 
   test('believes time that goes back by more at once: leases and due times are of the new time', async () => {
@@ -236,8 +240,8 @@ describe('enqueue, minutes and time', () => {
     const push = await intake.push(newJob({ start: { delaySeconds: 3 } }))
     assert.ok('scheduledAtMs' in push)
     assert.equal(push.scheduledAtMs, NOON_MS - 5_001 + 3_000)
-    assert.equal(Number(await redis.client.zscore(shard().ex, 'e1')), NOON_MS - 5_001 + 15_000)
-    assert.deepEqual(await redis.client.hmget(shard().clk, 'jb', 'jf'), ['1', null])
+    assert.equal(Number(await redis.client.zscore(shard().executors, 'e1')), NOON_MS - 5_001 + 15_000)
+    assert.deepEqual(await redis.client.hmget(shard().clock, 'jb', 'jf'), ['1', null])
     assert.equal((await source.beat(false)).status, 'ok')
   })
 

@@ -90,7 +90,7 @@ describe('claim', () => {
     const ids = await pushAll(intake, 5)
     const store = createJobStore(world.engine)
     for (const id of ids.slice(0, 3)) assert.equal(await store.cancel('default', id), 'cancelled')
-    const { q } = shardKeys(world.engine, 0).queue('1')
+    const { meta: q } = shardKeys(world.engine, 0).queue('1')
     assert.equal(await redis.client.hget(q, 'g'), '3')
     await assertClean(world)
     const source = await openExecutor(world, 'e1')
@@ -145,7 +145,7 @@ describe('claim', () => {
         works.map((work) => work.jobId),
         ids.slice(already, already + 4),
       )
-      assert.equal(await redis.client.zcard(shardKeys(world.engine, 0).queue('1').a), already + 4)
+      assert.equal(await redis.client.zcard(shardKeys(world.engine, 0).queue('1').inFlight), already + 4)
     }
     await assertClean(world)
   })
@@ -160,7 +160,7 @@ describe('claim', () => {
     const other = await openExecutor(world, 'e2')
     await source.giveBackUnknown(new Set([known.jobId]))
     assert.equal((await claimed(other, 4)).length, 0, 'a claim on its way keeps its jobs')
-    await redis.client.del(shardKeys(world.engine, 0).ex)
+    await redis.client.del(shardKeys(world.engine, 0).executors)
     assert.deepEqual(await source.claim(grantOf(4)), { status: 'lease_lost' })
   })
 
@@ -182,7 +182,7 @@ describe('claim', () => {
     await pushAll(intake, 2)
     const source = await openExecutor(world, 'e1')
     const [first] = await claimed(source, 1)
-    await redis.client.set(shardKeys(world.engine, 0).tok, '0')
+    await redis.client.set(shardKeys(world.engine, 0).fencingToken, '0')
     const [second] = await claimed(source, 1)
     assert.ok(Number(second?.token) > Number(first?.token))
   })

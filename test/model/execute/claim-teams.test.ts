@@ -75,7 +75,7 @@ describe('a claim between teams', () => {
 
   async function makeManyQueues(count: number): Promise<void> {
     const [id] = await push('many', 1)
-    const record = (await redis.client.hget(keys.queue('1').b, String(id))) ?? ''
+    const record = (await redis.client.hget(keys.queue('1').records, String(id))) ?? ''
     const prefix = keys.ring.slice(0, -'ring'.length)
     await redis.client.eval(MAKE_QUEUES, 1, keys.ring, count, 1, prefix, record)
   }
@@ -155,7 +155,7 @@ describe('a claim between teams', () => {
     assert.equal(named.size, 3)
     for (const [team, queues] of named) {
       assert.ok(queues.size > 90, `${queues.size} of 100`)
-      for (const id of queues) assert.equal(await redis.client.hget(keys.queue(id).q, 'u'), team)
+      for (const id of queues) assert.equal(await redis.client.hget(keys.queue(id).meta, 'u'), team)
     }
   })
 
@@ -207,7 +207,7 @@ describe('a claim between teams', () => {
     const source = await openExecutor(world, 'e1')
     await claimed(source, 3)
     await claimed(source, 1)
-    const [, second] = (await redis.client.hmget(keys.tn, 'first', 'second')) as [string, string]
+    const [, second] = (await redis.client.hmget(keys.teamNumbers, 'first', 'second')) as [string, string]
     assert.notEqual(await redis.client.zscore(keys.teams, second), null)
   })
 
@@ -222,7 +222,7 @@ describe('a claim between teams', () => {
 
   test('sweep mends `teams` beside teams that run', async () => {
     for (const team of ['lost', 'running', 'other']) await push(team, 20)
-    const [lost] = await redis.client.hmget(keys.tn, 'lost')
+    const [lost] = await redis.client.hmget(keys.teamNumbers, 'lost')
     await redis.client.zrem(keys.teams, lost ?? '')
     await createShardMaintenance(world.engine, 0).sweep()
     await assertClean(world)
@@ -265,7 +265,7 @@ describe('a claim between teams', () => {
 
   test('scores near 2^53 keep their last digit', async () => {
     await push('default', 3)
-    await redis.client.hset(keys.tn, 'last', '65535')
+    await redis.client.hset(keys.teamNumbers, 'last', '65535')
     for (let i = 0; i < 3; i += 1) await push('last', 3, `queue ${i}`)
     const source = await openExecutor(world, 'e1')
     for (let i = 0; i < 4; i += 1) await claimed(source, 2)
@@ -278,11 +278,11 @@ describe('a claim between teams', () => {
   test('teams beyond the last number share its band', async () => {
     const names = Array.from({ length: 65_534 }, (_, i) => [`t${i}`, String(i + 1)] as const)
     for (let i = 0; i < names.length; i += 5_000) {
-      await redis.client.hset(keys.tn, ...names.slice(i, i + 5_000).flat())
+      await redis.client.hset(keys.teamNumbers, ...names.slice(i, i + 5_000).flat())
     }
     const callback = { request: { callbackUrl: 'http://target.test/' } }
     for (const team of ['late', 'later']) await pushAll(intake, 10, { ...callback, team })
-    assert.deepEqual(await redis.client.hmget(keys.tn, 'late', 'later'), ['65535', '65535'])
+    assert.deepEqual(await redis.client.hmget(keys.teamNumbers, 'late', 'later'), ['65535', '65535'])
     const source = await openExecutor(world, 'e1')
     const works = await claimed(source, 16)
     assert.deepEqual(teamsOf(works), { late: 8, later: 8 })
@@ -299,7 +299,7 @@ describe('a claim between teams', () => {
     await claimed(source, 3)
     world.faults.lost.add('claim')
     await assert.rejects(source.claim(grantOf(12)), StoreUnavailableError)
-    const ids = await redis.client.hkeys(keys.held('e1'))
+    const ids = await redis.client.hkeys(keys.heldJobs('e1'))
     const tags = await redis.client.zrange(keys.teams, '0', '-1', 'WITHSCORES')
     const other = await openExecutor(world, 'e2')
     const others = await claimed(other, 30)
@@ -338,11 +338,11 @@ describe('a claim between teams', () => {
       const source = await openExecutor(world, 'e1')
       await finish(source, await claimed(source, 64))
       const hidden = ['1', '2'].map((number) => keys.queue(callbackQueueOf(number)))
-      for (const { r } of hidden) assert.equal(await redis.client.llen(r), 2)
-      assert.deepEqual(await redis.client.hkeys(keys.names), ['one/emails', 'two/emails'])
+      for (const { ready: r } of hidden) assert.equal(await redis.client.llen(r), 2)
+      assert.deepEqual(await redis.client.hkeys(keys.queueIds), ['one/emails', 'two/emails'])
       await assertClean(world)
       await finish(source, await claimed(source, 64))
-      for (const { b } of hidden) assert.equal(await redis.client.exists(b), 0)
+      for (const { records: b } of hidden) assert.equal(await redis.client.exists(b), 0)
       await assertClean(world)
     })
 
@@ -354,9 +354,9 @@ describe('a claim between teams', () => {
       assert.equal(works.length, 4)
       await finish(source, works.slice(0, 1))
       // The numbers are given the other way round, and the queues with them.
-      await redis.client.hset(keys.tn, 'one', '2', 'two', '1')
+      await redis.client.hset(keys.teamNumbers, 'one', '2', 'two', '1')
       assert.deepEqual(await finish(source, works.slice(1, 2)), ['done'])
-      const { b, q } = keys.queue(callbackQueueOf('2'))
+      const { records: b, meta: q } = keys.queue(callbackQueueOf('2'))
       assert.equal(await redis.client.hlen(b), 1)
       assert.equal(await redis.client.hget(q, 'n'), 'one/')
     })
@@ -370,20 +370,20 @@ describe('a claim between teams', () => {
     const works = await claimed(source, grantOf(2, { teamRooms: new Map([['two', 0]]) }))
     // From here on the team's number is known.
     await finish(source, works.slice(0, 1))
-    const body = (await redis.client.hget(keys.queue('1').b, String(lost))) ?? ''
+    const body = (await redis.client.hget(keys.queue('1').records, String(lost))) ?? ''
     await redis.client.hset(
-      keys.queue('1').b,
+      keys.queue('1').records,
       String(lost),
       `${body.slice(0, 14)}${LOST_LEASES_MAX - 1}${body.slice(15)}`,
     )
-    await redis.client.hset(keys.tn, 'one', '2', 'two', '1')
+    await redis.client.hset(keys.teamNumbers, 'one', '2', 'two', '1')
     const upkeep = createShardMaintenance(world.engine, 0)
     for (let i = 0; i < 2; i += 1) {
       world.clock.advance(9_000)
       await upkeep.promote()
     }
     // The first one finds that the number is another, and does nothing.
-    const { b } = keys.queue(callbackQueueOf('2'))
+    const { records: b } = keys.queue(callbackQueueOf('2'))
     assert.equal((await upkeep.reap()).jobs, 0)
     assert.equal(await redis.client.hlen(b), 0)
     assert.equal((await upkeep.reap()).jobs, 1)
@@ -406,7 +406,7 @@ describe('a claim between teams', () => {
       await push('shop', 20, 'hung')
       await push('shop', 20, 'fine')
       const source = await openExecutor(world, 'e1')
-      const [hung] = await redis.client.hmget(keys.names, 'shop/hung')
+      const [hung] = await redis.client.hmget(keys.queueIds, 'shop/hung')
       const answer = await answerOf(source, grantOf(64, { queueRooms: new Map([[hung ?? '', 3]]) }))
       const queues = Map.groupBy(answer.work, (work) => (work.kind === 'job' ? work.queueName : ''))
       assert.deepEqual([queues.get('hung')?.length, queues.get('fine')?.length], [3, 20])
@@ -418,10 +418,10 @@ describe('a claim between teams', () => {
       await push('shop', 20, 'fine')
       const source = await openExecutor(world, 'e1')
       await claimed(source, 1)
-      const [hung = ''] = (await redis.client.hmget(keys.names, 'shop/hung')) as string[]
+      const [hung = ''] = (await redis.client.hmget(keys.queueIds, 'shop/hung')) as string[]
       // Whoever opens it cannot read it.
-      await redis.client.del(keys.queue(hung).q)
-      await redis.client.set(keys.queue(hung).q, 'no hash')
+      await redis.client.del(keys.queue(hung).meta)
+      await redis.client.set(keys.queue(hung).meta, 'no hash')
       const answer = await answerOf(source, grantOf(8, { queueRooms: new Map([[hung, 0]]) }))
       assert.deepEqual([answer.work.length, answer.heldBack], [8, ['shop']])
     })
@@ -429,7 +429,7 @@ describe('a claim between teams', () => {
     test('keeps to the common room of teams and of queues that are not listed', async () => {
       for (const team of ['one', 'two']) for (const queue of ['a', 'b', 'c']) await push(team, 9, queue)
       const source = await openExecutor(world, 'e1')
-      const [listed] = await redis.client.hmget(keys.names, 'two/a')
+      const [listed] = await redis.client.hmget(keys.queueIds, 'two/a')
       const grant = grantOf(64, {
         ...{ otherTeamsRoom: 5, teamRooms: new Map([['two', 20]]) },
         ...{ otherQueuesRoom: 2, queueRooms: new Map([[listed ?? '', 9]]) },
@@ -446,11 +446,11 @@ describe('a claim between teams', () => {
       assert.deepEqual([teamsOf(first.work), first.heldBack], [{ other: 2 }, ['full']])
       const reply = world.sent.get('claim')?.reply as ReadonlyArray<string[]> | undefined
       const named = reply?.[5] ?? []
-      const [full, other] = await redis.client.hmget(keys.tn, 'full', 'other')
+      const [full, other] = await redis.client.hmget(keys.teamNumbers, 'full', 'other')
       assert.deepEqual([named[0], named[3]], [other, full])
       // Its queue cannot even be read, and nobody looks at it.
-      await redis.client.del(keys.queue('1').q)
-      await redis.client.set(keys.queue('1').q, 'no hash')
+      await redis.client.del(keys.queue('1').meta)
+      await redis.client.set(keys.queue('1').meta, 'no hash')
       assert.deepEqual(teamsOf((await answerOf(source, grant)).work), { other: 2 })
     })
 
@@ -471,13 +471,13 @@ describe('a claim between teams', () => {
         assert.deepEqual([work.length, heldBack, runnable], [0, ['full'], 1])
       }
       assert.equal(await commandsOf(() => claimed(source, 8)).then((count) => count > 0), true)
-      assert.equal((await redis.client.zcard(keys.queue('1').a)) > 0, true)
+      assert.equal((await redis.client.zcard(keys.queue('1').inFlight)) > 0, true)
     })
 
     test('comes to a team behind many whose queues have no room', async () => {
       const stuck = Array.from({ length: 40 }, (_, i) => `stuck-${i}`)
       for (const team of stuck) await push(team, 1)
-      const queues = await redis.client.hvals(keys.names)
+      const queues = await redis.client.hvals(keys.queueIds)
       await push('fine', 1)
       const source = await openExecutor(world, 'e1')
       const grant = grantOf(4, { queueRooms: new Map(queues.map((id) => [id, 0])) })
@@ -565,7 +565,7 @@ describe('a claim between teams', () => {
       await pushOne(intake)
       const source = await openExecutor(world, 'e1')
       const works = await claimed(source, 8)
-      const { b, p } = keys.queue('1')
+      const { records: b, payloads: p } = keys.queue('1')
       for (const work of works) {
         const seq = String(world.engine.jobIds.seqOf(work.jobId))
         const stored =

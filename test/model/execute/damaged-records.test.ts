@@ -60,7 +60,7 @@ async function executor(name = 'e1'): Promise<JobSource> {
 }
 
 async function spoil(id: number, damage: Damage): Promise<void> {
-  await plant(queue().b, id, damage((await redis.client.hget(queue().b, String(id))) ?? ''))
+  await plant(queue().records, id, damage((await redis.client.hget(queue().records, String(id))) ?? ''))
 }
 
 /** Puts a value in the place of another. What the team holds is counted as if it had been written in that length. */
@@ -68,7 +68,7 @@ async function plant(key: string, id: number, value: string | Buffer | null): Pr
   const before = await redis.client.hstrlen(key, String(id))
   await (value === null ? redis.client.hdel(key, String(id)) : redis.client.hset(key, String(id), value))
   const grown = (await redis.client.hstrlen(key, String(id))) - before
-  for (const field of ['default:b', '*:b']) await redis.client.hincrby(keys().tu, field, grown)
+  for (const field of ['default:b', '*:b']) await redis.client.hincrby(keys().teamUsage, field, grown)
 }
 
 /** Claims all there is and ends it, jobs as failed or not; answers the ids of those that were called. */
@@ -93,8 +93,8 @@ async function assertSetAside(id: number): Promise<void> {
   assert.equal(chain.end, 'dead_lettered')
   assert.ok(told.some((line) => line.includes(`"jobId":${id}}`)))
   assert.equal(setAside, 1)
-  assert.equal(await redis.client.hexists(queue().b, String(id)), 0)
-  assert.equal(await redis.client.zscore(queue().a, String(id)), null)
+  assert.equal(await redis.client.hexists(queue().records, String(id)), 0)
+  assert.equal(await redis.client.zscore(queue().inFlight, String(id)), null)
   await assertClean(world)
   assert.equal(await store().cancel('default', id), 'cancelled')
   assert.equal(await store().get('default', id), null)
@@ -209,7 +209,7 @@ describe('what is damaged harms itself alone', () => {
   test('a job without a record: its slot is freed, the others go back', async () => {
     const [bad = 0, good = 0] = await pushAll(intake, 2)
     await claimed(await executor(), 64)
-    await plant(queue().b, bad, null)
+    await plant(queue().records, bad, null)
     await loseExecutors()
     assert.deepEqual(await runAll(await executor('e2')), [good])
     await assertSetAside(bad)
@@ -221,17 +221,17 @@ describe('what is damaged harms itself alone', () => {
       const ids = await pushAll(intake, 2)
       const source = await executor()
       await claimed(source, 64)
-      await redis.client.hset(keys().held('e1'), String(ids[0]), value)
+      await redis.client.hset(keys().heldJobs('e1'), String(ids[0]), value)
       assert.equal(await source.giveBackUnknown(new Set([ids[1] ?? 0])), 1)
       assert.deepEqual(
         (await claimed(source, 64)).map(({ jobId }) => jobId),
         [ids[0]],
       )
-      await redis.client.hset(keys().held('e1'), String(ids[0]), value)
+      await redis.client.hset(keys().heldJobs('e1'), String(ids[0]), value)
       // Of a job that is nowhere.
-      await redis.client.hset(keys().held('e1'), '160000', value)
+      await redis.client.hset(keys().heldJobs('e1'), '160000', value)
       await loseExecutors()
-      assert.equal(await redis.client.exists(keys().held('e1')), 0)
+      assert.equal(await redis.client.exists(keys().heldJobs('e1')), 0)
       assert.deepEqual(new Set(await runAll(await executor('e2'))), new Set(ids))
       await assertClean(world)
     },
@@ -240,21 +240,21 @@ describe('what is damaged harms itself alone', () => {
   test('an entry of near or of a minute: it is dropped, and the others become ready', async () => {
     const near = await pushAll(intake, 2, { start: { delaySeconds: 30 } })
     const later = await pushAll(intake, 2, { start: { delaySeconds: 600 } })
-    const [minute = ''] = await redis.client.zrange(keys().mins, '0', '-1')
+    const [minute = ''] = await redis.client.zrange(keys().minutes, '0', '-1')
     for (const entry of ['x', '1|2', '', '1|2|x', '|||']) {
-      await redis.client.lpush(keys().minute(Number(minute)), entry)
-      await redis.client.zadd(keys().near, '1', entry.replace('1|2', 'odd'))
+      await redis.client.lpush(keys().minuteBucket(Number(minute)), entry)
+      await redis.client.zadd(keys().nearSet, '1', entry.replace('1|2', 'odd'))
     }
     assert.deepEqual(new Set(await runWhenDue(600)), new Set([...near, ...later]))
     assert.equal(told.filter((line) => line.includes('were dropped')).length, 2)
-    assert.equal(await redis.client.zcard(keys().near), 0)
+    assert.equal(await redis.client.zcard(keys().nearSet), 0)
     await assertClean(world)
   })
 
   test('a limit: the queue runs one job at a time, the others as ever', async () => {
     await createQueueStore(engine).apply('default', 'emails', { ...QUEUE, maxParallelism: 5 })
     await pushAll(intake, 3)
-    await redis.client.hset(queue().q, 'm', 'many', 't', 'long')
+    await redis.client.hset(queue().meta, 'm', 'many', 't', 'long')
     await pushAll(intake, 2)
     await pushAll(intake, 2, { queue: 'other' })
     const source = await openExecutor(world, 'e1')
@@ -269,8 +269,8 @@ describe('what is damaged harms itself alone', () => {
 
   test('settings: their jobs run with the defaults', async () => {
     await pushAll(intake, 2)
-    const [hash = ''] = await redis.client.hkeys(keys().set)
-    await redis.client.hset(keys().set, hash, '[1]')
+    const [hash = ''] = await redis.client.hkeys(keys().settings)
+    await redis.client.hset(keys().settings, hash, '[1]')
     const works = await claimed(await executor(), 64)
     for (const work of works) {
       assert.ok(work.kind === 'job')
@@ -284,7 +284,7 @@ describe('what is damaged harms itself alone', () => {
     const source = await executor()
     const works = await claimed(source, 64)
     await source.finish(works.map((work) => ended(world, work)))
-    const [callbacks = ''] = (await redis.client.keys('*:b:*')).filter((key) => key !== queue().b)
+    const [callbacks = ''] = (await redis.client.keys('*:b:*')).filter((key) => key !== queue().records)
     await plant(callbacks, works[0]?.jobId ?? 0, 'x')
     assert.deepEqual(await runAll(source), [works[1]?.jobId])
     assert.deepEqual(await source.beat(false), { status: 'ok', held: 0 })
@@ -302,9 +302,9 @@ describe('what is damaged harms itself alone', () => {
     }
     const [finished = 0] = await pushAll(intake, 1)
     await runAll(source)
-    await redis.client.hset(queue().xb, String(dead), 'x')
-    await redis.client.hset(queue().d, String(finished), 'x')
-    await redis.client.hset(queue().c, String(finished), 'x')
+    await redis.client.hset(queue().deadLetterRecords, String(dead), 'x')
+    await redis.client.hset(queue().summaries, String(finished), 'x')
+    await redis.client.hset(queue().callRecords, String(finished), 'x')
     assert.deepEqual(await store().replay('default', dead), { status: 'damaged' })
     assert.equal((await store().replay('default', alive)).status, 'replayed')
     assert.equal((await store().get('default', finished))?.end, 'failed_no_retries')
@@ -327,7 +327,7 @@ describe('what is damaged harms itself alone', () => {
     await upkeep().promote()
     while ((await upkeep().sweep()).isMore);
     assert.equal(await store().get('default', bad), null)
-    assert.equal(await redis.client.exists(queue().p), 0)
+    assert.equal(await redis.client.exists(queue().payloads), 0)
     await assertClean(world)
   })
 })

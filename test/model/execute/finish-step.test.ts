@@ -59,7 +59,7 @@ describe('finish and reap', () => {
     world.faults.lost.add('finish')
     await assert.rejects(source.finish(ends), StoreUnavailableError)
     assert.deepEqual(await source.finish(ends), ['stale', 'done', 'done'])
-    assert.equal(await redis.client.llen(queueKeys().h), 2)
+    assert.equal(await redis.client.llen(queueKeys().history), 2)
     await assertClean(world)
   })
 
@@ -125,7 +125,7 @@ describe('finish and reap', () => {
     const later = { ...end, end: { ...end.end, retryDelaySeconds: 1800 } }
     world.engine.runner.noteRedisTime(0, right - 3_600_000)
     assert.deepEqual(await source.finish([later]), ['done'])
-    assert.equal(await redis.client.zcard(shardKeys(world.engine, 0).near), 1)
+    assert.equal(await redis.client.zcard(shardKeys(world.engine, 0).nearSet), 1)
     await assertClean(world)
   })
 
@@ -150,7 +150,7 @@ describe('finish and reap', () => {
       assert.equal((await claimed(source, 1)).length, 1)
       await source.leave()
     }
-    const [body] = await redis.client.hvals(queueKeys().b)
+    const [body] = await redis.client.hvals(queueKeys().records)
     assert.equal(body?.[14], '0')
     await assertClean(world)
   })
@@ -166,12 +166,12 @@ describe('finish and reap', () => {
     assert.deepEqual(await loseExecutors(), { jobs: 448, executors: 1 })
     assert.equal(pages, 3)
     await assertClean(world)
-    const suspects = await redis.client.zrange(shardKeys(world.engine, 0).sus, '0', '-1')
+    const suspects = await redis.client.zrange(shardKeys(world.engine, 0).suspects, '0', '-1')
     assert.deepEqual(new Set(suspects), new Set(taken.map((id) => `1|${id}`)))
-    const order = await redis.client.lrange(queueKeys().r, 0, -1)
+    const order = await redis.client.lrange(queueKeys().ready, 0, -1)
     assert.equal(order.length, 53)
     assert.equal(order.at(-1), String(last))
-    assert.equal(await redis.client.exists(shardKeys(world.engine, 0).held('e1')), 0)
+    assert.equal(await redis.client.exists(shardKeys(world.engine, 0).heldJobs('e1')), 0)
   })
 
   test('leaves an executor alone that beats while it is being reaped', async () => {
@@ -183,7 +183,7 @@ describe('finish and reap', () => {
       await createShardMaintenance(world.engine, 0).promote()
     }
     world.faults.before = async (step) => {
-      if (step.name === 'reap') await redis.client.zadd(shardKeys(world.engine, 0).ex, 9e15, 'e1')
+      if (step.name === 'reap') await redis.client.zadd(shardKeys(world.engine, 0).executors, 9e15, 'e1')
     }
     assert.equal((await createShardMaintenance(world.engine, 0).reap()).jobs, 0)
     assert.deepEqual(await source.finish([ended(world, work as ClaimedWork)]), ['done'])
@@ -203,7 +203,7 @@ describe('finish and reap', () => {
     const job = sent.args.slice(-13)
     const head = sent.args.slice(0, -14)
     await world.engine.runner.run('reap', sent.keys, [...head, 2, ...job, ...job])
-    assert.equal(await redis.client.llen(queueKeys().r), 1)
+    assert.equal(await redis.client.llen(queueKeys().ready), 1)
     await assertClean(world)
   })
 
@@ -223,7 +223,7 @@ describe('finish and reap', () => {
     world.faults.after = (step) => (dropped = step.name === 'finish' ? (step.reply as unknown[])[2] : dropped)
     await source.finish(ends)
     assert.equal(dropped, 1)
-    assert.equal(await redis.client.hlen(queueKeys().c), 2)
+    assert.equal(await redis.client.hlen(queueKeys().callRecords), 2)
     await assertClean(world)
     world.close()
   })
@@ -251,8 +251,11 @@ describe('finish and reap', () => {
       await source.beat(true)
       await finishMany(source, 460)
       // 560 > 20 + 500: the executor trims beside its finishes, but nothing younger than 30 s.
-      await until('the old chains are gone', async () => (await redis.client.llen(queueKeys().h)) <= 460)
-      assert.equal(await redis.client.llen(queueKeys().h), 460)
+      await until(
+        'the old chains are gone',
+        async () => (await redis.client.llen(queueKeys().history)) <= 460,
+      )
+      assert.equal(await redis.client.llen(queueKeys().history), 460)
       await assertClean(world)
     })
 
@@ -266,7 +269,7 @@ describe('finish and reap', () => {
       assert.equal(await trimFinished(world.engine, shardKeys(world.engine, 0), '1'), 10)
       assert.ok(sent)
       assert.equal(await world.engine.runner.run('trim', sent.keys, sent.args), 0)
-      assert.equal(await redis.client.llen(queueKeys().h), 20)
+      assert.equal(await redis.client.llen(queueKeys().history), 20)
       await assertClean(world)
     })
   })

@@ -130,7 +130,7 @@ describe('suspects', () => {
   })
 
   const keys = () => shardKeys(world.engine, 0)
-  const suspects = () => redis.client.zcard(keys().sus)
+  const suspects = () => redis.client.zcard(keys().suspects)
   const idsOf = (executor: Hands) => executor.held.map(({ work }) => work.jobId)
 
   /** Jobs that have lost so many executors, each of them at once. */
@@ -143,7 +143,7 @@ describe('suspects', () => {
   }
 
   async function setLosses(queue: string, losses: number): Promise<void> {
-    const { b } = keys().queue(queue)
+    const { records: b } = keys().queue(queue)
     for (const [id, body] of Object.entries(await redis.client.hgetall(b))) {
       await redis.client.hset(b, id, `${body.slice(0, 14)}${losses}${body.slice(15)}`)
     }
@@ -179,7 +179,7 @@ describe('suspects', () => {
     // In the order in which they came to wait.
     for (const [i, member] of [...ids, ...others, ...third].entries()) {
       const queue = i < 2 ? 1 : i < 4 ? 2 : 3
-      await redis.client.zadd(keys().sus, i, `${queue}|${member}`)
+      await redis.client.zadd(keys().suspects, i, `${queue}|${member}`)
     }
     const executor = await hands(1_000)
     const first = await hands(1_000)
@@ -264,7 +264,7 @@ describe('suspects', () => {
     const [other = 0] = await pushAll(intake, 1, { team: 'b', queue: 'other' })
     await fill(await hands(1_000), 1_000)
     await loseExecutors()
-    await redis.client.zincrby(keys().sus, 1, `2|${other}`)
+    await redis.client.zincrby(keys().suspects, 1, `2|${other}`)
     const [source] = (await hands(1_000)).sources
     const answer = await source?.claim(grantOf(64, { teamRooms: new Map([['default', 0]]) }))
     assert.ok(answer?.status === 'claimed')
@@ -311,7 +311,7 @@ describe('suspects', () => {
       assert.equal(await suspects(), 1)
       await assertClean(world)
     }
-    assert.equal((await redis.client.hget(keys().queue('1').b, String(id)))?.[14], '1')
+    assert.equal((await redis.client.hget(keys().queue('1').records, String(id)))?.[14], '1')
   })
 
   test('an answer that is lost brings the same ones again', async () => {
@@ -332,7 +332,7 @@ describe('suspects', () => {
     for (const { source, work } of executor.held.splice(0)) {
       await source.finish([ended(world, work, { failed: true })])
     }
-    const [body] = await redis.client.hvals(keys().queue('1').b)
+    const [body] = await redis.client.hvals(keys().queue('1').records)
     assert.equal(body?.slice(13, 15), '20')
   })
 })
@@ -364,8 +364,8 @@ describe('guards of steps that take away', () => {
     await pass(1)
     const nowMs = world.clock.wallMs
     world.faults.before = async (step) => {
-      const [executorId = ''] = await redis.client.zrange(keys().ex, '0', '0')
-      if (step.name === 'reap') await redis.client.zadd(keys().ex, nowMs - 1_999, executorId)
+      const [executorId = ''] = await redis.client.zrange(keys().executors, '0', '0')
+      if (step.name === 'reap') await redis.client.zadd(keys().executors, nowMs - 1_999, executorId)
     }
     assert.equal(await reap(), 0)
     world.faults.before = () => undefined
@@ -386,7 +386,7 @@ describe('guards of steps that take away', () => {
     }
     const purge = (onlyDue: boolean) => purgeDeadLetters(world.engine, keys(), '1', [String(id)], onlyDue)
     assert.equal(await purge(true), 0)
-    assert.equal(await redis.client.hlen(keys().queue('1').xb), 1)
+    assert.equal(await redis.client.hlen(keys().queue('1').deadLetterRecords), 1)
     assert.equal(await purge(false), 1)
     await assertClean(world)
   })
@@ -399,7 +399,7 @@ describe('guards of steps that take away', () => {
     const executor = await hands(10)
     await fill(executor, 3)
     await endAll(executor)
-    const { h, d } = keys().queue('1')
+    const { history: h, summaries: d } = keys().queue('1')
     world.clock.advance(8 * 86_400_000)
     await createShardMaintenance(world.engine, 0).promote()
     world.faults.before = async (step) => {

@@ -243,7 +243,7 @@ describe('the jobs of a queue', () => {
 
   test('are listed beside one whose due time cannot be read', async () => {
     const [bad = 0, good = 0] = await pushAll(intake, 2)
-    const { b } = shardOfQueue(world.engine, TEAM, 'emails').queue('1')
+    const { records: b } = shardOfQueue(world.engine, TEAM, 'emails').queue('1')
     await redis.client.hset(b, String(bad), 'x')
     for (const limit of [1, 10]) assert.ok(idsOf(await walk({ ...ONE, limit })).includes(good))
   })

@@ -171,7 +171,7 @@ describe('the queueStats of queues', () => {
 
   test('a queue from before pushes were noted counts as pushed, until a resource takes it over', async () => {
     await pushOne(intake)
-    for (const { pushed, pushedBucket } of world.engine.shards)
+    for (const { pushedBuckets: pushed, pushedBucket } of world.engine.shards)
       await redis.client.del(pushed, pushedBucket('1'))
     assert.deepEqual(await walk(), [{ ...place('emails'), isPushed: true }])
     await compiler().applyQueue('default', 'emails', ONCE)

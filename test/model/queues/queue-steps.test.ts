@@ -47,7 +47,7 @@ describe('queues, dead letters and retention', () => {
     while ((await upkeep.sweep()).isMore);
   }
   /** Suspects that wait keep their slots. */
-  const running = () => redis.client.zcount(shard().queue('1').a, '-inf', '(9000000000000000')
+  const running = () => redis.client.zcount(shard().queue('1').inFlight, '-inf', '(9000000000000000')
   const beat = async (name = 'e1') => openExecutor(world, name)
 
   /** Lets `count` chains end as dead letters; answers their roots. */
@@ -63,7 +63,7 @@ describe('queues, dead letters and retention', () => {
       await beat()
       await createShardMaintenance(world.engine, 0).promote()
     }
-    assert.equal(await redis.client.zcard(shard().queue('1').x), count)
+    assert.equal(await redis.client.zcard(shard().queue('1').deadLetters), count)
     return ids
   }
 
@@ -100,7 +100,7 @@ describe('queues, dead letters and retention', () => {
     await assertClean(world)
     assert.deepEqual(await redis.client.keys('*ix:*'), [])
     assert.deepEqual(await redis.client.keys('*trash*'), [])
-    assert.equal(await redis.client.exists(shard().set, shard().setn, shard().gc), 0)
+    assert.equal(await redis.client.exists(shard().settings, shard().settingsUses, shard().retentionDue), 0)
   })
 
   test('a deleted queue leaves nothing of any kind behind', async () => {
@@ -156,12 +156,12 @@ describe('queues, dead letters and retention', () => {
     world.clock.advance(14 * DAY_MS - 2_000)
     await beat()
     await sweepAll()
-    assert.equal(await redis.client.zcard(shard().queue('1').x), 2)
+    assert.equal(await redis.client.zcard(shard().queue('1').deadLetters), 2)
     world.clock.advance(2_000)
     await beat()
     await sweepAll()
-    assert.equal(await redis.client.zcard(shard().queue('1').x), 0)
-    assert.equal(await redis.client.exists(shard().gc), 0)
+    assert.equal(await redis.client.zcard(shard().queue('1').deadLetters), 0)
+    assert.equal(await redis.client.exists(shard().retentionDue), 0)
     await assertClean(world)
   })
 
@@ -244,7 +244,7 @@ describe('queues, dead letters and retention', () => {
       const call = callRecord(work, world.clock.wallMs, 1)
       await source.finish([ended(world, work, { failed: false, call })])
     }
-    const { h, d, c } = shard().queue('1')
+    const { history: h, summaries: d, callRecords: c } = shard().queue('1')
     const bad = String(roots[0])
     for (const key of [d, c]) await redis.client.hset(key, bad, '[')
     world.clock.advance(31_000)
@@ -274,15 +274,16 @@ describe('queues, dead letters and retention', () => {
     world.clock.advance(5_000)
     for (let i = 0; i < 3; i += 1) await finishOne('new')
     await sweepAll()
-    const ids = await redis.client.hgetall(shard().names)
-    const kept = (queue: string) => redis.client.hlen(shard().queue(ids[`default/${queue}`] ?? '').c)
+    const ids = await redis.client.hgetall(shard().queueIds)
+    const kept = (queue: string) =>
+      redis.client.hlen(shard().queue(ids[`default/${queue}`] ?? '').callRecords)
     assert.deepEqual([await kept('old'), await kept('new')], [0, 3])
     await assertClean(world)
     world.clock.advance(4 * DAY_MS)
     await beat()
     await sweepAll()
     assert.deepEqual([await kept('old'), await kept('new')], [0, 0])
-    assert.equal(await redis.client.exists(shard().cq), 0)
+    assert.equal(await redis.client.exists(shard().oldestCalls), 0)
     await assertClean(world)
   })
 
@@ -310,9 +311,9 @@ describe('queues, dead letters and retention', () => {
       world.clock.advance(9 * DAY_MS)
       await beat()
       await sweepAll()
-      const { gc, names } = shard()
+      const { retentionDue: gc, queueIds: names } = shard()
       const [old = ''] = await redis.client.hvals(names)
-      assert.equal(await redis.client.exists(gc, shard().queue(old).h, shard().queue(old).d), 0)
+      assert.equal(await redis.client.exists(gc, shard().queue(old).history, shard().queue(old).summaries), 0)
       assert.deepEqual(await redis.client.keys('*trash*'), [])
       await pushOne(intake, { queue: 'new' })
       await assertClean(world)
@@ -327,19 +328,19 @@ describe('queues, dead letters and retention', () => {
       await makeRoom()
       world.clock.advance(9 * DAY_MS)
       await beat()
-      const [old = ''] = await redis.client.hvals(shard().names)
+      const [old = ''] = await redis.client.hvals(shard().queueIds)
       // The first part has to write, and is refused; of the queues, the first to be looked at cannot be read.
-      await redis.client.del(shard().mark)
-      await redis.client.zadd(shard().gc, 1, '99')
-      await redis.client.set(shard().queue('99').x, 'no sorted set')
+      await redis.client.del(shard().created)
+      await redis.client.zadd(shard().retentionDue, 1, '99')
+      await redis.client.set(shard().queue('99').deadLetters, 'no sorted set')
       await redis.client.config('SET', 'maxmemory', '1mb')
       const upkeep = createShardMaintenance(world.engine, 0)
       await assert.rejects(upkeep.sweep(), StorageFullError)
       assert.deepEqual(await redis.client.keys('*trash*'), [])
-      assert.ok((await redis.client.llen(shard().queue(old).h)) < 2_000)
+      assert.ok((await redis.client.llen(shard().queue(old).history)) < 2_000)
       await makeRoom()
       await assert.rejects(upkeep.sweep(), /WRONGTYPE/)
-      assert.equal(await redis.client.get(shard().mark), '1')
+      assert.equal(await redis.client.get(shard().created), '1')
     } finally {
       await makeRoom()
     }
@@ -381,7 +382,7 @@ describe('queues, dead letters and retention', () => {
     const [bad = 0, dead = 0] = await makeDeadLetters(2)
     const [badEnded = 0, finished = 0] = await makeFinished(2)
     const [badOpen = 0, open = 0] = await pushAll(intake, 2)
-    const { b, d, xb } = shard().queue('1')
+    const { records: b, summaries: d, deadLetterRecords: xb } = shard().queue('1')
     await redis.client.hset(xb, String(bad), 'odd')
     await redis.client.hset(d, String(badEnded), '["s",')
     await redis.client.hset(b, String(badOpen), 'odd')
@@ -400,7 +401,7 @@ describe('queues, dead letters and retention', () => {
   })
 
   test('a shard that lost its data gets its mark again, in an emptied Redis nothing is written', async () => {
-    const { mark } = shard()
+    const { created: mark } = shard()
     const upkeep = createShardMaintenance(world.engine, 0)
     await redis.client.del(mark)
     await upkeep.sweep()
@@ -419,9 +420,9 @@ describe('queues, dead letters and retention', () => {
       world.clock.advance(9_000)
       await upkeep.promote()
     }
-    await redis.client.set(shard().held('e1'), 'no hash')
+    await redis.client.set(shard().heldJobs('e1'), 'no hash')
     await assert.rejects(upkeep.reap(), /WRONGTYPE/)
-    assert.equal(await redis.client.zscore(shard().ex, 'e2'), null)
+    assert.equal(await redis.client.zscore(shard().executors, 'e2'), null)
     assert.equal(await running(), 1)
   })
 })

@@ -82,7 +82,7 @@ describe('terms and what is compiled under them', () => {
     await former.applyQueue('default', 'emails', SETTINGS)
     // It reached one shard of two: in each, either both its queues are refused or none is.
     const [shard] = world.engine.shards
-    await redis.client.set(shard?.term ?? '', '2')
+    await redis.client.set(shard?.leaderEpoch ?? '', '2')
     const names = Array.from({ length: 20 }, (_, i) => `queue ${i}`)
     const ends = await Promise.all(names.map((name) => former.applyQueue('default', name, SETTINGS)))
     const refused = ends.filter(({ status }) => status === 'superseded').length
@@ -105,13 +105,13 @@ describe('terms and what is compiled under them', () => {
   ])('a shard that %s is not written to, and not taken for what it was', async (_what, lose) => {
     await lead()
     const { facts: known, compiler } = await terms.begin()
-    const { term } = shardOfQueue(world.engine, 'default', 'emails')
+    const { leaderEpoch: term } = shardOfQueue(world.engine, 'default', 'emails')
     await lose(term)
     assert.deepEqual(await compiler.applyQueue('default', 'emails', SETTINGS), SUPERSEDED)
     assert.ok((await terms.facts()).term < known.term)
     const { facts } = await terms.begin(known)
     assert.equal(facts.term, known.term + 1)
-    const counters = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    const counters = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
     assert.ok(counters.every((seq) => Number(seq) >= known.idFloor.jobBlock))
   })
 
@@ -119,10 +119,10 @@ describe('terms and what is compiled under them', () => {
     const known = { ...(await terms.begin()).facts, term: 40 }
     await redis.client.hset(META_KEY, 'term', '41')
     const [shard] = world.engine.shards
-    await redis.client.set(shard?.term ?? '', '41')
+    await redis.client.set(shard?.leaderEpoch ?? '', '41')
     const { facts } = await terms.begin(known)
     assert.equal(facts.term, 42)
-    const counters = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    const counters = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
     assert.ok(counters.every((seq) => Number(seq) >= known.idFloor.jobBlock))
   })
 
@@ -246,7 +246,7 @@ describe('terms and what is compiled under them', () => {
     const { queueId } = (await createQueueStore(world.engine).getByName('default', 'emails')) ?? {}
     const known = (await terms.begin()).facts
     assert.deepEqual((await terms.begin(known)).facts, { ...known, term: known.term + 1 })
-    const untouched = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    const untouched = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
 
     world.close()
     world = await openWorld(redis, { shards: 2 })
@@ -254,7 +254,7 @@ describe('terms and what is compiled under them', () => {
     const { facts, compiler } = await terms.begin(known)
     assert.notEqual(facts.installation, known.installation)
     assert.ok(facts.term > known.term)
-    const counters = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    const counters = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
     assert.ok(counters.every((seq, i) => Number(seq) > Number(untouched[i] ?? 0)))
     const again = await pushAll(world.newIntake(), 300)
     assert.equal(new Set([...jobs, ...again]).size, 600)
@@ -268,7 +268,7 @@ describe('terms and what is compiled under them', () => {
     const known = (await terms.begin()).facts
     const { facts } = await terms.begin({ ...known, term: 40 })
     assert.equal(facts.term, 41)
-    const counters = await redis.client.mget(world.engine.shards.map(({ seq }) => seq))
+    const counters = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
     assert.deepEqual(
       counters.map(Number),
       world.engine.shards.map(() => known.idFloor.jobBlock),
@@ -280,7 +280,7 @@ describe('terms and what is compiled under them', () => {
     await pushAll(world.newIntake(), 1_000)
     assert.deepEqual((await terms.facts()).idFloor, idFloor)
     const [shard] = world.engine.shards
-    await redis.client.set(shard?.seq ?? '', idFloor.jobBlock - 1)
+    await redis.client.set(shard?.jobBlock ?? '', idFloor.jobBlock - 1)
     assert.ok((await terms.facts()).idFloor.jobBlock > idFloor.jobBlock)
   })
 
@@ -303,7 +303,7 @@ describe('terms and what is compiled under them', () => {
     })
     await until('it looked', () => clock.timers > 0)
     const [first] = world.engine.shards
-    await redis.client.set(first?.term ?? '', '1')
+    await redis.client.set(first?.leaderEpoch ?? '', '1')
     await clock.advance(500)
     await until('it looked again', () => clock.timers > 0)
     assert.equal(isLed, false)

@@ -94,8 +94,12 @@ async function addOthers(engine: Engine, client: Pick<Redis, 'pipeline'>, count:
   for (let i = 0; i < count; i += 1) {
     const [team, name] = [`other${i % 10}`, `queue-${i}`]
     const keys = shardOfQueue(engine, team, name)
-    pipeline.hset(keys.names, nameField(team, name), String(1_000_000 + i)).zadd(keys.qnOf(team), 0, name)
-    pipeline.hset(keys.kn, nameField(team, name), String(1_000_000 + i)).zadd(keys.knOf(team), 0, name)
+    pipeline
+      .hset(keys.queueIds, nameField(team, name), String(1_000_000 + i))
+      .zadd(keys.teamQueues(team), 0, name)
+    pipeline
+      .hset(keys.cronIds, nameField(team, name), String(1_000_000 + i))
+      .zadd(keys.teamCrons(team), 0, name)
   }
   await pipeline.exec()
 }
@@ -277,11 +281,11 @@ describe('what lost writes may leave', () => {
   const damages: ReadonlyArray<
     readonly [string, (keys: ReturnType<typeof shardOfQueue>) => Promise<unknown>]
   > = [
-    ['a queue that no index names', (keys) => redis.client.zrem(keys.qnOf(TEAM), 'a')],
-    ['an index with a name of no queue', (keys) => redis.client.zadd(keys.qnOf(TEAM), 0, 'gone')],
-    ['a name out of order', (keys) => redis.client.zadd(keys.qnOf(TEAM), 1, 'a')],
-    ['a cron that no index names', (keys) => redis.client.zrem(keys.knOf(TEAM), 'a')],
-    ['an index with a name of no cron', (keys) => redis.client.zadd(keys.knOf('nobody'), 0, 'gone')],
+    ['a queue that no index names', (keys) => redis.client.zrem(keys.teamQueues(TEAM), 'a')],
+    ['an index with a name of no queue', (keys) => redis.client.zadd(keys.teamQueues(TEAM), 0, 'gone')],
+    ['a name out of order', (keys) => redis.client.zadd(keys.teamQueues(TEAM), 1, 'a')],
+    ['a cron that no index names', (keys) => redis.client.zrem(keys.teamCrons(TEAM), 'a')],
+    ['an index with a name of no cron', (keys) => redis.client.zadd(keys.teamCrons('nobody'), 0, 'gone')],
   ]
 
   test.each(damages)('%s is found by the audit and breaks no page', async (_, damage) => {
@@ -300,7 +304,7 @@ describe('what lost writes may leave', () => {
     await makeQueues(['x', 'y', 'z'])
     for (const keys of world.engine.shards) {
       const left = Array.from({ length: 50 }, (_, i) => [0, `left behind ${i}`]).flat()
-      await redis.client.zadd(keys.qnOf(TEAM), ...left)
+      await redis.client.zadd(keys.teamQueues(TEAM), ...left)
     }
     assert.deepEqual(await walkQueues(3), [['x', 'y', 'z']])
     assert.deepEqual(await walkQueues(2), [['x', 'y'], ['z']])
@@ -310,7 +314,7 @@ describe('what lost writes may leave', () => {
     await makeQueues(['b', 'c'])
     await queues.apply(TEAM, 'a', { ...DEFAULT_QUEUE_SETTINGS, timeoutSeconds: 77 })
     await makeCrons(['a', 'b', 'c'])
-    const { set, ks, kn } = shardOfQueue(world.engine, TEAM, 'a')
+    const { settings: set, cronStates: ks, cronIds: kn } = shardOfQueue(world.engine, TEAM, 'a')
     for (const [hash, json] of Object.entries(await redis.client.hgetall(set))) {
       if (json.startsWith('[77')) await redis.client.hset(set, hash, '[')
     }

@@ -55,6 +55,6 @@ test('the stats of more teams than one step takes is in the order asked', async 
 })
 
 test('a counter below nothing counts as nothing, so that no status is refused for it', async () => {
-  await redis.client.hset(world.engine.shards[0]?.tu ?? '', 'a:f', '-2')
+  await redis.client.hset(world.engine.shards[0]?.teamUsage ?? '', 'a:f', '-2')
   assert.equal((await held('a')).callsInFlight, 0)
 })

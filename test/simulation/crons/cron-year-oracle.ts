@@ -64,7 +64,7 @@ export class TickWatcher implements StepWatcher {
     const spreadMs = spreadOf(cronId, settings.jitterSeconds)
     const cron = { name, settings, spreadMs, ticks, decided: 0, runs: new Set<number>() }
     for (let shard = 0; shard < shards; shard += 1) {
-      this.#crons.set(createShardKeys(shard).kr(String(cronId)), cron)
+      this.#crons.set(createShardKeys(shard).cronRecords(String(cronId)), cron)
     }
   }
 

@@ -108,7 +108,7 @@ export class CronYear {
     const options = { commandTimeoutMs: 1_500, metrics: quietMetrics }
     const { engine } = openEngineProcess(this.#around, 'api', options)
     for (let shard = 0; shard < this.#shards; shard += 1) {
-      this.#server.redis.run('setnx', [createShardKeys(shard).mark, '1'])
+      this.#server.redis.run('setnx', [createShardKeys(shard).created, '1'])
     }
     const store = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
     for (const [name, settings] of this.#crons) {
@@ -175,7 +175,7 @@ export class CronYear {
 
   #nextDueMs(): number {
     const heads = Array.from({ length: this.#shards }, (_, shard) => {
-      const head = this.#server.redis.run('zrange', [createShardKeys(shard).crons, '0', '0', 'WITHSCORES'])
+      const head = this.#server.redis.run('zrange', [createShardKeys(shard).cronsDue, '0', '0', 'WITHSCORES'])
       return Number((head as string[])[1] ?? Infinity)
     })
     return Math.min(...heads)

@@ -100,7 +100,7 @@ export class Simulation {
       hintLoss: () => (this.#isHealed ? 0 : plan.hintLoss),
     }
     for (let shard = 0; shard < plan.shards; shard += 1) {
-      this.server.redis.run('setnx', [createShardKeys(shard).mark, '1'])
+      this.server.redis.run('setnx', [createShardKeys(shard).created, '1'])
     }
     const options = { commandTimeoutMs: API_COMMAND_TIMEOUT_MS, metrics: quietMetrics }
     this.#api = openEngineProcess(this.around, 'api', options)
@@ -264,7 +264,7 @@ export class Simulation {
   #leave(shard: number, forMs: number): void {
     const { nowMs } = this.scheduler
     this.faults.add({ kind: 'away', process: null, fromMs: nowMs, toMs: nowMs + forMs })
-    this.server.silence(createShardKeys(shard).clk, nowMs + forMs)
+    this.server.silence(createShardKeys(shard).clock, nowMs + forMs)
   }
 
   #outage(forMs: number, loadingMs: number): void {
@@ -361,7 +361,7 @@ export class Simulation {
   #areLeasesKnown(): boolean {
     const { length } = this.liveExecutors
     for (let shard = 0; shard < this.plan.shards; shard += 1) {
-      if (this.server.redis.run('zcard', [createShardKeys(shard).ex]) !== length) return false
+      if (this.server.redis.run('zcard', [createShardKeys(shard).executors]) !== length) return false
     }
     return true
   }

@@ -41,7 +41,7 @@ export function createCronSource(
       if (!isTimeKnown) await learnTime(engine, keys)
       isTimeKnown = true
       const head = await engine.runner.read((redis) =>
-        redis.zrange(keys.crons, '0', String(aside.size), 'WITHSCORES'),
+        redis.zrange(keys.cronsDue, '0', String(aside.size), 'WITHSCORES'),
       )
       return listedOf(place, head)[0]?.dueMs ?? null
     },
@@ -55,7 +55,7 @@ export function createCronSource(
 
 /** By our own clock, should it be wrong, ticks would be missed that can run. A promotion of nothing tells the time. */
 async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
-  const shard = [keys.clk, keys.ex, keys.near, keys.ring, keys.teams]
+  const shard = [keys.clock, keys.executors, keys.nearSet, keys.ring, keys.teams]
   const [now] = (await engine.runner.run('promote', shard, [LEASE_MS, 0, 0])) as [string]
   engine.runner.noteRedisTime(keys.shard, Number(now))
 }
@@ -87,7 +87,7 @@ async function readDue(place: ListPlace, skip: number): Promise<DueCron[]> {
   const nowMs = engine.runner.redisNowMs(keys.shard)
   const limit = aside.size + TICK_BATCH_MAX
   const reply = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.crons, '-inf', nowMs, 'WITHSCORES', 'LIMIT', skip, limit),
+    redis.zrangebyscore(keys.cronsDue, '-inf', nowMs, 'WITHSCORES', 'LIMIT', skip, limit),
   )
   return readCrons(place, listedOf(place, reply).slice(0, TICK_BATCH_MAX), TICK_BATCH_BYTES_MAX)
 }
@@ -98,7 +98,7 @@ async function readUpcoming(
 ): Promise<DueCron[]> {
   const { engine, keys } = place
   const reply = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.crons, `(${afterMs}`, untilMs, 'WITHSCORES', 'LIMIT', 0, limit),
+    redis.zrangebyscore(keys.cronsDue, `(${afterMs}`, untilMs, 'WITHSCORES', 'LIMIT', 0, limit),
   )
   const listed = listedOf(place, reply)
   const crons: DueCron[] = []
@@ -119,7 +119,9 @@ async function readCrons(
 ): Promise<DueCron[]> {
   if (listed.length === 0) return []
   const { engine, keys } = place
-  const states = await engine.runner.read((redis) => redis.hmget(keys.ks, ...listed.map(({ id }) => id)))
+  const states = await engine.runner.read((redis) =>
+    redis.hmget(keys.cronStates, ...listed.map(({ id }) => id)),
+  )
   const page = withinBytes(
     listed.map((cron, i) => ({
       ...cron,
@@ -127,7 +129,9 @@ async function readCrons(
     })),
     bytesMax,
   )
-  const definitions = await engine.runner.read((redis) => redis.hmget(keys.kd, ...page.map(({ id }) => id)))
+  const definitions = await engine.runner.read((redis) =>
+    redis.hmget(keys.cronDefinitions, ...page.map(({ id }) => id)),
+  )
   const crons: DueCron[] = []
   const faulty: FaultyCron[] = []
   page.forEach((cron, i) => {
@@ -181,7 +185,9 @@ function dueCronOf(
 
 /** One that was removed or paused while it was read is not faulty: it is listed no more. */
 async function setAside({ engine, keys, aside }: ListPlace, faulty: readonly FaultyCron[]): Promise<void> {
-  const scores = await engine.runner.read((redis) => redis.zmscore(keys.crons, ...faulty.map(({ id }) => id)))
+  const scores = await engine.runner.read((redis) =>
+    redis.zmscore(keys.cronsDue, ...faulty.map(({ id }) => id)),
+  )
   faulty.forEach(({ id, dueMs, reason }, i) => {
     if (scores[i] !== null && Number(scores[i]) === dueMs) aside.add(Number(id), dueMs, reason)
   })

@@ -144,16 +144,26 @@ export async function buildTick(
     queues,
     jobIds,
     keys: [
-      ...[keys.clk, keys.ex, keys.names, keys.ring, keys.set, keys.setn, keys.pushed, keys.crons, keys.ks],
-      ...[keys.tu, keys.teams, keys.tn],
-      ...entries.map(({ cronId }) => keys.kr(String(cronId))),
-      ...blocks.keys.map((block) => keys.index(block)),
+      ...[
+        keys.clock,
+        keys.executors,
+        keys.queueIds,
+        keys.ring,
+        keys.settings,
+        keys.settingsUses,
+        keys.pushedBuckets,
+        keys.cronsDue,
+        keys.cronStates,
+      ],
+      ...[keys.teamUsage, keys.teams, keys.teamNumbers],
+      ...entries.map(({ cronId }) => keys.cronRecords(String(cronId))),
+      ...blocks.keys.map((block) => keys.jobIndex(block)),
       ...[...named.values()].flatMap(({ localId }) => {
-        const { q, r, b, p, a } = keys.queue(localId)
+        const { meta: q, ready: r, records: b, payloads: p, inFlight: a } = keys.queue(localId)
         return [q, r, b, p, a, keys.pushedBucket(localId)]
       }),
       ...hidden.flatMap((localId) => {
-        const { q, r, b, p } = keys.queue(localId)
+        const { meta: q, ready: r, records: b, payloads: p } = keys.queue(localId)
         return [q, r, b, p]
       }),
     ],

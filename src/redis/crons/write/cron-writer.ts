@@ -78,8 +78,13 @@ async function reserve(
   const reserved = engine.runner.run(
     'reserve_cron',
     [
-      ...[home.kn, home.qseq, home.term, home.queue(former === '' ? NO_QUEUE : former).q],
-      ...[home.ki, home.ks, home.knOf(team)],
+      ...[
+        home.cronIds,
+        home.queueNumber,
+        home.leaderEpoch,
+        home.queue(former === '' ? NO_QUEUE : former).meta,
+      ],
+      ...[home.cronShards, home.cronStates, home.teamCrons(team)],
     ],
     [
       ...[field, highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, term ?? ''],
@@ -87,7 +92,9 @@ async function reserve(
     ],
     STORE_DEADLINE_MS,
   )
-  const reply = await orWhenFull(reserved, () => engine.runner.read((redis) => redis.hget(home.kn, field)))
+  const reply = await orWhenFull(reserved, () =>
+    engine.runner.read((redis) => redis.hget(home.cronIds, field)),
+  )
   if (reply === '') throw new StoreUnavailableError('it holds as many crons as it may')
   if (reply === 'superseded') return reply
   const cronId = Number(reply)
@@ -162,14 +169,17 @@ async function retire(
   const id = String(cronId)
   const reply = (await engine.runner.run(
     'retire_cron',
-    [keys.crons, keys.ks, keys.term],
+    [keys.cronsDue, keys.cronStates, keys.leaderEpoch],
     [id, term ?? ''],
     STORE_DEADLINE_MS,
   )) as string
   if (reply === 'superseded') return reply
   if (reply === '') return NOTHING_BROUGHT
   const [definition, records] = await engine.runner.read((redis) =>
-    Promise.all([redis.hget(keys.kd, id), redis.lrange(keys.kr(id), 0, CRON_RECORDS_MAX - 1)]),
+    Promise.all([
+      redis.hget(keys.cronDefinitions, id),
+      redis.lrange(keys.cronRecords(id), 0, CRON_RECORDS_MAX - 1),
+    ]),
   )
   return { text: reply, version: decodeState(reply).version, definition: definition ?? '', records }
 }
@@ -183,7 +193,7 @@ async function note(
 ): Promise<'placed' | 'moved' | 'gone' | 'superseded'> {
   const reply = await engine.runner.run(
     'place_cron',
-    [home.kn, home.ki, home.term],
+    [home.cronIds, home.cronShards, home.leaderEpoch],
     [nameField(team, name), cronId, term ?? '', placesText(home, from), placesText(home, to)],
     STORE_DEADLINE_MS,
   )
@@ -194,7 +204,7 @@ function drop(engine: Engine, term: number | null, keys: ShardKeys, cronId: numb
   const id = String(cronId)
   return engine.runner.run(
     'drop_cron',
-    [keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term],
+    [keys.cronsDue, keys.cronDefinitions, keys.cronStates, keys.cronRecords(id), keys.leaderEpoch],
     [id, term ?? ''],
     STORE_DEADLINE_MS,
   )
@@ -225,7 +235,17 @@ async function setCron(
     ]
     const reply = (await engine.runner.run(
       'set_cron',
-      [keys.clk, keys.ex, keys.crons, keys.kd, keys.ks, keys.kr(id), keys.term, keys.kn, keys.ki],
+      [
+        keys.clock,
+        keys.executors,
+        keys.cronsDue,
+        keys.cronDefinitions,
+        keys.cronStates,
+        keys.cronRecords(id),
+        keys.leaderEpoch,
+        keys.cronIds,
+        keys.cronShards,
+      ],
       args,
       STORE_DEADLINE_MS,
     )) as [status: string, now: string, next: string, definition?: string]
@@ -280,11 +300,31 @@ async function remove(
   const answer = await engine.runner.run(
     'remove_cron',
     [
-      ...[home.kn, home.ki, home.crons, home.kd, home.ks, home.kr(id)],
-      ...[home.ring, home.gc, home.cq, home.set, home.setn, home.use],
-      ...[k.q, k.r, k.a, k.x, k.h, k.c, k.cf, k.co, k.b, k.d, k.xb, k.p],
-      ...(['b', 'd', 'xb', 'p'] as const).map((part) => home.trash(localId, part)),
-      ...[home.term, home.knOf(team), home.tu],
+      ...[
+        home.cronIds,
+        home.cronShards,
+        home.cronsDue,
+        home.cronDefinitions,
+        home.cronStates,
+        home.cronRecords(id),
+      ],
+      ...[home.ring, home.retentionDue, home.oldestCalls, home.settings, home.settingsUses, home.shardUsage],
+      ...[
+        k.meta,
+        k.ready,
+        k.inFlight,
+        k.deadLetters,
+        k.history,
+        k.callRecords,
+        k.failedCalls,
+        k.successfulCalls,
+        k.records,
+        k.summaries,
+        k.deadLetterRecords,
+        k.payloads,
+      ],
+      ...[k.trashedRecords, k.trashedSummaries, k.trashedDeadLetterRecords, k.trashedPayloads],
+      ...[home.leaderEpoch, home.teamCrons(team), home.teamUsage],
     ],
     [nameField(team, name), id, localId, term ?? ''],
     STORE_DEADLINE_MS,

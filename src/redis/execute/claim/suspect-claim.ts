@@ -33,11 +33,13 @@ export async function newSuspectClaim(
   keys: ShardKeys,
   { executor, requestId, highestToken, grant, room }: SuspectClaim,
 ): Promise<SentSuspects | null> {
-  const members = await engine.runner.read((redis) => redis.zrange(keys.sus, '0', String(LOOKED_MAX - 1)))
+  const members = await engine.runner.read((redis) =>
+    redis.zrange(keys.suspects, '0', String(LOOKED_MAX - 1)),
+  )
   const entries = members.map((member) => member.split('|') as [queue: string, id: string])
   const queues = [...new Set(entries.map(([queue]) => queue))]
   const names = await engine.runner.read((redis) =>
-    Promise.all(queues.map((queue) => redis.hget(keys.queue(queue).q, 'n'))),
+    Promise.all(queues.map((queue) => redis.hget(keys.queue(queue).meta, 'n'))),
   )
   const roomOf = new Map(queues.map((queue, i) => [queue, roomIn(grant, queue, names[i] ?? null)]))
   const chosen = entries
@@ -49,13 +51,13 @@ export async function newSuspectClaim(
     .slice(0, CLAIM_BATCH_MAX)
   if (chosen.length === 0) return null
   const asked = [...new Set(chosen.map(([queue]) => queue))]
-  const { clk, ex, sus, tok, set } = keys
+  const { clock: clk, executors: ex, suspects: sus, fencingToken: tok, settings: set } = keys
   return {
     queues: asked,
     keys: [
-      ...[clk, ex, keys.held(executor), sus, tok, set],
+      ...[clk, ex, keys.heldJobs(executor), sus, tok, set],
       ...asked.flatMap((id) => {
-        const { q, b, a, p } = keys.queue(id)
+        const { meta: q, records: b, inFlight: a, payloads: p } = keys.queue(id)
         return [q, b, a, p]
       }),
     ],

@@ -44,6 +44,15 @@ export function minutesAround(dueMs: number): number[] {
   return first === last ? [first] : [first, last]
 }
 
+const SHARD_PARTS = [
+  ...(['ring', 'nearSet', 'minutes', 'settings', 'settingsUses', 'retentionDue', 'oldestCalls'] as const),
+  ...(['shardUsage', 'teamUsage', 'teams', 'teamNumbers', 'suspects'] as const),
+] as const
+const QUEUE_PARTS = [
+  ...(['meta', 'ready', 'records', 'inFlight', 'payloads', 'deadLetters', 'deadLetterRecords'] as const),
+  ...(['history', 'summaries', 'callRecords', 'failedCalls', 'successfulCalls'] as const),
+] as const
+
 export async function batchKeys(
   engine: Engine,
   keys: ShardKeys,
@@ -55,17 +64,18 @@ export async function batchKeys(
   const minutes = retryMinutes(jobs, engine.runner.redisNowMs(keys.shard))
   const callbacks = await callbackQueues(engine, keys, jobs)
   const declared = [
-    ...[keys.clk, keys.ex, keys.held(executor), keys.ring, keys.near, keys.mins, keys.set, keys.setn],
-    ...[keys.gc, keys.cq, keys.use, keys.tu, keys.teams, keys.tn, keys.sus],
-    ...minutes.map((minute) => keys.minute(minute)),
+    ...[keys.clock, keys.executors, keys.heldJobs(executor)],
+    ...SHARD_PARTS.map((part) => keys[part]),
+    ...minutes.map((minute) => keys.minuteBucket(minute)),
     ...callbacks.keys,
   ]
   for (const id of queueIndex.keys()) {
     const k = keys.queue(id)
-    declared.push(k.q, k.r, k.b, k.a, k.p, k.x, k.xb, k.h, k.d, k.c, k.cf, k.co)
+    for (const part of QUEUE_PARTS) declared.push(k[part])
   }
   const runs = jobs.filter((job) => job.run !== null)
-  if (runs.length > 0) declared.push(keys.ks, ...runs.map(({ run }) => keys.kr(String(run?.cronId))))
+  if (runs.length > 0)
+    declared.push(keys.cronStates, ...runs.map(({ run }) => keys.cronRecords(String(run?.cronId))))
   const { retention } = engine
   const args: Argument[] = [
     engine.shards.length,
@@ -112,7 +122,7 @@ async function callbackQueues(
     teams.set(team, index)
     const number = await engine.teamNumbers.of(keys, team)
     const id = callbackQueueOf(number)
-    const { q, r, b, a } = keys.queue(id)
+    const { meta: q, ready: r, records: b, inFlight: a } = keys.queue(id)
     declared.push(q, r, b, a)
     args.push(team, number, id)
   }

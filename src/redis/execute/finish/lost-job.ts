@@ -22,7 +22,7 @@ import { blankBatchJob, endedBatchJob } from './work-end.ts'
 export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
   const place = { queue: entry.queue, settingsHash: '', isLarge: false }
   const giveBack = blankBatchJob(Number(entry.id), entry.token, place, engine.jobIds)
-  const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).b, entry.id))
+  const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).records, entry.id))
   if (text === null) return giveBack
   const record = readable(() => decodeRecord(text, null))
   if (record === null) return { ...giveBack, kind: 'x' }
@@ -50,9 +50,9 @@ async function readChainFacts(
   const queue = keys.queue(entry.queue)
   const [largePart, settingsJson, nameField] = await engine.runner.read((redis) =>
     Promise.all([
-      record.isLarge ? redis.hget(queue.p, String(engine.jobIds.seqOf(Number(entry.id)))) : null,
-      redis.hget(keys.set, record.settingsHash),
-      redis.hget(queue.q, 'n'),
+      record.isLarge ? redis.hget(queue.payloads, String(engine.jobIds.seqOf(Number(entry.id)))) : null,
+      redis.hget(keys.settings, record.settingsHash),
+      redis.hget(queue.meta, 'n'),
     ]),
   )
   if (nameField === null) return 'gone'

@@ -28,7 +28,11 @@ async function checkSomeQueues(engine: Engine, keys: ShardKeys): Promise<void> {
     const found = await engine.runner.read((redis) => redis.hrandfield(key, 1, 'WITHVALUES'))
     return ((found ?? []) as string[])[1]
   }
-  const [queue, cron, team] = [await draw(keys.names), await draw(keys.kn), await draw(keys.tn)]
+  const [queue, cron, team] = [
+    await draw(keys.queueIds),
+    await draw(keys.cronIds),
+    await draw(keys.teamNumbers),
+  ]
   if (queue !== undefined) await checkInRing(engine, keys, queue)
   if (cron !== undefined) {
     await checkInRing(engine, keys, String(Math.floor(Number(cron) / engine.shards.length)))
@@ -38,7 +42,7 @@ async function checkSomeQueues(engine: Engine, keys: ShardKeys): Promise<void> {
 
 /** Is the queue in the ring exactly when it may run? */
 async function checkInRing(engine: Engine, keys: ShardKeys, id: string): Promise<void> {
-  const { q, r, a } = keys.queue(id)
+  const { meta: q, ready: r, inFlight: a } = keys.queue(id)
   const mended = await engine.runner.run('check_ring', [keys.ring, q, r, a, keys.teams], [id])
   if (mended !== 1) return
   engine.logger.error('A queue was not where it belongs in the ring; mended', {

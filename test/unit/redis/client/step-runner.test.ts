@@ -7,7 +7,7 @@ import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietMetrics } from '../../../support/quiet.ts'
 
 const SCRIPTS = loadScripts()
-const { pushed, term } = createShardKeys(0)
+const { pushedBuckets: pushed, leaderEpoch: term } = createShardKeys(0)
 const NOSCRIPT = new Error('NOSCRIPT No matching script.')
 
 /** A connection that is never made: what would be sent is noted. */

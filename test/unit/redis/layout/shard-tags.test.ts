@@ -71,16 +71,16 @@ test('every key of a shard is in its one slot', () => {
   for (let shard = 0; shard < SHARDS_MAX; shard += 1) {
     const keys = createShardKeys(shard)
     const {
-      held,
-      minute,
-      index,
-      idempotency,
+      heldJobs: held,
+      minuteBucket: minute,
+      jobIndex: index,
+      idempotencyKeys: idempotency,
       pushedBucket,
       queue,
-      trash,
-      kr,
-      qnOf,
-      knOf,
+      queueKey: _queueKey,
+      cronRecords: kr,
+      teamQueues: qnOf,
+      teamCrons: knOf,
       shard: _number,
       ...plain
     } = keys
@@ -93,7 +93,6 @@ test('every key of a shard is in its one slot', () => {
         index(6),
         idempotency(7),
         pushedBucket('1200'),
-        trash('12', 'b'),
         kr('48'),
         qnOf('a'),
         knOf('a'),

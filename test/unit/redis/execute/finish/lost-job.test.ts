@@ -44,10 +44,10 @@ function stored(request: JobRequest, losses: number) {
   const flags = large === '' ? '0' : '1'
   const record = `${NOW_MS}1${losses}${flags}030${hash}|${inline}`
   return {
-    [queue.b]: { [jobId]: record },
-    [queue.p]: large === '' ? {} : { 5: large },
-    [queue.q]: { n: 'default/emails' },
-    [keys.set]: { [hash]: json },
+    [queue.records]: { [jobId]: record },
+    [queue.payloads]: large === '' ? {} : { 5: large },
+    [queue.meta]: { n: 'default/emails' },
+    [keys.settings]: { [hash]: json },
   }
 }
 
@@ -79,7 +79,7 @@ describe('a job of a lost executor', () => {
 
   test('is set aside when its large part is gone', async () => {
     const hashes = stored(jobRequest({ payload: JSON.stringify('x'.repeat(10_000)) }), LOST_LEASES_MAX - 1)
-    expect(await prepareLoss(engineOver({ ...hashes, [queue.p]: {} }), keys, entry)).toMatchObject({
+    expect(await prepareLoss(engineOver({ ...hashes, [queue.payloads]: {} }), keys, entry)).toMatchObject({
       kind: 'x',
     })
   })
@@ -89,14 +89,14 @@ describe('a job of a lost executor', () => {
     ['its chain', (record: string) => record.replace('|', '|[['), 0],
   ])('is set aside when %s is damaged', async (_, damage, losses) => {
     const hashes = stored(jobRequest(), losses)
-    const jobs = Object.entries(hashes[queue.b] ?? {}).map(([id, record]) => [id, damage(record)])
-    const damaged = { ...hashes, [queue.b]: Object.fromEntries(jobs) as Record<string, string> }
+    const jobs = Object.entries(hashes[queue.records] ?? {}).map(([id, record]) => [id, damage(record)])
+    const damaged = { ...hashes, [queue.records]: Object.fromEntries(jobs) as Record<string, string> }
     expect(await prepareLoss(engineOver(damaged), keys, entry)).toMatchObject({ kind: 'x', id: jobId })
   })
 
   test('a callback ends at its last loss', async () => {
     const record = `${NOW_MS}1${LOST_LEASES_MAX - 1}0010-----------|\n["http://a/","default","w"]\n{}`
-    const hashes = { [queue.b]: { [jobId]: record } }
+    const hashes = { [queue.records]: { [jobId]: record } }
     expect(await prepareLoss(engineOver(hashes), keys, entry)).toMatchObject({ kind: 'c' })
   })
 })
