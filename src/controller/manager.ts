@@ -46,7 +46,7 @@ export interface LeadingParts {
   readonly secrets: SecretReader
   /** The installation's. */
   readonly quotas: TeamQuotas
-  readonly terms: LeaderEpochs
+  readonly epochs: LeaderEpochs
   readonly queueStats: QueueStats
   readonly cronStats: CronStats
   readonly teamStats: TeamStats

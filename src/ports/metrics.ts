@@ -57,7 +57,7 @@ export interface ClusterMetrics {
 export interface ControllerMetrics {
   /** The engine was found to be another, or an older copy. */
   engineLost(reason: 'EngineLost' | 'EngineRestored'): void
-  /** Whether this process leads and holds a term of the engine, as looked at last. */
+  /** Whether this process leads and holds an epoch of the engine, as looked at last. */
   engineHeld(isHeld: boolean): void
   /** A deleted resource was let go although the engine did not answer: its queue may be left in it. */
   queueLeftBehind(): void

@@ -36,7 +36,7 @@ export interface TokenVerifier {
   teamOf(token: string): string | null
 }
 
-/** A write changes nothing when the term of its leader has passed, or is not known there any more. */
+/** A write changes nothing when the epoch of its leader has passed, or is not known there any more. */
 export type CompileEnd<T> = T | { readonly status: 'superseded' }
 
 export interface TeamPolicy {
@@ -81,7 +81,7 @@ export interface SettingsCompiler {
   ): Promise<CompileEnd<{ readonly status: 'applied' }>>
   removeToken(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
   /** What is in force now, to find what has no resource any more. Names of PUNCTUAL_TOKEN are not among them. */
-  inForce(): Promise<{
+  applied(): Promise<{
     readonly teams: readonly string[]
     readonly tokens: ReadonlyArray<{ team: string; name: string }>
   }>
@@ -101,8 +101,8 @@ export interface IdFloor {
 export interface EngineFacts {
   /** Made with the data; another one = another or a wiped Redis. */
   readonly installation: string
-  /** Rises with every term of a leader; lower than one seen before = an older copy was restored, or a part was lost. */
-  readonly term: number
+  /** Rises with every epoch of a leader; lower than one seen before = an older copy was restored, or a part was lost. */
+  readonly epoch: number
   readonly idFloor: IdFloor
 }
 
@@ -111,8 +111,8 @@ export interface LeaderEpochs {
   /** Of a Redis that was emptied: those of the new installation, which is made by this. */
   facts(): Promise<EngineFacts>
   /**
-   * Begins a leader's term: from here on writes of former terms are refused, and those of this compiler taken.
-   * @param earlier what was written down last; when Redis is another one or an older copy, the term rises above that
+   * Begins a leader's epoch: from here on writes of former epochs are refused, and those of this compiler taken.
+   * @param earlier what was written down last; when Redis is another one or an older copy, the epoch rises above that
    * one's and new ids begin at its floor, so that none comes twice
    * @returns the facts as they are now, to be written down
    */

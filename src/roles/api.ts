@@ -40,7 +40,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
     const { store, box } = engine
     await endWithInstallation(store, lifecycle)
     if (settings.token !== null) {
-      const compiler = createSettingsCompiler({ engine: store.engine, box, term: null })
+      const compiler = createSettingsCompiler({ engine: store.engine, box, epoch: null })
       await putOwnToken(compiler, DEFAULT_TEAM, settings.token)
     }
     const compiled = await startCompiledSettings(engine, { telemetry, lifecycle })

@@ -72,7 +72,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     leading = startLeading(settings, { ...parts, kinds, metrics })
     startScaling(settings, { ...parts, teams: kinds.teams })
     leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })
-    // Stopped first: its terms end, and with them all that writes; then the lease is given away.
+    // Stopped first: this ends the leader epoch and everything that writes in it, then releases the lease.
     lifecycle.onStop('leading', () => elector.stop())
     elector.start()
     logger.info('The controller runs', { opsUrl: baseUrl(settings.host, port) })

@@ -194,7 +194,7 @@ async function openResources(
   const queues = createQueueStore(store.engine)
   const crons = createCronStore(store.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
   const box = createSecretBox(folder.secretsKey)
-  const compiler = createSettingsCompiler({ engine: store.engine, box, term: null })
+  const compiler = createSettingsCompiler({ engine: store.engine, box, epoch: null })
   const compiled = createCompiledSettings({ connection, box, clock: systemClock, logger })
   await putOwnToken(compiler, TEAM, folder.token)
   lifecycle.onStop('compiled settings', () => compiled.stop())

@@ -115,7 +115,7 @@ class CronReconciler implements Reconciler {
     const { cronId, nextRunAtMs } = await this.#inEngine(key, cron, KEPT, (compiler) =>
       compiler.applyCron(team, name, step.settings, formerId),
     )
-    await this.#writeStatus(key, cron, { kind: 'in_force', cronId, nextRunAtMs })
+    await this.#writeStatus(key, cron, { kind: 'applied', cronId, nextRunAtMs })
   }
 
   async #pause(key: ObjectKey, { cron, obstacle, settings }: CronStep & { kind: 'no_room' }): Promise<void> {

@@ -7,7 +7,7 @@ import type { HttpCron } from '../kinds.ts'
 
 /** What came of a cron's step. */
 export type CronOutcome =
-  | { readonly kind: 'in_force'; readonly cronId: number; readonly nextRunAtMs: number | null }
+  | { readonly kind: 'applied'; readonly cronId: number; readonly nextRunAtMs: number | null }
   | { readonly kind: 'refused'; readonly problem: CronProblem }
   /** Beyond what its team may have. */
   | { readonly kind: 'no_room'; readonly obstacle: string }
@@ -64,11 +64,11 @@ const ENGINE_FIELDS = [
 ] as const satisfies ReadonlyArray<keyof EngineFields>
 
 function engineFields(before: HttpCronStatus, outcome: CronOutcome, state: CronState | null): EngineFields {
-  const id = outcome.kind === 'in_force' ? outcome.cronId : before.id
+  const id = outcome.kind === 'applied' ? outcome.cronId : before.id
   if (id === undefined) return {}
   // What a cron was that was deleted and made again, says nothing about this one.
   const known = state?.cronId === id ? fieldsOf(state) : before.id === id ? keptOf(before) : { id }
-  if (outcome.kind !== 'in_force') return known
+  if (outcome.kind !== 'applied') return known
   const { nextRunTime: _former, ...rest } = known
   return { ...rest, ...timeField('nextRunTime', outcome.nextRunAtMs) }
 }
@@ -100,7 +100,7 @@ type Wanted = WantedCondition<'HttpCron'>
 
 function conditionsOf(cron: HttpCron, outcome: CronOutcome): readonly Wanted[] {
   switch (outcome.kind) {
-    case 'in_force':
+    case 'applied':
       return [
         { type: 'Ready', status: 'True', reason: 'Reconciled', message: 'The settings are in force.' },
         scheduled(cron.spec.active),

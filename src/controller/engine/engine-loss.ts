@@ -12,10 +12,10 @@ export interface EngineLoss {
 /** How long the queues say that jobs were lost. */
 export const LOSS_SHOWN_MS = 3_600_000
 
-/** What the engine has lost since it was as `before`; null = nothing. A higher term is another leader's, no loss. */
+/** What the engine has lost since it was as `before`; null = nothing. A higher epoch is another leader's, no loss. */
 export function lossBetween(before: EngineFacts, now: EngineFacts): EngineLoss['reason'] | null {
   if (before.installation !== now.installation) return 'EngineLost'
-  return now.term < before.term ? 'EngineRestored' : null
+  return now.epoch < before.epoch ? 'EngineRestored' : null
 }
 
 export function isFresh(loss: EngineLoss, wallMs: number): boolean {

@@ -9,16 +9,16 @@ import { pause } from '../../domain/pause.ts'
 
 /**
  * A leader's hold on the engine: away → open, and from there anew whenever the engine turns out to be another or an
- * older one. Owns the term under which settings are written.
+ * older one. Owns the epoch under which settings are written.
  */
 export interface LeaderSession {
   /**
-   * Writes under this term; at the begin of leading, when it is known whether there is one. Throws
-   * StoreUnavailableError, also while no term has begun or when another has.
+   * Writes under this epoch; at the begin of leading, when it is known whether there is one. Throws
+   * StoreUnavailableError, also while no epoch has begun or when another has.
    */
   write<T extends object>(run: (compiler: SettingsCompiler) => Promise<CompileEnd<T>>): Promise<T>
   /** What is in force now. Throws as `write` does. */
-  inForce(): ReturnType<SettingsCompiler['inForce']>
+  applied(): ReturnType<SettingsCompiler['applied']>
   /** What was lost not long ago; null = nothing. */
   loss(): EngineLoss | null
   /** Why the engine is not held though it may answer, as the last look found; null = it is, or it does not answer. */
@@ -28,7 +28,7 @@ export interface LeaderSession {
 }
 
 export interface EngineHoldParts {
-  readonly terms: LeaderEpochs
+  readonly epochs: LeaderEpochs
   readonly record: EngineRecord
   readonly events: EventRecorder
   readonly clock: Clock
@@ -38,14 +38,14 @@ export interface EngineHoldParts {
 
 /** How often it is asked whether the engine is still the same. */
 export const ENGINE_LOOK_MS = 5_000
-/** A term is begun anew this often, so that a copy of Redis from before it is known for an older one. */
-const TERM_RENEWED_MS = 3_600_000
+/** An epoch is begun anew this often, so that a copy of Redis from before it is known for an older one. */
+const EPOCH_RENEWED_MS = 3_600_000
 
 export function createLeaderSession(parts: EngineHoldParts): LeaderSession {
   return new OpenedEngine(parts)
 }
 
-interface OpenTerm {
+interface OpenEpoch {
   readonly facts: EngineFacts
   readonly compiler: SettingsCompiler
   /** By the monotonic clock. */
@@ -54,7 +54,7 @@ interface OpenTerm {
 
 class OpenedEngine implements LeaderSession {
   readonly #parts: EngineHoldParts
-  #open: OpenTerm | null = null
+  #open: OpenEpoch | null = null
   #loss: EngineLoss | null = null
   /** Over when the first look of this time of leading has ended, well or not; null = no such time. */
   #firstLook: PromiseWithResolvers<void> | null = null
@@ -70,13 +70,13 @@ class OpenedEngine implements LeaderSession {
     const compiler = await this.#compiler()
     const end = await run(compiler)
     if (!isSuperseded(end)) return end
-    // By a term of our own, when another has begun here since.
+    // By an epoch of our own, when another has begun here since.
     if (this.#open?.compiler === compiler) this.#isSuperseded = true
-    throw new StoreUnavailableError('another term has begun')
+    throw new StoreUnavailableError('another epoch has begun')
   }
 
-  async inForce(): ReturnType<SettingsCompiler['inForce']> {
-    return (await this.#compiler()).inForce()
+  async applied(): ReturnType<SettingsCompiler['applied']> {
+    return (await this.#compiler()).applied()
   }
 
   loss(): EngineLoss | null {
@@ -130,16 +130,16 @@ class OpenedEngine implements LeaderSession {
 
   async #compiler(): Promise<SettingsCompiler> {
     await this.#firstLook?.promise
-    if (this.#open === null) throw new StoreUnavailableError('no term of this leader has begun')
+    if (this.#open === null) throw new StoreUnavailableError('no epoch of this leader has begun')
     return this.#open.compiler
   }
 
   /** @returns whether everything must be compiled anew */
   async #look(signal: AbortSignal): Promise<boolean> {
-    const facts = await this.#parts.terms.facts()
+    const facts = await this.#parts.epochs.facts()
     const open = this.#open
     const isSame = open !== null && !this.#isSuperseded && lossBetween(open.facts, facts) === null
-    const isDue = open === null || this.#parts.clock.monotonicMs() - open.sinceMs >= TERM_RENEWED_MS
+    const isDue = open === null || this.#parts.clock.monotonicMs() - open.sinceMs >= EPOCH_RENEWED_MS
     if (signal.aborted) return false
     if (!isSame || isDue) await this.#begin(facts, signal)
     else if (!isDeepStrictEqual(open.facts, facts)) await this.#keep(open, facts)
@@ -147,32 +147,32 @@ class OpenedEngine implements LeaderSession {
   }
 
   /**
-   * A loss is written down before the term that hides it, the term after it: should we die in between, the next leader
+   * A loss is written down before the epoch that hides it, the epoch after it: should we die in between, the next leader
    * finds the loss again, or its record.
    */
   async #begin(found: EngineFacts, signal: AbortSignal): Promise<void> {
-    const { terms, record, clock } = this.#parts
+    const { epochs, record, clock } = this.#parts
     const recorded = await record.read()
-    // A term begun now would end that of the next leader.
+    // An epoch begun now would end that of the next leader.
     if (signal.aborted) return
     const reason = recorded === null ? null : lossBetween(recorded, found)
     const loss =
       reason === null ? (recorded?.loss ?? null) : { reason, at: new Date(clock.wallMs()).toISOString() }
     if (recorded !== null && reason !== null) await record.write({ ...recorded, loss })
-    const { facts, compiler } = await terms.begin(recorded)
+    const { facts, compiler } = await epochs.begin(recorded)
     const regarding = await record.write({ ...facts, loss })
     this.#isSuperseded = false
     this.#loss = loss === null ? null : asLoss(loss)
     this.#open = { facts, compiler, sinceMs: clock.monotonicMs() }
-    this.#parts.logger.info('A term of the engine has begun', {
+    this.#parts.logger.info('An epoch of the engine has begun', {
       installation: facts.installation,
-      term: facts.term,
+      epoch: facts.epoch,
     })
     if (reason !== null && this.#loss !== null) this.#tell(this.#loss, regarding)
   }
 
   /** Ids that were given since: without them, those of a wiped Redis would begin too low. */
-  async #keep(open: OpenTerm, facts: EngineFacts): Promise<void> {
+  async #keep(open: OpenEpoch, facts: EngineFacts): Promise<void> {
     const recorded = await this.#parts.record.read()
     await this.#parts.record.write({ ...facts, loss: recorded?.loss ?? null })
     this.#open = { ...open, facts }

@@ -5,7 +5,7 @@ import type { TurnLines } from '../manager.ts'
 import { TEAM_SETTINGS_NAME } from '../teams/team-reconciler.ts'
 
 export interface OrphanSettingsParts {
-  readonly engine: Pick<LeaderSession, 'inForce'>
+  readonly engine: Pick<LeaderSession, 'applied'>
   readonly lines: Pick<TurnLines, 'team' | 'token'>
   readonly isWatched: (namespace: string) => boolean
   readonly teams: { readonly view: Pick<Indexer<TeamSettings>, 'get' | 'whenSynced'> }
@@ -23,7 +23,7 @@ export function createOrphanSettings(parts: OrphanSettingsParts): {
     look: async (signal) => {
       const { engine, lines, isWatched } = parts
       await Promise.all([parts.teams.view.whenSynced(signal), parts.tokens.view.whenSynced(signal)])
-      const { teams, tokens } = await engine.inForce()
+      const { teams, tokens } = await engine.applied()
       for (const team of teams) {
         const key = `${team}/${TEAM_SETTINGS_NAME}`
         if (isWatched(team) && parts.teams.view.get(key) === undefined) lines.team(key, 'low')

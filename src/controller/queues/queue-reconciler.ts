@@ -124,7 +124,7 @@ class QueueReconciler implements Reconciler {
       return TELL_AFTER_MS
     }
     this.#untold.delete(key)
-    await this.#writeStatus(owner, { kind: 'in_force', queueId: end.queueId })
+    await this.#writeStatus(owner, { kind: 'applied', queueId: end.queueId })
     return null
   }
 

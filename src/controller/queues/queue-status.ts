@@ -7,7 +7,7 @@ import type { HttpQueue } from '../kinds.ts'
 
 /** What came of a queue's step. */
 export type QueueOutcome =
-  | { readonly kind: 'in_force'; readonly queueId: number }
+  | { readonly kind: 'applied'; readonly queueId: number }
   | { readonly kind: 'refused'; readonly problem: string }
   /** @property isPushed made by a push, and so to go as soon as the other one is in force */
   | { readonly kind: 'taken'; readonly by: string; readonly isPushed: boolean }
@@ -46,10 +46,10 @@ function engineFields(
   { queueStats, wallMs }: QueueFacts,
 ): Pick<HttpQueueStatus, 'queueId' | 'counts' | 'oldestReadyTime'> {
   if (outcome.kind === 'taken') return {}
-  const queueId = outcome.kind === 'in_force' ? outcome.queueId : before.queueId
+  const queueId = outcome.kind === 'applied' ? outcome.queueId : before.queueId
   const isSame = queueId === before.queueId
   // Counts of a queue that was deleted and made again speak of the former one.
-  const counted = queueStats !== null && (outcome.kind !== 'in_force' || queueStats.queueId === queueId)
+  const counted = queueStats !== null && (outcome.kind !== 'applied' || queueStats.queueId === queueId)
   const kept = {
     counts: isSame ? before.counts : undefined,
     oldestReadyTime: isSame ? before.oldestReadyTime : undefined,
@@ -82,7 +82,7 @@ function conditionsOf(queue: HttpQueue, outcome: QueueOutcome, { loss }: QueueFa
       ? []
       : [{ type: 'JobsLost', status: 'True', reason: loss.reason, message: loss.message }]
   switch (outcome.kind) {
-    case 'in_force':
+    case 'applied':
       return [
         { type: 'Ready', status: 'True', reason: 'Reconciled', message: 'The settings are in force.' },
         dispatching(queue.spec.active),

@@ -64,7 +64,7 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
     if (found.kind === 'problem') return { ...found, kind: 'secret' }
     const policy = { egressAllow: egress.allow, signingSecrets: found.texts, quotas: quotasOf(quotas) }
     await parts.engine.write((compiler) => compiler.putTeam(namespace, policy))
-    return { kind: 'in_force' }
+    return { kind: 'applied' }
   }
 
   async function tell(settings: TeamSettings, outcome: TeamOutcome): Promise<void> {

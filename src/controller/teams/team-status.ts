@@ -7,7 +7,7 @@ import type { TeamSettings } from '../kinds.ts'
 
 /** What came of a team's settings. Whatever is wrong, the settings before stay in force as a whole. */
 export type TeamOutcome =
-  | { readonly kind: 'in_force' }
+  | { readonly kind: 'applied' }
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'secret'; readonly reason: SecretReason; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string }
@@ -50,7 +50,7 @@ function engineFields(
   { installation, usage }: TeamFacts,
 ): Pick<TeamSettingsStatus, 'quotas' | 'usage'> {
   const quotas =
-    outcome.kind === 'in_force'
+    outcome.kind === 'applied'
       ? boundsOf(effectiveQuotas(quotasOf(spec.quotas), installation))
       : status?.quotas
   const told = usage ?? status?.usage
@@ -68,7 +68,7 @@ function boundsOf(quotas: TeamQuotas): TeamSettingsStatus['quotas'] {
 
 function conditionsOf(outcome: TeamOutcome): readonly Wanted[] {
   switch (outcome.kind) {
-    case 'in_force':
+    case 'applied':
       return [{ type: 'Ready', status: 'True', reason: 'Reconciled', message: 'The settings are in force.' }]
     case 'refused':
       return [

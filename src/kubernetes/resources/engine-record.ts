@@ -7,9 +7,10 @@ import type { Transport } from '../client/transport.ts'
 const CONFIG_MAPS: ResourceKind = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }
 const FIELD_MANAGER = 'punctual-controller'
 
-/** What stands in the ConfigMap; texts, for it takes nothing else. */
+/** The data of the ConfigMap, which holds nothing but strings. */
 interface RecordData {
   readonly installation: string
+  /** The leader epoch, under the name it had when records were first written. */
   readonly term: string
   readonly idFloor: string
   /** JSON; 'null' while nothing was lost. */
@@ -41,10 +42,10 @@ export function createEngineRecord(
         throw error
       }
     },
-    write: async ({ installation, term, idFloor, loss }) => {
+    write: async ({ installation, epoch, idFloor, loss }) => {
       const data: RecordData = {
         installation,
-        term: String(term),
+        term: String(epoch),
         idFloor: JSON.stringify(idFloor),
         loss: JSON.stringify(loss),
       }
@@ -67,7 +68,7 @@ function recordedIn(data: Partial<RecordData>): RecordedEngine | 'unreadable' | 
   try {
     const recorded = {
       installation,
-      term: Number(term),
+      epoch: Number(term),
       idFloor: JSON.parse(idFloor) as IdFloor | null,
       loss: JSON.parse(loss) as RecordedEngine['loss'],
     }
@@ -81,8 +82,8 @@ function recordedIn(data: Partial<RecordData>): RecordedEngine | 'unreadable' | 
 function isRecorded(
   recorded: Omit<RecordedEngine, 'idFloor'> & { readonly idFloor: IdFloor | null },
 ): recorded is RecordedEngine {
-  const { term, idFloor, loss } = recorded
-  const numbers = [term, idFloor?.jobBlock, idFloor?.queue, idFloor?.token]
+  const { epoch, idFloor, loss } = recorded
+  const numbers = [epoch, idFloor?.jobBlock, idFloor?.queue, idFloor?.token]
   return (
     numbers.every((number) => Number.isSafeInteger(number)) &&
     (loss === null || (typeof loss.reason === 'string' && typeof loss.at === 'string'))

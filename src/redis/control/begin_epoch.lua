@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- begin_epoch: makes a leader's term known in a shard, and takes the counters to where new numbers may begin. Each is
+-- begin_epoch: makes a leader's epoch known in a shard, and takes the counters to where new numbers may begin. Each is
 -- set only if it rises.
--- KEYS  1 term  2 seq  3 qseq  4 tok
--- ARGV  term, block, queue number and token that were given before at the most, or -1
--- Answer: the highest term known in the shard.
+-- KEYS  1 epoch  2 seq  3 qseq  4 tok
+-- ARGV  epoch, block, queue number and token that were given before at the most, or -1
+-- Answer: the highest epoch known in the shard.
 local call = redis.call
 
 local function raise(key, to)

@@ -24,31 +24,36 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
   return {
     facts,
     begin: async (earlier = null) => {
-      const { facts: now, highestTerm } = await look(engine)
+      const { facts: now, highestEpoch } = await look(engine)
       // The same data goes on from its own counters; other or older data must not give numbers again.
       const isOther =
-        earlier !== null && (earlier.installation !== now.installation || earlier.term > now.term)
+        earlier !== null && (earlier.installation !== now.installation || earlier.epoch > now.epoch)
       const { runner } = engine
-      const highest = Math.max(highestTerm, earlier?.term ?? 0)
-      const term = Number(await runner.run('take_epoch', [META_KEY], [highest], STORE_DEADLINE_MS))
+      const highest = Math.max(highestEpoch, earlier?.epoch ?? 0)
+      const epoch = Number(await runner.run('take_epoch', [META_KEY], [highest], STORE_DEADLINE_MS))
       const { jobBlock, queue, token } = isOther ? earlier.idFloor : NO_FLOOR
-      // Everywhere the term is known before its leader writes anything. A leader that dies in between has written
+      // Everywhere the epoch is known before its leader writes anything. A leader that dies in between has written
       // nothing, and where it did not come its predecessor goes on as if it had not been.
       await Promise.all([
         ...engine.shards.map(({ leaderEpoch: key, jobBlock: seq, queueNumber: qseq, fencingToken: tok }) =>
-          runner.run('begin_epoch', [key, seq, qseq, tok], [term, jobBlock, queue, token], STORE_DEADLINE_MS),
+          runner.run(
+            'begin_epoch',
+            [key, seq, qseq, tok],
+            [epoch, jobBlock, queue, token],
+            STORE_DEADLINE_MS,
+          ),
         ),
         ...[TEAMS_KEY, TOKENS_KEY].map((key) =>
-          runner.run('put_setting', [key], [term, '', ''], STORE_DEADLINE_MS),
+          runner.run('put_setting', [key], [epoch, '', ''], STORE_DEADLINE_MS),
         ),
       ])
-      return { facts: await facts(), compiler: createSettingsCompiler({ engine, box, term }) }
+      return { facts: await facts(), compiler: createSettingsCompiler({ engine, box, epoch }) }
     },
   }
 }
 
 /**
- * Resolves when a leader's term is known in every shard, or the signal aborts. Until then a Redis that was wiped could
+ * Resolves when a leader's epoch is known in every shard, or the signal aborts. Until then a Redis that was wiped could
  * give ids of before again: nobody who takes jobs in under a controller may begin sooner.
  */
 export async function untilLed(
@@ -65,10 +70,10 @@ export async function untilLed(
 /** A Redis that does not answer is asked again. */
 async function isLed(engine: Engine): Promise<boolean> {
   try {
-    const terms = await engine.runner.read((redis) =>
+    const epochs = await engine.runner.read((redis) =>
       Promise.all(engine.shards.map((keys) => redis.get(keys.leaderEpoch))),
     )
-    return terms.every((term) => term !== null)
+    return epochs.every((epoch) => epoch !== null)
   } catch (error) {
     if (error instanceof StoreUnavailableError) return false
     throw error
@@ -76,9 +81,9 @@ async function isLed(engine: Engine): Promise<boolean> {
 }
 
 interface Look {
-  /** With the lowest term of all: what is older in one place is not what it was. */
+  /** With the lowest epoch of all: what is older in one place is not what it was. */
   readonly facts: EngineFacts
-  readonly highestTerm: number
+  readonly highestEpoch: number
 }
 
 async function look(engine: Engine): Promise<Look> {
@@ -97,7 +102,7 @@ async function look(engine: Engine): Promise<Look> {
       ),
     ]),
   )
-  const [installation, term] = meta
+  const [installation, epoch] = meta
   if (typeof installation !== 'string') {
     // Emptied: what is there from now on is another installation, and known to be by its id.
     await engine.runner.read((redis) => openInstallation(redis, engine.shards.length))
@@ -105,18 +110,18 @@ async function look(engine: Engine): Promise<Look> {
   }
   const counted = (at: 0 | 1 | 2 | 3) => shards.map((counters) => Number(counters[at] ?? 0))
   const floor = (at: 1 | 2 | 3, step: number) => floorAbove(Math.max(...counted(at)), step)
-  const terms = [Number(term ?? 0), ...counted(0)]
+  const epochs = [Number(epoch ?? 0), ...counted(0)]
   return {
     facts: {
       installation,
-      term: Math.min(...terms),
+      epoch: Math.min(...epochs),
       idFloor: {
         jobBlock: floor(1, FLOOR_STEP.jobBlock),
         queue: floor(2, FLOOR_STEP.queue),
         token: floor(3, FLOOR_STEP.token),
       },
     },
-    highestTerm: Math.max(...terms),
+    highestEpoch: Math.max(...epochs),
   }
 }
 

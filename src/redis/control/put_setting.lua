@@ -2,17 +2,17 @@
 -- put_setting: puts what is compiled for one team or token in force, or takes it away. Allowed when Redis is full, as
 -- a token must be revocable then, and what is compiled is bounded by the resources there are.
 -- KEYS  1 teams or tokens
--- ARGV  term or '' (no leader), field or '' (only make the term known), text or '' (take away)
--- Answer 'superseded' when a later term is known, else 1 when something changed, else 0.
--- In the hash, #t is the highest term known and #v the number of the last change, which readers look at.
+-- ARGV  epoch or '' (no leader), field or '' (only make the epoch known), text or '' (take away)
+-- Answer 'superseded' when a later epoch is known, else 1 when something changed, else 0.
+-- In the hash, #t is the highest epoch known and #v the number of the last change, which readers look at.
 local call = redis.call
 
-local key, term, field, text = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local key, epoch, field, text = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local known = call('HMGET', key, '#t', '#v')
-if term ~= '' then
+if epoch ~= '' then
   local heard = tonumber(known[1] or '0')
-  if heard > tonumber(term) then return 'superseded' end
-  if heard < tonumber(term) then call('HSET', key, '#t', term) end
+  if heard > tonumber(epoch) then return 'superseded' end
+  if heard < tonumber(epoch) then call('HSET', key, '#t', epoch) end
 end
 local version = string.format('%.0f', tonumber(known[2] or '0') + 1)
 if text ~= '' then

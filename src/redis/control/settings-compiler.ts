@@ -20,29 +20,29 @@ import {
 export interface SettingsCompilerOptions {
   readonly engine: Engine
   readonly box: SecretBox
-  /** The leader's term; null where nobody else compiles, as in standalone. */
-  readonly term: number | null
+  /** The leader's epoch; null where nobody else compiles, as in standalone. */
+  readonly epoch: number | null
 }
 
 /** Throws StoreUnavailableError. */
-export function createSettingsCompiler({ engine, box, term }: SettingsCompilerOptions): SettingsCompiler {
-  const queues = createQueueWriter(engine, { term, isCompiled: true })
-  const crons = createCronWriter(engine, term)
+export function createSettingsCompiler({ engine, box, epoch }: SettingsCompilerOptions): SettingsCompiler {
+  const queues = createQueueWriter(engine, { epoch, isCompiled: true })
+  const crons = createCronWriter(engine, epoch)
 
   /** @param text '' takes the field away */
   async function put(key: string, field: string, text: string): Promise<'done' | 'superseded'> {
-    const args = [term ?? '', field, text]
+    const args = [epoch ?? '', field, text]
     const answer = await engine.runner.run('put_setting', [key], args, STORE_DEADLINE_MS)
     return answer === 'superseded' ? 'superseded' : 'done'
   }
 
-  async function putUnlessInForce(
+  async function putUnlessApplied(
     key: string,
     field: string,
-    setting: { isInForce(value: string): boolean; encode(): string },
+    setting: { isApplied(value: string): boolean; encode(): string },
   ): Promise<CompileEnd<{ readonly status: 'applied' }>> {
     const stored = await engine.runner.read((redis) => redis.hget(key, field))
-    if (stored !== null && setting.isInForce(stored)) return { status: 'applied' }
+    if (stored !== null && setting.isApplied(stored)) return { status: 'applied' }
     const end = await put(key, field, setting.encode())
     return { status: end === 'superseded' ? end : 'applied' }
   }
@@ -58,20 +58,20 @@ export function createSettingsCompiler({ engine, box, term }: SettingsCompilerOp
     applyCron: (team, name, settings, formerId = null) => crons.apply(team, name, settings, formerId),
     removeCron: async (team, name) => ({ status: await crons.remove(team, name) }),
     putTeam: (team, policy) =>
-      putUnlessInForce(TEAMS_KEY, team, {
-        isInForce: (value) => isPolicy(box, value, policy),
+      putUnlessApplied(TEAMS_KEY, team, {
+        isApplied: (value) => isPolicy(box, value, policy),
         encode: () => encodeTeam(box, policy),
       }),
     removeTeam: (team) => remove(TEAMS_KEY, team),
     putTokenHash: (team, name, sha256Hex) => {
       const text = Buffer.from(sha256Hex, 'hex').toString('base64url')
-      return putUnlessInForce(TOKENS_KEY, tokenField({ team, name }), {
-        isInForce: (value) => says(value, text),
+      return putUnlessApplied(TOKENS_KEY, tokenField({ team, name }), {
+        isApplied: (value) => says(value, text),
         encode: () => text,
       })
     },
     removeToken: (team, name) => remove(TOKENS_KEY, tokenField({ team, name })),
-    inForce: async () => {
+    applied: async () => {
       const [teams, tokens] = await engine.runner.read((redis) =>
         Promise.all([redis.hgetall(TEAMS_KEY), redis.hgetall(TOKENS_KEY)]),
       )

@@ -5,7 +5,7 @@ import type { SecretBox } from './secret-box.ts'
 /**
  * How compiled settings lie in Redis: in the hash `teams` by team, in `tokens` by `["team","name"]`. A value is the
  * number of its change, a blank, and a text: a team's policy as JSON with each secret sealed, or the token's SHA-256.
- * Fields that begin with `#` are the hash's own: `#v` the number of the last change, `#t` the highest term known.
+ * Fields that begin with `#` are the hash's own: `#v` the number of the last change, `#t` the highest epoch known.
  */
 export const VERSION_FIELD = '#v'
 

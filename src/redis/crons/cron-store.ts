@@ -13,7 +13,7 @@ import { createQueueNames } from '../names/queue-names.ts'
 import { createSequence } from '../enqueue/sequence.ts'
 import { buildTick, queueOf, sendTick, type TickSender } from './tick/tick-step.ts'
 
-const WITHOUT_TERM = 'a write without a term was superseded'
+const WITHOUT_EPOCH = 'a write without an epoch was superseded'
 /** A run whose cron or queue is being changed is tried again this often. */
 const RUN_TRIES_MAX = 4
 const RUN_RESEND_MS = STORE_DEADLINE_MS / 2
@@ -34,12 +34,12 @@ export function createCronStore(
     },
     apply: async (team, name, settings, formerId = null) => {
       const end = await writer.apply(team, name, settings, formerId)
-      if (end.status === 'superseded') throw new Error(WITHOUT_TERM)
+      if (end.status === 'superseded') throw new Error(WITHOUT_EPOCH)
       return { cronId: end.cronId, nextRunAtMs: end.nextRunAtMs }
     },
     remove: async (team, name) => {
       const end = await writer.remove(team, name)
-      if (end === 'superseded') throw new Error(WITHOUT_TERM)
+      if (end === 'superseded') throw new Error(WITHOUT_EPOCH)
       return end
     },
     runNow: (team, cronId) => runNow(engine, senders, team, cronId),

@@ -7,7 +7,7 @@ import { splitNameField, type ShardKeys } from '../layout/keys.ts'
 export interface QueueNames {
   /**
    * Makes the queue's id when the name is new. `full` when the shard holds as many queues as it may, `superseded` when
-   * another term is known, `quota` when the team has as many queues as it may.
+   * another epoch is known, `quota` when the team has as many queues as it may.
    * @param queuesMax of the team in this shard; null = no bound
    */
   resolve(
@@ -21,8 +21,8 @@ export interface QueueNames {
 
 const REMEMBERED_NAMES_MAX = 100_000
 
-/** @param term the leader's that makes queues; null = there is no leader */
-export function createQueueNames(engine: Engine, term: number | null): QueueNames {
+/** @param epoch the leader's that makes queues; null = there is no leader */
+export function createQueueNames(engine: Engine, epoch: number | null): QueueNames {
   const remembered = new Map<string, string>()
   const highest = new Map<number, number>()
   return {
@@ -32,7 +32,7 @@ export function createQueueNames(engine: Engine, term: number | null): QueueName
       const reserved = engine.runner.run(
         'reserve_queue',
         [keys.queueIds, keys.queueNumber, keys.leaderEpoch, keys.teamQueues(splitNameField(field).team)],
-        [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, term ?? '', queuesMax ?? ''],
+        [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, epoch ?? '', queuesMax ?? ''],
         resendForMs,
       )
       const reply = await orWhenFull(reserved, () =>

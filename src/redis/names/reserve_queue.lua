@@ -1,10 +1,10 @@
 #!lua
 -- reserve_queue: the local id of a queue name, made when new. Beside the name only its team's index is written.
--- KEYS  1 names  2 qseq  3 term  4 qn:<team>
--- ARGV  team/name, highest local id the caller knows, queues at most, term or '' (no leader), queues of the
+-- KEYS  1 names  2 qseq  3 epoch  4 qn:<team>
+-- ARGV  team/name, highest local id the caller knows, queues at most, epoch or '' (no leader), queues of the
 --       team here at most or ''
 -- Answer: the local id (≥ 1), or '' when the shard holds as many queues as it may, or 'superseded' when the name is new
---       and another term is known, or 'quota' when the name is new and the team has as many queues as it may.
+--       and another epoch is known, or 'quota' when the name is new and the team has as many queues as it may.
 local call = redis.call
 --#include control/epoch
 --#include lib/team_index

@@ -4,9 +4,9 @@
 -- frees and creates nothing.
 -- KEYS  1 names  2 ring  3 gc  4 cq  5 set  6 setn  7 use  8 q  9 r  10 a  11 x  12 h  13 c  14 cf  15 co
 --       16 b  17 d  18 xb  19 p  20 trash b  21 trash d  22 trash xb  23 trash p
---       24 pushed  25 pushed:<bucket>  26 term  27 qn:<team>  28 tu
--- ARGV  team/name, local id, term or '' (no leader)
--- Answer 'superseded' when another term is known · 'moved' when the name has another id by now, else 'deleted'.
+--       24 pushed  25 pushed:<bucket>  26 epoch  27 qn:<team>  28 tu
+-- ARGV  team/name, local id, epoch or '' (no leader)
+-- Answer 'superseded' when another epoch is known · 'moved' when the name has another id by now, else 'deleted'.
 local call = redis.call
 --#include lib/pushed
 --#include lib/team_index

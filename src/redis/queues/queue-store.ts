@@ -8,10 +8,10 @@ import { queueNamed, teamNames } from '../names/team-names.ts'
 
 /** In one line of the log. */
 const DAMAGED_NAMED_MAX = 5
-const WITHOUT_TERM = 'a write without a term was superseded'
+const WITHOUT_EPOCH = 'a write without an epoch was superseded'
 
 export function createQueueStore(engine: Engine): QueueStore {
-  const writer = createQueueWriter(engine, { term: null, isCompiled: false })
+  const writer = createQueueWriter(engine, { epoch: null, isCompiled: false })
   return {
     list: (query) => list(engine, query),
     get: async (team, queueId) => {
@@ -28,12 +28,12 @@ export function createQueueStore(engine: Engine): QueueStore {
     },
     apply: async (team, name, settings) => {
       const end = await writer.apply(team, name, settings)
-      if (end.status === 'superseded') throw new Error(WITHOUT_TERM)
+      if (end.status === 'superseded') throw new Error(WITHOUT_EPOCH)
       return { queueId: end.queueId }
     },
     remove: async (team, name) => {
       const end = await writer.remove(team, name)
-      if (end === 'superseded') throw new Error(WITHOUT_TERM)
+      if (end === 'superseded') throw new Error(WITHOUT_EPOCH)
       return end
     },
   }

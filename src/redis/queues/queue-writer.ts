@@ -22,14 +22,14 @@ export interface QueueWriter {
 }
 
 export interface QueueWriterOptions {
-  /** The leader's term; null = there is no leader. */
-  readonly term: number | null
+  /** The leader's epoch; null = there is no leader. */
+  readonly epoch: number | null
   /** Whether a resource says so, or an edit past any resource. A resource takes over a queue that a push has made. */
   readonly isCompiled: boolean
 }
 
 export function createQueueWriter(engine: Engine, options: QueueWriterOptions): QueueWriter {
-  const names = createQueueNames(engine, options.term)
+  const names = createQueueNames(engine, options.epoch)
   return {
     apply: async (team, name, settings) => {
       const keys = shardOfQueue(engine, team, name)
@@ -64,7 +64,7 @@ export function createQueueWriter(engine: Engine, options: QueueWriterOptions): 
 
 function setQueue(
   engine: Engine,
-  { term, isCompiled }: QueueWriterOptions,
+  { epoch, isCompiled }: QueueWriterOptions,
   queue: { keys: ShardKeys; field: string; localId: string; settings: QueueSettings },
 ): Promise<unknown> {
   const { keys, field, localId, settings } = queue
@@ -83,7 +83,7 @@ function setQueue(
         settings.strictParallelism ? 1 : 0,
         json,
         isCompiled ? 1 : 0,
-        term ?? '',
+        epoch ?? '',
       ],
     ],
     STORE_DEADLINE_MS,
@@ -92,7 +92,7 @@ function setQueue(
 
 function deleteQueue(
   engine: Engine,
-  { term }: QueueWriterOptions,
+  { epoch }: QueueWriterOptions,
   { keys, localId, team, name }: KnownQueue,
 ): Promise<unknown> {
   const k = keys.queue(localId)
@@ -131,6 +131,6 @@ function deleteQueue(
         keys.teamUsage,
       ],
     ],
-    [nameField(team, name), localId, term ?? ''],
+    [nameField(team, name), localId, epoch ?? ''],
   )
 }

@@ -3,11 +3,11 @@
 -- and the active flag are live, so a lower limit drains and a pause stops claims at once. What is in force already is
 -- not written. Allowed when Redis is full: a pause or a lower limit must get through, and the names there are bound
 -- what settings take.
--- KEYS  1 names  2 ring  3 set  4 setn  5 q  6 r  7 a  8 pushed  9 pushed:<bucket>  10 term  11 teams
+-- KEYS  1 names  2 ring  3 set  4 setn  5 q  6 r  7 a  8 pushed  9 pushed:<bucket>  10 epoch  11 teams
 --       12 tn
 -- ARGV  team/name, local id, settings hash, timeout, max or '', active (1 or 0), strict (1 or 0), settings json,
---       compiled (1 = a resource says so, 0 = an edit past any resource), term or '' (no leader)
--- Answer 'superseded' when another term is known · 'moved' when the name has another id by now, else 1 when the queue
+--       compiled (1 = a resource says so, 0 = an edit past any resource), epoch or '' (no leader)
+-- Answer 'superseded' when another epoch is known · 'moved' when the name has another id by now, else 1 when the queue
 --       became runnable, else 0.
 local call = redis.call
 --#include lib/bands
@@ -16,8 +16,8 @@ local call = redis.call
 --#include lib/team
 --#include control/epoch
 
-local field, id, hash, timeout, max, active, strict, json, compiled, term = unpack(ARGV)
-if is_superseded(KEYS[10], term) then return 'superseded' end
+local field, id, hash, timeout, max, active, strict, json, compiled, epoch = unpack(ARGV)
+if is_superseded(KEYS[10], epoch) then return 'superseded' end
 if call('HGET', KEYS[1], field) ~= id then return 'moved' end
 local live = call('HMGET', KEYS[5], 's', 't', 'a', 'm', 'k', 'c', 'u')
 local before = live[1]

@@ -51,7 +51,7 @@ export function startLeading(
       tokens: whileLeading(kinds.tokens, leadership),
       secrets: createSecretReader(cluster.transport),
       quotas: quotasOfSettings(settings),
-      terms: engine.terms,
+      epochs: engine.epochs,
       queueStats: engine.queueStats,
       cronStats: engine.cronStats,
       teamStats: engine.teamStats,

@@ -23,7 +23,7 @@ import { redisCheck, type Telemetry } from './telemetry-part.ts'
  * Redis is not there at the start. Until it is, everything throws StoreUnavailableError.
  */
 export interface LazyEngine {
-  readonly terms: LeaderEpochs
+  readonly epochs: LeaderEpochs
   readonly queueStats: QueueStats
   readonly cronStats: CronStats
   readonly teamStats: TeamStats
@@ -124,9 +124,9 @@ class OpenedLater implements LazyEngine {
   #failure: unknown = null
   readonly #listeners = new Set<(shard: number) => void>()
 
-  readonly terms: LeaderEpochs = {
-    facts: () => this.#use(({ terms }) => terms.facts()),
-    begin: (earlier) => this.#use(({ terms }) => terms.begin(earlier)),
+  readonly epochs: LeaderEpochs = {
+    facts: () => this.#use(({ epochs }) => epochs.facts()),
+    begin: (earlier) => this.#use(({ epochs }) => epochs.begin(earlier)),
   }
   readonly queueStats: QueueStats = {
     count: (places) => this.#use(({ queueStats }) => queueStats.count(places)),
@@ -190,7 +190,7 @@ async function openParts(settings: LazyEngineSettings, role: Role): Promise<Lazy
   })
   role.lifecycle.onStop('hint connection', () => listener.disconnect())
   return {
-    terms: createLeaderEpochs(store.engine, box),
+    epochs: createLeaderEpochs(store.engine, box),
     queueStats: createQueueStats(store.engine),
     cronStats: createCronStats(store.engine),
     teamStats: createTeamStats(store.engine),

@@ -1,7 +1,7 @@
 import { pause } from '../../domain/pause.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 
-/** Longer than a leader takes from its term to the tokens it finds; an installation may have none. */
+/** Longer than a new leader needs to apply the tokens it finds; an installation may have none. */
 export const TOKEN_WAIT_MS = 10_000
 const LOOK_AGAIN_MS = 100
 

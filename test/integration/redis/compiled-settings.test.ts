@@ -23,7 +23,7 @@ let compiler: SettingsCompiler
 beforeAll(async () => {
   redis = await startRedis()
   opened = await openEngine(redis.url)
-  compiler = createSettingsCompiler({ engine: opened.engine, box, term: null })
+  compiler = createSettingsCompiler({ engine: opened.engine, box, epoch: null })
   reader = createCompiledSettings({
     connection: opened.connection,
     box,
@@ -87,7 +87,7 @@ test('what is in force is told, without the token that a process was given', asy
   await compiler.putTeam('team-d', { egressAllow: [], signingSecrets: [] })
   await reader.refresh()
   expect(reader.teamOf('token-own-0123456789')).toBe('default')
-  const { teams, tokens } = await compiler.inForce()
+  const { teams, tokens } = await compiler.applied()
   expect(teams).toEqual(['team-d'])
   expect(tokens.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
     { team: 'team-a', name: 'first' },
@@ -136,7 +136,7 @@ test('a secret that another key has sealed stops only that change of that team, 
   }
   await compiler.putTeam('team-c', { egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
   await other.start()
-  const theirs = createSettingsCompiler({ engine: opened.engine, box: stranger, term: null })
+  const theirs = createSettingsCompiler({ engine: opened.engine, box: stranger, epoch: null })
   await theirs.putTeam('team-c', { egressAllow: ['10.0.0.0/8'], signingSecrets: [] })
   await theirs.putTeam('team-c', { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_b3RoZXI='] })
   await compiler.putTeam('team-e', { egressAllow: ['10.0.0.0/8'], signingSecrets: [] })

@@ -50,13 +50,13 @@ async function connections(): Promise<readonly string[]> {
 test('an attempt that fails on its way leaves no connection behind', async () => {
   await redis.client.call('ACL', 'SETUSER', 'deaf', 'on', '>secret', '~*', '+@all', '-subscribe')
   const engine = await open(`redis://deaf:secret@127.0.0.1:${redis.port}`)
-  await expect(engine.terms.facts()).rejects.toThrow('it has not answered yet')
+  await expect(engine.epochs.facts()).rejects.toThrow('it has not answered yet')
   await until('all is closed', async () => (await connections()).length === 0)
 })
 
 test('it ends with the lifecycle', async () => {
   const engine = await open(redis.url)
-  expect(await engine.terms.facts()).toMatchObject({ term: 0 })
+  expect(await engine.epochs.facts()).toMatchObject({ epoch: 0 })
   expect((await connections()).toSorted()).toEqual(['punctual-controller', 'punctual-hints'])
   await lifecycle.stop()
   await until('all is closed', async () => (await connections()).length === 0)
@@ -74,7 +74,7 @@ test('a Redis that comes late and evicts keys is told once a minute, and to whoe
   }
   for (let attempts = 0; attempts < 30; attempts += 1) await attempt()
   expect(errors).toEqual([expect.stringContaining('evict')])
-  const facts = engine.terms.facts()
+  const facts = engine.epochs.facts()
   await expect(facts).rejects.toBeInstanceOf(StoreUnavailableError)
   await expect(facts).rejects.toMatchObject({ cause: { message: expect.stringContaining('evict') } })
   await attempt()

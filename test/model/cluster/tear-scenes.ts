@@ -158,10 +158,10 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
   ],
   ...(['take_epoch', 'begin_epoch'] as const).map((name): [ScriptName, string, Scene] => [
     name,
-    'a term after a wipe',
+    'a epoch after a wipe',
     async ({ world }) => {
       const idFloor = { jobBlock: 100, queue: 100, token: 100 }
-      const earlier = { installation: '0123456789ab', term: 7, idFloor }
+      const earlier = { installation: '0123456789ab', epoch: 7, idFloor }
       return () => createLeaderEpochs(world.engine, BOX).begin(earlier)
     },
   ]),

@@ -64,8 +64,8 @@ describe('a former leader', () => {
     ['remove_cron', 1, 'removes a cron', applyTo('home'), remove],
   ])('whose %s (%i) comes too late as it %s changes nothing more', async (name, nth, _what, first, write) => {
     const { world } = stage
-    const terms = createLeaderEpochs(world.engine, BOX)
-    const { compiler } = await terms.begin()
+    const epochs = createLeaderEpochs(world.engine, BOX)
+    const { compiler } = await epochs.begin()
     await first?.(compiler)
     let before: unknown = null
     let left = nth
@@ -73,7 +73,7 @@ describe('a former leader', () => {
       left -= step.name === name ? 1 : 0
       if (left > 0 || before !== null) return
       before = 'begins'
-      await terms.begin()
+      await epochs.begin()
       before = await dump()
     }
     assert.deepEqual(await write(compiler), { status: 'superseded' })

@@ -167,7 +167,7 @@ export class PortDriver {
     const { facts, compiler } = await createLeaderEpochs(this.#engine, BOX).begin()
     // Now and then a leader does not notice that it leads no more.
     if (this.#compiler === null || this.#random.chance(0.6)) this.#compiler = compiler
-    return [facts.term, facts.idFloor]
+    return [facts.epoch, facts.idFloor]
   }
 
   async #compile(): Promise<unknown> {
@@ -177,7 +177,7 @@ export class PortDriver {
     return [
       await this.#compiler?.applyQueue(TEAM, random.pick(QUEUES), this.#drawSettings()),
       await (random.chance(0.5) ? this.#compiler?.putTeam(team, policy) : this.#compiler?.removeTeam(team)),
-      await this.#compiler?.inForce(),
+      await this.#compiler?.applied(),
     ]
   }
 

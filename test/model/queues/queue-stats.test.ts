@@ -43,7 +43,7 @@ describe('the queueStats of queues', () => {
     return () => world.close()
   })
 
-  const compiler = () => createSettingsCompiler({ engine: world.engine, box: BOX, term: null })
+  const compiler = () => createSettingsCompiler({ engine: world.engine, box: BOX, epoch: null })
   /** All that `page` gives, page by page. */
   const walk = async () => {
     const found: Array<QueueRef & { isPushed: boolean }> = []

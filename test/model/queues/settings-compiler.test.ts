@@ -27,7 +27,7 @@ const SUPERSEDED = { status: 'superseded' } as const
 describe('terms and what is compiled under them', () => {
   let redis: TestRedis
   let world: World
-  let terms: LeaderEpochs
+  let epochs: LeaderEpochs
 
   beforeAll(async () => {
     redis = await startRedis({ settings: ['--appendonly', 'no'] })
@@ -35,11 +35,11 @@ describe('terms and what is compiled under them', () => {
   afterAll(() => redis.stop())
   beforeEach(async () => {
     world = await openWorld(redis, { shards: 2 })
-    terms = createLeaderEpochs(world.engine, BOX)
+    epochs = createLeaderEpochs(world.engine, BOX)
     return () => world.close()
   })
 
-  const lead = async () => (await terms.begin()).compiler
+  const lead = async () => (await epochs.begin()).compiler
   const dump = async () => {
     const held: Record<string, unknown> = {}
     for (const key of (await redis.client.keys('*')).toSorted()) held[key] = await redis.client.dump(key)
@@ -88,7 +88,7 @@ describe('terms and what is compiled under them', () => {
     const refused = ends.filter(({ status }) => status === 'superseded').length
     assert.ok(refused > 0 && refused < names.length)
     const next = await lead()
-    assert.ok((await terms.facts()).term > 2)
+    assert.ok((await epochs.facts()).epoch > 2)
     for (const name of names) {
       assert.deepEqual(
         await former.applyQueue('default', name, { ...SETTINGS, timeoutSeconds: 7 }),
@@ -104,30 +104,30 @@ describe('terms and what is compiled under them', () => {
     ['was emptied', async (key: string) => redis.client.del(key)],
   ])('a shard that %s is not written to, and not taken for what it was', async (_what, lose) => {
     await lead()
-    const { facts: known, compiler } = await terms.begin()
-    const { leaderEpoch: term } = shardOfQueue(world.engine, 'default', 'emails')
-    await lose(term)
+    const { facts: known, compiler } = await epochs.begin()
+    const { leaderEpoch: epoch } = shardOfQueue(world.engine, 'default', 'emails')
+    await lose(epoch)
     assert.deepEqual(await compiler.applyQueue('default', 'emails', SETTINGS), SUPERSEDED)
-    assert.ok((await terms.facts()).term < known.term)
-    const { facts } = await terms.begin(known)
-    assert.equal(facts.term, known.term + 1)
+    assert.ok((await epochs.facts()).epoch < known.epoch)
+    const { facts } = await epochs.begin(known)
+    assert.equal(facts.epoch, known.epoch + 1)
     const counters = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
     assert.ok(counters.every((seq) => Number(seq) >= known.idFloor.jobBlock))
   })
 
-  test('a leader that died with its term half known leaves an older copy for one', async () => {
-    const known = { ...(await terms.begin()).facts, term: 40 }
+  test('a leader that died with its epoch half known leaves an older copy for one', async () => {
+    const known = { ...(await epochs.begin()).facts, epoch: 40 }
     await redis.client.hset(META_KEY, 'term', '41')
     const [shard] = world.engine.shards
     await redis.client.set(shard?.leaderEpoch ?? '', '41')
-    const { facts } = await terms.begin(known)
-    assert.equal(facts.term, 42)
+    const { facts } = await epochs.begin(known)
+    assert.equal(facts.epoch, 42)
     const counters = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
     assert.ok(counters.every((seq) => Number(seq) >= known.idFloor.jobBlock))
   })
 
-  test('two leaders that begin at once get two terms, and one of them holds', async () => {
-    const begun = await Promise.all([terms.begin(), terms.begin()])
+  test('two leaders that begin at once get two epochs, and one of them holds', async () => {
+    const begun = await Promise.all([epochs.begin(), epochs.begin()])
     const ends = await Promise.all(
       begun.map(({ compiler }) => compiler.applyQueue('default', 'emails', SETTINGS)),
     )
@@ -141,9 +141,9 @@ describe('terms and what is compiled under them', () => {
     assert.deepEqual(later.map(({ status }) => status).toSorted(), ['applied', 'superseded'])
   })
 
-  test('without a leader everything is taken, whatever terms there were', async () => {
+  test('without a leader everything is taken, whatever epochs there were', async () => {
     await lead()
-    const compiler = createSettingsCompiler({ engine: world.engine, box: BOX, term: null })
+    const compiler = createSettingsCompiler({ engine: world.engine, box: BOX, epoch: null })
     assert.deepEqual(
       (await compileAll(compiler)).map(({ status }) => status),
       ['applied', 'applied', 'applied'],
@@ -160,7 +160,7 @@ describe('terms and what is compiled under them', () => {
     await redis.client.config('RESETSTAT')
     for (let round = 0; round < 3; round += 1) await compileAll(next)
     assert.deepEqual(await writes(), [])
-    const fresh = createSettingsCompiler({ engine: world.engine, box: BOX, term: null })
+    const fresh = createSettingsCompiler({ engine: world.engine, box: BOX, epoch: null })
     await compileAll(fresh)
     assert.deepEqual(await writes(), [])
   })
@@ -194,12 +194,12 @@ describe('terms and what is compiled under them', () => {
   })
 
   test('a Redis without room lets a leader begin, and roles start on what is there', async () => {
-    const before = (await terms.begin()).facts
+    const before = (await epochs.begin()).facts
     const bind = () => bindStoreId(world.connection, 'a-store', '/resources')
     await bind()
     await redis.client.config('SET', 'maxmemory', '1')
     try {
-      assert.deepEqual((await terms.begin()).facts, { ...before, term: before.term + 1 })
+      assert.deepEqual((await epochs.begin()).facts, { ...before, epoch: before.epoch + 1 })
       await assert.doesNotReject(openInstallation(world.connection, 2))
       await assert.doesNotReject(bind())
     } finally {
@@ -244,16 +244,16 @@ describe('terms and what is compiled under them', () => {
   test('ids of wiped data never come again', async () => {
     const jobs = await pushAll(world.newIntake(), 300)
     const { queueId } = (await createQueueStore(world.engine).getByName('default', 'emails')) ?? {}
-    const known = (await terms.begin()).facts
-    assert.deepEqual((await terms.begin(known)).facts, { ...known, term: known.term + 1 })
+    const known = (await epochs.begin()).facts
+    assert.deepEqual((await epochs.begin(known)).facts, { ...known, epoch: known.epoch + 1 })
     const untouched = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
 
     world.close()
     world = await openWorld(redis, { shards: 2 })
-    terms = createLeaderEpochs(world.engine, BOX)
-    const { facts, compiler } = await terms.begin(known)
+    epochs = createLeaderEpochs(world.engine, BOX)
+    const { facts, compiler } = await epochs.begin(known)
     assert.notEqual(facts.installation, known.installation)
-    assert.ok(facts.term > known.term)
+    assert.ok(facts.epoch > known.epoch)
     const counters = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
     assert.ok(counters.every((seq, i) => Number(seq) > Number(untouched[i] ?? 0)))
     const again = await pushAll(world.newIntake(), 300)
@@ -264,10 +264,10 @@ describe('terms and what is compiled under them', () => {
     await assertClean(world)
   })
 
-  test('an older copy of the data is known by its term and goes on above what was given since', async () => {
-    const known = (await terms.begin()).facts
-    const { facts } = await terms.begin({ ...known, term: 40 })
-    assert.equal(facts.term, 41)
+  test('an older copy of the data is known by its epoch and goes on above what was given since', async () => {
+    const known = (await epochs.begin()).facts
+    const { facts } = await epochs.begin({ ...known, epoch: 40 })
+    assert.equal(facts.epoch, 41)
     const counters = await redis.client.mget(world.engine.shards.map(({ jobBlock: seq }) => seq))
     assert.deepEqual(
       counters.map(Number),
@@ -276,25 +276,25 @@ describe('terms and what is compiled under them', () => {
   })
 
   test('the floor lies above all numbers given and stays where it is for long', async () => {
-    const { idFloor } = await terms.facts()
+    const { idFloor } = await epochs.facts()
     await pushAll(world.newIntake(), 1_000)
-    assert.deepEqual((await terms.facts()).idFloor, idFloor)
+    assert.deepEqual((await epochs.facts()).idFloor, idFloor)
     const [shard] = world.engine.shards
     await redis.client.set(shard?.jobBlock ?? '', idFloor.jobBlock - 1)
-    assert.ok((await terms.facts()).idFloor.jobBlock > idFloor.jobBlock)
+    assert.ok((await epochs.facts()).idFloor.jobBlock > idFloor.jobBlock)
   })
 
   test('a Redis that was emptied is another installation, and made one', async () => {
-    const known = (await terms.begin()).facts
+    const known = (await epochs.begin()).facts
     await redis.client.flushall()
-    const found = await terms.facts()
+    const found = await epochs.facts()
     assert.notEqual(found.installation, known.installation)
-    assert.deepEqual([found.term, await terms.facts()], [0, found])
-    assert.equal((await terms.begin(known)).facts.installation, found.installation)
+    assert.deepEqual([found.epoch, await epochs.facts()], [0, found])
+    assert.equal((await epochs.begin(known)).facts.installation, found.installation)
     await assertClean(world)
   })
 
-  test('who takes jobs in waits until a term is known everywhere', async () => {
+  test('who takes jobs in waits until an epoch is known everywhere', async () => {
     const clock = createFakeClock()
     const { signal } = new AbortController()
     let isLed = false
@@ -307,7 +307,7 @@ describe('terms and what is compiled under them', () => {
     await clock.advance(500)
     await until('it looked again', () => clock.timers > 0)
     assert.equal(isLed, false)
-    await terms.begin()
+    await epochs.begin()
     await clock.advance(500)
     await waiting
     await untilLed(world.engine, { clock, signal })

@@ -85,7 +85,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   async function withCompiler<T>(use: (compiler: SettingsCompiler) => Promise<T>): Promise<T> {
     const { engine } = await ownEngine()
     const box = createSecretBox(createSecretKey(key))
-    return use(createSettingsCompiler({ engine, box, term: null }))
+    return use(createSettingsCompiler({ engine, box, epoch: null }))
   }
 
   async function ownEngine(): Promise<TestEngine> {

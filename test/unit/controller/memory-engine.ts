@@ -86,7 +86,7 @@ export function createMemoryEngine(
         engine.tokens.delete(queueKey(team, name))
         return { status: 'removed' }
       }),
-    inForce: () => Promise.resolve({ teams: [...engine.teams.keys()], tokens: [] }),
+    applied: () => Promise.resolve({ teams: [...engine.teams.keys()], tokens: [] }),
   }
   const engine: MemoryEngine = {
     compiler,
@@ -98,7 +98,7 @@ export function createMemoryEngine(
     isAway: false,
     refusal: null,
     obstacle: () => engine.refusal,
-    facts: { installation: 'one', term: 1, idFloor: { jobBlock: 0, queue: 0, token: 0 } },
+    facts: { installation: 'one', epoch: 1, idFloor: { jobBlock: 0, queue: 0, token: 0 } },
     push: (team, name, settings) => {
       const key = queueKey(team, name)
       if (!engine.queues.has(key))

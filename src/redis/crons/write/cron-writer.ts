@@ -37,8 +37,8 @@ export interface CronWriter {
   remove(team: string, name: string): Promise<'removed' | 'not_found' | 'superseded'>
 }
 
-/** @param term the leader's; null = there is no leader */
-export function createCronWriter(engine: Engine, term: number | null): CronWriter {
+/** @param epoch the leader's; null = there is no leader */
+export function createCronWriter(engine: Engine, epoch: number | null): CronWriter {
   const highest = new Map<number, number>()
   return {
     apply: async (team, name, settings, formerId) => {
@@ -48,20 +48,20 @@ export function createCronWriter(engine: Engine, term: number | null): CronWrite
         throw new Error(`cron ${team}/${name}: ${schedule.field} ${schedule.problem}`)
       const home = homeOf(engine, team, name)
       for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
-        const cronId = await reserve(engine, term, { home, team, name, formerId, highest })
+        const cronId = await reserve(engine, epoch, { home, team, name, formerId, highest })
         if (cronId === 'superseded') return { status: 'superseded' }
-        const end = await place(engine, term, { cronId, home, team, name, settings, schedule })
+        const end = await place(engine, epoch, { cronId, home, team, name, settings, schedule })
         if (end !== 'moved') return end
       }
       throw new StoreUnavailableError('others move or remove the cron again and again')
     },
-    remove: (team, name) => remove(engine, term, team, name),
+    remove: (team, name) => remove(engine, epoch, team, name),
   }
 }
 
 async function reserve(
   engine: Engine,
-  term: number | null,
+  epoch: number | null,
   cron: {
     home: ShardKeys
     team: string
@@ -87,7 +87,7 @@ async function reserve(
       ...[home.cronShards, home.cronStates, home.teamCrons(team)],
     ],
     [
-      ...[field, highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, term ?? ''],
+      ...[field, highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, epoch ?? ''],
       ...[shards, home.shard, former],
     ],
     STORE_DEADLINE_MS,
@@ -118,7 +118,7 @@ interface PlacedCron {
  */
 async function place(
   engine: Engine,
-  term: number | null,
+  epoch: number | null,
   cron: PlacedCron,
 ): Promise<AppliedCron | Superseded | 'moved'> {
   const { cronId, home, team, settings } = cron
@@ -127,26 +127,26 @@ async function place(
   const former = noted.filter((keys) => keys !== target)
   const places = [target, ...former]
   // Where it lived and stays there is nothing to note.
-  const began = former.length === 0 ? 'placed' : await note(engine, term, cron, { from: noted, to: places })
+  const began = former.length === 0 ? 'placed' : await note(engine, epoch, cron, { from: noted, to: places })
   if (began !== 'placed') return began === 'superseded' ? { status: began } : 'moved'
   let brought: Brought = NOTHING_BROUGHT
   for (const keys of former) {
-    const state = await retire(engine, term, keys, cronId)
+    const state = await retire(engine, epoch, keys, cronId)
     if (state === 'superseded') return { status: state }
     if (state.version > brought.version) brought = state
   }
-  const set = await setCron(engine, term, cron, { keys: target, places, brought })
+  const set = await setCron(engine, epoch, cron, { keys: target, places, brought })
   // The step has looked at home, where it was sent there.
   if (set === 'moved' || set.status === 'superseded' || (places.length === 1 && target === home)) return set
   for (const keys of former) {
-    const dropped = await drop(engine, term, keys, cronId)
+    const dropped = await drop(engine, epoch, keys, cronId)
     if (dropped === 'superseded') return { status: dropped }
   }
-  const ended = await note(engine, term, cron, { from: places, to: [target] })
+  const ended = await note(engine, epoch, cron, { from: places, to: [target] })
   if (ended === 'placed') return set
   if (ended === 'superseded') return { status: ended }
   // Removed since: nobody else knows that it is there.
-  if (ended === 'gone' && target !== home) await drop(engine, term, target, cronId)
+  if (ended === 'gone' && target !== home) await drop(engine, epoch, target, cronId)
   return 'moved'
 }
 
@@ -162,7 +162,7 @@ const NOTHING_BROUGHT: Brought = { text: '', version: 0, definition: '', records
 
 async function retire(
   engine: Engine,
-  term: number | null,
+  epoch: number | null,
   keys: ShardKeys,
   cronId: number,
 ): Promise<Brought | 'superseded'> {
@@ -170,7 +170,7 @@ async function retire(
   const reply = (await engine.runner.run(
     'retire_cron',
     [keys.cronsDue, keys.cronStates, keys.leaderEpoch],
-    [id, term ?? ''],
+    [id, epoch ?? ''],
     STORE_DEADLINE_MS,
   )) as string
   if (reply === 'superseded') return reply
@@ -187,32 +187,32 @@ async function retire(
 /** `gone`: the name has another id by now. `moved`: another place is noted than `from`. */
 async function note(
   engine: Engine,
-  term: number | null,
+  epoch: number | null,
   { cronId, home, team, name }: PlacedCron,
   { from, to }: { readonly from: readonly ShardKeys[]; readonly to: readonly ShardKeys[] },
 ): Promise<'placed' | 'moved' | 'gone' | 'superseded'> {
   const reply = await engine.runner.run(
     'place_cron',
     [home.cronIds, home.cronShards, home.leaderEpoch],
-    [nameField(team, name), cronId, term ?? '', placesText(home, from), placesText(home, to)],
+    [nameField(team, name), cronId, epoch ?? '', placesText(home, from), placesText(home, to)],
     STORE_DEADLINE_MS,
   )
   return reply as 'placed' | 'moved' | 'gone' | 'superseded'
 }
 
-function drop(engine: Engine, term: number | null, keys: ShardKeys, cronId: number): Promise<unknown> {
+function drop(engine: Engine, epoch: number | null, keys: ShardKeys, cronId: number): Promise<unknown> {
   const id = String(cronId)
   return engine.runner.run(
     'drop_cron',
     [keys.cronsDue, keys.cronDefinitions, keys.cronStates, keys.cronRecords(id), keys.leaderEpoch],
-    [id, term ?? ''],
+    [id, epoch ?? ''],
     STORE_DEADLINE_MS,
   )
 }
 
 async function setCron(
   engine: Engine,
-  term: number | null,
+  epoch: number | null,
   { cronId, home, team, name, settings, schedule }: PlacedCron,
   { keys, places, brought }: { keys: ShardKeys; places: readonly ShardKeys[]; brought: Brought },
 ): Promise<AppliedCron | Superseded | 'moved'> {
@@ -229,7 +229,7 @@ async function setCron(
         schedule.next(nowMs) ?? '',
         nowMs,
       ],
-      ...[term ?? '', keys === home ? nameField(team, name) : '', placesText(home, places)],
+      ...[epoch ?? '', keys === home ? nameField(team, name) : '', placesText(home, places)],
       ...(overdue === null ? ['', ''] : [overdue.tickMs, missedSince(overdue, nowMs)]),
       ...[CRON_RECORDS_MAX, brought.text, ...brought.records],
     ]
@@ -284,7 +284,7 @@ function missedSince({ tickMs, spreadMs, definition }: Overdue, nowMs: number): 
 /** The home goes last, with the name: until then the cron can be found and its removal be asked for again. */
 async function remove(
   engine: Engine,
-  term: number | null,
+  epoch: number | null,
   team: string,
   name: string,
 ): Promise<'removed' | 'not_found' | 'superseded'> {
@@ -292,7 +292,7 @@ async function remove(
   if (cronId === null) return 'not_found'
   const home = homeOfId(engine, cronId)
   for (const keys of await placesOf(engine, cronId)) {
-    if (keys !== home && (await drop(engine, term, keys, cronId)) === 'superseded') return 'superseded'
+    if (keys !== home && (await drop(engine, epoch, keys, cronId)) === 'superseded') return 'superseded'
   }
   const id = String(cronId)
   const localId = String(Math.floor(cronId / engine.shards.length))
@@ -326,7 +326,7 @@ async function remove(
       ...[k.trashedRecords, k.trashedSummaries, k.trashedDeadLetterRecords, k.trashedPayloads],
       ...[home.leaderEpoch, home.teamCrons(team), home.teamUsage],
     ],
-    [nameField(team, name), id, localId, term ?? ''],
+    [nameField(team, name), id, localId, epoch ?? ''],
     STORE_DEADLINE_MS,
   )
   if (answer === 'superseded') return 'superseded'

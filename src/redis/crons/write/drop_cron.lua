@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- drop_cron: forgets a cron in a shard that is not its home. Its runs in flight end, and nothing is made of that.
--- KEYS  1 crons  2 kd  3 ks  4 kr  5 term
--- ARGV  cron id, term or '' (no leader)
--- Answer 'superseded' when a later term is known, else 'dropped'.
+-- KEYS  1 crons  2 kd  3 ks  4 kr  5 epoch
+-- ARGV  cron id, epoch or '' (no leader)
+-- Answer 'superseded' when a later epoch is known, else 'dropped'.
 local call = redis.call
 --#include control/epoch
 

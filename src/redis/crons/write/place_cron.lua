@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
 -- place_cron: notes in a cron's home shard where it lives, in the order in which it is looked for.
--- KEYS  1 kn  2 ki  3 term
--- ARGV  team/name, cron id, term or '' (no leader), what is noted as far as the caller knows, what is to be: shards by
+-- KEYS  1 kn  2 ki  3 epoch
+-- ARGV  team/name, cron id, epoch or '' (no leader), what is noted as far as the caller knows, what is to be: shards by
 --       commas, '' = at home
--- Answer 'superseded' when a later term is known · 'gone' when the name has another id by now · 'moved' when another
+-- Answer 'superseded' when a later epoch is known · 'gone' when the name has another id by now · 'moved' when another
 --       place is noted, else 'placed'.
 local call = redis.call
 --#include control/epoch

@@ -3,9 +3,9 @@
 -- flight end, and nothing is made of that.
 -- KEYS  1 kn  2 ki  3 crons  4 kd  5 ks  6 kr  7 ring  8 gc  9 cq  10 set  11 setn  12 use
 --       13 q  14 r  15 a  16 x  17 h  18 c  19 cf  20 co  21 b  22 d  23 xb  24 p
---       25 trash b  26 trash d  27 trash xb  28 trash p  29 term  30 kn:<team>  31 tu
--- ARGV  team/name, cron id, local id, term or '' (no leader)
--- Answer 'superseded' when a later term is known · 'moved' when the name has another id by now, else 'removed'.
+--       25 trash b  26 trash d  27 trash xb  28 trash p  29 epoch  30 kn:<team>  31 tu
+-- ARGV  team/name, cron id, local id, epoch or '' (no leader)
+-- Answer 'superseded' when a later epoch is known · 'moved' when the name has another id by now, else 'removed'.
 local call = redis.call
 --#include lib/team_index
 --#include control/epoch

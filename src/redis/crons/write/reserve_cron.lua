@@ -1,12 +1,12 @@
 #!lua
 -- reserve_cron: the local id of a cron's name in its home shard, made when new. Beside the name only its team's
 -- index is written.
--- KEYS  1 kn  2 qseq  3 term  4 q  5 ki  6 ks  7 kn:<team>
--- ARGV  team/name, highest local id the caller knows, crons at most, term or '' (no leader), shards, shard,
+-- KEYS  1 kn  2 qseq  3 epoch  4 q  5 ki  6 ks  7 kn:<team>
+-- ARGV  team/name, highest local id the caller knows, crons at most, epoch or '' (no leader), shards, shard,
 --       local id it had before or '', which it gets again if nothing else has it. `q` is that id's hidden queue, or
 --       that of number 0, which there is none of.
 -- Answer: the cron's id, or '' when the shard holds as many crons as it may, or 'superseded' when the name is new and a
---       later term is known.
+--       later epoch is known.
 local call = redis.call
 --#include lib/team_index
 --#include control/epoch

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- retire_cron: stops a cron in a shard that it leaves. It ticks no more there, and what it was stays until `drop_cron`.
--- KEYS  1 crons  2 ks  3 term
--- ARGV  cron id, term or '' (no leader)
--- Answer 'superseded' when a later term is known, else its state, '' when it is not there or damaged. Retired again it stays as it
+-- KEYS  1 crons  2 ks  3 epoch
+-- ARGV  cron id, epoch or '' (no leader)
+-- Answer 'superseded' when a later epoch is known, else its state, '' when it is not there or damaged. Retired again it stays as it
 -- is: of the states in two shards the newer one has the higher version.
 local call = redis.call
 --#include control/epoch

@@ -2,12 +2,12 @@
 -- set_cron: makes a cron in the shard it lives in, or puts new settings in force. A new schedule and the end of a pause
 -- count from now on; all else leaves the next tick as it is. A tick that was due before that is noted as missed. What is
 -- in force already is not written. Allowed when Redis is full, as set_queue is.
--- KEYS  1 clk  2 ex  3 crons  4 kd  5 ks  6 kr  7 term  8 kn  9 ki
+-- KEYS  1 clk  2 ex  3 crons  4 kd  5 ks  6 kr  7 epoch  8 kn  9 ki
 -- ARGV  lease_ms, cron id, definition, schedule hash, active (1 or 0), spread, bytes, first tick after `asked` or '',
---       asked (Redis time the tick was computed for), term or '' (no leader),
+--       asked (Redis time the tick was computed for), epoch or '' (no leader),
 --       team/name where it is at home, else '', the places noted there, tick that was due and will not run or '', its
 --       record, records_max, state it brings from another shard or '', records it brings…
--- Answer {'superseded'} when a later term is known · {'moved'} when at home the name has another id by now, or another
+-- Answer {'superseded'} when a later epoch is known · {'moved'} when at home the name has another id by now, or another
 --       place is noted · {'overdue', now, state, definition, '' when they are brought} when another tick was due and
 --       will not run · {'time', now} when `asked` lies in another minute than now, and another tick may come first, else
 --       {'set', now, next tick with the spread or ''}.

@@ -9,7 +9,7 @@ import { quietLogger } from '../../../support/quiet.ts'
 import { createMemoryEngine } from '../memory-engine.ts'
 
 const FLOOR = { jobBlock: 10, queue: 10, token: 10 }
-const FACTS: EngineFacts = { installation: 'one', term: 4, idFloor: FLOOR }
+const FACTS: EngineFacts = { installation: 'one', epoch: 4, idFloor: FLOOR }
 
 function setUp(recorded: RecordedEngine | null = null) {
   const clock = createFakeClock()
@@ -23,7 +23,7 @@ function setUp(recorded: RecordedEngine | null = null) {
     if (engine.isAway) throw new StoreUnavailableError('the test took it away')
   }
   const hold = createLeaderSession({
-    terms: {
+    epochs: {
       facts: async () => {
         answers()
         return engine.facts
@@ -32,7 +32,7 @@ function setUp(recorded: RecordedEngine | null = null) {
         answers()
         if (engine.diesAtBegin === 'before') throw new Error('it died')
         engine.begun.push(earlier)
-        engine.facts = { ...engine.facts, term: Math.max(engine.facts.term, earlier?.term ?? 0) + 1 }
+        engine.facts = { ...engine.facts, epoch: Math.max(engine.facts.epoch, earlier?.epoch ?? 0) + 1 }
         if (engine.diesAtBegin === 'after') throw new Error('it died')
         return { facts: engine.facts, compiler: createMemoryEngine().compiler }
       },
@@ -59,9 +59,9 @@ function setUp(recorded: RecordedEngine | null = null) {
   })
   let opened = 0
   const lead = () => {
-    const term = new AbortController()
-    const over = hold.run(term.signal, () => void (opened += 1))
-    return { end: () => term.abort(), over }
+    const leading = new AbortController()
+    const over = hold.run(leading.signal, () => void (opened += 1))
+    return { end: () => leading.abort(), over }
   }
   return { clock, hold, engine, record, events, losses, warnings, state, lead, opened: () => opened }
 }
@@ -69,11 +69,11 @@ function setUp(recorded: RecordedEngine | null = null) {
 const known = (facts: EngineFacts): RecordedEngine => ({ ...facts, loss: null })
 const write = (world: ReturnType<typeof setUp>) => world.hold.write((compiler) => compiler.removeTeam('shop'))
 
-it('begins a term and writes down which engine it is', async () => {
+it('begins an epoch and writes down which engine it is', async () => {
   const world = setUp()
   world.lead()
   await quiescence()
-  expect(world.record.kept).toEqual({ installation: 'one', term: 5, idFloor: FLOOR, loss: null })
+  expect(world.record.kept).toEqual({ installation: 'one', epoch: 5, idFloor: FLOOR, loss: null })
   expect(world.opened()).toBe(1)
   await expect(write(world)).resolves.toEqual({ status: 'removed' })
 })
@@ -89,7 +89,7 @@ it('writes nothing while nothing changes, and what changes once', async () => {
   expect(world.opened()).toBe(1)
 })
 
-it('begins a new term every hour, so that a copy of today is known for an older one', async () => {
+it('begins a new epoch every hour, so that a copy of today is known for an older one', async () => {
   const world = setUp()
   world.lead()
   await world.clock.advance(3_600_000 + ENGINE_LOOK_MS)
@@ -100,7 +100,7 @@ it('begins a new term every hour, so that a copy of today is known for an older 
 describe('an engine that is not the one known', () => {
   it.each([
     ['another installation', { ...FACTS, installation: 'zero' }, 'EngineLost'],
-    ['a later term than it has', { ...FACTS, term: 9 }, 'EngineRestored'],
+    ['a later epoch than it has', { ...FACTS, epoch: 9 }, 'EngineRestored'],
   ] as const)('by %s is told, and filled anew above its numbers', async (_what, before, reason) => {
     const world = setUp(known(before))
     world.lead()
@@ -114,8 +114,8 @@ describe('an engine that is not the one known', () => {
     expect(world.hold.loss()).toBeNull()
   })
 
-  it('by a lower term is none: the leader before began one', async () => {
-    const world = setUp(known({ ...FACTS, term: 3 }))
+  it('by a lower epoch is none: the leader before began one', async () => {
+    const world = setUp(known({ ...FACTS, epoch: 3 }))
     world.lead()
     await quiescence()
     expect(world.hold.loss()).toBeNull()
@@ -125,7 +125,7 @@ describe('an engine that is not the one known', () => {
     const world = setUp()
     world.lead()
     await quiescence()
-    world.engine.facts = { ...FACTS, installation: 'two', term: 0 }
+    world.engine.facts = { ...FACTS, installation: 'two', epoch: 0 }
     await world.clock.advance(ENGINE_LOOK_MS)
     expect(world.opened()).toBe(2)
     expect(world.hold.loss()).toMatchObject({ reason: 'EngineLost' })
@@ -134,7 +134,7 @@ describe('an engine that is not the one known', () => {
   it.each([['before'], ['after']])(
     'is known to the next leader when this one dies %s its term',
     async (when) => {
-      const world = setUp(known({ ...FACTS, term: 9 }))
+      const world = setUp(known({ ...FACTS, epoch: 9 }))
       world.engine.diesAtBegin = when
       world.lead()
       await quiescence()
@@ -215,7 +215,7 @@ describe('a record that cannot be read', () => {
   })
 })
 
-it('a write that another term has overtaken fails, and a new term is begun at the next look', async () => {
+it('a write that another epoch has overtaken fails, and a new epoch is begun at the next look', async () => {
   const world = setUp()
   world.lead()
   await quiescence()
@@ -225,7 +225,7 @@ it('a write that another term has overtaken fails, and a new term is begun at th
   expect(world.engine.begun).toHaveLength(2)
 })
 
-it('a write that is overtaken by the next term of the same leader asks for no other one', async () => {
+it('a write that is overtaken by the next epoch of the same leader asks for no other one', async () => {
   const world = setUp()
   world.lead()
   await quiescence()
@@ -239,7 +239,7 @@ it('a write that is overtaken by the next term of the same leader asks for no ot
   expect(world.opened()).toBe(1)
 })
 
-it('begins no term once its time of leading is over', async () => {
+it('begins no epoch once its time of leading is over', async () => {
   const world = setUp()
   const { end, over } = world.lead()
   end()
@@ -257,7 +257,7 @@ it('begins no term once its time of leading is over', async () => {
   expect(world.record.writes).toBe(0)
 })
 
-it('ends with its time of leading, and knows no term from then on', async () => {
+it('ends with its time of leading, and knows no epoch from then on', async () => {
   const world = setUp()
   const { end, over } = world.lead()
   await quiescence()

@@ -9,7 +9,7 @@ import { quietClusterMetrics } from '../../../support/quiet.ts'
 const PATH = '/api/v1/namespaces/punctual/configmaps/punctual-state'
 const ENGINE: RecordedEngine = {
   installation: '0123456789ab',
-  term: 7,
+  epoch: 7,
   idFloor: { jobBlock: 1, queue: 2, token: 3 },
   loss: null,
 }
@@ -35,8 +35,8 @@ test('is nothing before it was written, and then what was written last', async (
   expect(await record.write(ENGINE)).toMatchObject({ kind: 'ConfigMap', name: 'punctual-state' })
   expect(await record.read()).toEqual(ENGINE)
   const loss = { reason: 'EngineLost', at: '2026-11-21T10:00:00.000Z' }
-  await record.write({ ...ENGINE, term: 8, loss })
-  expect(await record.read()).toEqual({ ...ENGINE, term: 8, loss })
+  await record.write({ ...ENGINE, epoch: 8, loss })
+  expect(await record.read()).toEqual({ ...ENGINE, epoch: 8, loss })
 })
 
 test('that was emptied by hand is none', async () => {
@@ -47,7 +47,7 @@ test('that was emptied by hand is none', async () => {
 test.each([
   ['a floor that is no JSON', { idFloor: '{' }],
   ['a floor without its numbers', { idFloor: '{"jobBlock":1}' }],
-  ['a term that is no number', { term: 'seven' }],
+  ['a epoch that is no number', { term: 'seven' }],
   ['a loss that is no JSON', { loss: 'yes' }],
   ['a loss that is none', { loss: '[]' }],
 ])('with %s is named, for whoever changed it by hand', async (_what, change) => {

@@ -24,7 +24,7 @@ function notingCompiler(): { readonly compiler: SettingsCompiler; readonly told:
     removeTeam: note('removeTeam'),
     putTokenHash: note('putTokenHash'),
     removeToken: note('removeToken'),
-    inForce: () => Promise.resolve({ teams: [], tokens: [] }),
+    applied: () => Promise.resolve({ teams: [], tokens: [] }),
   }
   return { compiler, told }
 }
