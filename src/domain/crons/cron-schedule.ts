@@ -1,4 +1,5 @@
 import type { CronExpression } from './cron-expression.ts'
+import { LruCache } from '../lru-cache.ts'
 import type { OffsetSpan, TimeZone } from './time-zone.ts'
 
 /**
@@ -34,7 +35,7 @@ const MINUTES_PER_DAY = 24 * 60
 const HORIZON_MS = 9 * 366 * DAY_MS
 
 export function createCronSchedule(expression: CronExpression, zone: TimeZone): CronSchedule {
-  const next = remembering((afterMs) => nextTick(expression, zone, afterMs))
+  const next = cached((afterMs) => nextTick(expression, zone, afterMs))
   return {
     expression,
     zone,
@@ -52,17 +53,16 @@ export function createCronSchedule(expression: CronExpression, zone: TimeZone): 
   }
 }
 
-/** Crons with one schedule ask for the same moments at the same time. */
-const MOMENTS_REMEMBERED_MAX = 8
+/** Crons with the same schedule ask for the same moments at the same time. */
+const MOMENTS_CACHED_MAX = 8
 
-function remembering(next: (afterMs: number) => number | null): (afterMs: number) => number | null {
-  const remembered = new Map<number, number | null>()
+function cached(next: (afterMs: number) => number | null): (afterMs: number) => number | null {
+  const ticks = new LruCache<number, number | null>(MOMENTS_CACHED_MAX)
   return (afterMs) => {
-    let tick = remembered.get(afterMs)
+    let tick = ticks.get(afterMs)
     if (tick === undefined) {
       tick = next(afterMs)
-      if (remembered.size >= MOMENTS_REMEMBERED_MAX) remembered.clear()
-      remembered.set(afterMs, tick)
+      ticks.set(afterMs, tick)
     }
     return tick
   }
