@@ -1,4 +1,4 @@
-import type { Informer } from '../../ports/kubernetes.ts'
+import type { Indexer } from '../../ports/kubernetes.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
 import type { ApiToken, TeamSettings } from '../kinds.ts'
 import type { TurnLines } from '../manager.ts'
@@ -8,8 +8,8 @@ export interface OrphanSettingsParts {
   readonly engine: Pick<LeaderSession, 'applied'>
   readonly lines: Pick<TurnLines, 'team' | 'token'>
   readonly isWatched: (namespace: string) => boolean
-  readonly teams: { readonly view: Pick<Informer<TeamSettings>, 'get' | 'whenSynced'> }
-  readonly tokens: { readonly view: Pick<Informer<ApiToken>, 'get' | 'whenSynced'> }
+  readonly teams: { readonly view: Pick<Indexer<TeamSettings>, 'get' | 'whenSynced'> }
+  readonly tokens: { readonly view: Pick<Indexer<ApiToken>, 'get' | 'whenSynced'> }
 }
 
 /**

@@ -29,7 +29,12 @@ export const COMPOSITION_ROOTS: readonly string[] = ['roles']
  */
 export const PACKAGES_ALLOWED: Readonly<Record<string, Readonly<Record<string, readonly string[] | 'all'>>>> =
   {
-    domain: { 'node:assert/strict': 'all', 'node:net': ['isIP', 'isIPv4', 'isIPv6'], cronstrue: 'all' },
+    domain: {
+      'node:assert/strict': 'all',
+      'node:net': ['isIP', 'isIPv4', 'isIPv6'],
+      'cron-parser': 'all',
+      cronstrue: 'all',
+    },
     ports: {},
   }
 

@@ -1,6 +1,10 @@
 import { ResourceApiError, type ResourceApiFault } from '../../../../src/domain/errors.ts'
-import { createElector, type Elector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
-import type { Lease, LeaseSpec, LeaseLock } from '../../../../src/kubernetes/leader-election/lease-lock.ts'
+import { createElector, type Elector } from '../../../../src/kubernetes/leader-election/elector.ts'
+import type {
+  Lease,
+  LeaseSpec,
+  LeaseStore,
+} from '../../../../src/kubernetes/leader-election/elector-lease.ts'
 import type { Clock, Logger } from '../../../../src/ports/runtime.ts'
 import { FAKE_EPOCH_MS } from '../../../support/fake-clock.ts'
 import { quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'
@@ -149,7 +153,7 @@ export class SimulatedProcess {
     }
   }
 
-  #store(): LeaseLock {
+  #store(): LeaseStore {
     const { leases } = this.#world
     return {
       read: async () => {

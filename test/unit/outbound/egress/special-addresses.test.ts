@@ -1,6 +1,10 @@
+import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
+import type { IpAddress } from '../../../../src/domain/net/ip-address.ts'
 import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
 import { createEgressGuard } from '../../../../src/outbound/egress/egress-guard.ts'
+import { embeddedIpv4, isGlobal } from '../../../../src/outbound/egress/special-addresses.ts'
+import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
 
 const EVERYTHING = ['0.0.0.0/0', '::/0', 'internal', 'com', 'net', 'goog', 'instance-data']
 const settings = { version: 1, egressAllow: EVERYTHING, signingSecrets: [], quotas: NO_QUOTAS }
@@ -112,6 +116,95 @@ describe('addresses', () => {
         `[2002:${hex}::]`,
       ]
       for (const host of spellings) expect(canBeOpened(host), host).toBe(false)
+    }
+  })
+})
+
+/** The same address here and in ipaddr.js. */
+function bothOf(family: 4 | 6, value: bigint) {
+  const width = family === 4 ? 4 : 16
+  const bytes = Array.from({ length: width }, (_, at) =>
+    Number((value >> BigInt(8 * (width - 1 - at))) & 0xffn),
+  )
+  const ours: IpAddress = { family, value }
+  return { ours, theirs: ipaddr.fromByteArray(bytes) }
+}
+
+/** The ends of every block that ipaddr.js has a name for, and their neighbours outside. */
+function borders(kind: typeof ipaddr.IPv4 | typeof ipaddr.IPv6): bigint[] {
+  // Its types leave the tables out.
+  const tables = (kind.prototype as unknown as { SpecialRanges: Record<string, unknown> }).SpecialRanges
+  const bitsMax = kind === ipaddr.IPv4 ? 32n : 128n
+  return Object.values(tables)
+    .flatMap((table) => blocksOf(table))
+    .flatMap(([address, prefix]) => {
+      const first = address.toByteArray().reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n)
+      const last = first | ((1n << (bitsMax - BigInt(prefix))) - 1n)
+      return [first - 1n, first, last, last + 1n].filter((value) => value >= 0n && value < 1n << bitsMax)
+    })
+}
+
+type Block = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+function blocksOf(table: unknown): Block[] {
+  const blocks = table as Block | Block[]
+  return Array.isArray(blocks[0]) ? (blocks as Block[]) : [blocks as Block]
+}
+
+describe('against ipaddr.js', () => {
+  const random = new SeededRandom(6)
+  const anyBits = (bits: number) => {
+    let value = 0n
+    for (let left = bits; left > 0; left -= 16) value = (value << 16n) | BigInt(random.integer(0, 0xffff))
+    return value
+  }
+
+  test('IPv4: what it calls unicast is global, and nothing else', () => {
+    const values = [...borders(ipaddr.IPv4), ...Array.from({ length: 5_000 }, () => anyBits(32))]
+    for (const value of values) {
+      const { ours, theirs } = bothOf(4, value)
+      expect(isGlobal(ours), theirs.toString()).toBe(theirs.range() === 'unicast')
+    }
+  })
+
+  test('IPv6: what it calls unicast is global inside 2000::/3; it also says so of blocks not assigned', () => {
+    const randomOnes = Array.from({ length: 5_000 }, () => {
+      const value = anyBits(128)
+      const isGlobalUnicast = random.chance(0.7)
+      return isGlobalUnicast ? (value & ((1n << 125n) - 1n)) | (1n << 125n) : value
+    })
+    const near2001 = Array.from(
+      { length: 5_000 },
+      () => (0x2001n << 112n) | (anyBits(112) & ((1n << 106n) - 1n)),
+    )
+    for (const value of [...borders(ipaddr.IPv6), ...randomOnes, ...near2001]) {
+      const { ours, theirs } = bothOf(6, value)
+      const isAssigned = value >> 125n === 1n
+      expect(isGlobal(ours), theirs.toString()).toBe(isAssigned && theirs.range() === 'unicast')
+    }
+  })
+
+  test('an IPv4 address is found in each form that it knows to carry one, and in the deprecated ::/96', () => {
+    const prefixes: ReadonlyArray<readonly [string, bigint, bigint]> = [
+      ['ipv4Mapped', 0xffffn << 32n, 0n],
+      ['rfc6145', 0xffffn << 48n, 0n],
+      ['rfc6052', 0x64_ff9bn << 96n, 0n],
+      ['rfc6052', 0x64_ff9b_0001n << 80n, 0n],
+      ['6to4', 0x2002n << 112n, 80n],
+      ['unicast', 0n, 0n],
+    ]
+    for (const [range, prefix, shift] of prefixes) {
+      for (let i = 0; i < 200; i += 1) {
+        const value = anyBits(32) | 0x0100_0000n
+        const { ours, theirs } = bothOf(6, prefix | (value << shift))
+        expect(theirs.range(), theirs.toString()).toBe(range)
+        expect(embeddedIpv4(ours), theirs.toString()).toEqual({ family: 4, value })
+      }
+    }
+    for (let i = 0; i < 2_000; i += 1) {
+      const { ours, theirs } = bothOf(6, anyBits(128))
+      const carries = ['ipv4Mapped', 'rfc6145', 'rfc6052', '6to4'].includes(theirs.range())
+      expect(embeddedIpv4(ours) !== null, theirs.toString()).toBe(carries)
     }
   })
 })
