@@ -80,8 +80,8 @@ export const SUSPECTS_SHARE = 1 / 4
 export const SUSPECTS_OF_ONE_TEAM_MAX = 4
 export const CLAIM_BATCH_MAX = 64
 export const CLAIM_BATCH_BYTES_MAX = 1024 * 1024
-/** Teams, and queues, whose room a claim is told one by one. */
-export const SHARE_ROOMS_MAX = 128
+/** Teams, and likewise queues, for which a claim lists a headroom of their own. */
+export const HEADROOM_ENTRIES_MAX = 128
 export const FINISH_BATCH_MAX = 64
 export const FAIR_QUANTUM = 8
 export const PROMOTE_BATCH_MAX = 500

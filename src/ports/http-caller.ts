@@ -3,16 +3,16 @@ import type { TeamSettings } from './settings.ts'
 
 export interface HttpCall {
   readonly team: string
-  /** Egress policy and signing secrets in force for this call. */
+  /** Egress policy and signing secrets for this call. */
   readonly settings: TeamSettings
   readonly url: string
   readonly method: Method
-  /** The caller's headers; ours and the signature are added by the caller adapter. */
+  /** The job's headers; the adapter adds ours and the signature. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
-  /** Texts to look for in the first 256 KiB of the response body. */
+  /** Texts to search for in the first 256 KiB of the response body. */
   readonly sought: readonly string[]
-  /** One deadline over DNS, connect, TLS, headers and body. */
+  /** One deadline for DNS, connect, TLS, headers and body together. */
   readonly timeoutMs: number
   /** `webhook-id`: the same for every attempt of a chain. */
   readonly webhookId: string
@@ -22,7 +22,7 @@ export interface HttpCall {
   readonly identity: Readonly<Record<string, string>>
 }
 
-/** What went out and came back. `timings` lacks the queue wait, which only the executor knows. */
+/** What was sent and received. `timings` lacks the queue wait, which only the executor knows. */
 export type HttpCallResult = {
   readonly durationMs: number
   readonly timings: Omit<CallTimings, 'queueWaitMs'>
@@ -35,30 +35,30 @@ export type HttpCallResult = {
       readonly headers: ReadonlyArray<readonly [string, string]>
       /** The first 16 KiB. */
       readonly body: Uint8Array
-      /** Whether the body went on after what is in `body`. */
+      /** Whether the body was longer than `body`. */
       readonly bodyTruncated: boolean
-      /** Those of the texts looked for that the body holds. */
+      /** The texts of `sought` that the body contains. */
       readonly found: ReadonlySet<string>
     }
   | {
       readonly kind: 'failed'
       readonly reason: FailureReason
-      /** For people; constant for a blocked target: no address in it. */
+      /** For humans. Constant for a blocked target: it must not reveal an address. */
       readonly message: string
     }
-  /** A fault of the whole machine (no file descriptors, no memory): no attempt is burnt. The adapter logs it. */
+  /** This machine is out of file descriptors or memory; it does not count as an attempt. The adapter logs it. */
   | { readonly kind: 'local_fault'; readonly message: string }
-  /** `signal` was aborted by us. */
+  /** `signal` was aborted. */
   | { readonly kind: 'aborted' }
 )
 
-/** The only way out by HTTP. Never throws for anything a target does. */
+/** The one outbound HTTP client. Never throws for anything a target does. */
 export interface HttpCaller {
   call(call: HttpCall, signal: AbortSignal): Promise<HttpCallResult>
   close(): Promise<void>
 }
 
-/** Egress policy at submit time: the reason a URL is refused, or null. Looks at literals and names only, no DNS. */
+/** Egress policy at submit time: why a URL is refused, or null. Checks literals and names only, no DNS. */
 export interface EgressPolicy {
   refusalOf(url: URL, settings: TeamSettings): 'blocked' | null
 }

@@ -4,16 +4,16 @@ import type { AttemptSummary, CallRecord, JobChain, JobRequest, JobStatus } from
 import type { ChainSettings } from '../domain/jobs/queue-settings.ts'
 import type { MetQuota } from './quotas.ts'
 
-/** A validated job on its way into the store. */
+/** A validated job to be stored. */
 export interface NewJob {
   readonly team: string
   readonly queue: string
   readonly request: JobRequest
-  /** Whole seconds from now, 0–86400, or an absolute time; a time in the past means now. */
+  /** Whole seconds from now, 0–86400, or a Unix time; a time in the past means now. */
   readonly start: { readonly delaySeconds: number } | { readonly runAtMs: number }
   readonly idempotency: {
     readonly key: string
-    /** Same key and fingerprint = the same request again. */
+    /** Same key and fingerprint = the same request, repeated. */
     readonly fingerprint: string
   } | null
 }
@@ -26,16 +26,16 @@ export type PushResult =
       readonly queueId: number
       readonly scheduledAtMs: number
     }
-  /** The key was used with another body. */
+  /** The key was used with a different body. */
   | { readonly status: 'idempotency_conflict' }
-  /** Too many keys in use today in this shard. */
+  /** This shard has reached its limit of keys per day. */
   | { readonly status: 'idempotency_full' }
-  /** The shard holds as many queues as it may. */
+  /** The queue limit of this shard is reached. */
   | { readonly status: 'too_many_queues' }
   | { readonly status: 'over_quota'; readonly quota: MetQuota }
 
 /**
- * Takes jobs in. Pushes of the same turn share one step per shard.
+ * Accepts jobs. Pushes made in the same event-loop turn share one step per shard.
  * Throws StoreUnavailableError within the store deadline (nothing half-written) and StorageFullError.
  */
 export interface JobIntake {
@@ -50,29 +50,29 @@ export interface JobListQuery {
   readonly status: JobStatus | 'dead_lettered' | null
   /** 1–1000. */
   readonly limit: number
-  /** As answered by the page before; null = the first page. */
+  /** From the previous page; null = the first page. */
   readonly cursor: string | null
 }
 
-/** A job of a listing: `jobId` says which job of the chain the row is about. Listings carry no call records. */
+/** A row of a listing: `jobId` is the job of the chain that the row describes. Listings carry no call records. */
 export interface ListedJob {
   readonly jobId: number
   readonly chain: JobChain
 }
 
-/** Reads and single-job commands. Another team's job is `not_found`. Throws StoreUnavailableError. */
+/** Reads jobs, cancels and replays single ones. Another team's job is `not_found`. Throws StoreUnavailableError. */
 export interface JobStore {
-  /** The chain that `jobId` is part of; null when unknown or of another team. */
+  /** The chain of `jobId`; null when it is unknown or belongs to another team. */
   get(team: string, jobId: number): Promise<JobChain | null>
   /**
-   * Queue by queue; in each what has not ended by due time, then dead letters and finished chains, newest first. A page
-   * may be short, even empty, before the last. `bad_cursor` when the cursor is not one of ours; an unknown queue is an
+   * Lists queue by queue: jobs that have not ended by due time, then dead letters, then finished chains, newest first.
+   * A page before the last may be short or empty. `bad_cursor` when the cursor is not valid; an unknown queue is an
    * empty page.
    */
   list(query: JobListQuery): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'>
-  /** Removes a pending job, or one that was set aside because its record is damaged. A job in flight cannot be called back; an ended one cannot be cancelled. */
+  /** Removes a pending job, or one that was quarantined because its record is damaged. */
   cancel(team: string, jobId: number): Promise<'cancelled' | 'in_flight' | 'ended' | 'not_found'>
-  /** Makes a new pending job, attempt 1, due at once, of a dead letter; the dead letter leaves the queue. */
+  /** Replaces a dead letter by a new pending job, attempt 1, due at once. */
   replay(
     team: string,
     jobId: number,
@@ -86,6 +86,15 @@ export interface JobStore {
   >
 }
 
+/** Where the store keeps a job. */
+export interface JobLocation {
+  /** Local id of the queue in its shard. */
+  readonly queue: string
+  readonly settingsHash: string
+  /** Whether the request is stored beside the record. */
+  readonly isLarge: boolean
+}
+
 interface Claimed {
   readonly shard: number
   readonly jobId: number
@@ -95,18 +104,17 @@ interface Claimed {
   readonly scheduledAtMs: number
   /** Redis time of the claim. */
   readonly startedAtMs: number
-  /** Of its record and of what is large of its request, as the claim counted them. */
+  /** Size of the record and of a request stored beside it, as the claim counted them. */
   readonly bytes: number
+  readonly location: JobLocation
 }
 
-/** A job in this executor's hands. */
+/** A job claimed by this executor. */
 export interface ClaimedJob extends Claimed {
   readonly kind: 'job'
   readonly rootId: number
   readonly attempt: number
   readonly queueName: string
-  /** As the store wrote it: local queue id, settings hash, whether the request is kept apart. */
-  readonly place: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
   readonly createdAtMs: number
   readonly earlier: readonly AttemptSummary[]
   readonly request: JobRequest
@@ -114,18 +122,16 @@ export interface ClaimedJob extends Claimed {
   readonly settings: ChainSettings
 }
 
-/** A callback in this executor's hands: one try, no history. */
+/** A callback claimed by this executor: one try, no history. */
 export interface ClaimedCallback extends Claimed {
   readonly kind: 'callback'
-  readonly place: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
   readonly callback: Callback
   readonly timeoutSeconds: number
 }
 
-/** A job or callback whose record cannot be read: it is not called but set aside. */
+/** A job or callback whose record cannot be read. It is quarantined, not called. */
 export interface DamagedWork extends Claimed {
   readonly kind: 'damaged'
-  readonly place: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
 }
 
 export type ClaimedWork = ClaimedJob | ClaimedCallback | DamagedWork
@@ -141,26 +147,26 @@ export type WorkEnd =
       readonly call: CallRecord | null
     }
   | { readonly type: 'callback_ended'; readonly work: ClaimedCallback }
-  /** It does not run, and waits among the dead letters to be looked at. */
-  | { readonly type: 'set_aside'; readonly work: DamagedWork }
-  /** Not called, or cut short by our own stop or fault: back to the head of its queue, attempt kept. */
-  | { readonly type: 'given_back'; readonly work: ClaimedWork }
+  /** Kept as a dead letter for inspection; never runs. */
+  | { readonly type: 'quarantined'; readonly work: DamagedWork }
+  /** Not called, or aborted by our own stop or fault: back to the head of its queue, attempt unchanged. */
+  | { readonly type: 'released'; readonly work: ClaimedWork }
 
 /**
- * What one claim may take. Room is how many jobs of a team, or of a queue, it may take beside what is held of them:
- * with none its jobs are passed over.
+ * What one claim may take. Headroom is how many more jobs of a team or queue may be claimed; with none left, its jobs
+ * are skipped.
  */
 export interface ClaimGrant {
-  /** Jobs at most, 1 to CLAIM_BATCH_MAX. */
+  /** Most jobs to claim, 1 to CLAIM_BATCH_MAX. */
   readonly slots: number
-  /** Bytes of what is claimed at most. */
+  /** Most bytes to claim. */
   readonly bytes: number
-  /** By team, at most SHARE_ROOMS_MAX; the others have `otherTeamsRoom`. */
-  readonly teamRooms: ReadonlyMap<string, number>
-  readonly otherTeamsRoom: number
-  /** By local id of the queue, at most SHARE_ROOMS_MAX; the others have `otherQueuesRoom`. */
-  readonly queueRooms: ReadonlyMap<string, number>
-  readonly otherQueuesRoom: number
+  /** By team, at most HEADROOM_ENTRIES_MAX; teams not listed have `otherTeamsHeadroom`. */
+  readonly teamHeadroom: ReadonlyMap<string, number>
+  readonly otherTeamsHeadroom: number
+  /** By local queue id, at most HEADROOM_ENTRIES_MAX; queues not listed have `otherQueuesHeadroom`. */
+  readonly queueHeadroom: ReadonlyMap<string, number>
+  readonly otherQueuesHeadroom: number
 }
 
 export type ClaimAnswer =
@@ -171,55 +177,55 @@ export type ClaimAnswer =
       readonly runnable: number
       /** When the next delayed job of the near set is due, by Redis time; null = none. */
       readonly nextDueMs: number | null
-      /** Teams with ready jobs that were passed over for want of room, their own or a queue's; at most 16. */
-      readonly heldBack: readonly string[]
-      /** Of the largest job at the head of a queue that did not fit the bytes granted; null when each did. */
+      /** Teams with ready jobs that were skipped because the team or its queue has no headroom; at most 16. */
+      readonly throttledTeams: readonly string[]
+      /** Size of the largest job at the head of a queue that exceeded the bytes granted; null = all fit. */
       readonly bytesWanted: number | null
     }
-  /** This executor's lease is gone: nothing it holds is its own any more. */
+  /** This executor's lease has ended; it no longer owns any job it claimed. */
   | { readonly status: 'lease_lost' }
 
 /**
- * One executor's hold on one shard's jobs. At most one claim and one finish are under way at a time; both are resent
+ * One executor's access to one shard's jobs. At most one claim and one finish are in progress at a time; both are resent
  * unchanged until answered. Throws StoreUnavailableError when Redis does not answer within `resendForMs`.
  */
 export interface JobSource {
   readonly shard: number
-  /** Makes or renews the lease. `held` = jobs Redis says this executor holds. */
+  /** Creates or renews the lease. `held` = jobs that Redis lists for this executor. */
   beat(register: boolean): Promise<{ status: 'ok'; held: number } | { status: 'lease_lost' }>
   claim(grant: ClaimGrant): Promise<ClaimAnswer>
-  /** Ends a batch, in order: one answer each. `stale` = the job is no longer ours and nothing was changed. */
+  /** Ends a batch; answers in the same order. `stale` = the job is no longer ours and nothing was changed. */
   finish(ends: readonly WorkEnd[]): Promise<ReadonlyArray<'done' | 'stale'>>
-  /** Gives back what Redis says we hold and we do not know. Only while no claim is under way. */
-  giveBackUnknown(known: ReadonlySet<number>): Promise<number>
-  /** Gives back everything and ends the lease. */
+  /** Releases jobs that Redis lists for this executor but are not in `known`. Only while no claim is in progress. */
+  releaseUnknown(known: ReadonlySet<number>): Promise<number>
+  /** Releases all jobs and ends the lease. */
   leave(): Promise<void>
   redisNowMs(): number
 }
 
-/** What a look at a shard shows without changing it. */
-export interface ShardGlance {
+/** A shard's state, read without changing it. */
+export interface ShardPeek {
   readonly runnable: boolean
-  /** When `promote` is next needed, Unix ms by Redis time; null = nothing waits. */
+  /** When `promote` is next needed, Unix ms by Redis time; null = nothing is delayed. */
   readonly nextDueMs: number | null
 }
 
-/** Work on a shard that any executor may do, and several at once without harm. */
+/** Maintenance of a shard. Any executor may do it; several at once do no harm. */
 export interface ShardMaintenance {
   readonly shard: number
-  glance(): Promise<ShardGlance>
-  /** Moves due jobs to their ready lists; answers when it is next needed. */
-  promote(): Promise<{ moved: number; nextDueMs: number | null }>
-  /** Takes jobs back from executors whose lease is past. */
+  peek(): Promise<ShardPeek>
+  /** Moves due jobs to their ready lists. `nextDueMs` = when it is next needed. */
+  promote(): Promise<{ promoted: number; nextDueMs: number | null }>
+  /** Releases the jobs of executors whose lease has expired. */
   reap(): Promise<{ jobs: number; executors: number }>
   /**
-   * Overdue jobs, retention, remains of deleted queues: a bounded piece of each. One that fails stops none of the
-   * others; its fault is thrown at the end.
+   * Hard deadlines, retention and the remains of deleted queues, a bounded piece of each. All of them run even when one
+   * fails; the fault is thrown at the end.
    */
   sweep(): Promise<{ isMore: boolean }>
 }
 
-/** Hints that a shard has something to claim; lossy, polling must suffice without them. */
+/** Hints that a shard has something to claim. Lossy: polling must suffice without them. */
 export interface WakeHints {
   onWake(listener: (shard: number) => void): () => void
 }

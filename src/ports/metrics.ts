@@ -28,7 +28,7 @@ export interface Metrics {
   clockJumped(direction: 'forward' | 'backward'): void
   callRecordsDropped(count: number): void
   /** Jobs and callbacks whose records were damaged. */
-  jobsSetAside(count: number): void
+  jobsQuarantined(count: number): void
   /** One round trip of a step: `enqueue`, `claim`, `finish`, … */
   redisStep(step: string, seconds: number, ok: boolean): void
 }

@@ -3,7 +3,7 @@ import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 export interface QueueCounts {
   /** Ready to start. */
   readonly pending: number
-  /** Waiting for their time. */
+  /** Not due yet. */
   readonly delayed: number
   readonly processing: number
   /** In the dead-letter queue. */
@@ -18,9 +18,9 @@ export interface Queue {
   readonly counts: QueueCounts
 }
 
-/** The queues as the engine holds them. Throws StoreUnavailableError. */
+/** The queues in Redis. Throws StoreUnavailableError. */
 export interface QueueStore {
-  /** By name, ascending. `bad_cursor` when the cursor is not one of ours. */
+  /** By name, ascending. `bad_cursor` when the cursor is not valid. */
   list(query: {
     team: string
     limit: number
@@ -28,15 +28,15 @@ export interface QueueStore {
   }): Promise<{ queues: Queue[]; nextCursor: string | null } | 'bad_cursor'>
   get(team: string, queueId: number): Promise<Queue | null>
   getByName(team: string, name: string): Promise<Queue | null>
-  /** Makes the queue or changes its settings; new jobs use them, chains that exist keep theirs. */
+  /** Creates the queue or changes its settings; new jobs use them, existing chains keep theirs. */
   apply(team: string, name: string, settings: QueueSettings): Promise<{ queueId: number }>
-  /** Removes the queue and all its jobs for good, in the same time for one job or a million. */
+  /** Removes the queue and all its jobs, in constant time. */
   remove(team: string, name: string): Promise<'removed' | 'not_found'>
 }
 
-/** Edits by people: to the resource where resources are kept, so that files and engine agree. */
+/** Edits by users. An edit changes the resource, where there is one, so that resource and Redis agree. */
 export interface QueueEditor {
-  /** The queue after the edit; null when it does not exist. */
+  /** The edited queue; null when it does not exist. */
   edit(team: string, queueId: number, change: Partial<QueueSettings>): Promise<Queue | null>
   remove(team: string, queueId: number): Promise<'removed' | 'not_found'>
 }
@@ -49,22 +49,22 @@ export interface QueueRef {
 export interface QueueStatsEntry extends QueueRef {
   readonly queueId: number
   readonly counts: QueueCounts
-  /** How long the job at the head of the ready list has been due, ms; null = none is ready. */
+  /** How long the oldest ready job has been due, ms; null = none is ready. */
   readonly oldestReadyMs: number | null
 }
 
-/** Looks at many queues at once, cheaply. Throws StoreUnavailableError. */
+/** Reads many queues at once, cheaply. Throws StoreUnavailableError. */
 export interface QueueStats {
   /** In the order asked, at most 10,000 at once; null where the queue does not exist. */
   count(places: readonly QueueRef[]): Promise<ReadonlyArray<QueueStatsEntry | null>>
   /**
-   * Queues that a push has made and no resource has taken over, at most `limit`, in no order; when there are more, any
-   * of them, others each time. Costs the same however many queues there are.
+   * Queues that were created by a push and have no resource yet: at most `limit`, in no order, and a different
+   * selection each time when there are more. The cost does not depend on how many queues exist.
    */
   pushed(limit: number): Promise<{ readonly queues: readonly QueueRef[]; readonly isMore: boolean }>
   /**
-   * Every queue there is, a page at a time, seldom one twice; null ends. For a start, to find queues whose resource
-   * went meanwhile: those that are not pushed. A queue of unknown origin counts as pushed.
+   * Pages through every queue; rarely one appears twice. A null cursor ends it. A controller uses it at start to find
+   * queues whose resource disappeared meanwhile: those not created by a push. A queue of unknown origin counts as pushed.
    */
   page(cursor: string | null): Promise<{
     readonly queues: readonly (QueueRef & { readonly isPushed: boolean })[]
@@ -72,17 +72,17 @@ export interface QueueStats {
   }>
 }
 
-/** What the executors have to do, over all shards. */
+/** The work waiting for executors, over all shards. */
 export interface Backlog {
-  /** Jobs ready to start in active queues with a free slot, callbacks included; not what waits for a slot, or for a call of its team to end. */
+  /** Jobs and callbacks that could start now: their queue is active and has a free slot, and no quota of their team is met. */
   readonly ready: number
-  /** Calls being made. */
+  /** Calls in progress. */
   readonly inFlight: number
-  /** Calls that the limits of queues and the quotas of teams would let run at once: those in flight, and ready jobs with a slot for each. */
+  /** Calls that queue limits and team quotas would allow at once: those in flight plus the ready jobs with a free slot. */
   readonly usable: number
-  /** Delayed jobs, retries and ticks due within the horizon. A minute counts whole once the horizon reaches it. */
+  /** Delayed jobs, retries and ticks due within the horizon. A minute that the horizon reaches counts as a whole. */
   readonly dueSoon: number
-  /** When the next waiting work is due, ms from now, up to a minute too early; null = nothing waits. */
+  /** When the next delayed work is due, ms from now, up to a minute early; null = nothing is delayed. */
   readonly nextDueInMs: number | null
   /** Age of the oldest ready job that could start, ms; null = none. */
   readonly oldestReadyMs: number | null
@@ -91,9 +91,9 @@ export interface Backlog {
 }
 
 /**
- * Reads a bounded piece of each shard, and takes what lies beyond to be like it; idle queues cost nothing. Throws
- * StoreUnavailableError. @param horizonMs at most 120,000 @param callQuotaOf calls that a team may have in flight, null
- * = no bound; what its quota holds back is left out. Without it no team has one
+ * Samples a bounded part of each shard and extrapolates; idle queues cost nothing. Throws StoreUnavailableError.
+ * @param horizonMs at most 120,000
+ * @param callQuotaOf calls that a team may have in flight, null = unlimited; work beyond the quota is not counted
  */
 export interface BacklogReader {
   read(horizonMs: number, callQuotaOf?: (team: string) => number | null): Promise<Backlog>

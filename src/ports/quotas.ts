@@ -1,6 +1,6 @@
 import type { QuotaName } from '../domain/quotas.ts'
 
-/** What a team holds; under the names of the quotas that bound it. */
+/** What a team uses, by the name of the quota that limits it. */
 export type TeamUsage = Readonly<Record<QuotaName, number>>
 
 /** Throws StoreUnavailableError. */
@@ -15,24 +15,24 @@ export interface TeamStats {
   look(teams: readonly string[]): Promise<readonly TeamUsage[]>
 }
 
-/** The quota that a push met; `share`: the team has no quota of bytes, and holds its share of what is free. */
+/** The quota that a push exceeds. `share` = the team has no byte quota and holds its fair share of free memory. */
 export type MetQuota = Exclude<QuotaName, 'callsInFlight'> | 'share'
 
 /**
- * How many calls of a team this executor may make beside those it holds, where the team has a quota of calls in flight.
- * Answers from memory; a look at all executors runs behind it.
+ * How many more calls this executor may make for a team with a quota of calls in flight. Answers from memory, which a
+ * background read of all executors refreshes.
  */
 export interface CallQuotas {
-  /** @returns null where the team has no quota. @param held calls of the team in this executor */
-  roomOf(team: string, held: number): number | null
-  /** Of any team that holds nothing here and has no quota of its own; null = no bound. */
-  newcomerRoom(): number | null
-  /** Teams that have a quota of their own, a bounded number of them. */
-  named(): readonly string[]
+  /** @returns null = the team has no quota. @param held the team's calls in this executor */
+  headroomOf(team: string, held: number): number | null
+  /** For any team without a quota of its own that holds nothing here; null = unlimited. */
+  newcomerHeadroom(): number | null
+  /** Teams with a quota of their own; bounded. */
+  teamsWithQuota(): readonly string[]
 }
 
 export const NO_CALL_QUOTAS: CallQuotas = Object.freeze({
-  roomOf: () => null,
-  newcomerRoom: () => null,
-  named: () => [],
+  headroomOf: () => null,
+  newcomerHeadroom: () => null,
+  teamsWithQuota: () => [],
 })

@@ -1,16 +1,16 @@
-/** Time as the program sees it; tests pass a fake one. */
+/** The program's source of time; tests pass a fake one. */
 export interface Clock {
-  /** Milliseconds that never go back; for durations and leases. */
+  /** Milliseconds that never decrease; for durations and leases. */
   monotonicMs(): number
   /** Unix milliseconds of this machine; for logs only. Due times and leases use Redis time. */
   wallMs(): number
-  /** Calls `run` once after `delayMs`; the answer cancels it. */
+  /** Calls `run` once after `delayMs`. The returned function cancels it. */
   after(delayMs: number, run: () => void): () => void
-  /** Calls `run` once all that is ready now has run, without time passing in between. */
+  /** Calls `run` after everything that is ready now, without time passing in between. */
   nextTurn(run: () => void): void
 }
 
-/** Structured log. The message is constant; what varies stands in `fields`. Never a secret, payload or query string. */
+/** Structured log. Messages are constant; variable parts go into `fields`. Never a secret, payload or query string. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void

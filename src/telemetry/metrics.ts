@@ -43,7 +43,7 @@ type JobMetrics = Pick<
   | 'callbackFinished'
   | 'callsInFlight'
   | 'callRecordsDropped'
-  | 'jobsSetAside'
+  | 'jobsQuarantined'
 >
 
 function jobMetrics(registry: Registry): JobMetrics {
@@ -85,7 +85,7 @@ function jobMetrics(registry: Registry): JobMetrics {
     'punctual_call_records_dropped_total',
     'Call records that were made and not kept, for want of room.',
   )
-  const setAside = counter(
+  const quarantined = counter(
     registry,
     'punctual_jobs_set_aside_total',
     'Jobs and callbacks that do not run as their records are damaged.',
@@ -103,7 +103,7 @@ function jobMetrics(registry: Registry): JobMetrics {
       readInFlight = read
     },
     callRecordsDropped: (count) => dropped.inc(count),
-    jobsSetAside: (count) => setAside.inc(count),
+    jobsQuarantined: (count) => quarantined.inc(count),
   }
 }
 

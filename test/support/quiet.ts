@@ -20,7 +20,7 @@ export const quietMetrics: Metrics = {
   leaseLost: () => undefined,
   clockJumped: () => undefined,
   callRecordsDropped: () => undefined,
-  jobsSetAside: () => undefined,
+  jobsQuarantined: () => undefined,
   redisStep: () => undefined,
 }
 

@@ -35,7 +35,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
   const { teams, jobIds, metrics } = options
   return {
     run: async (work, signal, redisNowMs) => {
-      if (work.kind === 'damaged') return { type: 'set_aside', work }
+      if (work.kind === 'damaged') return { type: 'quarantined', work }
       const httpCall: HttpCall = {
         team: work.team,
         settings: teams.of(work.team),
@@ -44,7 +44,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
       }
       const result = await makeCall(options, httpCall, signal)
       if (result.kind === 'local_fault') options.onLocalFault()
-      if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'given_back', work }
+      if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'released', work }
       if (work.kind === 'job') return endJob(options, work, result, redisNowMs())
       const isDelivered = result.kind === 'answered' && result.status >= 200 && result.status < 300
       metrics.callbackFinished(isDelivered ? 'delivered' : 'failed')
@@ -119,7 +119,8 @@ function endJob(
     completedAtMs: Math.max(nowMs, work.startedAtMs),
     durationMs: Math.round(result.durationMs),
   })
-  const isKept = judgement.failureReason !== null || sampler.keepsSuccess(`${work.shard}:${work.place.queue}`)
+  const isKept =
+    judgement.failureReason !== null || sampler.keepsSuccess(`${work.shard}:${work.location.queue}`)
   return {
     type: 'ended',
     work,

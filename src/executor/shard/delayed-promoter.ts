@@ -80,14 +80,14 @@ class LoopingShardWatcher implements DelayedPromoter {
   async #step(): Promise<void> {
     const { upkeep } = this.#options
     if (this.#nextDueMs !== null && this.#nextDueMs <= this.#options.redisNowMs()) {
-      const { moved, nextDueMs } = await upkeep.promote()
+      const { promoted, nextDueMs } = await upkeep.promote()
       this.#nextDueMs = nextDueMs
-      if (moved > 0) this.#options.news.wake()
+      if (promoted > 0) this.#options.news.wake()
       return
     }
-    const glance = await upkeep.glance()
-    this.#nextDueMs = glance.nextDueMs
-    if (glance.runnable) this.#options.news.nudge()
+    const peek = await upkeep.peek()
+    this.#nextDueMs = peek.nextDueMs
+    if (peek.runnable) this.#options.news.nudge()
   }
 
   #untilDue(): number {

@@ -277,16 +277,16 @@ class LeasedShardSession implements ExecutorSession {
   #begin(work: ClaimedWork, hold: Hold | null): void {
     this.#held.set(work, hold)
     // Claimed while it was told to end, or after others took the slots: back at once, others may have some.
-    if (hold === null || this.#state !== 'working') this.#finisher.add({ type: 'given_back', work })
+    if (hold === null || this.#state !== 'working') this.#finisher.add({ type: 'released', work })
     else this.#run(work)
   }
 
-  #goOn({ runnable, work, heldBack, bytesWanted }: Claimed): void {
+  #goOn({ runnable, work, throttledTeams, bytesWanted }: Claimed): void {
     const { clock } = this.#options
     this.#looks = Math.max(0, this.#looks - 1)
     this.#emptyClaims = work.length > 0 ? 0 : this.#emptyClaims + 1
-    this.#newsFromMs = work.length === 0 && heldBack.length > 0 ? clock.monotonicMs() + NEWS_WAIT_MS : 0
-    const isContended = work.length === 0 && heldBack.length === 0 && bytesWanted === null
+    this.#newsFromMs = work.length === 0 && throttledTeams.length > 0 ? clock.monotonicMs() + NEWS_WAIT_MS : 0
+    const isContended = work.length === 0 && throttledTeams.length === 0 && bytesWanted === null
     if (this.#hasNews) this.wake()
     else if (runnable === 0) this.#rest()
     else if (isContended || this.#emptyClaims > EMPTY_CLAIMS_MAX) {
@@ -294,7 +294,7 @@ class LeasedShardSession implements ExecutorSession {
       this.#rest()
       this.#askAfter(CONTENDED_WAIT_MS)
     } else if (bytesWanted !== null || this.#looks > 0) this.#ask()
-    else this.#askAgain(heldBack)
+    else this.#askAgain(throttledTeams)
   }
 
   #run(work: ClaimedWork): void {
@@ -304,7 +304,7 @@ class LeasedShardSession implements ExecutorSession {
       .run(work, this.#calls.signal, this.#redisNowMs)
       .catch((error: unknown): WorkEnd => {
         logger.error('A job could not be run; it waits', { jobId: work.jobId, reason: reasonOf(error) })
-        return { type: 'given_back', work }
+        return { type: 'released', work }
       })
       .then((end) => this.#finisher.add(end))
       .catch((error: unknown) => logger.error('An end was lost', { reason: reasonOf(error) }))
@@ -374,7 +374,7 @@ class LeasedShardSession implements ExecutorSession {
     this.#mismatches = isComparable && inRedis > this.#held.size ? this.#mismatches + 1 : 0
     if (this.#mismatches < MISMATCHES_MAX) return
     this.#mismatches = 0
-    source.giveBackUnknown(new Set([...this.#held.keys()].map(({ jobId }) => jobId))).then(
+    source.releaseUnknown(new Set([...this.#held.keys()].map(({ jobId }) => jobId))).then(
       (jobs) => logger.warn('Jobs of a lost claim were given back', { shard: source.shard, jobs }),
       (error: unknown) => logger.debug('Jobs of a lost claim wait on', { reason: reasonOf(error) }),
     )

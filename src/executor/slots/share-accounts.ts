@@ -1,4 +1,4 @@
-import { SHARE_ROOMS_MAX } from '../../domain/limits.ts'
+import { HEADROOM_ENTRIES_MAX } from '../../domain/limits.ts'
 
 /** What one team, or one queue, holds here. */
 export interface Account {
@@ -67,10 +67,10 @@ export class Accounts<T extends Account> {
 
 /** One that is left out may exceed its share by what one claim brings: of the largest that is the least. */
 function largestOf<T extends Account>(accounts: readonly T[]): readonly T[] {
-  if (accounts.length <= SHARE_ROOMS_MAX) return accounts
+  if (accounts.length <= HEADROOM_ENTRIES_MAX) return accounts
   const sizes = Float64Array.from(accounts, ({ slots }) => slots).sort()
-  const least = sizes[accounts.length - SHARE_ROOMS_MAX] ?? 0
+  const least = sizes[accounts.length - HEADROOM_ENTRIES_MAX] ?? 0
   const above = accounts.filter(({ slots }) => slots > least)
   const level = accounts.filter(({ slots }) => slots === least)
-  return [...above, ...level.slice(0, SHARE_ROOMS_MAX - above.length)]
+  return [...above, ...level.slice(0, HEADROOM_ENTRIES_MAX - above.length)]
 }

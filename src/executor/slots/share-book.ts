@@ -1,4 +1,4 @@
-import { CLAIM_BATCH_MAX, SHARE_ROOMS_MAX } from '../../domain/limits.ts'
+import { CLAIM_BATCH_MAX, HEADROOM_ENTRIES_MAX } from '../../domain/limits.ts'
 import type { CallQuotas } from '../../ports/quotas.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { ClaimGrant } from '../../ports/jobs.ts'
@@ -92,7 +92,7 @@ export class ShareBook {
 
   /** How many more jobs of a team may run. */
   teamRoom(team: TeamAccount): number {
-    const byQuota = this.#quotas.roomOf(team.key, team.slots) ?? Number.POSITIVE_INFINITY
+    const byQuota = this.#quotas.headroomOf(team.key, team.slots) ?? Number.POSITIVE_INFINITY
     const bySlots = this.#slotRule.teamRoom(team.slots)
     if (team.slots === 0) return Math.min(byQuota, this.#newcomerRoom(bySlots))
     return Math.min(byQuota, bySlots, jobsIn(this.#byteRule.teamRoom(team.bytes), team))
@@ -116,26 +116,26 @@ export class ShareBook {
   rooms(queues: Accounts<QueueAccount>, slots: number, cost: number): Rooms {
     // Whoever holds more bytes than all together does not exist.
     const isPlenty = this.#byteRule.queueRoom(this.#bytes.held) >= cost
-    const byQuota = this.#quotas.newcomerRoom()
-    const named = this.#quotas.named()
+    const byQuota = this.#quotas.newcomerHeadroom()
+    const named = this.#quotas.teamsWithQuota()
     const isBounded = byQuota !== null || named.length > 0
     const isForTeams = !isBounded && isPlenty && this.#slotRule.teamRoom(this.#teams.largest) >= slots
     const isForQueues = isPlenty && this.#slotRule.queueRoom(queues.largest) >= slots
     return {
-      otherTeamsRoom: Math.min(slots, byQuota ?? slots, this.#newcomerRoom(this.#slotRule.teamRoom(0))),
-      otherQueuesRoom: Math.min(slots, this.#newcomerRoom(this.#slotRule.queueRoom(0))),
-      teamRooms: isForTeams ? NO_ROOMS : this.#teamRooms(slots, named),
-      queueRooms: isForQueues ? NO_ROOMS : queues.rooms(slots, (queue) => this.queueRoom(queue)),
+      otherTeamsHeadroom: Math.min(slots, byQuota ?? slots, this.#newcomerRoom(this.#slotRule.teamRoom(0))),
+      otherQueuesHeadroom: Math.min(slots, this.#newcomerRoom(this.#slotRule.queueRoom(0))),
+      teamHeadroom: isForTeams ? NO_ROOMS : this.#teamHeadroom(slots, named),
+      queueHeadroom: isForQueues ? NO_ROOMS : queues.rooms(slots, (queue) => this.queueRoom(queue)),
     }
   }
 
   /** Those of teams that hold something, and those that a quota gives the others. */
-  #teamRooms(slots: number, named: readonly string[]): ReadonlyMap<string, number> {
+  #teamHeadroom(slots: number, named: readonly string[]): ReadonlyMap<string, number> {
     const rooms = this.#teams.rooms(slots, (team) => this.teamRoom(team))
     for (const key of named) {
-      if (rooms.size >= SHARE_ROOMS_MAX) break
+      if (rooms.size >= HEADROOM_ENTRIES_MAX) break
       if ((this.#teams.get(key)?.slots ?? 0) > 0) continue
-      const room = this.#quotas.roomOf(key, 0)
+      const room = this.#quotas.headroomOf(key, 0)
       if (room !== null) rooms.set(key, Math.min(slots, room))
     }
     return rooms

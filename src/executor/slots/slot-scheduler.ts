@@ -344,7 +344,7 @@ class SharingSlotScheduler implements SlotScheduler {
   }
 
   #hold(standing: Standing, work: ClaimedWork): Hold {
-    const queue = this.#book.queue(standing.queues, work.place.queue, work.team)
+    const queue = this.#book.queue(standing.queues, work.location.queue, work.team)
     const bytes = Math.min(budgetBytes(1, work.bytes), this.#bytes.free)
     this.#slots.hold(1)
     this.#bytes.hold(bytes)

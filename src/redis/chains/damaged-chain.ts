@@ -63,7 +63,7 @@ export function isDamaged(chain: JobChain): boolean {
 
 /** Of one job, once: what stands in the log is told when the step has done it. */
 export function tellSetAside(engine: Engine, shard: number, jobId: number): void {
-  engine.metrics.jobsSetAside(1)
+  engine.metrics.jobsQuarantined(1)
   // Not what it holds: it would quote the request.
   engine.logger.error('A record is damaged; its job was set aside as a dead letter', { shard, jobId })
 }

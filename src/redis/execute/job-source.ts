@@ -6,7 +6,7 @@ import {
   LEASE_MS,
   LOST_LEASES_MAX,
   REAP_BATCH_MAX,
-  SHARE_ROOMS_MAX,
+  HEADROOM_ENTRIES_MAX,
 } from '../../domain/limits.ts'
 import type { ClaimAnswer, ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../ports/jobs.ts'
 import { batchKeys, type BatchJob } from './finish/batch.ts'
@@ -56,7 +56,7 @@ const NOTHING_RUNS: ClaimAnswer = {
   work: [],
   runnable: 0,
   nextDueMs: null,
-  heldBack: [],
+  throttledTeams: [],
   bytesWanted: null,
 }
 
@@ -158,7 +158,7 @@ class ResendingJobSource implements JobSource {
     // With nothing to be had they are looked for again in a while.
     const wanted = bytesWanted === '' ? null : Number(bytesWanted)
     this.#suspects = work.length === 0 && wanted === null ? 0 : waiting
-    return { status: 'claimed', work, runnable: 1, nextDueMs: null, heldBack: [], bytesWanted: wanted }
+    return { status: 'claimed', work, runnable: 1, nextDueMs: null, throttledTeams: [], bytesWanted: wanted }
   }
 
   async #newSuspectClaim(grant: ClaimGrant): Promise<SentSuspects | null> {
@@ -184,8 +184,8 @@ class ResendingJobSource implements JobSource {
   async #sendClaim(grant: ClaimGrant): Promise<ClaimAnswer> {
     const { runner } = this.#engine
     if (this.#openClaim === null) {
-      if (Math.max(grant.teamRooms.size, grant.queueRooms.size) > SHARE_ROOMS_MAX) {
-        throw new Error(`a claim can be told of ${SHARE_ROOMS_MAX} teams and as many queues`)
+      if (Math.max(grant.teamHeadroom.size, grant.queueHeadroom.size) > HEADROOM_ENTRIES_MAX) {
+        throw new Error(`a claim can be told of ${HEADROOM_ENTRIES_MAX} teams and as many queues`)
       }
       this.#openClaim = this.#newClaim(grant)
     }
@@ -193,7 +193,7 @@ class ResendingJobSource implements JobSource {
     const reply = (await runner.run('claim', sent.keys, sent.args, RESEND_MS)) as ClaimReply
     this.#openClaim = null
     if (reply[0] === 'lost') return { status: 'lease_lost' }
-    const [, now, token, nextDue, ringSize, candidates, , , , heldBack, bytesWanted] = reply
+    const [, now, token, nextDue, ringSize, candidates, , , , throttledTeams, bytesWanted] = reply
     runner.noteRedisTime(this.shard, Number(now))
     if (token !== '') this.#highestToken = token
     const work = readClaim(this.#engine, this.#keys, this.#settings, reply, sent.queues)
@@ -203,7 +203,7 @@ class ResendingJobSource implements JobSource {
       work,
       runnable: ringSize,
       nextDueMs: nextDue === '' ? null : Number(nextDue),
-      heldBack,
+      throttledTeams,
       bytesWanted: bytesWanted === '' ? null : Number(bytesWanted),
     }
   }
@@ -249,7 +249,7 @@ class ResendingJobSource implements JobSource {
     return { status: 'ok', held }
   }
 
-  giveBackUnknown(known: ReadonlySet<number>): Promise<number> {
+  releaseUnknown(known: ReadonlySet<number>): Promise<number> {
     return this.#giveBack('unknown', known)
   }
 
@@ -316,9 +316,9 @@ class ResendingJobSource implements JobSource {
         ...[LEASE_MS, executor, `${executor}:${claims}`, Math.min(grant.slots, CLAIM_BATCH_MAX)],
         ...[grant.bytes, FAIR_QUANTUM, HARD_DEADLINE_GRACE_MS, this.#highestToken],
         ...[claims, CLAIM_BATCH_MAX, this.#engine.shards.length],
-        ...[grant.otherTeamsRoom, grant.otherQueuesRoom],
-        ...[grant.teamRooms.size, ...[...grant.teamRooms].flat()],
-        ...[grant.queueRooms.size, ...[...grant.queueRooms].flat()],
+        ...[grant.otherTeamsHeadroom, grant.otherQueuesHeadroom],
+        ...[grant.teamHeadroom.size, ...[...grant.teamHeadroom].flat()],
+        ...[grant.queueHeadroom.size, ...[...grant.queueHeadroom].flat()],
         ...[teamsIn(candidates), ...candidates],
       ],
     }
@@ -393,6 +393,6 @@ function teamsIn(candidates: ReadonlyArray<string | number>): number {
 }
 
 /** A callback has the id of the job that it reports. */
-function suspectOf({ place, jobId }: ClaimedWork): string {
-  return `${place.queue}|${jobId}`
+function suspectOf({ location, jobId }: ClaimedWork): string {
+  return `${location.queue}|${jobId}`
 }

@@ -8,7 +8,7 @@ import {
   REAP_BATCH_MAX,
   TIMEOUT_SECONDS_MAX,
 } from '../../domain/limits.ts'
-import type { ShardGlance, ShardMaintenance } from '../../ports/jobs.ts'
+import type { ShardPeek, ShardMaintenance } from '../../ports/jobs.ts'
 import { batchKeys } from '../execute/finish/batch.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import { inTurn } from './in-turn.ts'
@@ -34,7 +34,7 @@ export function createShardMaintenance(engine: Engine, shard: number): ShardMain
   const checkRing = createRingCheck(engine, keys)
   return {
     shard,
-    glance: () => glance(engine, keys),
+    peek: () => peek(engine, keys),
     promote: () => promote(engine, keys),
     reap: () => reap(engine, keys),
     sweep: async () => {
@@ -56,7 +56,7 @@ export function createShardMaintenance(engine: Engine, shard: number): ShardMain
   }
 }
 
-async function glance(engine: Engine, keys: ShardKeys): Promise<ShardGlance> {
+async function peek(engine: Engine, keys: ShardKeys): Promise<ShardPeek> {
   const [ring, near, minutes, suspects] = await engine.runner.read((redis) =>
     Promise.all([
       redis.zcard(keys.ring),
@@ -78,7 +78,7 @@ function earliest(a: number | null, b: number | null): number | null {
 async function promote(
   engine: Engine,
   keys: ShardKeys,
-): Promise<{ moved: number; nextDueMs: number | null }> {
+): Promise<{ promoted: number; nextDueMs: number | null }> {
   const pourDueMs = await pour(engine, keys)
   const nowMs = engine.runner.redisNowMs(keys.shard)
   const members = await engine.runner.read((redis) =>
@@ -106,10 +106,10 @@ async function promote(
     [keys.clock, keys.executors, keys.nearSet, keys.ring, keys.teams, ...declared],
     [LEASE_MS, queues.size, ...queues.keys(), members.length - damaged.length, ...entries, ...damaged],
   )
-  const [now, moved, woken, nextDue] = reply as [string, number, number, string]
+  const [now, promoted, woken, nextDue] = reply as [string, number, number, string]
   engine.runner.noteRedisTime(keys.shard, Number(now))
   if (woken > 0) hintWake(engine, keys.shard)
-  return { moved, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
+  return { promoted, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
 }
 
 /** Pours the oldest minutes that are near enough, a few pages; answers when pouring is next due. */

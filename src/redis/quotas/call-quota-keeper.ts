@@ -1,4 +1,4 @@
-import { SHARE_ROOMS_MAX } from '../../domain/limits.ts'
+import { HEADROOM_ENTRIES_MAX } from '../../domain/limits.ts'
 import { effectiveQuotas, monthOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { CallQuotas } from '../../ports/quotas.ts'
 import type { Clock } from '../../ports/runtime.ts'
@@ -42,7 +42,7 @@ class LookingCallQuotas implements CallQuotas {
     this.#options = options
   }
 
-  roomOf(team: string, held: number): number | null {
+  headroomOf(team: string, held: number): number | null {
     const quota = this.#quotaOf(team)
     if (quota === null) return null
     const nowMs = this.#options.clock.monotonicMs()
@@ -56,13 +56,13 @@ class LookingCallQuotas implements CallQuotas {
     return Math.max(0, Math.min(quota, look.allowed) - held)
   }
 
-  newcomerRoom(): number | null {
+  newcomerHeadroom(): number | null {
     const { callsInFlight } = this.#options.quotas
     return callsInFlight === null ? null : Math.min(1, callsInFlight)
   }
 
-  named(): readonly string[] {
-    return this.#options.settings.boundedTeams().slice(0, SHARE_ROOMS_MAX)
+  teamsWithQuota(): readonly string[] {
+    return this.#options.settings.boundedTeams().slice(0, HEADROOM_ENTRIES_MAX)
   }
 
   #quotaOf(team: string): number | null {

@@ -315,7 +315,7 @@ async function claimScene(stage: Stage): Promise<() => Promise<unknown>> {
   accepted.push(...others.slice(1))
   const source = await openExecutor(world, 'e1')
   // Without any room, so that it only learns whom to ask.
-  await source.claim(grantOf(64, { otherTeamsRoom: 0 }))
+  await source.claim(grantOf(64, { otherTeamsHeadroom: 0 }))
   return () => source.claim(grantOf(64))
 }
 
@@ -331,7 +331,7 @@ async function finishScene(stage: Stage): Promise<() => Promise<unknown>> {
   })
   const ends = works.map((work, i): WorkEnd => {
     assert.equal(work.kind, 'job')
-    if (work.kind !== 'job' || i === 0) return { type: 'given_back', work }
+    if (work.kind !== 'job' || i === 0) return { type: 'released', work }
     const call = callRecord(work, world.clock.wallMs, 20)
     if (i === 1) return ended(world, work, { failed: true, call })
     if (i === 2) return ended(world, changed(work, { retryDelays: [] }), { failed: true, call })

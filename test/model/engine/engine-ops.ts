@@ -247,10 +247,10 @@ export function toGrant(op: GrantOp, firstQueue: string | undefined): ClaimGrant
   return {
     ...everything,
     bytes: op.bytes ?? everything.bytes,
-    otherTeamsRoom: op.room ?? everything.otherTeamsRoom,
-    teamRooms: op.shopRoom === null ? new Map() : new Map([['shop', op.shopRoom]]),
-    otherQueuesRoom: op.queueRoom ?? everything.otherQueuesRoom,
-    queueRooms: isFirstListed ? new Map([[firstQueue, op.firstQueueRoom]]) : new Map(),
+    otherTeamsHeadroom: op.room ?? everything.otherTeamsHeadroom,
+    teamHeadroom: op.shopRoom === null ? new Map() : new Map([['shop', op.shopRoom]]),
+    otherQueuesHeadroom: op.queueRoom ?? everything.otherQueuesHeadroom,
+    queueHeadroom: isFirstListed ? new Map([[firstQueue, op.firstQueueRoom]]) : new Map(),
   }
 }
 

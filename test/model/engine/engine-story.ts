@@ -155,7 +155,7 @@ export class Story {
       case 'reap':
         return this.reap(op.shard)
       case 'give_back_unknown':
-        return this.#giveBackUnknown(op.executor, op.shard, op.known)
+        return this.#releaseUnknown(op.executor, op.shard, op.known)
       case 'leave':
         return this.#leave(op.executor, op.shard)
       case 'promote':
@@ -300,7 +300,7 @@ export class Story {
 
   /** The work is what was pushed, with the settings its chain began with. */
   #judgeWork(work: ClaimedWork): void {
-    const job = this.model.jobs.get(`${work.shard}:${work.place.queue}|${work.jobId}`)
+    const job = this.model.jobs.get(`${work.shard}:${work.location.queue}|${work.jobId}`)
     assert.ok(job !== undefined && work.kind !== 'damaged')
     assert.equal(work.scheduledAtMs, job.dueMs)
     assert.ok(job.dueMs <= this.model.shard(work.shard).highestMs, 'a job started before its time')
@@ -346,7 +346,7 @@ export class Story {
   }
 
   #endOf(work: ClaimedWork, op: EndOp): WorkEnd {
-    if (op.how === 'give_back') return { type: 'given_back', work }
+    if (op.how === 'give_back') return { type: 'released', work }
     const call =
       work.kind !== 'job' || op.call === null
         ? {}
@@ -358,7 +358,7 @@ export class Story {
     for (const end of batch.ends) {
       const { work } = end
       const drawn: DrawnEnd | null =
-        end.type === 'given_back'
+        end.type === 'released'
           ? null
           : {
               failed: end.type === 'ended' && end.end.kind !== 'success',
@@ -400,12 +400,12 @@ export class Story {
     }
   }
 
-  async #giveBackUnknown(executor: number, shard: number, known: number): Promise<void> {
+  async #releaseUnknown(executor: number, shard: number, known: number): Promise<void> {
     const hold = this.#hold(executor, shard)
     if (hold.openFinish !== null) return
     const kept = hold.known.slice(0, known)
     const keptIds = new Set(kept.map((work) => work.jobId))
-    const count = await hold.source.giveBackUnknown(keptIds)
+    const count = await hold.source.releaseUnknown(keptIds)
     const held = [...(this.model.shard(shard).held.get(hold.name) ?? [])]
     const unknown = held.filter(([id, entry]) => !keptIds.has(id) && entry.token <= hold.highestToken)
     assert.equal(count, unknown.length)
@@ -449,7 +449,7 @@ export class Story {
         for (const executor of [0, 1, 2]) {
           await this.#beat(executor, shard, true)
           while ((await this.claim(executor, shard, grantOf(64), false)) > 0);
-          await this.#giveBackUnknown(executor, shard, Infinity)
+          await this.#releaseUnknown(executor, shard, Infinity)
           do await this.#finish({ ...common, executor, shard })
           while (this.#hold(executor, shard).known.length > 0)
         }

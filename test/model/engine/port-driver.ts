@@ -73,8 +73,8 @@ export class PortDriver {
       [3, 'promote', () => upkeep.promote()],
       [2, 'reap', () => upkeep.reap()],
       [2, 'sweep', () => upkeep.sweep()],
-      [2, 'glance', () => upkeep.glance()],
-      [1, 'give back', () => hold.source.giveBackUnknown(new Set(hold.works.map(({ jobId }) => jobId)))],
+      [2, 'peek', () => upkeep.peek()],
+      [1, 'give back', () => hold.source.releaseUnknown(new Set(hold.works.map(({ jobId }) => jobId)))],
       [1, 'leave', () => hold.source.leave()],
       [2, 'apply', () => this.#apply()],
       [1, 'remove', () => this.#queues.remove(TEAM, random.pick(QUEUES))],
@@ -132,9 +132,9 @@ export class PortDriver {
 
   #endOf(work: ClaimedWork): WorkEnd {
     const random = this.#random
-    if (random.chance(0.15)) return { type: 'given_back', work }
+    if (random.chance(0.15)) return { type: 'released', work }
     if (work.kind === 'callback') return { type: 'callback_ended', work }
-    if (work.kind === 'damaged') return { type: 'set_aside', work }
+    if (work.kind === 'damaged') return { type: 'quarantined', work }
     const failed = random.chance(0.5)
     const end = endAttempt(work, {
       completedAtMs: this.#engine.runner.redisNowMs(work.shard),

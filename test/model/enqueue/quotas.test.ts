@@ -393,15 +393,15 @@ test('a quota of calls in flight is parted between executors, and they make no m
   // Each claims what its own quotas let it, whatever the other has just done.
   await until('all eight run', async () => {
     for (const executor of executors) {
-      const room = executor.quotas.roomOf('a', executor.held) ?? assert.fail('it has a quota')
+      const room = executor.quotas.headroomOf('a', executor.held) ?? assert.fail('it has a quota')
       if (room > 0) executor.held += (await claimed(executor.source, room)).length
       // The last one may be taken by each.
       assert.ok(inFlight() <= 8 + executors.length - 1, `${inFlight()} calls`)
     }
     return inFlight() >= 8
   })
-  assert.deepEqual(executors[0]?.quotas.named(), ['a'])
-  assert.equal(executors[0]?.quotas.roomOf('b', 0), null)
+  assert.deepEqual(executors[0]?.quotas.teamsWithQuota(), ['a'])
+  assert.equal(executors[0]?.quotas.headroomOf('b', 0), null)
   assert.equal((await held('a')).callsInFlight, inFlight())
 })
 

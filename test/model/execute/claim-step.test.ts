@@ -49,7 +49,7 @@ describe('claim', () => {
     for (const queue of ['a', 'b', 'c', 'd']) await pushAll(intake, 40, { queue })
     const source = await openExecutor(world, 'e1')
     const works = await claimed(source, 32)
-    const counts = Map.groupBy(works, (work) => work.place.queue)
+    const counts = Map.groupBy(works, (work) => work.location.queue)
     assert.deepEqual(
       [...counts.values()].map((of) => of.length),
       [8, 8, 8, 8],
@@ -158,7 +158,7 @@ describe('claim', () => {
     world.faults.lost.add('claim')
     await assert.rejects(source.claim(grantOf(4)), StoreUnavailableError)
     const other = await openExecutor(world, 'e2')
-    await source.giveBackUnknown(new Set([known.jobId]))
+    await source.releaseUnknown(new Set([known.jobId]))
     assert.equal((await claimed(other, 4)).length, 0, 'a claim on its way keeps its jobs')
     await redis.client.del(shardKeys(world.engine, 0).executors)
     assert.deepEqual(await source.claim(grantOf(4)), { status: 'lease_lost' })

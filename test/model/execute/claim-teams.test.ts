@@ -288,7 +288,7 @@ describe('a claim between teams', () => {
     assert.deepEqual(teamsOf(works), { late: 8, later: 8 })
     await finish(source, works)
     await assertClean(world)
-    const rooms = grantOf(64, { teamRooms: new Map([['late', 0]]) })
+    const rooms = grantOf(64, { teamHeadroom: new Map([['late', 0]]) })
     const callbacks = [...(await claimed(source, rooms)), ...(await claimed(source, rooms))]
     assert.deepEqual(teamsOf(callbacks.filter(({ kind }) => kind === 'callback')), { late: 8, later: 8 })
   })
@@ -328,7 +328,7 @@ describe('a claim between teams', () => {
         works.filter(({ kind }) => kind === 'job'),
       )
       // Those of the first team are in flight and never end.
-      const next = await claimed(source, grantOf(64, { teamRooms: new Map([['hung', 0]]) }))
+      const next = await claimed(source, grantOf(64, { teamHeadroom: new Map([['hung', 0]]) }))
       const all = [...works, ...next].filter(({ kind }) => kind === 'callback')
       assert.equal(teamsOf(all)['fine'], 1)
     })
@@ -350,7 +350,7 @@ describe('a claim between teams', () => {
       await pushAll(intake, 4, { ...withCallback, team: 'one' })
       await pushAll(intake, 1, { team: 'two' })
       const source = await openExecutor(world, 'e1')
-      const works = await claimed(source, grantOf(4, { teamRooms: new Map([['two', 0]]) }))
+      const works = await claimed(source, grantOf(4, { teamHeadroom: new Map([['two', 0]]) }))
       assert.equal(works.length, 4)
       await finish(source, works.slice(0, 1))
       // The numbers are given the other way round, and the queues with them.
@@ -367,7 +367,7 @@ describe('a claim between teams', () => {
     const [, lost] = await pushAll(intake, 2, { ...callback, team: 'one' })
     await pushAll(intake, 1, { team: 'two' })
     const source = await openExecutor(world, 'e1')
-    const works = await claimed(source, grantOf(2, { teamRooms: new Map([['two', 0]]) }))
+    const works = await claimed(source, grantOf(2, { teamHeadroom: new Map([['two', 0]]) }))
     // From here on the team's number is known.
     await finish(source, works.slice(0, 1))
     const body = (await redis.client.hget(keys.queue('1').records, String(lost))) ?? ''
@@ -395,10 +395,10 @@ describe('a claim between teams', () => {
       for (let i = 0; i < 3; i += 1) await push('full', 20, `queue ${i}`)
       await push('other', 30)
       const source = await openExecutor(world, 'e1')
-      const grant = grantOf(64, { teamRooms: new Map([['full', 11]]) })
+      const grant = grantOf(64, { teamHeadroom: new Map([['full', 11]]) })
       const answer = await answerOf(source, grant)
       assert.deepEqual(teamsOf(answer.work), { full: 11, other: 30 })
-      assert.deepEqual(answer.heldBack, ['full'])
+      assert.deepEqual(answer.throttledTeams, ['full'])
       await assertClean(world)
     })
 
@@ -407,10 +407,10 @@ describe('a claim between teams', () => {
       await push('shop', 20, 'fine')
       const source = await openExecutor(world, 'e1')
       const [hung] = await redis.client.hmget(keys.queueIds, 'shop/hung')
-      const answer = await answerOf(source, grantOf(64, { queueRooms: new Map([[hung ?? '', 3]]) }))
+      const answer = await answerOf(source, grantOf(64, { queueHeadroom: new Map([[hung ?? '', 3]]) }))
       const queues = Map.groupBy(answer.work, (work) => (work.kind === 'job' ? work.queueName : ''))
       assert.deepEqual([queues.get('hung')?.length, queues.get('fine')?.length], [3, 20])
-      assert.deepEqual(answer.heldBack, ['shop'])
+      assert.deepEqual(answer.throttledTeams, ['shop'])
     })
 
     test('opens no queue without room', async () => {
@@ -422,8 +422,8 @@ describe('a claim between teams', () => {
       // Whoever opens it cannot read it.
       await redis.client.del(keys.queue(hung).meta)
       await redis.client.set(keys.queue(hung).meta, 'no hash')
-      const answer = await answerOf(source, grantOf(8, { queueRooms: new Map([[hung, 0]]) }))
-      assert.deepEqual([answer.work.length, answer.heldBack], [8, ['shop']])
+      const answer = await answerOf(source, grantOf(8, { queueHeadroom: new Map([[hung, 0]]) }))
+      assert.deepEqual([answer.work.length, answer.throttledTeams], [8, ['shop']])
     })
 
     test('keeps to the common room of teams and of queues that are not listed', async () => {
@@ -431,8 +431,8 @@ describe('a claim between teams', () => {
       const source = await openExecutor(world, 'e1')
       const [listed] = await redis.client.hmget(keys.queueIds, 'two/a')
       const grant = grantOf(64, {
-        ...{ otherTeamsRoom: 5, teamRooms: new Map([['two', 20]]) },
-        ...{ otherQueuesRoom: 2, queueRooms: new Map([[listed ?? '', 9]]) },
+        ...{ otherTeamsHeadroom: 5, teamHeadroom: new Map([['two', 20]]) },
+        ...{ otherQueuesHeadroom: 2, queueHeadroom: new Map([[listed ?? '', 9]]) },
       })
       assert.deepEqual(teamsOf((await answerOf(source, grant)).work), { one: 5, two: 13 })
     })
@@ -441,9 +441,9 @@ describe('a claim between teams', () => {
       await push('full', 10)
       await push('other', 10)
       const source = await openExecutor(world, 'e1')
-      const grant = grantOf(2, { teamRooms: new Map([['full', 0]]) })
+      const grant = grantOf(2, { teamHeadroom: new Map([['full', 0]]) })
       const first = await answerOf(source, grant)
-      assert.deepEqual([teamsOf(first.work), first.heldBack], [{ other: 2 }, ['full']])
+      assert.deepEqual([teamsOf(first.work), first.throttledTeams], [{ other: 2 }, ['full']])
       const reply = world.sent.get('claim')?.reply as ReadonlyArray<string[]> | undefined
       const named = reply?.[5] ?? []
       const [full, other] = await redis.client.hmget(keys.teamNumbers, 'full', 'other')
@@ -458,17 +458,17 @@ describe('a claim between teams', () => {
       await push('small', 3)
       await push('other', 30)
       const source = await openExecutor(world, 'e1')
-      const answer = await answerOf(source, grantOf(20, { teamRooms: new Map([['small', 3]]) }))
-      assert.deepEqual([teamsOf(answer.work), answer.heldBack], [{ small: 3, other: 17 }, []])
+      const answer = await answerOf(source, grantOf(20, { teamHeadroom: new Map([['small', 3]]) }))
+      assert.deepEqual([teamsOf(answer.work), answer.throttledTeams], [{ small: 3, other: 17 }, []])
     })
 
     test('a lone team without room stays among those to be asked', async () => {
       await push('full', 10)
       const source = await openExecutor(world, 'e1')
-      const none = grantOf(8, { teamRooms: new Map([['full', 0]]) })
+      const none = grantOf(8, { teamHeadroom: new Map([['full', 0]]) })
       for (let i = 0; i < 2; i += 1) {
-        const { work, heldBack, runnable } = await answerOf(source, none)
-        assert.deepEqual([work.length, heldBack, runnable], [0, ['full'], 1])
+        const { work, throttledTeams, runnable } = await answerOf(source, none)
+        assert.deepEqual([work.length, throttledTeams, runnable], [0, ['full'], 1])
       }
       assert.equal(await commandsOf(() => claimed(source, 8)).then((count) => count > 0), true)
       assert.equal((await redis.client.zcard(keys.queue('1').inFlight)) > 0, true)
@@ -480,7 +480,7 @@ describe('a claim between teams', () => {
       const queues = await redis.client.hvals(keys.queueIds)
       await push('fine', 1)
       const source = await openExecutor(world, 'e1')
-      const grant = grantOf(4, { queueRooms: new Map(queues.map((id) => [id, 0])) })
+      const grant = grantOf(4, { queueHeadroom: new Map(queues.map((id) => [id, 0])) })
       const served: ClaimedWork[] = []
       for (let i = 0; i < 20 && served.length === 0; i += 1) served.push(...(await claimed(source, grant)))
       assert.deepEqual(teamsOf(served), { fine: 1 })
@@ -490,13 +490,13 @@ describe('a claim between teams', () => {
       const full = Array.from({ length: 120 }, (_, i) => `full-${i}`)
       for (const team of full) await push(team, 1)
       const source = await openExecutor(world, 'e1')
-      const grant = grantOf(4, { teamRooms: new Map(full.map((team) => [team, 0])) })
+      const grant = grantOf(4, { teamHeadroom: new Map(full.map((team) => [team, 0])) })
       await answerOf(source, grant)
       await push('fine', 4)
       await answerOf(source, grant)
-      const { work, heldBack } = await answerOf(source, grant)
+      const { work, throttledTeams } = await answerOf(source, grant)
       assert.deepEqual(teamsOf(work), { fine: 4 })
-      assert.ok(heldBack.length <= 16)
+      assert.ok(throttledTeams.length <= 16)
     })
   })
 

@@ -25,7 +25,7 @@ let world: World
 let engine: Engine
 let intake: JobIntake
 let told: string[]
-let setAside: number
+let quarantined: number
 
 beforeAll(async () => {
   redis = await startRedis({ settings: ['--appendonly', 'no'] })
@@ -40,11 +40,11 @@ beforeEach(async () => {
   world.defaults = QUEUE
   intake = world.newIntake()
   told = []
-  setAside = 0
+  quarantined = 0
   engine = {
     ...world.engine,
     logger: { ...quietLogger, error: (line, fields) => void told.push(`${line} ${JSON.stringify(fields)}`) },
-    metrics: { ...quietMetrics, jobsSetAside: (count) => (setAside += count) },
+    metrics: { ...quietMetrics, jobsQuarantined: (count) => (quarantined += count) },
   }
 })
 
@@ -92,7 +92,7 @@ async function assertSetAside(id: number): Promise<void> {
   assert.ok(chain !== null && isDamaged(chain), 'it is not shown as damaged')
   assert.equal(chain.end, 'dead_lettered')
   assert.ok(told.some((line) => line.includes(`"jobId":${id}}`)))
-  assert.equal(setAside, 1)
+  assert.equal(quarantined, 1)
   assert.equal(await redis.client.hexists(queue().records, String(id)), 0)
   assert.equal(await redis.client.zscore(queue().inFlight, String(id)), null)
   await assertClean(world)
@@ -222,7 +222,7 @@ describe('what is damaged harms itself alone', () => {
       const source = await executor()
       await claimed(source, 64)
       await redis.client.hset(keys().heldJobs('e1'), String(ids[0]), value)
-      assert.equal(await source.giveBackUnknown(new Set([ids[1] ?? 0])), 1)
+      assert.equal(await source.releaseUnknown(new Set([ids[1] ?? 0])), 1)
       assert.deepEqual(
         (await claimed(source, 64)).map(({ jobId }) => jobId),
         [ids[0]],
@@ -259,7 +259,7 @@ describe('what is damaged harms itself alone', () => {
     await pushAll(intake, 2, { queue: 'other' })
     const source = await openExecutor(world, 'e1')
     const works = await claimed(source, 64)
-    assert.deepEqual(works.map(({ place }) => place.queue).toSorted(), ['1', '2', '2'])
+    assert.deepEqual(works.map(({ location }) => location.queue).toSorted(), ['1', '2', '2'])
     await source.finish(works.map((work) => ended(world, work)))
     assert.equal((await claimed(source, 64)).length, 1)
     await createQueueStore(engine).apply('default', 'emails', { ...QUEUE, maxParallelism: 5 })
@@ -288,7 +288,7 @@ describe('what is damaged harms itself alone', () => {
     await plant(callbacks, works[0]?.jobId ?? 0, 'x')
     assert.deepEqual(await runAll(source), [works[1]?.jobId])
     assert.deepEqual(await source.beat(false), { status: 'ok', held: 0 })
-    assert.equal(setAside, 1)
+    assert.equal(quarantined, 1)
     await assertClean(world)
   })
 

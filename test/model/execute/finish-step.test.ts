@@ -67,7 +67,7 @@ describe('finish and reap', () => {
     await pushOne(intake)
     const source = await openExecutor(world, 'e1')
     const [first] = await claimed(source, 1)
-    await source.finish([{ type: 'given_back', work: first as ClaimedWork }])
+    await source.finish([{ type: 'released', work: first as ClaimedWork }])
     const [second] = await claimed(source, 1)
     assert.deepEqual(await source.finish([ended(world, first as ClaimedWork, { failed: true })]), ['stale'])
     await assertClean(world)
@@ -78,7 +78,7 @@ describe('finish and reap', () => {
     await pushOne(intake)
     const source = await openExecutor(world, 'e1')
     const [first] = await claimed(source, 1)
-    await source.finish([{ type: 'given_back', work: first as ClaimedWork }])
+    await source.finish([{ type: 'released', work: first as ClaimedWork }])
     const [second] = await claimed(source, 1)
     const ends = [first, second, second].map((work) => ended(world, work as ClaimedWork))
     assert.deepEqual(await source.finish(ends), ['stale', 'done', 'stale'])
@@ -106,7 +106,7 @@ describe('finish and reap', () => {
     await pushOne(intake)
     const ends = [
       ended(world, works[0] as ClaimedWork, { failed: true }),
-      { type: 'given_back', work: works[1] as ClaimedWork } as const,
+      { type: 'released', work: works[1] as ClaimedWork } as const,
     ]
     assert.deepEqual(await source.finish(ends), ['done', 'done'])
     assert.equal((await source.beat(false)).status, 'ok')
@@ -198,7 +198,7 @@ describe('finish and reap', () => {
       sent = step
     }
     world.faults.torn.set('reap', 1)
-    await assert.rejects(source.giveBackUnknown(new Set()))
+    await assert.rejects(source.releaseUnknown(new Set()))
     assert.ok(sent)
     const job = sent.args.slice(-13)
     const head = sent.args.slice(0, -14)

@@ -37,13 +37,13 @@ function readClaim({ keys, args }: SentStep): SentClaim {
   const [otherTeams, otherQueues] = [Number(next()), Number(next())]
   const rooms = () =>
     new Map(Array.from({ length: Number(next()) }, (): [string, number] => [String(next()), Number(next())]))
-  const [teamRooms, queueRooms] = [rooms(), rooms()]
+  const [teamHeadroom, queueHeadroom] = [rooms(), rooms()]
   return {
     requestId: String(args[2]),
     slots: Number(args[3]),
     bytes: Number(args[4]),
-    roomOfTeam: (team) => teamRooms.get(team) ?? otherTeams,
-    roomOfQueue: (id) => queueRooms.get(id) ?? otherQueues,
+    roomOfTeam: (team) => teamHeadroom.get(team) ?? otherTeams,
+    roomOfQueue: (id) => queueHeadroom.get(id) ?? otherQueues,
     asked: asked.map((key) => key.slice(key.lastIndexOf(':') + 1)),
   }
 }

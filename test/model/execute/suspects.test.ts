@@ -242,13 +242,13 @@ describe('suspects', () => {
     assert.deepEqual(entry?.counts, { pending: 3, delayed: 0, processing: 0, dead: 0 })
     const backlog = await createBacklogReader(world.engine).read(0)
     assert.deepEqual([backlog.ready, backlog.usable], [3, 3])
-    assert.equal((await createShardMaintenance(world.engine, 0).glance()).runnable, true)
+    assert.equal((await createShardMaintenance(world.engine, 0).peek()).runnable, true)
     const [waiting = 0] = await pushAll(intake, 1)
     assert.equal(await store.cancel('default', id), 'cancelled')
     assert.equal(await store.get('default', id), null)
     await assertClean(world)
     const executor = await hands(1)
-    const answer = await executor.sources[0]?.claim(grantOf(1, { otherTeamsRoom: 0 }))
+    const answer = await executor.sources[0]?.claim(grantOf(1, { otherTeamsHeadroom: 0 }))
     assert.ok(answer?.status === 'claimed' && answer.work.length === 0, 'its team has no room')
     await fill(executor, 2)
     assert.ok(idsOf(executor).includes(waiting), 'the slot of the cancelled one is not free')
@@ -266,7 +266,7 @@ describe('suspects', () => {
     await loseExecutors()
     await redis.client.zincrby(keys().suspects, 1, `2|${other}`)
     const [source] = (await hands(1_000)).sources
-    const answer = await source?.claim(grantOf(64, { teamRooms: new Map([['default', 0]]) }))
+    const answer = await source?.claim(grantOf(64, { teamHeadroom: new Map([['default', 0]]) }))
     assert.ok(answer?.status === 'claimed')
     assert.deepEqual(
       answer.work.map(({ jobId }) => jobId),
@@ -306,7 +306,7 @@ describe('suspects', () => {
       assert.deepEqual(idsOf(executor), [id])
       if (i === 1) {
         const { source, work } = executor.held[0] as Hands['held'][number]
-        await source.finish([{ type: 'given_back', work }])
+        await source.finish([{ type: 'released', work }])
       } else await executor.sources[0]?.leave()
       assert.equal(await suspects(), 1)
       await assertClean(world)

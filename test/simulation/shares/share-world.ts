@@ -127,7 +127,7 @@ export class ShareWorld {
     backlog.count -= 1
     return claimedJob({
       ...{ jobId, shard, team: backlog.team, bytes: backlog.bytes ?? 1_000 },
-      place: { queue: backlog.queue, settingsHash: 'abcdefghijk', isLarge: false },
+      location: { queue: backlog.queue, settingsHash: 'abcdefghijk', isLarge: false },
       ...{ scheduledAtMs: this.clock.wallMs(), startedAtMs: this.clock.wallMs() },
     })
   }
@@ -214,7 +214,7 @@ export class ShareShard {
         return claimed
       },
       finish: (ends) => this.#answer(() => ends.map(() => 'done' as const)),
-      giveBackUnknown: () => this.#answer(() => 0),
+      releaseUnknown: () => this.#answer(() => 0),
       leave: () => this.#answer(() => undefined),
       redisNowMs: () => this.#world.clock.wallMs(),
     }
@@ -236,15 +236,15 @@ export class ShareShard {
 
   /** Job by job to the team, and of the team to the queue, that was served least. */
   #claim(grant: ClaimGrant): ClaimAnswer {
-    const teamRooms = new Map<string, number>()
-    const queueRooms = new Map<string, number>()
+    const teamHeadroom = new Map<string, number>()
+    const queueHeadroom = new Map<string, number>()
     const roomOf = ({ team, queue }: Backlog) => {
-      const ofTeam = teamRooms.get(team) ?? grant.teamRooms.get(team) ?? grant.otherTeamsRoom
-      const ofQueue = queueRooms.get(queue) ?? grant.queueRooms.get(queue) ?? grant.otherQueuesRoom
+      const ofTeam = teamHeadroom.get(team) ?? grant.teamHeadroom.get(team) ?? grant.otherTeamsHeadroom
+      const ofQueue = queueHeadroom.get(queue) ?? grant.queueHeadroom.get(queue) ?? grant.otherQueuesHeadroom
       return { ofTeam, ofQueue }
     }
     const work: ClaimedJob[] = []
-    const heldBack = new Set<string>()
+    const throttledTeams = new Set<string>()
     let [bytes, bytesWanted] = [0, 0]
     const tooLarge = new Set<Backlog>()
     while (work.length < grant.slots) {
@@ -252,7 +252,7 @@ export class ShareShard {
       for (const backlog of this.backlogs) {
         if (backlog.count === 0 || tooLarge.has(backlog)) continue
         const { ofTeam, ofQueue } = roomOf(backlog)
-        if (ofTeam <= 0 || ofQueue <= 0) heldBack.add(backlog.team)
+        if (ofTeam <= 0 || ofQueue <= 0) throttledTeams.add(backlog.team)
         else if (next === null || this.#servedOf(backlog) < this.#servedOf(next)) next = backlog
       }
       if (next === null) break
@@ -263,8 +263,8 @@ export class ShareShard {
         continue
       }
       const { ofTeam, ofQueue } = roomOf(next)
-      teamRooms.set(next.team, ofTeam - 1)
-      queueRooms.set(next.queue, ofQueue - 1)
+      teamHeadroom.set(next.team, ofTeam - 1)
+      queueHeadroom.set(next.queue, ofQueue - 1)
       bytes += size
       for (const key of [next.team, `${next.team}/${next.queue}`])
         this.#served.set(key, (this.#served.get(key) ?? 0) + 1)
@@ -273,7 +273,7 @@ export class ShareShard {
     this.claims += 1
     if (work.length === 0) this.emptyClaims += 1
     return {
-      ...{ status: 'claimed', work, nextDueMs: null, heldBack: [...heldBack].slice(0, 16) },
+      ...{ status: 'claimed', work, nextDueMs: null, throttledTeams: [...throttledTeams].slice(0, 16) },
       runnable: this.backlogs.filter(({ count }) => count > 0).length,
       bytesWanted: bytesWanted === 0 ? null : bytesWanted,
     }

@@ -66,11 +66,11 @@ class Fuzz {
     const team = random.pick(TEAMS)
     const queue = String(random.integer(1, 3))
     const bytes = random.pick([500, 2_000, 30_000])
-    const ofTeam = grant.teamRooms.get(team) ?? grant.otherTeamsRoom
-    const ofQueue = grant.queueRooms.get(queue) ?? grant.otherQueuesRoom
+    const ofTeam = grant.teamHeadroom.get(team) ?? grant.otherTeamsHeadroom
+    const ofQueue = grant.queueHeadroom.get(queue) ?? grant.otherQueuesHeadroom
     const most = Math.min(grant.slots, ofTeam, ofQueue, Math.floor(grant.bytes / bytes))
-    const place = { queue, settingsHash: 'abcdefghijk', isLarge: false }
-    const work = Array.from({ length: random.integer(0, most) }, () => claimedJob({ team, bytes, place }))
+    const location = { queue, settingsHash: 'abcdefghijk', isLarge: false }
+    const work = Array.from({ length: random.integer(0, most) }, () => claimedJob({ team, bytes, location }))
     const wasLate = this.late.delete(grant.shard)
     this.open.delete(grant.shard)
     const holds = this.scheduler.bind(grant, { work, bytesWanted: random.chance(0.1) ? 400_000 : null })

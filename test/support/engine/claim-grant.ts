@@ -6,10 +6,10 @@ export function grantOf(slots: number, change: Partial<ClaimGrant> = {}): ClaimG
   return {
     slots,
     bytes: CLAIM_BATCH_BYTES_MAX,
-    teamRooms: new Map(),
-    otherTeamsRoom: CLAIM_BATCH_MAX,
-    queueRooms: new Map(),
-    otherQueuesRoom: CLAIM_BATCH_MAX,
+    teamHeadroom: new Map(),
+    otherTeamsHeadroom: CLAIM_BATCH_MAX,
+    queueHeadroom: new Map(),
+    otherQueuesHeadroom: CLAIM_BATCH_MAX,
     ...change,
   }
 }

@@ -58,7 +58,7 @@ export function ended(
   outcome: { failed: boolean; call?: CallRecord } = { failed: false },
 ): WorkEnd {
   if (work.kind === 'callback') return { type: 'callback_ended', work }
-  if (work.kind === 'damaged') return { type: 'set_aside', work }
+  if (work.kind === 'damaged') return { type: 'quarantined', work }
   const { failed } = outcome
   const end = endAttempt(work, {
     completedAtMs: world.engine.runner.redisNowMs(work.shard),

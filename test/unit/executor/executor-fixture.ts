@@ -39,7 +39,7 @@ export function claimedJob(
     token: '1',
     team: 'default',
     queueName: 'emails',
-    place: { queue: '7', settingsHash: 'abcdefghijk', isLarge: false },
+    location: { queue: '7', settingsHash: 'abcdefghijk', isLarge: false },
     createdAtMs: FAKE_EPOCH_MS - 2_000,
     scheduledAtMs: FAKE_EPOCH_MS - 1_000,
     startedAtMs: FAKE_EPOCH_MS,
@@ -58,7 +58,7 @@ export function claimedCallback(change: Partial<ClaimedCallback> = {}): ClaimedC
     jobId: 900,
     token: '1',
     team: 'default',
-    place: { queue: '0', settingsHash: '-----------', isLarge: false },
+    location: { queue: '0', settingsHash: '-----------', isLarge: false },
     scheduledAtMs: FAKE_EPOCH_MS - 1_000,
     startedAtMs: FAKE_EPOCH_MS,
     bytes: 512,
@@ -117,7 +117,7 @@ export interface FakeSource extends JobSource {
   readonly beat: Latched<JobSource['beat']>
   readonly claim: Latched<JobSource['claim']>
   readonly finish: Latched<JobSource['finish']>
-  readonly giveBackUnknown: Latched<JobSource['giveBackUnknown']>
+  readonly releaseUnknown: Latched<JobSource['releaseUnknown']>
   readonly leave: Latched<JobSource['leave']>
 }
 
@@ -128,7 +128,7 @@ export function createFakeSource(shard = 0): FakeSource {
     beat: latched<JobSource['beat']>(() => ({ status: 'ok' as const, held: 0 })),
     claim: latched<JobSource['claim']>(() => claimAnswer([])),
     finish: latched<JobSource['finish']>((ends) => ends.map(() => 'done' as const)),
-    giveBackUnknown: latched<JobSource['giveBackUnknown']>(() => 0),
+    releaseUnknown: latched<JobSource['releaseUnknown']>(() => 0),
     leave: latched<JobSource['leave']>(() => undefined),
     redisNowMs: () => FAKE_EPOCH_MS,
   }
@@ -143,14 +143,14 @@ export function claimAnswer(
     work,
     runnable: 0,
     nextDueMs: null,
-    heldBack: [],
+    throttledTeams: [],
     bytesWanted: null,
     ...change,
   }
 }
 
 export interface FakeUpkeep extends ShardMaintenance {
-  readonly glance: Latched<ShardMaintenance['glance']>
+  readonly peek: Latched<ShardMaintenance['peek']>
   readonly promote: Latched<ShardMaintenance['promote']>
   readonly reap: Latched<ShardMaintenance['reap']>
   readonly sweep: Latched<ShardMaintenance['sweep']>
@@ -160,8 +160,8 @@ export interface FakeUpkeep extends ShardMaintenance {
 export function createFakeUpkeep(shard = 0): FakeUpkeep {
   return {
     shard,
-    glance: latched<ShardMaintenance['glance']>(() => ({ runnable: false, nextDueMs: null })),
-    promote: latched<ShardMaintenance['promote']>(() => ({ moved: 0, nextDueMs: null })),
+    peek: latched<ShardMaintenance['peek']>(() => ({ runnable: false, nextDueMs: null })),
+    promote: latched<ShardMaintenance['promote']>(() => ({ promoted: 0, nextDueMs: null })),
     reap: latched<ShardMaintenance['reap']>(() => ({ jobs: 0, executors: 0 })),
     sweep: latched<ShardMaintenance['sweep']>(() => ({ isMore: false })),
   }
@@ -180,7 +180,7 @@ export function createFakeRunner(): FakeRunner {
     run: latched<CallRunner['run']>(
       (work, signal) =>
         new Promise<WorkEnd>((resolve) => {
-          const giveBack = () => resolve({ type: 'given_back', work })
+          const giveBack = () => resolve({ type: 'released', work })
           if (signal.aborted) giveBack()
           else signal.addEventListener('abort', giveBack)
           open.set(work.jobId, resolve)

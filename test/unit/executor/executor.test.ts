@@ -301,7 +301,7 @@ describe('runs jobs', () => {
     await start()
     give(source(0), claimedJob())
     const [upkeep] = upkeeps
-    if (upkeep !== undefined) upkeep.glance.rule = () => ({ runnable: true, nextDueMs: null })
+    if (upkeep !== undefined) upkeep.peek.rule = () => ({ runnable: true, nextDueMs: null })
     await clock.advance(500)
     expect(call.calls).toHaveLength(1)
   })
@@ -321,7 +321,7 @@ describe('runs jobs', () => {
     await start()
     const [upkeep] = upkeeps
     const nextDueMs = FAKE_EPOCH_MS + 70
-    if (upkeep !== undefined) upkeep.glance.rule = () => ({ runnable: false, nextDueMs })
+    if (upkeep !== undefined) upkeep.peek.rule = () => ({ runnable: false, nextDueMs })
     source(0).claim.rule = () => claimAnswer([], { nextDueMs })
     await hint(0)
     await clock.advance(70)
@@ -436,7 +436,7 @@ describe('stop', () => {
     expect(call.calls[0]?.args[1].aborted).toBe(true)
     call.next.answer(cutCall('aborted'))
     await stopping
-    expect(source(0).finish.calls.map(({ args }) => args[0][0]?.type)).toEqual(['given_back'])
+    expect(source(0).finish.calls.map(({ args }) => args[0][0]?.type)).toEqual(['released'])
     expect(metrics.open()).toBe(0)
   })
 

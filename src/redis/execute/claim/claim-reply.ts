@@ -21,7 +21,7 @@ export type ClaimReply = [
   names: Array<string | number>,
   /** In twos: hash, JSON; '' when it is not stored. */
   settings: string[],
-  heldBack: string[],
+  throttledTeams: string[],
   /** '' when each job fitted. */
   bytesWanted: string,
 ]
@@ -64,7 +64,7 @@ export function readClaim(
       const base = {
         ...claimed,
         scheduledAtMs: record.dueMs,
-        place: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
+        location: { queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
       }
       return isCallbackQueue(queue)
         ? claimedCallback(base, record)
@@ -79,7 +79,7 @@ export function readClaim(
         ...claimed,
         team: splitNameField(nameField).team,
         scheduledAtMs: claimed.startedAtMs,
-        place: { queue, settingsHash: '', isLarge: false },
+        location: { queue, settingsHash: '', isLarge: false },
       }
     }
   })
@@ -94,7 +94,7 @@ function tuples<Tuple extends unknown[]>(flat: readonly unknown[], size: number)
 
 type ClaimedBase = Pick<
   ClaimedWork,
-  'shard' | 'jobId' | 'token' | 'startedAtMs' | 'scheduledAtMs' | 'bytes' | 'place'
+  'shard' | 'jobId' | 'token' | 'startedAtMs' | 'scheduledAtMs' | 'bytes' | 'location'
 >
 
 function claimedCallback(base: ClaimedBase, record: JobRecord): ClaimedWork {

@@ -74,6 +74,6 @@ export async function newSuspectClaim(
 function roomIn(grant: ClaimGrant, queue: string, name: string | null): number {
   if (name === null) return CLAIM_BATCH_MAX
   const { team } = splitNameField(name)
-  const ofTeam = grant.teamRooms.get(team) ?? grant.otherTeamsRoom
-  return Math.min(ofTeam, grant.queueRooms.get(queue) ?? grant.otherQueuesRoom)
+  const ofTeam = grant.teamHeadroom.get(team) ?? grant.otherTeamsHeadroom
+  return Math.min(ofTeam, grant.queueHeadroom.get(queue) ?? grant.otherQueuesHeadroom)
 }

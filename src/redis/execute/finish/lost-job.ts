@@ -20,8 +20,8 @@ import { blankBatchJob, endedBatchJob } from './work-end.ts'
  * A job as it is given back, or, when this is its last allowed loss, as it fails. One that cannot be read is set aside.
  */
 export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
-  const place = { queue: entry.queue, settingsHash: '', isLarge: false }
-  const giveBack = blankBatchJob(Number(entry.id), entry.token, place, engine.jobIds)
+  const location = { queue: entry.queue, settingsHash: '', isLarge: false }
+  const giveBack = blankBatchJob(Number(entry.id), entry.token, location, engine.jobIds)
   const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).records, entry.id))
   if (text === null) return giveBack
   const record = readable(() => decodeRecord(text, null))
@@ -107,7 +107,7 @@ function failedByLoss(
       rootId,
       token: entry.token,
       team,
-      place: { queue: entry.queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
+      location: { queue: entry.queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
       request,
       dlqRetentionDays: settings.dlqRetentionDays,
       bytes: null,

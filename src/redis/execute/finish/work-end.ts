@@ -11,7 +11,7 @@ import { encodeAttempts, encodeSystemRecord } from '../../layout/job-record.ts'
 
 const DAY_MS = 86_400_000
 
-const KINDS = { given_back: 'g', callback_ended: 'c', set_aside: 'x' } as const
+const KINDS = { released: 'g', callback_ended: 'c', quarantined: 'x' } as const
 
 /** A job's own facts that its end is written with. */
 export interface EndedJob {
@@ -19,7 +19,7 @@ export interface EndedJob {
   readonly rootId: number
   readonly token: string
   readonly team: string
-  readonly place: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
+  readonly location: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
   readonly request: JobRequest
   readonly dlqRetentionDays: number
   /** null when it is not known. */
@@ -40,7 +40,7 @@ export function toBatchJob(end: WorkEnd, jobIds: JobIds): BatchJob {
   }
   const { work } = end
   return {
-    ...blankBatchJob(work.jobId, work.token, work.place, jobIds),
+    ...blankBatchJob(work.jobId, work.token, work.location, jobIds),
     kind: KINDS[end.type],
     bytes: work.bytes,
   }
@@ -49,18 +49,18 @@ export function toBatchJob(end: WorkEnd, jobIds: JobIds): BatchJob {
 export function blankBatchJob(
   jobId: number,
   token: string,
-  place: EndedJob['place'],
+  location: EndedJob['location'],
   jobIds: JobIds,
 ): BatchJob {
   return {
     id: jobId,
     root: jobIds.rootOf(jobId),
     seq: jobIds.seqOf(jobId),
-    queue: place.queue,
+    queue: location.queue,
     token,
     kind: 'g',
-    settingsHash: place.settingsHash,
-    isLarge: place.isLarge,
+    settingsHash: location.settingsHash,
+    isLarge: location.isLarge,
     bytes: null,
     delayMs: 0,
     record: '',
@@ -78,7 +78,7 @@ export function endedBatchJob(
   jobIds: JobIds,
 ): BatchJob {
   const common = {
-    ...blankBatchJob(job.jobId, job.token, job.place, jobIds),
+    ...blankBatchJob(job.jobId, job.token, job.location, jobIds),
     bytes: job.bytes,
     call: call === null ? '' : JSON.stringify(call),
     callback:

@@ -174,7 +174,7 @@ describe('no attempt is burnt', () => {
     const { call, run, localFaults } = setUp()
     call.rule = () => cutCall('local_fault')
     const work = claimedJob()
-    expect(await run(work)).toEqual({ type: 'given_back', work })
+    expect(await run(work)).toEqual({ type: 'released', work })
     expect(localFaults()).toBe(1)
   })
 
@@ -182,7 +182,7 @@ describe('no attempt is burnt', () => {
     const { call, run, localFaults } = setUp()
     call.rule = () => cutCall('aborted')
     const work = claimedJob()
-    expect(await run(work)).toEqual({ type: 'given_back', work })
+    expect(await run(work)).toEqual({ type: 'released', work })
     expect(localFaults()).toBe(0)
   })
 
@@ -190,7 +190,7 @@ describe('no attempt is burnt', () => {
     const { call, metrics, run } = setUp()
     call.rule = () => cutCall('aborted')
     const work = claimedCallback()
-    expect(await run(work)).toEqual({ type: 'given_back', work })
+    expect(await run(work)).toEqual({ type: 'released', work })
     expect(metrics.counts).toEqual([])
   })
 })

@@ -32,13 +32,13 @@ describe('looks', () => {
   test('at once, then every 500 ms', async () => {
     const { clock, upkeep, start } = setUp()
     await start()
-    expect(upkeep.glance.calls).toHaveLength(1)
+    expect(upkeep.peek.calls).toHaveLength(1)
     await clock.advance(499)
-    expect(upkeep.glance.calls).toHaveLength(1)
+    expect(upkeep.peek.calls).toHaveLength(1)
     await clock.advance(1)
-    expect(upkeep.glance.calls).toHaveLength(2)
+    expect(upkeep.peek.calls).toHaveLength(2)
     await clock.advance(5_000)
-    expect(upkeep.glance.calls).toHaveLength(12)
+    expect(upkeep.peek.calls).toHaveLength(12)
     expect(upkeep.promote.calls).toEqual([])
   })
 
@@ -46,7 +46,7 @@ describe('looks', () => {
     const { clock, upkeep, start, woken, nudged } = setUp()
     await start()
     expect(nudged()).toBe(0)
-    upkeep.glance.rule = () => ({ runnable: true, nextDueMs: null })
+    upkeep.peek.rule = () => ({ runnable: true, nextDueMs: null })
     await clock.advance(500)
     expect(nudged()).toBe(1)
     expect(woken()).toBe(0)
@@ -54,21 +54,21 @@ describe('looks', () => {
 
   test('go on after one that failed', async () => {
     const { clock, upkeep, start } = setUp()
-    upkeep.glance.rule = () => Promise.reject(REDIS_AWAY)
+    upkeep.peek.rule = () => Promise.reject(REDIS_AWAY)
     await start()
     await clock.advance(200 + 500)
-    expect(upkeep.glance.calls).toHaveLength(2)
-    upkeep.glance.rule = () => ({ runnable: false, nextDueMs: null })
+    expect(upkeep.peek.calls).toHaveLength(2)
+    upkeep.peek.rule = () => ({ runnable: false, nextDueMs: null })
     await clock.advance(700)
-    expect(upkeep.glance.calls).toHaveLength(3)
+    expect(upkeep.peek.calls).toHaveLength(3)
   })
 })
 
 describe('promotes', () => {
   test('the moment a look’s due time comes', async () => {
     const { clock, upkeep, start, woken } = setUp()
-    upkeep.glance.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 120 })
-    upkeep.promote.rule = () => ({ moved: 1, nextDueMs: null })
+    upkeep.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 120 })
+    upkeep.promote.rule = () => ({ promoted: 1, nextDueMs: null })
     await start()
     await clock.advance(119)
     expect(upkeep.promote.calls).toEqual([])
@@ -80,7 +80,7 @@ describe('promotes', () => {
   test('the moment a due time comes that a claim saw', async () => {
     const { clock, upkeep, watcher, start } = setUp()
     await start()
-    upkeep.glance.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 300 })
+    upkeep.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 300 })
     watcher.noteNextDue(FAKE_EPOCH_MS + 300)
     await clock.advance(299)
     expect(upkeep.promote.calls).toEqual([])
@@ -91,21 +91,21 @@ describe('promotes', () => {
   test('again at once while more is due', async () => {
     const { clock, upkeep, start } = setUp()
     let left = 3
-    upkeep.glance.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS })
+    upkeep.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS })
     upkeep.promote.rule = () => {
       left -= 1
-      return { moved: 500, nextDueMs: left > 0 ? FAKE_EPOCH_MS : null }
+      return { promoted: 500, nextDueMs: left > 0 ? FAKE_EPOCH_MS : null }
     }
     await start()
     await clock.advance(0)
     expect(upkeep.promote.calls).toHaveLength(3)
-    expect(upkeep.glance.calls).toHaveLength(1)
+    expect(upkeep.peek.calls).toHaveLength(1)
   })
 
   test('wakes nobody when another executor was quicker', async () => {
     const { clock, upkeep, watcher, start, woken } = setUp()
     await start()
-    upkeep.glance.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 10 })
+    upkeep.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 10 })
     watcher.noteNextDue(FAKE_EPOCH_MS + 10)
     await clock.advance(10)
     expect(upkeep.promote.calls).toHaveLength(1)
@@ -115,13 +115,13 @@ describe('promotes', () => {
 
 test('a later due time, or none, neither replaces an earlier one nor wakes the loop', async () => {
   const { clock, upkeep, watcher, start } = setUp()
-  upkeep.glance.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 100 })
+  upkeep.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 100 })
   await start()
   watcher.noteNextDue(FAKE_EPOCH_MS + 400)
   watcher.noteNextDue(FAKE_EPOCH_MS + 100)
   watcher.noteNextDue(null)
   await clock.advance(99)
-  expect(upkeep.glance.calls).toHaveLength(1)
+  expect(upkeep.peek.calls).toHaveLength(1)
   await clock.advance(1)
   expect(upkeep.promote.calls).toHaveLength(1)
 })
@@ -129,13 +129,13 @@ test('a later due time, or none, neither replaces an earlier one nor wakes the l
 describe('stop', () => {
   test('waits for the look that is under way', async () => {
     const { upkeep, watcher, start } = setUp()
-    upkeep.glance.rule = null
+    upkeep.peek.rule = null
     await start()
     let isStopped = false
     const stopping = watcher.stop().then(() => (isStopped = true))
     await quiescence()
     expect(isStopped).toBe(false)
-    upkeep.glance.next.answer({ runnable: false, nextDueMs: null })
+    upkeep.peek.next.answer({ runnable: false, nextDueMs: null })
     await stopping
   })
 
@@ -148,10 +148,10 @@ describe('stop', () => {
 
   test('ends the rest after a failure too', async () => {
     const { clock, upkeep, watcher, start } = setUp()
-    upkeep.glance.rule = () => Promise.reject(REDIS_AWAY)
+    upkeep.peek.rule = () => Promise.reject(REDIS_AWAY)
     await start()
     await watcher.stop()
     expect(clock.timers).toBe(0)
-    expect(upkeep.glance.calls).toHaveLength(1)
+    expect(upkeep.peek.calls).toHaveLength(1)
   })
 })

@@ -158,7 +158,7 @@ describe('claims', () => {
     await start()
     const [job] = jobs(1) as [ClaimedJob]
     await give(job)
-    expect(source.finish.calls.map((call) => call.args[0])).toEqual([[{ type: 'given_back', work: job }]])
+    expect(source.finish.calls.map((call) => call.args[0])).toEqual([[{ type: 'released', work: job }]])
     expect(metrics.counts).toContain('jobFinished:released:1')
     expect(logger.lines).toContainEqual({
       level: 'error',
@@ -205,7 +205,7 @@ describe('a claim without an answer', () => {
     await quiescence()
     expect(runner.run.calls.map(({ args }) => args[0])).toEqual([late[0]])
     expect(source.finish.calls.map(({ args }) => args[0])).toEqual([
-      late.slice(1).map((work) => ({ type: 'given_back', work })),
+      late.slice(1).map((work) => ({ type: 'released', work })),
     ])
     expect(scheduler.busy).toBe(10)
   })
@@ -264,12 +264,12 @@ describe('jobs that Redis holds for us and we do not know', () => {
     const { clock, source, logger, start, give } = setUpSession()
     await start()
     await give(...jobs(1))
-    source.giveBackUnknown.rule = () => 2
+    source.releaseUnknown.rule = () => 2
     source.beat.rule = () => ({ status: 'ok', held: 3 })
     await clock.advance(LEASE_BEAT_MS)
-    expect(source.giveBackUnknown.calls).toEqual([])
+    expect(source.releaseUnknown.calls).toEqual([])
     await clock.advance(LEASE_BEAT_MS)
-    expect(source.giveBackUnknown.calls.map((call) => call.args[0])).toEqual([new Set([0])])
+    expect(source.releaseUnknown.calls.map((call) => call.args[0])).toEqual([new Set([0])])
     expect(logger.lines).toContainEqual({
       level: 'warn',
       message: 'Jobs of a lost claim were given back',
@@ -284,7 +284,7 @@ describe('jobs that Redis holds for us and we do not know', () => {
     source.claim.rule = null
     session.wake()
     await clock.advance(LEASE_BEAT_MS * 3)
-    expect(source.giveBackUnknown.calls).toEqual([])
+    expect(source.releaseUnknown.calls).toEqual([])
   })
 
   test('must be seen twice in a row', async () => {
@@ -293,7 +293,7 @@ describe('jobs that Redis holds for us and we do not know', () => {
     let beat = 0
     source.beat.rule = () => ({ status: 'ok', held: (beat += 1) % 2 })
     await clock.advance(LEASE_BEAT_MS * 6)
-    expect(source.giveBackUnknown.calls).toEqual([])
+    expect(source.releaseUnknown.calls).toEqual([])
   })
 })
 
@@ -406,7 +406,7 @@ describe('drain', () => {
     source.claim.next.answer(claimAnswer([job]))
     await draining
     expect(runner.run.calls).toEqual([])
-    expect(source.finish.calls.map((call) => call.args[0])).toEqual([[{ type: 'given_back', work: job }]])
+    expect(source.finish.calls.map((call) => call.args[0])).toEqual([[{ type: 'released', work: job }]])
     expect(scheduler.busy).toBe(0)
   })
 

@@ -11,9 +11,9 @@ describe('what was passed over for want of room', () => {
     const { source, start } = world
     let left = 100
     source.claim.rule = (grant) => {
-      const room = Math.min(grant.slots, grant.teamRooms.get('default') ?? grant.otherTeamsRoom)
+      const room = Math.min(grant.slots, grant.teamHeadroom.get('default') ?? grant.otherTeamsHeadroom)
       const work = Array.from({ length: room }, () => claimedJob({ jobId: (left -= 1) }))
-      return claimAnswer(work, { runnable: 1, heldBack: ['default'] })
+      return claimAnswer(work, { runnable: 1, throttledTeams: ['default'] })
     }
     await start()
     return { ...world, claims: () => source.claim.calls.length }
@@ -37,7 +37,7 @@ describe('what was passed over for want of room', () => {
     runner.succeed(first as ClaimedJob)
     await quiescence()
     expect(claims()).toBeGreaterThan(before)
-    expect(source.claim.calls[before]?.args[0].teamRooms.get('default')).toBe(1)
+    expect(source.claim.calls[before]?.args[0].teamHeadroom.get('default')).toBe(1)
   })
 
   test('does not keep a hint from being followed, by a second claim when the first asked whom it knew', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SHARE_ROOMS_MAX } from '../../../../src/domain/limits.ts'
+import { HEADROOM_ENTRIES_MAX } from '../../../../src/domain/limits.ts'
 import { Accounts, type Account } from '../../../../src/executor/slots/share-accounts.ts'
 
 function account(key: string): Account {
@@ -26,7 +26,7 @@ test('of too many that have little room, those that hold most are told of', () =
     for (let slot = 0; slot <= i % 10; slot += 1) accounts.hold(one, 1)
   }
   const rooms = accounts.rooms(5, ({ slots }) => 10 - slots)
-  expect(rooms.size).toBe(SHARE_ROOMS_MAX)
+  expect(rooms.size).toBe(HEADROOM_ENTRIES_MAX)
   // 30 each hold 10, 9, 8 and 7, and of those that hold 6 there is place for 8.
   expect([...rooms.values()].filter((room) => room <= 3)).toHaveLength(120)
   expect(accounts.largest).toBe(10)

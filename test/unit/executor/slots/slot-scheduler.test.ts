@@ -59,7 +59,7 @@ function jobsOf(team: string, count: number, change: { queue?: string; bytes?: n
       jobId: ids,
       team,
       bytes,
-      place: { queue, settingsHash: 'abcdefghijk', isLarge: false },
+      location: { queue, settingsHash: 'abcdefghijk', isLarge: false },
     })
   })
 }
@@ -68,8 +68,8 @@ function jobsOf(team: string, count: number, change: { queue?: string; bytes?: n
 function mostOf(grant: SlotGrant, team: string, queue: string): number {
   return Math.min(
     grant.slots,
-    grant.teamRooms.get(team) ?? grant.otherTeamsRoom,
-    grant.queueRooms.get(queue) ?? grant.otherQueuesRoom,
+    grant.teamHeadroom.get(team) ?? grant.otherTeamsHeadroom,
+    grant.queueHeadroom.get(queue) ?? grant.otherQueuesHeadroom,
   )
 }
 
@@ -237,9 +237,9 @@ describe('a grant', () => {
     expect(holds?.length).toBeGreaterThan(0)
     fill(scheduler, worker, [['t0', '0']])
     scheduler.ask(worker)
-    const { teamRooms } = worker.open
-    expect(teamRooms.size).toBeLessThanOrEqual(128)
-    if (teamRooms.size === 128) expect([...teamRooms.keys()]).toContain('t149')
+    const { teamHeadroom } = worker.open
+    expect(teamHeadroom.size).toBeLessThanOrEqual(128)
+    if (teamHeadroom.size === 128) expect([...teamHeadroom.keys()]).toContain('t149')
   })
 
   test('of a claim without an answer is free for others, and what still comes takes what is free', () => {
@@ -414,9 +414,9 @@ describe('bytes', () => {
 
 describe('a quota of calls in flight', () => {
   const quotas = (change: Partial<CallQuotas>): CallQuotas => ({
-    roomOf: (team, held) => (team === 'a' ? Math.max(0, 3 - held) : null),
-    newcomerRoom: () => null,
-    named: () => ['a'],
+    headroomOf: (team, held) => (team === 'a' ? Math.max(0, 3 - held) : null),
+    newcomerHeadroom: () => null,
+    teamsWithQuota: () => ['a'],
     ...change,
   })
 
@@ -424,8 +424,8 @@ describe('a quota of calls in flight', () => {
     const { scheduler } = setUp({ quotas: quotas({}) })
     const worker = createWorker(0)
     scheduler.ask(worker)
-    expect(worker.open.teamRooms.get('a')).toBe(3)
-    expect(worker.open.otherTeamsRoom).toBeGreaterThan(3)
+    expect(worker.open.teamHeadroom.get('a')).toBe(3)
+    expect(worker.open.otherTeamsHeadroom).toBeGreaterThan(3)
   })
 
   test('counts what the team holds', () => {
@@ -434,13 +434,13 @@ describe('a quota of calls in flight', () => {
     scheduler.ask(worker)
     scheduler.bind(worker.open, { work: jobsOf('a', 3), bytesWanted: null })
     scheduler.ask(worker)
-    expect(worker.open.teamRooms.get('a')).toBe(0)
+    expect(worker.open.teamHeadroom.get('a')).toBe(0)
   })
 
   test('of all teams lets each begin with one', () => {
-    const { scheduler } = setUp({ quotas: quotas({ newcomerRoom: () => 1, named: () => [] }) })
+    const { scheduler } = setUp({ quotas: quotas({ newcomerHeadroom: () => 1, teamsWithQuota: () => [] }) })
     const worker = createWorker(0)
     scheduler.ask(worker)
-    expect(worker.open.otherTeamsRoom).toBe(1)
+    expect(worker.open.otherTeamsHeadroom).toBe(1)
   })
 })

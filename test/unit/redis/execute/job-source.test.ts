@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { endAttempt } from '../../../../src/domain/jobs/attempt-end.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import { SHARE_ROOMS_MAX } from '../../../../src/domain/limits.ts'
+import { HEADROOM_ENTRIES_MAX } from '../../../../src/domain/limits.ts'
 import { createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import type { ClaimedJob, WorkEnd } from '../../../../src/ports/jobs.ts'
@@ -101,7 +101,7 @@ describe('claim', () => {
       team: 'shop',
       queueName: 'emails',
       attempt: 1,
-      place: { queue: '7', settingsHash: hash, isLarge: false },
+      location: { queue: '7', settingsHash: hash, isLarge: false },
       request: { url: 'http://target.test/', payload: '1' },
       settings: { retryDelays: [60, 1800, 10_800] },
     })
@@ -115,7 +115,7 @@ describe('claim', () => {
       work: [],
       runnable: 0,
       nextDueMs: null,
-      heldBack: [],
+      throttledTeams: [],
       bytesWanted: null,
     })
     expect(run.calls).toEqual([])
@@ -125,7 +125,7 @@ describe('claim', () => {
     const { run, reads, source } = setUp()
     reads.ring = Array.from({ length: 64 }, (_, i) => [String(i + 1), String(2 ** 37 + i)]).flat()
     run.rule = answerClaim
-    expect(await source.claim(grantOf(4))).toMatchObject({ heldBack: ['garage'] })
+    expect(await source.claim(grantOf(4))).toMatchObject({ throttledTeams: ['garage'] })
     const [learnt, first] = run.calls.map((call) => call.args[2])
     expect(learnt?.at(-1)).toBe(0)
     expect(first?.slice(-5)).toEqual([1, '1', 2, '7', '9'])
@@ -133,9 +133,9 @@ describe('claim', () => {
 
   test('is refused with more rooms than one can be told', async () => {
     const { run, source } = setUp()
-    const rooms = new Map(Array.from({ length: SHARE_ROOMS_MAX + 1 }, (_, i) => [`t${i}`, 1]))
-    await expect(source.claim(grantOf(4, { teamRooms: rooms }))).rejects.toThrow('128 teams')
-    await expect(source.claim(grantOf(4, { queueRooms: rooms }))).rejects.toThrow('128 teams')
+    const rooms = new Map(Array.from({ length: HEADROOM_ENTRIES_MAX + 1 }, (_, i) => [`t${i}`, 1]))
+    await expect(source.claim(grantOf(4, { teamHeadroom: rooms }))).rejects.toThrow('128 teams')
+    await expect(source.claim(grantOf(4, { queueHeadroom: rooms }))).rejects.toThrow('128 teams')
     expect(run.calls).toEqual([])
   })
 
@@ -144,7 +144,7 @@ describe('claim', () => {
     await claimOne(given)
     const { run, source } = given
     run.rule = () => Promise.reject(AWAY)
-    await expect(source.claim(grantOf(64, { otherTeamsRoom: 3 }))).rejects.toBe(AWAY)
+    await expect(source.claim(grantOf(64, { otherTeamsHeadroom: 3 }))).rejects.toBe(AWAY)
     await expect(source.claim(grantOf(1))).rejects.toBe(AWAY)
     run.rule = () => claimReply()
     expect(await source.claim(grantOf(1))).toMatchObject({ status: 'claimed' })
@@ -168,11 +168,11 @@ describe('claim', () => {
     const given = setUp()
     await claimOne(given)
     const grant = grantOf(5, {
-      ...{ bytes: 900, otherTeamsRoom: 7, teamRooms: new Map([['garage', 0]]) },
-      ...{ otherQueuesRoom: 6, queueRooms: new Map([['9', 2]]) },
+      ...{ bytes: 900, otherTeamsHeadroom: 7, teamHeadroom: new Map([['garage', 0]]) },
+      ...{ otherQueuesHeadroom: 6, queueHeadroom: new Map([['9', 2]]) },
     })
     given.run.rule = answerClaim
-    expect(await given.source.claim(grant)).toMatchObject({ heldBack: ['garage'], bytesWanted: 700 })
+    expect(await given.source.claim(grant)).toMatchObject({ throttledTeams: ['garage'], bytesWanted: 700 })
     const args = given.run.calls.at(-1)?.args[2]
     expect(args?.slice(3, 5)).toEqual([5, 900])
     expect(args?.slice(11, 19)).toEqual([7, 6, 1, 'garage', 0, 1, '9', 2])
