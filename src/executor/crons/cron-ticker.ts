@@ -5,8 +5,8 @@ import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../../domain/limits.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../../ports/crons.ts'
 import { decideCron, holdsUntilMs } from './cron-decision.ts'
-import type { ShardNews } from '../shard/shard-news.ts'
-import { createSignal, type Signal } from '../shard/signal.ts'
+import type { ShardNews } from '../shard-news.ts'
+import { createSignal, type Signal } from '../signal.ts'
 
 /**
  * Runs one shard's crons. Ticks that come soon are made ready before they are due, so that of many at one instant

@@ -1,8 +1,8 @@
 import { reasonOf } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
-import type { ShardNews } from './shard-news.ts'
-import { createSignal, type Signal } from './signal.ts'
+import type { ShardNews } from '../shard-news.ts'
+import { createSignal, type Signal } from '../signal.ts'
 
 /**
  * Watches one shard: promotes delayed jobs the moment they are due, and looks now and then whether something can be

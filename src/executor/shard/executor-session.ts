@@ -6,7 +6,7 @@ import type { CallRunner } from '../calls/call-runner.ts'
 import { countedAs } from './finish-outcome.ts'
 import { createFinisher, type Finisher } from './finisher.ts'
 import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts'
-import type { ShardNews } from './shard-news.ts'
+import type { ShardNews } from '../shard-news.ts'
 import type { ShardWorkerOwner } from './shard-worker.ts'
 import type { DelayedPromoter } from './delayed-promoter.ts'
 import {

@@ -1,8 +1,8 @@
 import { reasonOf, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
-import type { ShardNews } from './shard-news.ts'
-import { createSignal, type Signal } from './signal.ts'
+import type { ShardNews } from '../shard-news.ts'
+import { createSignal, type Signal } from '../signal.ts'
 
 /**
  * Takes one shard's jobs back from lost executors and sweeps what is past its time there. Every executor runs one for

@@ -20,7 +20,7 @@ import { createSettingsCache } from './settings-cache.ts'
 import type { Argument } from '../client/step-runner.ts'
 import { newSuspectClaim, type SentSuspects, type SuspectReply } from './claim/suspect-claim.ts'
 import { SuspectCompany } from './claim/suspect-company.ts'
-import { createTrimmer, type Trimmer } from '../maintenance/trimmer.ts'
+import { createTrimmer, type Trimmer } from '../retention/trimmer.ts'
 import { blankBatchJob, toBatchJob } from './finish/work-end.ts'
 
 interface SentStep {

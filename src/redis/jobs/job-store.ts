@@ -10,7 +10,7 @@ import { encodeFinished } from '../layout/finished-record.ts'
 import { listJobs } from './job-pages.ts'
 import { decodeRecord, decodeRequest } from '../layout/job-record.ts'
 import { indexPlace, queueIdOf } from '../layout/keys.ts'
-import { purgeDeadLetters } from '../maintenance/retention.ts'
+import { purgeDeadLetters } from '../retention/retention.ts'
 import { createSequence, type Sequence } from '../enqueue/sequence.ts'
 
 /** A replay whose id block was lost is tried with another this often. */

@@ -11,13 +11,13 @@ import {
 import type { ShardPeek, ShardMaintenance } from '../../ports/jobs.ts'
 import { batchKeys } from '../execute/finish/batch.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
-import { inTurn } from './in-turn.ts'
+import { inTurn } from '../retention/in-turn.ts'
 import { META_KEY, type ShardKeys } from '../layout/keys.ts'
 import { tellSetAside } from '../chains/damaged-chain.ts'
 import { heldEntries, type HeldEntry } from '../execute/held-entries.ts'
 import { prepareLoss } from '../execute/finish/lost-job.ts'
 import { createRingCheck } from './ring/ring-check.ts'
-import { collectGarbage, evictCalls, trimFinished } from './retention.ts'
+import { collectGarbage, evictCalls, trimFinished } from '../retention/retention.ts'
 
 /** Minutes are poured into the near set this long before they begin. */
 const POUR_AHEAD_MS = 60_000

@@ -8,7 +8,7 @@ import { formatPlace } from '../../../src/redis/jobs/job-cursor.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { callbackQueueOf } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { evictCalls, purgeDeadLetters, trimFinished } from '../../../src/redis/maintenance/retention.ts'
+import { evictCalls, purgeDeadLetters, trimFinished } from '../../../src/redis/retention/retention.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {

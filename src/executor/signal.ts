@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/runtime.ts'
+import type { Clock } from '../ports/runtime.ts'
 
 /** Wakes one waiting loop. A notify that comes while nobody waits is remembered, so none is lost. */
 export interface Signal {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createSignal } from '../../../../src/executor/shard/signal.ts'
-import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
+import { createSignal } from '../../../src/executor/signal.ts'
+import { createFakeClock, quiescence } from '../../support/fake-clock.ts'
 
 /** Whether the promise has resolved once all that can run has run. */
 async function isResolved(promise: Promise<unknown>): Promise<boolean> {
