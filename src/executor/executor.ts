@@ -8,12 +8,8 @@ import type { TeamSettingsSource } from '../ports/settings.ts'
 import { createCallRunner } from './calls/call-runner.ts'
 import { createCallSampler } from './calls/call-sampler.ts'
 import { seatsOf, type Shares } from './slots/share-rule.ts'
-import {
-  createShardWorker,
-  type ShardPorts,
-  type ShardWorker,
-  type ShardWorkerOwner,
-} from './shard/shard-worker.ts'
+import { createShardWorker, type ShardPorts, type ShardWorker } from './shard/shard-worker.ts'
+import type { ShardWorkerOwner } from './shard/executor-session.ts'
 import { createSlotScheduler, type SlotScheduler } from './slots/slot-scheduler.ts'
 import { createSuspensionWatch, type SuspensionWatch } from './suspension-watch.ts'
 

@@ -1,8 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/rules/layers.ts'
-import { violationsOf } from '../support/rules/source-rules.ts'
+import { importsOf, violationsOf } from '../support/rules/source-rules.ts'
+import {
+  circlesOfFiles,
+  circlesOfFolders,
+  crowdedFolders,
+  FILE_LINES_P90_MAX,
+  FILES_PER_FOLDER_MAX,
+  percentile,
+} from '../support/rules/structure-rules.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -18,6 +26,22 @@ describe('the code as it stands', () => {
 
   test('layers, sizes, names, exports and settings hold in every file', () => {
     expect(sources.flatMap((path) => violationsOf(path, read(path)))).toEqual([])
+  })
+
+  test('no file and no sub-folder is part of a circle', () => {
+    const imports = new Map([...sources, ...scripts].map((path) => [path, importsOf(path, read(path))]))
+    expect([...circlesOfFiles(imports), ...circlesOfFolders(imports)]).toEqual([])
+  })
+
+  test('no folder is crowded, and nine files of ten are short', () => {
+    const tests = globSync('test/**/*', { cwd: ROOT, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    expect(crowdedFolders([...sources, ...scripts, ...tests])).toEqual([])
+    const written = [...sources, ...scripts].filter((path) => !path.includes('/generated/'))
+    const lines = written.map((path) => read(path).split('\n').length - 1)
+    expect(percentile(lines, 0.9)).toBeLessThanOrEqual(FILE_LINES_P90_MAX)
+    expect(scripts.filter((path) => read(path).split('\n').length > 401)).toEqual([])
   })
 
   test('every Lua step says its keys, arguments and answer', () => {
@@ -90,6 +114,45 @@ describe('the rules bite', () => {
     ['the function in line 2 has 61 lines', 'src/api/a.ts', `export class A {\n  m() {\n${lines(59)}  }\n}`],
   ])('%s (%s)', (expected, path, text) => {
     expect(violationsOf(path, text)).toEqual([expect.stringContaining(expected)])
+  })
+
+  test('a circle of files is found, by types alone and by way of others', () => {
+    const a = importsOf('src/redis/a.ts', `import type { B } from './deep/b.ts'`)
+    const b = importsOf('src/redis/deep/b.ts', `export type C = import('../c.ts').C`)
+    const c = importsOf('src/redis/c.ts', `export { x } from './a.ts'`)
+    const around = new Map([
+      ['src/redis/a.ts', a],
+      ['src/redis/deep/b.ts', b],
+      ['src/redis/c.ts', c],
+    ])
+    expect(circlesOfFiles(around)).toEqual([
+      'src/redis/a.ts and src/redis/c.ts and src/redis/deep/b.ts import each other',
+    ])
+    expect(circlesOfFiles(new Map([...around, ['src/redis/c.ts', []]]))).toEqual([])
+  })
+
+  test('a circle of sub-folders is found, and what lies beside them is none', () => {
+    const graphOf = (...files: ReadonlyArray<readonly [string, readonly string[]]>) => new Map(files)
+    const one = ['src/redis/jobs/a.ts', ['src/redis/queues/b.ts']] as const
+    const back = ['src/redis/queues/deep/c.ts', ['src/redis/jobs/d.ts']] as const
+    const door = ['src/redis/door.ts', ['src/redis/jobs/a.ts']] as const
+    const toDoor = ['src/redis/jobs/d.ts', ['src/redis/door.ts']] as const
+    const lua = [
+      'src/redis/queues/e.lua',
+      importsOf('src/redis/queues/e.lua', '#!lua\n--#include jobs/f\n'),
+    ] as const
+    const circle = ['src/redis/jobs and src/redis/queues import each other']
+    expect(circlesOfFolders(graphOf(one, back))).toEqual(circle)
+    expect(circlesOfFolders(graphOf(one, lua))).toEqual(circle)
+    expect(circlesOfFolders(graphOf(one, door, toDoor))).toEqual([])
+  })
+
+  test('a crowded folder is named, generated files aside', () => {
+    const files = Array.from({ length: FILES_PER_FOLDER_MAX }, (_, i) => `src/api/${i}.ts`)
+    expect(crowdedFolders([...files, 'src/api/routes/a.ts', 'src/api/generated/b.ts'])).toEqual([])
+    expect(crowdedFolders([...files, 'src/api/one-more.lua'])).toEqual([
+      'src/api holds 15 files, more than 14',
+    ])
   })
 
   test('what is allowed passes', () => {

@@ -1,12 +1,12 @@
-import type { Indexer } from '../../ports/kubernetes.ts'
+import type { Indexer, ObjectKey } from '../../ports/kubernetes.ts'
+import type { QueuePriority } from '../../ports/metrics.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
 import type { ApiToken, TeamSettings } from '../kinds.ts'
-import type { TurnLines } from '../manager.ts'
 import { TEAM_SETTINGS_NAME } from '../teams/team-reconciler.ts'
 
 export interface OrphanSettingsParts {
   readonly engine: Pick<LeaderSession, 'applied'>
-  readonly lines: Pick<TurnLines, 'team' | 'token'>
+  readonly lines: Readonly<Record<'team' | 'token', (key: ObjectKey, priority: QueuePriority) => void>>
   readonly isWatched: (namespace: string) => boolean
   readonly teams: { readonly view: Pick<Indexer<TeamSettings>, 'get' | 'whenSynced'> }
   readonly tokens: { readonly view: Pick<Indexer<ApiToken>, 'get' | 'whenSynced'> }

@@ -7,7 +7,6 @@ import { countedAs } from './finish-outcome.ts'
 import { createFinisher, type Finisher } from './finisher.ts'
 import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts'
 import type { ShardNews } from '../shard-news.ts'
-import type { ShardWorkerOwner } from './shard-worker.ts'
 import type { DelayedPromoter } from './delayed-promoter.ts'
 import {
   NOTHING_BROUGHT,
@@ -16,6 +15,15 @@ import {
   type SlotScheduler,
   type SlotWorker,
 } from '../slots/slot-scheduler.ts'
+
+/** The executor, as its workers know it. */
+export interface ShardWorkerOwner {
+  leaseMade(): void
+  /** `isEarly` = Redis ended it before our own deadline: others may be gone as well. */
+  leaseLost(isEarly: boolean): void
+  /** Looks whether this machine was suspended: then every worker is put in doubt. */
+  checkSuspension(): void
+}
 
 /**
  * A worker's time under one executor id and one lease. Owns every job it claimed until the job's end is written: asks

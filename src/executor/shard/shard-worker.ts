@@ -7,7 +7,7 @@ import type { CallRunner } from '../calls/call-runner.ts'
 import { createCronTicker, type CronTicker } from '../crons/cron-ticker.ts'
 import { createReaper, type Reaper } from './reaper.ts'
 import type { ShardNews } from '../shard-news.ts'
-import { createExecutorSession, type ExecutorSession } from './executor-session.ts'
+import { createExecutorSession, type ExecutorSession, type ShardWorkerOwner } from './executor-session.ts'
 import { createDelayedPromoter, type DelayedPromoter } from './delayed-promoter.ts'
 import type { SlotScheduler } from '../slots/slot-scheduler.ts'
 
@@ -51,15 +51,6 @@ export interface ShardWorkerOptions {
   random(): number
   redisNowMs(): number
   readonly owner: ShardWorkerOwner
-}
-
-/** The executor, as its workers know it. */
-export interface ShardWorkerOwner {
-  leaseMade(): void
-  /** `isEarly` = Redis ended it before our own deadline: others may be gone as well. */
-  leaseLost(isEarly: boolean): void
-  /** Looks whether this machine was suspended: then every worker is put in doubt. */
-  checkSuspension(): void
 }
 
 const REJOIN_MS_MIN = 500

@@ -3,29 +3,10 @@ import type { CallRecord, JobChain, OpenAttempt } from '../../domain/jobs/job.ts
 import { ATTEMPTS_PER_CHAIN } from '../../domain/jobs/job-ids.ts'
 import { damagedChain, type DamagedParts } from './damaged-chain.ts'
 import type { Engine } from '../client/engine.ts'
+import type { KnownQueue } from './known-queue.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
 import { decodeRecord, decodeRequest, type JobRecord } from '../layout/job-record.ts'
-import { isSuspectWaiting, queueIdOf, splitNameField, type ShardKeys } from '../layout/keys.ts'
-
-/** A queue as the readers know it. */
-export interface KnownQueue {
-  readonly keys: ShardKeys
-  readonly localId: string
-  readonly team: string
-  readonly name: string
-}
-
-/** The queue with this local id, or null when it was deleted. */
-export async function knownQueue(
-  engine: Engine,
-  keys: ShardKeys,
-  localId: string,
-): Promise<KnownQueue | null> {
-  const field = await engine.runner.read((redis) => redis.hget(keys.queue(localId).meta, 'n'))
-  if (field === null || field === '') return null
-  const { team, queue } = splitNameField(field)
-  return { keys, localId, team, name: queue }
-}
+import { isSuspectWaiting, queueIdOf } from '../layout/keys.ts'
 
 /** Everything known of one chain; null when nothing is. */
 export async function readChain(engine: Engine, queue: KnownQueue, rootId: number): Promise<JobChain | null> {

@@ -1,5 +1,5 @@
 import type { AttemptSummary, CallRecord, JobChain } from '../../domain/jobs/job.ts'
-import type { KnownQueue } from './chain-reader.ts'
+import type { KnownQueue } from './known-queue.ts'
 import type { Engine } from '../client/engine.ts'
 import { setAsideIn } from '../layout/job-record.ts'
 import { queueIdOf } from '../layout/keys.ts'

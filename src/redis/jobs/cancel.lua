@@ -7,10 +7,10 @@
 -- Answer 'cancelled' · 'in_flight' · 'gone' (not pending any more).
 -- Transition: pending → (none).
 local call = redis.call
---#include lib/index
+--#include retention/forget
 --#include lib/usage
 --#include lib/record
---#include lib/uses
+--#include retention/release_settings
 --#include lib/suspects
 --#include lib/bands
 --#include lib/ring

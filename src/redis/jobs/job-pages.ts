@@ -1,5 +1,5 @@
 import type { JobListQuery, ListedJob } from '../../ports/jobs.ts'
-import type { KnownQueue } from '../chains/chain-reader.ts'
+import type { KnownQueue } from '../chains/known-queue.ts'
 import type { Engine } from '../client/engine.ts'
 import { firstSpot, formatPlace, parsePlace, sectionsOf, type Place, type Spot } from './job-cursor.ts'
 import { countSection, readSection, type AskedSection, type SectionPage } from './job-sections.ts'

@@ -1,13 +1,7 @@
 import type { JobChain, JobStatus, OpenAttempt } from '../../domain/jobs/job.ts'
 import type { JobListQuery, ListedJob } from '../../ports/jobs.ts'
-import {
-  deadChain,
-  finishedChain,
-  openChain,
-  toOpenAttempt,
-  unlessDamaged,
-  type KnownQueue,
-} from '../chains/chain-reader.ts'
+import { deadChain, finishedChain, openChain, toOpenAttempt, unlessDamaged } from '../chains/chain-reader.ts'
+import type { KnownQueue } from '../chains/known-queue.ts'
 import { damagedChain } from '../chains/damaged-chain.ts'
 import type { Engine } from '../client/engine.ts'
 import { decodeRecord, type JobRecord } from '../layout/job-record.ts'

@@ -8,7 +8,7 @@ import { decodeAssertions, encodeAssertions, withoutTail, type EncodedAssertions
 
 /**
  * How crons are written in Redis. A definition is a JSON array without what has its default at the end. The state, which
- * the scripts read and change, and the records are described in crons/write/cron.lua and crons/tick/tick.lua.
+ * the scripts read and change, and the records are described in lib/cron.lua and crons/tick/tick.lua.
  */
 
 type Definition = [

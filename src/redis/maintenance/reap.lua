@@ -21,10 +21,10 @@
 --#include lib/ring
 --#include lib/usage
 --#include lib/record
---#include lib/uses
+--#include retention/release_settings
 --#include lib/suspects
 --#include execute/finish/settle
---#include crons/write/cron
+--#include lib/cron
 --#include execute/finish/runs
 --#include execute/finish/batch
 

@@ -6,7 +6,7 @@
 -- Answer: the local id (≥ 1), or '' when the shard holds as many queues as it may, or 'superseded' when the name is new
 --       and another epoch is known, or 'quota' when the name is new and the team has as many queues as it may.
 local call = redis.call
---#include control/epoch
+--#include lib/epoch
 --#include lib/team_index
 
 local found = call('HGET', KEYS[1], ARGV[1])

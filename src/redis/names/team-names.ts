@@ -1,4 +1,4 @@
-import type { KnownQueue } from '../chains/chain-reader.ts'
+import type { KnownQueue } from '../chains/known-queue.ts'
 import { shardOfQueue, type Engine } from '../client/engine.ts'
 import { nameField, type ShardKeys } from '../layout/keys.ts'
 

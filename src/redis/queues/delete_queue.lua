@@ -10,7 +10,7 @@
 local call = redis.call
 --#include lib/pushed
 --#include lib/team_index
---#include control/epoch
+--#include lib/epoch
 --#include lib/usage
 --#include lib/trash
 

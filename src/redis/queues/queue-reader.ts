@@ -1,6 +1,6 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { Queue } from '../../ports/queues.ts'
-import type { KnownQueue } from '../chains/chain-reader.ts'
+import type { KnownQueue } from '../chains/known-queue.ts'
 import type { Engine } from '../client/engine.ts'
 import { decodeSettings } from '../layout/job-record.ts'
 import { queueIdOf } from '../layout/keys.ts'

@@ -1,5 +1,5 @@
 import type { Queue, QueueStore } from '../../ports/queues.ts'
-import { knownQueue, type KnownQueue } from '../chains/chain-reader.ts'
+import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { formatNameCursor, parseNameCursor } from '../names/name-cursor.ts'
 import { readQueues } from './queue-reader.ts'

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import type { KnownQueue } from '../chains/chain-reader.ts'
+import type { KnownQueue } from '../chains/known-queue.ts'
 import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
 import { encodeSettings } from '../layout/job-record.ts'
 import { nameField, queueIdOf, type ShardKeys } from '../layout/keys.ts'

@@ -14,7 +14,7 @@ local call = redis.call
 --#include lib/ring
 --#include lib/pushed
 --#include lib/team
---#include control/epoch
+--#include lib/epoch
 
 local field, id, hash, timeout, max, active, strict, json, compiled, epoch = unpack(ARGV)
 if is_superseded(KEYS[10], epoch) then return 'superseded' end

@@ -4,10 +4,10 @@
 -- ARGV  local queue id, shards, (kind b|d|x, job id, block index, index field)…
 -- Answer 1 while something is left, 0 when the trash is gone.
 local call = redis.call
---#include lib/index
+--#include retention/forget
 --#include lib/usage
 --#include lib/record
---#include lib/uses
+--#include retention/release_settings
 
 local q, kinds = ARGV[1], { b = KEYS[4], d = KEYS[5], x = KEYS[6] }
 local shards, bytes = tonumber(ARGV[2]), 0

@@ -5,7 +5,7 @@
 -- Answer: dead letters removed.
 -- Transition: dead-lettered → (none).
 --#include lib/clock
---#include lib/index
+--#include retention/forget
 --#include lib/usage
 
 local now = shard_now(KEYS[1], KEYS[2], tonumber(ARGV[1]))

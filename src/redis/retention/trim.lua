@@ -4,7 +4,7 @@
 -- ARGV  local queue id, count, (root id, block index, index field) × count from the newest to the oldest of the tail
 -- Answer: chains forgotten; 0 when the tail is no longer as seen.
 local call = redis.call
---#include lib/index
+--#include retention/forget
 --#include lib/usage
 
 local q, count = ARGV[1], tonumber(ARGV[2])

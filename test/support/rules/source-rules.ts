@@ -35,6 +35,18 @@ export function violationsOf(path: string, text: string): string[] {
   ].map((problem) => `${path}: ${problem}`)
 }
 
+/** Files of the project that a file of src/ imports, its types included. @param path such as `src/api/answers.ts` */
+export function importsOf(path: string, text: string): string[] {
+  if (path.endsWith('.lua')) {
+    return [...text.matchAll(/^--#include ([\w/]+)$/gm)].map(([, include]) => `src/redis/${include}.lua`)
+  }
+  const program = parseAst(text, { lang: 'ts' }) as unknown as Node
+  return [...walk(program)].flatMap((node) => {
+    const specifier = specifierOf(node)
+    return specifier?.startsWith('.') ? [posix.join(posix.dirname(path), specifier)] : []
+  })
+}
+
 function nameViolations(path: string): string[] {
   if (NAMES_ALLOWED.has(path)) return []
   const words = path.replace(/\.ts$/, '').split(/[/.-]/)

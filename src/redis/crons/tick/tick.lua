@@ -26,7 +26,7 @@
 --#include lib/ring
 --#include lib/pushed
 --#include lib/team
---#include crons/write/cron
+--#include lib/cron
 --#include lib/usage
 --#include lib/quota
 --#include lib/memory

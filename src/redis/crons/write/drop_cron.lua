@@ -4,7 +4,7 @@
 -- ARGV  cron id, epoch or '' (no leader)
 -- Answer 'superseded' when a later epoch is known, else 'dropped'.
 local call = redis.call
---#include control/epoch
+--#include lib/epoch
 
 local id = ARGV[1]
 if is_superseded(KEYS[5], ARGV[2]) then return 'superseded' end

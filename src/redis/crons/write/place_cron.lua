@@ -6,7 +6,7 @@
 -- Answer 'superseded' when a later epoch is known · 'gone' when the name has another id by now · 'moved' when another
 --       place is noted, else 'placed'.
 local call = redis.call
---#include control/epoch
+--#include lib/epoch
 
 local field, id, known, places = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
 if is_superseded(KEYS[3], ARGV[3]) then return 'superseded' end

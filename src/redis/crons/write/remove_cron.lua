@@ -8,7 +8,7 @@
 -- Answer 'superseded' when a later epoch is known · 'moved' when the name has another id by now, else 'removed'.
 local call = redis.call
 --#include lib/team_index
---#include control/epoch
+--#include lib/epoch
 --#include lib/usage
 --#include lib/trash
 

@@ -9,7 +9,7 @@
 --       later epoch is known.
 local call = redis.call
 --#include lib/team_index
---#include control/epoch
+--#include lib/epoch
 
 local found = call('HGET', KEYS[1], ARGV[1])
 if found then return found end

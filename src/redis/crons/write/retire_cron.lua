@@ -5,8 +5,8 @@
 -- Answer 'superseded' when a later epoch is known, else its state, '' when it is not there or damaged. Retired again it stays as it
 -- is: of the states in two shards the newer one has the higher version.
 local call = redis.call
---#include control/epoch
---#include crons/write/cron
+--#include lib/epoch
+--#include lib/cron
 
 if is_superseded(KEYS[3], ARGV[2]) then return 'superseded' end
 local known = call('HGET', KEYS[2], ARGV[1])

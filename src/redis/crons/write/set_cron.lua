@@ -12,8 +12,8 @@
 --       will not run · {'time', now} when `asked` lies in another minute than now, and another tick may come first, else
 --       {'set', now, next tick with the spread or ''}.
 --#include lib/clock
---#include control/epoch
---#include crons/write/cron
+--#include lib/epoch
+--#include lib/cron
 
 local id, definition, schedule, active = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local spread, bytes, first, brought = tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[16]
