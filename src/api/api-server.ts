@@ -55,7 +55,9 @@ export function createApiServer(parts: ApiServerParts): ApiServer {
   }
   const onRequest: RequestListener = (request, response) => {
     begin(request, response)
-    if (lacksHost(request)) refuser.hangUp({ request, response }, NO_HOST)
+    const hosts = countHosts(request)
+    if (hosts > 1) refuser.hangUp({ request, response }, SEVERAL_HOSTS)
+    else if (hosts === 0 && request.httpVersion === '1.1') refuser.hangUp({ request, response }, NO_HOST)
     else listener(request, response)
   }
 
@@ -66,7 +68,7 @@ export function createApiServer(parts: ApiServerParts): ApiServer {
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: HEADER_BYTES_MAX,
-      // Node's own refusal has no body.
+      // Node's own refusal has no body, and it accepts several Host headers.
       requireHostHeader: false,
       noDelay: true,
     },
@@ -90,9 +92,14 @@ export function createApiServer(parts: ApiServerParts): ApiServer {
   }
 }
 
-/** RFC 9112 §3.2: HTTP/1.1 needs exactly one. */
-function lacksHost(request: IncomingMessage): boolean {
-  return request.headers.host === undefined && request.httpVersionMajor === 1 && request.httpVersionMinor > 0
+/** RFC 9112 §3.2: HTTP/1.1 needs exactly one, and two are a 400. `headers` keeps the first alone. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count += 1
+  }
+  return count
 }
 
 interface Ending {
@@ -128,6 +135,7 @@ function closeNow({ server, open, clock }: Ending, graceMs: number): Promise<voi
 }
 
 const NO_HOST: Refusal = { status: 400, error: 'The Host header is missing' }
+const SEVERAL_HOSTS: Refusal = { status: 400, error: 'The Host header is given more than once' }
 const UNKNOWN_EXPECTATION: Refusal = {
   status: 417,
   error: 'The Expect header must be 100-continue, or be left out',

@@ -134,6 +134,8 @@ describe.concurrent('refused:', () => {
     test.for([
       ['no HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
       ['no Host', `GET /api/queues HTTP/1.1\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`, 400],
+      ['two Hosts', line('GET /api/queues HTTP/1.1', 'Host: b\r\n'), 400],
+      ['a push with two Hosts', push(job({}), ['Host: b']).bytes, 400],
       ['two lengths', line('POST /api/jobs HTTP/1.1', 'Content-Length: 2\r\nContent-Length: 3\r\n'), 400],
       [
         'a length and chunks',

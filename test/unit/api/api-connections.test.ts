@@ -8,6 +8,7 @@ import { quietLogger } from '../../support/quiet.ts'
 import { until } from '../../support/until.ts'
 import { clock, rawExchange, startApi, TOKEN } from './api-fixture.ts'
 
+const SEVERAL_HOSTS = 'The Host header is given more than once'
 const GET = `GET /api/queues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
 
 interface Client {
@@ -133,6 +134,15 @@ describe('every refusal is JSON', () => {
     ['a trace', 'TRACE /api/jobs HTTP/1.1\r\nHost: x', 401, 'Missing authorization token'],
     ['options of the server', 'OPTIONS * HTTP/1.1\r\nHost: x', 401, 'Missing authorization token'],
     ['no host', 'GET /api/jobs HTTP/1.1\r\nX-A: b', 400, 'The Host header is missing'],
+    ['two hosts', 'GET /api/jobs HTTP/1.1\r\nHost: x\r\nX-A: b\r\nhOST: y', 400, SEVERAL_HOSTS],
+    ['one host twice', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x', 400, SEVERAL_HOSTS],
+    ['two hosts in HTTP/1.0', 'GET /api/jobs HTTP/1.0\r\nHost: x\r\nHost: y', 400, SEVERAL_HOSTS],
+    [
+      'a push with two hosts',
+      `POST /api/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nHost: y\r\nContent-Length: 2\r\n\r\n{}`,
+      400,
+      SEVERAL_HOSTS,
+    ],
     ['a method that nobody knows', 'FOO / HTTP/1.1\r\nHost: x', 400, 'The request is not valid HTTP'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM', 400, 'The request is not valid HTTP'],
     ['HTTP/9', 'GET / HTTP/9.1\r\nHost: x', 400, 'The request is not valid HTTP'],
