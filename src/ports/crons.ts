@@ -47,7 +47,7 @@ export type CronRunEnd =
 
 /** The crons as the engine holds them. Throws StoreUnavailableError. */
 export interface CronStore {
-  /** By name, ascending. `bad_cursor` when the cursor is not one of ours. */
+  /** By name, ascending. `bad_cursor` when this list did not make the cursor. */
   list(query: {
     team: string
     limit: number
@@ -71,7 +71,7 @@ export interface CronStore {
   remove(team: string, name: string): Promise<'removed' | 'not_found'>
   /** A run at once, without a tick; also of a paused cron. */
   runNow(team: string, cronId: number): Promise<CronRunEnd>
-  /** The last 100 at most, newest first. null when there is no such cron. */
+  /** The last 100 at most, newest first; null when there is no such cron. `bad_cursor` as in `list`. */
   runs(query: {
     team: string
     cronId: number

@@ -66,8 +66,8 @@ export interface JobStore {
   get(team: string, jobId: number): Promise<JobChain | null>
   /**
    * Lists queue by queue: jobs that have not ended by due time, then dead letters, then finished chains, newest first.
-   * A page before the last may be short or empty. `bad_cursor` when the cursor is not valid; an unknown queue is an
-   * empty page.
+   * A page before the last may be short or empty. `bad_cursor` when this list did not make the
+   * cursor; an unknown queue is an empty page.
    */
   list(query: JobListQuery): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'>
   /** Removes a pending job, or one that was quarantined because its record is damaged. */

@@ -20,7 +20,7 @@ export interface Queue {
 
 /** The queues in Redis. Throws StoreUnavailableError. */
 export interface QueueStore {
-  /** By name, ascending. `bad_cursor` when the cursor is not valid. */
+  /** By name, ascending. `bad_cursor` when this list did not make the cursor. */
   list(query: {
     team: string
     limit: number

@@ -1,14 +1,19 @@
 import type { JobStatus } from '../../domain/jobs/job.ts'
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
-import { createFieldErrors, type FieldErrors, type ValidationProblem } from '../fields/field-errors.ts'
+import {
+  createFieldErrors,
+  type FieldErrors,
+  singleProblem,
+  type ValidationProblem,
+} from '../fields/field-errors.ts'
 import { refuseUnknownFields } from '../fields/field-reader.ts'
 import { readChoice, readInteger, readText } from '../fields/field-rules.ts'
-import { mustBeGivenOnce, mustHaveValue, selectedInvalid } from '../fields/validation-texts.ts'
+import { mustBeGivenOnce, mustBeNextCursor, mustHaveValue } from '../fields/validation-texts.ts'
 
 const JOB_FILTERS = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
 const PAGE_PARAMETERS: ReadonlySet<string> = new Set(['limit', 'cursor'])
 const JOB_PARAMETERS: ReadonlySet<string> = new Set(['queue', 'status', ...PAGE_PARAMETERS])
-/** The longest name of a queue, four bytes a character, with a place beside it in Base64. */
+/** Room for the longest queue name, four bytes a character, with hash and position, in Base64. */
 const CURSOR_CHARACTERS_MAX = 1536
 
 export interface Page {
@@ -25,11 +30,8 @@ export type QueryResult<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'invalid'; readonly problem: ValidationProblem }
 
-/** A cursor that is not one of ours. */
-export const BAD_CURSOR: ValidationProblem = {
-  message: selectedInvalid('cursor'),
-  errors: { cursor: [selectedInvalid('cursor')] },
-}
+/** The answer to a cursor that this list did not make. */
+export const BAD_CURSOR: ValidationProblem = singleProblem('cursor', mustBeNextCursor('cursor'))
 
 /** The query of `GET /api/jobs`. An empty value is a mistake: a script whose variable is unset would list everything. */
 export function readJobFilter(search: string): QueryResult<JobFilter> {

@@ -2,7 +2,7 @@ import type { Cron } from '../../ports/crons.ts'
 import { foundCron, homeOfId, readFields } from './cron-reader.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { formatNameCursor, parseNameCursor } from '../names/name-cursor.ts'
+import { formatCursor, parseCursor } from '../names/list-cursor.ts'
 import { teamNames } from '../names/team-names.ts'
 
 /** Definitions one page reads, over all shards, beyond the first one of each: some hold 256 KiB of payload. */
@@ -16,9 +16,10 @@ export async function listCrons(
   engine: Engine,
   { team, limit, cursor }: { team: string; limit: number; cursor: string | null },
 ): Promise<{ crons: Cron[]; nextCursor: string | null } | 'bad_cursor'> {
-  const from = parseNameCursor(cursor)
-  if (from === 'bad_cursor') return from
-  const named = await teamNames(engine, { kind: 'crons', team, begin: from.begin, limit: limit + 1 })
+  const after = cursor === null ? null : parseCursor(['crons', team], cursor)
+  if (after === null && cursor !== null) return 'bad_cursor'
+  const begin = after === null ? '-' : (`(${after}` as const)
+  const named = await teamNames(engine, { kind: 'crons', team, begin, limit: limit + 1 })
   const asked = named.slice(0, limit)
   const found = await readCrons(
     engine,
@@ -32,7 +33,8 @@ export async function listCrons(
     return cron === undefined || cron === null || cron === 'unread' ? [] : [cron]
   })
   const last = page.at(-1)
-  return { crons, nextCursor: named.length > page.length && last ? formatNameCursor(last.name) : null }
+  const nextCursor = named.length > page.length && last ? formatCursor(['crons', team], last.name) : null
+  return { crons, nextCursor }
 }
 
 /** null: there is none, it is not made yet, or it cannot be read. */

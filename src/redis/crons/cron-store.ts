@@ -9,6 +9,7 @@ import { decodeRun } from '../layout/cron-record.ts'
 import { createCronWriter } from './write/cron-writer.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
+import { formatCursor, type ListScope, parseCursor } from '../names/list-cursor.ts'
 import { createQueueNames } from '../names/queue-names.ts'
 import { createSequence } from '../enqueue/sequence.ts'
 import { buildTick, queueOf, sendTick, type TickSender } from './tick/tick-step.ts'
@@ -44,10 +45,11 @@ export function createCronStore(
     },
     runNow: (team, cronId) => runNow(engine, senders, team, cronId),
     runs: async ({ team, cronId, limit, cursor }) => {
-      const position = cursor === null ? null : parseRunsCursor(cursor)
-      if (position === 'bad_cursor') return 'bad_cursor'
+      const position = cursor === null ? CRON_RECORDS_MAX : parseCursor(runsScope(team, cronId), cursor)
+      const left = position === null ? Number.NaN : Number(position)
+      if (Number.isNaN(left)) return 'bad_cursor'
       if ((await ofTeam(engine, team, cronId)) === null) return null
-      return listRuns(engine, cronId, limit, position)
+      return listRuns(engine, { team, cronId, limit, left })
     },
   }
 }
@@ -57,15 +59,8 @@ async function ofTeam(engine: Engine, team: string, cronId: number): Promise<Cro
   return cron === null || cron.team !== team ? null : cron
 }
 
-/** A place in the records, counted from the oldest, so that new ones shift nothing. */
-function parseRunsCursor(text: string): { readonly left: number } | 'bad_cursor' {
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    const left: unknown = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : null
-    return typeof left === 'number' && Number.isSafeInteger(left) && left >= 0 ? { left } : 'bad_cursor'
-  } catch {
-    return 'bad_cursor'
-  }
+function runsScope(team: string, cronId: number): ListScope {
+  return ['cron runs', team, cronId]
 }
 
 function createSenders(
@@ -118,10 +113,15 @@ async function runNow(
 
 async function listRuns(
   engine: Engine,
-  cronId: number,
-  limit: number,
-  from: { readonly left: number } | null,
+  page: {
+    readonly team: string
+    readonly cronId: number
+    readonly limit: number
+    /** Records left to list, counted from the oldest, so that new ones shift nothing. */
+    readonly left: number
+  },
 ): Promise<{ runs: CronRun[]; nextCursor: string | null }> {
+  const { team, cronId, limit } = page
   const records = await readAtPlace(engine, cronId, async (keys, id) => {
     const [state, found] = await engine.runner.read((redis) =>
       Promise.all([
@@ -132,11 +132,8 @@ async function listRuns(
     return state === null ? null : found
   })
   if (records === null) return { runs: [], nextCursor: null }
-  const start = from === null ? 0 : Math.max(0, records.length - from.left)
-  const page = records.slice(start, start + limit)
-  const left = records.length - start - page.length
-  return {
-    runs: page.map(decodeRun),
-    nextCursor: left <= 0 ? null : Buffer.from(JSON.stringify([left])).toString('base64url'),
-  }
+  const start = Math.max(0, records.length - page.left)
+  const runs = records.slice(start, start + limit).map(decodeRun)
+  const left = records.length - start - runs.length
+  return { runs, nextCursor: left <= 0 ? null : formatCursor(runsScope(team, cronId), String(left)) }
 }

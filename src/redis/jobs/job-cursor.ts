@@ -1,4 +1,5 @@
 import type { JobListQuery } from '../../ports/jobs.ts'
+import { formatCursor, type ListScope, parseCursor } from '../names/list-cursor.ts'
 
 /** The parts of a queue in which its jobs are listed, in this order. */
 export type Section = 'open' | 'dead' | 'finished'
@@ -13,7 +14,7 @@ export type Spot =
   | { readonly kind: 'left'; readonly left: number }
 
 /** Where a page ends. */
-export type Place =
+export type ListPosition =
   | { readonly queue: string; readonly section: Section; readonly spot: Spot }
   /** Behind all jobs of this queue. */
   | { readonly queue: string; readonly section: null }
@@ -43,14 +44,21 @@ export function sectionsOf(status: JobListQuery['status']): readonly Section[] {
   }
 }
 
-/** A letter, two numbers, and the name of the queue, which may hold anything. */
-export function formatPlace(place: Place): string {
-  return Buffer.from(`${lettersOf(place)}.${place.queue}`).toString('base64url')
+/** What narrows a list of jobs. */
+export type JobFilter = Pick<JobListQuery, 'team' | 'queue' | 'status'>
+
+function scopeOf({ team, queue, status }: JobFilter): ListScope {
+  return ['jobs', team, queue, status]
 }
 
-function lettersOf(place: Place): string {
-  if (place.section === null) return 'q.0.0'
-  const { section, spot } = place
+/** A letter, two numbers, and the name of the queue, which may hold anything. */
+export function formatJobCursor(filter: JobFilter, position: ListPosition): string {
+  return formatCursor(scopeOf(filter), `${lettersOf(position)}.${position.queue}`)
+}
+
+function lettersOf(position: ListPosition): string {
+  if (position.section === null) return 'q.0.0'
+  const { section, spot } = position
   switch (spot.kind) {
     case 'due':
       return `o.${spot.dueMs}.${spot.id}`
@@ -61,17 +69,15 @@ function lettersOf(place: Place): string {
   }
 }
 
-/** null when nobody gave this cursor out for such a list. */
-export function parsePlace(cursor: string, { queue: only, status }: JobListQuery): Place | null {
-  const text = Buffer.from(cursor, 'base64url').toString('utf8')
+/** null when the cursor was not made under this filter. */
+export function parseJobCursor(filter: JobFilter, cursor: string): ListPosition | null {
+  const text = parseCursor(scopeOf(filter), cursor) ?? ''
   const [, letter = '', a = '', b = '', queue = ''] =
     /^([osdfq])\.(\d{1,20})\.(\d{1,20})\.(.+)$/s.exec(text) ?? []
-  const place = placeOf({ letter, a, b, queue })
-  if (place === null || formatPlace(place) !== cursor || (only !== null && only !== queue)) return null
-  return place.section === null || sectionsOf(status).includes(place.section) ? place : null
+  return positionOf({ letter, a, b, queue })
 }
 
-function placeOf(parts: { letter: string; a: string; b: string; queue: string }): Place | null {
+function positionOf(parts: { letter: string; a: string; b: string; queue: string }): ListPosition | null {
   const { letter, a, b, queue } = parts
   const [first, second] = [Number(a), Number(b)]
   if (letter === 's') {

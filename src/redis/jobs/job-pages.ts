@@ -1,7 +1,14 @@
 import type { JobListQuery, ListedJob } from '../../ports/jobs.ts'
 import type { KnownQueue } from '../chains/known-queue.ts'
 import type { Engine } from '../client/engine.ts'
-import { firstSpot, formatPlace, parsePlace, sectionsOf, type Place, type Spot } from './job-cursor.ts'
+import {
+  firstSpot,
+  formatJobCursor,
+  type ListPosition,
+  parseJobCursor,
+  sectionsOf,
+  type Spot,
+} from './job-cursor.ts'
 import { countSection, readSection, type AskedSection, type SectionPage } from './job-sections.ts'
 import { queueNamed, teamNames } from '../names/team-names.ts'
 
@@ -23,12 +30,14 @@ interface JobPage {
  * trips.
  */
 export async function listJobs(engine: Engine, query: JobListQuery): Promise<JobPage | 'bad_cursor'> {
-  const from = query.cursor === null ? null : parsePlace(query.cursor, query)
+  const from = query.cursor === null ? null : parseJobCursor(query, query.cursor)
   if (from === null && query.cursor !== null) return 'bad_cursor'
   const jobs: ListedJob[] = []
-  let [place, examined, queues] = [from, 0, 0]
+  const cursorAt = ({ queue, section, spot }: AskedSection): string =>
+    formatJobCursor(query, { queue: queue.name, section, spot })
+  let [position, examined, queues] = [from, 0, 0]
   while (queues < EXAMINED_QUEUES_MAX) {
-    const counted = await countFrom(engine, query, place)
+    const counted = await countFrom(engine, query, position)
     queues += counted.queues
     let sections = counted.sections
     while (sections.length > 0) {
@@ -42,13 +51,9 @@ export async function listJobs(engine: Engine, query: JobListQuery): Promise<Job
       sections = read.rest
     }
     if (counted.lastQueue === null) return { jobs, nextCursor: null }
-    place = { queue: counted.lastQueue, section: null }
+    position = { queue: counted.lastQueue, section: null }
   }
-  return { jobs, nextCursor: place === null ? null : formatPlace(place) }
-}
-
-function cursorAt({ queue, section, spot }: AskedSection): string {
-  return formatPlace({ queue: queue.name, section, spot })
+  return { jobs, nextCursor: position === null ? null : formatJobCursor(query, position) }
 }
 
 interface CountedSections {
@@ -59,7 +64,11 @@ interface CountedSections {
   readonly lastQueue: string | null
 }
 
-async function countFrom(engine: Engine, query: JobListQuery, from: Place | null): Promise<CountedSections> {
+async function countFrom(
+  engine: Engine,
+  query: JobListQuery,
+  from: ListPosition | null,
+): Promise<CountedSections> {
   const { queues, isMore } = await queuesFrom(engine, query, from)
   const asked = queues.flatMap((queue) => sectionsFrom(query, queue, from))
   const counts = await Promise.all(
@@ -78,7 +87,7 @@ async function countFrom(engine: Engine, query: JobListQuery, from: Place | null
 async function queuesFrom(
   engine: Engine,
   { team, queue }: JobListQuery,
-  from: Place | null,
+  from: ListPosition | null,
 ): Promise<{ queues: KnownQueue[]; isMore: boolean }> {
   if (queue !== null) {
     const known = from?.section === null ? null : await queueNamed(engine, team, queue)
@@ -92,11 +101,11 @@ async function queuesFrom(
   }
 }
 
-/** The sections of a queue; of the one that a place is in, those from there on. */
+/** The sections of a queue; of the one that the position is in, those from there on. */
 function sectionsFrom(
   { status }: JobListQuery,
   queue: KnownQueue,
-  from: Place | null,
+  from: ListPosition | null,
 ): Array<Omit<AskedSection, 'count'>> {
   const all = sectionsOf(status).map((section) => ({ queue, section, status, spot: firstSpot(section) }))
   if (from === null || from.section === null || from.queue !== queue.name) return all

@@ -1,7 +1,7 @@
 import type { Queue, QueueStore } from '../../ports/queues.ts'
 import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
-import { formatNameCursor, parseNameCursor } from '../names/name-cursor.ts'
+import { formatCursor, parseCursor } from '../names/list-cursor.ts'
 import { readQueues } from './queue-reader.ts'
 import { createQueueWriter } from './queue-writer.ts'
 import { queueNamed, teamNames } from '../names/team-names.ts'
@@ -43,9 +43,10 @@ async function list(
   engine: Engine,
   { team, limit, cursor }: { team: string; limit: number; cursor: string | null },
 ): Promise<{ queues: Queue[]; nextCursor: string | null } | 'bad_cursor'> {
-  const from = parseNameCursor(cursor)
-  if (from === 'bad_cursor') return from
-  const named = await teamNames(engine, { kind: 'queues', team, begin: from.begin, limit: limit + 1 })
+  const after = cursor === null ? null : parseCursor(['queues', team], cursor)
+  if (after === null && cursor !== null) return 'bad_cursor'
+  const begin = after === null ? '-' : (`(${after}` as const)
+  const named = await teamNames(engine, { kind: 'queues', team, begin, limit: limit + 1 })
   const page = named.slice(0, limit)
   const found = await readQueues(
     engine,
@@ -58,7 +59,8 @@ async function list(
   }
   const queues = found.flatMap((queue) => (queue === 'damaged' ? [] : (queue ?? [])))
   const last = page.at(-1)
-  return { queues, nextCursor: named.length > limit && last ? formatNameCursor(last.name) : null }
+  const nextCursor = named.length > limit && last ? formatCursor(['queues', team], last.name) : null
+  return { queues, nextCursor }
 }
 
 async function readOne(engine: Engine, known: KnownQueue): Promise<Queue | null> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CronList, JobList, QueueList } from '../../../src/contract/generated/wire.ts'
+import type { CreatedCron, CronList, JobList, QueueList } from '../../../src/contract/generated/wire.ts'
 import { createShardKeys } from '../../../src/redis/layout/keys.ts'
 import { commandsDuring } from '../../support/servers/command-counts.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
@@ -85,4 +85,40 @@ test('jobs that have not ended come by due time, page after page', async () => {
     cursor = body.next_cursor
   } while (cursor !== null)
   expect(found.map((id) => due.get(id))).toEqual(delays.toSorted((a, b) => a - b))
+})
+
+test('a cursor leads on under the filters of its list alone', async () => {
+  const { url } = here.target
+  const client = await here.clientOfTeam('cursors')
+  for (const queue of ['a', 'a', 'b', 'b']) await client.push({ queue, url, delay: 600 })
+  const crons: number[] = []
+  for (const name of ['one', 'two']) {
+    const cron = { name, url, cron_expression: '0 0 1 1 *' }
+    crons.push((await client.send<CreatedCron>('POST', '/api/crons', cron)).body.id)
+  }
+  const [one = 0, two = 0] = crons
+  for (const id of [one, one, two, two]) await client.send('POST', `/api/crons/${id}/run`)
+
+  const lists = [
+    ['/api/jobs?', '/api/jobs?status=pending', '/api/jobs?queue=a', '/api/jobs?queue=b'],
+    ['/api/queues?'],
+    ['/api/crons?'],
+    [`/api/crons/${one}/runs?`, `/api/crons/${two}/runs?`],
+  ].flat()
+  const cursors = new Map<string, string>()
+  for (const list of lists) {
+    const { body } = await client.send<JobList>('GET', `${list}&limit=1`)
+    cursors.set(list, body.next_cursor ?? '')
+  }
+  const text = 'The cursor field must be the next_cursor of this list under the same filters.'
+  const refused = { status: 422, body: { message: text, errors: { cursor: [text] } } }
+  for (const [made, cursor] of cursors) {
+    for (const list of lists) {
+      const answer = await client.send('GET', `${list}&limit=2&cursor=${cursor}`)
+      expect([list, answer]).toMatchObject([list, list === made ? { status: 200 } : refused])
+    }
+    // Another team's queues and crons may have the same names.
+    if (made.endsWith('runs?')) continue
+    expect(await here.client.send('GET', `${made}&cursor=${cursor}`)).toMatchObject(refused)
+  }
 })

@@ -5,7 +5,8 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.
 import type { JobIntake, JobListQuery, JobStore, ListedJob } from '../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
-import { formatPlace, type Place } from '../../../src/redis/jobs/job-cursor.ts'
+import { formatJobCursor, type ListPosition } from '../../../src/redis/jobs/job-cursor.ts'
+import { formatCursor } from '../../../src/redis/names/list-cursor.ts'
 import { ORDERED_JOBS_MAX } from '../../../src/redis/jobs/job-sections.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -330,19 +331,30 @@ describe('the jobs of many queues', () => {
 
 describe('a cursor of jobs', () => {
   const spot = { kind: 'due', dueMs: 1, id: 1 } as const
-  const place: Place = { queue: 'emails', section: 'open', spot }
-  const raw = (text: string) => Buffer.from(text).toString('base64url')
+  const position: ListPosition = { queue: 'emails', section: 'open', spot }
+  const raw = (text: string) => formatCursor(['jobs', TEAM, null, null], text)
+  const own = formatJobCursor(ALL, position)
 
   test.each<readonly [string, Partial<JobListQuery>, string]>([
-    ['of another queue', { queue: 'others' }, formatPlace(place)],
-    ['of another status', { status: 'completed' }, formatPlace(place)],
+    ['of another queue', { queue: 'others' }, own],
+    ['of all queues, given for the queue that it is in', { queue: 'emails' }, own],
+    ['of one queue, given for all', {}, formatJobCursor({ ...ALL, queue: 'emails' }, position)],
+    ['of another status', { status: 'completed' }, own],
+    ['of all statuses, given for one with the same section', { status: 'pending' }, own],
+    [
+      'of pending jobs, given for processing ones',
+      { status: 'processing' },
+      formatJobCursor({ ...ALL, status: 'pending' }, position),
+    ],
+    ['of another team', { team: 'others' }, own],
+    ['of a list of queues', {}, formatCursor(['queues', TEAM], 'o.1.1.emails')],
     ['past what HSCAN takes', {}, raw('s.18446744073709551616.0.emails')],
     ['past what is counted', {}, raw('d.9007199254740993.0.emails')],
     ['with a part that is none', {}, raw('o.-1.0.emails')],
     ['with a section that is none', {}, raw('z.1.0.emails')],
     ['without a queue', {}, raw('o.1.0.')],
     ['of before', {}, raw('["emails","open","0",0]')],
-    ['with something behind it', {}, `${formatPlace(place)}=`],
+    ['with something behind it', {}, `${own}=`],
     ['of nothing', {}, ''],
   ])('%s is refused', async (_, change, cursor) => {
     await pushOne(intake)

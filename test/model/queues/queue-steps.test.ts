@@ -4,7 +4,7 @@ import { StorageFullError } from '../../../src/domain/errors.ts'
 import type { JobListQuery, ClaimedWork, JobIntake } from '../../../src/ports/jobs.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { DEFAULT_RETENTION, shardKeys } from '../../../src/redis/client/engine.ts'
-import { formatPlace } from '../../../src/redis/jobs/job-cursor.ts'
+import { formatJobCursor } from '../../../src/redis/jobs/job-cursor.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { callbackQueueOf } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -357,14 +357,11 @@ describe('queues, dead letters and retention', () => {
         return runner.read(ask)
       }
       const store = createJobStore({ ...world.engine, runner: { ...runner, read } })
-      const list = (position: number) =>
-        store.list({
-          team: 'default',
-          queue: 'emails',
-          status: null,
-          limit: 2,
-          cursor: formatPlace({ queue: 'emails', section, spot: { kind: 'left', left: position } }),
-        })
+      const filter = { team: 'default', queue: 'emails', status: null }
+      const list = (left: number) => {
+        const position = { queue: 'emails', section, spot: { kind: 'left', left } } as const
+        return store.list({ ...filter, limit: 2, cursor: formatJobCursor(filter, position) })
+      }
       for (const position of [3, 4, 1_000_000]) {
         reads = 0
         const page = await list(position)

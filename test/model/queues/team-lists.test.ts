@@ -11,6 +11,7 @@ import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { shardOfQueue, type Engine } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { nameField } from '../../../src/redis/layout/keys.ts'
+import { formatCursor } from '../../../src/redis/names/list-cursor.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { commandsDuring } from '../../support/servers/command-counts.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
@@ -250,30 +251,47 @@ describe('the names of a team', () => {
 })
 
 describe('a cursor', () => {
-  const texts = ['', 'x', 'bg', '%', '====', 'nnnn', Buffer.from('n').toString('base64url')]
-  const crafted = ['-', '+', '[a', '(a', '\u0000', 'a\r\nFLUSHALL\r\n', '\u{10ffff}'].map((name) =>
-    Buffer.from(`n${name}`).toString('base64url'),
-  )
+  const crafted = ['', '-', '+', '[a', '(a', '\u0000', 'a\r\nFLUSHALL\r\n', '\u{10ffff}']
 
-  test.each([...texts, ...crafted])(
-    'that nobody gave, %j, is refused or a place in the list',
-    async (cursor) => {
-      await makeQueues(['a', 'b'])
-      await makeCrons(['a', 'b'])
-      for (const list of [queues.list, crons.list]) {
-        const page = await list({ ...FIRST_PAGE, cursor })
-        if (page === 'bad_cursor') continue
-        const { nextCursor, ...rows } = page
-        assert.equal(nextCursor, null)
-        assert.ok(Object.values(rows)[0].length <= 2)
-      }
-      await assertClean(world)
-    },
-  )
+  test.each(crafted)('at a name that nobody has, %j, is a place in the list', async (name) => {
+    await makeQueues(['a', 'b'])
+    await makeCrons(['a', 'b'])
+    const pages = [
+      await queues.list({ ...FIRST_PAGE, cursor: formatCursor(['queues', TEAM], name) }),
+      await crons.list({ ...FIRST_PAGE, cursor: formatCursor(['crons', TEAM], name) }),
+    ]
+    for (const page of pages) {
+      assert.ok(page !== 'bad_cursor')
+      const { nextCursor, ...rows } = page
+      assert.equal(nextCursor, null)
+      assert.ok(Object.values(rows)[0].length <= 2)
+    }
+    await assertClean(world)
+  })
 
-  test.each(['', 'x', '[]', '["a"]', '%%%'])('is refused where it is none: %j', async (cursor) => {
+  const own = formatCursor(['queues', TEAM], 'a')
+  test.each([
+    ['nothing', ''],
+    ['no Base64', '%%%'],
+    ['JSON', '["a"]'],
+    ['one with something behind it', `${own}=`],
+    ['one of another team', formatCursor(['queues', 'others'], 'a')],
+    ['one of jobs', formatCursor(['jobs', TEAM, null, null], 'o.1.1.a')],
+    ['one of runs', formatCursor(['cron runs', TEAM, 0], '1')],
+  ])('is refused where it is %s', async (_, cursor) => {
+    await makeQueues(['a', 'b'])
     assert.equal(await queues.list({ ...FIRST_PAGE, cursor }), 'bad_cursor')
     assert.equal(await crons.list({ ...FIRST_PAGE, cursor }), 'bad_cursor')
+  })
+
+  test('of queues is refused by the list of crons, and the other way round', async () => {
+    await makeQueues(['a', 'b'])
+    await makeCrons(['a', 'b'])
+    const ofQueues = await queues.list({ ...FIRST_PAGE, limit: 1 })
+    const ofCrons = await crons.list({ ...FIRST_PAGE, limit: 1 })
+    assert.ok(ofQueues !== 'bad_cursor' && ofCrons !== 'bad_cursor')
+    assert.equal(await crons.list({ ...FIRST_PAGE, cursor: ofQueues.nextCursor }), 'bad_cursor')
+    assert.equal(await queues.list({ ...FIRST_PAGE, cursor: ofCrons.nextCursor }), 'bad_cursor')
   })
 })
 

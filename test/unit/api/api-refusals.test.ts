@@ -317,8 +317,8 @@ describe('400 and 422', () => {
     })
     for (const path of ['/api/jobs?cursor=x', '/api/queues?cursor=x']) {
       expect((await call(own.port, path, { headers: BEARER })).json).toEqual({
-        message: 'The selected cursor is invalid.',
-        errors: { cursor: ['The selected cursor is invalid.'] },
+        message: 'The cursor field must be the next_cursor of this list under the same filters.',
+        errors: { cursor: ['The cursor field must be the next_cursor of this list under the same filters.'] },
       })
     }
     await own.close()

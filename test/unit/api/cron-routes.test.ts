@@ -163,7 +163,9 @@ describe('a cron', () => {
   test('a cursor of nobody is named', async () => {
     expect(await call(api.port, '/api/crons/7/runs?cursor=x', { headers: BEARER })).toMatchObject({
       status: 422,
-      json: { errors: { cursor: ['The selected cursor is invalid.'] } },
+      json: {
+        errors: { cursor: ['The cursor field must be the next_cursor of this list under the same filters.'] },
+      },
     })
   })
 })
