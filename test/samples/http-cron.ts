@@ -13,6 +13,7 @@ const NO_VALUE =
 const NOT_A_HEADER = 'must be a header name'
 const CONNECTION = 'controls the connection and cannot be set'
 const OURS = 'is set by Punctual and cannot be given'
+const NAME_TWICE = 'must not have one name twice; upper and lower case do not count'
 const NOT_A_VALUE = 'must hold only visible ASCII characters, spaces and tabs'
 
 const URLS = [
@@ -160,6 +161,19 @@ export const HTTP_CRON: KindSamples = {
         ],
       },
       field: 'spec.headers[1]',
+    },
+    {
+      title: 'one header in two spellings',
+      spec: {
+        ...LEAST,
+        headers: [
+          { name: 'Authorization', value: '1' },
+          { name: 'x', value: '2' },
+          { name: 'authorization', value: '3' },
+        ],
+      },
+      field: 'spec.headers',
+      rule: NAME_TWICE,
     },
     { title: 'a payload that is no text', spec: { ...LEAST, payload: { a: 1 } }, field: 'spec.payload' },
     { title: 'headers as a map', spec: { ...LEAST, headers: { a: 'b' } }, field: 'spec.headers' },

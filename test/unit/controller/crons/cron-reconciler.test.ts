@@ -121,6 +121,16 @@ describe('a spec that cannot be in force', () => {
       'spec.timeZone: must be the IANA name of a time zone, such as Europe/Berlin or UTC; "Mars/Base" is none.',
     ],
     [{ timeoutSeconds: 9000 }, 'InvalidSpec', 'spec.timeoutSeconds: 9000 must be from 1 to 300.'],
+    [
+      {
+        headers: [
+          { name: 'Authorization', value: 'a' },
+          { name: 'authorization', value: 'b' },
+        ],
+      },
+      'InvalidSpec',
+      'spec.headers: must not have one name twice; upper and lower case do not count.',
+    ],
   ])('%j is stalled as %s, told once', async (spec, reason, message) => {
     const { crons, engine, settle, events } = createCronWorld()
     crons.put(KEY, spec)
