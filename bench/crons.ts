@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { DEFAULT_CRON_SETTINGS } from '../src/domain/crons/cron.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../src/domain/jobs/queue-settings.ts'
 import { connectRedis } from '../src/redis/client/connection.ts'
 import { createCronStore } from '../src/redis/crons/cron-store.ts'
 import { createEngine, type Engine } from '../src/redis/client/engine.ts'
@@ -107,7 +106,7 @@ async function idleCpu(server: RedisServer, program: Program): Promise<{ redis: 
 
 /** Once a year, at these minutes of one hour. */
 async function makeCrons(crons: number, timesMs: readonly number[]): Promise<void> {
-  const store = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+  const store = createCronStore(engine)
   const at = new Date(timesMs[0] ?? 0)
   const minutes = timesMs.map((timeMs) => new Date(timeMs).getUTCMinutes())
   const cronExpression = `${minutes.join(',')} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`

@@ -8,7 +8,6 @@ import { EDITOR_INDEXES, createResourceEditor } from '../kubernetes/resources/qu
 import { HTTP_CRONS, HTTP_QUEUES } from '../kubernetes/resources/own-kinds.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/jobs/queue-settings.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { startApi } from './parts/api-part.ts'
 import { baseUrl } from './startup/base-url.ts'
@@ -45,7 +44,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
     }
     const compiled = await startCompiledSettings(engine, { telemetry, lifecycle })
     const queues = createQueueStore(store.engine)
-    const crons = createCronStore(store.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+    const crons = createCronStore(store.engine)
     let isOpen = false
     await telemetry.startOpsServer({
       host: settings.host,

@@ -23,7 +23,6 @@ import { startRedisChild } from '../standalone/redis-server/redis-child.ts'
 import { applySamples } from '../standalone/samples.ts'
 import { isTextLog } from '../telemetry/logger.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../domain/jobs/queue-settings.ts'
 import { startApi } from './parts/api-part.ts'
 import { baseUrl, localHost } from './startup/base-url.ts'
 import { endWithInstallation, openEgress } from './parts/engine-part.ts'
@@ -192,7 +191,7 @@ async function openResources(
 ): Promise<Resources> {
   const { connection } = store
   const queues = createQueueStore(store.engine)
-  const crons = createCronStore(store.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+  const crons = createCronStore(store.engine)
   const box = createSecretBox(folder.secretsKey)
   const compiler = createSettingsCompiler({ engine: store.engine, box, epoch: null })
   const compiled = createCompiledSettings({ connection, box, clock: systemClock, logger })
@@ -237,7 +236,6 @@ function showFirstTry(localUrl: string, store: Store, { telemetry, signal }: Sta
     baseUrl: localUrl,
     team: TEAM,
     intake: createJobIntake(store.engine, {
-      defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
       nowMs: () => systemClock.monotonicMs(),
     }),
     jobs: createJobStore(store.engine),

@@ -27,7 +27,7 @@ export interface QueueSettings extends ChainSettings {
   readonly strictParallelism: boolean
 }
 
-/** What a queue made by a push has, unless the installation sets others for a team. */
+/** What a queue has that a push or a cron's run makes. The steps know that it is active and has no limit. */
 export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   isActive: true,
   timeoutSeconds: 30,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { CRON_RECORDS_MAX, STORE_DEADLINE_MS } from '../../domain/limits.ts'
-import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { Cron, CronRun, CronRunEnd, CronStore } from '../../ports/crons.ts'
 import { listCrons } from './cron-listing.ts'
 import { cronIdOf, findCron, hasEnded, readAtPlace, readCron } from './cron-reader.ts'
@@ -19,13 +18,9 @@ const WITHOUT_EPOCH = 'a write without an epoch was superseded'
 const RUN_TRIES_MAX = 4
 const RUN_RESEND_MS = STORE_DEADLINE_MS / 2
 
-/** @param options.defaultsOf what a queue gets that a run by hand makes */
-export function createCronStore(
-  engine: Engine,
-  options: { defaultsOf(team: string): QueueSettings },
-): CronStore {
+export function createCronStore(engine: Engine): CronStore {
   const writer = createCronWriter(engine, null)
-  const senders = createSenders(engine, (team) => options.defaultsOf(team))
+  const senders = createSenders(engine)
   return {
     list: (query) => listCrons(engine, query),
     get: (team, cronId) => ofTeam(engine, team, cronId),
@@ -63,10 +58,7 @@ function runsScope(team: string, cronId: number): ListScope {
   return ['cron runs', team, cronId]
 }
 
-function createSenders(
-  engine: Engine,
-  defaultsOf: (team: string) => QueueSettings,
-): (keys: ShardKeys) => TickSender {
+function createSenders(engine: Engine): (keys: ShardKeys) => TickSender {
   const nonce = randomBytes(6).toString('base64url')
   const names = createQueueNames(engine, null)
   const senders = engine.shards.map((keys): TickSender => ({
@@ -75,7 +67,6 @@ function createSenders(
     names,
     sequence: createSequence(engine, keys),
     nonce,
-    defaultsOf,
   }))
   return ({ shard }) => senders[shard] as TickSender
 }

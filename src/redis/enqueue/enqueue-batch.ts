@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../../domain/limits.ts'
-import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import { monthOf } from '../../domain/quotas.ts'
 import type { NewJob } from '../../ports/jobs.ts'
 import { minutesAround } from '../execute/finish/batch.ts'
@@ -52,7 +52,6 @@ interface EnqueueBatch {
   readonly nonce: string
   /** Up to where the counters of its teams may go; null = no bound. */
   readonly ceilings: ShardCeilings | null
-  defaultsOf(team: string): QueueSettings
   readonly resendForMs: number
 }
 
@@ -197,13 +196,10 @@ function buildStep(
     args: [
       ...[LEASE_MS, engine.shards.length, keys.shard, batch.nonce, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX],
       ...[blocks.keys.length, ...blocks.keys, days.length, ...days, minutes.size, ...minutes],
+      ...NEW_QUEUE,
       ...boundArguments(batch.ceilings, nowMs),
       teams.keys.length,
-      ...teams.keys.flatMap((team) => [
-        team,
-        ...ceilingArguments(batch.ceilings?.of(team) ?? NO_CEILINGS),
-        ...defaultsArguments(batch.defaultsOf(team)),
-      ]),
+      ...teams.keys.flatMap((team) => [team, ...ceilingArguments(batch.ceilings?.of(team) ?? NO_CEILINGS)]),
       fields.length,
       ...fields.flatMap((field) => [
         field,
@@ -234,22 +230,11 @@ function daysAround(nowMs: number): number[] {
   return tomorrow === today ? [today, today - 1] : [tomorrow, today, today - 1]
 }
 
-/** Encoded once: the same object stands for a team's defaults in every batch. */
-const encodedDefaults = new WeakMap<QueueSettings, Argument[]>()
-
-/** A queue made by a push gets these. */
-export function defaultsArguments(settings: QueueSettings): Argument[] {
-  const known = encodedDefaults.get(settings)
-  if (known !== undefined) return known
+/** What a step writes into a queue that it makes. Such a queue is active and has no limit. */
+export function newQueueArguments(settings: QueueSettings): Argument[] {
   const { hash, json } = encodeSettings(settings)
-  const encoded = [
-    hash,
-    settings.timeoutSeconds,
-    settings.maxParallelism ?? '',
-    settings.isActive ? 1 : 0,
-    settings.strictParallelism ? 1 : 0,
-    json,
-  ]
-  encodedDefaults.set(settings, encoded)
-  return encoded
+  return [hash, settings.timeoutSeconds, json]
 }
+
+/** Encoded once, as every batch carries it. */
+const NEW_QUEUE = newQueueArguments(DEFAULT_QUEUE_SETTINGS)

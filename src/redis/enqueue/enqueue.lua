@@ -5,9 +5,9 @@
 --       then ix:<block> × blocks, idem:<day> × days, m:<minute> × minutes, (q r b p a pushed:<bucket>) × queues
 -- ARGV  lease_ms, shards, shard, nonce, idem_max,
 --       blocks, block…, days, day…, minutes, minute…,
+--       settings hash, timeout and settings json of a new queue,
 --       month, start of the next one, ceiling of the bytes of all or '',
---       teams, (team, ceilings of jobs, of bytes, of the month, each or '', share, hash, timeout, max, active, strict,
---       json)…: ceilings as in lib/quota.lua, then the defaults of new queues,
+--       teams, (team, ceilings of jobs, of bytes, of the month, each or '', share)…: ceilings as in lib/quota.lua,
 --       queues, (team/name, local id, team index)…,
 --       jobs, (request [, large] [, idem field, fingerprint])…
 --       jobs: for each 'queue index, block index, field, start, timeout, marks;' with blanks between.
@@ -53,14 +53,10 @@ for i = 1, minute_count do minutes[number()] = minute_keys[i] end
 local now = shard_now(KEYS[1], KEYS[2], lease_ms)
 local now_text = pad13(now)
 
+local new_queue = { hash = arg(), timeout = arg(), json = arg() }
 Quota.bound(now, arg(), arg(), arg())
-local defaults = {}
-for i = 1, number() do
-  local quota = Quota.add_team(arg(), arg(), arg(), arg(), arg())
-  defaults[i] = {
-    team = quota.name, quota = quota, hash = arg(), timeout = arg(), max = arg(), active = arg(), strict = arg(), json = arg(),
-  }
-end
+local teams = {}
+for i = 1, number() do teams[i] = Quota.add_team(arg(), arg(), arg(), arg(), arg()) end
 
 local today, has_yesterday
 if day_count > 0 then
@@ -75,7 +71,7 @@ end
 -- Read and check everything.
 local queues, fields = {}, {}
 for i = 1, number() do
-  local queue = { field = arg(), id = arg(), default = defaults[number()] }
+  local queue = { field = arg(), id = arg(), team = teams[number()] }
   local keys = take_keys(6)
   queue.q, queue.r, queue.b, queue.p, queue.a, queue.bucket = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
   queues[i], fields[i] = queue, queue.field
@@ -85,11 +81,10 @@ for i, queue in ipairs(queues) do
   queue.moved = ids_now[i] ~= queue.id
   local live = call('HMGET', queue.q, 'a', 'm', 's', 't', 'u')
   queue.is_new = not live[3]
-  -- A queue that exists without a limit has none, whatever new ones get.
-  queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
+  queue.live = queue.is_new and { '1' } or live
   queue.u = live[5]
-  queue.hash = live[3] or queue.default.hash
-  queue.timeout = string.format('%03d', tonumber(live[4] or '') or queue.default.timeout)
+  queue.hash = live[3] or new_queue.hash
+  queue.timeout = string.format('%03d', tonumber(live[4] or '') or new_queue.timeout)
   queue.bodies, queue.requests, queue.ready, queue.count, queue.bytes = {}, {}, {}, 0, 0
 end
 
@@ -175,7 +170,7 @@ local function plan(job)
     idem_size = idem_size or call('HLEN', today)
     if idem_size >= idem_max then return 'full', '-', '-' end
   end
-  local refusal = Quota.admit(KEYS[10], queue.default.quota, HEAD_BYTES + #request + (large and #large or 0))
+  local refusal = Quota.admit(KEYS[10], queue.team, HEAD_BYTES + #request + (large and #large or 0))
   if refusal then return refusal, '-', '-' end
   if field then idem_size = idem_size + 1 end
   local due = job.start == 'd' and now + job.ms or math.max(now, job.ms)
@@ -221,19 +216,16 @@ for _, queue in ipairs(queues) do
   if queue.count > 0 then
     uses[queue.hash] = (uses[queue.hash] or 0) + queue.count
     if queue.is_new then
-      local default = queue.default
       -- Before the queue itself: a resend no longer takes it for new.
       note_pushed(KEYS[9], queue.bucket, queue.id)
-      queue.u = number_of_team(KEYS[12], default.team)
-      call('HSET', queue.q, 'n', queue.field, 's', default.hash, 't', default.timeout, 'a', default.active, 'u', queue.u)
-      if default.max ~= '' then call('HSET', queue.q, 'm', default.max) end
-      if default.strict == '1' then call('HSET', queue.q, 'k', '1') end
-      call('HSETNX', KEYS[7], default.hash, default.json)
+      queue.u = number_of_team(KEYS[12], queue.team.name)
+      call('HSET', queue.q, 'n', queue.field, 's', new_queue.hash, 't', new_queue.timeout, 'a', '1', 'u', queue.u)
+      call('HSETNX', KEYS[7], new_queue.hash, new_queue.json)
       uses[queue.hash] = uses[queue.hash] + 1
     end
     if #queue.requests > 0 then call('HSET', queue.p, unpack(queue.requests)) end
     call('HSET', queue.b, unpack(queue.bodies))
-    Usage.note(queue.default.team, queue.bytes, queue.count, 0)
+    Usage.note(queue.team.name, queue.bytes, queue.count, 0)
   end
 end
 for hash, count in pairs(uses) do call('HINCRBY', KEYS[8], hash, count) end

@@ -6,7 +6,6 @@ import {
   STORE_DEADLINE_MS,
 } from '../../domain/limits.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
-import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { JobIntake, NewJob, PushResult } from '../../ports/jobs.ts'
 import { createSequence, type Sequence } from './sequence.ts'
 import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
@@ -38,7 +37,6 @@ interface Waiting extends PendingPush {
 export function createJobIntake(
   engine: Engine,
   options: {
-    defaultsOf(team: string): QueueSettings
     nowMs(): number
     /** Left out where nothing is bounded. */
     readonly quotas?: QuotaKeeper
@@ -46,12 +44,9 @@ export function createJobIntake(
 ): JobIntake {
   const names = createQueueNames(engine, null)
   const nonce = randomBytes(6).toString('base64url')
-  const defaultsOf = (team: string) => options.defaultsOf(team)
   const nowMs = () => options.nowMs()
   const quotas = options.quotas ?? null
-  const lanes = engine.shards.map(
-    (keys) => new Lane({ engine, keys, names, nonce, quotas, defaultsOf, nowMs }),
-  )
+  const lanes = engine.shards.map((keys) => new Lane({ engine, keys, names, nonce, quotas, nowMs }))
   return {
     push: (job) => {
       const keys = shardOfQueue(engine, job.team, job.queue)
@@ -69,7 +64,6 @@ interface LaneOptions {
   /** Names this process in the idempotency of its resends. */
   readonly nonce: string
   readonly quotas: QuotaKeeper | null
-  defaultsOf(team: string): QueueSettings
   nowMs(): number
 }
 
@@ -172,7 +166,6 @@ class Lane {
       localIds,
       nonce,
       ceilings: await this.#ceilingsFor(ready),
-      defaultsOf: (team) => this.#options.defaultsOf(team),
       resendForMs: this.#remainingMs(ready),
     })
     const redisNowMs = engine.runner.redisNowMs(keys.shard)

@@ -3,7 +3,6 @@ import { createApiServer } from '../../api/api-server.ts'
 import { createApi } from '../../api/create-api.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-failure.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
@@ -47,7 +46,6 @@ export async function startApi(options: {
   const usage = createTeamUsageReader(engine)
   const listener = createApi({
     intake: createJobIntake(engine, {
-      defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
       nowMs: () => systemClock.monotonicMs(),
       quotas: createQuotaKeeper({ engine, clock: systemClock, quotasOf }),
     }),

@@ -4,7 +4,6 @@ import { createExecutor, type Executor, type ExecutorCapacity } from '../../exec
 import type { ShardPorts } from '../../executor/shard/shard-worker.ts'
 import { reserveOf } from '../../executor/slots/share-rule.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../../domain/limits.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import { SOCKETS_MAX_DEFAULT } from '../../outbound/bounds.ts'
 import { createHttpCaller } from '../../outbound/http-caller.ts'
@@ -101,7 +100,7 @@ function shardPortsOf(engine: Engine, company: SuspectCompany): ShardPorts[] {
     shard,
     openSource: (executorId) => createJobSource(engine, shard, executorId, company),
     upkeep: createShardMaintenance(engine, shard),
-    crons: createCronSource(engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
+    crons: createCronSource(engine, shard),
   }))
 }
 

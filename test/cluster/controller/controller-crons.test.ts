@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CreatedCron, Cron } from '../../../src/contract/generated/wire.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createApiClient, type ApiClient } from '../../support/servers/api-client.ts'
 import { until } from '../../support/until.ts'
@@ -23,16 +22,12 @@ beforeAll(async () => {
 
 afterAll(() => world.close())
 
-const inEngine = (name: string) =>
-  createCronStore(world.engine.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }).getByName(
-    world.namespace,
-    name,
-  )
+const inEngine = (name: string) => createCronStore(world.engine.engine).getByName(world.namespace, name)
 const statusOf = async (name: string) => (await world.get('HttpCron', name)).status ?? {}
 
 /** The API does not show it: people know crons by their ids. */
 async function nameOf(cronId: number): Promise<string> {
-  const store = createCronStore(world.engine.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+  const store = createCronStore(world.engine.engine)
   return (await store.get(world.namespace, cronId))?.name ?? ''
 }
 

@@ -78,9 +78,7 @@ describe('a tick', () => {
   test('that is still to come is not missed, whatever the clock says of the executor that decides', async () => {
     const settings = cronSettings({ url: target.url, missedRunPolicy: 'skip' })
     const { cronId } = await world.store.apply('default', 'nightly', settings)
-    const sources = world.engine.shards.map(({ shard }) =>
-      createCronSource(world.engine, shard, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS }),
-    )
+    const sources = world.engine.shards.map(({ shard }) => createCronSource(world.engine, shard))
     for (const source of sources) {
       const crons = await source.upcoming(0, NOON_MS, 1)
       await tickAll(

@@ -4,7 +4,6 @@ import { createHttpCaller } from '../../../src/outbound/http-caller.ts'
 import { createSocketOpener, type OpenSocket } from '../../../src/outbound/connections/socket-opener.ts'
 import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { openCronWorld } from '../../support/engine/cron-world.ts'
 import { newJob } from '../../support/engine/engine.ts'
@@ -50,7 +49,6 @@ test('a target without free ports fails its own calls, and no claim rests for it
   })
   const world = await openCronWorld(redis, Date.now(), { caller, metrics })
   const intake = createJobIntake(world.engine, {
-    defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
     nowMs: () => systemClock.monotonicMs(),
   })
   const push = async (team: string, url: string) => {

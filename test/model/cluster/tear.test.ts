@@ -128,7 +128,7 @@ describe('a step torn at any call', () => {
 
   /** What a ticker does with crons that are listed too early. */
   async function setRight(world: World): Promise<void> {
-    const source = createCronSource(world.engine, 0, { defaultsOf: () => world.defaults })
+    const source = createCronSource(world.engine, 0)
     const due = await source.due(0)
     if (due.length === 0) return
     await tickAll(

@@ -134,7 +134,7 @@ describe('crons on a real Redis', () => {
   function stories(scripts?: Scripts) {
     return fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 40, size: 'max' }), async (ops) => {
       const world = await openWorld(redis, { connection, shards: SHARDS, scripts: scripts ?? WRAPPED })
-      world.defaults = { ...DEFAULT_QUEUE_SETTINGS, retriesEnabled: false }
+      world.newQueues = { ...DEFAULT_QUEUE_SETTINGS, retriesEnabled: false }
       const story = await Story.open(world)
       for (const each of ops) {
         await story.happen(each)
@@ -159,13 +159,12 @@ class Story {
   }
 
   private constructor(world: World, executors: readonly JobSource[]) {
-    const options = { defaultsOf: () => world.defaults }
     this.#world = world
     this.#executors = executors
-    this.#store = createCronStore(world.engine, options)
+    this.#store = createCronStore(world.engine)
     this.#tickers = executors.map(({ shard }) => [
-      createCronSource(world.engine, shard, options),
-      createCronSource(world.engine, shard, options),
+      createCronSource(world.engine, shard),
+      createCronSource(world.engine, shard),
     ])
   }
 

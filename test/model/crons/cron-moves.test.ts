@@ -327,8 +327,7 @@ describe('while a cron moves, before whichever step', () => {
           return found
         },
       }
-      const { defaults } = stage.world
-      const store = createCronStore({ ...engine, runner }, { defaultsOf: () => defaults })
+      const store = createCronStore({ ...engine, runner })
       assert.equal((await store.runNow(TEAM, cronId)).status, 'started')
       if (left > 0) break
       const [claim] = await stage.claimAll()

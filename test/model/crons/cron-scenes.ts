@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import type { DueCron } from '../../../src/ports/crons.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
@@ -13,7 +12,6 @@ import type { Scene, Stage } from '../cluster/tear-scenes.ts'
 
 const MINUTE_MS = 60_000
 const LARGE = 'x'.repeat(5_000)
-const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
 
 /** Steps that only a move from one shard to another sends. */
 export const CRON_SHARDS: Readonly<Partial<Record<ScriptName, number>>> = {
@@ -63,7 +61,7 @@ export const CRON_SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = 
       await (
         await finishScene(stage)
       )()
-      const store = createCronStore(stage.world.engine, { defaultsOf })
+      const store = createCronStore(stage.world.engine)
       return () => store.list({ team: 'default', limit: 10, cursor: null })
     },
   ],
@@ -74,7 +72,7 @@ export const CRON_SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = 
       await (
         await finishScene(stage)
       )()
-      return () => createCronStore(stage.world.engine, { defaultsOf }).remove('default', 'first')
+      return () => createCronStore(stage.world.engine).remove('default', 'first')
     },
   ],
   ...(['place_cron', 'retire_cron', 'drop_cron'] as const).map((name): [ScriptName, string, Scene] => [
@@ -94,7 +92,7 @@ export function queueElsewhere(engine: Engine, name: string): string {
 }
 
 function apply(world: World, name: string, change: Parameters<typeof cronSettings>[0] = {}) {
-  return createCronStore(world.engine, { defaultsOf }).apply('default', name, cronSettings(change))
+  return createCronStore(world.engine).apply('default', name, cronSettings(change))
 }
 
 /** As the ticker decides while nothing was missed. */
@@ -108,7 +106,7 @@ async function tickScene({ world }: Stage): Promise<() => Promise<unknown>> {
   await apply(world, 'second', { queue: 'emails' })
   world.clock.advance(MINUTE_MS)
   await openExecutor(world, 'e1')
-  const source = createCronSource(world.engine, 0, { defaultsOf })
+  const source = createCronSource(world.engine, 0)
   const crons = await source.due(0)
   assert.equal(crons.length, 2)
   const missed = { firstMs: 1, lastMs: 1, count: 1 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import type { CronSource, CronStore } from '../../../src/ports/crons.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
@@ -19,7 +18,6 @@ import { tickAll } from '../../support/engine/tick-all.ts'
 
 const MINUTE_MS = 60_000
 const NOON_MS = Date.UTC(2032, 1, 28, 12)
-const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
 
 let redis: TestRedis
 let connection: RedisConnection
@@ -38,10 +36,10 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   world = await openWorld(redis, { connection, shards: 1, startMs: NOON_MS + 10_000 })
-  store = createCronStore(world.engine, { defaultsOf })
+  store = createCronStore(world.engine)
   told = []
   const logger = { ...quietLogger, error: (_: string, fields?: object) => void told.push(fields) }
-  source = createCronSource({ ...world.engine, logger }, 0, { defaultsOf })
+  source = createCronSource({ ...world.engine, logger }, 0)
 })
 
 async function make(count: number, change: Partial<CronSettings> = {}): Promise<number[]> {
@@ -167,7 +165,6 @@ describe('a cron whose records are damaged', () => {
         },
       },
       0,
-      { defaultsOf },
     )
     assert.deepEqual(await removing.due(0), [])
     assert.deepEqual(told, [])
@@ -228,7 +225,6 @@ describe('crons whose concurrency is forbidden', () => {
         },
       },
       0,
-      { defaultsOf },
     )
     const decided = await decidedDue()
     const prepared = await counting.prepare(decided)

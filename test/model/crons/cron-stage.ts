@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import type { CronRun, CronStore, CronSource } from '../../../src/ports/crons.ts'
 import type { ClaimedWork, JobSource } from '../../../src/ports/jobs.ts'
@@ -18,8 +17,6 @@ export const NAME = 'nightly'
 /** In three shards: the cron's home, where it lives without a queue, and two others. */
 export type Place = 'home' | 'there' | 'elsewhere'
 
-const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
-
 interface Claimed {
   readonly source: JobSource
   readonly work: ClaimedWork
@@ -35,10 +32,8 @@ export class CronStage {
 
   constructor(world: World) {
     this.world = world
-    this.store = createCronStore(world.engine, { defaultsOf })
-    this.sources = world.engine.shards.map(({ shard }) =>
-      createCronSource(world.engine, shard, { defaultsOf }),
-    )
+    this.store = createCronStore(world.engine)
+    this.sources = world.engine.shards.map(({ shard }) => createCronSource(world.engine, shard))
   }
 
   async openExecutors(): Promise<void> {

@@ -6,7 +6,7 @@ import { audit } from '../../../src/redis/audit/audit.ts'
 import { openConnection } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { listDifferences } from './engine-lists.ts'
-import { story, type Op } from './engine-ops.ts'
+import { QUEUES, story, type Op } from './engine-ops.ts'
 import { Story } from './engine-story.ts'
 
 /**
@@ -46,8 +46,9 @@ describe.each([
     await redis.stop()
   })
 
-  async function tell(ops: readonly Op[], defaults: object, isAuditedAlways: boolean): Promise<void> {
-    const told = await Story.begin(redis, connection, defaults)
+  async function tell(ops: readonly Op[], limit: number | null, isAuditedAlways: boolean): Promise<void> {
+    const told = await Story.begin(redis, connection)
+    if (limit !== null) for (const queue of QUEUES.keys()) await told.edit(queue, { max: limit }, false)
     for (const op of ops) {
       await told.run(op)
       await told.compare()
@@ -71,15 +72,16 @@ describe.each([
   }
 
   const timeoutMs = 120_000 + runs * 500
-  const defaults = fc.constantFrom({}, {}, { maxParallelism: 1 }, { maxParallelism: 2 })
+  /** Of all queues at the beginning. */
+  const limit = fc.constantFrom(null, null, 1, 2)
 
   test('does what the model says in long stories', { timeout: timeoutMs }, async () => {
-    const property = fc.asyncProperty(story(80), defaults, (ops, given) => tell(ops, given, false))
+    const property = fc.asyncProperty(story(80), limit, (ops, given) => tell(ops, given, false))
     await assert.doesNotReject(hold(property, runs))
   })
 
   test('passes the audit after every step of short stories', { timeout: timeoutMs }, async () => {
-    const property = fc.asyncProperty(story(25), defaults, (ops, given) => tell(ops, given, true))
+    const property = fc.asyncProperty(story(25), limit, (ops, given) => tell(ops, given, true))
     await assert.doesNotReject(hold(property, runs / 6))
   })
 })

@@ -93,7 +93,7 @@ export class Story {
         successfulCalls: STORY_RETENTION.successfulCallsMax,
         callBytes: STORY_RETENTION.callRecordsBytesMax / SHARDS,
       },
-      () => world.defaults,
+      () => world.newQueues,
     )
     this.#intakes = [world.newIntake(), world.newIntake()]
     this.#store = createJobStore(world.engine)
@@ -111,13 +111,9 @@ export class Story {
     )
   }
 
-  static async begin(
-    redis: { url: string; client: Redis },
-    connection: RedisConnection,
-    defaults: Partial<QueueSettings> = {},
-  ): Promise<Story> {
+  static async begin(redis: { url: string; client: Redis }, connection: RedisConnection): Promise<Story> {
     const world = await openWorld(redis, { connection, shards: SHARDS, retention: STORY_RETENTION })
-    world.defaults = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1, 70], ...defaults }
+    world.newQueues = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1, 70] }
     const story = new Story(world, redis.client)
     story.#leaders = [(await createLeaderEpochs(world.engine, BOX).begin()).compiler]
     await story.#lead()
@@ -518,7 +514,7 @@ export class Story {
 
   async edit(pick: number, change: EditOp, resent: boolean): Promise<void> {
     const { team, name, field } = queueAt(pick)
-    const settings = edited(this.model.queues.get(field)?.settings ?? this.world.defaults, change)
+    const settings = edited(this.model.queues.get(field)?.settings ?? this.world.newQueues, change)
     if (resent) this.world.faults.resent.add('set_queue')
     const { queueId } = await this.#queues.apply(team, name, settings)
     this.#settled(field, queueId, settings)
@@ -527,7 +523,7 @@ export class Story {
   /** What a resource says, by the leader of now and by the one before it, whose writes change nothing. */
   async #compile(pick: number, change: EditOp, resent: boolean): Promise<void> {
     const { team, name, field } = queueAt(pick)
-    const settings = edited(this.model.queues.get(field)?.settings ?? this.world.defaults, change)
+    const settings = edited(this.model.queues.get(field)?.settings ?? this.world.newQueues, change)
     const [former, current] = this.#leaders
     assert.deepEqual(await former?.applyQueue(team, name, { ...settings, timeoutSeconds: 299 }), SUPERSEDED)
     assert.deepEqual(await former?.removeQueue(team, name), {

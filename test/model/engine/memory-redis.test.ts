@@ -32,8 +32,8 @@ afterAll(async () => {
 test('the Redis of the simulation answers and holds what a real one does', async () => {
   for (const seed of SEEDS) {
     const real = await openWorld(redis, { connection: inSortedOrder(connection), shards: 2 })
-    real.defaults = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 2, retryDelays: [1, 70] }
-    const memory = openMemoryWorld(real.clock, real.engine.jobIds, real.defaults)
+    real.newQueues = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1, 70] }
+    const memory = openMemoryWorld(real.clock, real.engine.jobIds, real.newQueues)
     const drivers = [new PortDriver(real, seed), new PortDriver(memory, seed)] as const
     const random = new SeededRandom(seed)
     for (let i = 1; i <= OPS; i += 1) {

@@ -8,6 +8,7 @@ import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
 import { loadScripts } from '../../../src/redis/client/scripts.ts'
 import { createStepRunner, type StepRunner } from '../../../src/redis/client/step-runner.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
+import { withNewQueues } from '../../support/engine/new-queues.ts'
 import { quietLogger, quietMetrics } from '../../support/quiet.ts'
 import type { TestClock } from '../../support/lua/wrapped-scripts.ts'
 import { MemoryRedis } from '../../simulation/redis/memory-redis.ts'
@@ -21,11 +22,11 @@ export interface MemoryWorld {
 
 const SCRIPTS = loadScripts()
 
-export function openMemoryWorld(clock: TestClock, jobIds: JobIds, defaults: QueueSettings): MemoryWorld {
+export function openMemoryWorld(clock: TestClock, jobIds: JobIds, newQueues: QueueSettings): MemoryWorld {
   const redis = new MemoryRedis({ scripts: SCRIPTS, nowMs: () => clock.wallMs, random: () => 0.5 })
   const connection = inSortedOrder(clientOf(redis))
   const engine = createEngine({
-    runner: onTestClock(connection, clock),
+    runner: withNewQueues(onTestClock(connection, clock), () => newQueues),
     jobIds,
     logger: quietLogger,
     metrics: quietMetrics,
@@ -34,7 +35,7 @@ export function openMemoryWorld(clock: TestClock, jobIds: JobIds, defaults: Queu
   for (const keys of engine.shards) redis.run('setnx', [keys.created, '1'])
   return {
     engine,
-    newIntake: () => createJobIntake(engine, { defaultsOf: () => defaults, nowMs: () => clock.monotonicMs }),
+    newIntake: () => createJobIntake(engine, { nowMs: () => clock.monotonicMs }),
     dump: () => redis.dump(),
   }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../../src/domain/errors.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { NO_QUOTAS, quotasOf, type TeamQuotas } from '../../../src/domain/quotas.ts'
 import type { JobIntake, NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
@@ -56,7 +55,6 @@ beforeEach(async () => {
 function newIntake(): JobIntake {
   const { engine } = world
   return createJobIntake(engine, {
-    defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
     nowMs: () => systemClock.monotonicMs(),
     quotas: createQuotaKeeper({
       engine,
@@ -330,7 +328,7 @@ test('a replay and a run by hand count as jobs of the month, once, and are refus
   quotas.set('a', quotasOf({ jobsPerMonth: 3 }))
   const { engine } = world
   const jobs = createJobStore(engine)
-  const crons = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+  const crons = createCronStore(engine)
   const byHand = withJobQuotas(crons, jobs, {
     usage: createTeamUsageReader(engine),
     quotasOf: (team) => quotas.get(team) ?? NO_QUOTAS,

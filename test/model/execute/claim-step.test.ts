@@ -7,14 +7,7 @@ import { queuesOf } from '../../../src/redis/execute/claim/claim-reply.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import {
-  assertClean,
-  claimed,
-  ended,
-  openExecutor,
-  pushAll,
-  pushOne,
-} from '../../support/engine/model-executor.ts'
+import { assertClean, claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
@@ -200,16 +193,5 @@ describe('claim', () => {
       for (const id of candidates) named.add(id)
     }
     assert.equal(named.size, 200)
-  })
-
-  test('wakes an unlimited queue though new queues are made with a limit', async () => {
-    world.defaults = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 1 }
-    await setMax('emails', null)
-    await pushOne(intake)
-    const source = await openExecutor(world, 'e1')
-    assert.equal((await claimed(source, 1)).length, 1)
-    await pushOne(intake)
-    await assertClean(world)
-    assert.equal((await claimed(source, 1)).length, 1)
   })
 })

@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   world = await openWorld(redis, { connection, shards: 1 })
-  world.defaults = QUEUE
+  world.newQueues = QUEUE
   intake = world.newIntake()
   told = []
   quarantined = 0

@@ -88,7 +88,7 @@ async function reasonsOf(team: string, id: number): Promise<unknown[]> {
 describe('one job that takes its executor down among 146 of two teams', () => {
   test.each([1, 3])('%i executors: it alone ends as executor_lost, the others run', async (executors) => {
     world = await openWorld(redis, { connection, shards: 2 })
-    world.defaults = { ...DEFAULT_QUEUE_SETTINGS, retriesEnabled: false }
+    world.newQueues = { ...DEFAULT_QUEUE_SETTINGS, retriesEnabled: false }
     intake = world.newIntake()
     const [killer = 0, ...mine] = await pushAll(intake, 73, { team: 'a' })
     const others = await pushAll(intake, 73, { team: 'b', queue: 'other' })
@@ -340,7 +340,7 @@ describe('suspects', () => {
 describe('guards of steps that take away', () => {
   beforeEach(async () => {
     world = await openWorld(redis, { connection, shards: 1 })
-    world.defaults = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
+    world.newQueues = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
     intake = world.newIntake()
   })
 

@@ -140,7 +140,7 @@ describe('the backlog', () => {
   })
 
   test('sees ticks come, of crons straight and through a queue, and not those of paused ones', async () => {
-    const crons = createCronStore(world.engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+    const crons = createCronStore(world.engine)
     const ticks: number[] = []
     for (const [name, change] of Object.entries({ straight: {}, queued: { queue: 'one' } })) {
       const cronExpression = '0 3 * * *'

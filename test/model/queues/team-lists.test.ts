@@ -22,7 +22,6 @@ import { startRedis, type TestRedis } from '../../support/servers/redis-server.t
 const TEAM = 'mine'
 const SHARDS = 4
 const FIRST_PAGE = { team: TEAM, limit: 100, cursor: null }
-const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
 
 let redis: TestRedis
 let connection: RedisConnection
@@ -41,7 +40,7 @@ afterAll(async () => {
 beforeEach(async () => {
   world = await openWorld(redis, { connection, shards: SHARDS })
   queues = createQueueStore(world.engine)
-  crons = createCronStore(world.engine, { defaultsOf })
+  crons = createCronStore(world.engine)
 })
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))

@@ -1,5 +1,4 @@
 import { cronScheduleOf, spreadOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import type { Cron, CronRun } from '../../../src/ports/crons.ts'
 import { CRON_RECORDS_MAX } from '../../../src/domain/limits.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
@@ -12,7 +11,7 @@ import { SIMULATION_EPOCH_MS } from '../story/simulated-process.ts'
 /** Looks at crons at rest: each tick was decided about, once, and whatever ran for one is noted. Answers the ticks. */
 export async function judgeCrons(simulation: Simulation): Promise<number> {
   const engine = openObserver(simulation)
-  const store = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+  const store = createCronStore(engine)
   const jobs = createJobStore(engine)
   let noted = 0
   for (const [name, settings] of simulation.plan.crons) {

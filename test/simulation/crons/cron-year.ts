@@ -1,6 +1,5 @@
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createShardKeys } from '../../../src/redis/layout/keys.ts'
 import { loadScripts, type Scripts } from '../../../src/redis/client/scripts.ts'
@@ -110,7 +109,7 @@ export class CronYear {
     for (let shard = 0; shard < this.#shards; shard += 1) {
       this.#server.redis.run('setnx', [createShardKeys(shard).created, '1'])
     }
-    const store = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+    const store = createCronStore(engine)
     for (const [name, settings] of this.#crons) {
       const applied = store.apply(TEAM, name, settings)
       await this.#pass(LOOK_MS)

@@ -12,6 +12,7 @@ import { SuspectCompany } from '../../../src/redis/execute/claim/suspect-company
 import type { Scripts } from '../../../src/redis/client/scripts.ts'
 import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { withNewQueues } from '../../support/engine/new-queues.ts'
 import { quietMetrics } from '../../support/quiet.ts'
 import { ROOMY_BYTES } from './plan.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -59,7 +60,8 @@ export function openEngineProcess(
   const logger = createLogger(around, name)
   const { metrics } = options
   const { clock } = process
-  const runner = createStepRunner({ connection: connection.client, scripts: around.scripts, clock, metrics })
+  const inner = createStepRunner({ connection: connection.client, scripts: around.scripts, clock, metrics })
+  const runner = withNewQueues(inner, () => NEW_QUEUES)
   return {
     process,
     connection,
@@ -85,8 +87,8 @@ function createLogger(around: Surroundings, name: string): Logger {
 }
 
 const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
-/** Of a queue that a cron's run makes: a story must end. */
-const MADE_QUEUE_SETTINGS = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
+/** Of a queue that a push or a cron's run makes: a story must end. */
+const NEW_QUEUES = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
 
 /** One executor process: the product's executor and adapters in virtual time. */
 export class SimulatedExecutor {
@@ -125,7 +127,7 @@ export class SimulatedExecutor {
         shard,
         openSource: (id) => createJobSource(engine, shard, id, company),
         upkeep: createShardMaintenance(engine, shard),
-        crons: createCronSource(engine, shard, { defaultsOf: () => MADE_QUEUE_SETTINGS }),
+        crons: createCronSource(engine, shard),
       })),
       hints: { onWake: (listener) => this.#listen(around, random, listener) },
       caller: around.target.callerOf(process),

@@ -1,6 +1,6 @@
 import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
+import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { JobIntake, JobStore } from '../../../src/ports/jobs.ts'
 import type { QueueStore } from '../../../src/ports/queues.ts'
 import type { CronStore } from '../../../src/ports/crons.ts'
@@ -105,13 +105,10 @@ export class Simulation {
     const options = { commandTimeoutMs: API_COMMAND_TIMEOUT_MS, metrics: quietMetrics }
     this.#api = openEngineProcess(this.around, 'api', options)
     const { engine, process } = this.#api
-    this.#intake = createJobIntake(engine, {
-      defaultsOf: () => plan.queues.values().next().value as QueueSettings,
-      nowMs: () => process.clock.monotonicMs(),
-    })
+    this.#intake = createJobIntake(engine, { nowMs: () => process.clock.monotonicMs() })
     this.#queues = createQueueStore(engine)
     this.#jobs = createJobStore(engine)
-    this.#crons = createCronStore(engine, { defaultsOf: () => DEFAULT_QUEUE_SETTINGS })
+    this.#crons = createCronStore(engine)
   }
 
   complain(problem: string): void {

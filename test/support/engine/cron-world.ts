@@ -1,5 +1,4 @@
 import { createJobIds, type JobIds } from '../../../src/domain/jobs/job-ids.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { capacityOf } from './capacity.ts'
 import { createExecutor, type Executor } from '../../../src/executor/executor.ts'
 import { createEgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
@@ -70,7 +69,6 @@ export async function openCronWorld(
     logger: quietLogger,
     metrics: quietMetrics,
   })
-  const defaultsOf = () => DEFAULT_QUEUE_SETTINGS
   const executors: Executor[] = []
   const setTime = (unixMs: number) => {
     aheadMs = unixMs - performance.now()
@@ -82,7 +80,7 @@ export async function openCronWorld(
   return {
     engine,
     jobIds,
-    store: createCronStore(engine, { defaultsOf }),
+    store: createCronStore(engine),
     setTime,
     nowMs: () => clock.wallMs,
     startExecutor: () => {
@@ -93,7 +91,7 @@ export async function openCronWorld(
           shard,
           openSource: (executorId) => createJobSource(engine, shard, executorId),
           upkeep: createShardMaintenance(engine, shard),
-          crons: createCronSource(engine, shard, { defaultsOf }),
+          crons: createCronSource(engine, shard),
         })),
         hints: { onWake: () => () => undefined },
         caller,

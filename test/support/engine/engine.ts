@@ -1,5 +1,4 @@
 import type { JobRequest } from '../../../src/domain/jobs/job.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import type { NewJob } from '../../../src/ports/jobs.ts'
 import { connectRedis, type RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createEngine, type Engine, type Retention } from '../../../src/redis/client/engine.ts'
@@ -52,7 +51,6 @@ export async function openEngine(
     ...(options.retention === undefined ? {} : { retention: options.retention }),
   })
   const intake = createJobIntake(engine, {
-    defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
     nowMs: () => systemClock.monotonicMs(),
   })
   const close = (): void => {

@@ -13,6 +13,7 @@ import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
 import type { ScriptName, Scripts } from '../../../src/redis/client/scripts.ts'
 import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
+import { withNewQueues } from './new-queues.ts'
 import { quietLogger, quietMetrics } from '../quiet.ts'
 import {
   createStepFaults,
@@ -32,8 +33,8 @@ export interface World {
   readonly faults: StepFaults
   /** The last step sent of each name, answered or not. */
   readonly sent: ReadonlyMap<ScriptName, SentStep>
-  /** What a queue made by a push has. */
-  defaults: QueueSettings
+  /** What a queue has that a push or a cron's run makes. */
+  newQueues: QueueSettings
   newIntake(): JobIntake
   close(): void
 }
@@ -68,7 +69,7 @@ export async function openWorld(
     metrics: quietMetrics,
   })
   const engine = createEngine({
-    runner: wrapRunner(inner, clock, faults, sent),
+    runner: withNewQueues(wrapRunner(inner, clock, faults, sent), () => world.newQueues),
     jobIds,
     logger: quietLogger,
     metrics: quietMetrics,
@@ -80,9 +81,8 @@ export async function openWorld(
     clock,
     faults,
     sent,
-    defaults: DEFAULT_QUEUE_SETTINGS,
-    newIntake: () =>
-      createJobIntake(engine, { defaultsOf: () => world.defaults, nowMs: () => clock.monotonicMs }),
+    newQueues: DEFAULT_QUEUE_SETTINGS,
+    newIntake: () => createJobIntake(engine, { nowMs: () => clock.monotonicMs }),
     close: () => {
       if (options.connection === undefined) connection.disconnect()
     },

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { LEASE_MS, TICK_BATCH_BYTES_MAX, TICK_BATCH_MAX, UPCOMING_BYTES_MAX } from '../../../domain/limits.ts'
-import type { QueueSettings } from '../../../domain/jobs/queue-settings.ts'
 import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../../../ports/crons.ts'
 import { definitionIn, stateIn, type CronStateRecord } from '../../layout/cron-record.ts'
 import { endedAmong } from '../cron-reader.ts'
@@ -16,12 +15,7 @@ const RESEND_MS = 2_000
 /** Crons read in one command. */
 const READ_PAGE = 500
 
-/** @param options.defaultsOf what a queue gets that a cron's run makes */
-export function createCronSource(
-  engine: Engine,
-  shard: number,
-  options: { defaultsOf(team: string): QueueSettings },
-): CronSource {
+export function createCronSource(engine: Engine, shard: number): CronSource {
   const keys = shardKeys(engine, shard)
   const sender: TickSender = {
     engine,
@@ -29,7 +23,6 @@ export function createCronSource(
     names: createQueueNames(engine, null),
     sequence: createSequence(engine, keys),
     nonce: randomBytes(6).toString('base64url'),
-    defaultsOf: (team) => options.defaultsOf(team),
   }
   const aside = createCronsAside(engine.logger, () => engine.runner.redisNowMs(shard))
   const place: ListPlace = { engine, keys, aside }

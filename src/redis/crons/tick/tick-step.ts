@@ -4,10 +4,10 @@ import { StorageFullError } from '../../../domain/errors.ts'
 import { monthOf } from '../../../domain/quotas.ts'
 import type { MissedTicks } from '../../../domain/crons/cron-tick.ts'
 import type { JobRequest } from '../../../domain/jobs/job.ts'
-import type { QueueSettings } from '../../../domain/jobs/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../domain/jobs/queue-settings.ts'
 import { HIDDEN_QUEUE_SETTINGS, missedRecord, requestOfRun } from '../../layout/cron-record.ts'
 import { shardOfQueue, type Engine } from '../../client/engine.ts'
-import { defaultsArguments, Positions } from '../../enqueue/enqueue-batch.ts'
+import { newQueueArguments, Positions } from '../../enqueue/enqueue-batch.ts'
 import { encodeRequest } from '../../layout/job-record.ts'
 import { indexPlace, nameField, type ShardKeys } from '../../layout/keys.ts'
 import type { QueueNames } from '../../names/queue-names.ts'
@@ -42,14 +42,13 @@ export interface TickStepReply {
   readonly outcomes: readonly TickOutcome[]
 }
 
-/** What a step is sent with: this process's own numbers, names and defaults. */
+/** What a step is sent with: this process's own numbers and names. */
 export interface TickSender {
   readonly engine: Engine
   readonly keys: ShardKeys
   readonly names: QueueNames
   readonly sequence: Sequence
   readonly nonce: string
-  defaultsOf(team: string): QueueSettings
 }
 
 /** A `tick` step that is ready to be sent. */
@@ -104,6 +103,9 @@ export async function sendTick(
   return { nowMs: Number(now), woken: Number(woken), outcomes }
 }
 
+/** What the step writes into a hidden queue and into one with a name, should it make one. */
+const NEW_QUEUES = [HIDDEN_QUEUE_SETTINGS, DEFAULT_QUEUE_SETTINGS].flatMap(newQueueArguments)
+
 /** What a step names and says. */
 interface TickWords {
   readonly blocks: Positions<number>
@@ -133,12 +135,6 @@ export async function buildTick(
   const { month, nextStartsMs } = monthOf(engine.runner.redisNowMs(keys.shard))
   const words = await wordsOf(sender, entries, queues, resendForMs)
   const { blocks, teams, named, hidden, jobIds } = words
-  const defaults = new Positions<QueueSettings>()
-  defaults.of(HIDDEN_QUEUE_SETTINGS)
-  const namedArguments = [...named.values()].flatMap(({ field, localId }): Argument[] => {
-    const team = field.slice(0, field.indexOf('/'))
-    return [field, localId, defaults.of(sender.defaultsOf(team))]
-  })
   return {
     entries,
     queues,
@@ -169,7 +165,7 @@ export async function buildTick(
     ],
     args: [
       ...[LEASE_MS, engine.shards.length, keys.shard, sender.nonce, CRON_RECORDS_MAX],
-      ...[defaults.keys.length, ...defaults.keys.flatMap((settings) => defaultsArguments(settings))],
+      ...NEW_QUEUES,
       ...[
         blocks.keys.length,
         month,
@@ -177,7 +173,7 @@ export async function buildTick(
         teams.keys.length,
         ...teams.keys,
         named.size,
-        ...namedArguments,
+        ...[...named.values()].flatMap(({ field, localId }) => [field, localId]),
       ],
       ...[words.crons, words.runs, ...words.requests],
     ],

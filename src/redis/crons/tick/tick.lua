@@ -6,8 +6,8 @@
 --       then kr:<cron> × crons, ix:<block> × blocks, (q r b p a pushed:<bucket>) × queues with a name,
 --       (q r b p) × crons with runs in their hidden queue
 -- ARGV  lease_ms, shards, shard, nonce, records_max,
---       defaults, (hash, timeout, max, active, strict, json)…: the first are those of hidden queues,
---       blocks, month, start of the next one, teams, team…, queues, (team/name, local id, defaults index)…,
+--       settings hash, timeout and settings json of a new hidden queue, then those of one with a name,
+--       blocks, month, start of the next one, teams, team…, queues, (team/name, local id)…,
 --       crons, runs, (request [, large])…
 --       crons: for each 'id version expected next forbids ended team queue missed;' with blanks between.
 --       expected, next: tick, or '-' for none · forbids: 1 or 0 · ended: root id of a run known to have ended, or '-'
@@ -38,10 +38,8 @@ local function number() return tonumber(arg()) end
 local lease_ms, shards, shard, nonce, records_max = number(), number(), number(), arg(), number()
 local key_at = 12
 local function key() key_at = key_at + 1; return KEYS[key_at] end
-local defaults = {}
-for i = 1, number() do
-  defaults[i] = { hash = arg(), timeout = arg(), max = arg(), active = arg(), strict = arg(), json = arg() }
-end
+local new_hidden = { hash = arg(), timeout = arg(), json = arg() }
+local new_named = { hash = arg(), timeout = arg(), json = arg() }
 local now = shard_now(KEYS[1], KEYS[2], lease_ms)
 local now_text = pad13(now)
 local block_count = number()
@@ -49,7 +47,7 @@ local teams = {}
 Quota.bound(now, arg(), arg(), '')
 for i = 1, number() do teams[i] = Quota.add_team(arg(), '', '', '', '') end
 local named = {}
-for i = 1, number() do named[i] = { field = arg(), id = arg(), default = defaults[number()] } end
+for i = 1, number() do named[i] = { field = arg(), id = arg(), initial = new_named } end
 
 -- Read and check everything.
 local crons, ids = {}, {}
@@ -96,13 +94,11 @@ for i, queue in ipairs(named) do
   queue.moved = call('HGET', KEYS[3], queue.field) ~= queue.id
   local live = call('HMGET', queue.q, 'a', 'm', 's', 'u')
   queue.is_new = not live[3]
-  -- A queue that exists without a limit has none, whatever new ones get.
-  queue.live = queue.is_new and { queue.default.active, queue.default.max } or live
-  queue.hash, queue.u = live[3] or queue.default.hash, live[4]
+  queue.live = queue.is_new and { '1' } or live
+  queue.hash, queue.u = live[3] or new_named.hash, live[4]
   queues[i] = queue
 end
 -- A hidden queue has no limit and no pause, and bears its cron's id.
-local hidden = defaults[1]
 for _, cron in ipairs(crons) do
   if not cron.queue and cron.runs then
     local settings_key = key()
@@ -110,7 +106,7 @@ for _, cron in ipairs(crons) do
     local hash = live[1]
     cron.queue = {
       q = settings_key, r = key(), b = key(), p = key(), id = string.format('%.0f', math.floor(tonumber(cron.id) / shards)),
-      cron = cron, default = hidden, is_new = not hash, hash = hash or hidden.hash, u = live[2],
+      cron = cron, initial = new_hidden, is_new = not hash, hash = hash or new_hidden.hash, u = live[2],
     }
     queues[#queues + 1] = cron.queue
   end
@@ -218,17 +214,15 @@ for _, queue in ipairs(queues) do
   if queue.ready then
     uses[queue.hash] = (uses[queue.hash] or 0) + #queue.ready
     if queue.is_new then
-      local default, cron = queue.default, queue.cron
+      local initial, cron = queue.initial, queue.cron
       local field = cron and teams[tonumber(cron.team)].name .. '/' or queue.field
       queue.u = number_of_team(KEYS[12], Usage.team_of(field))
-      local fields = { 'n', field, 's', default.hash, 't', default.timeout, 'a', default.active, 'u', queue.u }
+      local fields = { 'n', field, 's', initial.hash, 't', initial.timeout, 'a', '1', 'u', queue.u }
       if cron then push(fields, 'o', cron.id) else note_pushed(KEYS[7], queue.bucket, queue.id) end
-      if default.max ~= '' then push(fields, 'm', default.max) end
-      if default.strict == '1' then push(fields, 'k', '1') end
       call('HSET', queue.q, unpack(fields))
-      if not known_settings[default.hash] then
-        known_settings[default.hash] = true
-        call('HSETNX', KEYS[5], default.hash, default.json)
+      if not known_settings[initial.hash] then
+        known_settings[initial.hash] = true
+        call('HSETNX', KEYS[5], initial.hash, initial.json)
       end
       uses[queue.hash] = uses[queue.hash] + 1
     end

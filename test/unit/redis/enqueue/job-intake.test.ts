@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import { createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import { STORE_DEADLINE_MS } from '../../../../src/domain/limits.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import { createEngine } from '../../../../src/redis/client/engine.ts'
 import { createJobIntake } from '../../../../src/redis/enqueue/job-intake.ts'
 import type { StepRunner } from '../../../../src/redis/client/step-runner.ts'
@@ -34,7 +33,6 @@ function slowIntake(stepMs: number) {
     metrics: quietMetrics,
   }
   const intake = createJobIntake(createEngine(parts), {
-    defaultsOf: () => DEFAULT_QUEUE_SETTINGS,
     nowMs: () => nowMs,
   })
   return { intake, given: () => given.filter(([, ms]) => ms > 0) }

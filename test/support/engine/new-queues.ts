@@ -1,0 +1,24 @@
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
+import type { StepRunner } from '../../../src/redis/client/step-runner.ts'
+import { encodeSettings } from '../../../src/redis/layout/job-record.ts'
+
+const DEFAULT_HASH = encodeSettings(DEFAULT_QUEUE_SETTINGS).hash
+
+/**
+ * Gives queues that a push or a cron's run makes other settings than the default ones, so that stories can have short
+ * retries. Such a queue is active and has no limit whatever the settings say.
+ */
+export function withNewQueues(runner: StepRunner, settingsOf: () => QueueSettings): StepRunner {
+  return {
+    run: (name, keys, args, resendForMs) => {
+      const at = name === 'enqueue' || name === 'tick' ? args.indexOf(DEFAULT_HASH) : -1
+      if (at === -1) return runner.run(name, keys, args, resendForMs)
+      const settings = settingsOf()
+      const { hash, json } = encodeSettings(settings)
+      return runner.run(name, keys, args.toSpliced(at, 3, hash, settings.timeoutSeconds, json), resendForMs)
+    },
+    read: (reads) => runner.read(reads),
+    redisNowMs: (shard) => runner.redisNowMs(shard),
+    noteRedisTime: (shard, redisMs) => runner.noteRedisTime(shard, redisMs),
+  }
+}
