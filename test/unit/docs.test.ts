@@ -145,12 +145,17 @@ describe('lists that must agree', () => {
     )
   })
 
-  test('the architecture page names every folder of the table', () => {
-    const text = read('docs/architecture.md')
-    const missing = [...Object.keys(MAY_IMPORT), ...COMPOSITION_ROOTS].filter(
-      (folder) => !text.includes(`| \`${folder}\``),
-    )
-    expect(missing).toEqual([])
+  test('the architecture page names every folder and its rooms', () => {
+    const rows = [...read('docs/architecture.md').matchAll(/^\| `([a-z-]+)` +\| [^|]+\| ([^|]*?) +\|$/gm)]
+    const written = Object.fromEntries(rows.map((row) => [row[1], row[2]]))
+    const layers = [...Object.keys(MAY_IMPORT), ...COMPOSITION_ROOTS]
+    const roomsOf = (layer: string) =>
+      globSync(`src/${layer}/*/`, { cwd: ROOT })
+        .map((path) => basename(path))
+        .filter((room) => room !== 'generated')
+    const named = (layer: string) =>
+      [...(written[layer] ?? '').matchAll(/`([a-z-]+)`/g)].map(([, room]) => room)
+    for (const layer of layers) expect(new Set(named(layer)), layer).toEqual(new Set(roomsOf(layer)))
   })
 
   test('the architecture page names every key of a shard', () => {
