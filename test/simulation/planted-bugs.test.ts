@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { loadScripts, type ScriptName } from '../../src/redis/client/scripts.ts'
+import { loadScripts, type StepName } from '../../src/redis/steps.ts'
 import { drawCronPlan } from './crons/cron-plan.ts'
 import { drawPlan, type Plan } from './story/plan.ts'
 import { runSeed } from './story/seeds.ts'
 
 interface Planted {
   readonly bug: string
-  readonly script: ScriptName
+  readonly script: StepName
   readonly right: string
   readonly wrong: string
 }

@@ -44,7 +44,7 @@ describe('the code as it stands', () => {
     expect(scripts.filter((path) => read(path).split('\n').length > 401)).toEqual([])
   })
 
-  test('every Lua step says its keys, arguments and answer', () => {
+  test('every Lua step says what it does and answers', () => {
     expect(scripts.flatMap((path) => headerViolations(path, read(path)))).toEqual([])
   })
 
@@ -163,7 +163,7 @@ describe('the rules bite', () => {
   })
 
   test('a Lua step without a part of its header is named', () => {
-    const header = '#!lua\n-- claim: takes.\n-- KEYS  1 a\n-- ARGV  b\n-- Answer c\nreturn 1\n'
+    const header = '#!lua\n-- claim: takes.\n-- KEYS  1 a\n-- ARGV  b\n-- Answer c\nreturn KEYS[1]\n'
     expect(headerViolations('src/redis/execute/claim/claim.lua', header)).toEqual([])
     for (const part of ['claim:', 'KEYS', 'ARGV', 'Answer']) {
       const without = header.replace(part, 'x')
@@ -186,7 +186,7 @@ interface LintOverride {
 function headerViolations(path: string, text: string): string[] {
   const header = /^(?:#!lua[^\n]*\n)?((?:--[^\n]*\n)*)/.exec(text)?.[1] ?? ''
   if (!text.startsWith('#!lua')) return header === '' ? [`${path}: no comment says what it is for`] : []
-  const parts = [`${basename(path, '.lua')}:`, 'KEYS', 'ARGV', 'Answer']
+  const parts = [`${basename(path, '.lua')}:`, ...(text.includes('KEYS[') ? ['KEYS', 'ARGV'] : []), 'Answer']
   return parts
     .filter((part) => !header.includes(`-- ${part}`))
     .map((part) => `${path}: the header lacks "${part}"`)

@@ -1,78 +1,94 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { FIELDS } from '../layout/fields.ts'
+import type { RowShape, Step, StepShape } from './step.ts'
 
-/** One step: a Lua file, with the files it includes. */
+/** One step as Redis runs it: the Lua file, with what it includes and the names that its description gives. */
 export interface Script {
   readonly name: string
   readonly source: string
   readonly sha: string
 }
 
-/** Where each step lies, beside the TypeScript that sends it. */
-const SCRIPT_FOLDERS = {
-  beat: 'execute',
-  begin_epoch: 'control',
-  cancel: 'jobs',
-  check_ring: 'maintenance/ring',
-  check_teams: 'maintenance/ring',
-  claim: 'execute/claim',
-  claim_suspects: 'execute/claim',
-  count_queues: 'queues',
-  delete_queue: 'queues',
-  drop_cron: 'crons/write',
-  empty_trash: 'retention',
-  enqueue: 'enqueue',
-  evict_calls: 'retention',
-  finish: 'execute/finish',
-  list_names: 'names',
-  place_cron: 'crons/write',
-  pour: 'maintenance',
-  promote: 'maintenance',
-  purge: 'retention',
-  put_setting: 'control',
-  read_backlog: 'queues',
-  read_crons: 'crons',
-  read_queues: 'queues',
-  read_usage: 'quotas',
-  reap: 'maintenance',
-  remove_cron: 'crons/write',
-  replay: 'jobs',
-  reschedule: 'retention',
-  reserve_cron: 'crons/write',
-  reserve_ids: 'enqueue',
-  reserve_queue: 'names',
-  retire_cron: 'crons/write',
-  set_cron: 'crons/write',
-  set_queue: 'queues',
-  take_epoch: 'control',
-  tick: 'crons/tick',
-  trim: 'retention',
-} as const
-export type ScriptName = keyof typeof SCRIPT_FOLDERS
-export const SCRIPT_NAMES = Object.keys(SCRIPT_FOLDERS) as readonly ScriptName[]
-export type Scripts = Readonly<Record<ScriptName, Script>>
+/** Tests put a wrapper around the source: declared keys only, a set clock, a fault at a call. */
+export type Rewrite = (source: string, name: string) => string
 
-/** @param rewrite tests put a wrapper around the source: declared keys only, a set clock, a fault at a call */
-export function loadScripts(
-  rewrite: (source: string, name: ScriptName) => string = (source) => source,
-): Scripts {
-  const entries = SCRIPT_NAMES.map((name) => {
-    const source = rewrite(withIncludes(readLua(pathOfScript(name))), name)
-    return [name, { name, source, sha: createHash('sha1').update(source).digest('hex') }] as const
-  })
-  return Object.fromEntries(entries) as Record<ScriptName, Script>
+/** Throws when the Lua file says a name that neither its description nor the fields of the layout know. */
+export function loadScript(
+  { name, url, shape }: Pick<Step, 'name' | 'url' | 'shape'>,
+  rewrite: Rewrite,
+): Script {
+  const text = withIncludes(readFileSync(url, 'utf8'))
+  const source = rewrite(withNames(text, { name, shape }), name)
+  return { name, source, sha: createHash('sha1').update(source).digest('hex') }
 }
 
-/** From `src/redis`, such as `maintenance/promote`. */
-export function pathOfScript(name: ScriptName): string {
-  return `${SCRIPT_FOLDERS[name]}/${name}`
+/** `--#include lib/clock`, a path from `src/redis`. */
+export function withIncludes(source: string): string {
+  return source.replace(/^--#include ([\w/]+)$/gm, (_, path: string) =>
+    readFileSync(new URL(`../${path}.lua`, import.meta.url), 'utf8'),
+  )
 }
 
-function withIncludes(source: string): string {
-  return source.replace(/^--#include ([\w/]+)$/gm, (_, path: string) => readLua(path))
+/**
+ * Puts constants in place of names, so that they cost nothing when the step runs: `KEYS.ring` becomes `KEYS[4]`,
+ * `ARGV.leaseMs` `ARGV[1]`, `QUEUE.active` `'a'`. `local queues = ROWS.queues` becomes the loop that reads them. Lines
+ * keep their numbers.
+ */
+export function withNames(source: string, { name, shape }: { name: string; shape: StepShape }): string {
+  const unknown = (what: string) => new Error(`${name}.lua: ${what} is not in its description`)
+  const place = (list: readonly string[], word: string, what: string): number => {
+    const at = list.indexOf(word)
+    if (at === -1) throw unknown(what)
+    return at + 1
+  }
+  const keys = keyNames(shape)
+  const args = shape.args ?? []
+  const groups = Object.keys(shape.rows ?? {})
+  let read = 0
+  const named = source
+    .replace(/\bKEYS\.(\w+)/g, (what, word: string) => `KEYS[${place(keys, word, what)}]`)
+    .replace(/\bARGV\.(\w+)/g, (what, word: string) => `ARGV[${place(args, word, what)}]`)
+    .replace(
+      new RegExp(`\\b(${Object.keys(FIELDS).join('|')})\\.(\\w+)`, 'g'),
+      (what, table: string, word: string) => {
+        const field = (FIELDS as Readonly<Record<string, Readonly<Record<string, string>>>>)[table]?.[word]
+        if (field === undefined) throw unknown(what)
+        return `'${field}'`
+      },
+    )
+    .replace(/\blocal (\w+) = ROWS\.(\w+)$/gm, (what, rows: string, group: string) => {
+      if (groups[read] !== group) throw new Error(`${name}.lua: ${what} comes out of order`)
+      read += 1
+      return readRows(rows, shape.rows?.[group] as RowShape)
+    })
+  if (read < groups.length) throw new Error(`${name}.lua: ROWS.${groups[read]} is never read`)
+  if (groups.length === 0 && shape.rest === undefined) return named
+  return named.replace('\n', `\n${cursors(args.length, keys.length, named)} `)
 }
 
-/** @param path from `src/redis`, such as `lib/clock` */
-function readLua(path: string): string {
-  return readFileSync(new URL(`../${path}.lua`, import.meta.url), 'utf8')
+function keyNames({ keys = [], queueKeys = [] }: RowShape): readonly string[] {
+  return [...keys, ...queueKeys]
+}
+
+/** Where the rows begin, which `readRows` moves on; what follows them is read from `arg_at`, or by `next_arg`. */
+function cursors(args: number, keys: number, source: string): string {
+  const nextArg = 'local function next_arg() arg_at = arg_at + 1 return ARGV[arg_at] end'
+  return `local arg_at, key_at = ${args}, ${keys}${/\bnext_arg\(\)/.test(source) ? ` ${nextArg}` : ''}`
+}
+
+/** Lua that reads a count and that many rows into tables, as long as the hand would write it. */
+function readRows(rows: string, shape: RowShape): string {
+  const keys = keyNames(shape)
+  const args = shape.args ?? []
+  const fields = [
+    ...keys.map((key, i) => `${key} = KEYS[k + ${i + 1}]`),
+    ...args.map((arg, i) => `${arg} = ARGV[a + ${i + 1}]`),
+  ]
+  return [
+    `local ${rows} = {} for i = 1, tonumber(ARGV[arg_at + 1]) do`,
+    `local k, a = key_at + (i - 1) * ${keys.length}, arg_at + 1 + (i - 1) * ${args.length}`,
+    `${rows}[i] = { ${fields.join(', ')} } end`,
+    `arg_at, key_at = arg_at + 1 + #${rows} * ${args.length}, key_at + #${rows} * ${keys.length}`,
+  ].join(' ')
 }

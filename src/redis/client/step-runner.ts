@@ -6,28 +6,21 @@ import { StoreAwayError } from './circuit.ts'
 import type { RedisConnection } from './connection.ts'
 import { asStoreFault } from './faults.ts'
 import { absentKeyBeside } from '../layout/keys.ts'
-import type { Script, ScriptName, Scripts } from './scripts.ts'
+import type { Script } from './scripts.ts'
+import type { StepCall } from './step.ts'
 
-export type Argument = string | number
-
-/** The only way to a script. Owns: the difference between Redis's clock and ours, per shard. */
+/** The only way to a script. Owns the difference between Redis's clock and ours, per shard. */
 export interface StepRunner {
   /**
-   * Runs one step. Every step may be sent twice and is done once, so a passing fault is answered by sending the
-   * identical command again until `resendForMs` is over.
-   * Throws StoreUnavailableError or StorageFullError.
+   * Every step may be sent twice and takes effect once, so a passing fault is answered by sending the identical call
+   * again until `resendForMs` is over. Throws StoreUnavailableError or StorageFullError.
    */
-  run(
-    name: ScriptName,
-    keys: readonly string[],
-    args: readonly Argument[],
-    resendForMs?: number,
-  ): Promise<unknown>
+  run(call: StepCall, resendForMs?: number): Promise<unknown>
   /** Runs plain reads and turns their faults into ours. */
   read<T>(reads: (connection: RedisConnection) => Promise<T>): Promise<T>
   /** Milliseconds of Redis time in a shard, estimated from the last answer that carried it. */
   redisNowMs(shard: number): number
-  /** Notes the time a shard's answer carried. */
+  /** Notes the time that an answer of the shard carried. */
   noteRedisTime(shard: number, redisMs: number): void
 }
 
@@ -35,36 +28,33 @@ const RESEND_DELAY_MS = 50
 
 export interface StepRunnerOptions {
   readonly connection: RedisConnection
-  readonly scripts: Scripts
+  readonly scripts: Readonly<Record<string, Script>>
   readonly clock: Clock
   readonly metrics: Metrics
 }
 
-export function createStepRunner(options: StepRunnerOptions): StepRunner {
-  return new ResendingStepRunner(options)
-}
-
-class ResendingStepRunner implements StepRunner {
-  readonly #options: StepRunnerOptions
+export function createStepRunner({ connection, scripts, clock, metrics }: StepRunnerOptions): StepRunner {
   /** Redis time minus monotonic time, per shard. */
-  readonly #offsets: number[] = []
+  const offsets: number[] = []
 
-  constructor(options: StepRunnerOptions) {
-    this.#options = options
+  async function send(call: StepCall): Promise<unknown> {
+    const startedAtMs = clock.monotonicMs()
+    let ok = false
+    try {
+      const answer = await evaluate(connection, scripts[call.name] as Script, call)
+      ok = true
+      return answer
+    } catch (error) {
+      throw asStoreFault(error)
+    } finally {
+      metrics.redisStep(call.name, (clock.monotonicMs() - startedAtMs) / 1000, ok)
+    }
   }
 
-  async run(
-    name: ScriptName,
-    keys: readonly string[],
-    args: readonly Argument[],
-    resendForMs = 0,
-  ): Promise<unknown> {
-    const { clock } = this.#options
-    if (resendForMs <= 0) return this.#send(name, keys, args)
-    const deadlineMs = clock.monotonicMs() + resendForMs
+  async function sendUntil(deadlineMs: number, call: StepCall): Promise<unknown> {
     for (;;) {
       try {
-        return await this.#within(deadlineMs, this.#send(name, keys, args))
+        return await within(clock, deadlineMs, send(call))
       } catch (error) {
         const isWorthwhile =
           error instanceof StoreUnavailableError &&
@@ -76,57 +66,41 @@ class ResendingStepRunner implements StepRunner {
     }
   }
 
-  /** What is sent may still be done when we no longer wait for it: the caller sends it again, or says 503. */
-  #within<T>(deadlineMs: number, sent: Promise<T>): Promise<T> {
-    const { clock } = this.#options
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(Math.max(0, deadlineMs - clock.monotonicMs()), () =>
-        reject(new StoreUnavailableError('it did not answer in time')),
-      )
-      sent.then(resolve, reject).finally(cancel)
-    })
+  return {
+    run: (call, resendForMs = 0) =>
+      resendForMs <= 0 ? send(call) : sendUntil(clock.monotonicMs() + resendForMs, call),
+    read: async (reads) => {
+      try {
+        return await reads(connection)
+      } catch (error) {
+        throw asStoreFault(error)
+      }
+    },
+    redisNowMs: (shard) => {
+      const nowMs = clock.monotonicMs()
+      return Math.round(nowMs + (offsets[shard] ?? clock.wallMs() - nowMs))
+    },
+    noteRedisTime: (shard, redisMs) => {
+      offsets[shard] = redisMs - clock.monotonicMs()
+    },
   }
+}
 
-  async read<T>(reads: (connection: RedisConnection) => Promise<T>): Promise<T> {
-    try {
-      return await reads(this.#options.connection)
-    } catch (error) {
-      throw asStoreFault(error)
-    }
-  }
-
-  redisNowMs(shard: number): number {
-    const { clock } = this.#options
-    const nowMs = clock.monotonicMs()
-    return Math.round(nowMs + (this.#offsets[shard] ?? clock.wallMs() - nowMs))
-  }
-
-  noteRedisTime(shard: number, redisMs: number): void {
-    this.#offsets[shard] = redisMs - this.#options.clock.monotonicMs()
-  }
-
-  async #send(name: ScriptName, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
-    const { connection, scripts, clock, metrics } = this.#options
-    const startedAtMs = clock.monotonicMs()
-    let ok = false
-    try {
-      const answer = await evaluate(connection, scripts[name], keys, args)
-      ok = true
-      return answer
-    } catch (error) {
-      throw asStoreFault(error)
-    } finally {
-      metrics.redisStep(name, (clock.monotonicMs() - startedAtMs) / 1000, ok)
-    }
-  }
+/** A step may still run after we stop waiting for it: the caller sends it again, or answers 503. */
+function within<T>(clock: Clock, deadlineMs: number, sent: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(Math.max(0, deadlineMs - clock.monotonicMs()), () =>
+      reject(new StoreUnavailableError('it did not answer in time')),
+    )
+    sent.then(resolve, reject).finally(cancel)
+  })
 }
 
 /** By its hash; a Redis that does not know the script yet, or no longer, is sent its source. */
 async function evaluate(
   connection: RedisConnection,
   script: Script,
-  keys: readonly string[],
-  args: readonly Argument[],
+  { keys, args }: StepCall,
 ): Promise<unknown> {
   // Behind all others: the scripts count their keys from the first.
   const declared = connection instanceof Cluster ? [...keys, absentKeyBeside(keys)] : keys

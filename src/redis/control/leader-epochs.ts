@@ -30,21 +30,21 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
         earlier !== null && (earlier.installation !== now.installation || earlier.epoch > now.epoch)
       const { runner } = engine
       const highest = Math.max(highestEpoch, earlier?.epoch ?? 0)
-      const epoch = Number(await runner.run('take_epoch', [META_KEY], [highest], STORE_DEADLINE_MS))
+      const epoch = Number(
+        await runner.run({ name: 'take_epoch', keys: [META_KEY], args: [highest] }, STORE_DEADLINE_MS),
+      )
       const { jobBlock, queue, token } = isOther ? earlier.idFloor : NO_FLOOR
       // Everywhere the epoch is known before its leader writes anything. A leader that dies in between has written
       // nothing, and where it did not come its predecessor goes on as if it had not been.
       await Promise.all([
         ...engine.shards.map(({ leaderEpoch: key, jobBlock: seq, queueNumber: qseq, fencingToken: tok }) =>
           runner.run(
-            'begin_epoch',
-            [key, seq, qseq, tok],
-            [epoch, jobBlock, queue, token],
+            { name: 'begin_epoch', keys: [key, seq, qseq, tok], args: [epoch, jobBlock, queue, token] },
             STORE_DEADLINE_MS,
           ),
         ),
         ...[TEAMS_KEY, TOKENS_KEY].map((key) =>
-          runner.run('put_setting', [key], [epoch, '', ''], STORE_DEADLINE_MS),
+          runner.run({ name: 'put_setting', keys: [key], args: [epoch, '', ''] }, STORE_DEADLINE_MS),
         ),
       ])
       return { facts: await facts(), compiler: createSettingsCompiler({ engine, box, epoch }) }

@@ -32,7 +32,7 @@ export function createSettingsCompiler({ engine, box, epoch }: SettingsCompilerO
   /** @param text '' takes the field away */
   async function put(key: string, field: string, text: string): Promise<'done' | 'superseded'> {
     const args = [epoch ?? '', field, text]
-    const answer = await engine.runner.run('put_setting', [key], args, STORE_DEADLINE_MS)
+    const answer = await engine.runner.run({ name: 'put_setting', keys: [key], args }, STORE_DEADLINE_MS)
     return answer === 'superseded' ? 'superseded' : 'done'
   }
 

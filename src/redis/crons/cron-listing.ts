@@ -88,11 +88,11 @@ async function readShard(
   keys: ShardKeys,
   { ids, bytesMax }: { ids: readonly number[]; bytesMax: number },
 ): Promise<Map<number, ReadCron>> {
-  const reply = (await engine.runner.run(
-    'read_crons',
-    [keys.cronStates, keys.cronDefinitions, ...ids.map((id) => keys.cronRecords(String(id)))],
-    [bytesMax, ids.length, ...ids],
-  )) as string[]
+  const reply = (await engine.runner.run({
+    name: 'read_crons',
+    keys: [keys.cronStates, keys.cronDefinitions, ...ids.map((id) => keys.cronRecords(String(id)))],
+    args: [bytesMax, ids.length, ...ids],
+  })) as string[]
   const read = new Map<number, ReadCron>()
   ids.forEach((cronId, i) => {
     const [text, definition = '', last = ''] = reply.slice(i * ANSWERED, (i + 1) * ANSWERED)

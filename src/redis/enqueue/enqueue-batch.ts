@@ -8,7 +8,7 @@ import type { Engine } from '../client/engine.ts'
 import { encodeSettings, type EncodedRequest } from '../layout/job-record.ts'
 import { indexPlace, queueIdOf, type ShardKeys } from '../layout/keys.ts'
 import type { ShardCeilings } from '../quotas/quota-keeper.ts'
-import type { Argument } from '../client/step-runner.ts'
+import type { Argument } from '../client/step.ts'
 
 const DAY_MS = 86_400_000
 /** The day of Redis's TIME is declared even if our estimate of it is this far off. */
@@ -63,7 +63,10 @@ export async function enqueueBatch(
 ): Promise<EnqueueAnswer> {
   for (let tries = 0; tries < DAY_TRIES_MAX; tries += 1) {
     const step = buildStep(engine, keys, batch)
-    const reply = await engine.runner.run('enqueue', step.keys, step.args, batch.resendForMs)
+    const reply = await engine.runner.run(
+      { name: 'enqueue', keys: step.keys, args: step.args },
+      batch.resendForMs,
+    )
     if (reply === 'day') {
       await learnTime(engine, keys)
       continue

@@ -22,7 +22,10 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   let opening: Promise<void> | null = null
 
   async function reserve(resendForMs: number): Promise<number> {
-    const answer = await engine.runner.run('reserve_ids', [keys.jobBlock], [highestBlock], resendForMs)
+    const answer = await engine.runner.run(
+      { name: 'reserve_ids', keys: [keys.jobBlock], args: [highestBlock] },
+      resendForMs,
+    )
     highestBlock = Math.max(highestBlock, Number(answer))
     return Number(answer)
   }

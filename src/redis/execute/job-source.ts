@@ -17,11 +17,16 @@ import { heldEntries } from './held-entries.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { bandOf } from '../layout/ring-bands.ts'
 import { createSettingsCache } from './settings-cache.ts'
-import type { Argument } from '../client/step-runner.ts'
+import { step, type Argument } from '../client/step.ts'
 import { newSuspectClaim, type SentSuspects, type SuspectReply } from './claim/suspect-claim.ts'
 import { SuspectCompany } from './claim/suspect-company.ts'
 import { createTrimmer, type Trimmer } from '../retention/trimmer.ts'
 import { blankBatchJob, toBatchJob } from './finish/work-end.ts'
+
+export const BEAT = step('beat', import.meta.url, {
+  keys: ['clock', 'executors', 'heldJobs'],
+  args: ['leaseMs', 'executor', 'register'],
+})
 
 interface SentStep {
   readonly keys: string[]
@@ -144,7 +149,7 @@ class ResendingJobSource implements JobSource {
     if (this.#openSuspects === null) return null
     const { keys, args, queues } = this.#openSuspects
     const { runner } = this.#engine
-    const reply = (await runner.run('claim_suspects', keys, args, RESEND_MS)) as SuspectReply
+    const reply = (await runner.run({ name: 'claim_suspects', keys, args }, RESEND_MS)) as SuspectReply
     this.#openSuspects = null
     if (reply[0] === 'lost') {
       this.#company.forget(this)
@@ -190,7 +195,8 @@ class ResendingJobSource implements JobSource {
       this.#openClaim = this.#newClaim(grant)
     }
     const sent = this.#openClaim
-    const reply = (await runner.run('claim', sent.keys, sent.args, RESEND_MS)) as ClaimReply
+    const { keys, args } = sent
+    const reply = (await runner.run({ name: 'claim', keys, args }, RESEND_MS)) as ClaimReply
     this.#openClaim = null
     if (reply[0] === 'lost') return { status: 'lease_lost' }
     const [, now, token, nextDue, ringSize, candidates, , , , throttledTeams, bytesWanted] = reply
@@ -227,7 +233,7 @@ class ResendingJobSource implements JobSource {
     for (let tries = 0; tries < FINISH_TRIES_MAX; tries += 1) {
       if (this.#openFinish?.ends !== ends) this.#openFinish = await this.#newFinish(ends)
       const { keys, args } = this.#openFinish
-      const reply = (await runner.run('finish', keys, args, RESEND_MS)) as FinishReply
+      const reply = (await runner.run({ name: 'finish', keys, args }, RESEND_MS)) as FinishReply
       this.#openFinish = null
       if (reply[3] !== '') return reply
       teamNumbers.forget()
@@ -236,11 +242,12 @@ class ResendingJobSource implements JobSource {
   }
 
   async beat(register: boolean): ReturnType<JobSource['beat']> {
-    const { clock: clk, executors: ex } = this.#keys
     const reply = await this.#engine.runner.run(
-      'beat',
-      [clk, ex, this.#keys.heldJobs(this.#executor)],
-      [LEASE_MS, this.#executor, register ? 1 : 0],
+      BEAT.with({
+        keys: this.#keys,
+        heldJobs: this.#keys.heldJobs(this.#executor),
+        ...{ leaseMs: LEASE_MS, executor: this.#executor, register: register ? 1 : 0 },
+      }),
     )
     const [status, now, held, forward, back] = reply as [string, string, number, number, number]
     this.#engine.runner.noteRedisTime(this.shard, Number(now))
@@ -291,22 +298,14 @@ class ResendingJobSource implements JobSource {
   #newClaim(grant: ClaimGrant): SentClaim {
     this.#claims += 1
     const [claims, candidates, executor] = [this.#claims, this.#candidates, this.#executor]
-    const {
-      clock: clk,
-      executors: ex,
-      ring,
-      fencingToken: tok,
-      settings: set,
-      nearSet: near,
-      teamUsage: tu,
-      teams,
-      teamNumbers: tn,
-    } = this.#keys
+    const { clock, executors, ring, fencingToken, settings, nearSet, teamUsage, teams, teamNumbers } =
+      this.#keys
     const queues = queuesOf(candidates)
     return {
       queues,
       keys: [
-        ...[clk, ex, this.#keys.heldJobs(executor), ring, tok, set, near, tu, teams, tn],
+        ...[clock, executors, this.#keys.heldJobs(executor), ring, fencingToken, settings, nearSet],
+        ...[teamUsage, teams, teamNumbers],
         ...queues.flatMap((id) => {
           const { meta: q, ready: r, records: b, inFlight: a, payloads: p } = this.#keys.queue(id)
           return [q, r, b, a, p]
@@ -357,9 +356,11 @@ class ResendingJobSource implements JobSource {
       const page = unknown.slice(count, count + REAP_BATCH_MAX)
       const batch = await batchKeys(engine, this.#keys, this.#executor, page)
       await engine.runner.run(
-        'reap',
-        batch.keys,
-        [LEASE_MS, this.#executor, mode, 0, LOST_LEASES_MAX, Number.MAX_SAFE_INTEGER, ...batch.args],
+        {
+          name: 'reap',
+          keys: batch.keys,
+          args: [LEASE_MS, this.#executor, mode, 0, LOST_LEASES_MAX, Number.MAX_SAFE_INTEGER, ...batch.args],
+        },
         RESEND_MS,
       )
       count += page.length

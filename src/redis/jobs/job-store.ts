@@ -48,9 +48,9 @@ async function cancel(engine: Engine, team: string, jobId: number) {
   const k = keys.queue(localId)
   const seq = engine.jobIds.seqOf(jobId)
   const { block, field } = indexPlace(seq)
-  const answer = await engine.runner.run(
-    'cancel',
-    [
+  const answer = await engine.runner.run({
+    name: 'cancel',
+    keys: [
       ...[keys.nearSet, keys.minutes, keys.settings, keys.settingsUses, keys.jobIndex(block)],
       ...[
         k.meta,
@@ -65,8 +65,8 @@ async function cancel(engine: Engine, team: string, jobId: number) {
         keys.teams,
       ],
     ],
-    [localId, jobId, seq, field],
-  )
+    args: [localId, jobId, seq, field],
+  })
   if (answer !== 'gone') return answer as 'cancelled' | 'in_flight'
   const rootId = engine.jobIds.rootOf(jobId)
   const chain = await readChain(engine, queue, rootId)
@@ -106,24 +106,26 @@ async function replay(
     const k = keys.queue(localId)
     const record = encodeFinished({ ...letter, end: 'dead_lettered', replayedAs: newId })
     const [status, due, woken] = (await engine.runner.run(
-      'replay',
-      [
-        ...[
-          keys.clock,
-          keys.executors,
-          keys.ring,
-          keys.retentionDue,
-          keys.settings,
-          keys.settingsUses,
-          keys.jobIndex(block),
+      {
+        name: 'replay',
+        keys: [
+          ...[
+            keys.clock,
+            keys.executors,
+            keys.ring,
+            keys.retentionDue,
+            keys.settings,
+            keys.settingsUses,
+            keys.jobIndex(block),
+          ],
+          ...REPLAYED_PARTS.map((part) => k[part]),
+          ...[keys.teamUsage, keys.teams],
         ],
-        ...REPLAYED_PARTS.map((part) => k[part]),
-        ...[keys.teamUsage, keys.teams],
-      ],
-      [
-        ...[LEASE_MS, engine.retention.finishedChainsMs, localId, rootId, engine.jobIds.seqOf(rootId)],
-        ...[nonce, newId, seq, field, letter.request.timeoutSeconds ?? '', record, month, nextStartsMs],
-      ],
+        args: [
+          ...[LEASE_MS, engine.retention.finishedChainsMs, localId, rootId, engine.jobIds.seqOf(rootId)],
+          ...[nonce, newId, seq, field, letter.request.timeoutSeconds ?? '', record, month, nextStartsMs],
+        ],
+      },
       STORE_DEADLINE_MS / 2,
     )) as [string, string, number]
     if (status === 'taken') {

@@ -4,11 +4,10 @@ import {
   LEASE_MARGIN_MS,
   LEASE_MS,
   LOST_LEASES_MAX,
-  PROMOTE_BATCH_MAX,
   REAP_BATCH_MAX,
   TIMEOUT_SECONDS_MAX,
 } from '../../domain/limits.ts'
-import type { ShardPeek, ShardMaintenance } from '../../ports/jobs.ts'
+import type { ShardMaintenance } from '../../ports/jobs.ts'
 import { batchKeys } from '../execute/finish/batch.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import { inTurn } from '../retention/in-turn.ts'
@@ -16,13 +15,10 @@ import { META_KEY, type ShardKeys } from '../layout/keys.ts'
 import { tellSetAside } from '../chains/damaged-chain.ts'
 import { heldEntries, type HeldEntry } from '../execute/held-entries.ts'
 import { prepareLoss } from '../execute/finish/lost-job.ts'
+import { peek, promote } from './promotion.ts'
 import { createRingCheck } from './ring/ring-check.ts'
 import { collectGarbage, evictCalls, trimFinished } from '../retention/retention.ts'
 
-/** Minutes are poured into the near set this long before they begin. */
-const POUR_AHEAD_MS = 60_000
-/** Pages one call of `promote` pours at most: jobs that are due wait behind it, and a minute may hold a million. */
-const POURED_PAGES_MAX = 8
 /** Executors and pages one call of `reap` or `sweep` deals with at most. */
 const REAPED_EXECUTORS_MAX = 16
 const REAP_PAGES_MAX = 100
@@ -54,83 +50,6 @@ export function createShardMaintenance(engine: Engine, shard: number): ShardMain
       return { isMore: hasGarbage || hasCalls }
     },
   }
-}
-
-async function peek(engine: Engine, keys: ShardKeys): Promise<ShardPeek> {
-  const [ring, near, minutes, suspects] = await engine.runner.read((redis) =>
-    Promise.all([
-      redis.zcard(keys.ring),
-      redis.zrange(keys.nearSet, '0', '0', 'WITHSCORES'),
-      redis.zrange(keys.minutes, '0', '0'),
-      redis.zcard(keys.suspects),
-    ]),
-  )
-  const due = near[1] === undefined ? null : Number(near[1])
-  const pour = minutes[0] === undefined ? null : Number(minutes[0]) * 60_000 - POUR_AHEAD_MS
-  return { runnable: ring > 0 || suspects > 0, nextDueMs: earliest(due, pour) }
-}
-
-function earliest(a: number | null, b: number | null): number | null {
-  if (a === null) return b
-  return b === null ? a : Math.min(a, b)
-}
-
-async function promote(
-  engine: Engine,
-  keys: ShardKeys,
-): Promise<{ promoted: number; nextDueMs: number | null }> {
-  const pourDueMs = await pour(engine, keys)
-  const nowMs = engine.runner.redisNowMs(keys.shard)
-  const members = await engine.runner.read((redis) =>
-    redis.zrangebyscore(keys.nearSet, '-inf', nowMs, 'LIMIT', 0, PROMOTE_BATCH_MAX),
-  )
-  const queues = new Map<string, number>()
-  const entries: Array<number | string> = []
-  const damaged: string[] = []
-  for (const member of members) {
-    const [, queue, id] = /^(\d+)\|(\d+)$/.exec(member) ?? []
-    if (queue === undefined || id === undefined) {
-      damaged.push(member)
-      continue
-    }
-    if (!queues.has(queue)) queues.set(queue, queues.size + 1)
-    entries.push(queues.get(queue) ?? 0, id)
-  }
-  if (damaged.length > 0) tellDropped(engine, keys, damaged.length)
-  const declared = [...queues.keys()].flatMap((id) => {
-    const { meta: q, ready: r, records: b, inFlight: a } = keys.queue(id)
-    return [q, r, b, a]
-  })
-  const reply = await engine.runner.run(
-    'promote',
-    [keys.clock, keys.executors, keys.nearSet, keys.ring, keys.teams, ...declared],
-    [LEASE_MS, queues.size, ...queues.keys(), members.length - damaged.length, ...entries, ...damaged],
-  )
-  const [now, promoted, woken, nextDue] = reply as [string, number, number, string]
-  engine.runner.noteRedisTime(keys.shard, Number(now))
-  if (woken > 0) hintWake(engine, keys.shard)
-  return { promoted, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
-}
-
-/** Pours the oldest minutes that are near enough, a few pages; answers when pouring is next due. */
-async function pour(engine: Engine, keys: ShardKeys): Promise<number | null> {
-  for (let pages = 0; ; pages += 1) {
-    const [minute] = await engine.runner.read((redis) => redis.zrange(keys.minutes, '0', '0'))
-    if (minute === undefined) return null
-    const dueMs = Number(minute) * 60_000 - POUR_AHEAD_MS
-    if (dueMs > engine.runner.redisNowMs(keys.shard) || pages === POURED_PAGES_MAX) return dueMs
-    const [, damaged] = (await engine.runner.run(
-      'pour',
-      [keys.minuteBucket(Number(minute)), keys.minutes, keys.nearSet],
-      [minute, PROMOTE_BATCH_MAX],
-    )) as [number, number]
-    if (damaged > 0) tellDropped(engine, keys, damaged)
-  }
-}
-
-/** Whose jobs they were they do not say: those stay as they are, and can be cancelled. */
-function tellDropped(engine: Engine, { shard }: ShardKeys, entries: number): void {
-  engine.logger.error('Entries of delayed jobs are damaged and were dropped', { shard, entries })
 }
 
 async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; executors: number }> {
@@ -178,17 +97,21 @@ async function reapPage(
   const jobs = await Promise.all(held.map((entry) => prepareLoss(engine, keys, entry)))
   const batch = await batchKeys(engine, keys, executor, jobs)
   const trimAbove = engine.retention.finishedChainsMax + FINISHED_CHAINS_SLACK
-  const reply = (await engine.runner.run('reap', batch.keys, [
-    ...[
-      LEASE_MS,
-      executor,
-      mode,
-      mode === 'lease' ? LEASE_MARGIN_MS : HARD_DEADLINE_MS_MAX,
-      LOST_LEASES_MAX,
-      trimAbove,
+  const reply = (await engine.runner.run({
+    name: 'reap',
+    keys: batch.keys,
+    args: [
+      ...[
+        LEASE_MS,
+        executor,
+        mode,
+        mode === 'lease' ? LEASE_MARGIN_MS : HARD_DEADLINE_MS_MAX,
+        LOST_LEASES_MAX,
+        trimAbove,
+      ],
+      ...batch.args,
     ],
-    ...batch.args,
-  ])) as ['live'] | ['moved'] | ['ok', string, number, string, string[]]
+  })) as ['live'] | ['moved'] | ['ok', string, number, string, string[]]
   if (reply[0] === 'live') return 'live'
   if (reply[0] === 'moved') {
     // Nothing was done; the next round finds these jobs again.

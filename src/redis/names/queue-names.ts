@@ -30,9 +30,16 @@ export function createQueueNames(engine: Engine, epoch: number | null): QueueNam
       const known = remembered.get(field)
       if (known !== undefined) return { localId: known }
       const reserved = engine.runner.run(
-        'reserve_queue',
-        [keys.queueIds, keys.queueNumber, keys.leaderEpoch, keys.teamQueues(splitNameField(field).team)],
-        [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, epoch ?? '', queuesMax ?? ''],
+        {
+          name: 'reserve_queue',
+          keys: [
+            keys.queueIds,
+            keys.queueNumber,
+            keys.leaderEpoch,
+            keys.teamQueues(splitNameField(field).team),
+          ],
+          args: [field, highest.get(keys.shard) ?? 0, QUEUES_PER_SHARD_MAX, epoch ?? '', queuesMax ?? ''],
+        },
         resendForMs,
       )
       const reply = await orWhenFull(reserved, () =>

@@ -56,7 +56,11 @@ async function readOn(engine: Engine, page: NamesPage, lane: Lane, wanted: numbe
   const index = kind === 'queues' ? keys.teamQueues(team) : keys.teamCrons(team)
   const begin: NamesBegin = lane.last === null ? page.begin : `(${lane.last}`
   const ids = kind === 'queues' ? keys.queueIds : keys.cronIds
-  const flat = (await engine.runner.run('list_names', [index, ids], [team, begin, asked])) as string[]
+  const flat = (await engine.runner.run({
+    name: 'list_names',
+    keys: [index, ids],
+    args: [team, begin, asked],
+  })) as string[]
   for (let i = 0; i < flat.length; i += 2) {
     const [name = '', id = ''] = flat.slice(i, i + 2)
     // A name without an id is one that lost writes have left behind.

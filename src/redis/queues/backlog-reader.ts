@@ -176,19 +176,19 @@ async function readShard(
       return [q, r, b, a]
     }),
   )
-  const reply = await engine.runner.run(
-    'read_backlog',
-    [
+  const reply = await engine.runner.run({
+    name: 'read_backlog',
+    keys: [
       ...[keys.ring, keys.nearSet, keys.minutes, keys.cronsDue, keys.suspects],
       ...minutes.map((minute) => keys.minuteBucket(Number(minute))),
       ...executors.map((executor) => keys.heldJobs(executor)),
       ...declared,
     ],
-    [
+    args: [
       ...[look.horizonMs, minutes.length, ...minutes, executors.length],
       ...[samples.length, ...samples.flatMap(({ queues, size }) => [queues.length, size])],
     ],
-  )
+  })
   const [now, ring, suspects, dueSoon, nextDue, held, teams] = reply as [
     ...[now: string, ring: number, suspects: number, dueSoon: number, nextDue: string],
     ...[held: number[], teams: Array<[team: string, ready: string, startable: string, oldest: string]>],

@@ -3,7 +3,13 @@ import type { Queue } from '../../ports/queues.ts'
 import type { KnownQueue } from '../chains/known-queue.ts'
 import type { Engine } from '../client/engine.ts'
 import { decodeSettings } from '../layout/job-record.ts'
+import { step } from '../client/step.ts'
 import { queueIdOf } from '../layout/keys.ts'
+
+export const READ_QUEUES = step('read_queues', import.meta.url, {
+  keys: ['settings'],
+  rows: { queues: { queueKeys: ['meta', 'ready', 'records', 'inFlight', 'deadLetters'] } },
+})
 
 /** Queues one step reads, as many as one reading of stats counts. */
 const READ_BATCH_MAX = 250
@@ -32,17 +38,14 @@ export async function readQueues(engine: Engine, queues: readonly KnownQueue[]):
   return read
 }
 
-/** @param queues of one shard, at least one */
+/** @param queues of one shard */
 async function readBatch(engine: Engine, queues: readonly KnownQueue[]): Promise<ReadQueue[]> {
-  const declared = queues.flatMap(({ keys, localId }) => {
-    const { meta: q, ready: r, records: b, inFlight: a, deadLetters: x } = keys.queue(localId)
-    return [q, r, b, a, x]
-  })
-  const [rows, flat] = (await engine.runner.run(
-    'read_queues',
-    [queues[0]?.keys.settings ?? '', ...declared],
-    [queues.length],
-  )) as [rows: Array<string | number>, settings: string[]]
+  const [first] = queues
+  if (first === undefined) return []
+  const [rows, flat] = (await engine.runner.run(READ_QUEUES.with({ keys: first.keys, queues }))) as [
+    rows: Array<string | number>,
+    settings: string[],
+  ]
   const settings = new Map<string, string>()
   for (let i = 0; i < flat.length; i += 2) settings.set(flat[i] ?? '', flat[i + 1] ?? '')
   return queues.map((queue, i) =>

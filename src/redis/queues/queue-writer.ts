@@ -71,21 +71,23 @@ function setQueue(
   const k = keys.queue(localId)
   const { hash, json } = encodeSettings(settings)
   return engine.runner.run(
-    'set_queue',
-    [
-      ...[keys.queueIds, keys.ring, keys.settings, keys.settingsUses, k.meta, k.ready, k.inFlight],
-      ...[keys.pushedBuckets, keys.pushedBucket(localId), keys.leaderEpoch, keys.teams, keys.teamNumbers],
-    ],
-    [
-      ...[field, localId, hash, settings.timeoutSeconds, settings.maxParallelism ?? ''],
-      ...[
-        settings.isActive ? 1 : 0,
-        settings.strictParallelism ? 1 : 0,
-        json,
-        isCompiled ? 1 : 0,
-        epoch ?? '',
+    {
+      name: 'set_queue',
+      keys: [
+        ...[keys.queueIds, keys.ring, keys.settings, keys.settingsUses, k.meta, k.ready, k.inFlight],
+        ...[keys.pushedBuckets, keys.pushedBucket(localId), keys.leaderEpoch, keys.teams, keys.teamNumbers],
       ],
-    ],
+      args: [
+        ...[field, localId, hash, settings.timeoutSeconds, settings.maxParallelism ?? ''],
+        ...[
+          settings.isActive ? 1 : 0,
+          settings.strictParallelism ? 1 : 0,
+          json,
+          isCompiled ? 1 : 0,
+          epoch ?? '',
+        ],
+      ],
+    },
     STORE_DEADLINE_MS,
   )
 }
@@ -96,9 +98,9 @@ function deleteQueue(
   { keys, localId, team, name }: KnownQueue,
 ): Promise<unknown> {
   const k = keys.queue(localId)
-  return engine.runner.run(
-    'delete_queue',
-    [
+  return engine.runner.run({
+    name: 'delete_queue',
+    keys: [
       ...[
         keys.queueIds,
         keys.ring,
@@ -131,6 +133,6 @@ function deleteQueue(
         keys.teamUsage,
       ],
     ],
-    [nameField(team, name), localId, epoch ?? ''],
-  )
+    args: [nameField(team, name), localId, epoch ?? ''],
+  })
 }

@@ -41,7 +41,11 @@ export async function lookAtShard(
     usageField(team, 'f'),
     usageField(team, 'm'),
   ])
-  const reply = await engine.runner.run('read_usage', [keys.teamUsage], ['*:b', ...fields])
+  const reply = await engine.runner.run({
+    name: 'read_usage',
+    keys: [keys.teamUsage],
+    args: ['*:b', ...fields],
+  })
   const [server = '', used, max, all, ...values] = reply as string[]
   const usages = teams.map((team, i): [string, ShardUsage] => {
     const [jobs, bytes, inFlight, monthText = ''] = values.slice(i * 4, i * 4 + 4)

@@ -3,7 +3,7 @@ import type { Engine } from '../client/engine.ts'
 import { inTurn } from './in-turn.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
 import { indexPlace, type ShardKeys } from '../layout/keys.ts'
-import type { Argument } from '../client/step-runner.ts'
+import type { Argument } from '../client/step.ts'
 
 /** A finished chain younger than this stays: a resent enqueue must still find its index entry. */
 const TRIM_AGE_MS_MIN = 30_000
@@ -63,11 +63,11 @@ export async function trimFinished(engine: Engine, shard: ShardKeys, queue: stri
   if (count === 0) return 0
   const blocks = new IndexBlocks(engine, shard)
   const chains = tail.slice(-count).flatMap((root): Argument[] => [root, ...blocks.argumentsOf(Number(root))])
-  return (await engine.runner.run(
-    'trim',
-    [keys.history, keys.summaries, keys.meta, shard.teamUsage, ...blocks.keys],
-    [queue, count, ...chains],
-  )) as number
+  return (await engine.runner.run({
+    name: 'trim',
+    keys: [keys.history, keys.summaries, keys.meta, shard.teamUsage, ...blocks.keys],
+    args: [queue, count, ...chains],
+  })) as number
 }
 
 function endOf(record: string | null): number {
@@ -108,11 +108,11 @@ async function forgetOld(engine: Engine, shard: ShardKeys, queue: string): Promi
   const record =
     oldest === undefined ? null : await engine.runner.read((redis) => redis.hget(keys.summaries, oldest))
   const nextMs = record === null ? '' : endOf(record) + engine.retention.finishedChainsMs
-  await engine.runner.run(
-    'reschedule',
-    [shard.clock, shard.executors, shard.retentionDue, keys.deadLetters, keys.history],
-    [LEASE_MS, queue, nextMs, RESCHEDULE_RETRY_MS],
-  )
+  await engine.runner.run({
+    name: 'reschedule',
+    keys: [shard.clock, shard.executors, shard.retentionDue, keys.deadLetters, keys.history],
+    args: [LEASE_MS, queue, nextMs, RESCHEDULE_RETRY_MS],
+  })
   return false
 }
 
@@ -141,9 +141,9 @@ export async function purgeDeadLetters(
     engine.jobIds.seqOf(Number(root)),
     ...blocks.argumentsOf(Number(root)),
   ])
-  return (await engine.runner.run(
-    'purge',
-    [
+  return (await engine.runner.run({
+    name: 'purge',
+    keys: [
       shard.clock,
       shard.executors,
       keys.deadLetters,
@@ -153,8 +153,8 @@ export async function purgeDeadLetters(
       shard.teamUsage,
       ...blocks.keys,
     ],
-    [LEASE_MS, queue, onlyDue ? 1 : 0, ...letters],
-  )) as number
+    args: [LEASE_MS, queue, onlyDue ? 1 : 0, ...letters],
+  })) as number
 }
 
 async function emptyTrash(engine: Engine, shard: ShardKeys, queue: string): Promise<boolean> {
@@ -172,9 +172,9 @@ async function emptyTrash(engine: Engine, shard: ShardKeys, queue: string): Prom
     const ids = (await engine.runner.read((redis) => redis.hrandfield(key, room))) as string[] | null
     for (const id of ids ?? []) entries.push(kind, id, ...blocks.argumentsOf(Number(id)))
   }
-  const left = await engine.runner.run(
-    'empty_trash',
-    [
+  const left = await engine.runner.run({
+    name: 'empty_trash',
+    keys: [
       shard.retentionDue,
       shard.settings,
       shard.settingsUses,
@@ -184,8 +184,8 @@ async function emptyTrash(engine: Engine, shard: ShardKeys, queue: string): Prom
       shard.shardUsage,
       ...blocks.keys,
     ],
-    [queue, engine.shards.length, ...entries],
-  )
+    args: [queue, engine.shards.length, ...entries],
+  })
   return left === 1
 }
 
@@ -230,11 +230,11 @@ async function evictQueueCalls(
     const stays = tail[tail.length - 1 - count]
     const oldestMs = await oldestCall(engine, keys.callRecords, others, stays)
     const ids = count === 0 ? [] : tail.slice(-count)
-    await engine.runner.run(
-      'evict_calls',
-      [keys.callRecords, list, shard.shardUsage, shard.oldestCalls, keys.meta, shard.teamUsage],
-      [queue, oldestMs, ...ids],
-    )
+    await engine.runner.run({
+      name: 'evict_calls',
+      keys: [keys.callRecords, list, shard.shardUsage, shard.oldestCalls, keys.meta, shard.teamUsage],
+      args: [queue, oldestMs, ...ids],
+    })
     evicted += count
   }
   return evicted >= REAP_BATCH_MAX / 2

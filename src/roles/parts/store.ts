@@ -4,7 +4,7 @@ import { connectRedis, type RedisConnection } from '../../redis/client/connectio
 import { createEngine, type Engine } from '../../redis/client/engine.ts'
 import { checkRedisIsSafe, openInstallation, whenThereIsRoom } from '../../redis/installation/installation.ts'
 import { guardConnection } from '../../redis/client/guarded-connection.ts'
-import { loadScripts } from '../../redis/client/scripts.ts'
+import { loadScripts } from '../../redis/steps.ts'
 import { createStepRunner } from '../../redis/client/step-runner.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { callbackQueueOf } from '../../../src/redis/layout/keys.ts'
-import type { ScriptName } from '../../../src/redis/client/scripts.ts'
+import type { StepName } from '../../../src/redis/steps.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
 import type { Program } from '../../support/servers/processes.ts'
 import { latch } from '../../support/targets/target.ts'
@@ -23,7 +23,7 @@ const DEATH_MS = 60_000
 type When = 'before' | 'after'
 
 interface StepPoint {
-  readonly step: ScriptName
+  readonly step: StepName
   readonly when: When
   /** Only a step with a key that ends so: the callback queue's keys tell a callback's step. */
   readonly about?: string
@@ -65,9 +65,9 @@ class CrashRun {
   readonly hit = new Set<string>()
   readonly traps: TrapTarget[] = []
   readonly #here: Installation
-  readonly #hashes: Readonly<Record<ScriptName, string>>
+  readonly #hashes: Readonly<Record<StepName, string>>
 
-  constructor(here: Installation, hashes: Readonly<Record<ScriptName, string>>) {
+  constructor(here: Installation, hashes: Readonly<Record<StepName, string>>) {
     this.#here = here
     this.#hashes = hashes
   }

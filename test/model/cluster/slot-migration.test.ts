@@ -5,7 +5,7 @@ import { StartupError, StoreUnavailableError } from '../../../src/domain/errors.
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { absentKeyBeside } from '../../../src/redis/layout/keys.ts'
-import type { ScriptName } from '../../../src/redis/client/scripts.ts'
+import type { StepName } from '../../../src/redis/steps.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { assertClean, claimed, openExecutor, pushOne } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
@@ -96,7 +96,7 @@ describe('a step sent while its slot moves to another node', () => {
 
   /** Sends the step to both nodes in the middle of a move, ends the move and lets the product go on. */
   async function runMoved(
-    name: ScriptName,
+    name: StepName,
     scene: Scene,
     isMoved: (at: number) => boolean,
     declare: Declare = (keys) => [...keys, absentKeyBeside(keys)],

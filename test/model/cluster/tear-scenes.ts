@@ -11,7 +11,7 @@ import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters, trimFinished } from '../../../src/redis/retention/retention.ts'
-import type { ScriptName } from '../../../src/redis/client/scripts.ts'
+import type { StepName } from '../../../src/redis/steps.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
@@ -43,7 +43,7 @@ export type Scene = (stage: Stage) => Promise<() => Promise<unknown>>
 const BOX = createSecretBox(createSecretKey(randomBytes(32)))
 const LARGE = JSON.stringify('x'.repeat(5000))
 
-export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
+export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...CRON_SCENES,
   [
     'reserve_ids',
@@ -126,7 +126,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       return () => store.replay('default', root as number)
     },
   ],
-  ...(['ready', 'near', 'minute'] as const).map((place): [ScriptName, string, Scene] => [
+  ...(['ready', 'near', 'minute'] as const).map((place): [StepName, string, Scene] => [
     'cancel',
     `a job that is ${place}`,
     async (stage) => {
@@ -156,7 +156,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       return () => compiler.applyQueue('default', 'emails', settings)
     },
   ],
-  ...(['take_epoch', 'begin_epoch'] as const).map((name): [ScriptName, string, Scene] => [
+  ...(['take_epoch', 'begin_epoch'] as const).map((name): [StepName, string, Scene] => [
     name,
     'a epoch after a wipe',
     async ({ world }) => {
@@ -165,7 +165,7 @@ export const SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
       return () => createLeaderEpochs(world.engine, BOX).begin(earlier)
     },
   ]),
-  ...(['put', 'removed'] as const).map((what): [ScriptName, string, Scene] => [
+  ...(['put', 'removed'] as const).map((what): [StepName, string, Scene] => [
     'put_setting',
     `a team that is ${what}`,
     async ({ world }) => {
@@ -281,7 +281,7 @@ async function enqueueScene({ world, intake, accepted }: Stage): Promise<() => P
   return async () => {
     if (isSent) {
       const { name, keys, args } = world.sent.get('enqueue') ?? assert.fail('nothing was sent')
-      const reply = (await world.engine.runner.run(name, keys, args)) as string
+      const reply = (await world.engine.runner.run({ name, keys, args })) as string
       ids = reply
         .split(' ')
         .slice(2)

@@ -6,7 +6,7 @@ import { decodeRecord } from '../../../src/redis/layout/job-record.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { isSuspectWaiting, callbackQueueOf } from '../../../src/redis/layout/keys.ts'
-import type { ScriptName } from '../../../src/redis/client/scripts.ts'
+import type { StepName } from '../../../src/redis/steps.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { tickAll } from '../../support/engine/tick-all.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
@@ -24,7 +24,7 @@ const CALLBACKS = callbackQueueOf('1')
  * accepted job or leaves it where nothing claims it. These could make a job run twice, always because a job enters a
  * list before the mark that says so, which is the order that loses nothing:
  */
-const MAY_DOUBLE: Readonly<Partial<Record<ScriptName, string>>> = {
+const MAY_DOUBLE: Readonly<Partial<Record<StepName, string>>> = {
   enqueue: 'places come before the index, by which a resend knows the jobs',
   claim: 'slots come before the ready list is cut, by which the next claim knows what is gone',
   finish: 'given back jobs and callbacks enter their list before the holder lets go, by which a resend knows',
@@ -64,7 +64,7 @@ describe('a step torn at any call', () => {
   })
 
   /** Answers what is lost or doubled, or `whole` when the step makes fewer calls. */
-  async function tearAt(name: ScriptName, scene: Scene, at: number): Promise<string[] | 'whole'> {
+  async function tearAt(name: StepName, scene: Scene, at: number): Promise<string[] | 'whole'> {
     const world = await openWorld(redis, { connection, shards: CRON_SHARDS[name] ?? 1 })
     const accepted: number[] = []
     const act = await scene({ world, client: redis.client, intake: world.newIntake(), accepted })
@@ -100,7 +100,11 @@ describe('a step torn at any call', () => {
     const crons = Object.values(await redis.client.hgetall(keys.cronIds))
     for (const id of [...Object.values(await redis.client.hgetall(keys.queueIds)), ...crons]) {
       const { meta: q, ready: r, inFlight: a } = keys.queue(id)
-      await world.engine.runner.run('check_ring', [keys.ring, q, r, a, keys.teams], [id])
+      await world.engine.runner.run({
+        name: 'check_ring',
+        keys: [keys.ring, q, r, a, keys.teams],
+        args: [id],
+      })
     }
   }
 

@@ -3,7 +3,7 @@ import type { DueCron } from '../../../src/ports/crons.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { shardOfQueue, type Engine } from '../../../src/redis/client/engine.ts'
-import type { ScriptName } from '../../../src/redis/client/scripts.ts'
+import type { StepName } from '../../../src/redis/steps.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
@@ -14,13 +14,13 @@ const MINUTE_MS = 60_000
 const LARGE = 'x'.repeat(5_000)
 
 /** Steps that only a move from one shard to another sends. */
-export const CRON_SHARDS: Readonly<Partial<Record<ScriptName, number>>> = {
+export const CRON_SHARDS: Readonly<Partial<Record<StepName, number>>> = {
   place_cron: 2,
   retire_cron: 2,
   drop_cron: 2,
 }
 
-export const CRON_SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = [
+export const CRON_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   [
     'reserve_cron',
     'a first cron',
@@ -75,7 +75,7 @@ export const CRON_SCENES: ReadonlyArray<readonly [ScriptName, string, Scene]> = 
       return () => createCronStore(stage.world.engine).remove('default', 'first')
     },
   ],
-  ...(['place_cron', 'retire_cron', 'drop_cron'] as const).map((name): [ScriptName, string, Scene] => [
+  ...(['place_cron', 'retire_cron', 'drop_cron'] as const).map((name): [StepName, string, Scene] => [
     name,
     'a cron that moves',
     async ({ world }) => {

@@ -8,7 +8,7 @@ import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { audit } from '../../../src/redis/audit/audit.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
-import type { ScriptName } from '../../../src/redis/client/scripts.ts'
+import type { StepName } from '../../../src/redis/steps.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
@@ -51,7 +51,7 @@ describe('a former leader', () => {
       compiler.applyCron(TEAM, NAME, stage.settings(place))
   const remove: Write = (compiler) => compiler.removeCron(TEAM, NAME)
 
-  test.each<readonly [ScriptName, number, string, Write | null, Write]>([
+  test.each<readonly [StepName, number, string, Write | null, Write]>([
     ['reserve_cron', 1, 'makes a cron', null, applyTo('home')],
     ['set_cron', 1, 'makes a cron', null, applyTo('home')],
     ['place_cron', 1, 'moves a cron', applyTo('home'), applyTo('there')],

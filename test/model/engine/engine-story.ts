@@ -221,7 +221,7 @@ export class Story {
     const last = this.#lastPush
     if (last === null || this.world.clock.monotonicMs - last.atMs > 10_000) return
     const { name, keys, args, reply: before } = last.step
-    const after = ((await this.world.engine.runner.run(name, keys, args)) as string).split(' ')
+    const after = ((await this.world.engine.runner.run({ name, keys, args })) as string).split(' ')
     const first = (before as string).split(' ')
     if (after[0] === 'day' || first[0] === 'day') return
     for (let i = 2; i < first.length; i += 3) {
@@ -554,7 +554,10 @@ export class Story {
     this.model.deleteQueue(field)
     const step = this.#lastStep.get('delete_queue')
     if (resent && answer === 'removed' && step !== undefined) {
-      assert.equal(await this.world.engine.runner.run(step.name, step.keys, step.args), 'moved')
+      assert.equal(
+        await this.world.engine.runner.run({ name: step.name, keys: step.keys, args: step.args }),
+        'moved',
+      )
     }
   }
 

@@ -5,7 +5,7 @@ import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
 import { META_KEY } from '../../../src/redis/layout/keys.ts'
 import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
-import { loadScripts } from '../../../src/redis/client/scripts.ts'
+import { loadScripts } from '../../../src/redis/steps.ts'
 import { createStepRunner, type StepRunner } from '../../../src/redis/client/step-runner.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { withNewQueues } from '../../support/engine/new-queues.ts'
@@ -57,7 +57,7 @@ function onTestClock(connection: RedisConnection, clock: TestClock): StepRunner 
   const inner = createStepRunner({ connection, scripts: SCRIPTS, clock: systemClock, metrics: quietMetrics })
   const offsets: number[] = []
   return {
-    run: (name, keys, args) => inner.run(name, keys, args),
+    run: (call) => inner.run(call),
     read: (reads) => inner.read(reads),
     redisNowMs: (shard) => clock.monotonicMs + (offsets[shard] ?? clock.wallMs - clock.monotonicMs),
     noteRedisTime: (shard, redisMs) => {

@@ -41,11 +41,11 @@ describe('enqueue, minutes and time', () => {
   const keyed = (key: string, fingerprint: string): NewJob => newJob({ idempotency: { key, fingerprint } })
   const statusOf = async (push: Promise<PushResult>) => (await push).status
   const beat = () =>
-    world.engine.runner.run(
-      'beat',
-      [shard().clock, shard().executors, shard().heldJobs('e9')],
-      [15_000, 'e9', 1],
-    )
+    world.engine.runner.run({
+      name: 'beat',
+      keys: [shard().clock, shard().executors, shard().heldJobs('e9')],
+      args: [15_000, 'e9', 1],
+    })
 
   test('is done once when it is sent twice', async () => {
     world.faults.resent.add('enqueue')
@@ -197,7 +197,7 @@ describe('enqueue, minutes and time', () => {
     }
     await createShardMaintenance(world.engine, 0).promote()
     assert.ok(sent)
-    await world.engine.runner.run('promote', sent.keys, sent.args)
+    await world.engine.runner.run({ name: 'promote', keys: sent.keys, args: sent.args })
     assert.equal(await redis.client.llen(shard().queue('1').ready), 3)
     await assertClean(world)
   })

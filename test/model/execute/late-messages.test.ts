@@ -26,7 +26,7 @@ test('jobs of a claim that Redis got again long after its answer are given back'
   const lateId = await pushOne(intake)
   const [first] = sent
   assert.ok(first)
-  await world.engine.runner.run('claim', first.keys, first.args)
+  await world.engine.runner.run({ name: 'claim', keys: first.keys, args: first.args })
   expect(await redis.client.hkeys(world.engine.shards[0]?.heldJobs('e1') ?? '')).toContain(String(lateId))
   expect(await source.releaseUnknown(new Set(known.map((work) => work.jobId)))).toBe(1)
   expect((await claimed(source, 1)).map((work) => work.jobId)).toEqual([lateId])

@@ -292,7 +292,7 @@ describe('the jobs of many queues', () => {
       ...world.engine,
       runner: {
         ...runner,
-        run: (name, keys, args, resendForMs) => counted(() => runner.run(name, keys, args, resendForMs)),
+        run: (call, resendForMs) => counted(() => runner.run(call, resendForMs)),
         read: (ask) => counted(() => runner.read(ask)),
       },
     })

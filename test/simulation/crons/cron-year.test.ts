@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { loadScripts } from '../../../src/redis/client/scripts.ts'
+import { loadScripts } from '../../../src/redis/steps.ts'
 import { CronYear } from './cron-year.ts'
 
 /** `YEAR_SEEDS=200` for a long run by hand, `FIRST_SEED` to begin elsewhere. */

@@ -1,4 +1,4 @@
-import type { Scripts } from '../../../src/redis/client/scripts.ts'
+import type { Scripts } from '../../../src/redis/steps.ts'
 import { compileLua, type LuaScript } from './lua-compiler.ts'
 import { LuaTable } from './lua-runtime.ts'
 import { SortedSet } from './sorted-set.ts'

@@ -1,4 +1,4 @@
-import type { Scripts } from '../../../src/redis/client/scripts.ts'
+import type { Scripts } from '../../../src/redis/steps.ts'
 import { MemoryRedis, type Reply } from './memory-redis.ts'
 import type { Scheduler } from '../story/scheduler.ts'
 import type { SeededRandom } from '../story/seeded-random.ts'

@@ -1,4 +1,4 @@
-import type { Scripts } from '../../../src/redis/client/scripts.ts'
+import type { Scripts } from '../../../src/redis/steps.ts'
 import { judge } from './oracle.ts'
 import { drawPlan, type Plan } from './plan.ts'
 import { Simulation } from './simulation.ts'

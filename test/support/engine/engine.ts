@@ -5,7 +5,7 @@ import { createEngine, type Engine, type Retention } from '../../../src/redis/cl
 import { guardConnection } from '../../../src/redis/client/guarded-connection.ts'
 import { openInstallation } from '../../../src/redis/installation/installation.ts'
 import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
-import { loadScripts, type Scripts } from '../../../src/redis/client/scripts.ts'
+import { loadScripts, type Scripts } from '../../../src/redis/steps.ts'
 import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { quietLogger, quietMetrics } from '../quiet.ts'

@@ -2,7 +2,7 @@
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { audit } from '../../../src/redis/audit/audit.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
-import { loadScripts, type ScriptName } from '../../../src/redis/client/scripts.ts'
+import { loadScripts, type StepName } from '../../../src/redis/steps.ts'
 import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
 import { createApiClient, type ApiClient } from '../servers/api-client.ts'
@@ -37,7 +37,7 @@ export interface Installation {
   /** A client of another team, once the API knows its token. */
   clientOfTeam(team: string): Promise<ApiClient>
   /** Loads every script, so that each step goes out as EVALSHA; answers their hashes. */
-  loadScripts(): Promise<Record<ScriptName, string>>
+  loadScripts(): Promise<Record<StepName, string>>
   /** Slots in use, summed over all queues. */
   slotsInUse(): Promise<number>
   /** Waits until no slot is in use, then what the audit finds. */
@@ -131,11 +131,11 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     },
     loadScripts: async () => {
       const scripts = loadScripts()
-      const hashes: Partial<Record<ScriptName, string>> = {}
+      const hashes: Partial<Record<StepName, string>> = {}
       for (const { name, source } of Object.values(scripts)) {
-        hashes[name as ScriptName] = String(await redis.client.script('LOAD', source))
+        hashes[name as StepName] = String(await redis.client.script('LOAD', source))
       }
-      return hashes as Record<ScriptName, string>
+      return hashes as Record<StepName, string>
     },
     slotsInUse,
     auditAtRest,

@@ -10,7 +10,7 @@ import {
 } from '../../../src/redis/client/engine.ts'
 import { openInstallation } from '../../../src/redis/installation/installation.ts'
 import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
-import type { ScriptName, Scripts } from '../../../src/redis/client/scripts.ts'
+import type { StepName, Scripts } from '../../../src/redis/steps.ts'
 import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { withNewQueues } from './new-queues.ts'
@@ -32,7 +32,7 @@ export interface World {
   readonly clock: TestClock
   readonly faults: StepFaults
   /** The last step sent of each name, answered or not. */
-  readonly sent: ReadonlyMap<ScriptName, SentStep>
+  readonly sent: ReadonlyMap<StepName, SentStep>
   /** What a queue has that a push or a cron's run makes. */
   newQueues: QueueSettings
   newIntake(): JobIntake
@@ -61,7 +61,7 @@ export async function openWorld(
   const jobIds = await openInstallation(connection, options.shards ?? 2)
   const clock = createTestClock(options.startMs)
   const faults = createStepFaults()
-  const sent = new Map<ScriptName, SentStep>()
+  const sent = new Map<StepName, SentStep>()
   const inner = createStepRunner({
     connection,
     scripts: options.scripts ?? WRAPPED_SCRIPTS,

@@ -10,12 +10,14 @@ const DEFAULT_HASH = encodeSettings(DEFAULT_QUEUE_SETTINGS).hash
  */
 export function withNewQueues(runner: StepRunner, settingsOf: () => QueueSettings): StepRunner {
   return {
-    run: (name, keys, args, resendForMs) => {
+    run: (call, resendForMs) => {
+      const { name, args } = call
       const at = name === 'enqueue' || name === 'tick' ? args.indexOf(DEFAULT_HASH) : -1
-      if (at === -1) return runner.run(name, keys, args, resendForMs)
+      if (at === -1) return runner.run(call, resendForMs)
       const settings = settingsOf()
       const { hash, json } = encodeSettings(settings)
-      return runner.run(name, keys, args.toSpliced(at, 3, hash, settings.timeoutSeconds, json), resendForMs)
+      const changed = args.toSpliced(at, 3, hash, settings.timeoutSeconds, json)
+      return runner.run({ ...call, args: changed }, resendForMs)
     },
     read: (reads) => runner.read(reads),
     redisNowMs: (shard) => runner.redisNowMs(shard),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { pathOfScript, type ScriptName } from '../../../src/redis/client/scripts.ts'
+import { STEPS, type StepName } from '../../../src/redis/steps.ts'
 
 /** The comment at the head of a script. */
 export interface ScriptHeader {
@@ -15,8 +15,10 @@ const PART = /^-- (KEYS|ARGV|Answer):?(.*(?:\n-- {2,}.*)*)/gm
 /** `1 clk`, or `12–15 (q r b a)` for four at once; two blanks or a `then` end it. */
 const KEY = /(\d+)(?:–(\d+))? (.*?)(?= {2,}|,|$)/g
 
-export function readScriptHeader(name: ScriptName): ScriptHeader {
-  const text = read(`${pathOfScript(name)}.lua`)
+export function readScriptHeader(name: StepName): ScriptHeader {
+  const described = STEPS.find((step) => step.name === name)
+  if (described === undefined) throw new Error(`no such step: ${name}`)
+  const text = readFileSync(described.url, 'utf8')
   const parts = [...text.matchAll(PART)].map(([, part = '', body = '']) => ({ part, body }))
   const said = parts.find(({ part }) => part === 'KEYS')?.body ?? ''
   const shared = /as in ([\w/]+\.lua)/.exec(said)?.[1]

@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { loadScripts, type ScriptName, type Scripts } from '../../../src/redis/client/scripts.ts'
-import type { Argument, StepRunner } from '../../../src/redis/client/step-runner.ts'
+import { loadScripts, type StepName, type Scripts } from '../../../src/redis/steps.ts'
+import type { StepRunner } from '../../../src/redis/client/step-runner.ts'
+import type { StepCall } from '../../../src/redis/client/step.ts'
 
 /**
  * Put before every script. A Redis that is no cluster lets a script use any key, and one that is lets it use any key of
@@ -31,11 +32,11 @@ local redis = (function(real)
 end)(redis)`
 
 export function loadWrappedScripts(
-  rewrite: (source: string, name: ScriptName) => string = (source) => source,
+  rewrite: (source: string, name: StepName) => string = (source) => source,
 ): Scripts {
   const prelude = PRELUDE.replaceAll('\n', ' ')
   // On the line of the shebang's end, so that line numbers in errors stay near the truth.
-  return loadScripts((source, name) => rewrite(source, name).replace('\n', `\n${prelude}\n`))
+  return loadScripts((source, name) => rewrite(source, name as StepName).replace('\n', `\n${prelude}\n`))
 }
 
 /** The clock of a test: Redis's and, apart from its jumps, the program's. */
@@ -66,21 +67,19 @@ export function createTestClock(startMs: number = TEST_EPOCH_MS): TestClock {
   return clock
 }
 
-export interface SentStep {
-  readonly name: ScriptName
-  readonly keys: readonly string[]
-  readonly args: readonly Argument[]
+export interface SentStep extends StepCall {
+  readonly name: StepName
   reply: unknown
 }
 
 /** What a test does to the steps that pass. */
 export interface StepFaults {
   /** The next step of this name is done and its answer lost: the caller sees a fault. */
-  readonly lost: Set<ScriptName>
+  readonly lost: Set<StepName>
   /** The next step of this name is done, its answer lost, and sent again at once. */
-  readonly resent: Set<ScriptName>
+  readonly resent: Set<StepName>
   /** The next step of this name raises an error at this call. */
-  readonly torn: Map<ScriptName, number>
+  readonly torn: Map<StepName, number>
   /** May act on Redis between what the caller read and its step. */
   before: (step: SentStep) => void | Promise<void>
   after: (step: SentStep) => void
@@ -101,7 +100,7 @@ export function wrapRunner(
   inner: StepRunner,
   clock: TestClock,
   faults: StepFaults,
-  sent: Map<ScriptName, SentStep>,
+  sent: Map<StepName, SentStep>,
 ): StepRunner {
   const offsets: number[] = []
 
@@ -109,14 +108,19 @@ export function wrapRunner(
     const tearAt = faults.torn.get(step.name) ?? 0
     faults.torn.delete(step.name)
     await faults.before(step)
-    step.reply = await inner.run(step.name, step.keys, [...step.args, clock.wallMs, tearAt])
+    step.reply = await inner.run({
+      name: step.name,
+      keys: step.keys,
+      args: [...step.args, clock.wallMs, tearAt],
+    })
     faults.after(step)
     return step.reply
   }
 
   const runner: StepRunner = {
-    run: async (name, keys, args) => {
-      const step: SentStep = { name, keys, args, reply: undefined }
+    run: async (call) => {
+      const name = call.name as StepName
+      const step: SentStep = { ...call, name, reply: undefined }
       sent.set(name, step)
       if (faults.resent.delete(name)) await send(step)
       const reply = await send(step)

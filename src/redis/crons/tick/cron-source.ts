@@ -49,7 +49,9 @@ export function createCronSource(engine: Engine, shard: number): CronSource {
 /** By our own clock, should it be wrong, ticks would be missed that can run. A promotion of nothing tells the time. */
 async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
   const shard = [keys.clock, keys.executors, keys.nearSet, keys.ring, keys.teams]
-  const [now] = (await engine.runner.run('promote', shard, [LEASE_MS, 0, 0])) as [string]
+  const [now] = (await engine.runner.run({ name: 'promote', keys: shard, args: [LEASE_MS, 0, 0] })) as [
+    string,
+  ]
   engine.runner.noteRedisTime(keys.shard, Number(now))
 }
 

@@ -12,7 +12,7 @@ import { encodeRequest } from '../../layout/job-record.ts'
 import { indexPlace, nameField, type ShardKeys } from '../../layout/keys.ts'
 import type { QueueNames } from '../../names/queue-names.ts'
 import type { Sequence } from '../../enqueue/sequence.ts'
-import type { Argument } from '../../client/step-runner.ts'
+import type { Argument } from '../../client/step.ts'
 
 /** A cron and what the `tick` step is to do with it. */
 export interface TickEntry {
@@ -89,7 +89,10 @@ export async function sendTick(
   step: TickStep,
   resendForMs: number,
 ): Promise<TickStepReply> {
-  const reply = (await engine.runner.run('tick', step.keys, step.args, resendForMs)) as string
+  const reply = (await engine.runner.run(
+    { name: 'tick', keys: step.keys, args: step.args },
+    resendForMs,
+  )) as string
   if (reply === 'full') throw new StorageFullError()
   const [now, woken, ...words] = reply.split(' ')
   engine.runner.noteRedisTime(keys.shard, Number(now))

@@ -14,7 +14,7 @@ import {
 import { shardOfQueue, type Engine } from '../../client/engine.ts'
 import { orWhenFull } from '../../client/faults.ts'
 import { nameField, NO_QUEUE, type ShardKeys } from '../../layout/keys.ts'
-import type { Argument } from '../../client/step-runner.ts'
+import type { Argument } from '../../client/step.ts'
 
 /** A cron that others move or remove meanwhile, or a clock read wrong, is tried again this often. */
 const APPLY_TRIES_MAX = 4
@@ -76,20 +76,22 @@ async function reserve(
   const former = isOurs ? String(Math.floor(formerId / shards)) : ''
   const field = nameField(team, name)
   const reserved = engine.runner.run(
-    'reserve_cron',
-    [
-      ...[
-        home.cronIds,
-        home.queueNumber,
-        home.leaderEpoch,
-        home.queue(former === '' ? NO_QUEUE : former).meta,
+    {
+      name: 'reserve_cron',
+      keys: [
+        ...[
+          home.cronIds,
+          home.queueNumber,
+          home.leaderEpoch,
+          home.queue(former === '' ? NO_QUEUE : former).meta,
+        ],
+        ...[home.cronShards, home.cronStates, home.teamCrons(team)],
       ],
-      ...[home.cronShards, home.cronStates, home.teamCrons(team)],
-    ],
-    [
-      ...[field, highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, epoch ?? ''],
-      ...[shards, home.shard, former],
-    ],
+      args: [
+        ...[field, highest.get(home.shard) ?? 0, CRONS_PER_SHARD_MAX, epoch ?? ''],
+        ...[shards, home.shard, former],
+      ],
+    },
     STORE_DEADLINE_MS,
   )
   const reply = await orWhenFull(reserved, () =>
@@ -168,9 +170,11 @@ async function retire(
 ): Promise<Brought | 'superseded'> {
   const id = String(cronId)
   const reply = (await engine.runner.run(
-    'retire_cron',
-    [keys.cronsDue, keys.cronStates, keys.leaderEpoch],
-    [id, epoch ?? ''],
+    {
+      name: 'retire_cron',
+      keys: [keys.cronsDue, keys.cronStates, keys.leaderEpoch],
+      args: [id, epoch ?? ''],
+    },
     STORE_DEADLINE_MS,
   )) as string
   if (reply === 'superseded') return reply
@@ -192,9 +196,11 @@ async function note(
   { from, to }: { readonly from: readonly ShardKeys[]; readonly to: readonly ShardKeys[] },
 ): Promise<'placed' | 'moved' | 'gone' | 'superseded'> {
   const reply = await engine.runner.run(
-    'place_cron',
-    [home.cronIds, home.cronShards, home.leaderEpoch],
-    [nameField(team, name), cronId, epoch ?? '', placesText(home, from), placesText(home, to)],
+    {
+      name: 'place_cron',
+      keys: [home.cronIds, home.cronShards, home.leaderEpoch],
+      args: [nameField(team, name), cronId, epoch ?? '', placesText(home, from), placesText(home, to)],
+    },
     STORE_DEADLINE_MS,
   )
   return reply as 'placed' | 'moved' | 'gone' | 'superseded'
@@ -203,9 +209,11 @@ async function note(
 function drop(engine: Engine, epoch: number | null, keys: ShardKeys, cronId: number): Promise<unknown> {
   const id = String(cronId)
   return engine.runner.run(
-    'drop_cron',
-    [keys.cronsDue, keys.cronDefinitions, keys.cronStates, keys.cronRecords(id), keys.leaderEpoch],
-    [id, epoch ?? ''],
+    {
+      name: 'drop_cron',
+      keys: [keys.cronsDue, keys.cronDefinitions, keys.cronStates, keys.cronRecords(id), keys.leaderEpoch],
+      args: [id, epoch ?? ''],
+    },
     STORE_DEADLINE_MS,
   )
 }
@@ -234,19 +242,21 @@ async function setCron(
       ...[CRON_RECORDS_MAX, brought.text, ...brought.records],
     ]
     const reply = (await engine.runner.run(
-      'set_cron',
-      [
-        keys.clock,
-        keys.executors,
-        keys.cronsDue,
-        keys.cronDefinitions,
-        keys.cronStates,
-        keys.cronRecords(id),
-        keys.leaderEpoch,
-        keys.cronIds,
-        keys.cronShards,
-      ],
-      args,
+      {
+        name: 'set_cron',
+        keys: [
+          keys.clock,
+          keys.executors,
+          keys.cronsDue,
+          keys.cronDefinitions,
+          keys.cronStates,
+          keys.cronRecords(id),
+          keys.leaderEpoch,
+          keys.cronIds,
+          keys.cronShards,
+        ],
+        args,
+      },
       STORE_DEADLINE_MS,
     )) as [status: string, now: string, next: string, definition?: string]
     if (reply[0] === 'superseded') return { status: 'superseded' }
@@ -298,35 +308,44 @@ async function remove(
   const localId = String(Math.floor(cronId / engine.shards.length))
   const k = home.queue(localId)
   const answer = await engine.runner.run(
-    'remove_cron',
-    [
-      ...[
-        home.cronIds,
-        home.cronShards,
-        home.cronsDue,
-        home.cronDefinitions,
-        home.cronStates,
-        home.cronRecords(id),
+    {
+      name: 'remove_cron',
+      keys: [
+        ...[
+          home.cronIds,
+          home.cronShards,
+          home.cronsDue,
+          home.cronDefinitions,
+          home.cronStates,
+          home.cronRecords(id),
+        ],
+        ...[
+          home.ring,
+          home.retentionDue,
+          home.oldestCalls,
+          home.settings,
+          home.settingsUses,
+          home.shardUsage,
+        ],
+        ...[
+          k.meta,
+          k.ready,
+          k.inFlight,
+          k.deadLetters,
+          k.history,
+          k.callRecords,
+          k.failedCalls,
+          k.successfulCalls,
+          k.records,
+          k.summaries,
+          k.deadLetterRecords,
+          k.payloads,
+        ],
+        ...[k.trashedRecords, k.trashedSummaries, k.trashedDeadLetterRecords, k.trashedPayloads],
+        ...[home.leaderEpoch, home.teamCrons(team), home.teamUsage],
       ],
-      ...[home.ring, home.retentionDue, home.oldestCalls, home.settings, home.settingsUses, home.shardUsage],
-      ...[
-        k.meta,
-        k.ready,
-        k.inFlight,
-        k.deadLetters,
-        k.history,
-        k.callRecords,
-        k.failedCalls,
-        k.successfulCalls,
-        k.records,
-        k.summaries,
-        k.deadLetterRecords,
-        k.payloads,
-      ],
-      ...[k.trashedRecords, k.trashedSummaries, k.trashedDeadLetterRecords, k.trashedPayloads],
-      ...[home.leaderEpoch, home.teamCrons(team), home.teamUsage],
-    ],
-    [nameField(team, name), id, localId, epoch ?? ''],
+      args: [nameField(team, name), id, localId, epoch ?? ''],
+    },
     STORE_DEADLINE_MS,
   )
   if (answer === 'superseded') return 'superseded'

@@ -3,7 +3,7 @@ import type { ClaimGrant } from '../../../ports/jobs.ts'
 import type { ClaimReply } from './claim-reply.ts'
 import type { Engine } from '../../client/engine.ts'
 import { splitNameField, type ShardKeys } from '../../layout/keys.ts'
-import type { Argument } from '../../client/step-runner.ts'
+import type { Argument } from '../../client/step.ts'
 import type { SuspectRoom } from './suspect-company.ts'
 
 /** What the `claim_suspects` step answers: like `claim`, with the suspects that still wait in place of the ring's size. */

@@ -1,7 +1,7 @@
 import { FINISHED_CHAINS_PER_CRON_SLACK, NEAR_DELAY_SECONDS_MAX } from '../../../domain/limits.ts'
 import type { Engine } from '../../client/engine.ts'
 import { callbackQueueOf, type ShardKeys } from '../../layout/keys.ts'
-import type { Argument } from '../../client/step-runner.ts'
+import type { Argument } from '../../client/step.ts'
 
 /** One job as `finish` and `reap` are told about it; see execute/finish/batch.lua. */
 export interface BatchJob {

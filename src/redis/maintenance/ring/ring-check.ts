@@ -43,7 +43,11 @@ async function checkSomeQueues(engine: Engine, keys: ShardKeys): Promise<void> {
 /** Is the queue in the ring exactly when it may run? */
 async function checkInRing(engine: Engine, keys: ShardKeys, id: string): Promise<void> {
   const { meta: q, ready: r, inFlight: a } = keys.queue(id)
-  const mended = await engine.runner.run('check_ring', [keys.ring, q, r, a, keys.teams], [id])
+  const mended = await engine.runner.run({
+    name: 'check_ring',
+    keys: [keys.ring, q, r, a, keys.teams],
+    args: [id],
+  })
   if (mended !== 1) return
   engine.logger.error('A queue was not where it belongs in the ring; mended', {
     shard: keys.shard,
@@ -55,11 +59,11 @@ async function checkInRing(engine: Engine, keys: ShardKeys, id: string): Promise
 async function checkTeams(engine: Engine, keys: ShardKeys, from: string): Promise<string> {
   let [below, mended] = [from, 0]
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const reply = await engine.runner.run(
-      'check_teams',
-      [keys.ring, keys.teams],
-      [below, BANDS_PAGE, PROMOTE_BATCH_MAX],
-    )
+    const reply = await engine.runner.run({
+      name: 'check_teams',
+      keys: [keys.ring, keys.teams],
+      args: [below, BANDS_PAGE, PROMOTE_BATCH_MAX],
+    })
     const [joined, , next] = reply as [number, number, string]
     mended += joined
     below = next

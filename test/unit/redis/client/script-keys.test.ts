@@ -1,37 +1,40 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import {
-  loadScripts,
-  pathOfScript,
-  SCRIPT_NAMES,
-  type ScriptName,
-} from '../../../../src/redis/client/scripts.ts'
+import { withIncludes } from '../../../../src/redis/client/scripts.ts'
+import { loadScripts, STEPS } from '../../../../src/redis/steps.ts'
 import { readScriptHeader } from '../../../support/lua/script-header.ts'
 import { highestKeyNumber, keyViolations } from '../../../support/lua/lua-key-rules.ts'
 
 const SCRIPTS = loadScripts()
 
-describe.each(SCRIPT_NAMES)('%s', (name: ScriptName) => {
+describe.each(STEPS)('$name', ({ name, url, shape }) => {
+  const text = withIncludes(readFileSync(url, 'utf8'))
+  const isDescribed = Object.keys(shape).length > 0
+
   test('uses no key that is not in KEYS', () => {
     expect(keyViolations(SCRIPTS[name].source)).toEqual([])
   })
 
-  test('says at its head what its KEYS, ARGV and Answer are', () => {
-    const header = readScriptHeader(name)
-    expect(header.parts).toEqual(['KEYS', 'ARGV', 'Answer'])
-    expect(header.keys.length).toBeGreaterThan(0)
-  })
-
-  test('reads no fixed key past those its head names', () => {
-    expect(highestKeyNumber(SCRIPTS[name].source)).toBeLessThanOrEqual(readScriptHeader(name).keys.length)
-  })
-
   test('is kept in a file that names it', () => {
-    const source = readFileSync(
-      new URL(`../../../../src/redis/${pathOfScript(name)}.lua`, import.meta.url),
-      'utf8',
-    )
-    expect(source).toMatch(new RegExp(`^#!lua.*\n-- ${name}: `))
+    expect(text).toMatch(new RegExp(`^#!lua.*\n-- ${name}: `))
+  })
+
+  test('takes its keys and arguments from its description, all of them', () => {
+    if (!isDescribed) {
+      const header = readScriptHeader(name)
+      expect(header.parts).toEqual(['KEYS', 'ARGV', 'Answer'])
+      expect(highestKeyNumber(SCRIPTS[name].source)).toBeLessThanOrEqual(header.keys.length)
+      return
+    }
+    const names = [
+      ...[...(shape.keys ?? []), ...(shape.queueKeys ?? [])].map((key) => `KEYS.${key}`),
+      ...(shape.args ?? []).map((arg) => `ARGV.${arg}`),
+      ...Object.values(shape.rows ?? {}).flatMap(({ keys = [], queueKeys = [], args = [] }) =>
+        [...keys, ...queueKeys, ...args].map((field) => `.${field}`),
+      ),
+    ]
+    expect(names.filter((one) => !new RegExp(`${one.replace('.', '\\.')}\\b`).test(text))).toEqual([])
+    expect(text).not.toMatch(/\b(?:KEYS|ARGV)\[\d/)
   })
 })
 

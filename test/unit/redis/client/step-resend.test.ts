@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { StorageFullError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import { StoreAwayError } from '../../../../src/redis/client/circuit.ts'
 import type { RedisConnection } from '../../../../src/redis/client/connection.ts'
-import { loadScripts } from '../../../../src/redis/client/scripts.ts'
+import { loadScripts } from '../../../../src/redis/steps.ts'
 import { createStepRunner } from '../../../../src/redis/client/step-runner.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietMetrics } from '../../../support/quiet.ts'
@@ -25,7 +25,7 @@ async function runStep(options: { resendForMs: number; answer: (nth: number) => 
   const note = (value: unknown): void => {
     end = { atMs: clock.monotonicMs(), with: value }
   }
-  void runner.run('reserve_ids', KEYS, [-1], options.resendForMs).then(note, note)
+  void runner.run({ name: 'reserve_ids', keys: KEYS, args: [-1] }, options.resendForMs).then(note, note)
   await clock.advance(10_000)
   return {
     sentAtMs,

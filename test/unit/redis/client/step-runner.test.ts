@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { absentKeyBeside, createShardKeys } from '../../../../src/redis/layout/keys.ts'
-import { loadScripts } from '../../../../src/redis/client/scripts.ts'
+import { loadScripts } from '../../../../src/redis/steps.ts'
 import { createStepRunner } from '../../../../src/redis/client/step-runner.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietMetrics } from '../../../support/quiet.ts'
@@ -38,21 +38,21 @@ describe('a step is sent', () => {
 
   test('to a Cluster with a key declared that is always absent, behind its own', async () => {
     const { runner, evalsha } = setUp(cluster())
-    await runner.run('begin_epoch', [pushed, epoch], ['7'])
+    await runner.run({ name: 'begin_epoch', keys: [pushed, epoch], args: ['7'] })
     const { sha } = SCRIPTS.begin_epoch
     expect(evalsha.mock.calls).toEqual([[sha, 3, pushed, epoch, absentKeyBeside([pushed]), '7']])
   })
 
   test('by its source with that key too, where the Cluster does not know it yet', async () => {
     const { runner, evaluate } = setUp(cluster(), false)
-    await runner.run('begin_epoch', [pushed, epoch], ['7'])
+    await runner.run({ name: 'begin_epoch', keys: [pushed, epoch], args: ['7'] })
     const { source } = SCRIPTS.begin_epoch
     expect(evaluate.mock.calls).toEqual([[source, 3, pushed, epoch, absentKeyBeside([pushed]), '7']])
   })
 
   test('to one server with its own keys alone', async () => {
     const { runner, evalsha } = setUp(server())
-    await runner.run('begin_epoch', [pushed, epoch], ['7'])
+    await runner.run({ name: 'begin_epoch', keys: [pushed, epoch], args: ['7'] })
     expect(evalsha.mock.calls).toEqual([[SCRIPTS.begin_epoch.sha, 2, pushed, epoch, '7']])
   })
 })

@@ -5,6 +5,7 @@ import { STORE_DEADLINE_MS } from '../../../../src/domain/limits.ts'
 import { createEngine } from '../../../../src/redis/client/engine.ts'
 import { createJobIntake } from '../../../../src/redis/enqueue/job-intake.ts'
 import type { StepRunner } from '../../../../src/redis/client/step-runner.ts'
+import type { StepCall } from '../../../../src/redis/client/step.ts'
 import { newJob } from '../../../support/engine/engine.ts'
 import { quietLogger, quietMetrics } from '../../../support/quiet.ts'
 
@@ -18,7 +19,7 @@ function slowIntake(stepMs: number) {
     enqueue: '5000 0 ok 1 5000',
   }
   const runner = {
-    run: (name: string, _keys: unknown, _args: unknown, resendForMs: number) => {
+    run: ({ name }: StepCall, resendForMs: number) => {
       given.push([name, resendForMs])
       nowMs += stepMs
       return Promise.resolve(replies[name])

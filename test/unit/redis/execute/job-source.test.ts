@@ -10,6 +10,7 @@ import { createEngine } from '../../../../src/redis/client/engine.ts'
 import { encodeRequest, encodeSettings } from '../../../../src/redis/layout/job-record.ts'
 import { createJobSource } from '../../../../src/redis/execute/job-source.ts'
 import type { StepRunner } from '../../../../src/redis/client/step-runner.ts'
+import type { StepCall } from '../../../../src/redis/client/step.ts'
 import { jobRequest } from '../../../support/engine/engine.ts'
 import { latched } from '../../../support/latched.ts'
 import { quietLogger, quietMetrics } from '../../../support/quiet.ts'
@@ -58,7 +59,7 @@ function learnReply(candidates: ReadonlyArray<string | number> = ['1', 2, '7', '
 }
 
 /** Answers a claim by what it asks. */
-function answerClaim(_name: string, keys: readonly string[]): unknown {
+function answerClaim({ keys }: StepCall): unknown {
   return keys.length > FIXED_KEYS ? claimReply() : learnReply()
 }
 
@@ -126,7 +127,7 @@ describe('claim', () => {
     reads.ring = Array.from({ length: 64 }, (_, i) => [String(i + 1), String(2 ** 37 + i)]).flat()
     run.rule = answerClaim
     expect(await source.claim(grantOf(4))).toMatchObject({ throttledTeams: ['garage'] })
-    const [learnt, first] = run.calls.map((call) => call.args[2])
+    const [learnt, first] = run.calls.map((call) => call.args[0].args)
     expect(learnt?.at(-1)).toBe(0)
     expect(first?.slice(-5)).toEqual([1, '1', 2, '7', '9'])
   })
@@ -157,7 +158,7 @@ describe('claim', () => {
     const given = setUp()
     await claimOne(given)
     await claimOne(given)
-    const [first, second] = given.run.calls.map((call) => call.args[2])
+    const [first, second] = given.run.calls.map((call) => call.args[0].args)
     expect(first?.slice(-5)).toEqual([1, '1', 2, '7', '9'])
     expect(second?.slice(-4)).toEqual([1, '1', 1, '9'])
     expect(first?.[2]).not.toBe(second?.[2])
@@ -173,7 +174,7 @@ describe('claim', () => {
     })
     given.run.rule = answerClaim
     expect(await given.source.claim(grant)).toMatchObject({ throttledTeams: ['garage'], bytesWanted: 700 })
-    const args = given.run.calls.at(-1)?.args[2]
+    const args = given.run.calls.at(-1)?.args[0].args
     expect(args?.slice(3, 5)).toEqual([5, 900])
     expect(args?.slice(11, 19)).toEqual([7, 6, 1, 'garage', 0, 1, '9', 2])
   })
@@ -201,7 +202,7 @@ describe('finish', () => {
     given.run.rule = () => [String(NOW_MS), 0, 0, 'd', []]
     await given.source.finish(ends)
     await given.source.finish(ends)
-    const [first, second, third] = given.run.calls.slice(1).map((call) => call.args[2][1])
+    const [first, second, third] = given.run.calls.slice(1).map((call) => call.args[0].args[1])
     expect(second).toBe(first)
     expect(third).not.toBe(first)
   })

@@ -1,0 +1,47 @@
+/**
+ * The fields of hashes in Redis, by the name that code and Lua steps use (`QUEUE.active`); the value is the field in
+ * Redis.
+ */
+
+/** Of `meta`, the hash of a queue. */
+export const QUEUE = {
+  /** 1, or 0 while the queue is paused. */
+  active: 'a',
+  /** Ids of cancelled jobs that still stand in the ready list. */
+  cancelledReady: 'g',
+  /** 1 when a resource has set the queue's settings; a queue without it was made by a push. */
+  compiled: 'c',
+  /** Of a cron's hidden queue. */
+  cronId: 'o',
+  /** How many jobs may be in flight; absent = no limit. */
+  maxParallel: 'm',
+  /** `team/name`; without a name for a hidden queue. */
+  name: 'n',
+  settingsHash: 's',
+  /** 1 when the limit holds across a retry's delay as well. */
+  strict: 'k',
+  teamNumber: 'u',
+  timeoutSeconds: 't',
+} as const
+
+/** Of `clock`. Times are 13 digits of Unix ms. */
+export const CLOCK = {
+  jumpedAt: 'j',
+  jumpsBack: 'jb',
+  jumpsForward: 'jf',
+  lastTime: 't',
+} as const
+
+/** Of `heldJobs`, beside an entry for each job: what the last claim and the last finish answered, for a resend. */
+export const HELD = { lastClaim: '#c', lastFinish: '#f' } as const
+
+/** Of `jobIndex`, beside an entry for each job. */
+export const INDEX = { owner: 'o' } as const
+
+/** Of `shardUsage`. */
+export const SHARD_USAGE = { callBytes: 'calls', unknownSettings: 'unknown_settings' } as const
+
+/** Endings of the fields of `teamUsage`, `<team>:b` and so on; `*:b` is the bytes of all teams. */
+export const TEAM_USAGE = { bytes: ':b', inFlight: ':f', jobs: ':j', month: ':m' } as const
+
+export const FIELDS = { CLOCK, HELD, INDEX, QUEUE, SHARD_USAGE, TEAM_USAGE } as const

@@ -1,0 +1,92 @@
+import { LEASE_MS, PROMOTE_BATCH_MAX } from '../../domain/limits.ts'
+import type { ShardPeek } from '../../ports/jobs.ts'
+import { hintWake, type Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+
+export const PROMOTE = step('promote', import.meta.url, {
+  keys: ['clock', 'executors', 'nearSet', 'ring', 'teams'],
+  args: ['leaseMs'],
+  rows: {
+    queues: { queueKeys: ['meta', 'ready', 'records', 'inFlight'], args: ['localId'] },
+    members: { args: ['localId', 'jobId'] },
+  },
+  rest: 'unreadable',
+})
+export const POUR = step('pour', import.meta.url, {
+  keys: ['bucket', 'minutes', 'nearSet'],
+  args: ['minute', 'entriesMax'],
+})
+
+/** Minutes are poured into the near set this long before they begin. */
+const POUR_AHEAD_MS = 60_000
+/** Pages one call of `promote` pours at most: jobs that are due wait behind it, and a minute may hold a million. */
+const POURED_PAGES_MAX = 8
+
+/** Whether a shard has something to claim, and when `promote` has something to do next. */
+export async function peek(engine: Engine, keys: ShardKeys): Promise<ShardPeek> {
+  const [ring, near, minutes, suspects] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.zcard(keys.ring),
+      redis.zrange(keys.nearSet, '0', '0', 'WITHSCORES'),
+      redis.zrange(keys.minutes, '0', '0'),
+      redis.zcard(keys.suspects),
+    ]),
+  )
+  const due = near[1] === undefined ? null : Number(near[1])
+  const pour = minutes[0] === undefined ? null : Number(minutes[0]) * 60_000 - POUR_AHEAD_MS
+  return { runnable: ring > 0 || suspects > 0, nextDueMs: earliest(due, pour) }
+}
+
+export async function promote(
+  engine: Engine,
+  keys: ShardKeys,
+): Promise<{ promoted: number; nextDueMs: number | null }> {
+  const pourDueMs = await pour(engine, keys)
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const due = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.nearSet, '-inf', nowMs, 'LIMIT', 0, PROMOTE_BATCH_MAX),
+  )
+  const members: Array<{ localId: string; jobId: string }> = []
+  const unreadable: string[] = []
+  for (const member of due) {
+    const [, localId, jobId] = /^(\d+)\|(\d+)$/.exec(member) ?? []
+    if (localId === undefined || jobId === undefined) unreadable.push(member)
+    else members.push({ localId, jobId })
+  }
+  if (unreadable.length > 0) logDropped(engine, keys, unreadable.length)
+  const localIds = new Set(members.map(({ localId }) => localId))
+  const queues = Array.from(localIds, (localId) => ({ localId }))
+  const reply = await engine.runner.run(
+    PROMOTE.with({ keys, leaseMs: LEASE_MS, queues, members, unreadable }),
+  )
+  const [now, promoted, woken, nextDue] = reply as [string, number, number, string]
+  engine.runner.noteRedisTime(keys.shard, Number(now))
+  if (woken > 0) hintWake(engine, keys.shard)
+  return { promoted, nextDueMs: earliest(nextDue === '' ? null : Number(nextDue), pourDueMs) }
+}
+
+/** Pours the oldest minutes that are near enough, a few pages; answers when pouring is next due. */
+async function pour(engine: Engine, keys: ShardKeys): Promise<number | null> {
+  for (let pages = 0; ; pages += 1) {
+    const [minute] = await engine.runner.read((redis) => redis.zrange(keys.minutes, '0', '0'))
+    if (minute === undefined) return null
+    const dueMs = Number(minute) * 60_000 - POUR_AHEAD_MS
+    if (dueMs > engine.runner.redisNowMs(keys.shard) || pages === POURED_PAGES_MAX) return dueMs
+    const bucket = keys.minuteBucket(Number(minute))
+    const [, dropped] = (await engine.runner.run(
+      POUR.with({ keys, bucket, minute, entriesMax: PROMOTE_BATCH_MAX }),
+    )) as [left: number, dropped: number]
+    if (dropped > 0) logDropped(engine, keys, dropped)
+  }
+}
+
+/** A damaged entry does not say whose job it was; the job stays as it is and can be cancelled. */
+function logDropped(engine: Engine, { shard }: ShardKeys, entries: number): void {
+  engine.logger.error('Entries of delayed jobs are damaged and were dropped', { shard, entries })
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null) return b
+  return b === null ? a : Math.min(a, b)
+}
