@@ -1,24 +1,28 @@
 import { describe, expect, test } from 'vitest'
+import { LEASE_BEAT_MS, LEASE_MS } from '../../../src/domain/limits.ts'
 import { callbackQueueOf } from '../../../src/redis/layout/keys.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
 import type { Program } from '../../support/servers/processes.ts'
+import type { TestRedis } from '../../support/servers/redis-server.ts'
 import { latch } from '../../support/targets/target.ts'
 import { startTcpProxy } from '../../support/targets/tcp-proxy.ts'
 import { startTrapTarget, type TrapMoment, type TrapTarget } from '../../support/targets/trap-target.ts'
+import { until } from '../../support/until.ts'
 
 /**
- * An executor is killed at every step it takes, one after another in one installation, so that all wait for the same
- * leases. What then lives finishes the work. CRASHES=full kills at each point with both numbers of
- * executors and freezes one for a minute.
+ * Executors are killed at every step they take, one after another in one installation, so that their leases run out
+ * side by side. The survivors finish the work. CRASHES=full kills at each point with one and with three executors.
  */
 const IS_FULL = process.env['CRASHES'] === 'full'
 
 /** Leases of those killed last, rescuers' rounds, and what a busy machine adds. */
 const ENDED_MS = 45_000
 
-/** A lease of one killed before must run out while the others nap. */
+/** The lease of one killed before must run out while the others nap. */
 const DEATH_MS = 60_000
+/** A nap ends while the sleeper still holds its leases: it gives them up with two seconds left. */
+const NAP_LEASE_LEFT_MS = 8_000
 
 type When = 'before' | 'after'
 
@@ -59,6 +63,21 @@ const SHORT_WITH_THREE = POINTS.filter((point) =>
   'step' in point ? point.when === 'after' : point.moment === 'headers',
 )
 
+interface Death {
+  readonly queue: string
+  /** What its jobs have beside the usual. */
+  readonly change: Readonly<Record<string, unknown>>
+  readonly dying: Program
+  /** The others nap. */
+  readonly isAlone: boolean
+}
+
+/** The executors that are not killed, and the ids of their leases. */
+interface Sleepers {
+  readonly programs: readonly Program[]
+  readonly ids: readonly string[]
+}
+
 class CrashRun {
   readonly accepted = new Set<number>()
   /** `job|token` and `callback of job|token` that a killed executor held. */
@@ -66,15 +85,16 @@ class CrashRun {
   readonly traps: TrapTarget[] = []
   readonly #here: Installation
   readonly #hashes: Readonly<Record<StepName, string>>
+  readonly #sleepers: Sleepers
 
-  constructor(here: Installation, hashes: Readonly<Record<StepName, string>>) {
+  constructor(here: Installation, hashes: Readonly<Record<StepName, string>>, sleepers: Sleepers) {
     this.#here = here
     this.#hashes = hashes
+    this.#sleepers = sleepers
   }
 
   async kill(point: Point, at: number): Promise<void> {
     const here = this.#here
-    const others = here.executors.filter((one) => one.isRunning())
     const proxy = await startTcpProxy(here.redis.port)
     const dying = await here.startExecutor({ PUNCTUAL_REDIS_URL: proxy.url })
     const die = () => dying.signal('SIGKILL')
@@ -91,38 +111,38 @@ class CrashRun {
     }
     const isAlone = 'call' in point || point.step === 'reap'
     await Promise.all([
-      this.#pushUntilDead(`at-${at}`, change, dying.isRunning, 'call' in point),
-      isAlone && napWhile(others, dying.isRunning),
+      this.#pushUntilDead({ queue: `at-${at}`, change, dying, isAlone }),
+      isAlone && napWhile(here.redis, this.#sleepers, dying.isRunning),
     ])
     await dying.exited
     await this.#noteHeld()
     await proxy.close()
   }
 
-  /** With others at work the one that is to die may miss a job or two. */
-  async #pushUntilDead(
-    queue: string,
-    change: object,
-    isAlive: () => boolean,
-    isOnce: boolean,
-  ): Promise<void> {
+  /** With others at work the one that is to die may miss a job or two: once they have ended, more are pushed. */
+  async #pushUntilDead({ queue, change, dying, isAlone }: Death): Promise<void> {
     const { client, target } = this.#here
-    const deadline = Date.now() + DEATH_MS
-    for (let round = 0; isAlive(); round += 1) {
-      if (Date.now() > deadline) throw new Error(`nobody died at ${JSON.stringify(queue)}`)
-      if (round % 40 === 0 && !(isOnce && round > 0)) {
-        const jobs = Array.from({ length: 4 }, (_, i) =>
-          client.push({
-            queue: `${queue}-${i}`,
-            url: `${target.url}/job`,
-            callback_url: `${target.url}/cb`,
-            retries_enabled: false,
-            ...change,
-          }),
-        )
-        for (const { job_id: id } of await Promise.all(jobs)) this.accepted.add(id)
+    while (dying.isRunning()) {
+      const jobs = Array.from({ length: 4 }, (_, i) =>
+        client.push({
+          queue: `${queue}-${i}`,
+          url: `${target.url}/job`,
+          callback_url: `${target.url}/cb`,
+          retries_enabled: false,
+          ...change,
+        }),
+      )
+      const ids = (await Promise.all(jobs)).map(({ job_id: id }) => id)
+      for (const id of ids) this.accepted.add(id)
+      const isMissed = async () => {
+        const seen = await Promise.all(ids.map((id) => client.job(id)))
+        return seen.every(({ final_status: status }) => status === 'success')
       }
-      await new Promise((resolve) => setTimeout(resolve, 25))
+      await until(
+        `a death at ${queue}`,
+        async () => !dying.isRunning() || (!isAlone && (await isMissed())),
+        DEATH_MS,
+      )
     }
   }
 
@@ -143,17 +163,33 @@ class CrashRun {
   }
 }
 
-/** The others leave a call or a rescue to the one that is to die; they sleep too short to lose a lease. */
-async function napWhile(others: readonly Program[], isOn: () => boolean): Promise<void> {
-  const rest = async (ms: number) => {
-    const endMs = Date.now() + ms
-    while (isOn() && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10))
+/** Leases in all shards by executor: how long the one that ends first still lasts, ms. */
+async function leasesLeft({ client }: TestRedis): Promise<ReadonlyMap<string, number>> {
+  const [seconds] = await client.time()
+  const left = new Map<string, number>()
+  for (const key of await client.keys('punctual:*:ex')) {
+    const leases = await client.zrange(key, 0, '-1', 'WITHSCORES')
+    for (let at = 0; at < leases.length; at += 2) {
+      const [executor = '', endsAtMs] = leases.slice(at, at + 2)
+      const leftMs = Number(endsAtMs) - Number(seconds) * 1000
+      left.set(executor, Math.min(leftMs, left.get(executor) ?? Infinity))
+    }
   }
-  while (isOn()) {
-    for (const one of others) one.signal('SIGSTOP')
-    await rest(5_000)
-    for (const one of others) one.signal('SIGCONT')
-    await rest(6_000)
+  return left
+}
+
+/** The sleepers leave a call or a reap to the one that is to die, and wake in time to keep their leases. */
+async function napWhile(redis: TestRedis, sleepers: Sleepers, isOn: () => boolean): Promise<void> {
+  const signalAll = (signal: NodeJS.Signals) => sleepers.programs.forEach((one) => one.signal(signal))
+  const leftMs = async () => {
+    const left = await leasesLeft(redis)
+    return Math.min(...sleepers.ids.map((id) => left.get(id) ?? 0))
+  }
+  while (isOn() && sleepers.programs.length > 0) {
+    signalAll('SIGSTOP')
+    await until('a lease is nearly over', async () => !isOn() || (await leftMs()) < NAP_LEASE_LEFT_MS)
+    signalAll('SIGCONT')
+    await until('it is renewed', async () => !isOn() || (await leftMs()) > LEASE_MS - LEASE_BEAT_MS)
   }
 }
 
@@ -194,7 +230,8 @@ describe.concurrent('executors killed at every step', () => {
     { timeout: 300_000 },
     async ({ executors, points }) => {
       const here = await startInstallation({ executors: executors - 1 })
-      const run = new CrashRun(here, await here.loadScripts())
+      const sleepers = { programs: [...here.executors], ids: [...(await leasesLeft(here.redis)).keys()] }
+      const run = new CrashRun(here, await here.loadScripts(), sleepers)
       for (const [at, point] of points.entries()) await run.kill(point, at)
       await here.startExecutor()
       // Each of those whose call hung held a job at least.
@@ -207,52 +244,51 @@ describe.concurrent('executors killed at every step', () => {
   )
 })
 
-describe.concurrent('executors that freeze', () => {
-  test('for less than a lease, about one, and more, end each job once', { timeout: 180_000 }, async () => {
-    // A lease, the margin and a round of the rescuers are over after 19 s, and a little later on a busy machine.
-    const seconds = [5, 14, 25, ...(IS_FULL ? [60] : [])]
+interface Freeze {
+  /** When the frozen executor wakes. */
+  readonly until: string
+  readonly isOver: (frozen: { here: Installation; leftMs: number; path: string }) => boolean
+  readonly deliveries: readonly number[]
+}
+
+const arrivals = (here: Installation, path: string) => here.target.arrivals(path).length
+const FREEZES: readonly Freeze[] = [
+  { until: 'half of its lease is left', isOver: ({ leftMs }) => leftMs < LEASE_MS / 2, deliveries: [1] },
+  // It depends on when the lease was last renewed, and how soon it is seen to be over.
+  { until: 'its lease is nearly over', isOver: ({ leftMs }) => leftMs < 1_000, deliveries: [1, 2] },
+  { until: 'another has its job', isOver: ({ here, path }) => arrivals(here, path) === 2, deliveries: [2] },
+]
+
+describe.concurrent('an executor that freezes', () => {
+  test.for(FREEZES)('until $until ends its job once', async ({ isOver, deliveries }) => {
     const here = await startInstallation({ executors: 0 })
-    const held = seconds.map(() => latch())
-    const frozen: Program[] = []
-    const ids: number[] = []
-    for (const [i, answer] of held.entries()) {
-      here.target.route(`/job-${i}`, (arrival, nth) => (nth === 1 ? answer.answering(arrival, nth) : {}))
-      // One call each, so that the next job goes to the next.
-      frozen.push(
-        await here.startExecutor({ PUNCTUAL_EXECUTOR_CONCURRENCY: '1', PUNCTUAL_CONCURRENCY_RESERVE: '0' }),
-      )
-      const { job_id: id } = await here.client.push({
-        queue: `freeze-${i}`,
-        url: `${here.target.url}/job-${i}`,
-        callback_url: `${here.target.url}/cb-${i}`,
-      })
-      ids.push(id)
-      await here.target.arrived(`/job-${i}`)
-    }
+    const [held, path] = [latch(), '/job']
+    here.target.route(path, (arrival, nth) => (nth === 1 ? held.answering(arrival, nth) : {}))
+    const frozen = await here.startExecutor()
+    const [frozenId = ''] = (await leasesLeft(here.redis)).keys()
+    const { job_id: id } = await here.client.push({
+      queue: 'freeze',
+      url: `${here.target.url}${path}`,
+      callback_url: `${here.target.url}/cb`,
+    })
+    await here.target.arrived(path)
     await here.startExecutor()
-    for (const one of frozen) one.signal('SIGSTOP')
-    await Promise.all(
-      seconds.map(async (length, i) => {
-        await new Promise((resolve) => setTimeout(resolve, length * 1000))
-        held[i]?.open()
-        frozen[i]?.signal('SIGCONT')
-      }),
-    )
-    for (const [i, id] of ids.entries()) {
-      expect(await here.client.ended(id)).toMatchObject({
-        final_status: 'success',
-        attempt_number: 1,
-        chain: [{}],
-      })
-      await here.target.arrived(`/cb-${i}`)
-    }
+    frozen.signal('SIGSTOP')
+    await until('it may wake', async () => {
+      const leftMs = (await leasesLeft(here.redis)).get(frozenId) ?? 0
+      return isOver({ here, leftMs, path })
+    })
+    held.open()
+    frozen.signal('SIGCONT')
+    expect(await here.client.ended(id)).toMatchObject({
+      final_status: 'success',
+      attempt_number: 1,
+      chain: [{}],
+    })
+    await here.target.arrived('/cb')
     await here.close()
-    const deliveries = seconds.map((_, i) => here.target.arrivals(`/job-${i}`).length)
-    // At 14 s it depends on when the lease was last renewed.
-    expect(deliveries).toEqual([1, expect.toBeOneOf([1, 2]), ...seconds.slice(2).map(() => 2)])
-    for (const [i] of seconds.entries()) {
-      expect(here.target.arrivals(`/job-${i}`).every(({ attempt }) => attempt === 1)).toBe(true)
-      expect(here.target.arrivals(`/cb-${i}`)).toHaveLength(1)
-    }
+    expect(here.target.arrivals(path).length).toBeOneOf([...deliveries])
+    expect(here.target.arrivals(path).every(({ attempt }) => attempt === 1)).toBe(true)
+    expect(here.target.arrivals('/cb')).toHaveLength(1)
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { ApiAnswer, ApiClient } from '../../support/servers/api-client.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
-import { complaintsAbout, runProgram, stopProgram, type Program } from '../../support/servers/processes.ts'
+import { complaintsAbout, type Program } from '../../support/servers/processes.ts'
 import { freePort, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { hang, latch } from '../../support/targets/target.ts'
 import { startTcpProxy } from '../../support/targets/tcp-proxy.ts'
@@ -14,12 +14,6 @@ import { until } from '../../support/until.ts'
 const ANSWERED_MS = 2_000 + 1_000
 /** Back at work after Redis is: reconnects are at most a second apart, a lease that was lost is made anew. */
 const RECOVERED_MS = 20_000
-
-const SETTINGS = {
-  PUNCTUAL_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-  PUNCTUAL_PORT: '0',
-  PUNCTUAL_OPS_PORT: '0',
-}
 
 /** Its calls may be held for as long as a slow machine takes. */
 const LONG = { queue: 'held', timeout_seconds: 300 }
@@ -59,6 +53,10 @@ async function expectAllRetryLater(client: ApiClient): Promise<void> {
   for (const answer of answers) expectRetryLater(answer)
 }
 
+async function isBack(client: ApiClient): Promise<boolean> {
+  return (await client.send('GET', '/api/queues')).status === 200
+}
+
 /** Pushes without a pause until `stop`; answers the ids of all that got a 201. */
 function startLoad(here: Installation, path: string): { accepted: number[]; stop(): Promise<void> } {
   const accepted: number[] = []
@@ -73,8 +71,9 @@ function startLoad(here: Installation, path: string): { accepted: number[]; stop
       })
       if (answer.status === 201) accepted.push(answer.body.job_id)
       else others.push(answer)
-      // A client that is told to come back later does not hammer.
-      if (answer.status === 503) await new Promise((resolve) => setTimeout(resolve, 50))
+      // A client that is asked to come back later does not hammer.
+      if (answer.status === 503)
+        await until('pushes may be taken again', () => isStopped || isBack(here.client))
     }
   }
   const lanes = Promise.all([0, 1, 2, 3].map(pushOn))
@@ -137,11 +136,7 @@ describe.concurrent('while Redis', () => {
     await expectAllRetryLater(here.client)
     held.open()
     const second = await startRedis(options)
-    await until(
-      'the API is back',
-      async () => (await here.client.send('GET', '/api/queues')).status === 200,
-      RECOVERED_MS,
-    )
+    await until('the API is back', () => isBack(here.client), RECOVERED_MS)
     const before = load.accepted.length
     await until('the load goes on', () => load.accepted.length > before + 300)
     await load.stop()
@@ -157,21 +152,17 @@ describe.concurrent('while Redis', () => {
     await second.stop()
   })
 
-  test('stands still for 5 s, nothing is done twice', async () => {
+  test('stands still until an executor is not ready, nothing is done twice', async () => {
     const here = await startInstallation()
     const listener = await hintsConnection(here.redis)
     const load = startLoad(here, '/load')
     await until('the load is on', () => load.accepted.length > 300)
+    const opsUrl = String((await here.executors[0]?.logged('The executor runs'))?.['opsUrl'])
     here.redis.process.kill('SIGSTOP')
-    const stoppedAtMs = Date.now()
     await expectAllRetryLater(here.client)
-    await until('5 s have passed', () => Date.now() > stoppedAtMs + 5_000)
+    await until('the executor has noticed', async () => (await fetch(`${opsUrl}/readyz`)).status === 503)
     here.redis.process.kill('SIGCONT')
-    await until(
-      'the API is back',
-      async () => (await here.client.send('GET', '/api/queues')).status === 200,
-      RECOVERED_MS,
-    )
+    await until('the API is back', () => isBack(here.client), RECOVERED_MS)
     const before = load.accepted.length
     await until('the load goes on', () => load.accepted.length > before + 300)
     await load.stop()
@@ -276,11 +267,7 @@ describe.concurrent('while Redis', () => {
       await expectAllRetryLater(client)
       proxy.release()
       proxy.heal()
-      await until(
-        'it is back',
-        async () => (await client.send('GET', '/api/queues')).status === 200,
-        RECOVERED_MS,
-      )
+      await until('it is back', () => isBack(client), RECOVERED_MS)
     }
     await here.close()
     await proxy.close()
@@ -296,11 +283,7 @@ describe.concurrent('while Redis', () => {
     expect(await client.ended(before.job_id)).toMatchObject({ final_status: 'success' })
     proxy.forgetAll()
     await expectAllRetryLater(client)
-    await until(
-      'the API is back',
-      async () => (await client.send('GET', '/api/queues')).status === 200,
-      RECOVERED_MS,
-    )
+    await until('the API is back', () => isBack(client), RECOVERED_MS)
     const after = await push()
     expect(await client.ended(after.job_id, RECOVERED_MS)).toMatchObject({ final_status: 'success' })
     // In time for the leases: nothing that runs is cut.
@@ -379,116 +362,5 @@ describe.concurrent('while Redis', () => {
       expect(await here.client.ended(job.job_id)).toMatchObject({ final_status: 'success' })
     }
     await here.close()
-  })
-})
-
-describe('a Redis that would lose jobs', () => {
-  const unsafe: TestRedis[] = []
-  afterAll(() => Promise.all(unsafe.map((redis) => redis.stop())))
-
-  test.for([
-    {
-      setting: ['--maxmemory-policy', 'allkeys-lru'],
-      sentence:
-        'Redis may evict jobs (maxmemory-policy is allkeys-lru): run "redis-cli CONFIG SET maxmemory-policy noeviction".',
-    },
-    {
-      setting: ['--appendonly', 'no'],
-      sentence:
-        'Redis would lose jobs at a restart (appendonly is no): run "redis-cli CONFIG SET appendonly yes".',
-    },
-  ])('($setting) is refused with what mends it, unless it is wanted', async ({ setting, sentence }) => {
-    const redis = await startRedis({ settings: setting })
-    unsafe.push(redis)
-    for (const role of ['api', 'executor']) {
-      const refused = runProgram([role], { ...SETTINGS, PUNCTUAL_REDIS_URL: redis.url })
-      expect(await refused.exited).toEqual({ code: 2, signal: null })
-      expect(refused.errorLines).toEqual([
-        `punctual: ${sentence} Or set PUNCTUAL_ALLOW_UNSAFE_REDIS=true to accept the loss of jobs.`,
-      ])
-      expect(refused.log.filter((line) => line.level === 'error')).toEqual([])
-    }
-    const wanted = runProgram(['api', '--allow-unsafe-redis'], { ...SETTINGS, PUNCTUAL_REDIS_URL: redis.url })
-    await wanted.logged('The API listens')
-    expect(wanted.log).toContainEqual(
-      expect.objectContaining({ level: 'warn', msg: 'Redis is not safe for jobs', problem: sentence }),
-    )
-    expect(await stopProgram(wanted)).toEqual([])
-  })
-
-  test('has another number of shards, is refused with the number it has', async () => {
-    const redis = await startRedis()
-    unsafe.push(redis)
-    const first = runProgram(['api', '--shards', '2'], { ...SETTINGS, PUNCTUAL_REDIS_URL: redis.url })
-    await first.logged('The API listens')
-    expect(await stopProgram(first)).toEqual([])
-    const other = runProgram(['executor'], { ...SETTINGS, PUNCTUAL_REDIS_URL: redis.url })
-    expect(await other.exited).toEqual({ code: 2, signal: null })
-    expect(other.errorLines).toEqual([
-      'punctual: Redis holds 2 shards and the number cannot change: set PUNCTUAL_SHARDS=2, not 4.',
-    ])
-  })
-
-  test('does not answer, is waited for and named without its password', async () => {
-    const port = await freePort()
-    const sentence = `Redis does not answer at redis://127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}.`
-    const url = `redis://:secret@password@127.0.0.1:${port}`
-    for (const role of ['api', 'executor']) {
-      const early = runProgram([role], { ...SETTINGS, PUNCTUAL_REDIS_URL: url })
-      const { reason } = await early.logged('Waiting for Redis')
-      expect(reason).toBe(`${sentence} Start it, or set PUNCTUAL_REDIS_URL.`)
-      // Its stop is as clean as any.
-      expect(await stopProgram(early)).toEqual([])
-    }
-  })
-
-  test('takes a password of any characters, and nothing tells it', async () => {
-    const password = ' a/b#c?d%41@e:f é"$\\'
-    const locked = await startRedis({ password })
-    unsafe.push(locked)
-    const env = { ...SETTINGS, PUNCTUAL_REDIS_URL: locked.url, PUNCTUAL_LOG_LEVEL: 'debug' }
-    const api = runProgram(['api'], { ...env, PUNCTUAL_REDIS_PASSWORD: password })
-    await api.logged('The API listens')
-    const executor = runProgram(['executor'], { ...env, PUNCTUAL_REDIS_PASSWORD: password })
-    await executor.logged('The executor runs')
-    expect(await locked.client.client('LIST')).toMatch(/name=punctual-api/)
-    for (const program of [api, executor]) {
-      expect(await stopProgram(program)).toEqual([])
-      expect(JSON.stringify(program.log)).not.toMatch(/a\/b#c|a%2Fb/i)
-    }
-    const refused = runProgram(['executor'], { ...env, PUNCTUAL_REDIS_PASSWORD: password.trim() })
-    expect(await refused.exited).toEqual({ code: 2, signal: null })
-    expect(refused.errorLines).toEqual([expect.stringContaining('WRONGPASS')])
-    expect(refused.errorLines.join()).not.toMatch(/a\/b#c|a%2Fb/i)
-  })
-
-  test('is full before anything of ours is in it, says so in one line', async () => {
-    const full = await startRedis({ settings: ['--maxmemory', '1mb'] })
-    unsafe.push(full)
-    await until('it is full', async () => {
-      const filled = await full.client.set('another program', 'x'.repeat(1_000_000)).catch(() => null)
-      return filled === null
-    })
-    for (const role of ['api', 'executor']) {
-      const refused = runProgram([role], { ...SETTINGS, PUNCTUAL_REDIS_URL: full.url })
-      expect(await refused.exited).toEqual({ code: 2, signal: null })
-      expect(refused.errorLines).toEqual([
-        'punctual: Redis is full, and this installation is not written down in it yet: raise its maxmemory, or use another Redis.',
-      ])
-      expect([...refused.strayLines, ...refused.log]).toEqual([])
-    }
-  })
-
-  test('does not take the password, says so in one line', async () => {
-    const locked = await startRedis()
-    await locked.client.config('SET', 'requirepass', 'right')
-    const refused = runProgram(['executor'], {
-      ...SETTINGS,
-      PUNCTUAL_REDIS_URL: `redis://:wrong@127.0.0.1:${locked.port}`,
-    })
-    expect(await refused.exited).toEqual({ code: 2, signal: null })
-    expect(refused.errorLines).toEqual([expect.stringContaining('WRONGPASS')])
-    expect([...refused.strayLines, ...refused.log]).toEqual([])
-    await locked.stop()
   })
 })

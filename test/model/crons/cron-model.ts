@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cronScheduleOf, spreadOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
+import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { CronSchedule } from '../../../src/domain/crons/cron-schedule.ts'
 import { decideTicks, missedTicks } from '../../../src/domain/crons/cron-tick.ts'
 import type { CronRun } from '../../../src/ports/crons.ts'
@@ -122,8 +122,10 @@ export class CronModel {
   }
 }
 
-export function spreadOfCron({ cronId, settings }: ModelCron): number {
-  return spreadOf(cronId, settings.jitterSeconds)
+/** What is left of the id times the golden ratio of 2^32, as a part of the jitter. */
+export function spreadOfCron({ cronId, settings }: Pick<ModelCron, 'cronId' | 'settings'>): number {
+  const part = Number((BigInt(cronId) * 2_654_435_761n) % 2n ** 32n) / 2 ** 32
+  return Math.floor(part * settings.jitterSeconds * 1000)
 }
 
 function scheduleOf(settings: CronSettings): CronSchedule {

@@ -1,6 +1,7 @@
-import { cronScheduleOf, spreadOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
+import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import { CRON_RECORDS_MAX } from '../../../src/domain/limits.ts'
 import { createShardKeys } from '../../../src/redis/layout/keys.ts'
+import { spreadOfCron } from '../../model/crons/cron-model.ts'
 import type { ServerStep, SimulatedServer, StepWatcher } from '../redis/simulated-server.ts'
 
 /** A decision is made this long before it is written at most: messages are slow, and sent again. */
@@ -61,7 +62,7 @@ export class TickWatcher implements StepWatcher {
     const schedule = cronScheduleOf(settings)
     if ('problem' in schedule) throw new Error(schedule.problem)
     const ticks = schedule.between(this.#server.wallMs, untilMs, Infinity)
-    const spreadMs = spreadOf(cronId, settings.jitterSeconds)
+    const spreadMs = spreadOfCron({ cronId, settings })
     const cron = { name, settings, spreadMs, ticks, decided: 0, runs: new Set<number>() }
     for (let shard = 0; shard < shards; shard += 1) {
       this.#crons.set(createShardKeys(shard).cronRecords(String(cronId)), cron)

@@ -57,6 +57,19 @@ describe('jitter spreads', () => {
     )
   })
 
+  test.each([
+    { cronId: 1, jitterSeconds: 600, spreadMs: 370_820 },
+    { cronId: 2, jitterSeconds: 600, spreadMs: 141_640 },
+    { cronId: 3, jitterSeconds: 600, spreadMs: 512_461 },
+    { cronId: 7, jitterSeconds: 1, spreadMs: 326 },
+    { cronId: 100, jitterSeconds: 3_600, spreadMs: 2_892_235 },
+    { cronId: 2 ** 32 + 1, jitterSeconds: 3_600, spreadMs: 2_224_922 },
+    { cronId: Number.MAX_SAFE_INTEGER, jitterSeconds: 3_600, spreadMs: 1_375_077 },
+    { cronId: 12, jitterSeconds: 0, spreadMs: 0 },
+  ])('cron $cronId by $spreadMs ms of $jitterSeconds s, in every release', (cron) => {
+    expect(spreadOf(cron.cronId, cron.jitterSeconds)).toBe(cron.spreadMs)
+  })
+
   test('nothing where none is asked for', () => {
     expect(idsOf(4, 1, 100).map((id) => spreadOf(id, 0))).toEqual(Array.from({ length: 100 }, () => 0))
   })
