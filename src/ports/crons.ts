@@ -92,11 +92,11 @@ export interface CronEditor {
   remove(team: string, cronId: number): Promise<'removed' | 'not_found'>
 }
 
-/** Looks at many crons at once, cheaply. Throws StoreUnavailableError. */
+/** Reads the states of many crons at once, cheaply. Throws StoreUnavailableError. */
 export interface CronStats {
   /** In the order asked, at most 10,000 at once; null where the cron does not exist. */
-  look(places: readonly CronRef[]): Promise<ReadonlyArray<CronState | null>>
-  /** Every cron there is, a page at a time, seldom one twice; null ends. */
+  read(places: readonly CronRef[]): Promise<ReadonlyArray<CronState | null>>
+  /** Every cron, page by page, rarely one twice. @param cursor null = the first page; null in the answer = the last one */
   page(cursor: string | null): Promise<{ readonly crons: readonly CronRef[]; readonly cursor: string | null }>
 }
 

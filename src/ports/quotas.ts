@@ -9,10 +9,10 @@ export interface TeamUsageReader {
   read(team: string): Promise<TeamUsage>
 }
 
-/** Looks at many teams at once, one step a shard for 250 of them. Throws StoreUnavailableError. */
+/** Reads the usage of many teams at once: one step per shard for 250 of them. Throws StoreUnavailableError. */
 export interface TeamStats {
   /** In the order asked. */
-  look(teams: readonly string[]): Promise<readonly TeamUsage[]>
+  read(teams: readonly string[]): Promise<readonly TeamUsage[]>
 }
 
 /** The quota that a push exceeds. `share` = the team has no byte quota and holds its fair share of free memory. */

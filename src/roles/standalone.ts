@@ -8,13 +8,13 @@ import type { Logger } from '../ports/runtime.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
 import { NO_TEAM_SETTINGS, type BoundedTeamsSource } from '../ports/settings.ts'
-import { createCompiledSettings, type CompiledSettings } from '../redis/control/compiled-settings.ts'
+import { CompiledSettings } from '../redis/control/compiled-settings.ts'
 import { bindStoreId, whenThereIsRoom } from '../redis/installation/installation.ts'
 import { createJobIntake } from '../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../redis/jobs/job-store.ts'
 import { createCronStore } from '../redis/crons/cron-store.ts'
 import { createQueueStore } from '../redis/queues/queue-store.ts'
-import { createSecretBox } from '../redis/control/secret-box.ts'
+import { SecretBox } from '../redis/control/secret-box.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/control/settings-compiler.ts'
 import { describeSettings, quotasOfSettings, type StandaloneSettings } from '../settings/role-settings.ts'
 import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
@@ -192,9 +192,9 @@ async function openResources(
   const { connection } = store
   const queues = createQueueStore(store.engine)
   const crons = createCronStore(store.engine)
-  const box = createSecretBox(folder.secretsKey)
+  const box = new SecretBox(folder.secretsKey)
   const compiler = createSettingsCompiler({ engine: store.engine, box, epoch: null })
-  const compiled = createCompiledSettings({ connection, box, clock: systemClock, logger })
+  const compiled = new CompiledSettings({ connection, box, clock: systemClock, logger })
   await putOwnToken(compiler, TEAM, folder.token)
   lifecycle.onStop('compiled settings', () => compiled.stop())
 

@@ -8,7 +8,7 @@ import { createStatusSync } from '../reconcile/status-sync.ts'
 
 export interface CronLooksParts {
   readonly view: Pick<Indexer<HttpCron>, 'all' | 'get'>
-  readonly queueStats: Pick<CronStats, 'look'>
+  readonly queueStats: Pick<CronStats, 'read'>
   /** Puts a key in line for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void
   readonly clock: Clock
@@ -36,7 +36,7 @@ export function createCronStatusSync(parts: CronLooksParts): CronStatusSync {
     ...parts,
     keys: () => [...view.all()].map(keyOf),
     news: async (keys) => {
-      const states = await queueStats.look(keys.map(placeOfKey))
+      const states = await queueStats.read(keys.map(placeOfKey))
       for (const [index, key] of keys.entries()) {
         const state = states[index]
         if (state === null || state === undefined) seen.delete(key)

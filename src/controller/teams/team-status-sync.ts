@@ -69,7 +69,7 @@ export function createTeamStatusSync(parts: TeamLooksParts): TeamStatusSync {
     ...parts,
     keys: () => [...view.all()].map(keyOf),
     news: async (keys) => {
-      const usages = await queueStats.look(keys.map((key) => placeOfKey(key).team))
+      const usages = await queueStats.read(keys.map((key) => placeOfKey(key).team))
       for (const [index, usage] of usages.entries()) note(keys[index] as ObjectKey, usage)
       return keys.filter(isNews)
     },

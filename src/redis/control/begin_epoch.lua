@@ -1,8 +1,7 @@
 #!lua flags=allow-oom
--- begin_epoch: makes a leader's epoch known in a shard, and takes the counters to where new numbers may begin. Each is
--- set only if it rises.
+-- begin_epoch: writes a leader's epoch to a shard, and raises the id counters to the floor. No value is ever lowered.
 -- KEYS  1 epoch  2 seq  3 qseq  4 tok
--- ARGV  epoch, block, queue number and token that were given before at the most, or -1
+-- ARGV  epoch, then the highest block, queue number and token that may have been given before, or -1
 -- Answer: the highest epoch known in the shard.
 local call = redis.call
 

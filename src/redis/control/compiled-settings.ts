@@ -12,77 +12,65 @@ import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
 import type { SecretBox } from './secret-box.ts'
 import { decodeTeam, teamsOf, tokensOf, VERSION_FIELD } from './stored-settings.ts'
 
-/** How often readers look: with what the folder takes to look and to settle, a change is in force within 2 s. */
+/** A change must be applied within 2 s of a write to the folder, and the folder needs the rest of that time. */
 const REFRESH_MS = 800
-/** The numbers of an installation where neither teams nor tokens were ever put. */
-const NONE = ','
+/** The versions of an installation in which neither a team nor a token was ever stored. */
+const NO_VERSIONS = ','
 
-/**
- * The compiled copy of what resources say about teams and tokens, so that API and executors go on without their
- * source. Each hash carries the number of its last change, and only that is looked at. Owns: the teams and tokens as
- * last read, and the timer of the next look.
- *
- *     new → looking (a timer is set or a read is under way) → stopped
- *
- * `stop` waits for nothing: a read under way still ends, no other follows it.
- */
-export interface CompiledSettings extends BoundedTeamsSource, TokenVerifier {
-  /**
-   * Reads what is stored, then goes on looking; the first read must succeed. Throws StartupError when the secrets of a
-   * team cannot be opened: without them its calls would go out unsigned. Later such a team keeps the settings it had.
-   */
-  start(): Promise<void>
-  /** Reads at once instead of at the next look. */
-  refresh(): Promise<void>
-  /** Whether any token was known at the last look. */
-  hasTokens(): boolean
-  stop(): void
-}
-
-export interface CompiledSettingsOptions {
+interface CompiledSettingsOptions {
   readonly connection: RedisConnection
   readonly box: SecretBox
   readonly clock: Clock
   readonly logger: Logger
 }
 
-export function createCompiledSettings(options: CompiledSettingsOptions): CompiledSettings {
-  return new RefreshedSettings(options)
-}
-
-class RefreshedSettings implements CompiledSettings {
+/**
+ * Teams and tokens as compiled from resources, so that API and executors keep working while the source of the
+ * resources is away. Each hash carries the version of its last change; only that is polled. Owns the teams and tokens
+ * last read and the timer of the next poll.
+ *
+ *     new → polling (a timer is set or a read is under way) → stopped
+ *
+ * `stop` waits for nothing: a read under way still ends, and no other follows.
+ */
+export class CompiledSettings implements BoundedTeamsSource, TokenVerifier {
   readonly #options: CompiledSettingsOptions
-  /** The last changes read, of teams and of tokens; null before the first read. */
+  /** Of teams and of tokens, as last read; null before the first read. */
   #versions: string | null = null
   #teams = new Map<string, TeamSettings>()
   #boundedTeams: readonly string[] = []
   #tokens = new Map<string, string>()
-  /** Teams whose secrets cannot be opened: each is told once. */
-  readonly #closed = new Set<string>()
+  /** Teams whose secrets cannot be opened; each is logged once. */
+  readonly #sealedTeams = new Set<string>()
   #cancelTimer: () => void = () => undefined
   #isStopped = false
-  /** Told once, however often the next looks fail as well. */
+  /** Only the first of several failures in a row is a warning. */
   #isFailing = false
 
   constructor(options: CompiledSettingsOptions) {
     this.#options = options
   }
 
+  /**
+   * Reads what is stored, then polls; the first read must succeed. Throws StartupError when the secrets of a team cannot
+   * be opened, because its calls would go out unsigned. After the start such a team keeps its last settings.
+   */
   async start(): Promise<void> {
     await this.refresh()
-    this.#lookLater()
+    this.#schedule()
   }
 
+  /** Reads now instead of at the next poll. */
   async refresh(): Promise<void> {
     const { connection, box } = this.#options
-    const numbers = await Promise.all([
+    const read = await Promise.all([
       connection.hget(TEAMS_KEY, VERSION_FIELD),
       connection.hget(TOKENS_KEY, VERSION_FIELD),
     ])
-    const versions = numbers.join()
+    const versions = read.join()
     if (versions === this.#versions) return
-    if (versions === NONE && this.#versions !== null) {
-      this.#versions = NONE
+    if (versions === NO_VERSIONS && this.#versions !== null) {
+      this.#versions = NO_VERSIONS
       throw new Error('Redis has lost them')
     }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
@@ -90,10 +78,11 @@ class RefreshedSettings implements CompiledSettings {
     const isFirst = this.#versions === null
     this.#teams = new Map(
       teamsOf(teams).flatMap(([team, value]) => {
-        const opened = openTeam(box, team, value)
-        if (opened instanceof StartupError && isFirst) throw opened
-        const settings =
-          opened instanceof StartupError ? this.#former(team, opened) : this.#opened(team, opened)
+        let settings: TeamSettings | StartupError | undefined = openTeam(box, team, value)
+        if (settings instanceof StartupError) {
+          if (isFirst) throw settings
+          settings = this.#lastSettings(team, settings)
+        } else this.#sealedTeams.delete(team)
         return settings === undefined ? [] : [[team, settings] as const]
       }),
     )
@@ -103,6 +92,7 @@ class RefreshedSettings implements CompiledSettings {
     this.#versions = versions
   }
 
+  /** Whether the last read found any token. */
   hasTokens(): boolean {
     return this.#tokens.size > 0
   }
@@ -124,39 +114,34 @@ class RefreshedSettings implements CompiledSettings {
     return this.#tokens.get(hashOf(token)) ?? null
   }
 
-  #opened(team: string, settings: TeamSettings): TeamSettings {
-    this.#closed.delete(team)
-    return settings
-  }
-
-  #former(team: string, { message: reason }: StartupError): TeamSettings | undefined {
-    if (!this.#closed.has(team)) {
-      this.#options.logger.error('A change of a team is not in force here; what it had stays so', {
+  #lastSettings(team: string, { message: reason }: StartupError): TeamSettings | undefined {
+    if (!this.#sealedTeams.has(team)) {
+      this.#options.logger.error('A change of a team is not applied; it keeps its last settings', {
         team,
         reason,
       })
     }
-    this.#closed.add(team)
+    this.#sealedTeams.add(team)
     return this.#teams.get(team)
   }
 
-  #lookLater(): void {
+  #schedule(): void {
     if (this.#isStopped) return
-    this.#cancelTimer = this.#options.clock.after(REFRESH_MS, () => void this.#look())
+    this.#cancelTimer = this.#options.clock.after(REFRESH_MS, () => void this.#poll())
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
       await this.refresh()
       this.#isFailing = false
     } catch (error) {
       const log = this.#isFailing ? 'debug' : 'warn'
       this.#isFailing = true
-      this.#options.logger[log]('Compiled settings could not be read; the known ones stay in force', {
+      this.#options.logger[log]('Compiled settings cannot be read; the last ones stay applied', {
         reason: reasonOf(error),
       })
     }
-    this.#lookLater()
+    this.#schedule()
   }
 }
 
@@ -172,13 +157,13 @@ function openTeam(box: SecretBox, team: string, value: string): TeamSettings | S
   }
 }
 
-/** A token of two teams is the first one's: who learns a hash must not draw away another team's jobs with it. */
+/** The oldest entry of a hash wins: whoever learns a token's hash must not take over the jobs of its team with it. */
 function teamsByToken(tokens: Readonly<Record<string, string>>): Map<string, string> {
   const latestFirst = tokensOf(tokens).toSorted((a, b) => b.version - a.version)
   return new Map(latestFirst.map(({ hash, team }) => [hash, team]))
 }
 
-/** Tokens are random, so a fast hash is right; looking up by hash compares no secret byte by byte. */
+/** Tokens are random, so a fast hash is enough; a lookup by hash leaks no timing of the token itself. */
 function hashOf(token: string): string {
   return hash('sha256', token, 'base64url')
 }

@@ -10,22 +10,20 @@ import type { SecretBox } from './secret-box.ts'
 import { createSettingsCompiler } from './settings-compiler.ts'
 
 /**
- * How far the floor lies beyond the numbers given: one of these at least, two at most. Whoever writes the floor down
- * while the numbers pass one of them, days even under load, is never behind, and has little to write.
+ * The floor lies between one and two of these steps above the ids in use. A step lasts for days even under load, so a
+ * controller that persists the floor once per step is never behind, and rarely writes.
  */
 const FLOOR_STEP: IdFloor = { jobBlock: 2 ** 20, queue: 2 ** 20, token: 2 ** 30 }
-/** How often `untilLed` looks. */
-const LOOK_MS = 500
+const LEADER_POLL_MS = 500
 /** Changes no counter. */
 const NO_FLOOR: IdFloor = { jobBlock: -1, queue: -1, token: -1 }
 
 export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs {
-  const facts = async () => (await look(engine)).facts
   return {
-    facts,
+    facts: async () => (await readFacts(engine)).facts,
     begin: async (earlier = null) => {
-      const { facts: now, highestEpoch } = await look(engine)
-      // The same data goes on from its own counters; other or older data must not give numbers again.
+      const { facts: now, highestEpoch } = await readFacts(engine)
+      // The same data continues from its own counters; other or older data must not hand out ids again.
       const isOther =
         earlier !== null && (earlier.installation !== now.installation || earlier.epoch > now.epoch)
       const { runner } = engine
@@ -34,8 +32,8 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
         await runner.run({ name: 'take_epoch', keys: [META_KEY], args: [highest] }, STORE_DEADLINE_MS),
       )
       const { jobBlock, queue, token } = isOther ? earlier.idFloor : NO_FLOOR
-      // Everywhere the epoch is known before its leader writes anything. A leader that dies in between has written
-      // nothing, and where it did not come its predecessor goes on as if it had not been.
+      // Every shard knows the epoch before its leader writes anything. A leader that dies half way has written nothing,
+      // and in the shards it did not reach its predecessor's epoch stays valid.
       await Promise.all([
         ...engine.shards.map(({ leaderEpoch: key, jobBlock: seq, queueNumber: qseq, fencingToken: tok }) =>
           runner.run(
@@ -47,27 +45,28 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
           runner.run({ name: 'put_setting', keys: [key], args: [epoch, '', ''] }, STORE_DEADLINE_MS),
         ),
       ])
-      return { facts: await facts(), compiler: createSettingsCompiler({ engine, box, epoch }) }
+      const { facts } = await readFacts(engine)
+      return { facts, compiler: createSettingsCompiler({ engine, box, epoch }) }
     },
   }
 }
 
 /**
- * Resolves when a leader's epoch is known in every shard, or the signal aborts. Until then a Redis that was wiped could
- * give ids of before again: nobody who takes jobs in under a controller may begin sooner.
+ * Resolves when every shard knows a leader epoch, or the signal aborts. An API under a controller must wait for it: until
+ * then a Redis that was wiped could hand out ids that it gave before.
  */
 export async function untilLed(
   engine: Engine,
   { clock, signal }: { clock: Pick<Clock, 'after'>; signal: AbortSignal },
 ): Promise<void> {
-  for (let isTold = false; !signal.aborted; isTold = true) {
+  for (let isLogged = false; !signal.aborted; isLogged = true) {
     if (await isLed(engine)) return
-    if (!isTold) engine.logger.info('Waiting for the controller: none has led this engine yet')
-    await pause(clock, LOOK_MS, signal)
+    if (!isLogged) engine.logger.info('Waiting for the controller: no leader epoch in this engine yet')
+    await pause(clock, LEADER_POLL_MS, signal)
   }
 }
 
-/** A Redis that does not answer is asked again. */
+/** A Redis that is away counts as not led yet. */
 async function isLed(engine: Engine): Promise<boolean> {
   try {
     const epochs = await engine.runner.read((redis) =>
@@ -80,13 +79,13 @@ async function isLed(engine: Engine): Promise<boolean> {
   }
 }
 
-interface Look {
-  /** With the lowest epoch of all: what is older in one place is not what it was. */
+interface ReadFacts {
+  /** With the lowest epoch of all shards: one shard that is an older copy makes the whole data an older copy. */
   readonly facts: EngineFacts
   readonly highestEpoch: number
 }
 
-async function look(engine: Engine): Promise<Look> {
+async function readFacts(engine: Engine): Promise<ReadFacts> {
   const [meta, shards] = await engine.runner.read((redis) =>
     Promise.all([
       redis.hmget(META_KEY, 'installation', 'term'),
@@ -104,9 +103,9 @@ async function look(engine: Engine): Promise<Look> {
   )
   const [installation, epoch] = meta
   if (typeof installation !== 'string') {
-    // Emptied: what is there from now on is another installation, and known to be by its id.
+    // Redis was emptied: from now on it holds another installation, with an id of its own.
     await engine.runner.read((redis) => openInstallation(redis, engine.shards.length))
-    return look(engine)
+    return readFacts(engine)
   }
   const counted = (at: 0 | 1 | 2 | 3) => shards.map((counters) => Number(counters[at] ?? 0))
   const floor = (at: 1 | 2 | 3, step: number) => floorAbove(Math.max(...counted(at)), step)

@@ -1,18 +1,18 @@
 #!lua flags=allow-oom
--- put_setting: puts what is compiled for one team or token in force, or takes it away. Allowed when Redis is full, as
--- a token must be revocable then, and what is compiled is bounded by the resources there are.
+-- put_setting: stores or removes the compiled settings of one team or token. Allowed when Redis is full: a token must be
+-- revocable then, and the number of resources bounds what is stored.
 -- KEYS  1 teams or tokens
--- ARGV  epoch or '' (no leader), field or '' (only make the epoch known), text or '' (take away)
+-- ARGV  epoch or '' (no leader), field or '' (only write the epoch), text or '' (remove)
 -- Answer 'superseded' when a later epoch is known, else 1 when something changed, else 0.
--- In the hash, #t is the highest epoch known and #v the number of the last change, which readers look at.
+-- In the hash, #t is the highest epoch known and #v the version of the last change, which readers poll.
 local call = redis.call
 
 local key, epoch, field, text = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local known = call('HMGET', key, '#t', '#v')
 if epoch ~= '' then
-  local heard = tonumber(known[1] or '0')
-  if heard > tonumber(epoch) then return 'superseded' end
-  if heard < tonumber(epoch) then call('HSET', key, '#t', epoch) end
+  local highest = tonumber(known[1] or '0')
+  if highest > tonumber(epoch) then return 'superseded' end
+  if highest < tonumber(epoch) then call('HSET', key, '#t', epoch) end
 end
 local version = string.format('%.0f', tonumber(known[2] or '0') + 1)
 if text ~= '' then
@@ -20,6 +20,6 @@ if text ~= '' then
   return 1
 end
 if call('HEXISTS', key, field) == 0 then return 0 end
--- First the number: a reader that looks between the two, should the step be torn, looks again after it was sent again.
+-- The version first: if Redis dies between the two writes, the resent step raises it again and readers read again.
 call('HSET', key, '#v', version)
 return call('HDEL', key, field)

@@ -11,29 +11,37 @@ import {
   decodeTeam,
   encodeTeam,
   OWN_TOKEN_NAME,
-  says,
+  hasText,
   teamsOf,
   tokenField,
   tokensOf,
 } from './stored-settings.ts'
 
-export interface SettingsCompilerOptions {
-  readonly engine: Engine
-  readonly box: SecretBox
-  /** The leader's epoch; null where nobody else compiles, as in standalone. */
-  readonly epoch: number | null
-}
-
-/** Throws StoreUnavailableError. */
-export function createSettingsCompiler({ engine, box, epoch }: SettingsCompilerOptions): SettingsCompiler {
+/**
+ * Throws StoreUnavailableError.
+ * @param options.epoch of the leader; null in standalone, where there is no leader
+ */
+export function createSettingsCompiler({
+  engine,
+  box,
+  epoch,
+}: {
+  engine: Engine
+  box: SecretBox
+  epoch: number | null
+}): SettingsCompiler {
   const queues = createQueueWriter(engine, { epoch, isCompiled: true })
   const crons = createCronWriter(engine, epoch)
 
-  /** @param text '' takes the field away */
-  async function put(key: string, field: string, text: string): Promise<'done' | 'superseded'> {
+  /** @param text '' removes the field */
+  async function put<End>(
+    key: string,
+    field: string,
+    { text, end }: { text: string; end: End },
+  ): Promise<{ readonly status: End | 'superseded' }> {
     const args = [epoch ?? '', field, text]
     const answer = await engine.runner.run({ name: 'put_setting', keys: [key], args }, STORE_DEADLINE_MS)
-    return answer === 'superseded' ? 'superseded' : 'done'
+    return { status: answer === 'superseded' ? answer : end }
   }
 
   async function putUnlessApplied(
@@ -43,14 +51,10 @@ export function createSettingsCompiler({ engine, box, epoch }: SettingsCompilerO
   ): Promise<CompileEnd<{ readonly status: 'applied' }>> {
     const stored = await engine.runner.read((redis) => redis.hget(key, field))
     if (stored !== null && setting.isApplied(stored)) return { status: 'applied' }
-    const end = await put(key, field, setting.encode())
-    return { status: end === 'superseded' ? end : 'applied' }
+    return put(key, field, { text: setting.encode(), end: 'applied' })
   }
 
-  async function remove(key: string, field: string): Promise<CompileEnd<{ readonly status: 'removed' }>> {
-    const end = await put(key, field, '')
-    return { status: end === 'superseded' ? end : 'removed' }
-  }
+  const removed = { text: '', end: 'removed' } as const
 
   return {
     applyQueue: (team, name, settings) => queues.apply(team, name, settings),
@@ -62,35 +66,37 @@ export function createSettingsCompiler({ engine, box, epoch }: SettingsCompilerO
         isApplied: (value) => isPolicy(box, value, policy),
         encode: () => encodeTeam(box, policy),
       }),
-    removeTeam: (team) => remove(TEAMS_KEY, team),
+    removeTeam: (team) => put(TEAMS_KEY, team, removed),
     putTokenHash: (team, name, sha256Hex) => {
       const text = Buffer.from(sha256Hex, 'hex').toString('base64url')
       return putUnlessApplied(TOKENS_KEY, tokenField({ team, name }), {
-        isApplied: (value) => says(value, text),
+        isApplied: (value) => hasText(value, text),
         encode: () => text,
       })
     },
-    removeToken: (team, name) => remove(TOKENS_KEY, tokenField({ team, name })),
-    applied: async () => {
-      const [teams, tokens] = await engine.runner.read((redis) =>
-        Promise.all([redis.hgetall(TEAMS_KEY), redis.hgetall(TOKENS_KEY)]),
-      )
-      return {
-        teams: teamsOf(teams).map(([team]) => team),
-        tokens: tokensOf(tokens)
-          .filter(({ name }) => name !== OWN_TOKEN_NAME)
-          .map(({ team, name }) => ({ team, name })),
-      }
-    },
+    removeToken: (team, name) => put(TOKENS_KEY, tokenField({ team, name }), removed),
+    applied: () => readApplied(engine),
   }
 }
 
-/** Makes the token that a process was given the only one of that kind in the team. */
+async function readApplied(engine: Engine): ReturnType<SettingsCompiler['applied']> {
+  const [teams, tokens] = await engine.runner.read((redis) =>
+    Promise.all([redis.hgetall(TEAMS_KEY), redis.hgetall(TOKENS_KEY)]),
+  )
+  return {
+    teams: teamsOf(teams).map(([team]) => team),
+    tokens: tokensOf(tokens)
+      .filter(({ name }) => name !== OWN_TOKEN_NAME)
+      .map(({ team, name }) => ({ team, name })),
+  }
+}
+
+/** Stores the token of PUNCTUAL_TOKEN, in place of the team's last one. */
 export async function putOwnToken(compiler: SettingsCompiler, team: string, token: string): Promise<void> {
   await compiler.putTokenHash(team, OWN_TOKEN_NAME, hash('sha256', token, 'hex'))
 }
 
-/** What another key has sealed, or an earlier version wrote, is no policy in force: it is written anew. */
+/** A value that was sealed under another key or that cannot be read does not count as applied, so it is overwritten. */
 function isPolicy(box: SecretBox, value: string, policy: TeamPolicy): boolean {
   try {
     const { egressAllow, signingSecrets, quotas } = decodeTeam(box, value)

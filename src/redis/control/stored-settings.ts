@@ -3,9 +3,9 @@ import type { TeamPolicy, TeamSettings } from '../../ports/settings.ts'
 import type { SecretBox } from './secret-box.ts'
 
 /**
- * How compiled settings lie in Redis: in the hash `teams` by team, in `tokens` by `["team","name"]`. A value is the
- * number of its change, a blank, and a text: a team's policy as JSON with each secret sealed, or the token's SHA-256.
- * Fields that begin with `#` are the hash's own: `#v` the number of the last change, `#t` the highest epoch known.
+ * Compiled settings in Redis: the hash `teams` by team, the hash `tokens` by `["team","name"]`. A value is the version of
+ * its change, a blank, and a text: the team's policy as JSON with each secret sealed, or the token's SHA-256. Fields that
+ * begin with `#` describe the hash itself: `#v` is the version of the last change, `#t` the highest epoch known.
  */
 export const VERSION_FIELD = '#v'
 
@@ -60,7 +60,7 @@ export interface AcceptedToken extends StoredToken {
   readonly hash: string
 }
 
-/** The tokens in force. Early installations kept them the other way round, by hash; those count no more. */
+/** The accepted tokens. Early installations stored them by hash; such entries are ignored. */
 export function tokensOf(hash: Readonly<Record<string, string>>): AcceptedToken[] {
   const fields = Object.entries(hash).filter(([field]) => field.startsWith('['))
   return fields.map(([field, value]) => {
@@ -70,13 +70,13 @@ export function tokensOf(hash: Readonly<Record<string, string>>): AcceptedToken[
   })
 }
 
-/** The teams in force, each with its value. */
+/** The teams, each with its value. */
 export function teamsOf(hash: Readonly<Record<string, string>>): Array<[team: string, value: string]> {
   return Object.entries(hash).filter(([field]) => !field.startsWith('#'))
 }
 
-/** Whether a value says this text, whatever its number. */
-export function says(value: string, text: string): boolean {
+/** Whether a value has this text, of whatever version. */
+export function hasText(value: string, text: string): boolean {
   return split(value).text === text
 }
 

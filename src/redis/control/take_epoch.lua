@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- take_epoch: gives a leader an epoch above all that are known: two leaders that ask at once get two. Sent twice it gives
--- two as well, and the first is nobody's.
+-- take_epoch: gives a leader an epoch above every known one, so that two leaders never share one. Sent twice it takes two
+-- epochs, and the first stays unused.
 -- KEYS  1 meta
--- ARGV  the highest epoch known in the shards, or given before
+-- ARGV  the highest epoch known to the shards or to the caller
 -- Answer: the epoch.
 local call = redis.call
 

@@ -11,7 +11,7 @@ const LOOKED_MAX = 10_000
 
 export function createCronStats(engine: Engine): CronStats {
   return {
-    look: async (places) => {
+    read: async (places) => {
       if (places.length > LOOKED_MAX) throw new Error(`at most ${LOOKED_MAX} crons at once`)
       const found: Array<CronState | null> = []
       for (let i = 0; i < places.length; i += PAGE) {

@@ -9,7 +9,7 @@ import { createCronWriter } from './write/cron-writer.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { formatCursor, type ListScope, parseCursor } from '../names/list-cursor.ts'
-import { createQueueNames } from '../names/queue-names.ts'
+import { QueueNames } from '../names/queue-names.ts'
 import { createSequence } from '../enqueue/sequence.ts'
 import { buildTick, queueOf, sendTick, type TickSender } from './tick/tick-step.ts'
 
@@ -60,7 +60,7 @@ function runsScope(team: string, cronId: number): ListScope {
 
 function createSenders(engine: Engine): (keys: ShardKeys) => TickSender {
   const nonce = randomBytes(6).toString('base64url')
-  const names = createQueueNames(engine, null)
+  const names = new QueueNames(engine)
   const senders = engine.shards.map((keys): TickSender => ({
     engine,
     keys,

@@ -12,7 +12,7 @@ import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-ba
 import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
 import { encodeRequest } from '../layout/job-record.ts'
 import { nameField, splitNameField, type ShardKeys } from '../layout/keys.ts'
-import { createQueueNames, type QueueNames } from '../names/queue-names.ts'
+import { QueueNames } from '../names/queue-names.ts'
 import type { QuotaKeeper, ShardCeilings } from '../quotas/quota-keeper.ts'
 import type { MetQuota } from '../../ports/quotas.ts'
 
@@ -42,7 +42,7 @@ export function createJobIntake(
     readonly quotas?: QuotaKeeper
   },
 ): JobIntake {
-  const names = createQueueNames(engine, null)
+  const names = new QueueNames(engine)
   const nonce = randomBytes(6).toString('base64url')
   const nowMs = () => options.nowMs()
   const quotas = options.quotas ?? null

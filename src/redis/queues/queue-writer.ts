@@ -5,7 +5,7 @@ import type { KnownQueue } from '../chains/known-queue.ts'
 import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
 import { encodeSettings } from '../layout/job-record.ts'
 import { nameField, queueIdOf, type ShardKeys } from '../layout/keys.ts'
-import { createQueueNames } from '../names/queue-names.ts'
+import { QueueNames } from '../names/queue-names.ts'
 import { queueNamed } from '../names/team-names.ts'
 
 /** A queue deleted and made again meanwhile is resolved anew this often. */
@@ -29,7 +29,7 @@ export interface QueueWriterOptions {
 }
 
 export function createQueueWriter(engine: Engine, options: QueueWriterOptions): QueueWriter {
-  const names = createQueueNames(engine, options.epoch)
+  const names = new QueueNames(engine, options.epoch)
   return {
     apply: async (team, name, settings) => {
       const keys = shardOfQueue(engine, team, name)

@@ -13,7 +13,7 @@ export function createTeamUsageReader(engine: Engine): TeamUsageReader {
 
 export function createTeamStats(engine: Engine): TeamStats {
   return {
-    look: async (teams) => {
+    read: async (teams) => {
       const usages: TeamUsage[] = []
       for (let begin = 0; begin < teams.length; begin += COUNTED_TEAMS_MAX) {
         const page = teams.slice(begin, begin + COUNTED_TEAMS_MAX)

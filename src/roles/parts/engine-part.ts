@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import { createEgressGuard, type EgressGuard } from '../../outbound/egress/egress-guard.ts'
 import { RoleEndedError } from '../../domain/errors.ts'
-import { createCompiledSettings, type CompiledSettings } from '../../redis/control/compiled-settings.ts'
-import { createInstallationWatch } from '../../redis/installation/installation-watch.ts'
-import { createSecretBox, type SecretBox } from '../../redis/control/secret-box.ts'
+import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
+import { InstallationWatch } from '../../redis/installation/installation-watch.ts'
+import { SecretBox } from '../../redis/control/secret-box.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { denyOwnRedis } from '../startup/own-redis.ts'
@@ -46,7 +46,7 @@ export async function openEngine(
     metrics,
     lifecycle: role.lifecycle,
   })
-  return { store, box: createSecretBox(settings.secretsKey) }
+  return { store, box: new SecretBox(settings.secretsKey) }
 }
 
 /** The copy of what resources say about teams and tokens, read once and from then on looked at. */
@@ -54,7 +54,7 @@ export async function startCompiledSettings(
   { store, box }: OpenEngine,
   { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
 ): Promise<CompiledSettings> {
-  const compiled = createCompiledSettings({
+  const compiled = new CompiledSettings({
     connection: store.connection,
     box,
     clock: systemClock,
@@ -67,7 +67,7 @@ export async function startCompiledSettings(
 
 /** Ends a role whose Redis was emptied or replaced: its next start begins on the data that is there then. */
 export async function endWithInstallation(store: Store, lifecycle: Lifecycle): Promise<void> {
-  const watch = createInstallationWatch({
+  const watch = new InstallationWatch({
     connection: store.connection,
     clock: systemClock,
     onLost: () =>

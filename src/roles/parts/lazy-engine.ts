@@ -134,11 +134,11 @@ class OpenedLater implements LazyEngine {
     page: (cursor) => this.#use(({ queueStats }) => queueStats.page(cursor)),
   }
   readonly cronStats: CronStats = {
-    look: (places) => this.#use(({ cronStats }) => cronStats.look(places)),
+    read: (places) => this.#use(({ cronStats }) => cronStats.read(places)),
     page: (cursor) => this.#use(({ cronStats }) => cronStats.page(cursor)),
   }
   readonly teamStats: TeamStats = {
-    look: (teams) => this.#use(({ teamStats }) => teamStats.look(teams)),
+    read: (teams) => this.#use(({ teamStats }) => teamStats.read(teams)),
   }
   readonly backlog: BacklogReader = {
     read: (horizonMs, callQuotaOf) => this.#use(({ backlog }) => backlog.read(horizonMs, callQuotaOf)),

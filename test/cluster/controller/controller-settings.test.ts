@@ -1,7 +1,7 @@
 import { createHash, createSecretKey } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createCompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { CompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { quietLogger } from '../../support/quiet.ts'
@@ -22,9 +22,9 @@ afterAll(() => world.close())
 
 /** As the API and the executors read it. */
 async function compiled() {
-  const settings = createCompiledSettings({
+  const settings = new CompiledSettings({
     connection: world.engine.connection,
-    box: createSecretBox(createSecretKey(Buffer.from(SECRETS_KEY, 'base64'))),
+    box: new SecretBox(createSecretKey(Buffer.from(SECRETS_KEY, 'base64'))),
     clock: systemClock,
     logger: quietLogger,
   })

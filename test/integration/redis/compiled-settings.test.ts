@@ -1,11 +1,8 @@
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
-import {
-  createCompiledSettings,
-  type CompiledSettings,
-} from '../../../src/redis/control/compiled-settings.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { CompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createSettingsCompiler, putOwnToken } from '../../../src/redis/control/settings-compiler.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -14,7 +11,7 @@ import { quietLogger } from '../../support/quiet.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 
-const box = createSecretBox(createSecretKey(randomBytes(32)))
+const box = new SecretBox(createSecretKey(randomBytes(32)))
 let redis: TestRedis
 let opened: TestEngine
 let reader: CompiledSettings
@@ -24,7 +21,7 @@ beforeAll(async () => {
   redis = await startRedis()
   opened = await openEngine(redis.url)
   compiler = createSettingsCompiler({ engine: opened.engine, box, epoch: null })
-  reader = createCompiledSettings({
+  reader = new CompiledSettings({
     connection: opened.connection,
     box,
     clock: systemClock,
@@ -121,7 +118,7 @@ test('a change of a team is seen, under a higher version, and its removal too', 
 })
 
 test('a secret that another key has sealed stops only that change of that team, and is told once', async () => {
-  const stranger = createSecretBox(createSecretKey(randomBytes(32)))
+  const stranger = new SecretBox(createSecretKey(randomBytes(32)))
   const told: unknown[] = []
   const clock = createFakeClock()
   let reads = 0
@@ -129,7 +126,7 @@ test('a secret that another key has sealed stops only that change of that team, 
     hgetall: { value: (key: string) => ((reads += 1), opened.connection.hgetall(key)) },
   }) as typeof opened.connection
   const error = (_message: string, fields: Record<string, unknown> = {}): void => void told.push(fields)
-  const other = createCompiledSettings({ connection, box, clock, logger: { ...quietLogger, error } })
+  const other = new CompiledSettings({ connection, box, clock, logger: { ...quietLogger, error } })
   const look = async (): Promise<void> => {
     await clock.advance(800)
     await until('the next look is planned', () => clock.timers > 0)
@@ -158,7 +155,7 @@ test('a secret that another key has sealed stops only that change of that team, 
   expect(other.of('team-c').signingSecrets).toEqual(['whsec_c2VjcmV0'])
   expect(told).toHaveLength(1)
 
-  const late = createCompiledSettings({ connection, box, clock, logger: quietLogger })
+  const late = new CompiledSettings({ connection, box, clock, logger: quietLogger })
   await expect(late.start()).rejects.toThrow(reason)
 
   // Sealed anew under our key.

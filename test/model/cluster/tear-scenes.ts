@@ -12,7 +12,7 @@ import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters, trimFinished } from '../../../src/redis/retention/retention.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
 import { newJob } from '../../support/engine/engine.ts'
@@ -40,7 +40,7 @@ export interface Stage {
 /** Sets the stage; answers what makes the product send the step, and send it again after a fault. */
 export type Scene = (stage: Stage) => Promise<() => Promise<unknown>>
 
-const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const LARGE = JSON.stringify('x'.repeat(5000))
 
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [

@@ -9,7 +9,7 @@ import { audit } from '../../../src/redis/audit/audit.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
@@ -18,7 +18,7 @@ import { CronStage, NAME, TEAM } from './cron-stage.ts'
 
 const MINUTE_MS = 60_000
 const NOON_MS = Date.UTC(2032, 1, 28, 12)
-const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 
 let redis: TestRedis
 let connection: RedisConnection

@@ -21,7 +21,7 @@ import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { nameField } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/retention.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { callRecord, ended } from '../../support/engine/model-executor.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
@@ -43,7 +43,7 @@ import { judgeRooms, readSentClaim } from '../execute/sent-claim.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 
 const SHARDS = 2
-const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const SUPERSEDED = { status: 'superseded' }
 export const STORY_RETENTION = {
   failedCallsMax: 3,

@@ -20,7 +20,7 @@ import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { SeededRandom } from '../../simulation/story/seeded-random.ts'
@@ -28,7 +28,7 @@ import { grantOf } from '../../support/engine/claim-grant.ts'
 
 const TEAM = 'default'
 const QUEUES = ['alpha', 'beta', 'gamma']
-const BOX = createSecretBox(createSecretKey(Buffer.alloc(32)))
+const BOX = new SecretBox(createSecretKey(Buffer.alloc(32)))
 
 interface Hold {
   readonly source: JobSource

@@ -7,7 +7,7 @@ import type { QueueStats, QueueRef } from '../../../src/ports/queues.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import {
@@ -21,7 +21,7 @@ import {
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 
-const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const ONCE = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
 const place = (name: string, team = 'default'): QueueRef => ({ team, name })
 const many = (count: number) => Array.from({ length: count }, (_, i) => place(`queue ${i}`))

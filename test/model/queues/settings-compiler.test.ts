@@ -9,7 +9,7 @@ import { shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { bindStoreId, openInstallation } from '../../../src/redis/installation/installation.ts'
 import { META_KEY } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -18,7 +18,7 @@ import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 
-const BOX = createSecretBox(createSecretKey(randomBytes(32)))
+const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const SETTINGS = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 3 }
 const POLICY = { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_c2VjcmV0'] }
 const SHA = 'ab'.repeat(32)

@@ -38,7 +38,7 @@ test('the stats say of many teams what each holds, in one step a shard', async (
   ])
   let usages: readonly TeamUsage[] = []
   const commands = await commandsDuring(redis.client, async () => {
-    usages = await createTeamStats(world.engine).look(['b', 'nobody', 'a'])
+    usages = await createTeamStats(world.engine).read(['b', 'nobody', 'a'])
   })
   assert.deepEqual(usages, wanted)
   assert.equal(commands['evalsha'], SHARDS)
@@ -49,7 +49,7 @@ test('the stats of more teams than one step takes is in the order asked', async 
   await push('b', 'q1')
   await push('b', 'q2')
   const teams = Array.from({ length: 600 }, (_, i) => (i === 0 ? 'b' : i === 599 ? 'a' : `team ${i}`))
-  const usages = await createTeamStats(world.engine).look(teams)
+  const usages = await createTeamStats(world.engine).read(teams)
   const queues = usages.map((usage) => usage.queues)
   assert.deepEqual([queues[0], ...queues.slice(598), queues.length], [2, 0, 1, 600])
 })

@@ -3,7 +3,7 @@ import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { audit } from '../../../src/redis/audit/audit.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import { loadScripts, type StepName } from '../../../src/redis/steps.ts'
-import { createSecretBox } from '../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
 import { createApiClient, type ApiClient } from '../servers/api-client.ts'
 import { openEngine, type TestEngine } from './engine.ts'
@@ -84,7 +84,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
 
   async function withCompiler<T>(use: (compiler: SettingsCompiler) => Promise<T>): Promise<T> {
     const { engine } = await ownEngine()
-    const box = createSecretBox(createSecretKey(key))
+    const box = new SecretBox(createSecretKey(key))
     return use(createSettingsCompiler({ engine, box, epoch: null }))
   }
 

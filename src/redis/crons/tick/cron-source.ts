@@ -6,7 +6,7 @@ import { endedAmong } from '../cron-reader.ts'
 import { createCronsAside, type CronsAside } from './cron-quarantine.ts'
 import { hintWake, shardKeys, shardOfQueue, type Engine } from '../../client/engine.ts'
 import type { ShardKeys } from '../../layout/keys.ts'
-import { createQueueNames } from '../../names/queue-names.ts'
+import { QueueNames } from '../../names/queue-names.ts'
 import { createSequence } from '../../enqueue/sequence.ts'
 import { buildTick, queueOf, sendTick, type TickEntry, type TickSender, type TickStep } from './tick-step.ts'
 
@@ -20,7 +20,7 @@ export function createCronSource(engine: Engine, shard: number): CronSource {
   const sender: TickSender = {
     engine,
     keys,
-    names: createQueueNames(engine, null),
+    names: new QueueNames(engine),
     sequence: createSequence(engine, keys),
     nonce: randomBytes(6).toString('base64url'),
   }

@@ -33,7 +33,7 @@ function setUp(count: number) {
   const looks = createCronStatusSync({
     view: { all: () => crons.values(), get: (key) => crons.get(key) },
     queueStats: {
-      look: (places) => {
+      read: (places) => {
         if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))
         return Promise.resolve(places.map(({ team, name }) => states.get(`${team}/${name}`) ?? null))
       },

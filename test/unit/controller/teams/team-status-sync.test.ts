@@ -27,7 +27,7 @@ function setUp(count: number, quotas = {}) {
   const looks = createTeamStatusSync({
     view: { all: () => teams.values(), get: (key) => teams.get(key) },
     queueStats: {
-      look: (names) => {
+      read: (names) => {
         if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))
         engine.looks += 1
         return Promise.resolve(names.map((team) => held.get(team) ?? USAGE))

@@ -1,11 +1,11 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createSecretBox } from '../../../../src/redis/control/secret-box.ts'
+import { SecretBox } from '../../../../src/redis/control/secret-box.ts'
 import { anyText } from '../../../support/any-text.ts'
 
 const key = randomBytes(32)
-const box = createSecretBox(createSecretKey(key))
+const box = new SecretBox(createSecretKey(key))
 
 test('opens what it sealed, any text', () => {
   fc.assert(
@@ -20,7 +20,7 @@ test('seals the same text into another every time', () => {
 })
 
 test('another process with the key opens it', () => {
-  expect(createSecretBox(createSecretKey(Uint8Array.from(key))).open(box.seal('whsec_abc'))).toBe('whsec_abc')
+  expect(new SecretBox(createSecretKey(Uint8Array.from(key))).open(box.seal('whsec_abc'))).toBe('whsec_abc')
 })
 
 /** What the cipher says of a wrong tag, and of what cannot be a nonce or a tag. */
@@ -30,7 +30,7 @@ describe('does not open', () => {
   const sealed = Buffer.from(box.seal('whsec_abc'), 'base64')
 
   test('under another key', () => {
-    expect(() => createSecretBox(createSecretKey(randomBytes(32))).open(sealed.toString('base64'))).toThrow(
+    expect(() => new SecretBox(createSecretKey(randomBytes(32))).open(sealed.toString('base64'))).toThrow(
       REFUSAL,
     )
   })
@@ -53,7 +53,7 @@ describe('does not open', () => {
 })
 
 test.each([1, 16, 31, 33])('a key of %i bytes is refused', (length) => {
-  expect(() => createSecretBox(createSecretKey(randomBytes(length)))).toThrow(
+  expect(() => new SecretBox(createSecretKey(randomBytes(length)))).toThrow(
     'the installation key has 32 bytes',
   )
 })

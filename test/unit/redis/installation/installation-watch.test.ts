@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createInstallationWatch } from '../../../../src/redis/installation/installation-watch.ts'
+import { InstallationWatch } from '../../../../src/redis/installation/installation-watch.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 
 /** A watch on a Redis that answers what `answer` holds; an Error is thrown. */
@@ -11,7 +11,7 @@ async function openWatch(first: string | null) {
     if (redis.answer instanceof Error) throw redis.answer
     return redis.answer
   }
-  const watch = createInstallationWatch({ connection: { hget }, clock, onLost })
+  const watch = new InstallationWatch({ connection: { hget }, clock, onLost })
   await watch.start()
   return { clock, onLost, redis, watch }
 }
