@@ -101,7 +101,7 @@ test('the chart lets teams open what the program does, as the egress page says',
 
 test('the install page names the oldest Kubernetes that the chart takes', () => {
   const [, oldest] = /^>=(\d+\.\d+)\.0-0$/.exec(chart.kubeVersion) ?? []
-  expect(read('docs/install.md')).toContain(`It takes Kubernetes ${oldest} or newer`)
+  expect(read('docs/install.md')).toContain(`Punctual needs Kubernetes ${oldest} or newer`)
 })
 
 test('the chart is of the version of the program', () => {

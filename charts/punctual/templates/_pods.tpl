@@ -79,7 +79,7 @@ annotations:
 
 {{/* The settings that the controller, the API and the executors share. */}}
 {{- define "punctual.sharedEnv" -}}
-# Pods have IPv4 addresses, IPv6 addresses or both, as their cluster has.
+# Pods have IPv4 or IPv6 addresses or both, depending on their cluster.
 - name: PUNCTUAL_HOST
   value: '*'
 - name: PUNCTUAL_LOG_FORMAT
