@@ -8,7 +8,7 @@ import type {
   EventRecorder,
   ObjectKey,
   Reconciler,
-  Indexer,
+  Informer,
   ResourceWriter,
   SecretReader,
 } from '../ports/kubernetes.ts'
@@ -34,7 +34,7 @@ import { BY_HASH, createTokenReconciler } from './teams/token-reconciler.ts'
 
 /** The resources of one kind, as they are known and as they are written. */
 export interface KindAccess<T extends HttpQueue | HttpCron | TeamSettings | ApiToken> {
-  readonly view: Indexer<T>
+  readonly view: Informer<T>
   readonly writer: ResourceWriter<T>
 }
 

@@ -40,7 +40,7 @@ export type ObjectKey = string
  * A live copy of the objects of one kind, kept by a watch. It goes on answering from memory while the API server is
  * away; it may be behind, never torn.
  */
-export interface Indexer<T extends KubeObject> {
+export interface Informer<T extends KubeObject> {
   /** The first full list is in. Stays true from then on. */
   isSynced(): boolean
   whenSynced(signal: AbortSignal): Promise<void>
@@ -182,5 +182,5 @@ export interface ExecutorFleet {
    * @param held calls in flight by pod name; pods not named hold nothing
    * @param signal gives the rest up
    */
-  markBusy(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void>
+  setDeletionCosts(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void>
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../controller/kinds.ts'
 import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/manager.ts'
-import { createElector } from '../kubernetes/leader-election/elector.ts'
-import { createLeaseStore } from '../kubernetes/leader-election/elector-lease.ts'
+import { createElector } from '../kubernetes/leader-election/leader-elector.ts'
+import { createLeaseStore } from '../kubernetes/leader-election/lease-lock.ts'
 import { createEventRecorder } from '../kubernetes/events/event-recorder.ts'
-import { leanCron } from '../kubernetes/informer/cron-transform.ts'
+import { transformCron } from '../kubernetes/informer/cron-transform.ts'
 import { API_TOKENS, HTTP_CRONS, HTTP_QUEUES, TEAM_SETTINGS } from '../kubernetes/resources/own-kinds.ts'
 import { describeSettings, type ControllerSettings } from '../settings/role-settings.ts'
 import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
@@ -35,7 +35,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     )
     const kinds = {
       queues: cluster.openKind<HttpQueue>(HTTP_QUEUES, QUEUE_INDEXES),
-      crons: cluster.openKind<HttpCron>(HTTP_CRONS, {}, leanCron),
+      crons: cluster.openKind<HttpCron>(HTTP_CRONS, {}, transformCron),
       teams: cluster.openKind<TeamSettings>(TEAM_SETTINGS, {}),
       tokens: cluster.openKind<ApiToken>(API_TOKENS, TOKEN_INDEXES),
     }

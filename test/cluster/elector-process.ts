@@ -1,6 +1,6 @@
 /** A process that wants to lead, to be killed: `node elector-process.ts <kubeconfig> <namespace> <identity>`. */
-import { createElector } from '../../src/kubernetes/leader-election/elector.ts'
-import { createLeaseStore } from '../../src/kubernetes/leader-election/elector-lease.ts'
+import { createElector } from '../../src/kubernetes/leader-election/leader-elector.ts'
+import { createLeaseStore } from '../../src/kubernetes/leader-election/lease-lock.ts'
 import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
 import { createTransport } from '../../src/kubernetes/client/transport.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'

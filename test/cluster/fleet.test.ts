@@ -63,7 +63,7 @@ test('the scale is read and written, and pods that hold calls stay', async () =>
   await untilThereAre(4)
   expect(await fleet.read()).toMatchObject({ desired: 4, ready: 0, otherScaler: null })
   const busy = (await podNames()).slice(1, 3)
-  await fleet.markBusy(new Map(busy.map((name) => [name, 17])), new AbortController().signal)
+  await fleet.setDeletionCosts(new Map(busy.map((name) => [name, 17])), new AbortController().signal)
   await fleet.scaleTo(2)
   await untilThereAre(2)
   expect([...(await podNames())].sort()).toEqual([...busy].sort())

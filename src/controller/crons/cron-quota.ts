@@ -1,12 +1,12 @@
 import { CRON_BYTES_PER_TEAM_MAX } from '../../domain/limits.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
-import type { ObjectKey, Indexer } from '../../ports/kubernetes.ts'
+import type { ObjectKey, Informer } from '../../ports/kubernetes.ts'
 import { keyOf, type HttpCron, type TeamSettings } from '../kinds.ts'
 import { quotasInForce } from '../teams/team-quotas.ts'
 
 export interface CronRoomParts {
-  readonly crons: Pick<Indexer<HttpCron>, 'all' | 'onChange'>
-  readonly teams: Pick<Indexer<TeamSettings>, 'get' | 'onChange'>
+  readonly crons: Pick<Informer<HttpCron>, 'all' | 'onChange'>
+  readonly teams: Pick<Informer<TeamSettings>, 'get' | 'onChange'>
   /** The installation's. */
   readonly quotas: TeamQuotas
   /** A cron that came into its team's room, or fell out of it. */

@@ -7,7 +7,7 @@ import type {
   ObjectKey,
   ReconcileEnd,
   Reconciler,
-  Indexer,
+  Informer,
   ResourceWriter,
 } from '../../ports/kubernetes.ts'
 import type { CompileEnd, SettingsCompiler } from '../../ports/settings.ts'
@@ -31,7 +31,7 @@ import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { Vanished } from '../orphans/orphans.ts'
 
 export interface CronReconcilerParts {
-  readonly view: Pick<Indexer<HttpCron>, 'get'>
+  readonly view: Pick<Informer<HttpCron>, 'get'>
   readonly writer: Pick<ResourceWriter<HttpCron>, 'read' | 'applyStatus' | 'setFinalizer'>
   readonly room: CronQuota
   readonly check: CronCheck

@@ -1,13 +1,13 @@
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { CronStats, CronState } from '../../ports/crons.ts'
-import type { ObjectKey, Indexer } from '../../ports/kubernetes.ts'
+import type { ObjectKey, Informer } from '../../ports/kubernetes.ts'
 import { placeOfKey } from '../../resources/queue-owner.ts'
 import { isCronNews } from './cron-status.ts'
 import { keyOf, type HttpCron } from '../kinds.ts'
 import { createStatusSync } from '../reconcile/status-sync.ts'
 
 export interface CronLooksParts {
-  readonly view: Pick<Indexer<HttpCron>, 'all' | 'get'>
+  readonly view: Pick<Informer<HttpCron>, 'all' | 'get'>
   readonly queueStats: Pick<CronStats, 'read'>
   /** Puts a key in line for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void

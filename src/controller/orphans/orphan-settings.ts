@@ -1,4 +1,4 @@
-import type { Indexer, ObjectKey } from '../../ports/kubernetes.ts'
+import type { Informer, ObjectKey } from '../../ports/kubernetes.ts'
 import type { QueuePriority } from '../../ports/metrics.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
 import type { ApiToken, TeamSettings } from '../kinds.ts'
@@ -8,8 +8,8 @@ export interface OrphanSettingsParts {
   readonly engine: Pick<LeaderSession, 'applied'>
   readonly lines: Readonly<Record<'team' | 'token', (key: ObjectKey, priority: QueuePriority) => void>>
   readonly isWatched: (namespace: string) => boolean
-  readonly teams: { readonly view: Pick<Indexer<TeamSettings>, 'get' | 'whenSynced'> }
-  readonly tokens: { readonly view: Pick<Indexer<ApiToken>, 'get' | 'whenSynced'> }
+  readonly teams: { readonly view: Pick<Informer<TeamSettings>, 'get' | 'whenSynced'> }
+  readonly tokens: { readonly view: Pick<Informer<ApiToken>, 'get' | 'whenSynced'> }
 }
 
 /**

@@ -1,13 +1,13 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { KubeObject, ObjectKey, Indexer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject, ObjectKey, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
 import { placeOfKey, queueKey } from '../../resources/queue-owner.ts'
 import { pause } from '../../domain/pause.ts'
 import type { Vanished } from './orphans.ts'
 
 export interface OrphanSweepParts {
   readonly what: 'Queues' | 'Crons'
-  readonly view: Pick<Indexer<KubeObject>, 'isSynced' | 'all'>
+  readonly view: Pick<Informer<KubeObject>, 'isSynced' | 'all'>
   readonly writer: Pick<ResourceWriter<KubeObject>, 'read'>
   /** Keys of all resources of a namespace, asked of the API server itself. */
   readonly readKeys: (namespace: string) => Promise<readonly ObjectKey[]>

@@ -2,7 +2,7 @@ import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
-import type { EventRecorder, Indexer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { EventRecorder, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { QueueStats, QueueRef } from '../../ports/queues.ts'
 import { isPushed, queueKey } from '../../resources/queue-owner.ts'
 import { pushedQueueResource } from '../../resources/manifests/queue-manifest.ts'
@@ -10,7 +10,7 @@ import { BY_QUEUE, refOf, type HttpQueue } from '../kinds.ts'
 import { pause } from '../../domain/pause.ts'
 
 export interface PushedQueuesParts {
-  readonly view: Pick<Indexer<HttpQueue>, 'all' | 'byIndex'>
+  readonly view: Pick<Informer<HttpQueue>, 'all' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'create'>
   readonly queueStats: Pick<QueueStats, 'pushed' | 'count'>
   /** Whether resources of this namespace are ours to make. */

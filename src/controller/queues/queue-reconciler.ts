@@ -6,7 +6,7 @@ import type {
   ObjectKey,
   ReconcileEnd,
   Reconciler,
-  Indexer,
+  Informer,
   ResourceWriter,
 } from '../../ports/kubernetes.ts'
 import type { QueueStatsEntry } from '../../ports/queues.ts'
@@ -35,7 +35,7 @@ import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { Vanished } from '../orphans/orphans.ts'
 
 export interface QueueReconcilerParts {
-  readonly view: Pick<Indexer<HttpQueue>, 'byIndex'>
+  readonly view: Pick<Informer<HttpQueue>, 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'read' | 'applyStatus' | 'setFinalizer' | 'remove'>
   readonly check: QueueCheck
   readonly engine: Pick<LeaderSession, 'write' | 'loss' | 'obstacle'>

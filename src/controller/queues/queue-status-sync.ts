@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
-import type { ObjectKey, Indexer } from '../../ports/kubernetes.ts'
+import type { ObjectKey, Informer } from '../../ports/kubernetes.ts'
 import type { QueueStatsEntry, QueueStats } from '../../ports/queues.ts'
 import { ownerOf, placeOfKey, queueKeyOf } from '../../resources/queue-owner.ts'
 import { BY_QUEUE, type HttpQueue } from '../kinds.ts'
 import { createStatusSync, ROUND_EVERY_MS } from '../reconcile/status-sync.ts'
 
 export interface QueueCountersParts {
-  readonly view: Pick<Indexer<HttpQueue>, 'all' | 'byIndex'>
+  readonly view: Pick<Informer<HttpQueue>, 'all' | 'byIndex'>
   readonly queueStats: Pick<QueueStats, 'count'>
   /** Puts a key in line for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void

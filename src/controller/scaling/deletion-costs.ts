@@ -23,7 +23,7 @@ const ROUND_MS_MAX = 5_000
 const FRESH_MS = 5_000
 
 export function createDeletionCosts(parts: {
-  readonly fleet: Pick<ExecutorFleet, 'markBusy'>
+  readonly fleet: Pick<ExecutorFleet, 'setDeletionCosts'>
   readonly clock: Clock
   readonly logger: Logger
 }): DeletionCosts {
@@ -36,7 +36,7 @@ export function createDeletionCosts(parts: {
     const tooLong = new AbortController()
     const cancel = clock.after(ROUND_MS_MAX, () => tooLong.abort())
     try {
-      await fleet.markBusy(held, AbortSignal.any([signal, tooLong.signal]))
+      await fleet.setDeletionCosts(held, AbortSignal.any([signal, tooLong.signal]))
     } catch (error) {
       if (!signal.aborted) logger.warn('Busy executors could not be marked', { reason: reasonOf(error) })
     }

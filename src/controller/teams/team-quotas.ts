@@ -1,10 +1,10 @@
 import { effectiveQuotas, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type { Indexer } from '../../ports/kubernetes.ts'
+import type { Informer } from '../../ports/kubernetes.ts'
 import type { TeamSettings } from '../kinds.ts'
 import { TEAM_SETTINGS_NAME } from './team-reconciler.ts'
 
 export interface QuotaSources {
-  readonly teams: Pick<Indexer<TeamSettings>, 'get'>
+  readonly teams: Pick<Informer<TeamSettings>, 'get'>
   /** The installation's. */
   readonly quotas: TeamQuotas
 }

@@ -8,7 +8,7 @@ import type {
   ObjectKey,
   ReconcileEnd,
   Reconciler,
-  Indexer,
+  Informer,
   ResourceWriter,
   SecretReader,
 } from '../../ports/kubernetes.ts'
@@ -27,7 +27,7 @@ import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 export const TEAM_SETTINGS_NAME = 'team'
 
 export interface TeamReconcilerParts {
-  readonly view: Pick<Indexer<TeamSettings>, 'get'>
+  readonly view: Pick<Informer<TeamSettings>, 'get'>
   readonly writer: Pick<ResourceWriter<TeamSettings>, 'read' | 'applyStatus'>
   readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
   readonly secrets: SecretReader

@@ -1,6 +1,6 @@
 import { QUOTA_NAMES } from '../../domain/quotas.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { ObjectKey, Indexer } from '../../ports/kubernetes.ts'
+import type { ObjectKey, Informer } from '../../ports/kubernetes.ts'
 import type { TeamStats, TeamUsage } from '../../ports/quotas.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'
@@ -9,7 +9,7 @@ import { keyOf, type TeamSettings } from '../kinds.ts'
 import { createStatusSync } from '../reconcile/status-sync.ts'
 
 export interface TeamLooksParts {
-  readonly view: Pick<Indexer<TeamSettings>, 'all' | 'get'>
+  readonly view: Pick<Informer<TeamSettings>, 'all' | 'get'>
   readonly queueStats: TeamStats
   /** Puts a key in line for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void

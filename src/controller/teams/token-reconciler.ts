@@ -6,7 +6,7 @@ import type {
   ObjectKey,
   ReconcileEnd,
   Reconciler,
-  Indexer,
+  Informer,
   ResourceWriter,
 } from '../../ports/kubernetes.ts'
 import { isSameStatus, mergeConditions } from '../../resources/conditions.ts'
@@ -21,7 +21,7 @@ import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 export const BY_HASH = 'hash'
 
 export interface TokenReconcilerParts {
-  readonly view: Pick<Indexer<ApiToken>, 'get' | 'byIndex'>
+  readonly view: Pick<Informer<ApiToken>, 'get' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'applyStatus'>
   readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
   readonly events: EventRecorder

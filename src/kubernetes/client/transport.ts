@@ -8,14 +8,9 @@ import { errorOfAnswer, errorOfSilence, type ApiAnswer } from './api-errors.ts'
 import { REQUEST_TIMEOUT_MS, TRIES_MAX } from './bounds.ts'
 import type { ClusterConfig } from './cluster-config.ts'
 import { pause } from '../../domain/pause.ts'
-import { createRequestBucket, type RequestBucket } from './transport-bucket.ts'
-import { createDeadline, type Deadline } from './transport-deadline.ts'
-import {
-  createTransportWire,
-  type TransportWire,
-  type WireOptions,
-  type WireRequest,
-} from './transport-wire.ts'
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
+import { createDeadline, type Deadline } from './deadline.ts'
+import { createRoundTripper, type RoundTripper, type WireOptions, type WireRequest } from './round-tripper.ts'
 
 export interface ApiRequest extends WireRequest {
   /** Gives the request up; whether a write was done is then unknown. */
@@ -40,8 +35,8 @@ export interface Transport {
 interface Parts {
   readonly clock: Clock
   readonly config: ClusterConfig
-  readonly wire: TransportWire
-  readonly bucket: RequestBucket
+  readonly wire: RoundTripper
+  readonly bucket: RateLimiter
 }
 
 export function createTransport(options: WireOptions): Transport {
@@ -49,8 +44,8 @@ export function createTransport(options: WireOptions): Transport {
   const parts: Parts = {
     clock,
     config,
-    wire: createTransportWire(options),
-    bucket: createRequestBucket(clock),
+    wire: createRoundTripper(options),
+    bucket: createRateLimiter(clock),
   }
   const closing = new AbortController()
 
@@ -115,7 +110,7 @@ async function answerTo(
 }
 
 async function exchange(
-  wire: TransportWire,
+  wire: RoundTripper,
   request: ApiRequest,
   signal: AbortSignal,
   mayBreak: boolean,

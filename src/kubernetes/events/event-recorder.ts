@@ -3,7 +3,7 @@ import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { EventRecorder, ResourceEvent } from '../../ports/kubernetes.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
 import { isFault } from '../client/api-errors.ts'
-import { eventBody, eventName, seriesBody, seriesKey, type EventSource } from './event-recorder-body.ts'
+import { eventBody, eventName, seriesBody, seriesKey, type EventSource } from './event-body.ts'
 import { pause } from '../../domain/pause.ts'
 import type { Transport } from '../client/transport.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ExecutorFleet, FleetState } from '../../ports/kubernetes.ts'
 import { isFault } from '../client/api-errors.ts'
-import { createOtherScalers, type OtherScalers } from './executor-fleet-scalers.ts'
+import { createOtherScalers, type OtherScalers } from './other-scalers.ts'
 import { objectPath, collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
@@ -86,7 +86,7 @@ class DeployedFleet implements ExecutorFleet {
     })
   }
 
-  async markBusy(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
+  async setDeletionCosts(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
     if (this.#costs === null) await this.read()
     const costs = this.#costs ?? new Map<string, number>()
     const changes = [...costs]

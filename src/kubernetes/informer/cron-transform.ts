@@ -8,7 +8,7 @@ const KEPT_BYTES_MAX = 1024
  * as 256 KiB each, and a controller reads them when it puts the cron in force. How long they are stands in
  * `leftOutBytes`.
  */
-export function leanCron(cron: KubeObject): KubeObject {
+export function transformCron(cron: KubeObject): KubeObject {
   const { spec } = cron as { spec?: { payload?: unknown; headers?: unknown } }
   if (typeof spec !== 'object' || spec === null) return cron
   const { payload, headers, ...rest } = spec

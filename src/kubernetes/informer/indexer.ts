@@ -1,12 +1,12 @@
 import { reasonOf } from '../../domain/errors.ts'
-import type { KubeObject, ObjectKey, Indexer } from '../../ports/kubernetes.ts'
+import type { KubeObject, ObjectKey, Informer } from '../../ports/kubernetes.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { isOlder } from './resource-version.ts'
 
 /** Under which values an object is found. Must be pure. */
 export type Index<T> = (object: T) => readonly string[]
 
-type Listener<T> = Parameters<Indexer<T & KubeObject>['onChange']>[0]
+type Listener<T> = Parameters<Informer<T & KubeObject>['onChange']>[0]
 
 /**
  * The objects of one kind, by key and by index, and who wants to hear of changes. Every object in it is frozen. It takes

@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey, Indexer } from '../../ports/kubernetes.ts'
+import type { KubeObject, ObjectKey, Informer } from '../../ports/kubernetes.ts'
 import { ObjectStore, type Index } from './indexer.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
 import { Reflector } from './reflector.ts'
@@ -14,7 +14,7 @@ export interface ResourceViewOptions<T extends KubeObject> extends Omit<
   readonly indexes: Readonly<Record<string, Index<T>>>
 }
 
-export interface LiveResourceView<T extends KubeObject> extends Indexer<T> {
+export interface LiveResourceView<T extends KubeObject> extends Informer<T> {
   start(): void
   /** Resolves when no request is under way; nothing is told from the call on. What is known stays readable. */
   stop(): Promise<void>

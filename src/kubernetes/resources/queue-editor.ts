@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { EditRefusedError, ResourceApiError } from '../../domain/errors.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { KubeObject, Indexer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { HttpQueueSpec } from '../../resources/generated/kinds.ts'
 import { holdsFinalizer, ownerOf, queueKey, queueKeyOf } from '../../resources/queue-owner.ts'
@@ -23,7 +23,7 @@ export const EDITOR_INDEXES: Readonly<Record<string, (queue: HttpQueue) => reado
 
 export interface QueueEditorParts {
   readonly queues: Pick<QueueStore, 'get' | 'remove'>
-  readonly view: Pick<Indexer<HttpQueue>, 'isSynced' | 'byIndex'>
+  readonly view: Pick<Informer<HttpQueue>, 'isSynced' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'create' | 'patchSpec' | 'remove' | 'read' | 'readAll'>
   /** Whether resources of this namespace are ours to write. */
   readonly isWatched: (namespace: string) => boolean

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../ports/kubernetes.ts'
  * Whether a change gives a reconciler something to do: of the spec, of what people write into the metadata, or of the
  * object's life. A new status alone, which is most often our own, does not.
  */
-export function asksForTurn(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+export function needsReconcile(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   if (before === undefined || after === undefined) return before !== after
   const [was, is] = [before.metadata, after.metadata]
   return (

@@ -6,11 +6,11 @@ import {
   type ResourceApiFault,
 } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { KubeObject, ObjectKey, Leadership, Reconciler, Indexer } from '../../ports/kubernetes.ts'
+import type { KubeObject, ObjectKey, Leadership, Reconciler, Informer } from '../../ports/kubernetes.ts'
 import type { QueuePriority, ReconcileMetrics, ReconcileResult } from '../../ports/metrics.ts'
 import { pause } from '../../domain/pause.ts'
-import { asksForTurn } from './predicates.ts'
-import { createDeadline } from '../client/transport-deadline.ts'
+import { needsReconcile } from './predicates.ts'
+import { createDeadline } from '../client/deadline.ts'
 import { BACKOFF_MAX_MS, createWorkqueue, type WorkEnd, type Workqueue } from './workqueue.ts'
 
 /**
@@ -28,7 +28,7 @@ export interface Runner {
 export interface RunnerOptions<T extends KubeObject> {
   /** Of the controller, in lower case: the kind. */
   readonly name: string
-  readonly view: Indexer<T>
+  readonly view: Informer<T>
   /** What an object gives a turn to, when its key is not the object's own: several objects may share one. */
   readonly keysOf?: (object: T) => readonly ObjectKey[]
   readonly reconciler: Reconciler
@@ -86,7 +86,7 @@ class LeadingRunner<T extends KubeObject> implements Runner {
       work: (key) => this.#turn(key, signal),
     })
     const unlisten = view.onChange((_key, before, after) => {
-      if (!asksForTurn(before, after)) return
+      if (!needsReconcile(before, after)) return
       for (const key of this.#keysOf([before, after])) queue.add(key, 'high')
     })
     this.#queue = queue
@@ -149,7 +149,7 @@ function ownKeyOf({ metadata }: KubeObject): readonly ObjectKey[] {
 }
 
 /** Before the first list every object would look deleted. False when the term ended first. */
-async function isSyncedInTime(view: Indexer<KubeObject>, signal: AbortSignal): Promise<boolean> {
+async function isSyncedInTime(view: Informer<KubeObject>, signal: AbortSignal): Promise<boolean> {
   try {
     await view.whenSynced(signal)
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/runtime.ts'
 import type { ObjectKey } from '../../ports/kubernetes.ts'
 import type { QueuePriority, ReconcileMetrics } from '../../ports/metrics.ts'
-import { createLane, type Lane } from './workqueue-lane.ts'
+import { createLane, type Lane } from './fair-queue.ts'
 
 /**
  * Keys that wait for work, and the workers. A key is

@@ -1,9 +1,9 @@
 import { StartupError } from '../../domain/errors.ts'
 import type { ClusterConfig } from '../../kubernetes/client/cluster-config.ts'
-import { podCluster } from '../../kubernetes/client/pod-cluster.ts'
+import { inClusterConfig } from '../../kubernetes/client/in-cluster-config.ts'
 import { createTransport, type Transport } from '../../kubernetes/client/transport.ts'
 import type { ClusterMetrics } from '../../ports/metrics.ts'
-import type { KubeObject, Indexer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { KubeObject, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
 import { createInformer } from '../../kubernetes/informer/informer.ts'
 import { createResourceWriter } from '../../kubernetes/resources/resource-writer.ts'
 import type { ResourceKind } from '../../kubernetes/client/resource-path.ts'
@@ -30,7 +30,7 @@ export interface Cluster {
 }
 
 export interface OpenKind<T extends KubeObject> {
-  readonly view: Indexer<T>
+  readonly view: Informer<T>
   readonly writer: ResourceWriter<T>
   readonly check: ReadinessCheck
 }
@@ -82,7 +82,7 @@ export async function openCluster(
 /** Only a kubeconfig needs `@kubernetes/client-node`, which the container image leaves out (docs/adr/0010). */
 async function findCluster(): Promise<ClusterConfig> {
   const place = readPodPlace()
-  if (place !== null) return podCluster(place, systemClock)
+  if (place !== null) return inClusterConfig(place, systemClock)
   try {
     const { loadClusterConfig } = await import('../../kubernetes/client/cluster-config.ts')
     return loadClusterConfig(null)

@@ -3,7 +3,7 @@ import type {
   KubeObject,
   ObjectKey,
   ObjectRef,
-  Indexer,
+  Informer,
   NewObject,
   ResourceWriter,
 } from '../../../src/ports/kubernetes.ts'
@@ -15,7 +15,7 @@ interface Stored extends KubeObject {
 
 /** The objects of one kind, as an API server keeps them and as a view that is never behind shows them. */
 export interface MemoryKind<T extends KubeObject> {
-  readonly view: Pick<Indexer<T>, 'isSynced' | 'get' | 'all' | 'byIndex'>
+  readonly view: Pick<Informer<T>, 'isSynced' | 'get' | 'all' | 'byIndex'>
   readonly writer: ResourceWriter<T>
   /** What was written, oldest first: `status shop/emails`. */
   readonly writes: string[]

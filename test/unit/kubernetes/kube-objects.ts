@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey, ObjectMeta, Indexer } from '../../../src/ports/kubernetes.ts'
+import type { KubeObject, ObjectKey, ObjectMeta, Informer } from '../../../src/ports/kubernetes.ts'
 
 /** An HttpQueue `default/q` unless told otherwise. */
 export function kubeObject(metadata: Partial<ObjectMeta> = {}): KubeObject {
@@ -17,7 +17,7 @@ export function kubeObject(metadata: Partial<ObjectMeta> = {}): KubeObject {
 }
 
 /** A view whose objects the test sets. */
-export interface SettableView extends Indexer<KubeObject> {
+export interface SettableView extends Informer<KubeObject> {
   sync(): void
   /** undefined removes it. */
   set(key: ObjectKey, object: KubeObject | undefined): void
@@ -26,7 +26,7 @@ export interface SettableView extends Indexer<KubeObject> {
 
 export function createSettableView(): SettableView {
   const objects = new Map<ObjectKey, KubeObject>()
-  const listeners = new Set<Parameters<Indexer<KubeObject>['onChange']>[0]>()
+  const listeners = new Set<Parameters<Informer<KubeObject>['onChange']>[0]>()
   const synced = Promise.withResolvers<void>()
   let isSynced = false
   return {

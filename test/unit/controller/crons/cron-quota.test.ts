@@ -3,7 +3,7 @@ import { createCronQuota } from '../../../../src/controller/crons/cron-quota.ts'
 import type { HttpCron, TeamSettings } from '../../../../src/controller/kinds.ts'
 import { CRON_BYTES_PER_TEAM_MAX } from '../../../../src/domain/limits.ts'
 import { quotasOf } from '../../../../src/domain/quotas.ts'
-import { leanCron } from '../../../../src/kubernetes/informer/cron-transform.ts'
+import { transformCron } from '../../../../src/kubernetes/informer/cron-transform.ts'
 import { ObjectStore } from '../../../../src/kubernetes/informer/indexer.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
@@ -114,9 +114,9 @@ it('forgets a cron that is gone, and its bytes', () => {
 it('leaves long payloads and headers out of a copy, and says how long they are', () => {
   const whole = (spec: object) => ({ ...setUp().put('a', 1), spec }) as unknown as HttpCron
   const large = whole({ url: 'u', payload: 'ä'.repeat(1000), headers: { a: 'b' } })
-  const copy = leanCron(large) as HttpCron
+  const copy = transformCron(large) as HttpCron
   expect(copy.spec).toEqual({ url: 'u' })
   expect(copy.leftOutBytes).toBeGreaterThan(2000)
   const small = whole({ url: 'u', payload: 'short' })
-  expect(leanCron(small)).toBe(small)
+  expect(transformCron(small)).toBe(small)
 })

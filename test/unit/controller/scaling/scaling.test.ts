@@ -28,7 +28,7 @@ function start(options: { desired?: number; settings?: Partial<ScalingSettings> 
   const scaleTo = latched<ExecutorFleet['scaleTo']>((replicas) => {
     world.fleet = fleetOf(replicas)
   })
-  const markBusy = latched<ExecutorFleet['markBusy']>(() => undefined)
+  const setDeletionCosts = latched<ExecutorFleet['setDeletionCosts']>(() => undefined)
   const listeners = new Set<(shard: number) => void>()
   const events: ResourceEvent[] = []
   const gauges: Record<string, unknown> = {}
@@ -36,7 +36,7 @@ function start(options: { desired?: number; settings?: Partial<ScalingSettings> 
   const scaling = createScaling({
     backlog: { read: backlog },
     callQuotaOf: (team) => (team === 'shop' ? 3 : null),
-    fleet: { read, scaleTo, markBusy },
+    fleet: { read, scaleTo, setDeletionCosts },
     hints: {
       onWake: (listener) => {
         listeners.add(listener)
@@ -67,7 +67,7 @@ function start(options: { desired?: number; settings?: Partial<ScalingSettings> 
     backlog,
     read,
     scaleTo,
-    markBusy,
+    setDeletionCosts,
     listeners,
     events,
     gauges,
@@ -189,11 +189,11 @@ test('what it planned on an old copy of the fleet leaves no trace', async () => 
 })
 
 test('marks what the pods hold, and shrinks at the next look', async () => {
-  const { clock, world, scaleTo, markBusy, events } = start({ desired: 3 })
+  const { clock, world, scaleTo, setDeletionCosts, events } = start({ desired: 3 })
   const held = new Map([['executor-a', 7]])
   world.work = work(100, { held })
   await clock.advance(DOWN_MS)
-  expect(markBusy.calls.map(({ args }) => args[0])).toEqual([held])
+  expect(setDeletionCosts.calls.map(({ args }) => args[0])).toEqual([held])
   expect(scaleTo.calls).toEqual([])
   await clock.advance(1000)
   expect(scaleTo.calls.map(({ args }) => args)).toEqual([[1]])
@@ -202,12 +202,12 @@ test('marks what the pods hold, and shrinks at the next look', async () => {
     note: 'From 3 to 1 executors: 100 calls could run, 200 per executor.',
   })
   await clock.advance(60_000)
-  expect([markBusy.calls.length, scaleTo.calls.length]).toEqual([1, 1])
+  expect([setDeletionCosts.calls.length, scaleTo.calls.length]).toEqual([1, 1])
 })
 
 test('shrinks although the marks fail, and to zero without any', async () => {
-  const { clock, world, written, markBusy } = start({ desired: 3 })
-  markBusy.rule = () => {
+  const { clock, world, written, setDeletionCosts } = start({ desired: 3 })
+  setDeletionCosts.rule = () => {
     throw new ResourceApiError('forbidden', 'pods is forbidden')
   }
   world.work = work(1)
@@ -215,34 +215,34 @@ test('shrinks although the marks fail, and to zero without any', async () => {
   expect(written()).toEqual([1])
   world.work = backlogOf()
   await clock.advance(DOWN_MS + 1000)
-  expect([written(), markBusy.calls.length]).toEqual([[1, 0], 1])
+  expect([written(), setDeletionCosts.calls.length]).toEqual([[1, 0], 1])
 })
 
 test('waits for no marks to scale up, and for slow ones only a while to shrink', async () => {
-  const { clock, world, written, markBusy } = start({ desired: 3 })
-  markBusy.rule = (_held, signal) =>
+  const { clock, world, written, setDeletionCosts } = start({ desired: 3 })
+  setDeletionCosts.rule = (_held, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
   world.work = work(1)
   await clock.advance(DOWN_MS)
-  expect([written(), markBusy.calls.length]).toEqual([[], 1])
+  expect([written(), setDeletionCosts.calls.length]).toEqual([[], 1])
   world.work = work(800)
   await clock.advance(1000)
   expect(written()).toEqual([4])
   world.work = work(1)
   await clock.advance(DOWN_MS)
-  expect([written(), markBusy.calls.length]).toEqual([[4], 2])
+  expect([written(), setDeletionCosts.calls.length]).toEqual([[4], 2])
   await clock.advance(6000)
-  expect([written(), markBusy.calls.length]).toEqual([[4, 1], 2])
+  expect([written(), setDeletionCosts.calls.length]).toEqual([[4, 1], 2])
 })
 
 test('gives the marks up when its time of leading is over', async () => {
-  const { clock, world, markBusy } = start({ desired: 3 })
-  markBusy.rule = (_held, signal) =>
+  const { clock, world, setDeletionCosts } = start({ desired: 3 })
+  setDeletionCosts.rule = (_held, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
   world.work = work(1)
   await clock.advance(DOWN_MS)
   await stop()
-  expect(markBusy.calls.map(({ args }) => args[1].aborted)).toEqual([true])
+  expect(setDeletionCosts.calls.map(({ args }) => args[1].aborted)).toEqual([true])
 })
 
 test('holds the number while Redis is away, says so again every ten minutes, and goes on after', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StartupError } from '../../../../src/domain/errors.ts'
 import { loadClusterConfig, type ClusterConfig } from '../../../../src/kubernetes/client/cluster-config.ts'
-import { podCluster } from '../../../../src/kubernetes/client/pod-cluster.ts'
+import { inClusterConfig } from '../../../../src/kubernetes/client/in-cluster-config.ts'
 import { createTransport } from '../../../../src/kubernetes/client/transport.ts'
 import { selfSignedCertificate } from '../../../support/targets/certificates.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
@@ -60,7 +60,7 @@ describe.each<Way>(['a kubeconfig', 'a pod'])('a token in a file, as %s has one'
     config = () =>
       way === 'a kubeconfig'
         ? loadClusterConfig(file)
-        : podCluster({ apiServerHost, apiServerPort, accountFolder: folder }, clock)
+        : inClusterConfig({ apiServerHost, apiServerPort, accountFolder: folder }, clock)
     return () => server.close()
   })
 
@@ -195,5 +195,5 @@ describe('what a kubeconfig says', () => {
 
 test('the API server of a pod may have an address of IPv6', () => {
   const place = { apiServerHost: 'fd00::1', apiServerPort: '443', accountFolder: folder }
-  expect(podCluster(place, createFakeClock()).server).toBe('https://[fd00::1]:443')
+  expect(inClusterConfig(place, createFakeClock()).server).toBe('https://[fd00::1]:443')
 })

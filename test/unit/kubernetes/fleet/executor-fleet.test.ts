@@ -189,7 +189,7 @@ describe('marks', () => {
       pod('leaving', { isLeaving: true }),
     ])
     await fleet.read()
-    await fleet.markBusy(
+    await fleet.setDeletionCosts(
       new Map([
         ['busy', 9],
         ['busier', 200],
@@ -209,13 +209,13 @@ describe('marks', () => {
   test('are not written again', async () => {
     const { fleet, marks } = setUp([pod('a')])
     await fleet.read()
-    for (const held of [5, 7, 4]) await fleet.markBusy(new Map([['a', held]]), LIFE)
+    for (const held of [5, 7, 4]) await fleet.setDeletionCosts(new Map([['a', held]]), LIFE)
     expect(marks()).toEqual([['a', '4']])
   })
 
   test('come without a read before', async () => {
     const { fleet, marks } = setUp([pod('a')])
-    await fleet.markBusy(new Map([['a', 1]]), LIFE)
+    await fleet.setDeletionCosts(new Map([['a', 1]]), LIFE)
     expect(marks()).toEqual([['a', '1']])
   })
 
@@ -223,15 +223,15 @@ describe('marks', () => {
     const { fleet, marks } = setUp(Array.from({ length: 80 }, (_, n) => pod(`p${n}`)))
     const held = new Map(Array.from({ length: 80 }, (_, n) => [`p${n}`, 1]))
     await fleet.read()
-    await fleet.markBusy(held, LIFE)
+    await fleet.setDeletionCosts(held, LIFE)
     expect(marks()).toHaveLength(50)
-    await fleet.markBusy(held, LIFE)
+    await fleet.setDeletionCosts(held, LIFE)
     expect(new Set(marks().map(([name]) => name)).size).toBe(80)
   })
 
   test('replace what is no number', async () => {
     const { fleet, marks } = setUp([pod('a', { cost: 'much' })])
-    await fleet.markBusy(new Map([['a', 1]]), LIFE)
+    await fleet.setDeletionCosts(new Map([['a', 1]]), LIFE)
     expect(marks()).toEqual([['a', '1']])
   })
 
@@ -241,14 +241,16 @@ describe('marks', () => {
     const refuse = (fault: 'not_found' | 'forbidden') => () =>
       Promise.reject(new ResourceApiError(fault, fault))
     request.rule = refuse('not_found')
-    await fleet.markBusy(new Map([['a', 1]]), LIFE)
+    await fleet.setDeletionCosts(new Map([['a', 1]]), LIFE)
     request.rule = refuse('forbidden')
-    await expect(fleet.markBusy(new Map([['b', 1]]), LIFE)).rejects.toMatchObject({ fault: 'forbidden' })
+    await expect(fleet.setDeletionCosts(new Map([['b', 1]]), LIFE)).rejects.toMatchObject({
+      fault: 'forbidden',
+    })
   })
 
   test('are given up with their signal', async () => {
     const { fleet, request } = setUp([pod('a')])
-    await fleet.markBusy(new Map([['a', 1]]), LIFE)
+    await fleet.setDeletionCosts(new Map([['a', 1]]), LIFE)
     expect(request.calls.at(-1)?.args[0].signal).toBe(LIFE)
   })
 })

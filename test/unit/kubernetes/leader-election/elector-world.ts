@@ -1,10 +1,6 @@
 import { ResourceApiError, type ResourceApiFault } from '../../../../src/domain/errors.ts'
-import { createElector, type Elector } from '../../../../src/kubernetes/leader-election/elector.ts'
-import type {
-  Lease,
-  LeaseSpec,
-  LeaseStore,
-} from '../../../../src/kubernetes/leader-election/elector-lease.ts'
+import { createElector, type Elector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
+import type { Lease, LeaseSpec, LeaseLock } from '../../../../src/kubernetes/leader-election/lease-lock.ts'
 import type { Clock, Logger } from '../../../../src/ports/runtime.ts'
 import { FAKE_EPOCH_MS } from '../../../support/fake-clock.ts'
 import { quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'
@@ -153,7 +149,7 @@ export class SimulatedProcess {
     }
   }
 
-  #store(): LeaseStore {
+  #store(): LeaseLock {
     const { leases } = this.#world
     return {
       read: async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asksForTurn } from '../../../../src/kubernetes/workqueue/predicates.ts'
+import { needsReconcile } from '../../../../src/kubernetes/workqueue/predicates.ts'
 import type { ObjectMeta } from '../../../../src/ports/kubernetes.ts'
 import { kubeObject } from '../kube-objects.ts'
 
@@ -25,30 +25,30 @@ describe('a turn follows', () => {
     ['a label under another name', { labels: { application: 'a' } }],
     ['an annotation more', { annotations: { note: 'x', more: '' } }],
   ])('%s', (_what, changes) => {
-    expect(asksForTurn(before, changed(changes))).toBe(true)
+    expect(needsReconcile(before, changed(changes))).toBe(true)
   })
 
   test('an object that came, and one that went', () => {
-    expect(asksForTurn(undefined, before)).toBe(true)
-    expect(asksForTurn(before, undefined)).toBe(true)
+    expect(needsReconcile(undefined, before)).toBe(true)
+    expect(needsReconcile(before, undefined)).toBe(true)
   })
 
   test('any change of a kind without generations', () => {
     const [was, is] = ['1', '2'].map((resourceVersion) => kubeObject({ resourceVersion }))
-    expect(asksForTurn(was, is)).toBe(true)
+    expect(needsReconcile(was, is)).toBe(true)
   })
 })
 
 describe('no turn follows', () => {
   test('a change of the status alone', () => {
-    expect(asksForTurn(before, changed({}))).toBe(false)
+    expect(needsReconcile(before, changed({}))).toBe(false)
   })
 
   test('a finalizer more, for our own are new in the middle of a turn', () => {
-    expect(asksForTurn(before, changed({ finalizers: ['x/y', 'punctual.dev/queue'] }))).toBe(false)
+    expect(needsReconcile(before, changed({ finalizers: ['x/y', 'punctual.dev/queue'] }))).toBe(false)
   })
 
   test('the same version again', () => {
-    expect(asksForTurn(before, before)).toBe(false)
+    expect(needsReconcile(before, before)).toBe(false)
   })
 })

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/runtime.ts'
 import { errorOfSize, type ApiAnswer } from './api-errors.ts'
 import { ANSWER_BYTES_MAX } from './bounds.ts'
 import type { ClusterConfig } from './cluster-config.ts'
-import { createTransportPools } from './transport-pools.ts'
+import { createConnectionPools } from './connection-pools.ts'
 
 /** What goes over the wire once. */
 export interface WireRequest {
@@ -28,7 +28,7 @@ interface OpenAnswer extends Omit<ApiAnswer, 'text'> {
 }
 
 /** Sends single requests under the credentials of the moment, without deadline or second try. */
-export interface TransportWire {
+export interface RoundTripper {
   exchange(request: WireRequest, signal: AbortSignal): Promise<ApiAnswer>
   /** A body to be read as it comes when the answer is 200, else the whole answer. */
   open(request: WireRequest, signal: AbortSignal): Promise<ApiAnswer | AsyncIterable<Uint8Array>>
@@ -43,10 +43,10 @@ export interface WireOptions {
   readonly userAgent: string
 }
 
-export function createTransportWire({ config, clock, metrics, userAgent }: WireOptions): TransportWire {
+export function createRoundTripper({ config, clock, metrics, userAgent }: WireOptions): RoundTripper {
   const { origin, pathname } = new URL(config.server)
   const root = pathname.replace(/\/$/, '')
-  const pools = createTransportPools(origin)
+  const pools = createConnectionPools(origin)
 
   async function send(
     kind: 'api' | 'urgent' | 'watch',

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { RETRY_PAUSE_MS_MAX, WATCH_SILENCE_MS } from '../../../src/kubernetes/client/bounds.ts'
-import { createInformer, type LiveResourceView } from '../../../src/kubernetes/informer/informer.ts'
-import { createTransport, type Transport } from '../../../src/kubernetes/client/transport.ts'
-import type { WatchEnd } from '../../../src/ports/metrics.ts'
-import type { KubeObject } from '../../../src/ports/kubernetes.ts'
-import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api/fake-api-server.ts'
-import { createFakeClock, quiescence, type FakeClock } from '../../support/fake-clock.ts'
-import { quietClusterMetrics, quietLogger } from '../../support/quiet.ts'
-import { until } from '../../support/until.ts'
+import { RETRY_PAUSE_MS_MAX, WATCH_SILENCE_MS } from '../../../../src/kubernetes/client/bounds.ts'
+import { createInformer, type LiveResourceView } from '../../../../src/kubernetes/informer/informer.ts'
+import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
+import type { WatchEnd } from '../../../../src/ports/metrics.ts'
+import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
+import { createFakeClock, quiescence, type FakeClock } from '../../../support/fake-clock.ts'
+import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
+import { until } from '../../../support/until.ts'
 
 interface Queue extends KubeObject {
   readonly spec: { readonly queueName: string }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { REQUEST_TIMEOUT_MS } from '../../../../src/kubernetes/client/bounds.ts'
-import { createRequestBucket } from '../../../../src/kubernetes/client/transport-bucket.ts'
+import { createRateLimiter } from '../../../../src/kubernetes/client/rate-limiter.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 
 const { signal } = new AbortController()
 
 test('a burst goes at once, the rest at the rate, and the burst comes back with time', async () => {
   const clock = createFakeClock()
-  const bucket = createRequestBucket(clock, { perSecond: 10, burst: 3 })
+  const bucket = createRateLimiter(clock, { perSecond: 10, burst: 3 })
   let gone = 0
   const take = (count: number) => {
     for (let i = 0; i < count; i += 1) void bucket.take(signal).then(() => (gone += 1))
@@ -27,7 +27,7 @@ test('a burst goes at once, the rest at the rate, and the burst comes back with 
 
 test('a request that could not go in time is refused and takes nothing', async () => {
   const clock = createFakeClock()
-  const bucket = createRequestBucket(clock, { perSecond: 1, burst: 1 })
+  const bucket = createRateLimiter(clock, { perSecond: 1, burst: 1 })
   let gone = 0
   for (let i = 0; i < 1 + REQUEST_TIMEOUT_MS / 1000; i += 1) void bucket.take(signal).then(() => (gone += 1))
   await expect(bucket.take(signal)).rejects.toMatchObject({ fault: 'too_many' })
@@ -38,7 +38,7 @@ test('a request that could not go in time is refused and takes nothing', async (
 
 test('one who is given up waits no longer', async () => {
   const clock = createFakeClock()
-  const bucket = createRequestBucket(clock, { perSecond: 1, burst: 1 })
+  const bucket = createRateLimiter(clock, { perSecond: 1, burst: 1 })
   const giveUp = new AbortController()
   await bucket.take(giveUp.signal)
   const waiting = bucket.take(giveUp.signal)

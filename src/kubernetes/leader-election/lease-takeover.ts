@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/runtime.ts'
 import { isFault } from '../client/api-errors.ts'
-import type { Lease, LeaseSpec, LeaseStore } from './elector-lease.ts'
+import type { Lease, LeaseSpec, LeaseLock } from './lease-lock.ts'
 import { microTime } from '../client/micro-time.ts'
 
 /** What one attempt to hold the Lease found. Times are of the monotonic clock. */
@@ -15,7 +15,7 @@ export type Attempt =
  * other machines prove nothing. Attempts must come one after another; one whose signal has aborted changes nothing
  * any more, in here or, but for a write on its way, out there.
  */
-export interface LeaseClaim {
+export interface LeaseTakeover {
   /** Takes or renews the Lease if that may be. Throws ResourceApiError, or the signal's reason. */
   attempt(signal: AbortSignal): Promise<Attempt>
   /** Makes the Lease free for the others at once, if it is ours. Throws the same. */
@@ -23,14 +23,14 @@ export interface LeaseClaim {
 }
 
 export interface LeaseClaimOptions {
-  readonly store: LeaseStore
+  readonly store: LeaseLock
   readonly clock: Clock
   /** Of this very process: its like must not come again after a restart. */
   readonly identity: string
   readonly durationMs: number
 }
 
-export function createLeaseClaim(options: LeaseClaimOptions): LeaseClaim {
+export function createLeaseClaim(options: LeaseClaimOptions): LeaseTakeover {
   return new VersionedClaim(options)
 }
 
@@ -45,7 +45,7 @@ interface Sighting {
   readonly atMs: number
 }
 
-class VersionedClaim implements LeaseClaim {
+class VersionedClaim implements LeaseTakeover {
   readonly #options: LeaseClaimOptions
   /** The last version seen, also after the Lease was deleted. */
   #seen: Sighting | null = null

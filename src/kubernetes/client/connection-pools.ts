@@ -13,14 +13,14 @@ import {
 type PoolSet = Readonly<Record<'api' | 'urgent' | 'watch', Pool>>
 
 /** The connections to one API server: few that all calls share, one for what is urgent, and one for each watch. */
-export interface TransportPools {
+export interface ConnectionPools {
   /** When authority, certificate or key are others than last time, new connections are opened and the old ones left. */
   under(tls: ClusterTls): PoolSet
   /** Cuts what is under way. */
   close(): Promise<void>
 }
 
-export function createTransportPools(origin: string): TransportPools {
+export function createConnectionPools(origin: string): ConnectionPools {
   let current: { readonly tls: ClusterTls; readonly pools: PoolSet } | null = null
 
   return {

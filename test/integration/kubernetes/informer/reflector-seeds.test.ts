@@ -3,14 +3,14 @@
  * has gone wrong, once the server behaves the copy equals it, and what was told adds up to it.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createInformer } from '../../../src/kubernetes/informer/informer.ts'
-import { createTransport } from '../../../src/kubernetes/client/transport.ts'
-import type { KubeObject } from '../../../src/ports/kubernetes.ts'
-import { SeededRandom } from '../../simulation/story/seeded-random.ts'
-import type { Effect, Fault } from '../../support/fake-api/fake-api-faults.ts'
-import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api/fake-api-server.ts'
-import { createFakeClock, quiescence, type FakeClock } from '../../support/fake-clock.ts'
-import { quietClusterMetrics, quietLogger } from '../../support/quiet.ts'
+import { createInformer } from '../../../../src/kubernetes/informer/informer.ts'
+import { createTransport } from '../../../../src/kubernetes/client/transport.ts'
+import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
+import type { Effect, Fault } from '../../../support/fake-api/fake-api-faults.ts'
+import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
+import { createFakeClock, quiescence, type FakeClock } from '../../../support/fake-clock.ts'
+import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
 
 const KIND = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', plural: 'httpqueues' }
 /** As for the simulation: `SEEDS=5000 FIRST_SEED=1` tells more stories. */

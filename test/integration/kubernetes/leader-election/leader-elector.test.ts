@@ -1,12 +1,12 @@
 /** The elector over real connections to an API server that misbehaves. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createElector, type Elector } from '../../../src/kubernetes/leader-election/elector.ts'
-import { createLeaseStore } from '../../../src/kubernetes/leader-election/elector-lease.ts'
-import { createTransport, type Transport } from '../../../src/kubernetes/client/transport.ts'
-import { systemClock } from '../../../src/telemetry/system-clock.ts'
-import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api/fake-api-server.ts'
-import { quietClusterMetrics, quietLogger, quietReconcileMetrics } from '../../support/quiet.ts'
-import { until } from '../../support/until.ts'
+import { createElector, type Elector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
+import { createLeaseStore } from '../../../../src/kubernetes/leader-election/lease-lock.ts'
+import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
+import { systemClock } from '../../../../src/telemetry/system-clock.ts'
+import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
+import { quietClusterMetrics, quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'
+import { until } from '../../../support/until.ts'
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/ops/leases/punctual-controller'
 

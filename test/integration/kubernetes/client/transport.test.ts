@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ResourceApiError, type ResourceApiFault } from '../../../src/domain/errors.ts'
+import { ResourceApiError, type ResourceApiFault } from '../../../../src/domain/errors.ts'
 import {
   REQUESTS_BURST,
   REQUESTS_PER_SECOND,
   REQUEST_TIMEOUT_MS,
   TRIES_MAX,
-} from '../../../src/kubernetes/client/bounds.ts'
-import { createTransport, type Transport } from '../../../src/kubernetes/client/transport.ts'
-import { selfSignedCertificate } from '../../support/targets/certificates.ts'
-import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api/fake-api-server.ts'
-import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
-import { quietClusterMetrics } from '../../support/quiet.ts'
-import { until } from '../../support/until.ts'
+} from '../../../../src/kubernetes/client/bounds.ts'
+import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
+import { selfSignedCertificate } from '../../../support/targets/certificates.ts'
+import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
+import { createFakeClock, type FakeClock } from '../../../support/fake-clock.ts'
+import { quietClusterMetrics } from '../../../support/quiet.ts'
+import { until } from '../../../support/until.ts'
 
 const QUEUES = '/apis/punctual.dev/v1alpha1/namespaces/a/httpqueues'
 const ONE = `${QUEUES}/one`

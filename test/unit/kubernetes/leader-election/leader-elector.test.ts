@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createElector } from '../../../../src/kubernetes/leader-election/elector.ts'
+import { createElector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
 import { ResourceApiError } from '../../../../src/domain/errors.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'

@@ -17,7 +17,7 @@ export interface Lease {
 }
 
 /** One Lease, named when this was made. Every method throws ResourceApiError. */
-export interface LeaseStore {
+export interface LeaseLock {
   /** As it stands now, from no cache; null when there is none. */
   read(signal: AbortSignal): Promise<Lease | null>
   /** `conflict` when there is one by now. */
@@ -32,7 +32,7 @@ export interface LeasePlace {
 }
 
 /** A Lease waits behind nothing else that this process asks of the API server. */
-export function createLeaseStore(transport: Transport, { namespace, name }: LeasePlace): LeaseStore {
+export function createLeaseStore(transport: Transport, { namespace, name }: LeasePlace): LeaseLock {
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
   const path = `${leases}/${name}`
   return {

@@ -2,10 +2,10 @@ import { type ResourceApiError, reasonOf } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { Leadership } from '../../ports/kubernetes.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
-import { createLeaseClaim, type Attempt, type LeaseClaim } from './elector-claim.ts'
-import type { LeaseStore } from './elector-lease.ts'
+import { createLeaseClaim, type Attempt, type LeaseTakeover } from './lease-takeover.ts'
+import type { LeaseLock } from './lease-lock.ts'
 import { pause } from '../../domain/pause.ts'
-import { createDeadline } from '../client/transport-deadline.ts'
+import { createDeadline } from '../client/deadline.ts'
 import { unlessAborted } from '../client/unless-aborted.ts'
 
 /**
@@ -31,7 +31,7 @@ export interface Elector extends Leadership {
 }
 
 export interface ElectorOptions {
-  readonly store: LeaseStore
+  readonly store: LeaseLock
   /** Of this very process: the pod's name and something random. */
   readonly identity: string
   readonly clock: Clock
@@ -73,7 +73,7 @@ interface Term {
 
 class LeaseElector implements Elector {
   readonly #options: ElectorOptions
-  readonly #claim: LeaseClaim
+  readonly #claim: LeaseTakeover
   readonly #leads: Lead[] = []
   readonly #stopping = new AbortController()
   #term: Term | null = null

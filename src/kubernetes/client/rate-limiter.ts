@@ -4,15 +4,15 @@ import { REQUESTS_BURST, REQUESTS_PER_SECOND, REQUEST_TIMEOUT_MS } from './bound
 import { pause } from '../../domain/pause.ts'
 
 /** Spreads requests over time: a burst at once, the rest at a rate. */
-export interface RequestBucket {
+export interface RateLimiter {
   /** Resolves when a request may go, or when the signal aborts. Throws `too_many` when that is too far away. */
   take(signal: AbortSignal): Promise<void>
 }
 
-export function createRequestBucket(
+export function createRateLimiter(
   clock: Clock,
   { perSecond, burst } = { perSecond: REQUESTS_PER_SECOND, burst: REQUESTS_BURST },
-): RequestBucket {
+): RateLimiter {
   const intervalMs = 1000 / perSecond
   /** When the bucket is full again if nothing more is taken. */
   let fullAtMs = Number.NEGATIVE_INFINITY

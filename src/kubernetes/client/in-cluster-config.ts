@@ -20,7 +20,7 @@ const TOKEN_KEPT_MS = 60_000
  * The way of a pod to its API server, as its own service account. Not by client-node: to load it for this alone costs
  * each process 78 MiB and a second of CPU.
  */
-export function podCluster(place: PodPlace, clock: Clock): ClusterConfig {
+export function inClusterConfig(place: PodPlace, clock: Clock): ClusterConfig {
   const { apiServerHost: host, apiServerPort: port } = place
   const read = (name: string) => readAccountFile(join(place.accountFolder, name))
   let known: { readonly token: string; readonly readAtMs: number } | null = null

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createLeaseClaim } from '../../../../src/kubernetes/leader-election/elector-claim.ts'
-import type { LeaseStore } from '../../../../src/kubernetes/leader-election/elector-lease.ts'
+import { createLeaseClaim } from '../../../../src/kubernetes/leader-election/lease-takeover.ts'
+import type { LeaseLock } from '../../../../src/kubernetes/leader-election/lease-lock.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { latched } from '../../../support/latched.ts'
 
@@ -12,9 +12,9 @@ const LEASE = {
 function setUp() {
   const clock = createFakeClock()
   const store = {
-    read: latched<LeaseStore['read']>(() => null),
-    create: latched<LeaseStore['create']>(() => LEASE),
-    replace: latched<LeaseStore['replace']>(() => LEASE),
+    read: latched<LeaseLock['read']>(() => null),
+    create: latched<LeaseLock['create']>(() => LEASE),
+    replace: latched<LeaseLock['replace']>(() => LEASE),
   }
   const claim = createLeaseClaim({ store, clock, identity: 'pod-0', durationMs: 15_000 })
   return { clock, store, claim }
