@@ -3,8 +3,8 @@ import { createCronStore } from '../redis/crons/cron-store.ts'
 import { createQueueStore } from '../redis/queues/queue-store.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/control/settings-compiler.ts'
 import { describeSettings, quotasOfSettings, type ApiSettings } from '../settings/role-settings.ts'
-import { createResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
-import { EDITOR_INDEXES, createResourceEditor } from '../kubernetes/resources/queue-editor.ts'
+import { ResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
+import { EDITOR_INDEXES, ResourceQueueEditor } from '../kubernetes/resources/queue-editor.ts'
 import { HTTP_CRONS, HTTP_QUEUES } from '../kubernetes/resources/own-kinds.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
@@ -97,8 +97,8 @@ async function openEditors(
   const isWatched = (namespace: string): boolean => namespaces === null || namespaces.includes(namespace)
   const shared = { isWatched, clock: systemClock }
   return {
-    editor: createResourceEditor({ ...shared, queues, view, writer }),
-    cronEditor: createResourceCronEditor({
+    editor: new ResourceQueueEditor({ ...shared, queues, informer: view, writer }),
+    cronEditor: new ResourceCronEditor({
       ...shared,
       crons,
       writer: cluster.openWriter(HTTP_CRONS),

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../controller/kinds.ts'
 import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/manager.ts'
-import { createElector } from '../kubernetes/leader-election/leader-elector.ts'
-import { createLeaseStore } from '../kubernetes/leader-election/lease-lock.ts'
-import { createEventRecorder } from '../kubernetes/events/event-recorder.ts'
+import { LeaderElector } from '../kubernetes/leader-election/leader-elector.ts'
+import { createLeaseLock } from '../kubernetes/leader-election/lease-lock.ts'
+import { SeriesRecorder } from '../kubernetes/events/series-recorder.ts'
 import { transformCron } from '../kubernetes/informer/cron-transform.ts'
 import { API_TOKENS, HTTP_CRONS, HTTP_QUEUES, TEAM_SETTINGS } from '../kubernetes/resources/own-kinds.ts'
 import { describeSettings, type ControllerSettings } from '../settings/role-settings.ts'
@@ -40,8 +40,8 @@ export async function runController(settings: ControllerSettings): Promise<void>
       tokens: cluster.openKind<ApiToken>(API_TOKENS, TOKEN_INDEXES),
     }
     const metrics = createReconcileMetrics(telemetry.registry)
-    const elector = createElector({
-      store: createLeaseStore(cluster.transport, ownPlace(settings, 'controller')),
+    const elector = new LeaderElector({
+      lock: createLeaseLock(cluster.transport, ownPlace(settings, 'controller')),
       // A pod that starts anew keeps its name, and is another process all the same.
       identity: `${settings.podName}_${randomBytes(4).toString('hex')}`,
       clock: systemClock,
@@ -58,7 +58,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
       lifeChecks: [{ name: 'leading', failure: () => elector.failure() }],
       lifecycle,
     })
-    const events = createEventRecorder({
+    const events = new SeriesRecorder({
       transport: cluster.transport,
       source: { controller: 'punctual.dev/controller', instance: settings.podName },
       clock: systemClock,

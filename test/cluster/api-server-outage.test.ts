@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
-import { createInformer } from '../../src/kubernetes/informer/informer.ts'
+import { loadKubeconfig } from '../../src/kubernetes/client/kubeconfig.ts'
+import { SharedInformer } from '../../src/kubernetes/informer/shared-informer.ts'
 import { createResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
 import { createTransport, type Transport } from '../../src/kubernetes/client/transport.ts'
 import type { KubeObject } from '../../src/ports/kubernetes.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await applyDefinitions(api, readFileSync(pathTo('crds/httpqueues.punctual.dev.yaml'), 'utf8'))
   namespace = await newNamespace(api)
   await api.close()
-  const config = loadClusterConfig(controlPlane.kubeconfig)
+  const config = loadKubeconfig(controlPlane.kubeconfig)
   transport = createTransport({
     config,
     clock: systemClock,
@@ -50,7 +50,7 @@ test('what is known stays readable, and what comes after is told', async () => {
   })
   const make = (name: string) => writer.create({ metadata: { name, namespace }, spec: {} })
   await make('before')
-  const view = createInformer({
+  const view = new SharedInformer({
     clock: systemClock,
     logger: quietLogger,
     metrics: quietClusterMetrics,

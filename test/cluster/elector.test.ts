@@ -3,9 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { createElector, type Elector } from '../../src/kubernetes/leader-election/leader-elector.ts'
-import { createLeaseStore } from '../../src/kubernetes/leader-election/lease-lock.ts'
-import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
+import { LeaderElector } from '../../src/kubernetes/leader-election/leader-elector.ts'
+import { createLeaseLock } from '../../src/kubernetes/leader-election/lease-lock.ts'
+import { loadKubeconfig } from '../../src/kubernetes/client/kubeconfig.ts'
 import { createTransport } from '../../src/kubernetes/client/transport.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
 import { newNamespace, openKubernetesApi } from '../support/cluster/kubernetes-api.ts'
@@ -17,13 +17,13 @@ const LEASE = 'punctual-controller'
 
 const api = openKubernetesApi(inject('clusterAccess'))
 const transport = createTransport({
-  config: loadClusterConfig(inject('kubeconfig')),
+  config: loadKubeconfig(inject('kubeconfig')),
   clock: systemClock,
   metrics: quietClusterMetrics,
   userAgent: 'punctual/test',
 })
 let namespace: string
-let electors: Elector[] = []
+let electors: LeaderElector[] = []
 const children: ChildProcess[] = []
 
 beforeEach(async () => {
@@ -41,9 +41,9 @@ afterAll(async () => {
   await api.close()
 })
 
-function startElector(identity: string): Elector {
-  const elector = createElector({
-    store: createLeaseStore(transport, { namespace, name: LEASE }),
+function startElector(identity: string): LeaderElector {
+  const elector = new LeaderElector({
+    lock: createLeaseLock(transport, { namespace, name: LEASE }),
     identity,
     clock: systemClock,
     logger: quietLogger,

@@ -1,7 +1,7 @@
 /** Events as a real API server takes them: it is strict about names, times and series. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
-import { createEventRecorder, type SeriesRecorder } from '../../src/kubernetes/events/event-recorder.ts'
+import { loadKubeconfig } from '../../src/kubernetes/client/kubeconfig.ts'
+import { SeriesRecorder } from '../../src/kubernetes/events/series-recorder.ts'
 import { createTransport } from '../../src/kubernetes/client/transport.ts'
 import type { ResourceEvent } from '../../src/ports/kubernetes.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const api = openKubernetesApi(inject('clusterAccess'))
 const transport = createTransport({
-  config: loadClusterConfig(inject('kubeconfig')),
+  config: loadKubeconfig(inject('kubeconfig')),
   clock: systemClock,
   metrics: quietClusterMetrics,
   userAgent: 'punctual/test',
@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 function newRecorder(): SeriesRecorder {
-  return createEventRecorder({
+  return new SeriesRecorder({
     transport,
     source: { controller: 'punctual.dev/controller', instance: 'punctual-controller-abc' },
     clock: systemClock,

@@ -1,7 +1,7 @@
 /** The fleet of executors as a real Deployment, whose pods never start: there are no nodes. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
-import { createExecutorFleet } from '../../src/kubernetes/fleet/executor-fleet.ts'
+import { loadKubeconfig } from '../../src/kubernetes/client/kubeconfig.ts'
+import { DeploymentFleet } from '../../src/kubernetes/fleet/deployment-fleet.ts'
 import { createTransport } from '../../src/kubernetes/client/transport.ts'
 import type { ExecutorFleet } from '../../src/ports/kubernetes.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const api = openKubernetesApi(inject('clusterAccess'))
 const transport = createTransport({
-  config: loadClusterConfig(inject('kubeconfig')),
+  config: loadKubeconfig(inject('kubeconfig')),
   clock: systemClock,
   metrics: quietClusterMetrics,
   userAgent: 'punctual/test',
@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 function newFleet(deployment = 'punctual-executor'): ExecutorFleet {
-  return createExecutorFleet({ transport, clock: systemClock, logger: quietLogger, namespace, deployment })
+  return new DeploymentFleet({ transport, clock: systemClock, logger: quietLogger, namespace, deployment })
 }
 
 async function podNames(): Promise<readonly string[]> {

@@ -1,10 +1,10 @@
 /** Our transport, view and writer against a real API server: what the fake only believes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
-import { ANSWER_BYTES_MAX } from '../../src/kubernetes/client/bounds.ts'
-import { loadClusterConfig } from '../../src/kubernetes/client/cluster-config.ts'
+import { ANSWER_BYTES_MAX } from '../../src/kubernetes/client/round-tripper.ts'
+import { loadKubeconfig } from '../../src/kubernetes/client/kubeconfig.ts'
 import { HTTP_CRONS } from '../../src/kubernetes/resources/own-kinds.ts'
 import { watchObjects } from '../../src/kubernetes/informer/reflector-watch.ts'
-import { createInformer, type LiveResourceView } from '../../src/kubernetes/informer/informer.ts'
+import { SharedInformer } from '../../src/kubernetes/informer/shared-informer.ts'
 import { createResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
 import { collectionPath } from '../../src/kubernetes/client/resource-path.ts'
 import { createTransport } from '../../src/kubernetes/client/transport.ts'
@@ -26,7 +26,7 @@ const LONGEST_PAYLOAD = '𝄞'.repeat(262_144)
 const LARGE_CRONS = Math.ceil(ANSWER_BYTES_MAX / 2 ** 20)
 
 const api = openKubernetesApi(inject('clusterAccess'))
-const config = loadClusterConfig(inject('kubeconfig'))
+const config = loadKubeconfig(inject('kubeconfig'))
 const transport = createTransport({
   config,
   clock: systemClock,
@@ -133,13 +133,13 @@ async function makeTwice(
 }
 
 describe('a view', () => {
-  let view: LiveResourceView<Queue>
+  let view: SharedInformer<Queue>
   let changes: string[]
 
   beforeEach(async () => {
     const own = await newNamespace(api)
     changes = []
-    view = createInformer<Queue>({
+    view = new SharedInformer<Queue>({
       clock: systemClock,
       logger: quietLogger,
       metrics: quietClusterMetrics,
@@ -195,11 +195,11 @@ describe('a view', () => {
       random: Math.random,
       kind: KIND,
       namespace,
-      sink: {
-        known: () => undefined,
+      store: {
+        get: () => undefined,
         replace: () => undefined,
         put: () => undefined,
-        remove: () => undefined,
+        delete: () => undefined,
       },
     }
     const story = await watchObjects<Queue>(options, '1', AbortSignal.timeout(10_000))

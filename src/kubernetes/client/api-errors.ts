@@ -1,16 +1,19 @@
 import { ResourceApiError, reasonOf, type ResourceApiFault } from '../../domain/errors.ts'
 import { excerpt } from '../../domain/excerpt.ts'
-import { ERROR_TEXT_CHARACTERS_MAX, RETRY_AFTER_MS_MAX } from './bounds.ts'
 
-/** An answer whatever its status, read to its end. */
+const ERROR_TEXT_CHARACTERS_MAX = 1_000
+/** A longer Retry-After is cut to this. */
+const RETRY_AFTER_MS_MAX = 60_000
+
+/** A whole answer, of any status. */
 export interface ApiAnswer {
   readonly code: number
   readonly text: string
-  /** The header Retry-After as it stands. */
+  /** The raw Retry-After header. */
   readonly retryAfter: string | undefined
 }
 
-/** What the API server says of a failure, in an answer's body or in an ERROR event of a watch. */
+/** `metav1.Status`: how the API server reports a failure, in an answer's body or in an ERROR event of a watch. */
 export interface ApiStatus {
   readonly kind: 'Status'
   readonly code?: number
@@ -34,11 +37,11 @@ const FAULTS: Readonly<Record<number, ResourceApiFault>> = {
   429: 'too_many',
 }
 
-/** @param answer one that is no success; its text is a `Status`, or whatever a proxy on the way has written */
+/** @param answer not a success; its text is a `Status`, or whatever a proxy in between has written */
 export function errorOfAnswer({ code, text, retryAfter }: ApiAnswer): ResourceApiError {
   const status = statusOf(text)
-  const said = status?.message ?? text.trim()
-  const reason = said === '' ? `HTTP ${code}` : said
+  const message = status?.message ?? text.trim()
+  const reason = message === '' ? `HTTP ${code}` : message
   return new ResourceApiError(faultOf(code, status), excerpt(reason, ERROR_TEXT_CHARACTERS_MAX), {
     retryAfterMs: retryAfterMs(retryAfter),
   })
@@ -51,7 +54,7 @@ export function errorOfStatus(status: ApiStatus): ResourceApiError {
   )
 }
 
-/** No answer came: the connection failed, the deadline passed, or the request was given up. */
+/** No answer came: the connection failed, the deadline passed, or the request was canceled. */
 export function errorOfSilence(what: string, cause?: unknown): ResourceApiError {
   const reason = cause === undefined ? what : `${what}: ${reasonOf(cause)}`
   return new ResourceApiError('unavailable', excerpt(reason, ERROR_TEXT_CHARACTERS_MAX), { cause })
@@ -65,10 +68,20 @@ export function isFault(error: unknown, fault: ResourceApiFault): boolean {
   return error instanceof ResourceApiError && error.fault === fault
 }
 
+/** null when the API server has no such object. */
+export async function ignoreNotFound<T>(request: Promise<T>): Promise<T | null> {
+  try {
+    return await request
+  } catch (error) {
+    if (isFault(error, 'not_found')) return null
+    throw error
+  }
+}
+
 function faultOf(code: number, status: ApiStatus | null): ResourceApiFault {
-  // A patch that names the uid of another life is answered as a change of a field that cannot change.
-  const isOtherLife = status?.details?.causes?.some(({ field }) => field === 'metadata.uid') ?? false
-  if (code === 422 && isOtherLife) return 'conflict'
+  // A uid in a patch is a precondition; when it fails, the server reports an attempt to change an immutable field.
+  const isOtherUid = status?.details?.causes?.some(({ field }) => field === 'metadata.uid') ?? false
+  if (code === 422 && isOtherUid) return 'conflict'
   return FAULTS[code] ?? 'unavailable'
 }
 
@@ -85,7 +98,7 @@ function isStatus(value: unknown): value is ApiStatus {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status'
 }
 
-/** API servers say seconds; a date, which a proxy may say, counts as nothing said. */
+/** API servers send seconds. A proxy may send a date, which is ignored. */
 function retryAfterMs(header: string | undefined): number | null {
   if (header === undefined || !/^\d{1,9}$/.test(header.trim())) return null
   return Math.min(Number(header) * 1000, RETRY_AFTER_MS_MAX)

@@ -1,56 +1,51 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Pool } from 'undici'
 import type { ClusterTls } from './cluster-config.ts'
-import {
-  API_CONNECTIONS_MAX,
-  CONNECT_TIMEOUT_MS,
-  KEEP_ALIVE_MS,
-  TCP_KEEP_ALIVE_MS,
-  URGENT_CONNECTIONS_MAX,
-  WATCH_CONNECTIONS_MAX,
-} from './bounds.ts'
 
-type PoolSet = Readonly<Record<'api' | 'urgent' | 'watch', Pool>>
+/** What the connections are for. `urgent` is the Lease, which is renewed even while all other requests hang. */
+export type PoolName = 'api' | 'urgent' | 'watch'
 
-/** The connections to one API server: few that all calls share, one for what is urgent, and one for each watch. */
-export interface ConnectionPools {
-  /** When authority, certificate or key are others than last time, new connections are opened and the old ones left. */
-  under(tls: ClusterTls): PoolSet
-  /** Cuts what is under way. */
-  close(): Promise<void>
-}
+const CONNECTIONS_MAX: Readonly<Record<PoolName, number>> = { api: 4, urgent: 1, watch: 256 }
+const CONNECT_TIMEOUT_MS = 10_000
+/** Below the 90 s or more of API servers and of the load balancers in front of them. */
+const KEEP_ALIVE_MS = 30_000
+/** Before TCP probes a silent connection; the value of client-go. */
+const TCP_KEEP_ALIVE_MS = 30_000
 
-export function createConnectionPools(origin: string): ConnectionPools {
-  let current: { readonly tls: ClusterTls; readonly pools: PoolSet } | null = null
+/** The connections to one API server: a few shared by all requests, one for the Lease, and one for each watch. */
+export class ConnectionPools {
+  readonly #origin: string
+  #current: { readonly tls: ClusterTls; readonly pools: Readonly<Record<PoolName, Pool>> } | null = null
 
-  return {
-    under: (tls) => {
-      if (current !== null && isDeepStrictEqual(current.tls, tls)) return current.pools
-      // Requests and watches under way end on the connections they have.
-      for (const pool of Object.values(current?.pools ?? {})) void pool.close()
-      const pools = {
-        api: openPool(origin, tls, API_CONNECTIONS_MAX),
-        urgent: openPool(origin, tls, URGENT_CONNECTIONS_MAX),
-        watch: openPool(origin, tls, WATCH_CONNECTIONS_MAX),
-      }
-      current = { tls, pools }
-      return pools
-    },
-    close: async () => {
-      const pools = Object.values(current?.pools ?? {})
-      current = null
-      await Promise.all(pools.map((pool) => pool.destroy()))
-    },
+  constructor(origin: string) {
+    this.#origin = origin
+  }
+
+  /** Opens new connections when CA, certificate or key have changed; requests in flight finish on the old ones. */
+  pool(name: PoolName, tls: ClusterTls): Pool {
+    if (this.#current === null || !isDeepStrictEqual(this.#current.tls, tls)) {
+      for (const old of Object.values(this.#current?.pools ?? {})) void old.close()
+      const open = (name: PoolName): Pool => openPool(this.#origin, tls, CONNECTIONS_MAX[name])
+      this.#current = { tls, pools: { api: open('api'), urgent: open('urgent'), watch: open('watch') } }
+    }
+    return this.#current.pools[name]
+  }
+
+  /** Cuts the requests in flight. */
+  async close(): Promise<void> {
+    const pools = Object.values(this.#current?.pools ?? {})
+    this.#current = null
+    await Promise.all(pools.map((pool) => pool.destroy()))
   }
 }
 
 function openPool(origin: string, tls: ClusterTls, connections: number): Pool {
   return new Pool(origin, {
     connections,
-    // Over HTTP/2 all watches would share one connection, and a dead one is not noticed.
+    // Over HTTP/2 all watches would share one connection, and nobody would notice that it is dead.
     allowH2: false,
     pipelining: 1,
-    // undici's clocks restart at every byte; ours do not.
+    // undici restarts these timeouts at every byte; our deadlines do not restart.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,

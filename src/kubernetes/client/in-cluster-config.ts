@@ -5,42 +5,42 @@ import type { Clock } from '../../ports/runtime.ts'
 import { errorOfSilence } from './api-errors.ts'
 import type { ClusterConfig } from './cluster-config.ts'
 
-/** What Kubernetes tells every pod about its API server. */
-export interface PodPlace {
+/** What Kubernetes gives to every pod. */
+export interface PodEnvironment {
   readonly apiServerHost: string
   readonly apiServerPort: string
-  /** Holds `token` and `ca.crt`, which are replaced from time to time. */
+  /** Has `token` and `ca.crt`, which the kubelet rotates. */
   readonly accountFolder: string
 }
 
-/** As client-go: the kubelet replaces a token long before it is refused. */
-const TOKEN_KEPT_MS = 60_000
+/** As client-go: the kubelet replaces a token long before it expires. */
+const TOKEN_MAX_AGE_MS = 60_000
 
 /**
- * The way of a pod to its API server, as its own service account. Not by client-node: to load it for this alone costs
- * each process 78 MiB and a second of CPU.
+ * A pod's access to its API server, by its service account. Does not use client-node: loading it would cost each process
+ * 78 MiB and a second of CPU.
  */
-export function inClusterConfig(place: PodPlace, clock: Clock): ClusterConfig {
-  const { apiServerHost: host, apiServerPort: port } = place
-  const read = (name: string) => readAccountFile(join(place.accountFolder, name))
-  let known: { readonly token: string; readonly readAtMs: number } | null = null
+export function inClusterConfig(pod: PodEnvironment, clock: Clock): ClusterConfig {
+  const { apiServerHost: host, apiServerPort: port, accountFolder } = pod
+  const read = (name: string) => readAccountFile(join(accountFolder, name))
+  let cached: { readonly token: string; readonly readAtMs: number } | null = null
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     access: async () => {
       const nowMs = clock.monotonicMs()
-      if (known === null || nowMs - known.readAtMs > TOKEN_KEPT_MS) {
-        known = { token: read('token').trim(), readAtMs: nowMs }
+      if (cached === null || nowMs - cached.readAtMs > TOKEN_MAX_AGE_MS) {
+        cached = { token: read('token').trim(), readAtMs: nowMs }
       }
-      const { token } = known
+      const { token } = cached
       return { headers: { authorization: `Bearer ${token}` }, tls: { ca: read('ca.crt') } }
     },
     renew: () => {
-      known = null
+      cached = null
     },
   }
 }
 
-/** At once: a promise for each of two small files would be an eighth of what a request costs us. */
+/** Synchronous: promises for two small files would add an eighth to the cost of a request. */
 function readAccountFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')

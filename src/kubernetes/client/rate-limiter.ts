@@ -1,31 +1,36 @@
-import type { Clock } from '../../ports/runtime.ts'
 import { ResourceApiError } from '../../domain/errors.ts'
-import { REQUESTS_BURST, REQUESTS_PER_SECOND, REQUEST_TIMEOUT_MS } from './bounds.ts'
 import { pause } from '../../domain/pause.ts'
+import type { Clock } from '../../ports/runtime.ts'
 
-/** Spreads requests over time: a burst at once, the rest at a rate. */
-export interface RateLimiter {
-  /** Resolves when a request may go, or when the signal aborts. Throws `too_many` when that is too far away. */
-  take(signal: AbortSignal): Promise<void>
+export interface RateLimiterOptions {
+  readonly perSecond: number
+  readonly burst: number
+  readonly waitMsMax: number
 }
 
-export function createRateLimiter(
-  clock: Clock,
-  { perSecond, burst } = { perSecond: REQUESTS_PER_SECOND, burst: REQUESTS_BURST },
-): RateLimiter {
-  const intervalMs = 1000 / perSecond
+/** A token bucket: a burst passes at once, further requests pass at the rate. */
+export class RateLimiter {
+  readonly #clock: Clock
+  readonly #options: RateLimiterOptions
   /** When the bucket is full again if nothing more is taken. */
-  let fullAtMs = Number.NEGATIVE_INFINITY
-  return {
-    take: async (signal) => {
-      const nowMs = clock.monotonicMs()
-      const takenAtMs = Math.max(fullAtMs, nowMs) + intervalMs
-      const waitMs = takenAtMs - nowMs - burst * intervalMs
-      if (waitMs > REQUEST_TIMEOUT_MS) {
-        throw new ResourceApiError('too_many', 'more requests wait here than the limit lets through in time')
-      }
-      fullAtMs = takenAtMs
-      if (waitMs > 0) await pause(clock, waitMs, signal)
-    },
+  #fullAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock, options: RateLimiterOptions) {
+    this.#clock = clock
+    this.#options = options
+  }
+
+  /** Resolves when a request may be sent, or when the signal aborts. Throws `too_many` if the wait would be too long. */
+  async wait(signal: AbortSignal): Promise<void> {
+    const { perSecond, burst, waitMsMax } = this.#options
+    const intervalMs = 1000 / perSecond
+    const nowMs = this.#clock.monotonicMs()
+    const takenAtMs = Math.max(this.#fullAtMs, nowMs) + intervalMs
+    const waitMs = takenAtMs - nowMs - burst * intervalMs
+    if (waitMs > waitMsMax) {
+      throw new ResourceApiError('too_many', 'the client-side rate limit does not let it through in time')
+    }
+    this.#fullAtMs = takenAtMs
+    if (waitMs > 0) await pause(this.#clock, waitMs, signal)
   }
 }

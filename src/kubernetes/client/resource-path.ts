@@ -3,11 +3,16 @@ export interface ResourceKind {
   /** `punctual.dev/v1alpha1`, or `v1` for the core group. */
   readonly apiVersion: string
   readonly kind: string
-  /** As in paths: `httpqueues`. */
+  /** As in URL paths: `httpqueues`. */
   readonly plural: string
 }
 
-/** Where the objects of a kind are. @param namespace null = those of all namespaces */
+export interface NamespacedName {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** The path of all objects of a kind. @param namespace null = all */
 export function collectionPath({ apiVersion, plural }: ResourceKind, namespace: string | null): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
   return namespace === null
@@ -15,9 +20,6 @@ export function collectionPath({ apiVersion, plural }: ResourceKind, namespace: 
     : `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`
 }
 
-export function objectPath(
-  kind: ResourceKind,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): string {
+export function objectPath(kind: ResourceKind, { namespace, name }: NamespacedName): string {
   return `${collectionPath(kind, namespace)}/${encodeURIComponent(name)}`
 }

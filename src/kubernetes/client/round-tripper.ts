@@ -1,41 +1,37 @@
 import type { ClusterMetrics } from '../../ports/metrics.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { errorOfSize, type ApiAnswer } from './api-errors.ts'
-import { ANSWER_BYTES_MAX } from './bounds.ts'
 import type { ClusterConfig } from './cluster-config.ts'
-import { createConnectionPools } from './connection-pools.ts'
+import { ConnectionPools, type PoolName } from './connection-pools.ts'
 
-/** What goes over the wire once. */
+/** The largest answer is an unpaged list of all objects, which follows a list whose pages have expired. */
+export const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+
+const PATCH_TYPES = { merge: 'application/merge-patch+json', apply: 'application/apply-patch+yaml' } as const
+
+/** One HTTP request to the API server. */
 export interface WireRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** From the API server's root: `/apis/punctual.dev/v1alpha1/httpqueues`. */
   readonly path: string
-  /** Absent values are left out. */
+  /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Of the body; `application/json` when not given. A patch must say which kind it is. */
-  readonly contentType?: string
-  /** Goes at once whatever waits or hangs: a lease may not wait behind a thousand statuses. */
+  /** Of a PATCH: JSON merge patch or server-side apply. */
+  readonly patchType?: keyof typeof PATCH_TYPES
+  /** Bypasses the rate limit and has a connection to itself: a Lease must not wait behind a thousand statuses. */
   readonly isUrgent?: boolean
-  /** A longer answer is given up as `too_large`; ANSWER_BYTES_MAX when not given. */
+  /** A larger answer is abandoned as `too_large`; ANSWER_BYTES_MAX by default. */
   readonly answerBytesMax?: number
 }
 
-/** An answer that has begun. */
+/** An answer whose body is still to be read. */
 interface OpenAnswer extends Omit<ApiAnswer, 'text'> {
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Sends single requests under the credentials of the moment, without deadline or second try. */
-export interface RoundTripper {
-  exchange(request: WireRequest, signal: AbortSignal): Promise<ApiAnswer>
-  /** A body to be read as it comes when the answer is 200, else the whole answer. */
-  open(request: WireRequest, signal: AbortSignal): Promise<ApiAnswer | AsyncIterable<Uint8Array>>
-  close(): Promise<void>
-}
-
-export interface WireOptions {
+export interface RoundTripperOptions {
   readonly config: ClusterConfig
   readonly clock: Clock
   readonly metrics: ClusterMetrics
@@ -43,24 +39,46 @@ export interface WireOptions {
   readonly userAgent: string
 }
 
-export function createRoundTripper({ config, clock, metrics, userAgent }: WireOptions): RoundTripper {
-  const { origin, pathname } = new URL(config.server)
-  const root = pathname.replace(/\/$/, '')
-  const pools = createConnectionPools(origin)
+/** Sends one request with the current credentials: no deadline, no retry. Owns the connections. */
+export class RoundTripper {
+  readonly #options: RoundTripperOptions
+  readonly #pools: ConnectionPools
+  /** The path of the server's URL, before that of each request. */
+  readonly #root: string
 
-  async function send(
-    kind: 'api' | 'urgent' | 'watch',
-    request: WireRequest,
-    signal: AbortSignal,
-  ): Promise<OpenAnswer> {
+  constructor(options: RoundTripperOptions) {
+    const { origin, pathname } = new URL(options.config.server)
+    this.#options = options
+    this.#pools = new ConnectionPools(origin)
+    this.#root = pathname.replace(/\/$/, '')
+  }
+
+  /** Reads the answer to its end, whatever its status. */
+  async roundTrip(request: WireRequest, signal: AbortSignal): Promise<ApiAnswer> {
+    const answer = await this.#send(request.isUrgent === true ? 'urgent' : 'api', request, signal)
+    return readWhole(answer, request.answerBytesMax)
+  }
+
+  /** Returns the body unread if the status is 200, the whole answer otherwise. */
+  async watch(request: WireRequest, signal: AbortSignal): Promise<ApiAnswer | AsyncIterable<Uint8Array>> {
+    const answer = await this.#send('watch', request, signal)
+    return answer.code === 200 ? answer.body : readWhole(answer)
+  }
+
+  close(): Promise<void> {
+    return this.#pools.close()
+  }
+
+  async #send(pool: PoolName, request: WireRequest, signal: AbortSignal): Promise<OpenAnswer> {
+    const { config, clock, metrics, userAgent } = this.#options
     const startedMs = clock.monotonicMs()
     let code: number | null = null
     try {
       const { headers, tls } = await config.access()
       signal.throwIfAborted()
-      const answer = await pools.under(tls)[kind].request({
+      const answer = await this.#pools.pool(pool, tls).request({
         method: request.method,
-        path: root + pathOf(request),
+        path: this.#root + pathOf(request),
         headers: { ...headers, ...headersOf(request), 'user-agent': userAgent },
         body: request.body === undefined ? null : JSON.stringify(request.body),
         signal,
@@ -70,21 +88,8 @@ export function createRoundTripper({ config, clock, metrics, userAgent }: WireOp
       return { code, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, body: answer.body }
     } finally {
       const seconds = (clock.monotonicMs() - startedMs) / 1000
-      metrics.requestEnded(kind === 'watch' ? 'WATCH' : request.method, code, seconds)
+      metrics.requestEnded(pool === 'watch' ? 'WATCH' : request.method, code, seconds)
     }
-  }
-
-  return {
-    exchange: async (request, signal) =>
-      readWhole(
-        await send(request.isUrgent === true ? 'urgent' : 'api', request, signal),
-        request.answerBytesMax,
-      ),
-    open: async (request, signal) => {
-      const answer = await send('watch', request, signal)
-      return answer.code === 200 ? answer.body : readWhole(answer)
-    },
-    close: () => pools.close(),
   }
 }
 
@@ -94,8 +99,10 @@ function pathOf({ path, query = {} }: WireRequest): string {
   return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
 }
 
-function headersOf({ body, contentType = 'application/json' }: WireRequest): Record<string, string> {
-  return { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': contentType }) }
+function headersOf({ body, patchType }: WireRequest): Record<string, string> {
+  if (body === undefined) return { accept: 'application/json' }
+  const contentType = patchType === undefined ? 'application/json' : PATCH_TYPES[patchType]
+  return { accept: 'application/json', 'content-type': contentType }
 }
 
 async function readWhole(

@@ -1,151 +1,148 @@
 /**
- * Requests to the Kubernetes API as plain JSON. Not the generated classes of client-node: they open a TLS connection
- * for each request, and their serializers drop the fields they do not know.
+ * Requests to the Kubernetes API as plain JSON. A request goes through the rate limiter and the round tripper, under one
+ * deadline for all its tries. The generated classes of client-node are not used: they open a TLS connection for each
+ * request, and their serializers drop fields they do not know.
  */
 import { ResourceApiError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/runtime.ts'
-import { errorOfAnswer, errorOfSilence, type ApiAnswer } from './api-errors.ts'
-import { REQUEST_TIMEOUT_MS, TRIES_MAX } from './bounds.ts'
-import type { ClusterConfig } from './cluster-config.ts'
 import { pause } from '../../domain/pause.ts'
-import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
-import { createDeadline, type Deadline } from './deadline.ts'
-import { createRoundTripper, type RoundTripper, type WireOptions, type WireRequest } from './round-tripper.ts'
+import { errorOfAnswer, errorOfSilence, type ApiAnswer } from './api-errors.ts'
+import { Deadline } from './deadline.ts'
+import { RateLimiter } from './rate-limiter.ts'
+import { RoundTripper, type RoundTripperOptions, type WireRequest } from './round-tripper.ts'
+
+/** From the call to the last byte of the answer, rate limit and retries included. */
+export const REQUEST_TIMEOUT_MS = 30_000
+/** How often a request is sent at most when the server asks to try again later. */
+export const TRIES_MAX = 5
+/**
+ * Guards the API server against a bug of ours. Sharing the server among its clients is its own job (API Priority and
+ * Fairness), and few requests of ours are in flight at a time: a slower server gets fewer.
+ */
+export const RATE_LIMIT = { perSecond: 500, burst: 500, waitMsMax: REQUEST_TIMEOUT_MS }
 
 export interface ApiRequest extends WireRequest {
-  /** Gives the request up; whether a write was done is then unknown. */
+  /** Cancels the request; a write may have happened all the same. */
   readonly signal?: AbortSignal
 }
 
 export interface Transport {
   /**
-   * The answer's JSON, unknown fields included. Waits and tries again when the server asks for that, within the
-   * deadline; a read whose connection breaks is sent once more, a write is not. Throws ResourceApiError.
+   * The answer's JSON, unknown fields included. Waits and retries when the server asks for that, within the deadline; a
+   * read whose connection breaks is sent once more, a write never. Throws ResourceApiError.
    */
   request<T>(request: ApiRequest): Promise<T>
   /**
-   * A body without an end, once its answer has begun; reading it throws when the connection breaks or the signal
-   * aborts. Throws ResourceApiError, without a second try.
+   * An endless body, as soon as its answer has begun; reading it throws when the connection breaks or the signal aborts.
+   * Throws ResourceApiError, without a retry.
    */
   watch(request: Pick<WireRequest, 'path' | 'query'>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
-  /** Gives up all requests and watches. */
+  /** Cancels all requests and watches. */
   close(): Promise<void>
 }
 
-interface Parts {
-  readonly clock: Clock
-  readonly config: ClusterConfig
-  readonly wire: RoundTripper
-  readonly bucket: RateLimiter
+interface Parts extends RoundTripperOptions {
+  readonly roundTripper: RoundTripper
+  readonly rateLimiter: RateLimiter
 }
 
-export function createTransport(options: WireOptions): Transport {
-  const { clock, config } = options
-  const parts: Parts = {
-    clock,
-    config,
-    wire: createRoundTripper(options),
-    bucket: createRateLimiter(clock),
-  }
+export function createTransport(options: RoundTripperOptions): Transport {
+  const { clock } = options
+  const roundTripper = new RoundTripper(options)
+  const parts = { ...options, roundTripper, rateLimiter: new RateLimiter(clock, RATE_LIMIT) }
   const closing = new AbortController()
 
+  async function withDeadline<T>(
+    what: string,
+    signals: readonly AbortSignal[],
+    send: (deadline: Deadline) => Promise<T>,
+  ): Promise<T> {
+    const deadline = new Deadline(clock, REQUEST_TIMEOUT_MS, [closing.signal, ...signals])
+    try {
+      return await send(deadline)
+    } catch (error) {
+      throw deadline.explain(what, error)
+    } finally {
+      deadline.end()
+    }
+  }
+
   return {
-    request: async <T>(request: ApiRequest): Promise<T> => {
-      const given = request.signal === undefined ? [] : [request.signal]
-      const deadline = createDeadline(clock, REQUEST_TIMEOUT_MS, [closing.signal, ...given])
-      try {
-        return parsed(await answerTo(parts, request, deadline)) as T
-      } catch (error) {
-        throw deadline.explain(`${request.method} ${request.path}`, error)
-      } finally {
-        deadline.end()
-      }
+    request: <T>(request: ApiRequest): Promise<T> => {
+      const { method, path, signal } = request
+      return withDeadline(
+        `${method} ${path}`,
+        signal === undefined ? [] : [signal],
+        async (deadline) => parsed(await sendUntilAnswered(parts, request, deadline)) as T,
+      )
     },
-    watch: async (request, signal) => {
-      const deadline = createDeadline(clock, REQUEST_TIMEOUT_MS, [closing.signal, signal])
-      try {
-        return await openWatch(parts, { ...request, method: 'GET' }, deadline.signal)
-      } catch (error) {
-        throw deadline.explain(`WATCH ${request.path}`, error)
-      } finally {
-        deadline.end()
-      }
-    },
+    watch: (request, signal) =>
+      withDeadline(`WATCH ${request.path}`, [signal], (deadline) =>
+        openWatch(parts, { ...request, method: 'GET' }, deadline.signal),
+      ),
     close: async () => {
       closing.abort()
-      await parts.wire.close()
+      await roundTripper.close()
     },
   }
 }
 
-/** Sends until there is an answer to give to the caller. */
-async function answerTo(
-  { clock, config, wire, bucket }: Parts,
+/** @returns the text of the first successful answer */
+async function sendUntilAnswered(
+  { clock, config, roundTripper, rateLimiter }: Parts,
   request: ApiRequest,
   deadline: Deadline,
 ): Promise<string> {
   let isRenewed = false
-  let mayBreak = request.method === 'GET'
+  let mayResend = request.method === 'GET'
   for (let tries = 1; ; tries += 1) {
-    if (request.isUrgent !== true) await bucket.take(deadline.signal)
-    const answer = await exchange(wire, request, deadline.signal, mayBreak)
+    if (request.isUrgent !== true) await rateLimiter.wait(deadline.signal)
+    const answer = await roundTripper.roundTrip(request, deadline.signal).catch((error: unknown) => {
+      // Most often the server closed an idle connection just as we wrote to it.
+      if (mayResend && !deadline.signal.aborted && !(error instanceof ResourceApiError))
+        return 'broken' as const
+      throw error
+    })
     if (answer === 'broken') {
-      mayBreak = false
+      mayResend = false
       continue
     }
-    if (isSuccess(answer)) return answer.text
+    if (answer.code >= 200 && answer.code < 300) return answer.text
     const error = errorOfAnswer(answer)
     if (tries >= TRIES_MAX) throw error
-    if (error.fault === 'unauthorized') {
-      if (isRenewed) throw error
+    if (error.fault === 'unauthorized' && !isRenewed) {
       isRenewed = true
       config.renew()
       continue
     }
-    // Turned away before anything was done, so a write may be sent again.
-    const pauseMs = answer.code === 429 || answer.code === 503 ? error.retryAfterMs : null
+    const pauseMs = retryPauseMs(answer, error)
     if (pauseMs === null || pauseMs >= deadline.leftMs()) throw error
     await pause(clock, pauseMs, deadline.signal)
   }
 }
 
-async function exchange(
-  wire: RoundTripper,
-  request: ApiRequest,
-  signal: AbortSignal,
-  mayBreak: boolean,
-): Promise<ApiAnswer | 'broken'> {
-  try {
-    return await wire.exchange(request, signal)
-  } catch (error) {
-    // An idle connection that the server closes as we write to it is the usual cause.
-    if (mayBreak && !signal.aborted && !(error instanceof ResourceApiError)) return 'broken'
-    throw error
-  }
+/** Of an answer that turned the request away before anything was done, so that even a write may be sent again. */
+function retryPauseMs({ code }: ApiAnswer, { retryAfterMs }: ResourceApiError): number | null {
+  return code === 429 || code === 503 ? retryAfterMs : null
 }
 
 async function openWatch(
-  { config, wire, bucket }: Parts,
+  { config, roundTripper, rateLimiter }: Parts,
   request: WireRequest,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  await bucket.take(signal)
-  const answer = await wire.open(request, signal)
+  await rateLimiter.wait(signal)
+  const answer = await roundTripper.watch(request, signal)
   if (!('code' in answer)) return answer
-  // The next watch, which the caller opens after a pause, shows a fresh token.
+  // The caller's next watch sends a fresh token.
   if (answer.code === 401) config.renew()
   throw errorOfAnswer(answer)
-}
-
-function isSuccess({ code }: ApiAnswer): boolean {
-  return code >= 200 && code < 300
 }
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Node's message would quote the text, which may be a secret's.
+    // Node's message would quote the text, which may be that of a Secret.
     throw errorOfSilence('an answer that is not JSON')
   }
 }

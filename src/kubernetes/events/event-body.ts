@@ -9,7 +9,7 @@ export interface EventSource {
   readonly instance: string
 }
 
-/** Equal events, as one object of the API server keeps them. Times are of the wall clock. */
+/** Times are by the wall clock. */
 export interface EventTimes {
   readonly count: number
   readonly firstMs: number
@@ -22,10 +22,8 @@ const NAME_CHARACTERS_MAX = 253
 
 /** An Event of events.k8s.io/v1. */
 export function eventBody(
-  name: string,
-  event: ResourceEvent,
+  { name, event, ...times }: EventTimes & { readonly name: string; readonly event: ResourceEvent },
   source: EventSource,
-  times: EventTimes,
 ): Readonly<Record<string, unknown>> {
   const { regarding, type, reason, action, note } = event
   return {
@@ -44,12 +42,12 @@ export function eventBody(
   }
 }
 
-/** The one part of an Event that may change. The API server refuses a series of less than two. */
+/** The only part of an Event that may change. The API server rejects a series with a count below two. */
 export function seriesBody({ count, lastMs }: EventTimes): Readonly<Record<string, unknown>> {
   return { series: { count, lastObservedTime: microTime(lastMs) } }
 }
 
-/** Events that differ in nothing else count as one; notes may differ, the first is kept. */
+/** Events with the same key form a series; their notes may differ, the first is kept. */
 export function seriesKey({ regarding, type, reason, action }: ResourceEvent): string {
   const { apiVersion, kind, namespace, name, uid } = regarding
   return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid])
@@ -57,8 +55,8 @@ export function seriesKey({ regarding, type, reason, action }: ResourceEvent): s
 
 /** @param id unique, of lower-case letters and digits */
 export function eventName({ regarding }: ResourceEvent, id: string): string {
-  const beginning = regarding.name.slice(0, NAME_CHARACTERS_MAX - id.length - 1).replace(/[.-]+$/, '')
-  return `${beginning}.${id}`
+  const prefix = regarding.name.slice(0, NAME_CHARACTERS_MAX - id.length - 1).replace(/[.-]+$/, '')
+  return `${prefix}.${id}`
 }
 
 function cutBytes(text: string, bytesMax: number): string {

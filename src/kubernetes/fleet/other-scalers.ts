@@ -1,19 +1,14 @@
 import { ResourceApiError } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import { isFault } from '../client/api-errors.ts'
+import { ignoreNotFound, isFault } from '../client/api-errors.ts'
 import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
-/** Looks for those who scale the same Deployment. */
-export interface OtherScalers {
-  /** Kind and name of one, as found within the last minute; null = none. Throws ResourceApiError. */
-  find(): Promise<string | null>
-}
-
-export interface OtherScalersOptions {
+export interface FleetOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly logger: Logger
+  /** Of the controller itself. */
   readonly namespace: string
   readonly deployment: string
 }
@@ -30,70 +25,67 @@ const HPA: ResourceKind = {
   kind: 'HorizontalPodAutoscaler',
   plural: 'horizontalpodautoscalers',
 }
-/** Of KEDA, which makes an HPA of each that is not paused. */
+/** Of KEDA, which creates an HPA for each that is not paused. */
 const SCALED_OBJECT: ResourceKind = {
   apiVersion: 'keda.sh/v1alpha1',
   kind: 'ScaledObject',
   plural: 'scaledobjects',
 }
-const LOOK_EVERY_MS = 60_000
+const CACHED_MS = 60_000
 const SCALERS_MAX = 500
 
-export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
-  return new RememberedScalers(options)
-}
-
-class RememberedScalers implements OtherScalers {
-  readonly #options: OtherScalersOptions
-  /** Kinds that may not be listed: the log has them. */
+/** Finds autoscalers that scale the same Deployment. */
+export class OtherScalers {
+  readonly #options: FleetOptions
+  /** Kinds we may not list; each is logged once. */
   readonly #forbidden = new Set<string>()
   #found: { readonly scaler: string | null; readonly atMs: number } | null = null
 
-  constructor(options: OtherScalersOptions) {
+  constructor(options: FleetOptions) {
     this.#options = options
   }
 
+  /** Kind and name of one, at most a minute old; null = none. Throws ResourceApiError. */
   async find(): Promise<string | null> {
     const nowMs = this.#options.clock.monotonicMs()
-    if (this.#found === null || nowMs - this.#found.atMs >= LOOK_EVERY_MS) {
-      this.#found = { scaler: await this.#look(), atMs: nowMs }
+    if (this.#found === null || nowMs - this.#found.atMs >= CACHED_MS) {
+      this.#found = { scaler: await this.#read(), atMs: nowMs }
     }
     return this.#found.scaler
   }
 
-  async #look(): Promise<string | null> {
-    const scaler = await this.#among(HPA)
+  async #read(): Promise<string | null> {
+    const scaler = await this.#findOf(HPA)
     if (scaler !== null || !(await this.#isServed(SCALED_OBJECT))) return scaler
-    return this.#among(SCALED_OBJECT)
+    return this.#findOf(SCALED_OBJECT)
   }
 
-  async #among(kind: ResourceKind): Promise<string | null> {
+  async #findOf(kind: ResourceKind): Promise<string | null> {
     const scalers = await this.#list(kind)
-    const ours = scalers.find((scaler) => this.#isForOurs(scaler))
-    return ours === undefined ? null : `${kind.kind} ${ours.metadata.name}`
+    const found = scalers.find((scaler) => this.#isOfOurs(scaler))
+    return found === undefined ? null : `${kind.kind} ${found.metadata.name}`
   }
 
   async #list(kind: ResourceKind): Promise<readonly Scaler[]> {
     const { transport, namespace } = this.#options
     try {
       const path = collectionPath(kind, namespace)
-      const query = { limit: SCALERS_MAX }
-      const { items } = await transport.request<{ items: readonly Scaler[] | null }>({
+      const list = transport.request<{ items: readonly Scaler[] | null }>({
         method: 'GET',
         path,
-        query,
+        query: { limit: SCALERS_MAX },
       })
+      const scalers = (await ignoreNotFound(list))?.items ?? []
       this.#forbidden.delete(kind.kind)
-      return items ?? []
+      return scalers
     } catch (error) {
-      if (!(error instanceof ResourceApiError)) throw error
-      if (error.fault === 'forbidden') this.#tellForbidden(kind, error)
-      else if (error.fault !== 'not_found') throw error
+      if (!(error instanceof ResourceApiError) || error.fault !== 'forbidden') throw error
+      this.#logForbidden(kind, error)
       return []
     }
   }
 
-  /** Asked of everyone's list of APIs: an API that is not there is forbidden to those who may not do everything. */
+  /** Everyone may discover an API group; listing a kind that does not exist is forbidden to all but administrators. */
   async #isServed({ apiVersion }: ResourceKind): Promise<boolean> {
     try {
       await this.#options.transport.request({ method: 'GET', path: `/apis/${apiVersion}` })
@@ -104,15 +96,15 @@ class RememberedScalers implements OtherScalers {
     }
   }
 
-  #isForOurs({ spec }: Scaler): boolean {
+  #isOfOurs({ spec }: Scaler): boolean {
     const { apiVersion = 'apps/v1', kind = 'Deployment', name } = spec?.scaleTargetRef ?? {}
     return kind === 'Deployment' && apiVersion.startsWith('apps/') && name === this.#options.deployment
   }
 
-  #tellForbidden({ kind }: ResourceKind, error: ResourceApiError): void {
+  #logForbidden({ kind }: ResourceKind, error: ResourceApiError): void {
     if (this.#forbidden.has(kind)) return
     this.#forbidden.add(kind)
-    const message = 'Whether someone else scales the executors cannot be seen; taken for no'
+    const message = 'No right to see whether an autoscaler scales the executors; assuming that none does'
     this.#options.logger.warn(message, { kind, reason: error.message })
   }
 }

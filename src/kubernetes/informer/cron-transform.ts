@@ -1,12 +1,11 @@
 import type { KubeObject } from '../../ports/kubernetes.ts'
 
-/** What is shorter stays in the copy: to read it from the API server costs more than to keep it. */
+/** Shorter payloads and headers are kept: reading them from the API server costs more than the memory. */
 const KEPT_BYTES_MAX = 1024
 
 /**
- * A cron as a copy of all of them keeps it: without its payload and headers, unless these are short. They are as long
- * as 256 KiB each, and a controller reads them when it puts the cron in force. How long they are stands in
- * `leftOutBytes`.
+ * Drops the payload and headers of a cron before the informer keeps it, unless they are short: each may have 256 KiB. A
+ * reconciler reads them from the API server when it applies the cron; `leftOutBytes` is their size.
  */
 export function transformCron(cron: KubeObject): KubeObject {
   const { spec } = cron as { spec?: { payload?: unknown; headers?: unknown } }

@@ -1,29 +1,32 @@
 import { reasonOf } from '../../domain/errors.ts'
-import type { KubeObject, ObjectKey, Informer } from '../../ports/kubernetes.ts'
+import type { Informer, KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
 import type { Logger } from '../../ports/runtime.ts'
-import { isOlder } from './resource-version.ts'
 
-/** Under which values an object is found. Must be pure. */
-export type Index<T> = (object: T) => readonly string[]
+/** Index functions by name: under which values an object is found. They must be pure. */
+export type IndexFunctions<T> = Readonly<Record<string, (object: T) => readonly string[]>>
+
+interface Index<T> {
+  readonly valuesOf: (object: T) => readonly string[]
+  readonly objects: Map<string, Map<ObjectKey, T>>
+}
 
 type Listener<T> = Parameters<Informer<T & KubeObject>['onChange']>[0]
 
 /**
- * The objects of one kind, by key and by index, and who wants to hear of changes. Every object in it is frozen. It takes
- * events more than once and out of order: that of an older version never replaces a newer one.
+ * The objects of one kind, by key and by index, and the listeners to their changes. All objects in it are frozen. Tolerates
+ * events that come twice or late: an older version never replaces a newer one.
  */
-export class ObjectStore<T extends KubeObject> {
+export class Indexer<T extends KubeObject> {
   readonly #logger: Logger
   readonly #objects = new Map<ObjectKey, T>()
-  readonly #indexes: ReadonlyMap<
-    string,
-    { readonly of: Index<T>; readonly found: Map<string, Map<ObjectKey, T>> }
-  >
+  readonly #indexes: ReadonlyMap<string, Index<T>>
   readonly #listeners = new Set<Listener<T>>()
 
-  constructor(logger: Logger, indexes: Readonly<Record<string, Index<T>>>) {
+  constructor(logger: Logger, indexes: IndexFunctions<T>) {
     this.#logger = logger
-    this.#indexes = new Map(Object.entries(indexes).map(([name, of]) => [name, { of, found: new Map() }]))
+    this.#indexes = new Map(
+      Object.entries(indexes).map(([name, valuesOf]) => [name, { valuesOf, objects: new Map() }]),
+    )
   }
 
   get(key: ObjectKey): T | undefined {
@@ -37,7 +40,7 @@ export class ObjectStore<T extends KubeObject> {
   byIndex(name: string, value: string): readonly T[] {
     const index = this.#indexes.get(name)
     if (index === undefined) throw new Error(`there is no index ${name}`)
-    return [...(index.found.get(value)?.values() ?? [])]
+    return [...(index.objects.get(value)?.values() ?? [])]
   }
 
   onChange(listener: Listener<T>): () => void {
@@ -45,39 +48,39 @@ export class ObjectStore<T extends KubeObject> {
     return () => this.#listeners.delete(listener)
   }
 
-  /** An object that came or changed. */
+  /** Adds or updates an object, unless a newer version is known. */
   put(object: T): void {
     const known = this.#objects.get(keyOf(object))
     const isLate =
       known !== undefined && isOlder(object.metadata.resourceVersion, known.metadata.resourceVersion)
-    if (!isLate) this.#take(object)
+    if (!isLate) this.#set(object)
   }
 
-  /** An object that went, in its last state. */
-  remove({ metadata }: T): void {
+  /** @param object the last state of an object that was deleted */
+  delete({ metadata }: T): void {
     const key = keyOf({ metadata })
     const known = this.#objects.get(key)
     if (known === undefined) return
-    const isOtherLife = metadata.uid !== known.metadata.uid
-    if (isOtherLife && isOlder(metadata.resourceVersion, known.metadata.resourceVersion)) return
+    const isRecreated = metadata.uid !== known.metadata.uid
+    if (isRecreated && isOlder(metadata.resourceVersion, known.metadata.resourceVersion)) return
     this.#change(key, known, undefined)
   }
 
   /**
-   * All objects there are: what is known and not among them went while we looked away. Older versions count too, for
-   * the API server may have been restored to an earlier state.
-   * @param namespace the only one that was listed; null = all
+   * Takes a full list: known objects that are missing from it were deleted while nobody watched. Older versions count
+   * too, for the API server may have been restored from a backup.
+   * @param namespace the only one listed; null = all
    */
   replace(namespace: string | null, objects: readonly T[]): void {
     const listed = new Set(objects.map(keyOf))
-    const gone = [...this.#objects].filter(
+    const deleted = [...this.#objects].filter(
       ([key, { metadata }]) => !listed.has(key) && (namespace === null || metadata.namespace === namespace),
     )
-    for (const [key, known] of gone) this.#change(key, known, undefined)
-    for (const object of objects) this.#take(object)
+    for (const [key, known] of deleted) this.#change(key, known, undefined)
+    for (const object of objects) this.#set(object)
   }
 
-  #take(object: T): void {
+  #set(object: T): void {
     const key = keyOf(object)
     const known = this.#objects.get(key)
     if (known === undefined) return this.#change(key, undefined, object)
@@ -86,7 +89,7 @@ export class ObjectStore<T extends KubeObject> {
       if (resourceVersion !== known.metadata.resourceVersion) this.#change(key, known, object)
       return
     }
-    // Deleted and made again while we looked away: two objects, of which the first has gone.
+    // Deleted and recreated while nobody watched: listeners must see both.
     this.#change(key, known, undefined)
     this.#change(key, undefined, object)
   }
@@ -102,25 +105,25 @@ export class ObjectStore<T extends KubeObject> {
       try {
         listener(key, before, after)
       } catch (error) {
-        this.#logger.error('a listener failed on a changed object', { key, reason: reasonOf(error) })
+        this.#logger.error('A listener failed on a changed object', { key, reason: reasonOf(error) })
       }
     }
   }
 
   #index(key: ObjectKey, object: T): void {
-    for (const { of, found } of this.#indexes.values()) {
-      for (const value of of(object)) {
-        const under = found.get(value) ?? new Map<ObjectKey, T>()
-        found.set(value, under.set(key, object))
+    for (const { valuesOf, objects } of this.#indexes.values()) {
+      for (const value of valuesOf(object)) {
+        const found = objects.get(value) ?? new Map<ObjectKey, T>()
+        objects.set(value, found.set(key, object))
       }
     }
   }
 
   #unindex(key: ObjectKey, object: T): void {
-    for (const { of, found } of this.#indexes.values()) {
-      for (const value of of(object)) {
-        found.get(value)?.delete(key)
-        if (found.get(value)?.size === 0) found.delete(value)
+    for (const { valuesOf, objects } of this.#indexes.values()) {
+      for (const value of valuesOf(object)) {
+        objects.get(value)?.delete(key)
+        if (objects.get(value)?.size === 0) objects.delete(value)
       }
     }
   }
@@ -128,4 +131,15 @@ export class ObjectStore<T extends KubeObject> {
 
 export function keyOf({ metadata: { namespace, name } }: Pick<KubeObject, 'metadata'>): ObjectKey {
   return `${namespace}/${name}`
+}
+
+const DECIMAL = /^[1-9]\d*$/
+
+/**
+ * Compares resource versions of one kind. Kubernetes promises since 1.35 that they are decimal numbers that increase;
+ * others cannot be compared, and none counts as older.
+ */
+function isOlder(version: string, than: string): boolean {
+  if (!DECIMAL.test(version) || !DECIMAL.test(than)) return false
+  return version.length === than.length ? version < than : version.length < than.length
 }

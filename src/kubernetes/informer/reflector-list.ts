@@ -1,24 +1,27 @@
 import type { KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
 import { errorOfSilence, isFault } from '../client/api-errors.ts'
-import {
-  LIST_OBJECTS_MAX,
-  LIST_PAGE_BYTES_MAX,
-  LIST_PAGE_CUT,
-  LIST_PAGE_OBJECTS,
-  LIST_PAGE_OBJECTS_MIN,
-} from '../client/bounds.ts'
-import { keyOf } from './indexer.ts'
 import { received } from '../client/received-object.ts'
 import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { ApiRequest, Transport } from '../client/transport.ts'
+import { keyOf } from './indexer.ts'
+
+export const LIST_PAGE_OBJECTS = 500
+/** A page is in memory as text and as objects, besides all that is known, in a process of a few hundred MiB. */
+export const LIST_PAGE_BYTES_MAX = 16 * 1024 * 1024
+/** The page size is divided by this when a page is too large. */
+const LIST_PAGE_DIVISOR = 10
+/** This many always fit: etcd takes 1.5 MiB per object. */
+export const LIST_PAGE_OBJECTS_MIN = 5
+/** A list that asks for more has no end and is a fault. */
+export const LIST_OBJECTS_MAX = 200_000
 
 interface ListOptions {
   readonly transport: Transport
   readonly kind: ResourceKind
   readonly namespace: string | null
-  /** What is known already; nothing when not given. */
+  /** Finds the copy that is kept already. */
   readonly known?: (key: ObjectKey) => KubeObject | undefined
-  readonly lean?: (object: KubeObject) => KubeObject
+  readonly transform?: (object: KubeObject) => KubeObject
 }
 
 interface Page {
@@ -28,53 +31,50 @@ interface Page {
 
 export interface ListedObjects {
   readonly objects: readonly KubeObject[]
-  /** From which a watch tells all that came after the list. */
+  /** A watch from here sees every change after the list. */
   readonly version: string
 }
 
-/** Where a page begins, and how long it is. */
-interface PagePlace {
+interface PageQuery {
   readonly limit: number
-  /** As the page before said; undefined = at the first object. */
+  /** The token of the previous page; undefined = from the first object. */
   readonly continue: string | undefined
 }
 
-/**
- * All objects of one version, in pages. The version is not asked for: the answer is the newest. Throws ResourceApiError.
- */
+/** All objects at the newest version, in pages. Throws ResourceApiError. */
 export async function listObjects(options: ListOptions, signal: AbortSignal): Promise<ListedObjects> {
   const objects: KubeObject[] = []
   let version: string | null = null
-  let place: PagePlace = { limit: LIST_PAGE_OBJECTS, continue: undefined }
-  for (let asked = 0; asked < LIST_OBJECTS_MAX;) {
-    const answer = await nextPage(options, place, signal)
-    if (answer === 'expired') return listAtOnce(options, signal)
+  let query: PageQuery = { limit: LIST_PAGE_OBJECTS, continue: undefined }
+  for (let requested = 0; requested < LIST_OBJECTS_MAX;) {
+    const answer = await nextPage(options, query, signal)
+    if (answer === 'expired') return listUnpaged(options, signal)
     const { page, limit } = answer
     version ??= page.metadata.resourceVersion
     for (const item of page.items ?? []) objects.push(knownOrReceived(options, item))
     const next = page.metadata.continue
     if (next === undefined || next === '') return { objects, version }
-    // Large objects mostly stand together, as those of one team do: what follows may be smaller again.
-    place = { limit: Math.min(limit * 2, LIST_PAGE_OBJECTS), continue: next }
-    asked += limit
+    // Large objects mostly come together, being of one team: grow the page again after them.
+    query = { limit: Math.min(limit * 2, LIST_PAGE_OBJECTS), continue: next }
+    requested += limit
   }
   throw errorOfSilence(`a list of ${options.kind.plural} has no end`)
 }
 
 /**
- * Of an object that has not changed, the copy that is known: to relist is to read what is mostly known, and a second copy
- * of all of it beside the first is more than a pod of the chart's size can hold.
+ * Reuses the copy of an object that has not changed. A relist mostly reads what is known, and a second copy of everything
+ * does not fit into a pod of the chart's size.
  */
-function knownOrReceived({ kind, known, lean }: ListOptions, item: KubeObject): KubeObject {
+function knownOrReceived({ kind, known, transform }: ListOptions, item: KubeObject): KubeObject {
   const before = known?.(keyOf(item))
-  if (before === undefined) return received(item, kind, lean)
+  if (before === undefined) return received(item, kind, transform)
   const { uid, resourceVersion } = before.metadata
   const isSame = uid === item.metadata.uid && resourceVersion === item.metadata.resourceVersion
-  return isSame ? before : received(item, kind, lean)
+  return isSame ? before : received(item, kind, transform)
 }
 
-/** The version of the first pages is gone before the last ones were read, so pages cannot be had. */
-async function listAtOnce(options: ListOptions, signal: AbortSignal): Promise<ListedObjects> {
+/** Etcd compacted the version of the first pages before the last page was read. */
+async function listUnpaged(options: ListOptions, signal: AbortSignal): Promise<ListedObjects> {
   const { items, metadata } = await read(options, { signal })
   return {
     objects: (items ?? []).map((item) => knownOrReceived(options, item)),
@@ -84,22 +84,26 @@ async function listAtOnce(options: ListOptions, signal: AbortSignal): Promise<Li
 
 async function nextPage(
   options: ListOptions,
-  place: PagePlace,
+  query: PageQuery,
   signal: AbortSignal,
 ): Promise<{ readonly page: Page; readonly limit: number } | 'expired'> {
   try {
-    return await pageThatFits(options, place, signal)
+    return await pageThatFits(options, query, signal)
   } catch (error) {
-    if (place.continue !== undefined && isFault(error, 'gone')) return 'expired'
+    if (query.continue !== undefined && isFault(error, 'gone')) return 'expired'
     throw error
   }
 }
 
-/** Asks for fewer and fewer objects at the same place until the answer is not too large. */
-async function pageThatFits(options: ListOptions, place: PagePlace, signal: AbortSignal) {
-  for (let { limit } = place; ; limit = Math.max(LIST_PAGE_OBJECTS_MIN, Math.floor(limit / LIST_PAGE_CUT))) {
+/** Lowers the limit until the answer is not too large. */
+async function pageThatFits(
+  options: ListOptions,
+  { limit: first, continue: token }: PageQuery,
+  signal: AbortSignal,
+) {
+  for (let limit = first; ; limit = Math.max(LIST_PAGE_OBJECTS_MIN, Math.floor(limit / LIST_PAGE_DIVISOR))) {
     try {
-      const query = { limit, continue: place.continue }
+      const query = { limit, continue: token }
       return { page: await read(options, { query, answerBytesMax: LIST_PAGE_BYTES_MAX, signal }), limit }
     } catch (error) {
       if (!isFault(error, 'too_large') || limit <= LIST_PAGE_OBJECTS_MIN) throw error

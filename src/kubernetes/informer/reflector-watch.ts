@@ -1,85 +1,106 @@
-import type { WatchEnd } from '../../ports/metrics.ts'
+import type { KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
+import type { ClusterMetrics, WatchEnd } from '../../ports/metrics.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { KubeObject } from '../../ports/kubernetes.ts'
 import { errorOfStatus, isFault } from '../client/api-errors.ts'
-import { WATCH_SECONDS_MAX, WATCH_SECONDS_MIN, WATCH_SILENCE_MS } from '../client/bounds.ts'
 import { received } from '../client/received-object.ts'
-import type { ReflectorOptions } from './reflector-options.ts'
-import { collectionPath } from '../client/resource-path.ts'
+import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
+import type { Transport } from '../client/transport.ts'
 import { watchEventsOf, type WatchEvent } from './watch-events.ts'
 
-/** What became of a watch that had begun. */
-export interface WatchStory {
+/** Each watch asks for a random duration in this range, so that they do not all reconnect at once; as client-go. */
+const WATCH_SECONDS_MIN = 300
+const WATCH_SECONDS_MAX = 600
+/** Bookmarks come about every minute: a watch without a byte for this long is dead, whatever TCP says. */
+export const WATCH_SILENCE_MS = 150_000
+
+/** Where a reflector puts what it lists and watches. */
+export interface ReflectorStore<T extends KubeObject> {
+  get(key: ObjectKey): T | undefined
+  /** A full list of one namespace, or of all (null): the first one, and whenever events may have been missed. */
+  replace(namespace: string | null, objects: readonly T[]): void
+  put(object: T): void
+  delete(object: T): void
+}
+
+export interface WatchOptions<T extends KubeObject> {
+  readonly clock: Clock
+  readonly metrics: ClusterMetrics
+  readonly transport: Transport
+  /** 0 ≤ x < 1; for backoff and the duration of watches. */
+  readonly random: () => number
+  readonly kind: ResourceKind
+  /** null = all. */
+  readonly namespace: string | null
+  readonly store: ReflectorStore<T>
+  /** Reduces each object before it is kept, as client-go's SetTransform. */
+  readonly transform?: (object: KubeObject) => KubeObject
+}
+
+/** How a watch that had begun ended. */
+export interface WatchResult {
   readonly end: WatchEnd
-  /** Of the last event, bookmarks included: the next watch goes on from here. */
+  /** Of the last event or bookmark: the next watch starts from here. */
   readonly version: string
-  readonly livedMs: number
+  readonly durationMs: number
   /** Bookmarks included. */
   readonly events: number
-  /** What ended it; null when the server did, in order. */
+  /** null when the server ended it in order. */
   readonly error: unknown
 }
 
-/** Watches to the end, telling the sink. Throws ResourceApiError when the watch does not begin. */
+/** Feeds the store until the watch ends. Throws ResourceApiError when the watch does not begin. */
 export async function watchObjects<T extends KubeObject>(
-  options: ReflectorOptions<T>,
+  options: WatchOptions<T>,
   from: string,
   signal: AbortSignal,
-): Promise<WatchStory> {
+): Promise<WatchResult> {
   const { clock, metrics, kind, namespace } = options
-  const silence = createSilence(clock)
+  const silence = new SilenceTimer(clock)
   let version = from
   let events = 0
   let error: unknown = null
   const body = await openWatch(options, from, AbortSignal.any([signal, silence.signal]))
   const beganMs = clock.monotonicMs()
-  silence.begin()
+  silence.start()
   try {
-    const heard = tapped(body, () => {
-      silence.broken()
+    const tapped = tap(body, () => {
+      silence.reset()
       metrics.watchHeard(kind.plural, namespace)
     })
-    for await (const event of watchEventsOf(heard)) {
-      // Whoever has stopped is told nothing more, also of what has been received already.
+    for await (const event of watchEventsOf(tapped)) {
+      // Once stopped, the store gets nothing more, not even what has been received.
       if (signal.aborted) break
-      version = tell(options, event)
+      version = applyEvent(options, event)
       events += 1
     }
   } catch (thrown) {
     error = thrown
   } finally {
-    silence.end()
+    silence.stop()
   }
   const end = endOf(error, silence.signal)
-  return { end, version, events, error, livedMs: clock.monotonicMs() - beganMs }
+  return { end, version, events, error, durationMs: clock.monotonicMs() - beganMs }
 }
 
 function openWatch<T extends KubeObject>(
-  { random, transport, kind, namespace }: ReflectorOptions<T>,
+  { random, transport, kind, namespace }: WatchOptions<T>,
   resourceVersion: string,
-  life: AbortSignal,
+  signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const timeoutSeconds = WATCH_SECONDS_MIN + Math.floor(random() * (WATCH_SECONDS_MAX - WATCH_SECONDS_MIN))
   const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds }
-  return transport.watch({ path: collectionPath(kind, namespace), query }, life)
+  return transport.watch({ path: collectionPath(kind, namespace), query }, signal)
 }
 
-/** @returns the version after the event. Throws what an ERROR event says: it is the last of its watch. */
-function tell<T extends KubeObject>({ sink, kind, lean }: ReflectorOptions<T>, event: WatchEvent): string {
-  switch (event.type) {
-    case 'ERROR':
-      throw errorOfStatus(event.object)
-    case 'BOOKMARK':
-      break
-    case 'ADDED':
-    case 'MODIFIED':
-      sink.put(received(event.object, kind, lean) as T)
-      break
-    case 'DELETED':
-      sink.remove(received(event.object, kind, lean) as T)
-      break
-  }
-  return event.object.metadata.resourceVersion
+/** @returns the version after the event. Throws the error of an ERROR event, which is the last of its watch. */
+function applyEvent<T extends KubeObject>(
+  { store, kind, transform }: WatchOptions<T>,
+  { type, object }: WatchEvent,
+): string {
+  if (type === 'ERROR') throw errorOfStatus(object)
+  if (type === 'DELETED') store.delete(received(object, kind, transform) as T)
+  else if (type !== 'BOOKMARK') store.put(received(object, kind, transform) as T)
+  return object.metadata.resourceVersion
 }
 
 function endOf(error: unknown, silence: AbortSignal): WatchEnd {
@@ -88,40 +109,41 @@ function endOf(error: unknown, silence: AbortSignal): WatchEnd {
   return isFault(error, 'gone') ? 'expired' : 'failed'
 }
 
-async function* tapped(body: AsyncIterable<Uint8Array>, hear: () => void): AsyncGenerator<Uint8Array> {
+async function* tap(body: AsyncIterable<Uint8Array>, onChunk: () => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
-    hear()
+    onChunk()
     yield chunk
   }
 }
 
-/** Aborts when nothing has been heard for too long. */
-interface Silence {
-  readonly signal: AbortSignal
-  begin(): void
-  broken(): void
-  end(): void
-}
+/** Aborts its signal when nothing has been received for too long. One timer that checks again, not one per chunk. */
+class SilenceTimer {
+  readonly #clock: Clock
+  readonly #tooLong = new AbortController()
+  readonly signal = this.#tooLong.signal
+  #heardAtMs = 0
+  #cancel = (): void => undefined
 
-function createSilence(clock: Clock): Silence {
-  const tooLong = new AbortController()
-  let heardAtMs = 0
-  let cancel = (): void => undefined
-  // One timer that looks again, not one for each chunk.
-  function look(): void {
-    const leftMs = heardAtMs + WATCH_SILENCE_MS - clock.monotonicMs()
-    if (leftMs <= 0) tooLong.abort()
-    else cancel = clock.after(leftMs, look)
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
-  return {
-    signal: tooLong.signal,
-    begin: () => {
-      heardAtMs = clock.monotonicMs()
-      look()
-    },
-    broken: () => {
-      heardAtMs = clock.monotonicMs()
-    },
-    end: () => cancel(),
+
+  start(): void {
+    this.reset()
+    this.#check()
+  }
+
+  reset(): void {
+    this.#heardAtMs = this.#clock.monotonicMs()
+  }
+
+  stop(): void {
+    this.#cancel()
+  }
+
+  #check(): void {
+    const leftMs = this.#heardAtMs + WATCH_SILENCE_MS - this.#clock.monotonicMs()
+    if (leftMs <= 0) this.#tooLong.abort()
+    else this.#cancel = this.#clock.after(leftMs, () => this.#check())
   }
 }

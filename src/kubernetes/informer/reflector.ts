@@ -1,38 +1,47 @@
-/**
- * Lists the objects of one kind, then watches them, for ever: one loop with one request under way. `listing` until all
- * objects are in; `watching` from the version of that list on, each watch from where the last one ended; back to
- * `listing` when that version is too old or in doubt; in between a pause after each failure. `stop` ends the loop wherever
- * it is and waits for that; nothing is told afterwards.
- */
 import { ResourceApiError, reasonOf } from '../../domain/errors.ts'
-import type { WatchEnd } from '../../ports/metrics.ts'
+import { pause } from '../../domain/pause.ts'
 import type { KubeObject } from '../../ports/kubernetes.ts'
+import type { WatchEnd } from '../../ports/metrics.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { isFault } from '../client/api-errors.ts'
-import { RETRY_PAUSE_MS_MAX, WATCHES_BARREN_MAX, WATCH_SHORT_MS } from '../client/bounds.ts'
+import { BACKOFF_MAX_MS, Backoff } from './backoff.ts'
 import { listObjects } from './reflector-list.ts'
-import type { ReflectorOptions } from './reflector-options.ts'
-import { watchObjects, type WatchStory } from './reflector-watch.ts'
-import { pause } from '../../domain/pause.ts'
-import { createRetryPause, type RetryPause } from './backoff.ts'
+import { watchObjects, type WatchOptions, type WatchResult } from './reflector-watch.ts'
 
+/** A watch that the server ends sooner is reopened only after a backoff. */
+const WATCH_SHORT_MS = 1_000
+/** So many watches in a row without an event or bookmark cause a relist: their version may be of another history. */
+const EMPTY_WATCHES_MAX = 3
+
+export interface ReflectorOptions<T extends KubeObject> extends WatchOptions<T> {
+  readonly logger: Logger
+}
+
+/**
+ * Lists the objects of one kind, then watches them, forever: one loop with one request at a time. It is
+ *
+ *     listing → watching ⇄ backing off → watching, or listing again
+ *
+ * Each watch resumes at the version where the last one ended; when that version has expired or is in doubt, it lists
+ * again. `stop` ends the loop in any state and waits for it; the store gets nothing afterwards.
+ */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
   readonly #logger: Logger
-  readonly #retryPause: RetryPause
+  readonly #backoff: Backoff
   readonly #stopping = new AbortController()
   #loop: Promise<void> | null = null
-  /** From which the next watch goes on; null = list first. */
+  /** Where the next watch starts; null = list first. */
   #version: string | null = null
-  /** Watches in a row that began and told nothing. */
-  #barren = 0
+  /** Watches in a row that began and brought nothing. */
+  #emptyWatches = 0
   #lastEnd: WatchEnd | null = null
 
   constructor(options: ReflectorOptions<T>) {
     const { clock, logger, random, kind, namespace } = options
     this.#options = options
     this.#logger = logger.child({ resource: kind.plural, namespace: namespace ?? 'all' })
-    this.#retryPause = createRetryPause(clock, random)
+    this.#backoff = new Backoff(clock, random)
   }
 
   start(): void {
@@ -46,60 +55,63 @@ export class Reflector<T extends KubeObject> {
 
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const pauseMs = await this.#turn(signal)
-      if (pauseMs > 0) await pause(this.#options.clock, pauseMs, signal)
+      const backoffMs = await this.#listAndWatch(signal)
+      if (backoffMs > 0) await pause(this.#options.clock, backoffMs, signal)
     }
   }
 
-  /** Lists when it must, then watches to the end. @returns how long to wait before the next turn */
-  async #turn(signal: AbortSignal): Promise<number> {
+  /** Lists if necessary, then watches until the watch ends. @returns how long to wait before the next one */
+  async #listAndWatch(signal: AbortSignal): Promise<number> {
     try {
       this.#version ??= await this.#list(signal)
-      const story = await watchObjects(this.#options, this.#version, signal)
-      return signal.aborted ? 0 : this.#afterWatch(story)
+      const result = await watchObjects(this.#options, this.#version, signal)
+      return signal.aborted ? 0 : this.#afterWatch(result)
     } catch (error) {
-      // What our own stop breaks is no failure.
+      // A request that our own stop has cut is no failure.
       return signal.aborted ? 0 : this.#afterFailure(error)
     }
   }
 
   async #list(signal: AbortSignal): Promise<string> {
-    const { sink, namespace, metrics, kind } = this.#options
-    const { objects, version } = await listObjects({ ...this.#options, known: sink.known }, signal)
+    const { store, namespace, metrics, kind } = this.#options
+    const { objects, version } = await listObjects(
+      { ...this.#options, known: (key) => store.get(key) },
+      signal,
+    )
     signal.throwIfAborted()
-    sink.replace(namespace, objects as readonly T[])
+    store.replace(namespace, objects as readonly T[])
     metrics.watchHeard(kind.plural, namespace)
-    this.#barren = 0
+    this.#emptyWatches = 0
     return version
   }
 
-  #afterWatch({ end, version, livedMs, events, error }: WatchStory): number {
+  #afterWatch({ end, version, durationMs, events, error }: WatchResult): number {
     this.#version = version
-    this.#barren = events > 0 ? 0 : this.#barren + 1
-    if (end === 'expired' || this.#barren >= WATCHES_BARREN_MAX) this.#version = null
+    this.#emptyWatches = events > 0 ? 0 : this.#emptyWatches + 1
+    if (end === 'expired' || this.#emptyWatches >= EMPTY_WATCHES_MAX) this.#version = null
     this.#options.metrics.watchEnded(this.#options.kind.plural, end)
-    // The usual end: the time that the watch asked for is over.
-    if (end === 'closed' && livedMs >= WATCH_SHORT_MS) return 0
-    return this.#pauseAfter(end, error)
+    // The normal end: the duration that the watch asked for has passed.
+    if (end === 'closed' && durationMs >= WATCH_SHORT_MS) return 0
+    return this.#backoffAfter(end, error)
   }
 
-  /** A list or the beginning of a watch failed. */
+  /** A list failed, or a watch did not begin. */
   #afterFailure(error: unknown): number {
     const end: WatchEnd = isFault(error, 'gone') ? 'expired' : 'failed'
-    // A version that the server does not take is none of its own, or no more.
+    // The server has never known the version, or no longer knows it.
     if (end === 'expired' || isFault(error, 'invalid')) this.#version = null
     this.#options.metrics.watchEnded(this.#options.kind.plural, end)
-    return this.#pauseAfter(end, error)
+    return this.#backoffAfter(end, error)
   }
 
-  #pauseAfter(end: WatchEnd, error: unknown): number {
-    // The server is there and has been elsewhere, restarted most often: a list mends that. Only once in a row.
-    if (end === 'expired' && this.#lastEnd !== 'expired') this.#retryPause.reset()
+  #backoffAfter(end: WatchEnd, error: unknown): number {
+    // The server answers and most likely was restarted; a list repairs that. Reset only once in a row.
+    if (end === 'expired' && this.#lastEnd !== 'expired') this.#backoff.reset()
     this.#lastEnd = end
-    const askedMs = error instanceof ResourceApiError ? (error.retryAfterMs ?? 0) : 0
-    const pauseMs = Math.max(this.#retryPause.next(), Math.min(askedMs, RETRY_PAUSE_MS_MAX))
+    const retryAfterMs = error instanceof ResourceApiError ? (error.retryAfterMs ?? 0) : 0
+    const pauseMs = Math.max(this.#backoff.nextMs(), Math.min(retryAfterMs, BACKOFF_MAX_MS))
     const reason = error === null ? end : reasonOf(error)
-    this.#logger.warn('the watch ended and goes on after a pause', {
+    this.#logger.warn('The watch ended and resumes after a pause', {
       end,
       reason,
       pauseMs: Math.round(pauseMs),

@@ -1,5 +1,7 @@
 import { errorOfSilence, type ApiStatus } from '../client/api-errors.ts'
-import { WATCH_EVENT_BYTES_MAX } from '../client/bounds.ts'
+
+/** An object has at most 1.5 MiB in etcd; its JSON may be longer. */
+export const WATCH_EVENT_BYTES_MAX = 16 * 1024 * 1024
 
 /** One line of a watch's body, as the server sent it. */
 export type WatchEvent =
@@ -14,26 +16,26 @@ const NEWLINE = 0x0a
 const TYPES: ReadonlySet<string> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
 
 /**
- * Splits a body into events. A piece without a newline at its end is an event torn by the end of the connection and
- * is dropped: it comes again. Throws ResourceApiError for a line that is no event or has no end.
+ * Splits a body into events. Drops a last line without its newline: the connection broke in the middle of an event, which
+ * the next watch sends again. Throws ResourceApiError for a line that is too long or no event.
  */
 export async function* watchEventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent> {
-  let torn: Uint8Array[] = []
-  let tornBytes = 0
+  let partial: Uint8Array[] = []
+  let partialBytes = 0
   for await (const chunk of body) {
     let from = 0
-    // Bytes are split, not text: a chunk may end inside a character.
+    // Splits bytes, not text: a chunk may end inside a character.
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      const line = Buffer.concat([...torn, chunk.subarray(from, end)]).toString('utf8')
-      torn = []
-      tornBytes = 0
+      const line = Buffer.concat([...partial, chunk.subarray(from, end)]).toString('utf8')
+      partial = []
+      partialBytes = 0
       from = end + 1
       if (line.trim() !== '') yield eventOf(line)
     }
     if (from === chunk.length) continue
-    torn.push(chunk.subarray(from))
-    tornBytes += chunk.length - from
-    if (tornBytes > WATCH_EVENT_BYTES_MAX) {
+    partial.push(chunk.subarray(from))
+    partialBytes += chunk.length - from
+    if (partialBytes > WATCH_EVENT_BYTES_MAX) {
       throw errorOfSilence(`an event of a watch has more than ${WATCH_EVENT_BYTES_MAX} bytes`)
     }
   }
@@ -44,7 +46,7 @@ function eventOf(line: string): WatchEvent {
     const event: unknown = JSON.parse(line)
     if (isEvent(event)) return event
   } catch {
-    // The parser's message would quote the line.
+    // The parser's message would quote the line, which may be that of a Secret.
   }
   throw errorOfSilence('a watch sent a line that is no event')
 }

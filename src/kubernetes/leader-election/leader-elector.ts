@@ -1,99 +1,89 @@
 import { type ResourceApiError, reasonOf } from '../../domain/errors.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import { pause } from '../../domain/pause.ts'
 import type { Leadership } from '../../ports/kubernetes.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
-import { createLeaseClaim, type Attempt, type LeaseTakeover } from './lease-takeover.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import { Deadline, abortable } from '../client/deadline.ts'
 import type { LeaseLock } from './lease-lock.ts'
-import { pause } from '../../domain/pause.ts'
-import { createDeadline } from '../client/deadline.ts'
-import { unlessAborted } from '../client/unless-aborted.ts'
+import { LeaseTakeover, type AcquireResult } from './lease-takeover.ts'
 
-/**
- * Elects one leader among the processes that share a Lease.
- *
- *     new → waiting ⇄ leading → handing over → waiting, or released
- *
- * Leading: our last renewal was sent less than 10 s ago, by this machine's monotonic clock; the others wait for 15 s
- * without a change, so that we stop 5 s before anyone may begin. That time is looked at whenever someone asks, so a
- * process that was stopped for a while does not lead when it wakes. Work that fails ends the term as well. A term that was over once never comes back; the
- * next begins when all work of the last has ended. Handing over: the terms' signal is aborted, its work ends. `stop`
- * waits for that work, then gives the Lease away, 3 s at most.
- *
- * What is on its way to Redis or the API server when a term ends may arrive after another's beginning: those who take
- * it must refuse a past term by themselves. So must they when someone deletes the Lease and a process starts that has
- * never seen it: it leads at once, while the old leader learns of the deletion at its next renewal.
- */
-export interface Elector extends Leadership {
-  start(): void
-  stop(): Promise<void>
-  /** Why this process should be started anew; null = all is well. */
-  failure(): string | null
-}
-
-export interface ElectorOptions {
-  readonly store: LeaseLock
-  /** Of this very process: the pod's name and something random. */
+export interface LeaderElectorOptions {
+  readonly lock: LeaseLock
+  /** Of this process: the pod's name and something random. */
   readonly identity: string
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: ReconcileMetrics
-  /** From 0 to below 1. */
+  /** 0 ≤ x < 1. */
   random(): number
 }
 
-/** The times of client-go and controller-runtime. */
+// Lease duration, renew deadline and retry period are those of client-go and controller-runtime.
 const LEASE_DURATION_MS = 15_000
 const RENEW_DEADLINE_MS = 10_000
 const RETRY_PERIOD_MS = 2_000
-/** Those who wait come at different times. Little, for it adds to the time without a leader. */
+/** Spreads the standbys' retries. Kept small: it lengthens a leaderless gap. */
 const RETRY_JITTER = 0.2
-/** Leaves time for a second renewal when the first has no answer. */
+/** Leaves time for a second renewal when the first gets no answer. */
 const ATTEMPT_TIMEOUT_MS = 5_000
 const RELEASE_TIMEOUT_MS = 3_000
-const HAND_OVER_MAX_MS = 60_000
-/** Longer than those who wait look away. */
+const HANDOVER_MS_MAX = 60_000
+/** Longer than the standbys' retry period, so that one of them takes over. */
 const YIELD_MS = 5_000
+/** How often the same failure is logged. */
+const LOG_AGAIN_MS = 60_000
 const WORK_FAILED = 'its work has failed'
-/** The same trouble is told this often. */
-const COMPLAIN_EVERY_MS = 60_000
-
-export function createElector(options: ElectorOptions): Elector {
-  return new LeaseElector(options)
-}
 
 type Lead = (signal: AbortSignal) => Promise<void>
 
-interface Term {
+/** One time of leading, from acquiring the Lease to the end of its work. */
+interface Epoch {
+  /** Our renew deadline, by the monotonic clock. */
   untilMs: number
   readonly end: AbortController
-  /** Some of its work has failed: nobody would do it for as long as this process leads. */
+  /** Aborts when some of the work has failed, for nothing would do it while this process leads. */
   readonly failure: AbortController
   readonly work: Set<Promise<void>>
 }
 
-class LeaseElector implements Elector {
-  readonly #options: ElectorOptions
-  readonly #claim: LeaseTakeover
+/**
+ * Elects one leader among the processes that share a Lease.
+ *
+ *     standby ⇄ leading → handing over → standby, or released
+ *
+ * Leading: the last successful renewal was sent less than 10 s ago by the monotonic clock. Standbys take over after 15 s
+ * without a change, so we stop at least 5 s before. The deadline is checked on every call of `isLeader`: a process that was
+ * frozen does not lead when it wakes. A failure of the work also ends the epoch. An epoch never resumes; the next one
+ * begins when all work of the last has ended. Handing over: the signal is aborted and the work ends. `stop` waits for the
+ * work, then releases the Lease within 3 s.
+ *
+ * A request to Redis or the API server that is in flight when an epoch ends may arrive after the next leader has begun: its
+ * receiver must reject stale epochs. The same holds when someone deletes the Lease and a process starts that has never
+ * seen it: it leads at once, while the old leader learns of the deletion only at its next renewal.
+ */
+export class LeaderElector implements Leadership {
+  readonly #options: LeaderElectorOptions
+  readonly #takeover: LeaseTakeover
   readonly #leads: Lead[] = []
   readonly #stopping = new AbortController()
-  #term: Term | null = null
+  #epoch: Epoch | null = null
   #handingOverSinceMs: number | null = null
-  #complaint: { readonly reason: string; readonly atMs: number } | null = null
+  #logged: { readonly reason: string; readonly atMs: number } | null = null
   #loop: Promise<void> | null = null
 
-  constructor(options: ElectorOptions) {
-    const { store, clock, identity } = options
+  constructor(options: LeaderElectorOptions) {
+    const { lock, clock, identity } = options
     this.#options = options
-    this.#claim = createLeaseClaim({ store, clock, identity, durationMs: LEASE_DURATION_MS })
+    this.#takeover = new LeaseTakeover({ lock, clock, identity, durationMs: LEASE_DURATION_MS })
   }
 
   isLeader(): boolean {
-    return this.#term !== null && this.#nowMs() < this.#term.untilMs
+    return this.#epoch !== null && this.#nowMs() < this.#epoch.untilMs
   }
 
   onLead(lead: Lead): void {
     this.#leads.push(lead)
-    if (this.#term !== null) this.#begin(lead, this.#term)
+    if (this.#epoch !== null) this.#begin(lead, this.#epoch)
   }
 
   start(): void {
@@ -106,94 +96,96 @@ class LeaseElector implements Elector {
     await this.#loop
   }
 
+  /** Why this process should be restarted; null = it is healthy. */
   failure(): string | null {
     const sinceMs = this.#handingOverSinceMs
-    if (sinceMs === null || this.#nowMs() - sinceMs <= HAND_OVER_MAX_MS) return null
-    return 'the work of the last term as leader does not end'
+    if (sinceMs === null || this.#nowMs() - sinceMs <= HANDOVER_MS_MAX) return null
+    return 'the work of the last time as leader does not end'
   }
 
   async #run(): Promise<void> {
     const { clock } = this.#options
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      const attempt = await this.#attempt(ATTEMPT_TIMEOUT_MS)
-      if (attempt?.status === 'held') await this.#serve(attempt.sentMs + RENEW_DEADLINE_MS)
-      else await pause(clock, this.#pauseMs(attempt), signal)
+      const result = await this.#tryAcquireOrRenew(ATTEMPT_TIMEOUT_MS)
+      if (result?.status === 'held') await this.#lead(result.sentMs + RENEW_DEADLINE_MS)
+      else await pause(clock, this.#retryMs(result), signal)
     }
     await this.#release()
   }
 
-  /** The Lease of another is tried for the moment it is past. */
-  #pauseMs(attempt: Attempt | null): number {
+  /** Retries another's Lease at the moment it expires. */
+  #retryMs(result: AcquireResult | null): number {
     const retryMs = RETRY_PERIOD_MS * (1 + this.#options.random() * RETRY_JITTER)
-    return attempt?.status === 'other' ? Math.min(retryMs, attempt.freeAtMs - this.#nowMs()) : retryMs
+    return result?.status === 'other' ? Math.min(retryMs, result.freeAtMs - this.#nowMs()) : retryMs
   }
 
-  async #serve(untilMs: number): Promise<void> {
+  async #lead(untilMs: number): Promise<void> {
     const { logger, metrics, identity } = this.#options
-    const term: Term = {
+    const epoch: Epoch = {
       untilMs,
       end: new AbortController(),
       failure: new AbortController(),
       work: new Set(),
     }
-    this.#term = term
+    this.#epoch = epoch
     metrics.leading(true)
-    logger.info('Leading begins', { identity })
-    for (const lead of this.#leads) this.#begin(lead, term)
-    const reason = await this.#renew(term)
-    this.#term = null
+    logger.info('Became the leader', { identity })
+    for (const lead of this.#leads) this.#begin(lead, epoch)
+    const reason = await this.#renewUntilLost(epoch)
+    this.#epoch = null
     this.#handingOverSinceMs = this.#nowMs()
-    term.end.abort()
+    epoch.end.abort()
     metrics.leading(false)
-    logger.info('Leading ends', { identity, reason })
-    await Promise.all(term.work)
+    logger.info('Stopped leading', { identity, reason })
+    await Promise.all(epoch.work)
     this.#handingOverSinceMs = null
     if (reason === WORK_FAILED) await this.#yield()
   }
 
-  /** To another that may fare better, or to ourselves after a while. */
+  /** Lets a standby try, which may do better; if none takes over, this process leads again. */
   async #yield(): Promise<void> {
     await this.#release()
     await pause(this.#options.clock, YIELD_MS, this.#stopping.signal)
   }
 
-  #begin(lead: Lead, term: Term): void {
-    const work = Promise.try(lead, term.end.signal)
+  #begin(lead: Lead, epoch: Epoch): void {
+    const work = Promise.try(lead, epoch.end.signal)
       .catch((error: unknown) => {
         this.#options.logger.error('Work of the leader has failed', { reason: reasonOf(error) })
-        term.failure.abort()
+        epoch.failure.abort()
       })
-      .finally(() => term.work.delete(work))
-    term.work.add(work)
+      .finally(() => epoch.work.delete(work))
+    epoch.work.add(work)
   }
 
-  /** Answers why the term is over. */
-  async #renew(term: Term): Promise<string> {
-    const early = AbortSignal.any([this.#stopping.signal, term.failure.signal])
-    const leftMs = () => term.untilMs - this.#nowMs()
+  /** @returns why the epoch is over */
+  async #renewUntilLost(epoch: Epoch): Promise<string> {
+    const early = AbortSignal.any([this.#stopping.signal, epoch.failure.signal])
+    const leftMs = () => epoch.untilMs - this.#nowMs()
     for (;;) {
       await pause(this.#options.clock, Math.min(RETRY_PERIOD_MS, leftMs()), early)
       if (this.#stopping.signal.aborted) return 'stopping'
-      if (term.failure.signal.aborted) return WORK_FAILED
-      const attempt = leftMs() > 0 ? await this.#attempt(Math.min(ATTEMPT_TIMEOUT_MS, leftMs())) : null
-      // Also when an answer came: whoever asked meanwhile was told that the term is over.
+      if (epoch.failure.signal.aborted) return WORK_FAILED
+      const result =
+        leftMs() > 0 ? await this.#tryAcquireOrRenew(Math.min(ATTEMPT_TIMEOUT_MS, leftMs())) : null
+      // Even after a successful renewal: `isLeader` may have returned false meanwhile.
       if (leftMs() <= 0) return 'the Lease could not be renewed in time'
-      if (attempt?.status === 'other') return `the Lease is held by ${attempt.holder}`
-      if (attempt?.status === 'held') term.untilMs = attempt.sentMs + RENEW_DEADLINE_MS
+      if (result?.status === 'other') return `the Lease is held by ${result.holder}`
+      if (result?.status === 'held') epoch.untilMs = result.sentMs + RENEW_DEADLINE_MS
     }
   }
 
-  /** null = no answer, or a refusal: known to the log. */
-  async #attempt(timeoutMs: number): Promise<Attempt | null> {
-    const deadline = createDeadline(this.#options.clock, timeoutMs, [this.#stopping.signal])
+  /** null = no answer or a refusal, which is logged. */
+  async #tryAcquireOrRenew(timeoutMs: number): Promise<AcquireResult | null> {
+    const deadline = new Deadline(this.#options.clock, timeoutMs, [this.#stopping.signal])
     try {
-      // Whatever the store does about its signal, the election goes on.
-      const attempt = await unlessAborted(this.#claim.attempt(deadline.signal), deadline.signal)
-      this.#complaint = null
-      return attempt
+      // Does not rely on the lock to heed its signal.
+      const result = await abortable(this.#takeover.tryAcquireOrRenew(deadline.signal), deadline.signal)
+      this.#logged = null
+      return result
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#complain(deadline.explain('An attempt at the Lease', error))
+      if (!this.#stopping.signal.aborted) this.#log(deadline.explain('A request for the Lease', error))
       return null
     } finally {
       deadline.end()
@@ -202,30 +194,27 @@ class LeaseElector implements Elector {
 
   async #release(): Promise<void> {
     const { clock, logger } = this.#options
-    const deadline = createDeadline(clock, RELEASE_TIMEOUT_MS, [])
+    const deadline = new Deadline(clock, RELEASE_TIMEOUT_MS, [])
     try {
-      await unlessAborted(this.#claim.release(deadline.signal), deadline.signal)
+      await abortable(this.#takeover.release(deadline.signal), deadline.signal)
     } catch (error) {
-      logger.info('The Lease was not given away; it runs out by itself', { reason: reasonOf(error) })
+      logger.info('The Lease was not released; it will expire', { reason: reasonOf(error) })
     } finally {
       deadline.end()
     }
   }
 
-  #complain(error: ResourceApiError): void {
+  #log({ fault, message: reason }: ResourceApiError): void {
     const { logger } = this.#options
-    if (error.fault === 'conflict') return
-    const isTold = this.#complaint?.reason === error.message
-    if (isTold && this.#nowMs() - this.#complaint!.atMs < COMPLAIN_EVERY_MS) return
-    this.#complaint = { reason: error.message, atMs: this.#nowMs() }
-    if (error.fault === 'forbidden') {
+    if (fault === 'conflict') return
+    const isRepeated = this.#logged?.reason === reason
+    if (isRepeated && this.#nowMs() - this.#logged!.atMs < LOG_AGAIN_MS) return
+    this.#logged = { reason, atMs: this.#nowMs() }
+    if (fault === 'forbidden') {
       const rights = 'get, create and update leases of coordination.k8s.io'
-      logger.error('The Lease is forbidden to this process: it cannot lead', {
-        rights,
-        reason: error.message,
-      })
+      logger.error('This process may not use the Lease and cannot lead', { rights, reason })
     } else {
-      logger.warn('The Lease could not be read or written; it is tried again', { reason: error.message })
+      logger.warn('The Lease could not be read or written; retrying', { reason })
     }
   }
 

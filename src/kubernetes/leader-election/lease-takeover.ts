@@ -1,114 +1,97 @@
 import type { Clock } from '../../ports/runtime.ts'
 import { isFault } from '../client/api-errors.ts'
-import type { Lease, LeaseSpec, LeaseLock } from './lease-lock.ts'
 import { microTime } from '../client/micro-time.ts'
+import type { Lease, LeaseLock, LeaseSpec } from './lease-lock.ts'
 
-/** What one attempt to hold the Lease found. Times are of the monotonic clock. */
-export type Attempt =
-  /** Ours, and nobody can take it sooner than the Lease's duration after `sentMs`. */
+/** What one try to acquire or renew the Lease found. Times are monotonic. */
+export type AcquireResult =
+  /** It is ours, and nobody can take it over sooner than the lease duration after `sentMs`. */
   | { readonly status: 'held'; readonly sentMs: number }
   | { readonly status: 'other'; readonly holder: string; readonly freeAtMs: number }
 
-/**
- * One process's claim on the Lease, by the rules of client-go: a write is bound to the version it follows; another's
- * Lease is past when *we* have seen no change of it for its duration, whatever the times in it say, for clocks of
- * other machines prove nothing. Attempts must come one after another; one whose signal has aborted changes nothing
- * any more, in here or, but for a write on its way, out there.
- */
-export interface LeaseTakeover {
-  /** Takes or renews the Lease if that may be. Throws ResourceApiError, or the signal's reason. */
-  attempt(signal: AbortSignal): Promise<Attempt>
-  /** Makes the Lease free for the others at once, if it is ours. Throws the same. */
-  release(signal: AbortSignal): Promise<void>
-}
-
-export interface LeaseClaimOptions {
-  readonly store: LeaseLock
+export interface LeaseTakeoverOptions {
+  readonly lock: LeaseLock
   readonly clock: Clock
-  /** Of this very process: its like must not come again after a restart. */
+  /** Of this process; a restarted process needs a new one. */
   readonly identity: string
   readonly durationMs: number
 }
 
-export function createLeaseClaim(options: LeaseClaimOptions): LeaseTakeover {
-  return new VersionedClaim(options)
-}
+type Holder = Omit<AcquireResult & { readonly status: 'other' }, 'status'>
 
-interface Holder {
-  readonly holder: string
-  readonly freeAtMs: number
-}
-
-interface Sighting {
-  readonly lease: Lease
-  /** When this version was first seen. */
-  readonly atMs: number
-}
-
-class VersionedClaim implements LeaseTakeover {
-  readonly #options: LeaseClaimOptions
-  /** The last version seen, also after the Lease was deleted. */
-  #seen: Sighting | null = null
-  /** Since when there has been no Lease, and when we last looked. */
-  #absence: { readonly sinceMs: number; readonly lookMs: number } | null = null
-  /** Nobody can have taken what we last wrote before this. */
-  #oursUntilMs = Number.NEGATIVE_INFINITY
-  /** As our last write left it; null = read before the next write. */
+/**
+ * Decides when this process may take the Lease, by the rules of client-go: each write is bound to the resource version it
+ * follows, and another's Lease has expired when *we* have seen no change of it for its duration. Its own timestamps do not
+ * count, for clocks of other machines prove nothing. Calls must not overlap. A call whose signal has aborted changes
+ * nothing any more, except that a write in flight may still arrive.
+ */
+export class LeaseTakeover {
+  readonly #options: LeaseTakeoverOptions
+  /** The last version observed and when we first saw it; kept when the Lease is deleted. */
+  #observed: { readonly lease: Lease; readonly atMs: number } | null = null
+  /** Since when the Lease has been missing, and when we last checked. */
+  #absence: { readonly sinceMs: number; readonly checkedMs: number } | null = null
+  /** Nobody can have taken over what we last wrote before this time. */
+  #heldUntilMs = Number.NEGATIVE_INFINITY
+  /** The Lease as our last write left it; null = read it before the next write. */
   #own: Lease | null = null
 
-  constructor(options: LeaseClaimOptions) {
+  constructor(options: LeaseTakeoverOptions) {
     this.#options = options
   }
 
-  async attempt(signal: AbortSignal): Promise<Attempt> {
-    return (await this.#renewUnread(signal)) ?? (await this.#readAndTake(signal))
+  /** Takes or renews the Lease if we may. Throws ResourceApiError, or the signal's reason. */
+  async tryAcquireOrRenew(signal: AbortSignal): Promise<AcquireResult> {
+    return (await this.#renewUnread(signal)) ?? (await this.#readAndAcquire(signal))
   }
 
+  /** Frees the Lease for the others, if it is ours. Throws the same. */
   async release(signal: AbortSignal): Promise<void> {
-    const { store } = this.#options
-    const lease = this.#own ?? (await store.read(signal))
+    const { lock } = this.#options
+    const lease = this.#own ?? (await lock.get(signal))
     this.#own = null
     if (lease === null || !this.#isOurs(lease)) return
     const now = this.#microTime()
     const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
-    await store.replace(lease, spec, signal)
+    await lock.update(lease, spec, signal)
   }
 
-  /** The usual renewal costs one request. null = someone has written since, or the Lease is gone. */
-  async #renewUnread(signal: AbortSignal): Promise<Attempt | null> {
+  /** The common renewal, in one request. null = someone has written since, or the Lease was deleted. */
+  async #renewUnread(signal: AbortSignal): Promise<AcquireResult | null> {
     const own = this.#own
     if (own === null) return null
     try {
-      return await this.#write(signal, own.spec, (spec) => this.#options.store.replace(own, spec, signal))
+      return await this.#write(signal, own.spec, (spec) => this.#options.lock.update(own, spec, signal))
     } catch (error) {
       if (isFault(error, 'conflict') || isFault(error, 'not_found')) return null
       throw error
     }
   }
 
-  async #readAndTake(signal: AbortSignal): Promise<Attempt> {
-    const { store, clock } = this.#options
-    const lease = await store.read(signal)
+  async #readAndAcquire(signal: AbortSignal): Promise<AcquireResult> {
+    const { lock, clock } = this.#options
+    const lease = await lock.get(signal)
     signal.throwIfAborted()
-    this.#note(lease)
+    this.#observe(lease)
     const holder = lease === null ? this.#holderOfDeleted() : this.#holderOf(lease)
     if (holder !== null && clock.monotonicMs() < holder.freeAtMs) return { status: 'other', ...holder }
-    return this.#write(signal, this.#seen?.lease.spec, (spec) =>
-      lease === null ? store.create(spec, signal) : store.replace(lease, spec, signal),
+    return this.#write(signal, this.#observed?.lease.spec, (spec) =>
+      lease === null ? lock.create(spec, signal) : lock.update(lease, spec, signal),
     )
   }
 
-  #note(lease: Lease | null): void {
+  #observe(lease: Lease | null): void {
     const nowMs = this.#options.clock.monotonicMs()
     if (lease === null) {
-      // Between two looks far apart, one may have come and gone.
-      const isSeamless = this.#absence !== null && nowMs - this.#absence.lookMs < this.#options.durationMs / 2
-      this.#absence = { sinceMs: isSeamless ? this.#absence!.sinceMs : nowMs, lookMs: nowMs }
+      const absence = this.#absence
+      // Between two checks that are far apart, another Lease may have come and gone.
+      const isContinuous = absence !== null && nowMs - absence.checkedMs < this.#options.durationMs / 2
+      this.#absence = { sinceMs: isContinuous ? absence.sinceMs : nowMs, checkedMs: nowMs }
       return
     }
     this.#absence = null
-    if (lease.metadata.resourceVersion === this.#seen?.lease.metadata.resourceVersion) return
-    this.#seen = { lease, atMs: nowMs }
+    if (lease.metadata.resourceVersion === this.#observed?.lease.metadata.resourceVersion) return
+    this.#observed = { lease, atMs: nowMs }
   }
 
   /** null = free, or ours. */
@@ -117,31 +100,32 @@ class VersionedClaim implements LeaseTakeover {
     if (holder === '' || this.#isOurs(lease)) return null
     const durationMs =
       leaseDurationSeconds === undefined ? this.#options.durationMs : leaseDurationSeconds * 1000
-    return { holder, freeAtMs: (this.#seen?.atMs ?? this.#options.clock.monotonicMs()) + durationMs }
+    return { holder, freeAtMs: (this.#observed?.atMs ?? this.#options.clock.monotonicMs()) + durationMs }
   }
 
-  /** Whoever held it may not know yet that it was deleted. Where there never was one, nobody did. */
+  /** The holder of a deleted Lease may not know of the deletion yet. Where there never was a Lease, there is no holder. */
   #holderOfDeleted(): Holder | null {
     const { clock, durationMs } = this.#options
-    if (this.#seen === null || this.#absence === null || clock.monotonicMs() < this.#oursUntilMs) return null
-    return { holder: 'whoever held it when it was deleted', freeAtMs: this.#absence.sinceMs + durationMs }
+    if (this.#observed === null || this.#absence === null || clock.monotonicMs() < this.#heldUntilMs)
+      return null
+    return { holder: 'the last holder before it was deleted', freeAtMs: this.#absence.sinceMs + durationMs }
   }
 
   async #write(
     signal: AbortSignal,
     former: LeaseSpec | undefined,
     write: (spec: LeaseSpec) => Promise<Lease>,
-  ): Promise<Attempt> {
+  ): Promise<AcquireResult> {
     const { clock } = this.#options
     const sentMs = clock.monotonicMs()
-    // Until the answer is in, nobody knows which version stands.
+    // Until the answer arrives, the current version is unknown.
     this.#own = null
     const lease = await write(this.#specAfter(former))
     signal.throwIfAborted()
     this.#own = lease
-    this.#oursUntilMs = sentMs + this.#options.durationMs
+    this.#heldUntilMs = sentMs + this.#options.durationMs
     this.#absence = null
-    this.#seen = { lease, atMs: clock.monotonicMs() }
+    this.#observed = { lease, atMs: clock.monotonicMs() }
     return { status: 'held', sentMs }
   }
 

@@ -1,7 +1,7 @@
 import type { EngineRecord, RecordedEngine } from '../../ports/kubernetes.ts'
 import type { IdFloor } from '../../ports/settings.ts'
-import { isFault } from '../client/api-errors.ts'
-import { objectPath, type ResourceKind } from '../client/resource-path.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
+import { objectPath, type NamespacedName, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
 const CONFIG_MAPS: ResourceKind = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }
@@ -13,7 +13,7 @@ interface RecordData {
   /** The leader epoch, under the name it had when records were first written. */
   readonly term: string
   readonly idFloor: string
-  /** JSON; 'null' while nothing was lost. */
+  /** JSON; 'null' = nothing was lost. */
   readonly loss: string
 }
 
@@ -22,25 +22,18 @@ interface ConfigMap {
   readonly data?: Partial<RecordData>
 }
 
-/** A ConfigMap in the operator's own namespace. */
-export function createEngineRecord(
-  transport: Transport,
-  place: { readonly namespace: string; readonly name: string },
-): EngineRecord {
-  const path = objectPath(CONFIG_MAPS, place)
+/** The record as a ConfigMap in the controller's namespace, written by server-side apply. */
+export function createEngineRecord(transport: Transport, name: NamespacedName): EngineRecord {
+  const path = objectPath(CONFIG_MAPS, name)
   return {
     read: async () => {
-      try {
-        const { data } = await transport.request<ConfigMap>({ method: 'GET', path })
-        const recorded = recordedIn(data ?? {})
-        if (recorded !== 'unreadable') return recorded
-        throw new Error(
-          `ConfigMap ${place.name} in ${place.namespace} was changed by hand and cannot be read: mend it, or delete it`,
-        )
-      } catch (error) {
-        if (isFault(error, 'not_found')) return null
-        throw error
-      }
+      const configMap = await ignoreNotFound(transport.request<ConfigMap>({ method: 'GET', path }))
+      if (configMap === null) return null
+      const recorded = recordIn(configMap.data ?? {})
+      if (recorded !== 'unreadable') return recorded
+      throw new Error(
+        `ConfigMap ${name.name} in ${name.namespace} was edited by hand and cannot be read: correct or delete it`,
+      )
     },
     write: async ({ installation, epoch, idFloor, loss }) => {
       const data: RecordData = {
@@ -53,16 +46,16 @@ export function createEngineRecord(
         method: 'PATCH',
         path,
         query: { fieldManager: FIELD_MANAGER, force: true },
-        contentType: 'application/apply-patch+yaml',
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: place, data },
+        patchType: 'apply',
+        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: name, data },
       })
-      return { apiVersion: 'v1', kind: 'ConfigMap', ...place, uid: metadata.uid }
+      return { apiVersion: 'v1', kind: 'ConfigMap', ...name, uid: metadata.uid }
     },
   }
 }
 
-/** null for one that was emptied by hand: then nothing is known. */
-function recordedIn(data: Partial<RecordData>): RecordedEngine | 'unreadable' | null {
+/** null when it was emptied by hand, so that nothing is known. */
+function recordIn(data: Partial<RecordData>): RecordedEngine | 'unreadable' | null {
   const { installation, term, idFloor, loss = 'null' } = data
   if (installation === undefined || term === undefined || idFloor === undefined) return null
   try {
@@ -78,7 +71,7 @@ function recordedIn(data: Partial<RecordData>): RecordedEngine | 'unreadable' | 
   }
 }
 
-/** The numbers decide which ids are given: a wrong one must not pass. */
+/** The numbers decide which ids are assigned next: a wrong one must not pass. */
 function isRecorded(
   recorded: Omit<RecordedEngine, 'idFloor'> & { readonly idFloor: IdFloor | null },
 ): recorded is RecordedEngine {

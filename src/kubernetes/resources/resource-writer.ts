@@ -7,25 +7,30 @@ import type {
   NewObject,
   ResourceWriter,
 } from '../../ports/kubernetes.ts'
-import { isFault } from '../client/api-errors.ts'
+import { ignoreNotFound, isFault } from '../client/api-errors.ts'
 import { received } from '../client/received-object.ts'
-import { listObjects } from '../informer/reflector-list.ts'
-import { collectionPath, objectPath, type ResourceKind } from '../client/resource-path.ts'
+import {
+  collectionPath,
+  objectPath,
+  type NamespacedName,
+  type ResourceKind,
+} from '../client/resource-path.ts'
 import type { ApiRequest, Transport } from '../client/transport.ts'
+import { listObjects } from '../informer/reflector-list.ts'
 
 export interface ResourceWriterOptions {
   readonly transport: Transport
   readonly kind: ResourceKind
-  /** Who the fields we write belong to, as `managedFields` tell people: `punctual-controller`. */
+  /** Owns the fields we write, as `managedFields` shows: `punctual-controller`. */
   readonly fieldManager: string
-  /** What is known already: `readAll` makes no second copy of what has not changed. */
+  /** Finds the informer's copy, which `readAll` reuses for objects that have not changed. */
   readonly known?: (key: ObjectKey) => KubeObject | undefined
 }
 
-/** The status has an owner of its own, so that an apply of it touches nothing else. */
-const STATUS_MANAGER = 'punctual-status'
+/** A separate manager, so that applying the status removes no other field of ours. */
+const STATUS_FIELD_MANAGER = 'punctual-status'
 
-/** Every write names the `uid` it means; the API server refuses all but a status when another object has the name by now. */
+/** Writes carry the `uid` as a precondition: if the object was recreated, the API server rejects all but a status. */
 export function createResourceWriter<T extends KubeObject>(
   options: ResourceWriterOptions,
 ): ResourceWriter<T> {
@@ -33,14 +38,8 @@ export function createResourceWriter<T extends KubeObject>(
   const send = async (request: ApiRequest): Promise<T> =>
     received(await transport.request(request), kind) as T
 
-  async function read(namespace: string, name: string): Promise<T | null> {
-    try {
-      return await send({ method: 'GET', path: objectPath(kind, { namespace, name }) })
-    } catch (error) {
-      if (isFault(error, 'not_found')) return null
-      throw error
-    }
-  }
+  const read = (namespace: string, name: string): Promise<T | null> =>
+    ignoreNotFound(send({ method: 'GET', path: objectPath(kind, { namespace, name }) }))
 
   return {
     read,
@@ -56,7 +55,10 @@ export function createResourceWriter<T extends KubeObject>(
     applyStatus: async (target, status) => {
       const applied = await send(statusApply(kind, target, status))
       if (applied.metadata.uid === target.uid) return applied
-      throw new ResourceApiError('conflict', `${target.name} is another object by now and has got the status`)
+      throw new ResourceApiError(
+        'conflict',
+        `${target.name} was recreated, and the new object has got the status`,
+      )
     },
     setFinalizer: async (object, finalizer, present) => {
       const metadata = finalizerPatch(object.metadata, finalizer, present)
@@ -64,11 +66,10 @@ export function createResourceWriter<T extends KubeObject>(
     },
     remove: async (target) => {
       try {
-        await transport.request(removal(kind, target))
+        await ignoreNotFound(transport.request(removal(kind, target)))
       } catch (error) {
-        if (isFault(error, 'not_found')) return
         if (!isFault(error, 'conflict')) throw error
-        // Most likely another object has the name by now, so that the one meant is gone.
+        // Most likely it was recreated, so the object we meant is deleted.
         const present = await read(target.namespace, target.name)
         if (present?.metadata.uid === target.uid) throw error
       }
@@ -87,25 +88,24 @@ function creation({ kind, fieldManager }: ResourceWriterOptions, object: NewObje
 
 function mergePatch(
   { kind, fieldManager }: ResourceWriterOptions,
-  place: Pick<ObjectRef, 'namespace' | 'name'>,
+  name: NamespacedName,
   body: object,
 ): ApiRequest {
-  const path = objectPath(kind, place)
-  return { method: 'PATCH', path, query: { fieldManager }, contentType: 'application/merge-patch+json', body }
+  return { method: 'PATCH', path: objectPath(kind, name), query: { fieldManager }, patchType: 'merge', body }
 }
 
 function statusApply(kind: ResourceKind, { namespace, name, uid }: ObjectRef, status: object): ApiRequest {
   return {
     method: 'PATCH',
     path: `${objectPath(kind, { namespace, name })}/status`,
-    // The status is ours alone: whoever wrote it by hand is overruled.
-    query: { fieldManager: STATUS_MANAGER, force: true },
-    contentType: 'application/apply-patch+yaml',
+    // The status is ours alone: overrule manual edits.
+    query: { fieldManager: STATUS_FIELD_MANAGER, force: true },
+    patchType: 'apply',
     body: { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { namespace, name, uid }, status },
   }
 }
 
-/** What to patch; null when it is so already. */
+/** The metadata to patch; null when there is nothing to change. */
 function finalizerPatch(
   { uid, resourceVersion, finalizers = [] }: ObjectMeta,
   finalizer: string,
@@ -113,7 +113,7 @@ function finalizerPatch(
 ): object | null {
   if (finalizers.includes(finalizer) === present) return null
   const others = finalizers.filter((one) => one !== finalizer)
-  // A patch replaces the whole list: the version guards what others have put into it since.
+  // A merge patch replaces the whole list: the optimistic lock protects finalizers that others have added since.
   return { uid, resourceVersion, finalizers: present ? [...others, finalizer] : others }
 }
 

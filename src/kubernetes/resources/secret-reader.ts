@@ -1,5 +1,5 @@
 import type { SecretReader } from '../../ports/kubernetes.ts'
-import { isFault } from '../client/api-errors.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
 import { objectPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
@@ -9,19 +9,15 @@ const SECRETS: ResourceKind = { apiVersion: 'v1', kind: 'Secret', plural: 'secre
 export function createSecretReader(transport: Transport): SecretReader {
   return {
     read: async (namespace, name) => {
-      try {
-        const { data = {} } = await transport.request<{ readonly data?: Readonly<Record<string, string>> }>({
-          method: 'GET',
-          path: objectPath(SECRETS, { namespace, name }),
-        })
-        // Keys are names that people choose: `constructor` may be one.
-        const values: Record<string, Uint8Array> = Object.create(null)
-        for (const [key, text] of Object.entries(data)) values[key] = Buffer.from(text, 'base64')
-        return values
-      } catch (error) {
-        if (isFault(error, 'not_found')) return null
-        throw error
-      }
+      const path = objectPath(SECRETS, { namespace, name })
+      const secret = await ignoreNotFound(
+        transport.request<{ readonly data?: Readonly<Record<string, string>> }>({ method: 'GET', path }),
+      )
+      if (secret === null) return null
+      // Users choose the keys: `constructor` may be one.
+      const values: Record<string, Uint8Array> = Object.create(null)
+      for (const [key, text] of Object.entries(secret.data ?? {})) values[key] = Buffer.from(text, 'base64')
+      return values
     },
   }
 }

@@ -1,34 +1,12 @@
 import type { ObjectKey } from '../../ports/kubernetes.ts'
 
-/** Keys in line, each once. */
-export interface Lane {
-  readonly size: number
-  has(key: ObjectKey): boolean
-  /** @param sinceMs when it began to wait; no effect on its place */
-  add(key: ObjectKey, sinceMs: number): void
-  /** The next key and since when it has waited. */
-  take(): WaitingKey | null
-  /** Takes this very key out of line; since when it has waited, null = it was not in line. */
-  remove(key: ObjectKey): number | null
-  clear(): void
-}
-
-export interface WaitingKey {
-  readonly key: ObjectKey
-  readonly sinceMs: number
-}
-
 /**
- * Namespaces take turns, one key each, so that a team that changes thousands of resources holds up its own only;
- * within a namespace the first to come is the first to go.
+ * Waiting keys, each once. Takes one key per namespace in rotation, so that a team that changes thousands of resources
+ * delays only itself; first in, first out within a namespace.
  */
-export function createLane(): Lane {
-  return new TurnTakingLane()
-}
-
-class TurnTakingLane implements Lane {
-  /** Lines by namespace, in the order of their turns: a map keeps the order in which its keys were added. */
-  readonly #lines = new Map<string, Map<ObjectKey, number>>()
+export class FairQueue {
+  /** By namespace, in the order of rotation, with the time since when each key waits. */
+  readonly #namespaces = new Map<string, Map<ObjectKey, number>>()
   #size = 0
 
   get size(): number {
@@ -36,40 +14,43 @@ class TurnTakingLane implements Lane {
   }
 
   has(key: ObjectKey): boolean {
-    return this.#lines.get(namespaceOf(key))?.has(key) ?? false
+    return this.#namespaces.get(namespaceOf(key))?.has(key) ?? false
   }
 
+  /** @param sinceMs for the wait reported by `take`; does not affect the order */
   add(key: ObjectKey, sinceMs: number): void {
     const namespace = namespaceOf(key)
-    const line = this.#lines.get(namespace) ?? new Map<ObjectKey, number>()
-    if (line.has(key)) return
-    this.#lines.set(namespace, line.set(key, sinceMs))
+    const keys = this.#namespaces.get(namespace) ?? new Map<ObjectKey, number>()
+    if (keys.has(key)) return
+    this.#namespaces.set(namespace, keys.set(key, sinceMs))
     this.#size += 1
   }
 
-  take(): WaitingKey | null {
-    const turn = this.#lines.entries().next().value
-    if (turn === undefined) return null
-    const [namespace, line] = turn
-    const [key, sinceMs] = line.entries().next().value!
+  take(): { readonly key: ObjectKey; readonly sinceMs: number } | null {
+    const first = this.#namespaces.entries().next().value
+    if (first === undefined) return null
+    const [namespace, keys] = first
+    const [key, sinceMs] = keys.entries().next().value!
     this.remove(key)
-    if (this.#lines.delete(namespace)) this.#lines.set(namespace, line)
+    // Back of the rotation, unless that was its last key.
+    if (this.#namespaces.delete(namespace)) this.#namespaces.set(namespace, keys)
     return { key, sinceMs }
   }
 
+  /** @returns since when the key has waited; null = it did not wait */
   remove(key: ObjectKey): number | null {
     const namespace = namespaceOf(key)
-    const line = this.#lines.get(namespace)
-    const sinceMs = line?.get(key)
-    if (line === undefined || sinceMs === undefined) return null
-    line.delete(key)
+    const keys = this.#namespaces.get(namespace)
+    const sinceMs = keys?.get(key)
+    if (keys === undefined || sinceMs === undefined) return null
+    keys.delete(key)
     this.#size -= 1
-    if (line.size === 0) this.#lines.delete(namespace)
+    if (keys.size === 0) this.#namespaces.delete(namespace)
     return sinceMs
   }
 
   clear(): void {
-    this.#lines.clear()
+    this.#namespaces.clear()
     this.#size = 0
   }
 }

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../ports/kubernetes.ts'
 
 /**
- * Whether a change gives a reconciler something to do: of the spec, of what people write into the metadata, or of the
- * object's life. A new status alone, which is most often our own, does not.
+ * Whether a change triggers a reconcile: of the spec, of labels or annotations, a deletion, or a finalizer that was
+ * removed. A change of the status alone does not, for most often it is our own.
  */
 export function needsReconcile(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   if (before === undefined || after === undefined) return before !== after
@@ -22,7 +22,7 @@ function specVersionOf({ metadata }: KubeObject): number | string {
   return metadata.generation ?? metadata.resourceVersion
 }
 
-/** One that is new asks for nothing, least of all our own: its turn is under way. */
+/** An added finalizer needs no reconcile, least of all ours: the reconcile that added it is still running. */
 function hasLost(before: readonly string[] = [], after: readonly string[] = []): boolean {
   return before.some((finalizer) => !after.includes(finalizer))
 }

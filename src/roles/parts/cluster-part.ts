@@ -4,7 +4,7 @@ import { inClusterConfig } from '../../kubernetes/client/in-cluster-config.ts'
 import { createTransport, type Transport } from '../../kubernetes/client/transport.ts'
 import type { ClusterMetrics } from '../../ports/metrics.ts'
 import type { KubeObject, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
-import { createInformer } from '../../kubernetes/informer/informer.ts'
+import { SharedInformer } from '../../kubernetes/informer/shared-informer.ts'
 import { createResourceWriter } from '../../kubernetes/resources/resource-writer.ts'
 import type { ResourceKind } from '../../kubernetes/client/resource-path.ts'
 import { readPodPlace } from '../../settings/pod-place.ts'
@@ -65,7 +65,7 @@ export async function openCluster(
     ) => {
       const { logger } = telemetry
       const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
-      const view = createInformer<T>({
+      const view = new SharedInformer<T>({
         ...shared,
         ...{ kind, namespaces, indexes },
         ...(lean === undefined ? {} : { lean }),
@@ -84,8 +84,8 @@ async function findCluster(): Promise<ClusterConfig> {
   const place = readPodPlace()
   if (place !== null) return inClusterConfig(place, systemClock)
   try {
-    const { loadClusterConfig } = await import('../../kubernetes/client/cluster-config.ts')
-    return loadClusterConfig(null)
+    const { loadKubeconfig } = await import('../../kubernetes/client/kubeconfig.ts')
+    return loadKubeconfig(null)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
     throw new StartupError(

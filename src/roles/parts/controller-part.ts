@@ -1,8 +1,8 @@
 import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../../controller/kinds.ts'
 import { createLeading, type Leading, type TurnLines } from '../../controller/manager.ts'
 import { createEngineRecord } from '../../kubernetes/resources/engine-record.ts'
-import { writeWhileLeading } from '../../kubernetes/leader-election/leader-only-writer.ts'
-import { createRunner, type Runner } from '../../kubernetes/workqueue/reconcile-loop.ts'
+import { leaderOnlyWriter } from '../../kubernetes/leader-election/leader-only-writer.ts'
+import { ReconcileLoop } from '../../kubernetes/workqueue/reconcile-loop.ts'
 import { createSecretReader } from '../../kubernetes/resources/secret-reader.ts'
 import type { EventRecorder, KubeObject, Leadership, Reconciler } from '../../ports/kubernetes.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
@@ -66,10 +66,10 @@ export function startLeading(
   )
   const open = { leadership, logger, metrics: parts.metrics }
   const runners = {
-    queue: openRunner('httpqueue', kinds.queues, leading.queues, open, (queue) => [queueKeyOf(queue)]),
-    cron: openRunner('httpcron', kinds.crons, leading.crons, open),
-    team: openRunner('teamsettings', kinds.teams, leading.teams, open),
-    token: openRunner('apitoken', kinds.tokens, leading.tokens, open, (token) => leading.tokenKeysOf(token)),
+    queue: openLoop('httpqueue', kinds.queues, leading.queues, open, (queue) => [queueKeyOf(queue)]),
+    cron: openLoop('httpcron', kinds.crons, leading.crons, open),
+    team: openLoop('teamsettings', kinds.teams, leading.teams, open),
+    token: openLoop('apitoken', kinds.tokens, leading.tokens, open, (token) => leading.tokenKeysOf(token)),
   }
   leadership.onLead((signal) => leading.run(signal))
   for (const one of Object.values(runners)) one.start()
@@ -77,7 +77,7 @@ export function startLeading(
 }
 
 /** @param keysOf where turns are not by the resource's own name */
-function openRunner<T extends KubeObject>(
+function openLoop<T extends KubeObject>(
   name: string,
   { view }: OpenKind<T>,
   reconciler: Reconciler,
@@ -87,10 +87,10 @@ function openRunner<T extends KubeObject>(
     readonly metrics: ReconcileMetrics
   },
   keysOf?: (object: T) => readonly string[],
-): Runner {
-  return createRunner<T>({
+): ReconcileLoop<T> {
+  return new ReconcileLoop<T>({
     ...parts,
-    ...{ name, view, reconciler },
+    ...{ name, informer: view, reconciler },
     ...(keysOf === undefined ? {} : { keysOf }),
     clock: systemClock,
     random: Math.random,
@@ -106,5 +106,5 @@ export function ownPlace(
 }
 
 function whileLeading<T extends KubeObject>(kind: OpenKind<T>, leadership: Leadership): OpenKind<T> {
-  return { ...kind, writer: writeWhileLeading(kind.writer, leadership) }
+  return { ...kind, writer: leaderOnlyWriter(kind.writer, leadership) }
 }

@@ -1,7 +1,7 @@
 import type { TeamSettings } from '../../controller/kinds.ts'
 import { createScaling } from '../../controller/scaling/scaling.ts'
 import { quotasInForce } from '../../controller/teams/team-quotas.ts'
-import { createExecutorFleet } from '../../kubernetes/fleet/executor-fleet.ts'
+import { DeploymentFleet } from '../../kubernetes/fleet/deployment-fleet.ts'
 import type { EventRecorder, Leadership } from '../../ports/kubernetes.ts'
 import { quotasOfSettings, type ControllerSettings } from '../../settings/role-settings.ts'
 import { createScalingMetrics } from '../../telemetry/scaling-metrics.ts'
@@ -28,7 +28,7 @@ export function startScaling(
     backlog: parts.engine.backlog,
     callQuotaOf: (team) => quotasInForce(team, sources).callsInFlight,
     hints: parts.engine.hints,
-    fleet: createExecutorFleet({
+    fleet: new DeploymentFleet({
       transport: parts.cluster.transport,
       clock: systemClock,
       logger,

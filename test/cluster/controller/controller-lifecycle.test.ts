@@ -88,7 +88,7 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
   test('when the leader is killed the other goes on', ({ annotate }) =>
     inWorld(async (world) => {
       const leader = await world.start()
-      await leader.logged('Leading begins')
+      await leader.logged('Became the leader')
       const standby = await world.start()
       await until('the standby is ready', async () => (await fetch(`${standby.opsUrl}/readyz`)).ok)
       await makeQueues(world, 'before')
@@ -103,11 +103,11 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
   test('when the leader is stopped the other takes the lease at once', ({ annotate }) =>
     inWorld(async (world) => {
       const leader = await world.start()
-      await leader.logged('Leading begins')
+      await leader.logged('Became the leader')
       const standby = await world.start()
       const stoppedMs = performance.now()
       leader.signal('SIGTERM')
-      await standby.logged('Leading begins', { timeoutMs: 10_000 })
+      await standby.logged('Became the leader', { timeoutMs: 10_000 })
       expect(await leader.exited).toMatchObject({ code: 0, signal: null })
       await annotate(`another leader took ${Math.round(performance.now() - stoppedMs)} ms after a stop`)
     }))

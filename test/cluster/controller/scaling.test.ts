@@ -1,8 +1,8 @@
 /** The scaling of a real Deployment by what is in a real Redis; there are no nodes, so its pods never run. */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createScaling } from '../../../src/controller/scaling/scaling.ts'
-import { loadClusterConfig } from '../../../src/kubernetes/client/cluster-config.ts'
-import { createExecutorFleet } from '../../../src/kubernetes/fleet/executor-fleet.ts'
+import { loadKubeconfig } from '../../../src/kubernetes/client/kubeconfig.ts'
+import { DeploymentFleet } from '../../../src/kubernetes/fleet/deployment-fleet.ts'
 import { createTransport } from '../../../src/kubernetes/client/transport.ts'
 import type { ResourceEvent } from '../../../src/ports/kubernetes.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
@@ -26,7 +26,7 @@ const SLOW_MS = 3_000
 
 const api = openKubernetesApi(inject('clusterAccess'))
 const transport = createTransport({
-  config: loadClusterConfig(inject('kubeconfig')),
+  config: loadKubeconfig(inject('kubeconfig')),
   clock: systemClock,
   metrics: quietClusterMetrics,
   userAgent: 'punctual/test',
@@ -88,7 +88,7 @@ async function startScaling(options: { isAutoscaled?: boolean } = {}) {
   const scaling = createScaling({
     backlog: createBacklogReader(engine.engine),
     callQuotaOf: () => null,
-    fleet: createExecutorFleet({ transport, clock, logger: quietLogger, namespace, deployment: NAME }),
+    fleet: new DeploymentFleet({ transport, clock, logger: quietLogger, namespace, deployment: NAME }),
     hints: await subscribeToWakeHints(hints),
     leadership: { isLeader: () => true },
     events: { record: (event) => events.push(event) },

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
 import { HTTP_CRONS } from '../../../src/kubernetes/resources/own-kinds.ts'
-import { createInformer } from '../../../src/kubernetes/informer/informer.ts'
+import { SharedInformer } from '../../../src/kubernetes/informer/shared-informer.ts'
 import { createTransport } from '../../../src/kubernetes/client/transport.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { quietClusterMetrics, quietLogger } from '../../support/quiet.ts'
@@ -34,7 +34,7 @@ const config = {
   renew: () => undefined,
 }
 const transport = createTransport({ config, clock, metrics, userAgent: 'punctual/measure' })
-const view = createInformer({
+const view = new SharedInformer({
   ...{ clock, metrics, transport, logger: quietLogger, random: Math.random },
   ...{ kind: HTTP_CRONS, namespaces: null, indexes: {} },
 })

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ResourceApiError, type ResourceApiFault } from '../../../../src/domain/errors.ts'
 import {
-  REQUESTS_BURST,
-  REQUESTS_PER_SECOND,
+  createTransport,
+  RATE_LIMIT,
   REQUEST_TIMEOUT_MS,
   TRIES_MAX,
-} from '../../../../src/kubernetes/client/bounds.ts'
-import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
+  type Transport,
+} from '../../../../src/kubernetes/client/transport.ts'
 import { selfSignedCertificate } from '../../../support/targets/certificates.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
 import { createFakeClock, type FakeClock } from '../../../support/fake-clock.ts'
@@ -20,7 +20,7 @@ const PAUSE_QUEUE = {
   method: 'PATCH',
   path: ONE,
   body: { spec: { paused: true } },
-  contentType: 'application/merge-patch+json',
+  patchType: 'merge',
 } as const
 
 let server: FakeApiServer
@@ -64,8 +64,8 @@ async function advanceAfter(requests: number, ms: number): Promise<void> {
 describe('connections', () => {
   test('1,000 calls go over at most 4 connections, HTTP/1.1 each', async () => {
     const calls = Promise.all(Array.from({ length: 1000 }, () => transport.request(READ)))
-    await until('the burst', () => server.requests.length === REQUESTS_BURST)
-    await clock.advance((1000 * (1000 - REQUESTS_BURST)) / REQUESTS_PER_SECOND)
+    await until('the burst', () => server.requests.length === RATE_LIMIT.burst)
+    await clock.advance((1000 * (1000 - RATE_LIMIT.burst)) / RATE_LIMIT.perSecond)
     await calls
     expect(server.requests).toHaveLength(1000)
     expect(server.connections).toBeLessThanOrEqual(4)
@@ -178,7 +178,7 @@ describe('deadlines', () => {
     const error = faultOf(transport.request({ ...READ, signal: giveUp.signal }))
     await until('the request', () => server.requests.length === 1)
     giveUp.abort()
-    expect((await error).message).toContain('was given up')
+    expect((await error).message).toContain('was canceled')
     expect(clock.timers).toBe(0)
   })
 

@@ -3,7 +3,7 @@
  * has gone wrong, once the server behaves the copy equals it, and what was told adds up to it.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createInformer } from '../../../../src/kubernetes/informer/informer.ts'
+import { SharedInformer } from '../../../../src/kubernetes/informer/shared-informer.ts'
 import { createTransport } from '../../../../src/kubernetes/client/transport.ts'
 import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
 import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
@@ -54,7 +54,7 @@ async function problemOf(seed: number): Promise<string | null> {
     metrics: quietClusterMetrics,
     userAgent: 'test',
   })
-  const view = createInformer({
+  const view = new SharedInformer({
     clock,
     logger: quietLogger,
     metrics: quietClusterMetrics,
@@ -87,7 +87,7 @@ async function problemOf(seed: number): Promise<string | null> {
 }
 
 /** Adds up what is told, and finds what does not fit. */
-function mirrorOf(view: ReturnType<typeof createInformer>): { problem(): string | null } {
+function mirrorOf(view: SharedInformer<KubeObject>): { problem(): string | null } {
   const told = new Map<string, KubeObject>()
   let problem: string | null = null
   view.onChange((key, before, after) => {

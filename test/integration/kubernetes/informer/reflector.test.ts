@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { RETRY_PAUSE_MS_MAX, WATCH_SILENCE_MS } from '../../../../src/kubernetes/client/bounds.ts'
-import { createInformer, type LiveResourceView } from '../../../../src/kubernetes/informer/informer.ts'
+import { BACKOFF_MAX_MS } from '../../../../src/kubernetes/informer/backoff.ts'
+import { WATCH_SILENCE_MS } from '../../../../src/kubernetes/informer/reflector-watch.ts'
+import { SharedInformer } from '../../../../src/kubernetes/informer/shared-informer.ts'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
 import type { WatchEnd } from '../../../../src/ports/metrics.ts'
 import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
@@ -19,7 +20,7 @@ const QUEUES = '/apis/punctual.dev/v1alpha1/httpqueues'
 let server: FakeApiServer
 let clock: FakeClock
 let transport: Transport
-let view: LiveResourceView<Queue>
+let view: SharedInformer<Queue>
 /** Of the failures logged, each followed by a pause. */
 let pauses: number[]
 let errors: string[]
@@ -52,14 +53,14 @@ afterEach(async () => {
   await server.close()
 })
 
-function createView(namespaces: readonly string[] | null): LiveResourceView<Queue> {
+function createView(namespaces: readonly string[] | null): SharedInformer<Queue> {
   const logger = {
     ...quietLogger,
     warn: (_message: string, fields?: Record<string, unknown>) => void pauses.push(Number(fields?.pauseMs)),
     error: (message: string) => void errors.push(message),
     child: () => logger,
   }
-  const made = createInformer<Queue>({
+  const made = new SharedInformer<Queue>({
     clock,
     logger,
     metrics: {
@@ -407,7 +408,7 @@ describe('failures in a row', () => {
     await watchOpen()
     expect(sent('watch')).toBe(11)
     expect(pauses.slice(0, 6)).toEqual([1_200, 2_400, 4_800, 7_500, 7_500, 7_500])
-    expect(Math.max(...pauses)).toBeLessThanOrEqual(RETRY_PAUSE_MS_MAX)
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(BACKOFF_MAX_MS)
   })
 
   test('after two healthy minutes the pauses begin anew', async () => {
@@ -446,7 +447,7 @@ describe('stop', () => {
     await until('the pause', () => pauses.length === 1)
     await view.stop()
     const requests = server.requests.length
-    await clock.advance(RETRY_PAUSE_MS_MAX * 10)
+    await clock.advance(BACKOFF_MAX_MS * 10)
     expect([clock.timers, server.requests.length, server.watches.length]).toEqual([0, requests, 0])
   })
 
@@ -459,7 +460,7 @@ describe('stop', () => {
     await until('the request', () => sent(verb) === 1)
     await view.stop()
     view.start()
-    await clock.advance(RETRY_PAUSE_MS_MAX)
+    await clock.advance(BACKOFF_MAX_MS)
     expect([clock.timers, sent(verb), pauses]).toEqual([0, 1, []])
   })
 
@@ -469,7 +470,7 @@ describe('stop', () => {
     put('late')
     await stopped
     await until('the end of the watch', () => server.watches.length === 0)
-    await clock.advance(RETRY_PAUSE_MS_MAX)
+    await clock.advance(BACKOFF_MAX_MS)
     expect([changes, pauses, ends, clock.timers]).toEqual([[], [], [], 0])
   })
 

@@ -1,7 +1,7 @@
 /** The elector over real connections to an API server that misbehaves. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createElector, type Elector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
-import { createLeaseStore } from '../../../../src/kubernetes/leader-election/lease-lock.ts'
+import { LeaderElector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
+import { createLeaseLock } from '../../../../src/kubernetes/leader-election/lease-lock.ts'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
 import { systemClock } from '../../../../src/telemetry/system-clock.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
@@ -12,7 +12,7 @@ const LEASE = '/apis/coordination.k8s.io/v1/namespaces/ops/leases/punctual-contr
 
 let server: FakeApiServer
 let transport: Transport
-let elector: Elector
+let elector: LeaderElector
 
 beforeEach(async () => {
   server = await startFakeApiServer()
@@ -22,8 +22,8 @@ beforeEach(async () => {
     metrics: quietClusterMetrics,
     userAgent: 'punctual/test',
   })
-  elector = createElector({
-    store: createLeaseStore(transport, { namespace: 'ops', name: 'punctual-controller' }),
+  elector = new LeaderElector({
+    lock: createLeaseLock(transport, { namespace: 'ops', name: 'punctual-controller' }),
     identity: 'pod-0',
     clock: systemClock,
     logger: quietLogger,

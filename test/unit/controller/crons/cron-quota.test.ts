@@ -4,14 +4,14 @@ import type { HttpCron, TeamSettings } from '../../../../src/controller/kinds.ts
 import { CRON_BYTES_PER_TEAM_MAX } from '../../../../src/domain/limits.ts'
 import { quotasOf } from '../../../../src/domain/quotas.ts'
 import { transformCron } from '../../../../src/kubernetes/informer/cron-transform.ts'
-import { ObjectStore } from '../../../../src/kubernetes/informer/indexer.ts'
+import { Indexer } from '../../../../src/kubernetes/informer/indexer.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
 const QUOTAS = quotasOf({ crons: 3 })
 
 function setUp() {
-  const crons = new ObjectStore<HttpCron>(quietLogger, {})
-  const teams = new ObjectStore<TeamSettings>(quietLogger, {})
+  const crons = new Indexer<HttpCron>(quietLogger, {})
+  const teams = new Indexer<TeamSettings>(quietLogger, {})
   const enqueued: string[] = []
   const seen = { beyond: 0 }
   let version = 0
@@ -70,7 +70,7 @@ it('gives a turn to who comes into room and to who falls out of it, and to nobod
   const all = [1, 2, 3, 4, 5].map((second) => put(`c${second}`, second))
   const room = start()
   expect(enqueued).toEqual([])
-  crons.remove(all[1] as HttpCron)
+  crons.delete(all[1] as HttpCron)
   expect(enqueued).toEqual(['shop/c4'])
   expect(room.obstacle(all[3] as HttpCron)).toBeNull()
   expect(seen.beyond).toBe(1)
@@ -107,7 +107,7 @@ it('forgets a cron that is gone, and its bytes', () => {
   const { put, start, crons, seen } = setUp()
   const all = [1, 2, 3, 4].map((second) => put(`c${second}`, second))
   start()
-  for (const cron of all) crons.remove(cron)
+  for (const cron of all) crons.delete(cron)
   expect(seen.beyond).toBe(0)
 })
 

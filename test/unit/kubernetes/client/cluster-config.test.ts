@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StartupError } from '../../../../src/domain/errors.ts'
-import { loadClusterConfig, type ClusterConfig } from '../../../../src/kubernetes/client/cluster-config.ts'
+import type { ClusterConfig } from '../../../../src/kubernetes/client/cluster-config.ts'
+import { loadKubeconfig } from '../../../../src/kubernetes/client/kubeconfig.ts'
 import { inClusterConfig } from '../../../../src/kubernetes/client/in-cluster-config.ts'
 import { createTransport } from '../../../../src/kubernetes/client/transport.ts'
 import { selfSignedCertificate } from '../../../support/targets/certificates.ts'
@@ -59,7 +60,7 @@ describe.each<Way>(['a kubeconfig', 'a pod'])('a token in a file, as %s has one'
     const file = kubeconfig({ server: server.url, 'certificate-authority': authority }, user)
     config = () =>
       way === 'a kubeconfig'
-        ? loadClusterConfig(file)
+        ? loadKubeconfig(file)
         : inClusterConfig({ apiServerHost, apiServerPort, accountFolder: folder }, clock)
     return () => server.close()
   })
@@ -149,7 +150,7 @@ describe('what a kubeconfig says', () => {
       username: 'ann',
       password: 'öffne',
     }
-    const config = loadClusterConfig(kubeconfig(cluster, user))
+    const config = loadKubeconfig(kubeconfig(cluster, user))
     expect(config.server).toBe('https://10.0.0.1:6443/clusters/x')
     expect(await config.access()).toEqual({
       headers: { authorization: `Basic ${pem('ann:öffne')}` },
@@ -158,7 +159,7 @@ describe('what a kubeconfig says', () => {
   })
 
   test('a server that is not to be verified', async () => {
-    const config = loadClusterConfig(
+    const config = loadKubeconfig(
       kubeconfig({ server: 'https://host', 'insecure-skip-tls-verify': true }, { token: 't' }),
     )
     expect(await config.access()).toEqual({
@@ -172,21 +173,21 @@ describe('what a kubeconfig says', () => {
     ['a proxy', { server: 'https://host', 'proxy-url': 'http://proxy' }, 'proxy-url is not supported'],
   ])('%s is refused at the start', (_what, cluster, message) => {
     const file = kubeconfig(cluster)
-    expect(() => loadClusterConfig(file)).toThrow(StartupError)
-    expect(() => loadClusterConfig(file)).toThrow(message)
+    expect(() => loadKubeconfig(file)).toThrow(StartupError)
+    expect(() => loadKubeconfig(file)).toThrow(message)
   })
 
   test('a file that is none is refused at the start', () => {
-    expect(() => loadClusterConfig(join(folder, 'missing'))).toThrow(StartupError)
-    expect(() => loadClusterConfig(write('config', 'clusters: ['))).toThrow(StartupError)
-    expect(() => loadClusterConfig(write('config', ''))).toThrow(StartupError)
+    expect(() => loadKubeconfig(join(folder, 'missing'))).toThrow(StartupError)
+    expect(() => loadKubeconfig(write('config', 'clusters: ['))).toThrow(StartupError)
+    expect(() => loadKubeconfig(write('config', ''))).toThrow(StartupError)
   })
 
   test('nothing to be found is refused at the start', () => {
     vi.stubEnv('KUBECONFIG', '')
     vi.stubEnv('HOME', folder)
     try {
-      expect(() => loadClusterConfig(null)).toThrow('No cluster is named')
+      expect(() => loadKubeconfig(null)).toThrow('No cluster is named')
     } finally {
       vi.unstubAllEnvs()
     }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { ObjectStore } from '../../../../src/kubernetes/informer/indexer.ts'
+import { Indexer } from '../../../../src/kubernetes/informer/indexer.ts'
 import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
@@ -7,12 +7,12 @@ interface Queue extends KubeObject {
   readonly spec: { readonly secrets: readonly string[] }
 }
 
-let store: ObjectStore<Queue>
+let store: Indexer<Queue>
 /** Key and the versions before and after. */
 let changes: Array<[string, string | undefined, string | undefined]>
 
 beforeEach(() => {
-  store = new ObjectStore<Queue>(quietLogger, {
+  store = new Indexer<Queue>(quietLogger, {
     bySecret: ({ spec }) => spec.secrets,
     byName: ({ metadata }) => [metadata.name],
   })
@@ -59,7 +59,7 @@ describe('versions', () => {
 
   test('the late end of a former life does not remove its successor', () => {
     store.put(queue('3', { uid: 'second' }))
-    store.remove(queue('2'))
+    store.delete(queue('2'))
     expect(store.get('a/one')?.metadata.uid).toBe('second')
     store.put(queue('1'))
     expect(store.get('a/one')?.metadata.uid).toBe('second')
@@ -67,9 +67,9 @@ describe('versions', () => {
 
   test('a deletion that comes twice, or of what was never known, is told at most once', () => {
     store.put(queue('1'))
-    store.remove(queue('2'))
-    store.remove(queue('2'))
-    store.remove(queue('9', { name: 'never' }))
+    store.delete(queue('2'))
+    store.delete(queue('2'))
+    store.delete(queue('9', { name: 'never' }))
     expect(changes).toHaveLength(2)
   })
 
@@ -99,7 +99,7 @@ describe('indexes', () => {
     expect([named('bySecret', 'x'), named('bySecret', 'y')]).toEqual([['one'], ['one', 'two']])
     store.put(queue('3', { secrets: ['z'] }))
     expect(['x', 'y', 'z'].map((value) => named('bySecret', value))).toEqual([[], ['two'], ['one']])
-    store.remove(queue('4'))
+    store.delete(queue('4'))
     store.replace(null, [])
     expect([named('bySecret', 'y'), named('bySecret', 'z'), named('byName', 'one')]).toEqual([[], [], []])
   })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { errorOfSize } from '../../../../src/kubernetes/client/api-errors.ts'
 import {
   LIST_OBJECTS_MAX,
   LIST_PAGE_OBJECTS,
   LIST_PAGE_OBJECTS_MIN,
-} from '../../../../src/kubernetes/client/bounds.ts'
-import { errorOfSize } from '../../../../src/kubernetes/client/api-errors.ts'
-import { listObjects } from '../../../../src/kubernetes/informer/reflector-list.ts'
+  listObjects,
+} from '../../../../src/kubernetes/informer/reflector-list.ts'
 import type { ApiRequest, Transport } from '../../../../src/kubernetes/client/transport.ts'
 import { kubeObject } from '../kube-objects.ts'
 

@@ -6,7 +6,7 @@ import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
 import { kubeObject } from '../kube-objects.ts'
 
-test('a list tells the sink of its own objects where they have not changed', async () => {
+test('a list tells the store of its own objects where they have not changed', async () => {
   const [same, changed] = [kubeObject({ name: 'same' }), kubeObject({ name: 'changed' })]
   const items = structuredClone([
     same,
@@ -24,11 +24,11 @@ test('a list tells the sink of its own objects where they have not changed', asy
     random: () => 0,
     kind: { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', plural: 'httpqueues' },
     namespace: null,
-    sink: {
-      known: (key) => (key === 'default/same' ? same : changed),
+    store: {
+      get: (key) => (key === 'default/same' ? same : changed),
       replace: (_namespace, objects) => told.resolve(objects),
       put: () => undefined,
-      remove: () => undefined,
+      delete: () => undefined,
     },
   })
   reflector.start()

@@ -17,11 +17,11 @@ test('trap: a list that is answered in the very moment of stop is not told', asy
     random: () => 0,
     kind: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
     namespace: null,
-    sink: {
-      known: () => undefined,
+    store: {
+      get: () => undefined,
       replace: (_namespace, objects) => void told.push(objects),
       put: () => undefined,
-      remove: () => undefined,
+      delete: () => undefined,
     },
   })
   reflector.start()

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { WATCH_EVENT_BYTES_MAX } from '../../../../src/kubernetes/client/bounds.ts'
-import { watchEventsOf } from '../../../../src/kubernetes/informer/watch-events.ts'
+import { WATCH_EVENT_BYTES_MAX, watchEventsOf } from '../../../../src/kubernetes/informer/watch-events.ts'
 
 const added = (name: string) =>
   JSON.stringify({ type: 'ADDED', object: { metadata: { name, resourceVersion: '1' } } })

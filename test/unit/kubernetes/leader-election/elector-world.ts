@@ -1,5 +1,5 @@
 import { ResourceApiError, type ResourceApiFault } from '../../../../src/domain/errors.ts'
-import { createElector, type Elector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
+import { LeaderElector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
 import type { Lease, LeaseSpec, LeaseLock } from '../../../../src/kubernetes/leader-election/lease-lock.ts'
 import type { Clock, Logger } from '../../../../src/ports/runtime.ts'
 import { FAKE_EPOCH_MS } from '../../../support/fake-clock.ts'
@@ -78,7 +78,7 @@ const EFFECT_EVERY_MS = 250
 /** One process with an elector; can be stopped for a while, killed, cut off. */
 export class SimulatedProcess {
   readonly name: string
-  readonly elector: Elector
+  readonly elector: LeaderElector
   /** When it did something as the leader, and in which of its terms. */
   readonly effects: Array<{ readonly atMs: number; readonly term: number }> = []
   terms = 0
@@ -103,8 +103,8 @@ export class SimulatedProcess {
       after: (delayMs, run) => world.after(delayMs / rate, () => this.#wake(run)),
       nextTurn: (run) => void world.after(0, () => this.#wake(run)),
     }
-    this.elector = createElector({
-      store: this.#store(),
+    this.elector = new LeaderElector({
+      lock: this.#lock(),
       identity: name,
       clock,
       logger,
@@ -149,10 +149,10 @@ export class SimulatedProcess {
     }
   }
 
-  #store(): LeaseLock {
+  #lock(): LeaseLock {
     const { leases } = this.#world
     return {
-      read: async () => {
+      get: async () => {
         const lease = await this.#call(() => leases.read())
         this.hasSeenLease ||= lease !== null
         return lease
@@ -162,7 +162,7 @@ export class SimulatedProcess {
         this.hasSeenLease = true
         return lease
       },
-      replace: (lease, spec) => this.#call(() => leases.replace(lease, spec)),
+      update: (lease, spec) => this.#call(() => leases.replace(lease, spec)),
     }
   }
 

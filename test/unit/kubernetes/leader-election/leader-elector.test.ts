@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createElector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
+import { LeaderElector } from '../../../../src/kubernetes/leader-election/leader-elector.ts'
 import { ResourceApiError } from '../../../../src/domain/errors.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'
@@ -210,11 +210,11 @@ describe('work', () => {
     const refuse = () => {
       if (refusal !== null) throw refusal
     }
-    const elector = createElector({
-      store: {
-        read: async () => (refuse(), leases.read()),
+    const elector = new LeaderElector({
+      lock: {
+        get: async () => (refuse(), leases.read()),
         create: async (spec) => (refuse(), leases.create(spec)),
-        replace: async (lease, spec, signal) => {
+        update: async (lease, spec, signal) => {
           signals.push(signal)
           refuse()
           return leases.replace(lease, spec)
@@ -315,7 +315,7 @@ describe('work', () => {
     refuse(new ResourceApiError('forbidden', 'leases is forbidden'))
     elector.start()
     await clock.advance(59_000)
-    expect(errors).toEqual(['The Lease is forbidden to this process: it cannot lead'])
+    expect(errors).toEqual(['This process may not use the Lease and cannot lead'])
     await clock.advance(2_000)
     expect(errors).toHaveLength(2)
     refuse(null)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writeWhileLeading } from '../../../../src/kubernetes/leader-election/leader-only-writer.ts'
+import { leaderOnlyWriter } from '../../../../src/kubernetes/leader-election/leader-only-writer.ts'
 import type { KubeObject, ObjectRef, ResourceWriter } from '../../../../src/ports/kubernetes.ts'
 import { kubeObject } from '../kube-objects.ts'
 
@@ -24,7 +24,7 @@ function setUp() {
     remove: noted('remove', undefined),
   }
   let isLeader = true
-  const writer = writeWhileLeading(inner, { isLeader: () => isLeader })
+  const writer = leaderOnlyWriter(inner, { isLeader: () => isLeader })
   const writes = [
     () => writer.create({ metadata: { name: 'q', namespace: 'default' }, spec: {} }),
     () => writer.patchSpec(REF, {}, null),

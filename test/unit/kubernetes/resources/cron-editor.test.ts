@@ -7,7 +7,7 @@ import {
   StorageFullError,
   StoreUnavailableError,
 } from '../../../../src/domain/errors.ts'
-import { createResourceCronEditor } from '../../../../src/kubernetes/resources/cron-editor.ts'
+import { ResourceCronEditor } from '../../../../src/kubernetes/resources/cron-editor.ts'
 import type { Cron } from '../../../../src/ports/crons.ts'
 import { CRON_FINALIZER } from '../../../../src/resources/cron-claim.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
@@ -40,7 +40,7 @@ function setUp(suffixes: readonly string[] = ['0a1b2c3d']) {
   }
   const { writer } = kind
   const left = [...suffixes]
-  const editor = createResourceCronEditor({
+  const editor = new ResourceCronEditor({
     crons: {
       get: (team, cronId) =>
         engine(

@@ -54,7 +54,7 @@ test.each([
   await record.write(ENGINE)
   server.put(PATH, { data: { ...(server.get(PATH)?.['data'] as object), ...change } })
   await expect(record.read()).rejects.toThrow(
-    'ConfigMap punctual-state in punctual was changed by hand and cannot be read: mend it, or delete it',
+    'ConfigMap punctual-state in punctual was edited by hand and cannot be read: correct or delete it',
   )
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { EditRefusedError, ResourceApiError } from '../../../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
-import { createResourceEditor, EDITOR_INDEXES } from '../../../../src/kubernetes/resources/queue-editor.ts'
+import { ResourceQueueEditor, EDITOR_INDEXES } from '../../../../src/kubernetes/resources/queue-editor.ts'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
 import type { Queue } from '../../../../src/ports/queues.ts'
 import {
@@ -44,7 +44,7 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
       return fault === undefined ? run(...args) : Promise.reject(fault)
     }
   const { writer } = kind
-  const editor = createResourceEditor({
+  const editor = new ResourceQueueEditor({
     queues: {
       get: async (team, queueId) => {
         const { queue } = inEngine
@@ -56,7 +56,7 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
         return 'removed'
       },
     },
-    view: {
+    informer: {
       isSynced: () => options.isSynced ?? true,
       byIndex: (index, value) => (options.isBehind === true ? [] : kind.view.byIndex(index, value)),
     },

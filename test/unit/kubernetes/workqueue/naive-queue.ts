@@ -1,4 +1,4 @@
-import type { WorkEnd } from '../../../../src/kubernetes/workqueue/workqueue.ts'
+import type { WorkResult } from '../../../../src/kubernetes/workqueue/workqueue.ts'
 import type { ObjectKey } from '../../../../src/ports/kubernetes.ts'
 import type { QueuePriority } from '../../../../src/ports/metrics.ts'
 
@@ -38,7 +38,7 @@ export class NaiveQueue {
     this.#start()
   }
 
-  end(key: ObjectKey, end: WorkEnd): void {
+  end(key: ObjectKey, end: WorkResult): void {
     const run = this.running.find((one) => one.key === key)
     if (run === undefined) throw new Error(`${key} does not run`)
     this.running = this.running.filter((one) => one !== run)
@@ -46,13 +46,13 @@ export class NaiveQueue {
     const priority = end.status === 'done' ? 'low' : run.priority
     if (end.status === 'done') {
       this.#failures.delete(key)
-      restMs = end.againAfterMs
+      restMs = end.requeueAfterMs
     } else {
       const failures = (this.#failures.get(key) ?? 0) + 1
       this.#failures.set(key, failures)
       let backoffMs = 5
       for (let failure = 1; failure < failures; failure += 1) backoffMs *= 2
-      restMs = Math.max(end.pauseMinMs, Math.min(end.pauseMaxMs, backoffMs))
+      restMs = Math.max(end.backoffMsMin, Math.min(end.backoffMsMax, backoffMs))
     }
     if (run.again.length > 0) this.#wait(key, run.again.includes('high') ? 'high' : 'low')
     else if (restMs !== null) this.resting.push({ key, priority, dueMs: this.nowMs + restMs })

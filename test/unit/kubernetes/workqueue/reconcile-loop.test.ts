@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createRunner } from '../../../../src/kubernetes/workqueue/reconcile-loop.ts'
+import { ReconcileLoop } from '../../../../src/kubernetes/workqueue/reconcile-loop.ts'
 import { ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { KubeObject, ReconcileEnd } from '../../../../src/ports/kubernetes.ts'
 import type { ReconcileResult } from '../../../../src/ports/metrics.ts'
@@ -12,15 +12,15 @@ const DONE: ReconcileEnd = { requeueAfterMs: null }
 
 function setUp(keys: readonly string[] = ['default/q'], keysOf?: (object: KubeObject) => readonly string[]) {
   const clock = createFakeClock()
-  const view = createSettableView()
-  for (const key of keys) view.set(key, objectOf(key))
+  const informer = createSettableView()
+  for (const key of keys) informer.set(key, objectOf(key))
   const reconcile = latched<(key: string, signal: AbortSignal) => Promise<ReconcileEnd>>(() => DONE)
   const results: ReconcileResult[] = []
   const warnings: string[] = []
   const election = createElection()
-  const runner = createRunner({
+  const loop = new ReconcileLoop({
     name: 'httpqueue',
-    view,
+    informer,
     reconciler: { reconcile },
     ...(keysOf === undefined ? {} : { keysOf }),
     leadership: election.leadership,
@@ -29,9 +29,9 @@ function setUp(keys: readonly string[] = ['default/q'], keysOf?: (object: KubeOb
     metrics: { ...quietReconcileMetrics, reconciled: (_name, result) => results.push(result) },
     random: () => 0.5,
   })
-  runner.start()
+  loop.start()
   const turns = () => reconcile.calls.map(({ args }) => args[0])
-  return { clock, view, reconcile, results, warnings, election, runner, turns }
+  return { clock, informer, reconcile, results, warnings, election, loop, turns }
 }
 
 function objectOf(key: string, generation = 1) {
@@ -67,7 +67,7 @@ function createElection() {
 
 async function leading(keys?: readonly string[]) {
   const made = setUp(keys)
-  made.view.sync()
+  made.informer.sync()
   const term = made.election.win()
   await quiescence()
   return { ...made, term }
@@ -75,30 +75,30 @@ async function leading(keys?: readonly string[]) {
 
 describe('a term', () => {
   test('begins when the first list is in, with every key', async () => {
-    const { view, election, turns } = setUp(['a/1', 'b/1'])
+    const { informer, election, turns } = setUp(['a/1', 'b/1'])
     election.win()
     await quiescence()
     expect(turns()).toEqual([])
-    view.sync()
+    informer.sync()
     await quiescence()
     expect(turns()).toEqual(['a/1', 'b/1'])
   })
 
   test('that ends before the first list does nothing', async () => {
-    const { view, election, turns } = setUp()
+    const { informer, election, turns } = setUp()
     const term = election.win()
     election.lose()
     await quiescence()
-    view.sync()
+    informer.sync()
     await quiescence()
     expect(term.isOver).toBe(true)
     expect(turns()).toEqual([])
   })
 
   test('ends when the last turn has ended, which is told to stop', async () => {
-    const { clock, view, reconcile, election } = setUp()
+    const { clock, informer, reconcile, election } = setUp()
     reconcile.rule = null
-    view.sync()
+    informer.sync()
     const term = election.win()
     await quiescence()
     const signal = reconcile.next.args[1]
@@ -110,7 +110,7 @@ describe('a term', () => {
     reconcile.next.fail(new Error('given up'))
     await quiescence()
     expect(term.isOver).toBe(true)
-    expect(view.listeners).toBe(0)
+    expect(informer.listeners).toBe(0)
     expect(clock.timers).toBe(0)
   })
 
@@ -124,9 +124,9 @@ describe('a term', () => {
   })
 
   test('begins no turn when the lease is past, even before its signal', async () => {
-    const { election, runner, turns } = await leading()
+    const { election, loop, turns } = await leading()
     election.loseUnnoticed()
-    runner.enqueue('default/q')
+    loop.enqueue('default/q')
     await quiescence()
     expect(turns()).toHaveLength(1)
   })
@@ -134,50 +134,53 @@ describe('a term', () => {
 
 describe('turns', () => {
   test('follow changes that ask for one, and no others', async () => {
-    const { view, turns } = await leading(['a/1'])
-    view.set('a/1', { ...objectOf('a/1'), metadata: { ...objectOf('a/1').metadata, resourceVersion: '9' } })
+    const { informer, turns } = await leading(['a/1'])
+    informer.set('a/1', {
+      ...objectOf('a/1'),
+      metadata: { ...objectOf('a/1').metadata, resourceVersion: '9' },
+    })
     await quiescence()
     expect(turns()).toHaveLength(1)
-    view.set('a/1', objectOf('a/1', 2))
-    view.set('a/2', objectOf('a/2'))
+    informer.set('a/1', objectOf('a/1', 2))
+    informer.set('a/2', objectOf('a/2'))
     await quiescence()
-    view.set('a/2', undefined)
+    informer.set('a/2', undefined)
     await quiescence()
     expect(turns()).toEqual(['a/1', 'a/1', 'a/2', 'a/2'])
   })
 
   test('come for the keys that an object stands for, once where objects share one', async () => {
     const byLabel = ({ metadata }: KubeObject) => [`default/${metadata.labels?.['of'] ?? 'none'}`]
-    const { view, turns, election } = setUp(['default/a', 'default/b'], byLabel)
-    view.sync()
+    const { informer, turns, election } = setUp(['default/a', 'default/b'], byLabel)
+    informer.sync()
     election.win()
     await quiescence()
     expect(turns()).toEqual(['default/none'])
-    view.set('default/a', kubeObject({ name: 'a', labels: { of: 'x' } }))
+    informer.set('default/a', kubeObject({ name: 'a', labels: { of: 'x' } }))
     await quiescence()
     expect(turns().slice(1).sort()).toEqual(['default/none', 'default/x'])
   })
 
   test('come for a key that something else asks for, while leading', async () => {
-    const { election, runner, turns } = await leading()
-    runner.enqueue('a/other')
+    const { election, loop, turns } = await leading()
+    loop.enqueue('a/other')
     await quiescence()
     expect(turns()).toEqual(['default/q', 'a/other'])
     election.lose()
     await quiescence()
-    runner.enqueue('a/other')
+    loop.enqueue('a/other')
     await quiescence()
     expect(turns()).toHaveLength(2)
   })
 
   test('of changes come before those of the start', async () => {
-    const { view, reconcile, election, turns } = setUp(Array.from({ length: 40 }, (_, n) => `a/${n}`))
+    const { informer, reconcile, election, turns } = setUp(Array.from({ length: 40 }, (_, n) => `a/${n}`))
     reconcile.rule = null
-    view.sync()
+    informer.sync()
     election.win()
     await quiescence()
     const running = turns().length
-    view.set('z/changed', objectOf('z/changed'))
+    informer.set('z/changed', objectOf('z/changed'))
     reconcile.next.answer(DONE)
     await quiescence()
     expect(turns()[running]).toBe('z/changed')
@@ -194,18 +197,18 @@ describe('turns', () => {
   })
 
   test('come back when the reconciler asks for it', async () => {
-    const { clock, reconcile, view, turns, results } = await leading()
+    const { clock, reconcile, informer, turns, results } = await leading()
     reconcile.rule = () => ({ requeueAfterMs: 15_000 })
-    view.set('default/q', objectOf('default/q', 2))
+    informer.set('default/q', objectOf('default/q', 2))
     await clock.advance(15_000)
     expect(turns()).toHaveLength(3)
     expect(results).toEqual(['success', 'requeued', 'requeued'])
   })
 
   test('that take too long are told to stop', async () => {
-    const { clock, view, reconcile, election } = setUp()
+    const { clock, informer, reconcile, election } = setUp()
     reconcile.rule = null
-    view.sync()
+    informer.sync()
     election.win()
     await clock.advance(119_999)
     expect(reconcile.next.args[1].aborted).toBe(false)
@@ -222,7 +225,7 @@ describe('a turn that fails', () => {
       times.push(made.clock.monotonicMs())
       throw error
     }
-    made.view.sync()
+    made.informer.sync()
     made.election.win()
     await made.clock.advance(untilMs)
     return { ...made, times, pauses: times.slice(1).map((time, at) => time - times[at]!) }
@@ -268,9 +271,9 @@ describe('a turn that fails', () => {
   })
 
   test('at the end of a term is not logged', async () => {
-    const { view, reconcile, election, warnings } = setUp()
+    const { informer, reconcile, election, warnings } = setUp()
     reconcile.rule = null
-    view.sync()
+    informer.sync()
     election.win()
     await quiescence()
     election.lose()

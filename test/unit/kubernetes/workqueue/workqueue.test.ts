@@ -1,10 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  createWorkqueue,
-  type WorkEnd,
-  type Workqueue,
-} from '../../../../src/kubernetes/workqueue/workqueue.ts'
+import { Workqueue, type WorkResult } from '../../../../src/kubernetes/workqueue/workqueue.ts'
 import type { ObjectKey } from '../../../../src/ports/kubernetes.ts'
 import type { QueuePriority } from '../../../../src/ports/metrics.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
@@ -12,15 +8,15 @@ import { latched } from '../../../support/latched.ts'
 import { quietReconcileMetrics } from '../../../support/quiet.ts'
 import { NaiveQueue } from './naive-queue.ts'
 
-const DONE: WorkEnd = { status: 'done', againAfterMs: null }
-const FAILED: WorkEnd = { status: 'failed', pauseMinMs: 0, pauseMaxMs: 1_000_000 }
+const DONE: WorkResult = { status: 'done', requeueAfterMs: null }
+const FAILED: WorkResult = { status: 'failed', backoffMsMin: 0, backoffMsMax: 1_000_000 }
 
 function setUp(options: { workersMax?: number } = {}) {
   const clock = createFakeClock()
-  const work = latched<(key: ObjectKey) => Promise<WorkEnd>>()
+  const work = latched<(key: ObjectKey) => Promise<WorkResult>>()
   const depth = { high: 0, low: 0 }
   const waits: number[] = []
-  const queue = createWorkqueue({
+  const queue = new Workqueue({
     name: 'test',
     workersMax: options.workersMax ?? 1,
     clock,
@@ -67,7 +63,7 @@ describe('a key', () => {
 
   test('runs again when its run asks for it', async () => {
     const { clock, work, queue } = setUp()
-    work.rule = () => ({ status: 'done', againAfterMs: 5_000 })
+    work.rule = () => ({ status: 'done', requeueAfterMs: 5_000 })
     queue.add('a/1', 'high')
     await clock.advance(4_999)
     expect(work.calls).toHaveLength(1)
@@ -77,7 +73,7 @@ describe('a key', () => {
 
   test('that asks to run again waits behind all that others ask for', async () => {
     const { clock, work, queue, started } = setUp()
-    work.rule = () => ({ status: 'done', againAfterMs: 1 })
+    work.rule = () => ({ status: 'done', requeueAfterMs: 1 })
     queue.add('a/1', 'high')
     await quiescence()
     work.rule = null
@@ -92,7 +88,7 @@ describe('a key', () => {
 
   test('that rests runs at once when it is added, and its rest is over', async () => {
     const { clock, work, queue } = setUp()
-    work.rule = () => ({ status: 'done', againAfterMs: 5_000 })
+    work.rule = () => ({ status: 'done', requeueAfterMs: 5_000 })
     queue.add('a/1', 'high')
     await clock.advance(1_000)
     work.rule = () => DONE
@@ -107,7 +103,7 @@ describe('a key', () => {
     const times: number[] = []
     work.rule = () => {
       times.push(clock.monotonicMs())
-      return { ...FAILED, pauseMaxMs: 60 }
+      return { ...FAILED, backoffMsMax: 60 }
     }
     queue.add('a/1', 'high')
     await clock.advance(300)
@@ -132,7 +128,7 @@ describe('a key', () => {
 
   test('that fails waits at least as long as the failure asks', async () => {
     const { clock, work, queue } = setUp()
-    work.rule = () => ({ status: 'failed', pauseMinMs: 7_000, pauseMaxMs: 1_000 })
+    work.rule = () => ({ status: 'failed', backoffMsMin: 7_000, backoffMsMax: 1_000 })
     queue.add('a/1', 'high')
     await clock.advance(6_999)
     expect(work.calls).toHaveLength(1)
@@ -215,7 +211,7 @@ describe('a stop', () => {
     const stopped = queue.stop().then(() => (isStopped = true))
     await clock.advance(10_000)
     expect(isStopped).toBe(false)
-    work.next.answer({ status: 'done', againAfterMs: 1 })
+    work.next.answer({ status: 'done', requeueAfterMs: 1 })
     await stopped
     queue.add('a/3', 'high')
     await clock.advance(10_000)
@@ -241,19 +237,19 @@ describe('a stop', () => {
 describe('any story', () => {
   type Op =
     | { readonly op: 'add'; readonly key: ObjectKey; readonly priority: QueuePriority }
-    | { readonly op: 'end'; readonly nth: number; readonly end: WorkEnd }
+    | { readonly op: 'end'; readonly nth: number; readonly end: WorkResult }
     | { readonly op: 'advance'; readonly ms: number }
 
   const keys = fc.constantFrom('a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1')
   const ends = fc.oneof(
     fc.record({
       status: fc.constant('done' as const),
-      againAfterMs: fc.option(fc.integer({ min: 0, max: 50 })),
+      requeueAfterMs: fc.option(fc.integer({ min: 0, max: 50 })),
     }),
     fc.record({
       status: fc.constant('failed' as const),
-      pauseMinMs: fc.constantFrom(0, 0, 30),
-      pauseMaxMs: fc.constantFrom(20, 1_000_000),
+      backoffMsMin: fc.constantFrom(0, 0, 30),
+      backoffMsMax: fc.constantFrom(20, 1_000_000),
     }),
   )
   const ops: fc.Arbitrary<Op> = fc.oneof(

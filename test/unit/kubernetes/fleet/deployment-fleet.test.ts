@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createExecutorFleet } from '../../../../src/kubernetes/fleet/executor-fleet.ts'
+import { DeploymentFleet } from '../../../../src/kubernetes/fleet/deployment-fleet.ts'
 import type { ApiRequest } from '../../../../src/kubernetes/client/transport.ts'
 import { ResourceApiError } from '../../../../src/domain/errors.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -49,7 +49,7 @@ function setUp(pods: readonly object[] = []) {
   }
   const warnings: unknown[] = []
   const clock = createFakeClock()
-  const fleet = createExecutorFleet({
+  const fleet = new DeploymentFleet({
     transport: {
       request: request as never,
       watch: () => Promise.reject(new Error('no watch')),
@@ -173,7 +173,7 @@ test('scaling writes the scale and nothing else', async () => {
       method: 'PATCH',
       path: SCALE,
       body: { spec: { replicas: 0 } },
-      contentType: 'application/merge-patch+json',
+      patchType: 'merge',
     },
   ])
 })

@@ -1,20 +1,9 @@
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ExecutorFleet, FleetState } from '../../ports/kubernetes.ts'
-import { isFault } from '../client/api-errors.ts'
-import { createOtherScalers, type OtherScalers } from './other-scalers.ts'
-import { objectPath, collectionPath, type ResourceKind } from '../client/resource-path.ts'
-import type { Transport } from '../client/transport.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
+import { collectionPath, objectPath, type ResourceKind } from '../client/resource-path.ts'
+import { OtherScalers, type FleetOptions } from './other-scalers.ts'
 
-export interface ExecutorFleetOptions {
-  readonly transport: Transport
-  readonly clock: Clock
-  readonly logger: Logger
-  /** The operator's own. */
-  readonly namespace: string
-  readonly deployment: string
-}
-
-/** autoscaling/v1, as a Deployment's scale subresource is read. */
+/** The scale subresource of a Deployment, autoscaling/v1. */
 interface Scale {
   readonly metadata: { readonly uid: string }
   readonly spec?: { readonly replicas?: number }
@@ -35,28 +24,24 @@ interface Pod {
 
 const DEPLOYMENT: ResourceKind = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' }
 const POD: ResourceKind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' }
-/** The ReplicaSet controller deletes pods of the lowest cost first, those without one as if it were 0. */
+/** The ReplicaSet controller deletes pods of the lowest cost first; without the annotation it is 0. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
-const MERGE_PATCH = 'application/merge-patch+json'
 const PODS_MAX = 1_000
-/** Writes in one round of marks; the rest comes in the next. */
-const MARKS_MAX = 50
+/** Pods written by one call; the next call writes the rest. */
+const COST_WRITES_MAX = 50
 
-export function createExecutorFleet(options: ExecutorFleetOptions): ExecutorFleet {
-  return new DeployedFleet(options)
-}
-
-class DeployedFleet implements ExecutorFleet {
-  readonly #options: ExecutorFleetOptions
+/** The executors as one Deployment. */
+export class DeploymentFleet implements ExecutorFleet {
+  readonly #options: FleetOptions
   readonly #scalers: OtherScalers
   readonly #scalePath: string
-  /** Deletion costs by pod, as last seen or written. */
+  /** By pod, as last read or written. */
   #costs: Map<string, number> | null = null
 
-  constructor(options: ExecutorFleetOptions) {
+  constructor(options: FleetOptions) {
     const { namespace, deployment } = options
     this.#options = options
-    this.#scalers = createOtherScalers(options)
+    this.#scalers = new OtherScalers(options)
     this.#scalePath = `${objectPath(DEPLOYMENT, { namespace, name: deployment })}/scale`
   }
 
@@ -77,12 +62,11 @@ class DeployedFleet implements ExecutorFleet {
   }
 
   async scaleTo(replicas: number): Promise<void> {
-    const body = { spec: { replicas } }
     await this.#options.transport.request({
       method: 'PATCH',
       path: this.#scalePath,
-      body,
-      contentType: MERGE_PATCH,
+      body: { spec: { replicas } },
+      patchType: 'merge',
     })
   }
 
@@ -93,25 +77,20 @@ class DeployedFleet implements ExecutorFleet {
       .map(([name, cost]) => ({ name, was: cost, is: costOfCalls(held.get(name) ?? 0) }))
       .filter(({ was, is }) => was !== is)
       .sort((a, b) => Math.abs(b.is - b.was) - Math.abs(a.is - a.was))
-    for (const { name, is } of changes.slice(0, MARKS_MAX)) {
-      await this.#mark(name, is, signal)
+    for (const { name, is } of changes.slice(0, COST_WRITES_MAX)) {
+      await this.#writeCost(name, is, signal)
       costs.set(name, is)
     }
   }
 
-  async #readScale(): Promise<Scale | null> {
-    try {
-      return await this.#options.transport.request<Scale>({ method: 'GET', path: this.#scalePath })
-    } catch (error) {
-      if (isFault(error, 'not_found')) return null
-      throw error
-    }
+  #readScale(): Promise<Scale | null> {
+    return ignoreNotFound(this.#options.transport.request<Scale>({ method: 'GET', path: this.#scalePath }))
   }
 
-  /** Those that are not on their way out. */
+  /** Without those that are terminating or have ended. */
   async #listPods(scale: Scale): Promise<readonly Pod[]> {
     const labelSelector = scale.status?.selector ?? ''
-    // Without a selector the list would be that of the whole namespace.
+    // An empty selector would list the whole namespace.
     if (labelSelector === '') return []
     const { items } = await this.#options.transport.request<{ items: readonly Pod[] | null }>({
       method: 'GET',
@@ -124,19 +103,17 @@ class DeployedFleet implements ExecutorFleet {
     })
   }
 
-  async #mark(name: string, cost: number, signal: AbortSignal): Promise<void> {
+  async #writeCost(name: string, cost: number, signal: AbortSignal): Promise<void> {
     const { transport, namespace } = this.#options
-    try {
-      await transport.request({
+    await ignoreNotFound(
+      transport.request({
         method: 'PATCH',
         path: objectPath(POD, { namespace, name }),
         body: { metadata: { annotations: { [DELETION_COST]: String(cost) } } },
-        contentType: MERGE_PATCH,
+        patchType: 'merge',
         signal,
-      })
-    } catch (error) {
-      if (!isFault(error, 'not_found')) throw error
-    }
+      }),
+    )
   }
 }
 
@@ -149,7 +126,7 @@ function costOf({ metadata }: Pod): number {
   return Number.isSafeInteger(cost) ? cost : 0
 }
 
-/** Powers of two: a call more or less is no reason to write to a pod. */
+/** In powers of two, so that not every call causes a write to its pod. */
 function costOfCalls(calls: number): number {
   return calls <= 0 ? 0 : 2 ** Math.floor(Math.log2(calls))
 }

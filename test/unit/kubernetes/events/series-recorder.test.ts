@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createEventRecorder } from '../../../../src/kubernetes/events/event-recorder.ts'
+import { SeriesRecorder } from '../../../../src/kubernetes/events/series-recorder.ts'
 import type { ApiRequest } from '../../../../src/kubernetes/client/transport.ts'
 import { ResourceApiError, type ResourceApiFault } from '../../../../src/domain/errors.ts'
 import type { ResourceEvent } from '../../../../src/ports/kubernetes.ts'
@@ -46,7 +46,7 @@ function setUp() {
   const warnings: string[] = []
   const dropped = { count: 0 }
   let ids = 0
-  const recorder = createEventRecorder({
+  const recorder = new SeriesRecorder({
     transport: {
       request: store.request as never,
       watch: () => Promise.reject(new Error('no watch')),
@@ -132,10 +132,7 @@ describe('equal events', () => {
       note: 'Try 0.',
       series: { count: 1_000, lastObservedTime: '2027-01-15T08:01:39.900000Z' },
     })
-    expect(store.request.calls.slice(1).map(({ args }) => args[0].contentType)).toEqual([
-      'application/merge-patch+json',
-      'application/merge-patch+json',
-    ])
+    expect(store.request.calls.slice(1).map(({ args }) => args[0].patchType)).toEqual(['merge', 'merge'])
   })
 
   test('that come at once are one write', async () => {
