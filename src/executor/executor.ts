@@ -1,43 +1,23 @@
 import type { JobIds } from '../domain/jobs/job-ids.ts'
-import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/quotas.ts'
-import type { Clock, Logger } from '../ports/runtime.ts'
 import type { HttpCaller } from '../ports/http-caller.ts'
 import type { WakeHints } from '../ports/jobs.ts'
 import type { Metrics } from '../ports/metrics.ts'
+import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/quotas.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
 import type { TeamSettingsSource } from '../ports/settings.ts'
 import { createCallRunner } from './calls/call-runner.ts'
 import { createCallSampler } from './calls/call-sampler.ts'
-import { seatsOf, type Shares } from './slots/share-rule.ts'
-import { createShardWorker, type ShardPorts, type ShardWorker } from './shard/shard-worker.ts'
-import type { ShardWorkerOwner } from './shard/executor-session.ts'
-import { createSlotScheduler, type SlotScheduler } from './slots/slot-scheduler.ts'
-import { createSuspensionWatch, type SuspensionWatch } from './suspension-watch.ts'
+import { ShardWorker, type ShardPorts } from './shard/shard-worker.ts'
+import { newcomerSlotsOf, type Shares } from './slots/fair-share.ts'
+import { SlotScheduler } from './slots/slot-scheduler.ts'
+import { SuspendDetector } from './suspend-detector.ts'
 
-/**
- * One executor's period of work: claims jobs, makes their calls, writes their ends; promotes, ticks crons, rescues and
- * sweeps on the way. Owns: the slots, a worker per shard, and the look whether this machine was suspended.
- *
- *     new → working (each worker holds its shard's lease, or tries to) → stopped
- *
- * A shard that is away costs its own lease; only a freeze of this process, which lets every deadline pass, ends the work
- * on all. `stop` waits for the workers.
- */
-export interface Executor {
-  /** Begins; goes on trying where Redis is away. */
-  start(): void
-  /** Claims no more at once; calls get `graceMs`, then are given back. Idempotent. */
-  stop(graceMs: number): Promise<void>
-  /** Whether it holds the lease of a shard: that one is away must not make a whole fleet unready. */
-  isReady(): boolean
-}
-
-/** What an executor may have open at once. */
 export interface ExecutorCapacity {
-  /** Calls of a lone team. */
+  /** Most calls at once for a team that is alone. */
   readonly concurrency: number
-  /** Slots on top, so that others find some. */
+  /** Further slots, so that other teams find some while one uses all its concurrency. */
   readonly reserve: number
-  /** Of memory, for jobs and answers. */
+  /** Memory budget for jobs and responses, bytes. */
   readonly callBytes: number
   readonly shares: Shares
 }
@@ -54,36 +34,42 @@ export interface ExecutorOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly capacity: ExecutorCapacity
-  /** One for each lease. */
+  /** Called for each lease. */
   newExecutorId(): string
+  /** 0–1. */
   random(): number
   redisNowMs(shard: number): number
 }
 
-/** How long claiming rests when this machine cannot open connections. */
+/** How long claiming pauses when this machine cannot open connections. */
 const LOCAL_FAULT_PAUSE_MS = 1_000
 
-export function createExecutor(options: ExecutorOptions): Executor {
-  return new SharingExecutor(options)
-}
-
-class SharingExecutor implements Executor, ShardWorkerOwner {
+/**
+ * Claims jobs, makes their calls and writes their ends; promotes delayed jobs, ticks crons, reaps and sweeps on the way.
+ * Owns the slots, one worker per shard, and the suspend detector.
+ *
+ *     new → working (each worker holds its shard's lease, or tries to) → stopped
+ *
+ * A shard that does not answer costs only its own lease. A freeze of this process lets every deadline pass and ends the
+ * work on all shards. `stop` waits for the workers.
+ */
+export class Executor {
   readonly #options: ExecutorOptions
   readonly #scheduler: SlotScheduler
   readonly #workers: ReadonlyMap<number, ShardWorker>
-  readonly #suspension: SuspensionWatch
-  #cancelPause: () => void = () => undefined
+  readonly #suspension: SuspendDetector
+  #cancelResume: () => void = () => undefined
   #stopping: Promise<void> | null = null
-  /** All leases are held, and the log says so. */
-  #isWhole = false
-  #stopHints: () => void = () => undefined
+  /** All leases are held, and this was logged. */
+  #holdsAll = false
+  #unsubscribe: () => void = () => undefined
 
   constructor(options: ExecutorOptions) {
-    const { capacity, clock, logger, metrics } = options
+    const { capacity, caller, teams, jobIds, clock, logger, metrics, newExecutorId, random } = options
     this.#options = options
-    this.#scheduler = createSlotScheduler({
+    this.#scheduler = new SlotScheduler({
       slots: capacity.concurrency + capacity.reserve,
-      seats: seatsOf(capacity.concurrency),
+      newcomerSlots: newcomerSlotsOf(capacity.concurrency),
       bytes: capacity.callBytes,
       shares: capacity.shares,
       clock,
@@ -91,75 +77,64 @@ class SharingExecutor implements Executor, ShardWorkerOwner {
     })
     metrics.callsInFlight(() => this.#scheduler.busy)
     metrics.shardsHeld(() => this.#shardsHeld())
-    const runner = createCallRunner({
-      caller: options.caller,
-      teams: options.teams,
-      jobIds: options.jobIds,
-      sampler: createCallSampler(clock),
-      logger,
-      metrics,
-      onLocalFault: () => this.#pause(),
+    const runCall = createCallRunner({
+      ...{ caller, teams, jobIds, logger, metrics, keepsSuccess: createCallSampler(clock) },
+      onLocalFault: () => this.#pauseClaims(),
     })
-    this.#suspension = createSuspensionWatch({ clock, onSuspended: () => this.#doubtAll() })
+    this.#suspension = new SuspendDetector(clock, () => this.#confirmLeases())
+    const shared = { scheduler: this.#scheduler, runCall, clock, logger, metrics, newExecutorId, random }
     this.#workers = new Map(
       options.shards.map((ports) => [
         ports.shard,
-        createShardWorker({
+        new ShardWorker({
+          ...shared,
           ports,
-          scheduler: this.#scheduler,
-          runner,
-          clock,
-          logger,
-          metrics,
-          newExecutorId: options.newExecutorId,
-          random: options.random,
           redisNowMs: () => options.redisNowMs(ports.shard),
-          owner: this,
+          onLeaseMade: () => this.#noteLease(),
+          onLeaseLost: (isEarly) => {
+            this.#holdsAll = false
+            if (isEarly) this.#confirmLeases()
+          },
+          checkSuspended: () => this.#suspension.check(),
         }),
       ]),
     )
   }
 
+  /** Begins. Retries where Redis does not answer. */
   start(): void {
-    this.#stopHints = this.#options.hints.onWake((shard) => this.#workers.get(shard)?.wake())
+    this.#unsubscribe = this.#options.hints.onWake((shard) => this.#workers.get(shard)?.wake())
     this.#suspension.start()
     for (const worker of this.#workers.values()) worker.start()
   }
 
+  /** Claims no more. Calls get `graceMs` to end; the rest is aborted and released. Idempotent. */
   stop(graceMs: number): Promise<void> {
     return (this.#stopping ??= this.#stop(graceMs))
   }
 
+  /** Whether it holds any lease: one silent shard must not make the whole fleet unready. */
   isReady(): boolean {
     return this.#stopping === null && this.#shardsHeld() > 0
   }
 
-  leaseMade(): void {
-    const [held, of] = [this.#shardsHeld(), this.#workers.size]
-    if (held < of) this.#options.logger.debug('The executor holds the lease of a shard', { held, of })
-    // Leases answered in one turn are told one after the other, when all are held already.
-    else if (!this.#isWhole) this.#options.logger.info('The executor holds its leases')
-    this.#isWhole = held === of
-  }
-
-  leaseLost(isEarly: boolean): void {
-    this.#isWhole = false
-    if (isEarly) this.#doubtAll()
-  }
-
-  checkSuspension(): void {
-    this.#suspension.check()
-  }
-
   async #stop(graceMs: number): Promise<void> {
-    this.#stopHints()
+    this.#unsubscribe()
     this.#suspension.stop()
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop(graceMs)))
-    this.#cancelPause()
+    this.#cancelResume()
   }
 
-  #doubtAll(): void {
-    for (const worker of this.#workers.values()) worker.doubt()
+  #noteLease(): void {
+    const [held, of] = [this.#shardsHeld(), this.#workers.size]
+    if (held < of) this.#options.logger.debug('The executor holds the lease of a shard', { held, of })
+    // Leases made in the same turn are noted one by one, when all are held already.
+    else if (!this.#holdsAll) this.#options.logger.info('The executor holds its leases')
+    this.#holdsAll = held === of
+  }
+
+  #confirmLeases(): void {
+    for (const worker of this.#workers.values()) worker.confirmLease()
   }
 
   #shardsHeld(): number {
@@ -168,10 +143,9 @@ class SharingExecutor implements Executor, ShardWorkerOwner {
     return held
   }
 
-  #pause(): void {
-    const { clock } = this.#options
+  #pauseClaims(): void {
     this.#scheduler.pause()
-    this.#cancelPause()
-    this.#cancelPause = clock.after(LOCAL_FAULT_PAUSE_MS, () => this.#scheduler.resume())
+    this.#cancelResume()
+    this.#cancelResume = this.#options.clock.after(LOCAL_FAULT_PAUSE_MS, () => this.#scheduler.resume())
   }
 }

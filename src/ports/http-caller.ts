@@ -52,6 +52,9 @@ export type HttpCallResult = {
   | { readonly kind: 'aborted' }
 )
 
+/** A call that counts as an attempt. */
+export type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>
+
 /** The one outbound HTTP client. Never throws for anything a target does. */
 export interface HttpCaller {
   call(call: HttpCall, signal: AbortSignal): Promise<HttpCallResult>

@@ -79,7 +79,7 @@ describe('the glossary', () => {
 
   test('has the parts of an executor that are started', () => {
     const parts = globSync('src/executor/**/*.ts', { cwd: ROOT })
-      .filter((path) => /^ {2}start\(.*\): .*void/m.test(read(path)))
+      .filter((path) => /^ {2}(async )?start\(.*\): .*void/m.test(read(path)))
       .map((path) => basename(path, '.ts').replaceAll('-', ' '))
     expect(parts).toContain('executor session')
     const words = new Set(rows.map((row) => row[1] ?? ''))

@@ -3,7 +3,7 @@ import { brokenAssertion } from '../../domain/jobs/assertion.ts'
 import { excerpt } from '../../domain/excerpt.ts'
 import type { FailureReason } from '../../domain/jobs/job.ts'
 import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
-import type { HttpCallResult } from '../../ports/http-caller.ts'
+import type { EndedCall } from '../../ports/http-caller.ts'
 
 export interface Judgement {
   /** null = success. */
@@ -12,9 +12,7 @@ export interface Judgement {
   readonly responseStatus: number | null
 }
 
-type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>
-
-/** Success is 2xx and every assertion; redirects are not followed and count as failures. */
+/** A call succeeds with a 2xx status and all assertions met. Redirects are not followed and count as failures. */
 export function judgeCall(result: EndedCall, settings: ChainSettings): Judgement {
   if (result.kind === 'failed') {
     return failure(result.reason, result.message, null)

@@ -1,12 +1,10 @@
 import { CALL_RECORD_BODY_BYTES_MAX } from '../../domain/limits.ts'
 import type { CallRecord } from '../../domain/jobs/job.ts'
-import type { HttpCallResult } from '../../ports/http-caller.ts'
+import type { EndedCall, HttpCallResult } from '../../ports/http-caller.ts'
 import type { ClaimedJob } from '../../ports/jobs.ts'
 import type { Judgement } from './call-judgement.ts'
 
-type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>
-
-/** The exchange as it is kept: bodies cut at 16 KiB, the cut on a character's border. */
+/** The record to keep of a call. Bodies are cut at 16 KiB, between two characters. */
 export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judgement): CallRecord {
   const payload = cut(Buffer.from(work.request.payload ?? ''), false)
   return {
@@ -28,7 +26,7 @@ export function recordCall(work: ClaimedJob, result: EndedCall, judgement: Judge
   }
 }
 
-/** To the tenth of a millisecond: what lies below is noise. */
+/** Rounds to tenths of a millisecond; the rest is noise. */
 function roundTimings(timings: HttpCallResult['timings']): HttpCallResult['timings'] {
   const round = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
   return {
@@ -50,12 +48,12 @@ function recordResponse(result: Extract<HttpCallResult, { kind: 'answered' }>): 
   }
 }
 
-/** @param goesOn whether there was more of the body than these bytes */
+/** @param goesOn whether the body was longer than these bytes */
 function cut(bytes: Uint8Array, goesOn: boolean): { text: string; isCut: boolean } {
   if (bytes.length <= CALL_RECORD_BODY_BYTES_MAX && !goesOn) {
     return { text: Buffer.from(bytes).toString('utf8'), isCut: false }
   }
-  // In streaming mode the decoder holds back a character that the cut goes through.
+  // In streaming mode the decoder omits a character that is cut in two.
   const text = new TextDecoder().decode(bytes.subarray(0, CALL_RECORD_BODY_BYTES_MAX), { stream: true })
   return { text, isCut: true }
 }

@@ -3,53 +3,50 @@ import { endAttempt } from '../../domain/jobs/attempt-end.ts'
 import { callbackFor } from '../../domain/jobs/callback.ts'
 import { reasonOf } from '../../domain/errors.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
-import type { HttpCall, HttpCaller, HttpCallResult } from '../../ports/http-caller.ts'
+import type { EndedCall, HttpCall, HttpCaller, HttpCallResult } from '../../ports/http-caller.ts'
 import type { ClaimedCallback, ClaimedJob, ClaimedWork, WorkEnd } from '../../ports/jobs.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
 import { judgeCall } from './call-judgement.ts'
 import { recordCall } from './call-record.ts'
-import type { CallSampler } from './call-sampler.ts'
 
-/** Turns claimed work into a call, and what came of the call into the work's end. Owns nothing but the sampler's counts. */
-export interface CallRunner {
-  /** Makes the call and says how the work ends. Never throws. `redisNowMs` reads the shard's time. */
-  run(work: ClaimedWork, signal: AbortSignal, redisNowMs: () => number): Promise<WorkEnd>
-}
+/** Makes the call of claimed work and answers how the work ends. Never throws. `redisNowMs` reads the shard's time. */
+export type CallRunner = (
+  work: ClaimedWork,
+  signal: AbortSignal,
+  redisNowMs: () => number,
+) => Promise<WorkEnd>
 
 export interface CallRunnerOptions {
   readonly caller: HttpCaller
   readonly teams: TeamSettingsSource
   readonly jobIds: JobIds
-  readonly sampler: CallSampler
   readonly logger: Logger
   readonly metrics: Metrics
-  /** This machine can open no connection at all: claiming on at once would only spin. */
+  /** Whether a successful call of the queue is recorded. */
+  keepsSuccess(queue: string): boolean
+  /** This machine cannot open any connection: further claims would fail in the same way. */
   onLocalFault(): void
 }
 
-type EndedCall = Extract<HttpCallResult, { kind: 'answered' | 'failed' }>
-
 export function createCallRunner(options: CallRunnerOptions): CallRunner {
   const { teams, jobIds, metrics } = options
-  return {
-    run: async (work, signal, redisNowMs) => {
-      if (work.kind === 'damaged') return { type: 'quarantined', work }
-      const httpCall: HttpCall = {
-        team: work.team,
-        settings: teams.of(work.team),
-        timestampSeconds: Math.floor(redisNowMs() / 1000),
-        ...(work.kind === 'job' ? jobCall(work, jobIds) : callbackCall(work)),
-      }
-      const result = await makeCall(options, httpCall, signal)
-      if (result.kind === 'local_fault') options.onLocalFault()
-      if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'released', work }
-      if (work.kind === 'job') return endJob(options, work, result, redisNowMs())
-      const isDelivered = result.kind === 'answered' && result.status >= 200 && result.status < 300
-      metrics.callbackFinished(isDelivered ? 'delivered' : 'failed')
-      return { type: 'callback_ended', work }
-    },
+  return async (work, signal, redisNowMs) => {
+    if (work.kind === 'damaged') return { type: 'quarantined', work }
+    const httpCall: HttpCall = {
+      team: work.team,
+      settings: teams.of(work.team),
+      timestampSeconds: Math.floor(redisNowMs() / 1000),
+      ...(work.kind === 'job' ? jobCall(work, jobIds) : callbackCall(work)),
+    }
+    const result = await makeCall(options, httpCall, signal)
+    if (result.kind === 'local_fault') options.onLocalFault()
+    if (result.kind === 'local_fault' || result.kind === 'aborted') return { type: 'released', work }
+    if (work.kind === 'job') return endJob(options, work, result, redisNowMs())
+    const isDelivered = result.kind === 'answered' && result.status >= 200 && result.status < 300
+    metrics.callbackFinished(isDelivered ? 'delivered' : 'failed')
+    return { type: 'callback_ended', work }
   }
 }
 
@@ -86,7 +83,7 @@ function callbackCall(work: ClaimedCallback): CallOfWork {
   }
 }
 
-/** A defect of ours fails the attempt: given back, the job would come round for ever. */
+/** A defect of ours fails the attempt: if the job were released, it would run forever. */
 async function makeCall(
   { caller, logger }: CallRunnerOptions,
   httpCall: HttpCall,
@@ -108,7 +105,7 @@ async function makeCall(
 }
 
 function endJob(
-  { jobIds, sampler }: CallRunnerOptions,
+  { jobIds, keepsSuccess }: CallRunnerOptions,
   work: ClaimedJob,
   result: EndedCall,
   nowMs: number,
@@ -119,8 +116,7 @@ function endJob(
     completedAtMs: Math.max(nowMs, work.startedAtMs),
     durationMs: Math.round(result.durationMs),
   })
-  const isKept =
-    judgement.failureReason !== null || sampler.keepsSuccess(`${work.shard}:${work.location.queue}`)
+  const isKept = judgement.failureReason !== null || keepsSuccess(`${work.shard}:${work.location.queue}`)
   return {
     type: 'ended',
     work,

@@ -1,114 +1,91 @@
-import { cronScheduleOf, type CronFieldProblem, type CronSettings } from '../../domain/crons/cron.ts'
-import type { CronSchedule } from '../../domain/crons/cron-schedule.ts'
 import { reasonOf, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../../domain/limits.ts'
+import type { CronSource, DueCron, PreparedTicks, TickAnswer } from '../../ports/crons.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../../ports/crons.ts'
-import { decideCron, holdsUntilMs } from './cron-decision.ts'
-import type { ShardNews } from '../shard-news.ts'
-import { createSignal, type Signal } from '../signal.ts'
-
-/**
- * Runs one shard's crons. Ticks that come soon are made ready before they are due, so that of many at one instant
- * each needs only to be sent; what was not known then, such as a cron made just now, is decided about when it is due.
- * Every executor runs one; several at once do no harm. Owns: the loop, the ticks made ready, and the schedules it has
- * read.
- *
- *     new → running (sends what is due; decides about what else is due; makes ready; rests) → stopping → at rest
- *
- * `stop` waits for the steps that are under way.
- */
-export interface CronTicker {
-  start(): void
-  /** Resolves when the loop is at rest. */
-  stop(): Promise<void>
-}
+import { PollLoop } from '../poll-loop.ts'
+import { CronDecider } from './cron-decider.ts'
+import { holdsUntilMs } from './cron-decision.ts'
 
 export interface CronTickerOptions {
   readonly source: CronSource
   readonly clock: Clock
   readonly logger: Logger
-  /** 0–1; leads several executors to different crons. */
+  /** 0–1; leads executors to different crons. */
   random(): number
-  readonly news: ShardNews
+  /** Runs were made and are ready. */
+  onWork(): void
 }
 
-/** A look costs one read. Ticks are whole minutes, so only those of a cron made just before one may wait for it. */
-const LOOK_MS = 250
+/** A poll costs one read. Ticks are whole minutes, so only a cron created just before its tick may wait this long. */
+const POLL_MS = 250
 const RETRY_MS = 200
-/** When Redis has it a little earlier than we think. */
+/** For ticks that Redis counts as due slightly later than our estimate of its time. */
 const EARLY_WAIT_MS = 2
-const SCHEDULES_KEPT_MAX = 10_000
 const SKIPPED_MAX = 8 * TICK_BATCH_MAX
-/** Ticks are made ready this long before they are due. */
+/** How long before they are due ticks are prepared. */
 const AHEAD_MS = 5_000
-/** Ticks this close together go in one step, which is sent when the last of them is due. */
+/** Ticks this close together share a step, which is sent when the last of them is due. */
 const STEP_SPAN_MS = 20
 const STEPS_AT_ONCE = 2
-/** After so long of deciding others have their turn: leases are kept on the same event loop. */
-const DECIDING_MS = 10
-/** For so long Redis must not have been full to count as one that has room: one that is nearly full is now and then. */
+/** Redis counts as having memory after this long without a refusal: when nearly full, it refuses only some steps. */
 const FULL_MS = 10_000
 
-/** A step of ticks that are due by `dueMs`; not to be sent after `untilMs`. */
-interface ReadyStep {
+/** A step of ticks that are all due by `dueMs`. From `validUntilMs` on its decisions are outdated. */
+interface PreparedStep {
   readonly dueMs: number
-  readonly untilMs: number
+  readonly validUntilMs: number
   readonly ticks: PreparedTicks
 }
 
-export function createCronTicker(options: CronTickerOptions): CronTicker {
-  return new LoopingCronTicker(options)
-}
-
-class LoopingCronTicker implements CronTicker {
+/**
+ * Ticks one shard's crons. Ticks are decided and prepared before they are due, so that at the due time they only need to
+ * be sent; a cron that was unknown then, such as a new one, is decided when it is due. Every executor runs one; several
+ * at once do no harm. Owns its loop and the prepared steps. `stop` waits for the steps in progress.
+ */
+export class CronTicker {
   readonly #options: CronTickerOptions
-  readonly #awake: Signal
-  /** A problem = this version does not understand it. */
-  readonly #schedules = new Map<string, CronSchedule | CronFieldProblem>()
-  /** By when they are due. */
-  #ready: ReadyStep[] = []
-  /** What is due up to then has been made ready. */
-  #readyUntilMs = 0
-  /** Due crons that are passed over, for others are at work on the first. */
+  readonly #loop: PollLoop
+  readonly #decider: CronDecider
+  /** Ordered by due time. */
+  #prepared: PreparedStep[] = []
+  /** Everything due up to this time has been prepared. */
+  #preparedUntilMs = 0
+  /** Due crons to skip because other executors are ticking the first ones. */
   #skip = 0
-  #toldDefect: string | null = null
-  /** When Redis was last found full, which was told; null = it has room. */
+  /** The last defect, if its log line is still true. */
+  #loggedDefect: string | null = null
+  /** When Redis was last found full; null = it has memory. */
   #lastFullMs: number | null = null
-  #isStopped = false
-  #loop: Promise<void> = Promise.resolve()
 
   constructor(options: CronTickerOptions) {
+    const { source, clock } = options
     this.#options = options
-    this.#awake = createSignal(options.clock)
+    this.#decider = new CronDecider(source, clock)
+    this.#loop = new PollLoop(clock, () => this.#poll())
   }
 
   start(): void {
-    this.#loop = this.#run()
+    this.#loop.start()
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#awake.notify()
-    await this.#loop
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
-      let restMs = RETRY_MS
-      try {
-        restMs = await this.#step()
-        this.#toldDefect = null
-      } catch (error) {
-        this.#tell(error)
-        this.#forgetReady()
-      }
-      if (!this.#isStopped && restMs > 0) await this.#awake.wait(restMs)
+  async #poll(): Promise<number> {
+    try {
+      const sleepMs = await this.#step()
+      this.#loggedDefect = null
+      return sleepMs
+    } catch (error) {
+      this.#log(error)
+      this.#dropPrepared()
+      return RETRY_MS
     }
   }
 
-  /** A Redis that is away is told of elsewhere. One that is full, and what else holds up crons, is told of once. */
-  #tell(error: unknown): void {
+  /** An outage of Redis is logged elsewhere; a full Redis and a defect are logged once until they end. */
+  #log(error: unknown): void {
     const { source, clock, logger } = this.#options
     const reason = reasonOf(error)
     const fields = { shard: source.shard, reason }
@@ -118,9 +95,9 @@ class LoopingCronTicker implements CronTicker {
       return
     }
     const isDefect = !(error instanceof StoreUnavailableError)
-    const log = isDefect && reason !== this.#toldDefect ? 'error' : 'debug'
-    if (isDefect) this.#toldDefect = reason
-    logger[log]('Crons could not be ticked; it is tried again', fields)
+    const level = isDefect && reason !== this.#loggedDefect ? 'error' : 'debug'
+    if (isDefect) this.#loggedDefect = reason
+    logger[level]('Crons could not be ticked; retrying', fields)
   }
 
   async #sendStep(ticks: PreparedTicks): Promise<TickAnswer> {
@@ -128,12 +105,12 @@ class LoopingCronTicker implements CronTicker {
     const answer = await ticks.send()
     if (this.#lastFullMs !== null && clock.monotonicMs() - this.#lastFullMs > FULL_MS) {
       this.#lastFullMs = null
-      logger.info('Crons are ticked again: Redis has room', { shard: source.shard })
+      logger.info('Crons are ticked again: Redis has memory', { shard: source.shard })
     }
     return answer
   }
 
-  /** The most urgent thing there is to do. Answers how long to rest then. */
+  /** Does the most urgent thing; answers how long to sleep, ms. */
   async #step(): Promise<number> {
     const { source } = this.#options
     const steps = this.#takeDue()
@@ -142,81 +119,80 @@ class LoopingCronTicker implements CronTicker {
       return 0
     }
     const nextDueMs = await source.nextDueMs()
-    if (nextDueMs === null) return LOOK_MS
+    if (nextDueMs === null) return POLL_MS
     const nowMs = source.redisNowMs()
-    // A clock that was put back leaves nothing of what was made ready.
-    if (this.#readyUntilMs > nowMs + 2 * AHEAD_MS) this.#forgetReady()
-    const readyMs = this.#ready[0]?.dueMs ?? Infinity
-    const isInStep = readyMs - nextDueMs <= STEP_SPAN_MS
-    if (nextDueMs <= nowMs && !isInStep) return this.#tickDue()
-    if (nextDueMs > this.#readyUntilMs && nextDueMs <= nowMs + AHEAD_MS) {
-      await this.#makeReady(nowMs)
+    // The clock of Redis went back: what was prepared is not due for a long time.
+    if (this.#preparedUntilMs > nowMs + 2 * AHEAD_MS) this.#dropPrepared()
+    const preparedMs = this.#prepared[0]?.dueMs ?? Infinity
+    const isPrepared = preparedMs - nextDueMs <= STEP_SPAN_MS
+    if (nextDueMs <= nowMs && !isPrepared) return this.#tickDue()
+    if (nextDueMs > this.#preparedUntilMs && nextDueMs <= nowMs + AHEAD_MS) {
+      await this.#prepare(nowMs)
       return 0
     }
-    const wakeMs = isInStep ? readyMs : Math.min(readyMs, nextDueMs)
-    return Math.max(0, Math.min(LOOK_MS, wakeMs - source.redisNowMs()))
+    const wakeMs = isPrepared ? preparedMs : Math.min(preparedMs, nextDueMs)
+    return Math.max(0, Math.min(POLL_MS, wakeMs - source.redisNowMs()))
   }
 
-  /** What comes due then is decided about anew. */
-  #forgetReady(): void {
-    this.#ready = []
-    this.#readyUntilMs = 0
+  #dropPrepared(): void {
+    this.#prepared = []
+    this.#preparedUntilMs = 0
   }
 
-  /** The steps that are due, from a place on that other executors do not begin with. */
-  #takeDue(): ReadyStep[] {
+  /** The steps that are due, rotated at random so that executors begin with different ones. */
+  #takeDue(): PreparedStep[] {
     const nowMs = this.#options.source.redisNowMs()
-    const first = this.#ready.findIndex(({ dueMs }) => dueMs > nowMs)
-    const due = this.#ready.splice(0, first === -1 ? this.#ready.length : first)
+    const first = this.#prepared.findIndex(({ dueMs }) => dueMs > nowMs)
+    const due = this.#prepared.splice(0, first === -1 ? this.#prepared.length : first)
     const from = due.length > 1 ? Math.floor(this.#options.random() * due.length) : 0
     return [...due.slice(from), ...due.slice(0, from)]
   }
 
   /**
-   * Ends early where others have been: what is left is still due then. Nobody is told to claim before the last is sent,
-   * for claims would hold up the ticks that are as old as the first.
+   * Stops early when other executors have sent the same ticks: the rest is still due then. `onWork` comes after the last
+   * step, because claims would delay ticks that are just as old.
    */
-  async #send(steps: readonly ReadyStep[]): Promise<void> {
+  async #send(steps: readonly PreparedStep[]): Promise<void> {
     const { source } = this.#options
-    const left = steps.values()
+    const remaining = steps.values()
     let sent = 0
     let isContended = false
     const sendNext = async (): Promise<void> => {
-      for (const { ticks, untilMs } of left) {
-        if (isContended || this.#isStopped) return
-        if (source.redisNowMs() >= untilMs) continue
+      for (const { ticks, validUntilMs } of remaining) {
+        if (isContended || this.#loop.isStopped) return
+        if (source.redisNowMs() >= validUntilMs) continue
         const { started, outdated } = await this.#sendStep(ticks)
         sent += started
         isContended ||= outdated * 2 > ticks.crons
       }
     }
-    const ends = await Promise.allSettled(Array.from({ length: STEPS_AT_ONCE }, sendNext))
-    if (sent > 0) this.#tellRunnable()
-    for (const end of ends) if (end.status === 'rejected') throw end.reason
+    const results = await Promise.allSettled(Array.from({ length: STEPS_AT_ONCE }, sendNext))
+    if (sent > 0) this.#announceWork()
+    for (const result of results) if (result.status === 'rejected') throw result.reason
   }
 
-  async #makeReady(nowMs: number): Promise<void> {
+  async #prepare(nowMs: number): Promise<void> {
     const { source } = this.#options
-    const afterMs = Math.max(nowMs, this.#readyUntilMs)
+    const afterMs = Math.max(nowMs, this.#preparedUntilMs)
     const untilMs = nowMs + AHEAD_MS
-    const left = UPCOMING_CRONS_MAX - this.#ready.reduce((sum, { ticks }) => sum + ticks.crons, 0)
-    const listed = left <= 0 ? [] : await source.upcoming(afterMs, untilMs, left)
-    // What was ticked or edited after it was listed comes due later than it was listed for.
+    const limit = UPCOMING_CRONS_MAX - this.#prepared.reduce((sum, { ticks }) => sum + ticks.crons, 0)
+    const listed = limit <= 0 ? [] : await source.upcoming(afterMs, untilMs, limit)
+    // A cron that was ticked or edited after it was listed may be due later.
     const crons = listed.filter((cron) => dueOf(cron) <= untilMs).toSorted((a, b) => dueOf(a) - dueOf(b))
     for (const group of groupsOf(crons)) {
-      if (this.#isStopped) return
-      const { decided } = await this.#decideAll(group, dueOf)
+      if (this.#loop.isStopped) return
+      const { decided } = await this.#decider.decideAll(group, dueOf)
       const dueMs = Math.max(...group.map(dueOf))
-      const validMs = Math.min(...decided.map(holdsUntilMs))
-      for (const ticks of await source.prepare(decided)) this.#ready.push({ dueMs, untilMs: validMs, ticks })
+      const validUntilMs = Math.min(...decided.map(holdsUntilMs))
+      for (const ticks of await source.prepare(decided)) this.#prepared.push({ dueMs, validUntilMs, ticks })
     }
-    this.#ready.sort((a, b) => a.dueMs - b.dueMs)
-    this.#readyUntilMs = untilMs
+    this.#prepared.sort((a, b) => a.dueMs - b.dueMs)
+    this.#preparedUntilMs = untilMs
   }
 
-  /** One page of what is due and was not made ready. */
+  /** Ticks one page of crons that are due and were not prepared. */
   async #tickDue(): Promise<number> {
-    const { source } = this.#options
+    const { source, random } = this.#options
     const due = await source.due(this.#skip)
     if (due.length === 0) {
       const wasSkipping = this.#skip > 0
@@ -224,10 +200,10 @@ class LoopingCronTicker implements CronTicker {
       return wasSkipping ? 0 : EARLY_WAIT_MS
     }
     const nowMs = source.redisNowMs()
-    const { decided, inTheWay } = await this.#decideAll(due, () => nowMs)
+    const { decided, blocking } = await this.#decider.decideAll(due, () => nowMs)
     if (decided.length === 0) {
-      this.#skip += inTheWay
-      return inTheWay > 0 ? RETRY_MS : EARLY_WAIT_MS
+      this.#skip += blocking
+      return blocking > 0 ? RETRY_MS : EARLY_WAIT_MS
     }
     const sum = { started: 0, outdated: 0 }
     for (const ticks of await source.prepare(decided)) {
@@ -235,47 +211,16 @@ class LoopingCronTicker implements CronTicker {
       sum.started += started
       sum.outdated += outdated
     }
-    if (sum.started > 0) this.#tellRunnable()
-    // Others were quicker with these: the next page is drawn somewhere else.
+    if (sum.started > 0) this.#announceWork()
+    // Other executors were faster with these: read the next page elsewhere.
     const isContended = sum.outdated * 2 > due.length
-    this.#skip = isContended ? Math.floor(this.#options.random() * SKIPPED_MAX) : 0
+    this.#skip = isContended ? Math.floor(random() * SKIPPED_MAX) : 0
     return sum.started === 0 && !isContended ? EARLY_WAIT_MS : 0
   }
 
-  #tellRunnable(): void {
-    const { source, news } = this.#options
-    news.wake()
-    source.hint()
-  }
-
-  /** What this version does not understand is set aside: another one may. `inTheWay` of them could not be. */
-  async #decideAll(
-    crons: readonly DueCron[],
-    nowMsOf: (cron: DueCron) => number,
-  ): Promise<{ readonly decided: DecidedCron[]; readonly inTheWay: number }> {
-    const { clock, source } = this.#options
-    const decided: DecidedCron[] = []
-    let inTheWay = 0
-    let sinceMs = clock.monotonicMs()
-    for (const cron of crons) {
-      const schedule = this.#scheduleOf(cron.settings)
-      if (!('problem' in schedule)) decided.push(decideCron(schedule, cron, nowMsOf(cron)))
-      else if (!source.setAside(cron, `${schedule.field} ${schedule.problem}`)) inTheWay += 1
-      if (clock.monotonicMs() - sinceMs < DECIDING_MS) continue
-      await new Promise<void>((resolve) => clock.nextTurn(resolve))
-      sinceMs = clock.monotonicMs()
-    }
-    return { decided, inTheWay }
-  }
-
-  #scheduleOf(settings: CronSettings): CronSchedule | CronFieldProblem {
-    const key = keyOf(settings)
-    const known = this.#schedules.get(key)
-    if (known !== undefined) return known
-    const schedule = cronScheduleOf(settings)
-    if (this.#schedules.size >= SCHEDULES_KEPT_MAX) this.#schedules.clear()
-    this.#schedules.set(key, schedule)
-    return schedule
+  #announceWork(): void {
+    this.#options.onWork()
+    this.#options.source.hint()
   }
 }
 
@@ -283,13 +228,13 @@ function dueOf({ expectedMs, spreadMs }: DueCron): number {
   return expectedMs + spreadMs
 }
 
-/** Crons due close together, at most as many as one step takes. */
+/** Groups of crons that are due close together, each at most as large as one step. */
 function groupsOf(crons: readonly DueCron[]): DueCron[][] {
   const groups: DueCron[][] = []
   let group: DueCron[] = []
   for (const cron of crons) {
-    const isOther = group[0] !== undefined && dueOf(cron) > dueOf(group[0]) + STEP_SPAN_MS
-    if (isOther || group.length >= TICK_BATCH_MAX) {
+    const isFar = group[0] !== undefined && dueOf(cron) > dueOf(group[0]) + STEP_SPAN_MS
+    if (isFar || group.length >= TICK_BATCH_MAX) {
       groups.push(group)
       group = []
     }
@@ -297,8 +242,4 @@ function groupsOf(crons: readonly DueCron[]): DueCron[][] {
   }
   if (group.length > 0) groups.push(group)
   return groups
-}
-
-function keyOf({ cronExpression, timeZone }: CronSettings): string {
-  return `${timeZone} ${cronExpression}`
 }

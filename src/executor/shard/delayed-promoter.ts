@@ -1,97 +1,83 @@
 import { reasonOf } from '../../domain/errors.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
-import type { ShardNews } from '../shard-news.ts'
-import { createSignal, type Signal } from '../signal.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import { PollLoop } from '../poll-loop.ts'
 
-/**
- * Watches one shard: promotes delayed jobs the moment they are due, and looks now and then whether something can be
- * claimed that no hint told of. Owns: the loop, and when the next delayed job is due, as last seen.
- *
- *     new → running (a look or a promotion, then a rest until the next is due) → stopping → at rest
- *
- * `stop` waits for the look or promotion that is under way.
- */
-export interface DelayedPromoter {
-  start(): void
-  /** Resolves when the loop is at rest. */
-  stop(): Promise<void>
-  /** A claim saw this due time. */
-  noteNextDue(nextDueMs: number | null): void
-}
-
-export interface ShardWatcherOptions {
-  readonly upkeep: ShardMaintenance
+export interface DelayedPromoterOptions {
+  readonly maintenance: ShardMaintenance
   readonly clock: Clock
   readonly logger: Logger
   redisNowMs(): number
-  readonly news: ShardNews
+  /** New jobs are ready. */
+  onWork(): void
+  /** Jobs are ready, new or not. */
+  onRunnable(): void
 }
 
-/** A look costs three small reads; a delay is at least 1 s, so none falls between two looks. */
-const LOOK_MS = 500
+/** A peek costs three small reads. Delays are at least 1 s, so none can start and end between two peeks. */
+const PEEK_MS = 500
 const RETRY_MS = 200
+/** When another executor was faster, or Redis counts the job as due slightly later than our estimate of its time. */
+const EARLY_WAIT_MS = 1
 
-export function createDelayedPromoter(options: ShardWatcherOptions): DelayedPromoter {
-  return new LoopingShardWatcher(options)
-}
-
-class LoopingShardWatcher implements DelayedPromoter {
-  readonly #options: ShardWatcherOptions
-  readonly #awake: Signal
+/**
+ * Promotes one shard's delayed jobs the moment they are due, and peeks at the shard in between, because hints may be
+ * lost. Owns its loop and the due time of the next delayed job. `stop` waits for the step in progress.
+ */
+export class DelayedPromoter {
+  readonly #options: DelayedPromoterOptions
+  readonly #loop: PollLoop
   #nextDueMs: number | null = null
-  #isStopped = false
-  #loop: Promise<void> = Promise.resolve()
 
-  constructor(options: ShardWatcherOptions) {
+  constructor(options: DelayedPromoterOptions) {
     this.#options = options
-    this.#awake = createSignal(options.clock)
+    this.#loop = new PollLoop(options.clock, () => this.#poll())
   }
 
   start(): void {
-    this.#loop = this.#run()
+    this.#loop.start()
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#awake.notify()
-    await this.#loop
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
+  /** A claim saw this due time. */
   noteNextDue(seenMs: number | null): void {
     if (seenMs === null || (this.#nextDueMs !== null && this.#nextDueMs <= seenMs)) return
     this.#nextDueMs = seenMs
-    this.#awake.notify()
+    this.#loop.wake()
   }
 
-  async #run(): Promise<void> {
-    const { upkeep, logger } = this.#options
-    while (!this.#isStopped) {
-      try {
-        await this.#step()
-      } catch (error) {
-        logger.debug('A shard could not be looked at', { shard: upkeep.shard, reason: reasonOf(error) })
-        await this.#awake.wait(RETRY_MS)
-      }
-      if (!this.#isStopped) await this.#awake.wait(this.#untilDue())
+  async #poll(): Promise<number> {
+    const { maintenance, logger } = this.#options
+    try {
+      return await this.#promoteOrPeek()
+    } catch (error) {
+      const fields = { shard: maintenance.shard, reason: reasonOf(error) }
+      logger.debug('Delayed jobs could not be promoted; retrying', fields)
+      return Math.max(RETRY_MS, this.#untilDue())
     }
   }
 
-  async #step(): Promise<void> {
-    const { upkeep } = this.#options
-    if (this.#nextDueMs !== null && this.#nextDueMs <= this.#options.redisNowMs()) {
-      const { promoted, nextDueMs } = await upkeep.promote()
+  /** Answers how long to sleep, ms. */
+  async #promoteOrPeek(): Promise<number> {
+    const { maintenance, redisNowMs, onWork, onRunnable } = this.#options
+    if (this.#nextDueMs !== null && this.#nextDueMs <= redisNowMs()) {
+      const { promoted, nextDueMs } = await maintenance.promote()
       this.#nextDueMs = nextDueMs
-      if (promoted > 0) this.#options.news.wake()
-      return
+      if (promoted === 0) return Math.max(EARLY_WAIT_MS, this.#untilDue())
+      onWork()
+      return this.#untilDue()
     }
-    const peek = await upkeep.peek()
-    this.#nextDueMs = peek.nextDueMs
-    if (peek.runnable) this.#options.news.nudge()
+    const { runnable, nextDueMs } = await maintenance.peek()
+    this.#nextDueMs = nextDueMs
+    if (runnable) onRunnable()
+    return this.#untilDue()
   }
 
   #untilDue(): number {
-    if (this.#nextDueMs === null) return LOOK_MS
-    return Math.min(LOOK_MS, Math.max(0, this.#nextDueMs - this.#options.redisNowMs()))
+    if (this.#nextDueMs === null) return PEEK_MS
+    return Math.min(PEEK_MS, Math.max(0, this.#nextDueMs - this.#options.redisNowMs()))
   }
 }

@@ -1,42 +1,30 @@
 import { FINISH_BATCH_MAX } from '../../domain/limits.ts'
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { JobSource, WorkEnd } from '../../ports/jobs.ts'
-
-/**
- * Writes the ends of one shard's work. Owns: ends not yet written. One finish is under way at a time and the next
- * gathers meanwhile, so a batch is a single job when it is quiet and 64 under load. The same batch is sent until
- * Redis answers it, or until `discard`: then the lease is gone and the ends are worth nothing.
- *
- *     idle ⇄ flushing (until nothing waits)
- *
- * After `discard` every end is settled as stale without a word to Redis. There is nothing to stop: it is at rest as
- * soon as every end it was given is settled.
- */
-export interface Finisher {
-  add(end: WorkEnd): void
-  /** Whether nothing waits and nothing is under way. */
-  isIdle(): boolean
-  discard(): void
-}
+import type { Clock, Logger } from '../../ports/runtime.ts'
 
 export interface FinisherOptions {
   readonly source: JobSource
   readonly clock: Clock
   readonly logger: Logger
-  /** The ends of a batch are written, refused as stale or discarded: their slots are free. */
+  /** A batch was written, refused as stale or discarded: its slots can be freed. */
   onSettled(ends: readonly WorkEnd[], outcomes: ReadonlyArray<'done' | 'stale'>): void
-  /** A fault that no resend mends. */
+  /** A fault that a retry does not fix. */
   onFault(error: unknown): void
 }
 
 const RETRY_DELAY_MS = 100
 
-export function createFinisher(options: FinisherOptions): Finisher {
-  return new BatchingFinisher(options)
-}
-
-class BatchingFinisher implements Finisher {
+/**
+ * Writes the ends of one shard's jobs in batches. Owns the ends not yet written. One batch is in progress while the next
+ * one fills, so batches are small when it is quiet and full under load. A batch is resent until Redis answers, or until
+ * `discard`: then the lease has ended and the remaining ends are settled as stale without being sent.
+ *
+ *     idle ⇄ flushing
+ *
+ * There is nothing to stop: it is idle once every end is settled.
+ */
+export class Finisher {
   readonly #options: FinisherOptions
   #waiting: WorkEnd[] = []
   #isFlushing = false
@@ -50,7 +38,7 @@ class BatchingFinisher implements Finisher {
     this.#waiting.push(end)
     if (this.#isFlushing) return
     this.#isFlushing = true
-    // The calls that end in the same turn share a batch.
+    // Calls that end in the same event-loop turn share a batch.
     this.#options.clock.nextTurn(() => void this.#flush())
   }
 

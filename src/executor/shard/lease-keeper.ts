@@ -1,50 +1,36 @@
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../domain/limits.ts'
 import { reasonOf } from '../../domain/errors.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { JobSource } from '../../ports/jobs.ts'
-
-/**
- * Keeps one shard's lease. Owns: the local deadline, by the monotonic clock, counted from before each beat was sent,
- * so it always ends before the lease that Redis holds.
- *
- *     new → kept (a beat and a deadline are always set) → stopped (neither is)
- *
- * Past the deadline, or when Redis says the lease is gone, it stops itself and calls `onLost`, once. `stop` waits for
- * nothing: the answer of a beat that is under way is only counted, no other follows it.
- */
-export interface LeaseKeeper {
-  /** Makes the lease; throws StoreUnavailableError. */
-  register(): Promise<void>
-  /** Asks Redis at once, and as often as it takes, whether the lease stands; resolves when it does, or when it is lost. */
-  confirm(): Promise<void>
-  /** False past the deadline, though its timer may be still to come: who was frozen finds old answers first. */
-  isHeld(): boolean
-  stop(): void
-}
+import type { Clock, Logger } from '../../ports/runtime.ts'
 
 export interface LeaseKeeperOptions {
   readonly source: JobSource
   readonly clock: Clock
   readonly logger: Logger
-  /** `isEarly` = Redis ended it before our own deadline: other leases may be gone as well. */
+  /** `isEarly` = Redis ended it before our own deadline, so other leases may have ended too. */
   onLost(reason: string, isEarly: boolean): void
-  /** Redis says how many jobs this executor holds. */
+  /** The number of jobs that Redis lists for this executor. */
   onHeld(held: number): void
 }
 
-/** After a beat that failed the next one goes out soon: a short outage must not cost the lease. */
+/** Shorter than a beat, so that a short outage does not cost the lease. */
 const RETRY_BEAT_MS = 500
 
-export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
-  return new BeatingLeaseKeeper(options)
-}
-
-class BeatingLeaseKeeper implements LeaseKeeper {
+/**
+ * Keeps one shard's lease by beats. Owns the local deadline, which counts by the monotonic clock from before a beat is
+ * sent and therefore always ends before the lease in Redis.
+ *
+ *     new → kept (a beat and a deadline are always scheduled) → stopped
+ *
+ * Past the deadline, or when Redis has ended the lease, it stops and calls `onLost`, once. `stop` waits for nothing: a
+ * beat in progress has no effect any more.
+ */
+export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions
   #deadlineMs = 0
   #beats = 0
-  /** Who waits for the answer to a beat after this one. */
-  #confirming: { readonly after: number; readonly tell: () => void } | null = null
+  /** Waits for the answer of a beat after `afterBeat`. */
+  #confirming: { readonly afterBeat: number; readonly resolve: () => void } | null = null
   #isStopped = false
   #cancelBeat: () => void = () => undefined
   #cancelDeadline: () => void = () => undefined
@@ -53,19 +39,22 @@ class BeatingLeaseKeeper implements LeaseKeeper {
     this.#options = options
   }
 
+  /** Creates the lease. Throws StoreUnavailableError. */
   async register(): Promise<void> {
     await this.#beat(true)
     this.#beatAfter(LEASE_BEAT_MS)
   }
 
+  /** Beats at once, and retries; resolves when Redis has confirmed the lease, or when it is lost. */
   async confirm(): Promise<void> {
     if (this.#isStopped) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#confirming = { after: this.#beats, tell: resolve }
+    this.#confirming = { afterBeat: this.#beats, resolve }
     void this.#renew()
     await promise
   }
 
+  /** False from the deadline on, even before its timer runs: after a freeze, old answers are read first. */
   isHeld(): boolean {
     return !this.#isStopped && this.#options.clock.monotonicMs() < this.#deadlineMs
   }
@@ -74,7 +63,7 @@ class BeatingLeaseKeeper implements LeaseKeeper {
     this.#isStopped = true
     this.#cancelBeat()
     this.#cancelDeadline()
-    this.#confirming?.tell()
+    this.#confirming?.resolve()
   }
 
   #lose(reason: string): void {
@@ -91,14 +80,14 @@ class BeatingLeaseKeeper implements LeaseKeeper {
     const sentAtMs = clock.monotonicMs()
     const answer = await source.beat(register)
     if (answer.status === 'lease_lost') return 'lost'
-    if (!this.#isStopped) this.#watchDeadline(sentAtMs + LEASE_MS - LEASE_MARGIN_MS)
-    if (this.#confirming !== null && beat > this.#confirming.after) this.#confirming.tell()
+    if (!this.#isStopped) this.#extendDeadline(sentAtMs + LEASE_MS - LEASE_MARGIN_MS)
+    if (this.#confirming !== null && beat > this.#confirming.afterBeat) this.#confirming.resolve()
     this.#options.onHeld(answer.held)
     return 'ok'
   }
 
-  /** Of two beats under way the answers may come in either order. */
-  #watchDeadline(deadlineMs: number): void {
+  #extendDeadline(deadlineMs: number): void {
+    // Two beats in progress may be answered in either order.
     if (deadlineMs <= this.#deadlineMs) return
     const { clock } = this.#options
     this.#deadlineMs = deadlineMs
@@ -115,13 +104,13 @@ class BeatingLeaseKeeper implements LeaseKeeper {
   }
 
   async #renew(): Promise<void> {
-    // Whoever was frozen past the deadline must not save a lease that he took for lost.
+    // After a freeze past the deadline the lease counts as lost, even if Redis would still renew it.
     if (!this.isHeld()) return this.#lose('the lease ran out')
     let status: 'ok' | 'lost'
     try {
       status = await this.#beat(false)
     } catch (error) {
-      this.#options.logger.debug('A lease could not be renewed yet', { reason: reasonOf(error) })
+      this.#options.logger.debug('A lease could not be renewed; retrying', { reason: reasonOf(error) })
       this.#beatAfter(RETRY_BEAT_MS)
       return
     }

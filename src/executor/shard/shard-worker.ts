@@ -1,120 +1,92 @@
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { CronSource } from '../../ports/crons.ts'
 import type { JobSource, ShardMaintenance } from '../../ports/jobs.ts'
-import type { Metrics } from '../../ports/metrics.ts'
-import type { CallRunner } from '../calls/call-runner.ts'
-import { createCronTicker, type CronTicker } from '../crons/cron-ticker.ts'
-import { createReaper, type Reaper } from './reaper.ts'
-import type { ShardNews } from '../shard-news.ts'
-import { createExecutorSession, type ExecutorSession, type ShardWorkerOwner } from './executor-session.ts'
-import { createDelayedPromoter, type DelayedPromoter } from './delayed-promoter.ts'
-import type { SlotScheduler } from '../slots/slot-scheduler.ts'
+import { CronTicker } from '../crons/cron-ticker.ts'
+import { DelayedPromoter } from './delayed-promoter.ts'
+import { ExecutorSession, type ExecutorSessionOptions } from './executor-session.ts'
+import { Reaper } from './reaper.ts'
 
-/**
- * All of an executor's work on one shard; it can lose the lease of this shard, and no other is touched. Owns: one
- * session at a time, the watcher, the ticker and the rescuer of the shard.
- *
- *     new → joining ⇄ holding (a session has the lease) → stopped
- *
- * A session that cannot begin is tried again after 0.5 to 5 s. One whose lease was lost cuts its calls, gives back what
- * Redis says is held still, and is followed by another, under a new id. `stop` waits for the calls, `graceMs` at most,
- * for their ends to be written, 3 s more at most, for the lease to be given up and the loops to be at rest.
- */
-export interface ShardWorker extends ShardNews {
-  readonly shard: number
-  start(): void
-  /** Claims no more; calls get `graceMs` to end, the rest is cut and given back. */
-  stop(graceMs: number): Promise<void>
-  isHolding(): boolean
-  /** Nothing is begun until Redis has said that the lease stands. */
-  doubt(): void
-}
-
-/** What an executor works on in one shard. */
+/** One shard's part of the store. */
 export interface ShardPorts {
   readonly shard: number
-  /** Opens this executor id's hold on the shard. */
   openSource(executorId: string): JobSource
-  readonly upkeep: ShardMaintenance
+  readonly maintenance: ShardMaintenance
   readonly crons: CronSource
 }
 
-export interface ShardWorkerOptions {
+export interface ShardWorkerOptions extends Omit<ExecutorSessionOptions, 'source' | 'onNextDue'> {
   readonly ports: ShardPorts
-  readonly scheduler: SlotScheduler
-  readonly runner: CallRunner
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
   newExecutorId(): string
+  /** 0–1. */
   random(): number
   redisNowMs(): number
-  readonly owner: ShardWorkerOwner
+  onLeaseMade(): void
 }
 
 const REJOIN_MS_MIN = 500
 const REJOIN_MS_MAX = 5_000
-/** After the calls are cut, Redis has this long to take their ends. */
+/** How long Redis has to take the ends of aborted calls. */
 const WRITE_GRACE_MS = 3_000
 
-export function createShardWorker(options: ShardWorkerOptions): ShardWorker {
-  return new RejoiningShardWorker(options)
-}
-
-class RejoiningShardWorker implements ShardWorker {
-  readonly shard: number
+/**
+ * All work of an executor on one shard. It may lose this shard's lease without any effect on other shards. Owns one
+ * session at a time, the delayed promoter, the cron ticker and the reaper of the shard.
+ *
+ *     new → joining ⇄ holding (a session has the lease) → stopped
+ *
+ * A session that cannot start is retried after 0.5 to 5 s. One that lost its lease aborts its calls, releases what Redis
+ * still lists for it, and is replaced by another with a new id. `stop` waits for the calls, at most `graceMs`, then for
+ * their ends to be written, at most 3 s more, and for the lease and the loops to end.
+ */
+export class ShardWorker {
   readonly #options: ShardWorkerOptions
-  readonly #watcher: DelayedPromoter
+  readonly #promoter: DelayedPromoter
   readonly #ticker: CronTicker
-  readonly #rescuer: Reaper
-  readonly #whenStopping: Promise<void>
-  readonly #tellStopping: () => void
+  readonly #reaper: Reaper
+  readonly #stopping: PromiseWithResolvers<void> = Promise.withResolvers()
   #session: ExecutorSession | null = null
   #isStopping = false
-  #cancelRest: () => void = () => undefined
+  #endPause: () => void = () => undefined
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: ShardWorkerOptions) {
     const { ports, clock, logger, random } = options
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#whenStopping = promise
-    this.#tellStopping = resolve
-    this.shard = ports.shard
     this.#options = options
-    const shared = { clock, logger, news: this }
-    this.#watcher = createDelayedPromoter({
+    const shared = { maintenance: ports.maintenance, clock, logger, random, onWork: () => this.wake() }
+    this.#promoter = new DelayedPromoter({
       ...shared,
-      upkeep: ports.upkeep,
       redisNowMs: () => options.redisNowMs(),
+      onRunnable: () => this.#session?.nudge(),
     })
-    this.#ticker = createCronTicker({ ...shared, source: ports.crons, random })
-    this.#rescuer = createReaper({ ...shared, upkeep: ports.upkeep, random })
+    this.#ticker = new CronTicker({ ...shared, source: ports.crons })
+    this.#reaper = new Reaper(shared)
   }
 
   start(): void {
-    this.#watcher.start()
+    const { ports, logger } = this.#options
+    this.#promoter.start()
     this.#ticker.start()
-    this.#rescuer.start()
+    this.#reaper.start()
     this.#running = this.#run().catch((error: unknown) =>
-      this.#options.logger.error('The work on a shard stopped by itself', {
-        shard: this.shard,
+      logger.error('The work on a shard stopped because of a defect', {
+        shard: ports.shard,
         reason: reasonOf(error),
       }),
     )
   }
 
+  /** Claims no more. Calls get `graceMs` to end; the rest is aborted and released. */
   async stop(graceMs: number): Promise<void> {
     const { clock } = this.#options
     this.#isStopping = true
-    this.#cancelRest()
-    this.#tellStopping()
+    this.#endPause()
+    this.#stopping.resolve()
     const session = this.#session
-    const cancelCut = clock.after(graceMs, () => session?.cut())
+    const cancelAbort = clock.after(graceMs, () => session?.abort())
     const cancelDiscard = clock.after(graceMs + WRITE_GRACE_MS, () => session?.discard())
-    const loops = [this.#watcher.stop(), this.#ticker.stop(), this.#rescuer.stop()]
+    const loops = [this.#promoter.stop(), this.#ticker.stop(), this.#reaper.stop()]
     await session?.drain()
-    cancelCut()
+    cancelAbort()
     cancelDiscard()
     await Promise.all([...loops, this.#running])
     if (session !== null) await this.#leave(session)
@@ -124,88 +96,86 @@ class RejoiningShardWorker implements ShardWorker {
     return !this.#isStopping && this.#session?.isHeld() === true
   }
 
+  /** There is something new to claim. */
   wake(): void {
     this.#session?.wake()
   }
 
-  nudge(): void {
-    this.#session?.nudge()
-  }
-
-  doubt(): void {
-    this.#session?.doubt()
+  /** Starts nothing until Redis has confirmed the lease. */
+  confirmLease(): void {
+    this.#session?.confirmLease()
   }
 
   async #run(): Promise<void> {
     while (!this.#isStopping) {
       const session = this.#openSession()
       this.#session = session
-      const hasBegun = await this.#untilDone('A shard cannot be worked on yet; it is tried again', () =>
-        session.start(),
-      )
-      if (!hasBegun) return
-      this.#options.owner.leaseMade()
-      await Promise.race([session.lost, this.#whenStopping])
+      const hasStarted = await this.#retry('A shard cannot be joined; retrying', () => session.start())
+      if (!hasStarted) return
+      this.#options.onLeaseMade()
+      await Promise.race([session.lost, this.#stopping.promise])
       if (this.#isStopping) return
-      // Under its own id still, so that what it holds goes back at once and counts as no loss.
-      await this.#untilDone('What was held of a shard cannot be given back yet; it is tried again', () =>
-        session.leave().catch((error: unknown) => this.#passOver(error)),
-      )
+      // Released under its own id, its jobs are ready at once and do not count as lost.
+      await this.#retry('Jobs of a lost lease cannot be released; retrying', () => this.#releaseLost(session))
     }
   }
 
   #openSession(): ExecutorSession {
     const { ports, newExecutorId, ...shared } = this.#options
-    return createExecutorSession({
+    return new ExecutorSession({
       ...shared,
       source: ports.openSource(newExecutorId()),
-      watcher: this.#watcher,
+      onNextDue: (nextDueMs) => this.#promoter.noteNextDue(nextDueMs),
     })
   }
 
-  /** False when it was told to stop before. */
-  async #untilDone(failure: string, run: () => Promise<void>): Promise<boolean> {
-    const { logger } = this.#options
+  /** False when it was stopped before it succeeded. */
+  async #retry(failure: string, run: () => Promise<void>): Promise<boolean> {
+    const { ports, logger } = this.#options
     let pauseMs = REJOIN_MS_MIN
     while (!this.#isStopping) {
       try {
         await run()
         return true
       } catch (error) {
-        const log = pauseMs > REJOIN_MS_MIN ? 'debug' : 'warn'
-        logger[log](failure, { shard: this.shard, reason: reasonOf(error) })
-        await this.#rest(pauseMs)
+        const level = pauseMs > REJOIN_MS_MIN ? 'debug' : 'warn'
+        logger[level](failure, { shard: ports.shard, reason: reasonOf(error) })
+        await this.#pause(pauseMs)
         pauseMs = Math.min(REJOIN_MS_MAX, pauseMs * 2)
       }
     }
     return false
   }
 
-  /** A fault that no retry mends must not keep the shard from being worked on: the others take what was held. */
-  #passOver(error: unknown): void {
-    if (error instanceof StoreUnavailableError) throw error
-    this.#options.logger.error('What was held of a shard could not be given back', {
-      shard: this.shard,
-      reason: reasonOf(error),
-    })
-  }
-
-  async #leave(session: ExecutorSession): Promise<void> {
+  async #releaseLost(session: ExecutorSession): Promise<void> {
     try {
       await session.leave()
     } catch (error) {
-      this.#options.logger.warn(
-        'Not everything could be given back; the others take it when the lease has run out',
-        { shard: this.shard, reason: reasonOf(error) },
-      )
+      if (error instanceof StoreUnavailableError) throw error
+      // A retry does not fix this fault, and must not keep the shard without work: the reapers take the jobs.
+      const { ports, logger } = this.#options
+      const fields = { shard: ports.shard, reason: reasonOf(error) }
+      logger.error('Jobs of a lost lease could not be released', fields)
     }
   }
 
-  #rest(ms: number): Promise<void> {
+  async #leave(session: ExecutorSession): Promise<void> {
+    const { ports, logger } = this.#options
+    try {
+      await session.leave()
+    } catch (error) {
+      logger.warn('Some jobs could not be released; other executors take them when the lease has expired', {
+        shard: ports.shard,
+        reason: reasonOf(error),
+      })
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
     if (this.#isStopping) return Promise.resolve()
     return new Promise((resolve) => {
       const cancel = this.#options.clock.after(ms, resolve)
-      this.#cancelRest = () => {
+      this.#endPause = () => {
         cancel()
         resolve()
       }

@@ -1,75 +1,26 @@
 import { CLAIM_BATCH_MAX } from '../../domain/limits.ts'
+import type { ClaimAnswer, ClaimedWork } from '../../ports/jobs.ts'
 import { NO_CALL_QUOTAS, type CallQuotas } from '../../ports/quotas.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { ClaimAnswer, ClaimedWork, ClaimGrant } from '../../ports/jobs.ts'
-import { ByteBudget } from './byte-budget.ts'
-import { Accounts } from './share-accounts.ts'
-import { ShareBook, type QueueAccount, type TeamAccount } from './share-book.ts'
-import { budgetBytes, BYTES_PER_CALL, claimBytes, type Shares } from './share-rule.ts'
-
-/**
- * The owner of an executor's slots and of its bytes: nowhere else does one change hands. Shards stand in line; each in
- * its turn is granted what one claim may take, holds what the claim brought, and releases it when its end is written.
- *
- *     free → granted (offer) → held (bind) → free (release)
- *                     ↓ late, or surplus: free again
- *
- * The line goes by virtual time: next is the shard that has been given the fewest jobs. Who joins it after a rest starts
- * level with the least, so that a rest earns no credit. What a team or a queue may take is in share-rule.ts. There is
- * nothing to stop.
- */
-export interface SlotScheduler {
-  /** Stands in line for whatever there is. Idempotent. */
-  ask(worker: SlotWorker): void
-  /**
-   * Stands in line for more of what the last claim brought or passed over: once one of those teams and queues has room
-   * again. `passedOver` = teams that the claim found work of and could not take. False when it has to wait for that.
-   */
-  askAgain(worker: SlotWorker, passedOver: readonly string[]): boolean
-  /** Leaves the line, for there is nothing to claim, until it asks again. A grant that is open stays open. */
-  withdraw(worker: SlotWorker): void
-  /**
-   * A claim was answered. The first of its jobs are held, one hold each; those that no slot is left for, after `late`,
-   * have none. What the grant has over is free.
-   */
-  bind(grant: SlotGrant, answer: Brought): Hold[]
-  /** A claim has no answer: its slots are free for others. Its bytes are not, for the answer may still come. */
-  late(grant: SlotGrant): void
-  /** Their ends are written, or worth nothing. */
-  release(holds: readonly Hold[]): void
-  /** Grants nothing until `resume`. */
-  pause(): void
-  resume(): void
-  /** Slots held or granted. */
-  readonly busy: number
-}
-
-/** Whoever claims for a shard; each shard has one at a time. */
-export interface SlotWorker {
-  readonly shard: number
-  /** For one claim, to be bound. No other comes before. */
-  granted(grant: SlotGrant): void
-}
-
-/** What one claim may take. */
-export interface SlotGrant extends ClaimGrant {
-  readonly shard: number
-}
-
-/** A job's slot and bytes. */
-export interface Hold {
-  readonly queue: QueueAccount
-  readonly shard: number
-  readonly bytes: number
-}
-
-export type Brought = Pick<Extract<ClaimAnswer, { status: 'claimed' }>, 'work' | 'bytesWanted'>
-
-export const NOTHING_BROUGHT: Brought = { work: [], bytesWanted: null }
+import { CapacityPool } from './capacity-pool.ts'
+import {
+  claimCost,
+  createContender,
+  noteClaim,
+  recordBytes,
+  type Contender,
+  type HeldSlot,
+  type SlotGrant,
+  type SlotRequester,
+} from './contender.ts'
+import { budgetBytes, BYTES_PER_CALL, type Shares } from './fair-share.ts'
+import { UsageTracker, type QueueAccount, type TeamAccount } from './usage-tracker.ts'
 
 export interface SlotSchedulerOptions {
   readonly slots: number
-  readonly seats: number
+  /** Of these, slots that only a team or queue that holds none may take. */
+  readonly newcomerSlots: number
+  /** The memory budget. */
   readonly bytes: number
   readonly shares: Shares
   readonly clock: Clock
@@ -77,304 +28,270 @@ export interface SlotSchedulerOptions {
   readonly quotas?: CallQuotas
 }
 
-/** Of what a claim brought. */
-const QUEUES_NOTED_MAX = 16
-/** Jobs that one shard may be ahead of another and still be given all that is free. */
-const AHEAD_MAX = CLAIM_BATCH_MAX
-const AHEAD_PARTS = 4
-/** A mean follows what comes by this part. */
-const MEAN_WEIGHT = 0.25
-/** Whoever waits for more bytes than this part of all lets others pass him until they are free by chance. */
-const KEPT_BYTES_SHARE = 1 / 16
+type ClaimedJobs = Pick<Extract<ClaimAnswer, { status: 'claimed' }>, 'work' | 'bytesWanted'>
 
-/** One shard's place. */
-interface Standing {
-  readonly shard: number
-  readonly queues: Accounts<QueueAccount>
-  worker: SlotWorker
-  /** waiting = not in line until one of `waitsFor` has room. */
-  state: 'away' | 'in line' | 'waiting'
-  waitsFor: ReadonlyArray<TeamAccount | QueueAccount>
-  /** It left the line by itself, or has been silent. */
-  hasRested: boolean
-  virtualTime: number
-  grant: OpenGrant | null
-  meanBytes: number
-  bytesWanted: number | null
-  /** Queues that its last claim brought jobs of. */
-  brought: readonly QueueAccount[]
-  /** The round of offers in which it could not be given its bytes. */
-  passedIn: number
-}
+export const NOTHING_CLAIMED: ClaimedJobs = { work: [], bytesWanted: null }
 
-interface OpenGrant extends SlotGrant {
-  readonly standing: Standing
-  reservedBytes: number
-  isLate: boolean
-}
+/** Jobs by which a shard may lead the others and still be granted all available slots. */
+const LEAD_MAX = CLAIM_BATCH_MAX
+const LEADER_PARTS = 4
+/** A contender that waits for more than this part of the budget does not make others leave it any. */
+const RESERVABLE_BYTES_SHARE = 1 / 16
 
-export function createSlotScheduler(options: SlotSchedulerOptions): SlotScheduler {
-  return new SharingSlotScheduler(options)
-}
-
-class SharingSlotScheduler implements SlotScheduler {
-  readonly #slots: ByteBudget
-  readonly #bytes: ByteBudget
-  readonly #book: ShareBook
-  /** By shard. */
-  readonly #standings = new Map<number, Standing>()
-  /** How many are in line or waiting. */
-  #standingBy = 0
-  #lastTurn = 0
-  #round = 0
+/**
+ * Owns an executor's slots and its memory budget, and passes them between the shards. A shard requests slots, is granted
+ * what one claim may take, holds one slot per claimed job, and frees it when the job's end is written.
+ *
+ *     available → granted (request) → held (bind) → available (free)
+ *                        ↓ expire, or more slots than jobs
+ *                    available
+ *
+ * Grants go by virtual time: next is the shard that has started the fewest jobs. A shard that returns from idle starts
+ * level with the least advanced one, so being idle earns no credit. How much a team or queue may take is computed in
+ * fair-share.ts. There is nothing to stop.
+ */
+export class SlotScheduler {
+  readonly #slots: CapacityPool
+  readonly #bytes: CapacityPool
+  readonly #usage: UsageTracker
+  readonly #contenders = new Map<number, Contender>()
+  /** Contenders that are requesting or blocked. */
+  #active = 0
+  #lastVirtualTime = 0
+  #pass = 0
   #isPaused = false
 
-  constructor({ slots, seats, bytes, shares, clock, quotas = NO_CALL_QUOTAS }: SlotSchedulerOptions) {
-    this.#slots = new ByteBudget(slots)
-    this.#bytes = new ByteBudget(bytes)
-    this.#book = new ShareBook({ slots: this.#slots, bytes: this.#bytes, seats, shares, clock, quotas })
+  constructor({ slots, newcomerSlots, bytes, shares, clock, quotas = NO_CALL_QUOTAS }: SlotSchedulerOptions) {
+    this.#slots = new CapacityPool(slots)
+    this.#bytes = new CapacityPool(bytes)
+    const pools = { slots: this.#slots, bytes: this.#bytes }
+    this.#usage = new UsageTracker({ ...pools, newcomerSlots, shares, clock, quotas })
   }
 
+  /** Slots held or granted. */
   get busy(): number {
     return this.#slots.held + this.#slots.granted
   }
 
-  ask(worker: SlotWorker): void {
-    const standing = this.#standingOf(worker)
-    if (standing.hasRested) this.#catchUp(standing)
-    this.#move(standing, 'in line')
-    this.#pump()
+  /** Requests whatever slots there are. Idempotent. */
+  request(requester: SlotRequester): void {
+    const contender = this.#contenderOf(requester)
+    if (contender.wasIdle) this.#catchUp(contender)
+    this.#setState(contender, 'requesting')
+    this.#grantAvailable()
   }
 
-  askAgain(worker: SlotWorker, passedOver: readonly string[]): boolean {
-    const standing = this.#standingOf(worker)
-    if (standing.hasRested) this.#catchUp(standing)
-    standing.waitsFor = this.#shortOf(standing, passedOver)
-    const isInLine = standing.waitsFor.length === 0
-    this.#move(standing, isInLine ? 'in line' : 'waiting')
-    this.#pump()
-    return isInLine
+  /**
+   * Requests slots for more jobs of the queues that the last claim brought or had to skip. Waits while none of them has
+   * headroom, and answers false then. @param throttled teams whose jobs the last claim skipped
+   */
+  requestMore(requester: SlotRequester, throttled: readonly string[]): boolean {
+    const contender = this.#contenderOf(requester)
+    if (contender.wasIdle) this.#catchUp(contender)
+    contender.blockedBy = this.#blockersOf(contender, throttled)
+    const isBlocked = contender.blockedBy.length > 0
+    this.#setState(contender, isBlocked ? 'blocked' : 'requesting')
+    this.#grantAvailable()
+    return !isBlocked
   }
 
-  withdraw(worker: SlotWorker): void {
-    const standing = this.#standingOf(worker)
-    standing.hasRested = true
-    this.#move(standing, 'away')
+  /** Ends the request: there is nothing to claim. A grant that was made stays open. */
+  withdraw(requester: SlotRequester): void {
+    const contender = this.#contenderOf(requester)
+    contender.wasIdle = true
+    this.#setState(contender, 'idle')
   }
 
-  bind(grant: SlotGrant, { work, bytesWanted }: Brought): Hold[] {
-    const open = grant as OpenGrant
-    const { standing } = open
-    if (standing.grant !== open) throw new Error('a grant was bound twice')
-    standing.grant = null
-    if (!open.isLate) this.#slots.takeBack(open.slots)
-    this.#bytes.takeBack(open.reservedBytes)
-    const holds: Hold[] = []
+  /**
+   * Ends a grant with what its claim brought. Answers the held slots of the first jobs, in order; after `expire` there
+   * may be fewer slots than jobs.
+   */
+  bind(grant: SlotGrant, { work, bytesWanted }: ClaimedJobs): HeldSlot[] {
+    const { contender } = grant
+    if (contender.grant !== grant) throw new Error('a grant was bound twice')
+    contender.grant = null
+    if (!grant.isExpired) this.#slots.revoke(grant.slots)
+    this.#bytes.revoke(grant.reservedBytes)
+    const held: HeldSlot[] = []
     for (const job of work) {
-      if (this.#slots.free === 0) break
-      holds.push(this.#hold(standing, job))
+      if (this.#slots.available === 0) break
+      held.push(this.#hold(contender, job))
     }
-    standing.virtualTime += holds.length
-    standing.bytesWanted = bytesWanted
-    standing.brought = queuesOf(holds)
-    if (work.length > 0) standing.meanBytes = nextMean(standing.meanBytes, work)
-    this.#pump()
-    return holds
+    contender.bytesWanted = bytesWanted
+    noteClaim(contender, work, held)
+    this.#grantAvailable()
+    return held
   }
 
-  late(grant: SlotGrant): void {
-    const open = grant as OpenGrant
-    if (open.isLate || open.standing.grant !== open) return
-    open.isLate = true
-    open.standing.hasRested = true
-    const freed = Math.min(open.reservedBytes, BYTES_PER_CALL * open.slots)
-    open.reservedBytes -= freed
-    this.#slots.takeBack(open.slots)
-    this.#bytes.takeBack(freed)
-    this.#pump()
+  /** Makes the slots of a claim without an answer available. Its bytes stay reserved: the answer may still come. */
+  expire(grant: SlotGrant): void {
+    if (grant.isExpired || grant.contender.grant !== grant) return
+    grant.isExpired = true
+    grant.contender.wasIdle = true
+    const freed = Math.min(grant.reservedBytes, BYTES_PER_CALL * grant.slots)
+    grant.reservedBytes -= freed
+    this.#slots.revoke(grant.slots)
+    this.#bytes.revoke(freed)
+    this.#grantAvailable()
   }
 
-  release(holds: readonly Hold[]): void {
-    for (const { queue, shard, bytes } of holds) {
-      this.#slots.release(1)
-      this.#bytes.release(bytes)
-      const standing = this.#standings.get(shard)
-      if (standing !== undefined) this.#book.release(standing.queues, queue, bytes)
+  free(slots: readonly HeldSlot[]): void {
+    for (const { queue, contender, bytes } of slots) {
+      this.#slots.free(1)
+      this.#bytes.free(bytes)
+      this.#usage.free(contender.queues, queue, bytes)
     }
-    this.#pump()
+    this.#grantAvailable()
   }
 
+  /** Grants nothing until `resume`. */
   pause(): void {
     this.#isPaused = true
   }
 
   resume(): void {
     this.#isPaused = false
-    this.#pump()
+    this.#grantAvailable()
   }
 
-  #standingOf(worker: SlotWorker): Standing {
-    let standing = this.#standings.get(worker.shard)
-    if (standing === undefined) {
-      standing = {
-        ...{ shard: worker.shard, worker, queues: new Accounts<QueueAccount>(), state: 'away', waitsFor: [] },
-        ...{ hasRested: true, virtualTime: 0, grant: null, meanBytes: 0, bytesWanted: null, brought: [] },
-        passedIn: 0,
-      }
-      this.#standings.set(worker.shard, standing)
+  #contenderOf(requester: SlotRequester): Contender {
+    let contender = this.#contenders.get(requester.shard)
+    if (contender === undefined) {
+      contender = createContender(requester)
+      this.#contenders.set(requester.shard, contender)
     }
-    standing.worker = worker
-    return standing
+    contender.requester = requester
+    return contender
   }
 
-  #move(standing: Standing, state: Standing['state']): void {
-    if (standing.state !== 'away') this.#standingBy -= 1
-    if (state !== 'away') this.#standingBy += 1
-    standing.state = state
+  #setState(contender: Contender, state: Contender['state']): void {
+    if (contender.state !== 'idle') this.#active -= 1
+    if (state !== 'idle') this.#active += 1
+    contender.state = state
   }
 
-  /** Whoever comes from a rest starts level with the least of those who did not rest. */
-  #catchUp(standing: Standing): void {
-    const least = this.#leastTurn()
-    standing.virtualTime = Math.max(standing.virtualTime, least === Infinity ? this.#lastTurn : least)
-    standing.hasRested = false
+  #catchUp(contender: Contender): void {
+    const least = this.#leastVirtualTime()
+    contender.virtualTime = Math.max(
+      contender.virtualTime,
+      least === Infinity ? this.#lastVirtualTime : least,
+    )
+    contender.wasIdle = false
   }
 
-  /** What must end before it can go on; nothing when something may be taken at once. */
-  #shortOf(standing: Standing, passedOver: readonly string[]): Standing['waitsFor'] {
-    const short = new Set<TeamAccount | QueueAccount>()
-    for (const queue of standing.brought) {
-      if (this.#book.workRoom(queue) > 0) return []
-      short.add(this.#book.teamRoom(queue.team) === 0 ? queue.team : queue)
+  /** Teams and queues without headroom that keep the contender from claiming; none when it can claim something now. */
+  #blockersOf(contender: Contender, throttled: readonly string[]): Contender['blockedBy'] {
+    const blockers = new Set<TeamAccount | QueueAccount>()
+    for (const queue of contender.lastQueues) {
+      if (this.#usage.headroom(queue) > 0) return []
+      blockers.add(this.#usage.teamHeadroom(queue.team) === 0 ? queue.team : queue)
     }
-    for (const name of passedOver) {
-      const team = this.#book.team(name)
+    for (const name of throttled) {
+      const team = this.#usage.team(name)
       if (team === undefined) return []
-      const full = this.#book.teamRoom(team) === 0 ? [team] : this.#fullQueues(standing, team)
+      const full = this.#usage.teamHeadroom(team) === 0 ? [team] : this.#fullQueues(contender, team)
       if (full.length === 0) return []
-      for (const one of full) short.add(one)
+      for (const account of full) blockers.add(account)
     }
-    return [...short]
+    return [...blockers]
   }
 
-  #fullQueues({ queues }: Standing, team: TeamAccount): QueueAccount[] {
-    return [...queues].filter((queue) => queue.team === team && this.#book.queueRoom(queue) === 0)
+  #fullQueues({ queues }: Contender, team: TeamAccount): QueueAccount[] {
+    return [...queues].filter((queue) => queue.team === team && this.#usage.queueHeadroom(queue) === 0)
   }
 
-  #hasRoom(account: TeamAccount | QueueAccount): boolean {
-    return ('team' in account ? this.#book.queueRoom(account) : this.#book.teamRoom(account)) > 0
+  #hasHeadroom(account: TeamAccount | QueueAccount): boolean {
+    return ('team' in account ? this.#usage.queueHeadroom(account) : this.#usage.teamHeadroom(account)) > 0
   }
 
-  /** Gives what is free to those in line, and tells them when all of it is given. */
-  #pump(): void {
-    if (this.#isPaused || this.#standingBy === 0 || this.#slots.free === 0) return
-    this.#round += 1
-    let keptBytes = 0
-    const given: OpenGrant[] = []
-    while (this.#slots.free > 0) {
-      const { next, line } = this.#next()
+  /** Grants what is available; requesters hear of their grants only after all are made. */
+  #grantAvailable(): void {
+    if (this.#isPaused || this.#active === 0 || this.#slots.available === 0) return
+    this.#pass += 1
+    let bytesKept = 0
+    const grants: SlotGrant[] = []
+    while (this.#slots.available > 0) {
+      const { next, count } = this.#nextContender()
       if (next === null) break
-      const grant = this.#offer(next, line, keptBytes)
+      const grant = this.#grant(next, { contenders: count, bytesKept })
       if (grant !== null) {
-        given.push(grant)
+        grants.push(grant)
         continue
       }
-      next.passedIn = this.#round
-      keptBytes = Math.max(keptBytes, this.#bytesToKeep(next))
+      next.skippedInPass = this.#pass
+      bytesKept = Math.max(bytesKept, this.#bytesToKeep(next))
     }
-    for (const grant of given) grant.standing.worker.granted(grant)
+    for (const grant of grants) grant.contender.requester.granted(grant)
   }
 
-  #next(): { next: Standing | null; line: number } {
-    let next: Standing | null = null
-    let line = 0
-    for (const standing of this.#standings.values()) {
-      if (standing.state === 'away' || standing.grant !== null || standing.passedIn === this.#round) continue
-      if (standing.state === 'waiting' && !standing.waitsFor.some((one) => this.#hasRoom(one))) continue
-      line += 1
-      if (next === null || standing.virtualTime < next.virtualTime) next = standing
+  #nextContender(): { next: Contender | null; count: number } {
+    let next: Contender | null = null
+    let count = 0
+    for (const contender of this.#contenders.values()) {
+      const { state, grant, skippedInPass, blockedBy } = contender
+      if (state === 'idle' || grant !== null || skippedInPass === this.#pass) continue
+      if (state === 'blocked' && !blockedBy.some((account) => this.#hasHeadroom(account))) continue
+      count += 1
+      if (next === null || contender.virtualTime < next.virtualTime) next = contender
     }
-    return { next, line }
+    return { next, count }
   }
 
-  /** Of those that did not rest. */
-  #leastTurn(): number {
+  /** Of the contenders that were not idle. */
+  #leastVirtualTime(): number {
     let least = Infinity
-    for (const { hasRested, virtualTime } of this.#standings.values()) {
-      if (!hasRested && virtualTime < least) least = virtualTime
+    for (const { wasIdle, virtualTime } of this.#contenders.values()) {
+      if (!wasIdle && virtualTime < least) least = virtualTime
     }
     return least
   }
 
-  /** null when its bytes are not free. */
-  #offer(standing: Standing, line: number, keptBytes: number): OpenGrant | null {
-    // Alone in line for a moment, who is ahead of the others gets less: they ask again when their claims are answered.
-    const isAhead = standing.virtualTime - this.#leastTurn() > AHEAD_MAX
-    const fair = Math.ceil(this.#slots.free / (isAhead ? AHEAD_PARTS * line : line))
-    const bytesFree = this.#bytes.free - keptBytes
-    let slots = Math.max(1, Math.min(CLAIM_BATCH_MAX, fair, this.#mostOf(standing)))
-    while (slots > 1 && costOf(standing, slots) > bytesFree) slots = Math.floor(slots / 2)
-    const cost = costOf(standing, slots)
-    // What is larger than the whole budget runs alone.
-    const isAlone = this.#bytes.free === this.#bytes.total && keptBytes === 0
-    if (cost > bytesFree && !isAlone) return null
+  /** null when the bytes for it are not available. @param bytesKept bytes left for contenders that come before it */
+  #grant(
+    contender: Contender,
+    { contenders, bytesKept }: { readonly contenders: number; readonly bytesKept: number },
+  ): SlotGrant | null {
+    // A shard that leads may request alone just because the others' claims are in progress: leave them some slots.
+    const leads = contender.virtualTime - this.#leastVirtualTime() > LEAD_MAX
+    const fair = Math.ceil(this.#slots.available / (leads ? LEADER_PARTS * contenders : contenders))
+    const available = this.#bytes.available - bytesKept
+    let slots = Math.max(1, Math.min(CLAIM_BATCH_MAX, fair, this.#mostOf(contender)))
+    while (slots > 1 && claimCost(contender, slots) > available) slots = Math.floor(slots / 2)
+    const cost = claimCost(contender, slots)
+    // A job larger than the whole budget runs when nothing else does.
+    const isBudgetUnused = this.#bytes.available === this.#bytes.total && bytesKept === 0
+    if (cost > available && !isBudgetUnused) return null
     const reservedBytes = Math.min(cost, this.#bytes.total)
-    const rooms = this.#book.rooms(standing.queues, slots, cost)
+    const headroom = this.#usage.grantHeadroom(contender.queues, { slots, bytes: cost })
     this.#slots.grant(slots)
     this.#bytes.grant(reservedBytes)
-    this.#lastTurn = standing.virtualTime
-    this.#move(standing, 'away')
-    const bytes = bytesOf(standing, slots)
-    standing.grant = { ...rooms, shard: standing.shard, slots, bytes, standing, reservedBytes, isLate: false }
-    return standing.grant
+    this.#lastVirtualTime = contender.virtualTime
+    this.#setState(contender, 'idle')
+    const bytes = recordBytes(contender, slots)
+    contender.grant = { ...headroom, slots, bytes, contender, reservedBytes, isExpired: false }
+    return contender.grant
   }
 
-  /** Others must leave him these, lest small claims that end and begin keep him out for ever. */
-  #bytesToKeep(standing: Standing): number {
-    const cost = costOf(standing, 1)
-    return cost <= this.#bytes.total * KEPT_BYTES_SHARE ? cost : 0
+  /** Bytes that others must leave available, or their small claims would keep this contender waiting forever. */
+  #bytesToKeep(contender: Contender): number {
+    const cost = claimCost(contender, 1)
+    return cost <= this.#bytes.total * RESERVABLE_BYTES_SHARE ? cost : 0
   }
 
-  /** The most that the rule lets one queue of this shard take: a surplus would only keep others waiting. */
-  #mostOf({ brought }: Standing): number {
-    if (brought.length === 0) return CLAIM_BATCH_MAX
+  /** The most that one queue of this shard may take: a larger grant would only keep slots from others. */
+  #mostOf({ lastQueues }: Contender): number {
+    if (lastQueues.length === 0) return CLAIM_BATCH_MAX
     let most = 0
-    for (const queue of brought) most = Math.max(most, this.#book.workRoom(queue))
+    for (const queue of lastQueues) most = Math.max(most, this.#usage.headroom(queue))
     return most
   }
 
-  #hold(standing: Standing, work: ClaimedWork): Hold {
-    const queue = this.#book.queue(standing.queues, work.location.queue, work.team)
-    const bytes = Math.min(budgetBytes(1, work.bytes), this.#bytes.free)
+  #hold(contender: Contender, work: ClaimedWork): HeldSlot {
+    const queue = this.#usage.queue(contender.queues, work.location.queue, work.team)
+    const bytes = Math.min(budgetBytes(1, work.bytes), this.#bytes.available)
     this.#slots.hold(1)
     this.#bytes.hold(bytes)
-    this.#book.hold(standing.queues, queue, bytes)
-    return { queue, shard: standing.shard, bytes }
+    this.#usage.hold(contender.queues, queue, bytes)
+    return { queue, contender, bytes }
   }
-}
-
-/** Of records, that a claim for so many slots may bring. */
-function bytesOf({ meanBytes, bytesWanted }: Standing, slots: number): number {
-  return Math.max(bytesWanted ?? 0, claimBytes(slots, meanBytes))
-}
-
-/** Of the budget, for such a claim. */
-function costOf(standing: Standing, slots: number): number {
-  return budgetBytes(slots, bytesOf(standing, slots))
-}
-
-function nextMean(mean: number, work: readonly ClaimedWork[]): number {
-  let sum = 0
-  for (const { bytes } of work) sum += bytes
-  const latest = sum / work.length
-  return mean === 0 ? latest : mean + (latest - mean) * MEAN_WEIGHT
-}
-
-function queuesOf(holds: readonly Hold[]): QueueAccount[] {
-  const queues: QueueAccount[] = []
-  for (const { queue } of holds) {
-    if (queues.at(-1) !== queue && queues.length < QUEUES_NOTED_MAX && !queues.includes(queue))
-      queues.push(queue)
-  }
-  return queues
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { getHeapStatistics } from 'node:v8'
-import { createExecutor, type Executor, type ExecutorCapacity } from '../../executor/executor.ts'
+import { Executor, type ExecutorCapacity } from '../../executor/executor.ts'
 import type { ShardPorts } from '../../executor/shard/shard-worker.ts'
-import { reserveOf } from '../../executor/slots/share-rule.ts'
+import { reserveOf } from '../../executor/slots/fair-share.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../../domain/limits.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import { SOCKETS_MAX_DEFAULT } from '../../outbound/bounds.ts'
@@ -68,7 +68,7 @@ export async function startExecutor(options: {
     socketsPerOriginMax: Math.max(SOCKETS_PER_ORIGIN_MAX, slots),
   })
   lifecycle.onStop('outgoing connections', () => caller.close())
-  const executor = createExecutor({
+  const executor = new Executor({
     shards: shardPortsOf(engine, new SuspectCompany(capacity.concurrency)),
     hints: await subscribeToWakeHints(listener),
     caller,
@@ -99,7 +99,7 @@ function shardPortsOf(engine: Engine, company: SuspectCompany): ShardPorts[] {
   return engine.shards.map(({ shard }) => ({
     shard,
     openSource: (executorId) => createJobSource(engine, shard, executorId, company),
-    upkeep: createShardMaintenance(engine, shard),
+    maintenance: createShardMaintenance(engine, shard),
     crons: createCronSource(engine, shard),
   }))
 }

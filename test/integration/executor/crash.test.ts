@@ -198,7 +198,7 @@ describe.concurrent('an executor', () => {
     await until('the answer is on its way to the frozen one', () => before?.wasAnswered)
     const lines = frozen.log.length
     frozen.signal('SIGCONT')
-    await frozen.logged('The lease of a shard was lost; its calls are cut and their results discarded')
+    await frozen.logged('The lease of a shard was lost; its calls are aborted and their results discarded')
     await frozen.logged('The executor holds its leases', { after: lines })
     expect(await here.client.job(id)).toMatchObject({ status: 'processing', response_status: null })
     second.open()

@@ -235,7 +235,7 @@ describe.concurrent('while Redis', () => {
     await here.target.arrived('/held', 10)
     const other = await here.startExecutor()
     proxy.blackHole()
-    await cutOff.logged('The lease of a shard was lost; its calls are cut and their results discarded')
+    await cutOff.logged('The lease of a shard was lost; its calls are aborted and their results discarded')
     await until('its calls are cut', () => here.target.openNow() === 0)
     // It stops itself before the others take over: never two calls of a job at once.
     expect(here.target.arrivals('/held')).toHaveLength(10)
@@ -287,7 +287,7 @@ describe.concurrent('while Redis', () => {
     const after = await push()
     expect(await client.ended(after.job_id, RECOVERED_MS)).toMatchObject({ final_status: 'success' })
     // In time for the leases: nothing that runs is cut.
-    const lost = 'The lease of a shard was lost; its calls are cut and their results discarded'
+    const lost = 'The lease of a shard was lost; its calls are aborted and their results discarded'
     expect(executor.log.filter(({ msg }) => msg === lost)).toEqual([])
     await here.close()
     await proxy.close()

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts'
 
 const SHARDS = 8
 const TOKEN = 'token-of-team-default'
-const LOST = 'The lease of a shard was lost; its calls are cut and their results discarded'
+const LOST = 'The lease of a shard was lost; its calls are aborted and their results discarded'
 const HELD_MS = 40_000
 
 /** A queue that lives in a shard: those with odd numbers are on the second node. */

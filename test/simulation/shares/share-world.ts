@@ -1,6 +1,6 @@
 import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { createExecutor, type Executor, type ExecutorCapacity } from '../../../src/executor/executor.ts'
+import { Executor, type ExecutorCapacity } from '../../../src/executor/executor.ts'
 import type { Clock } from '../../../src/ports/runtime.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimGrant, JobSource } from '../../../src/ports/jobs.ts'
@@ -11,7 +11,7 @@ import {
   answered,
   claimedJob,
   createFakeCrons,
-  createFakeUpkeep,
+  createFakeMaintenance,
   cutCall,
 } from '../../unit/executor/executor-fixture.ts'
 import { Scheduler } from '../story/scheduler.ts'
@@ -74,12 +74,12 @@ export class ShareWorld {
       nextTurn: (run) => scheduler.after(0, run),
     }
     this.shards = Array.from({ length: options.shards }, (_, shard) => new ShareShard(this, shard))
-    this.executor = createExecutor({
+    this.executor = new Executor({
       shards: this.shards.map((shard) => ({
         shard: shard.shard,
         openSource: () => shard.openSource(),
         // Neither looks nor rescues: what is claimed comes of hints and probes alone.
-        upkeep: { ...createFakeUpkeep(shard.shard), reap: () => new Promise(() => undefined) },
+        maintenance: { ...createFakeMaintenance(shard.shard), reap: () => new Promise(() => undefined) },
         crons: { ...createFakeCrons(shard.shard), nextDueMs: () => Promise.resolve(EPOCH_MS + LOOK_MS) },
       })),
       hints: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { CLAIM_BATCH_MAX } from '../../../src/domain/limits.ts'
-import { reserveOf } from '../../../src/executor/slots/share-rule.ts'
+import { reserveOf } from '../../../src/executor/slots/fair-share.ts'
 import { ShareWorld } from './share-world.ts'
 
 const ENDLESS = 1e9

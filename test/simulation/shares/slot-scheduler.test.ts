@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { reserveOf, seatsOf } from '../../../src/executor/slots/share-rule.ts'
-import {
-  createSlotScheduler,
-  NOTHING_BROUGHT,
-  type Hold,
-  type SlotGrant,
-  type SlotWorker,
-} from '../../../src/executor/slots/slot-scheduler.ts'
+import { reserveOf, newcomerSlotsOf } from '../../../src/executor/slots/fair-share.ts'
+import type { HeldSlot, SlotGrant, SlotRequester } from '../../../src/executor/slots/contender.ts'
+import { NOTHING_CLAIMED, SlotScheduler } from '../../../src/executor/slots/slot-scheduler.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { claimedJob } from '../../unit/executor/executor-fixture.ts'
 import { SeededRandom } from '../story/seeded-random.ts'
@@ -24,20 +19,20 @@ const TEAMS = ['a', 'a', 'a', 'b', 'c']
 /** Shards that ask, are answered, fall silent, leave and end their jobs in any order. */
 class Fuzz {
   readonly random: SeededRandom
-  readonly scheduler = createSlotScheduler({
-    ...{ slots: TOTAL, seats: seatsOf(CONCURRENCY), bytes: 64 * 1024 ** 2, shares: SHARES },
+  readonly scheduler = new SlotScheduler({
+    ...{ slots: TOTAL, newcomerSlots: newcomerSlotsOf(CONCURRENCY), bytes: 64 * 1024 ** 2, shares: SHARES },
     clock: createFakeClock(),
   })
   readonly open = new Map<number, SlotGrant>()
   readonly late = new Set<number>()
-  readonly held: Array<{ hold: Hold; team: string }> = []
+  readonly held: Array<{ hold: HeldSlot; team: string }> = []
   readonly ofTeam = new Map<string, number>()
-  readonly workers: SlotWorker[]
+  readonly requesters: SlotRequester[]
   brought = 0
 
   constructor(seed: number) {
     this.random = new SeededRandom(seed)
-    this.workers = Array.from({ length: SHARDS }, (_, shard) => ({
+    this.requesters = Array.from({ length: SHARDS }, (_, shard) => ({
       shard,
       granted: (grant) => {
         assert.ok(!this.open.has(shard), 'a second grant')
@@ -47,17 +42,17 @@ class Fuzz {
   }
 
   step(): void {
-    const worker = this.random.pick(this.workers)
-    const grant = this.open.get(worker.shard)
+    const requester = this.random.pick(this.requesters)
+    const grant = this.open.get(requester.shard)
     const what = this.random.next()
     if (what < 0.35 && grant === undefined) {
-      if (this.random.chance(0.5)) this.scheduler.ask(worker)
-      else this.scheduler.askAgain(worker, ['a', 'b'])
+      if (this.random.chance(0.5)) this.scheduler.request(requester)
+      else this.scheduler.requestMore(requester, ['a', 'b'])
     } else if (what < 0.65 && grant !== undefined) this.#bind(grant)
     else if (what < 0.68 && grant !== undefined) {
-      this.late.add(worker.shard)
-      this.scheduler.late(grant)
-    } else if (what < 0.7) this.scheduler.withdraw(worker)
+      this.late.add(requester.shard)
+      this.scheduler.expire(grant)
+    } else if (what < 0.7) this.scheduler.withdraw(requester)
     else if (this.held.length > 0) this.#release()
   }
 
@@ -71,8 +66,8 @@ class Fuzz {
     const most = Math.min(grant.slots, ofTeam, ofQueue, Math.floor(grant.bytes / bytes))
     const location = { queue, settingsHash: 'abcdefghijk', isLarge: false }
     const work = Array.from({ length: random.integer(0, most) }, () => claimedJob({ team, bytes, location }))
-    const wasLate = this.late.delete(grant.shard)
-    this.open.delete(grant.shard)
+    const wasLate = this.late.delete(grant.contender.requester.shard)
+    this.open.delete(grant.contender.requester.shard)
     const holds = this.scheduler.bind(grant, { work, bytesWanted: random.chance(0.1) ? 400_000 : null })
     assert.ok(wasLate || holds.length === work.length, 'a job found no slot')
     for (const hold of holds) this.held.push({ hold, team })
@@ -84,7 +79,7 @@ class Fuzz {
     const at = this.random.integer(0, this.held.length - 1)
     const ended = this.held.splice(at, this.random.integer(1, 4))
     for (const { team } of ended) this.ofTeam.set(team, (this.ofTeam.get(team) ?? 0) - 1)
-    this.scheduler.release(ended.map(({ hold }) => hold))
+    this.scheduler.free(ended.map(({ hold }) => hold))
   }
 
   check(): void {
@@ -101,9 +96,9 @@ class Fuzz {
   }
 
   end(): void {
-    for (const worker of this.workers) this.scheduler.withdraw(worker)
-    for (const grant of this.open.values()) this.scheduler.bind(grant, NOTHING_BROUGHT)
-    this.scheduler.release(this.held.map(({ hold }) => hold))
+    for (const requester of this.requesters) this.scheduler.withdraw(requester)
+    for (const grant of this.open.values()) this.scheduler.bind(grant, NOTHING_CLAIMED)
+    this.scheduler.free(this.held.map(({ hold }) => hold))
     assert.equal(this.scheduler.busy, 0)
   }
 }

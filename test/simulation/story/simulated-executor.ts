@@ -3,7 +3,7 @@ import type { Logger } from '../../../src/ports/runtime.ts'
 import type { Metrics } from '../../../src/ports/metrics.ts'
 import type { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
-import { createExecutor, type Executor } from '../../../src/executor/executor.ts'
+import { Executor } from '../../../src/executor/executor.ts'
 import { capacityOf } from '../../support/engine/capacity.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
@@ -122,11 +122,11 @@ export class SimulatedExecutor {
     let leases = 0
     const random = around.random.fork()
     const company = new SuspectCompany(options.concurrency)
-    this.executor = createExecutor({
+    this.executor = new Executor({
       shards: engine.shards.map(({ shard }) => ({
         shard,
         openSource: (id) => createJobSource(engine, shard, id, company),
-        upkeep: createShardMaintenance(engine, shard),
+        maintenance: createShardMaintenance(engine, shard),
         crons: createCronSource(engine, shard),
       })),
       hints: { onWake: (listener) => this.#listen(around, random, listener) },

@@ -1,5 +1,5 @@
 import type { ExecutorCapacity } from '../../../src/executor/executor.ts'
-import { reserveOf } from '../../../src/executor/slots/share-rule.ts'
+import { reserveOf } from '../../../src/executor/slots/fair-share.ts'
 
 /** What an executor of so many calls runs with by default, with memory to spare. */
 export function capacityOf(concurrency: number, change: Partial<ExecutorCapacity> = {}): ExecutorCapacity {

@@ -1,6 +1,6 @@
 import { createJobIds, type JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { capacityOf } from './capacity.ts'
-import { createExecutor, type Executor } from '../../../src/executor/executor.ts'
+import { Executor } from '../../../src/executor/executor.ts'
 import { createEgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
 import { createHttpCaller } from '../../../src/outbound/http-caller.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
@@ -86,11 +86,11 @@ export async function openCronWorld(
     startExecutor: () => {
       const id = `e${executors.length}`
       let leases = 0
-      const executor = createExecutor({
+      const executor = new Executor({
         shards: engine.shards.map(({ shard }) => ({
           shard,
           openSource: (executorId) => createJobSource(engine, shard, executorId),
-          upkeep: createShardMaintenance(engine, shard),
+          maintenance: createShardMaintenance(engine, shard),
           crons: createCronSource(engine, shard),
         })),
         hints: { onWake: () => () => undefined },

@@ -149,15 +149,15 @@ export function claimAnswer(
   }
 }
 
-export interface FakeUpkeep extends ShardMaintenance {
+export interface FakeMaintenance extends ShardMaintenance {
   readonly peek: Latched<ShardMaintenance['peek']>
   readonly promote: Latched<ShardMaintenance['promote']>
   readonly reap: Latched<ShardMaintenance['reap']>
   readonly sweep: Latched<ShardMaintenance['sweep']>
 }
 
-/** A shard in which nothing waits, nobody is lost and nothing is past its time. */
-export function createFakeUpkeep(shard = 0): FakeUpkeep {
+/** A shard in which no job is delayed, no executor is dead and nothing has expired. */
+export function createFakeMaintenance(shard = 0): FakeMaintenance {
   return {
     shard,
     peek: latched<ShardMaintenance['peek']>(() => ({ runnable: false, nextDueMs: null })),
@@ -167,22 +167,22 @@ export function createFakeUpkeep(shard = 0): FakeUpkeep {
   }
 }
 
-export interface FakeRunner extends CallRunner {
-  readonly run: Latched<CallRunner['run']>
+export interface FakeRunner {
+  readonly run: Latched<CallRunner>
   /** Ends the open call of a job with success. */
   succeed(work: ClaimedJob): void
 }
 
-/** Calls stay open until the test ends them; cutting one gives its work back, as the real runner does. */
+/** Calls stay open until the test ends them; an aborted one releases its job, as the real runner does. */
 export function createFakeRunner(): FakeRunner {
   const open = new Map<number, (end: WorkEnd) => void>()
   return {
-    run: latched<CallRunner['run']>(
+    run: latched<CallRunner>(
       (work, signal) =>
         new Promise<WorkEnd>((resolve) => {
-          const giveBack = () => resolve({ type: 'released', work })
-          if (signal.aborted) giveBack()
-          else signal.addEventListener('abort', giveBack)
+          const release = () => resolve({ type: 'released', work })
+          if (signal.aborted) release()
+          else signal.addEventListener('abort', release)
           open.set(work.jobId, resolve)
         }),
     ),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../src/domain/limits.ts'
-import { createExecutor } from '../../../src/executor/executor.ts'
+import { Executor } from '../../../src/executor/executor.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimedJob, JobSource } from '../../../src/ports/jobs.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
@@ -14,7 +14,7 @@ import {
   claimedJob,
   createFakeCrons,
   createFakeSource,
-  createFakeUpkeep,
+  createFakeMaintenance,
   createRecordingLogger,
   createRecordingMetrics,
   cutCall,
@@ -29,14 +29,14 @@ function setUp(shards = 2) {
   const call = latched<HttpCaller['call']>(() => answered())
   const metrics = createRecordingMetrics()
   const logger = createRecordingLogger()
-  const upkeeps = Array.from({ length: shards }, (_, shard) => createFakeUpkeep(shard))
+  const maintenances = Array.from({ length: shards }, (_, shard) => createFakeMaintenance(shard))
   /** The sources of each shard so far. */
-  const opened = upkeeps.map((): FakeSource[] => [])
+  const opened = maintenances.map((): FakeSource[] => [])
   const ids: string[] = []
   const prepared = { change: (_source: FakeSource): void => undefined }
   let wake: (shard: number) => void = () => undefined
-  const executor = createExecutor({
-    shards: upkeeps.map((upkeep, shard) => ({
+  const executor = new Executor({
+    shards: maintenances.map((maintenance, shard) => ({
       shard,
       openSource: (id): JobSource => {
         const source = createFakeSource(shard)
@@ -45,7 +45,7 @@ function setUp(shards = 2) {
         ids.push(id)
         return source
       },
-      upkeep,
+      maintenance,
       crons: createFakeCrons(shard),
     })),
     hints: {
@@ -97,7 +97,7 @@ function setUp(shards = 2) {
     call,
     metrics,
     logger,
-    upkeeps,
+    maintenances,
     ids,
     prepared,
     executor,
@@ -297,35 +297,35 @@ describe('runs jobs', () => {
   })
 
   test('that its own look found', async () => {
-    const { clock, call, upkeeps, start, source, give } = setUp()
+    const { clock, call, maintenances, start, source, give } = setUp()
     await start()
     give(source(0), claimedJob())
-    const [upkeep] = upkeeps
-    if (upkeep !== undefined) upkeep.peek.rule = () => ({ runnable: true, nextDueMs: null })
+    const [maintenance] = maintenances
+    if (maintenance !== undefined) maintenance.peek.rule = () => ({ runnable: true, nextDueMs: null })
     await clock.advance(500)
     expect(call.calls).toHaveLength(1)
   })
 
   test('that it took back from a lost executor', async () => {
-    const { clock, call, upkeeps, start, source, give } = setUp()
+    const { clock, call, maintenances, start, source, give } = setUp()
     await start()
     give(source(0), claimedJob())
-    const [upkeep] = upkeeps
-    if (upkeep !== undefined) upkeep.reap.rule = () => ({ jobs: 1, executors: 1 })
+    const [maintenance] = maintenances
+    if (maintenance !== undefined) maintenance.reap.rule = () => ({ jobs: 1, executors: 1 })
     await clock.advance(2_000)
     expect(call.calls).toHaveLength(1)
   })
 
   test('and promotes at the due time a claim saw', async () => {
-    const { clock, upkeeps, start, source, hint } = setUp()
+    const { clock, maintenances, start, source, hint } = setUp()
     await start()
-    const [upkeep] = upkeeps
+    const [maintenance] = maintenances
     const nextDueMs = FAKE_EPOCH_MS + 70
-    if (upkeep !== undefined) upkeep.peek.rule = () => ({ runnable: false, nextDueMs })
+    if (maintenance !== undefined) maintenance.peek.rule = () => ({ runnable: false, nextDueMs })
     source(0).claim.rule = () => claimAnswer([], { nextDueMs })
     await hint(0)
     await clock.advance(70)
-    expect(upkeep?.promote.calls).toHaveLength(1)
+    expect(maintenance?.promote.calls).toHaveLength(1)
   })
 
   test('not for a second after a fault of this machine', async () => {

@@ -27,22 +27,20 @@ function setUp(keepsSuccess = true) {
   const metrics = createRecordingMetrics()
   const sampled: string[] = []
   let localFaults = 0
-  const runner = createCallRunner({
+  const runCall = createCallRunner({
     caller: { call, close: () => Promise.resolve() },
     teams: { of: (team) => (team === 'shop' ? teamSettings : NO_TEAM_SETTINGS) },
     jobIds,
-    sampler: {
-      keepsSuccess: (queue) => {
-        sampled.push(queue)
-        return keepsSuccess
-      },
+    keepsSuccess: (queue) => {
+      sampled.push(queue)
+      return keepsSuccess
     },
     logger,
     metrics,
     onLocalFault: () => (localFaults += 1),
   })
   const { signal } = new AbortController()
-  const run = (work: ClaimedWork) => runner.run(work, signal, () => FAKE_EPOCH_MS + 1_999)
+  const run = (work: ClaimedWork) => runCall(work, signal, () => FAKE_EPOCH_MS + 1_999)
   const made = (): HttpCall => call.calls[0]?.args[0] as HttpCall
   return { call, logger, metrics, sampled, signal, run, made, localFaults: () => localFaults }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CronSettings } from '../../../../src/domain/crons/cron.ts'
 import { StorageFullError } from '../../../../src/domain/errors.ts'
-import { createCronTicker } from '../../../../src/executor/crons/cron-ticker.ts'
+import { CronTicker } from '../../../../src/executor/crons/cron-ticker.ts'
 import type { Clock, Logger } from '../../../../src/ports/runtime.ts'
 import type { CronSource, DecidedCron, DueCron } from '../../../../src/ports/crons.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
@@ -123,12 +123,12 @@ function setUp({ random = () => 0, logger = quietLogger }: { random?: () => numb
   const shard = createFakeShard(() => clock.wallMs() + aheadMs)
   let runnable = 0
   const newTicker = (change: Partial<Clock> = {}) =>
-    createCronTicker({
+    new CronTicker({
       source: shard.source,
       clock: { ...clock, ...change },
       logger,
       random,
-      news: { wake: () => (runnable += 1), nudge: () => undefined },
+      onWork: () => (runnable += 1),
     })
   return {
     clock,
@@ -429,7 +429,7 @@ test('a full Redis is told of once, and that it has room again', async () => {
   }
   const once = [
     ['warn', 'Crons are not ticked while Redis is full', { shard: 0, reason: full.message }],
-    ['info', 'Crons are ticked again: Redis has room', { shard: 0 }],
+    ['info', 'Crons are ticked again: Redis has memory', { shard: 0 }],
   ]
   expect(told).toEqual([...once, ...once])
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CLAIM_BATCH_MAX, LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../../src/domain/limits.ts'
-import { NOTHING_BROUGHT, type SlotGrant } from '../../../../src/executor/slots/slot-scheduler.ts'
+import type { SlotGrant } from '../../../../src/executor/slots/contender.ts'
+import { NOTHING_CLAIMED } from '../../../../src/executor/slots/slot-scheduler.ts'
 import type { ClaimedJob } from '../../../../src/ports/jobs.ts'
 import { quiescence } from '../../../support/fake-clock.ts'
 import { claimAnswer, claimedCallback, claimedJob, REDIS_AWAY, succeeded } from '../executor-fixture.ts'
@@ -8,7 +9,7 @@ import { jobs, setUpSession } from './session-fixture.ts'
 
 describe('start', () => {
   test('makes the lease before the first claim', async () => {
-    const { source, start, session } = setUpSession()
+    const { source, start } = setUpSession()
     source.beat.rule = null
     const starting = start()
     await quiescence()
@@ -16,7 +17,6 @@ describe('start', () => {
     source.beat.next.answer({ status: 'ok', held: 0 })
     await starting
     expect(source.claim.calls).toHaveLength(1)
-    expect(session.shard).toBe(0)
   })
 
   test('throws when Redis is away, and drain is at rest then', async () => {
@@ -162,7 +162,7 @@ describe('claims', () => {
     expect(metrics.counts).toContain('jobFinished:released:1')
     expect(logger.lines).toContainEqual({
       level: 'error',
-      message: 'A job could not be run; it waits',
+      message: 'A job could not be run and was released',
       fields: { jobId: job.jobId, reason: 'broken' },
     })
   })
@@ -179,7 +179,7 @@ describe('a claim without an answer', () => {
     await clock.advance(199)
     expect(source.claim.calls).toHaveLength(1)
     // Another shard takes what is free meanwhile.
-    scheduler.ask(other)
+    scheduler.request(other)
     expect(grants[0]?.slots).toBe(70 - CLAIM_BATCH_MAX)
     await clock.advance(1)
     expect(source.claim.next.args[0]).toBe(sent)
@@ -193,13 +193,13 @@ describe('a claim without an answer', () => {
     const { clock, source, scheduler, other, grants, runner, start } = setUpSession({ slots: 10 })
     source.claim.rule = null
     await start()
-    scheduler.ask(other)
+    scheduler.request(other)
     await clock.advance(999)
     expect(grants).toHaveLength(0)
     await clock.advance(1)
     expect(grants[0]?.slots).toBe(10)
     const brought = Array.from({ length: 9 }, (_, i) => claimedJob({ shard: 1, jobId: 1_000 + i }))
-    scheduler.bind(grants[0] as SlotGrant, { ...NOTHING_BROUGHT, work: brought })
+    scheduler.bind(grants[0] as SlotGrant, { ...NOTHING_CLAIMED, work: brought })
     const late = jobs(3)
     source.claim.next.answer(claimAnswer(late))
     await quiescence()
@@ -214,7 +214,7 @@ describe('a claim without an answer', () => {
     const { clock, source, scheduler, other, grants, start } = setUpSession({ slots: 10 })
     source.claim.rule = null
     await start()
-    scheduler.ask(other)
+    scheduler.request(other)
     await clock.sleep(5_000)
     expect(grants).toHaveLength(0)
     source.claim.next.answer(claimAnswer(jobs(10)))
@@ -255,7 +255,7 @@ test('a claim that ends in a defect costs the session, and no slot', async () =>
   }
   source.claim.next.answer(claimAnswer(jobs(2)))
   await session.lost
-  expect(reasons()).toEqual(['a claim ended in a defect'])
+  expect(reasons()).toEqual(['a claim failed because of a defect'])
   expect(scheduler.busy).toBe(0)
 })
 
@@ -272,7 +272,7 @@ describe('jobs that Redis holds for us and we do not know', () => {
     expect(source.releaseUnknown.calls.map((call) => call.args[0])).toEqual([new Set([0])])
     expect(logger.lines).toContainEqual({
       level: 'warn',
-      message: 'Jobs of a lost claim were given back',
+      message: 'Jobs of a lost claim were released',
       fields: { shard: 0, jobs: 2 },
     })
   })
@@ -430,7 +430,7 @@ describe('drain', () => {
     source.finish.next.answer(['done'])
     await quiescence()
     expect(isDrained).toBe(false)
-    session.cut()
+    session.abort()
     await quiescence()
     source.finish.next.answer(['done'])
     await draining

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FINISH_BATCH_MAX } from '../../../../src/domain/limits.ts'
-import { createFinisher } from '../../../../src/executor/shard/finisher.ts'
+import { Finisher } from '../../../../src/executor/shard/finisher.ts'
 import type { WorkEnd } from '../../../../src/ports/jobs.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import {
@@ -22,7 +22,7 @@ function setUp() {
   const logger = createRecordingLogger()
   const settled: string[] = []
   const faults: unknown[] = []
-  const finisher = createFinisher({
+  const finisher = new Finisher({
     source,
     clock,
     logger,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../../../src/domain/limits.ts'
-import { createLeaseKeeper } from '../../../../src/executor/shard/lease-keeper.ts'
+import { LeaseKeeper } from '../../../../src/executor/shard/lease-keeper.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { createFakeSource, REDIS_AWAY } from '../executor-fixture.ts'
@@ -12,7 +12,7 @@ function setUp() {
   const source = createFakeSource()
   const lost: string[] = []
   const held: number[] = []
-  const lease = createLeaseKeeper({
+  const lease = new LeaseKeeper({
     source,
     clock,
     logger: quietLogger,

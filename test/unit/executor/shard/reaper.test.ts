@@ -1,117 +1,117 @@
 import { describe, expect, test } from 'vitest'
 import { StorageFullError } from '../../../../src/domain/errors.ts'
-import { createReaper } from '../../../../src/executor/shard/reaper.ts'
+import { Reaper } from '../../../../src/executor/shard/reaper.ts'
 import type { Logger } from '../../../../src/ports/runtime.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
-import { createFakeUpkeep, REDIS_AWAY } from '../executor-fixture.ts'
+import { createFakeMaintenance, REDIS_AWAY } from '../executor-fixture.ts'
 
 function setUp(options: { random?: number; logger?: Logger } = {}) {
   const clock = createFakeClock()
-  const upkeep = createFakeUpkeep()
+  const maintenance = createFakeMaintenance()
   let woken = 0
-  const rescuer = createReaper({
-    upkeep,
+  const reaper = new Reaper({
+    maintenance,
     clock,
     logger: options.logger ?? quietLogger,
     random: () => options.random ?? 0,
-    news: { wake: () => (woken += 1), nudge: () => undefined },
+    onWork: () => (woken += 1),
   })
-  return { clock, upkeep, woken: () => woken, rescuer }
+  return { clock, maintenance, woken: () => woken, reaper }
 }
 
 describe('reaps', () => {
   test('every 2 s', async () => {
-    const { clock, upkeep, rescuer } = setUp()
-    rescuer.start()
+    const { clock, maintenance, reaper } = setUp()
+    reaper.start()
     await clock.advance(0)
-    expect(upkeep.reap.calls).toHaveLength(1)
+    expect(maintenance.reap.calls).toHaveLength(1)
     await clock.advance(1_999)
-    expect(upkeep.reap.calls).toHaveLength(1)
+    expect(maintenance.reap.calls).toHaveLength(1)
     await clock.advance(1)
-    expect(upkeep.reap.calls).toHaveLength(2)
+    expect(maintenance.reap.calls).toHaveLength(2)
   })
 
   test('begin after a time drawn for this executor', async () => {
-    const { clock, upkeep, rescuer } = setUp({ random: 0.5 })
-    rescuer.start()
+    const { clock, maintenance, reaper } = setUp({ random: 0.5 })
+    reaper.start()
     await clock.advance(999)
-    expect(upkeep.reap.calls).toEqual([])
+    expect(maintenance.reap.calls).toEqual([])
     await clock.advance(1)
-    expect(upkeep.reap.calls).toHaveLength(1)
+    expect(maintenance.reap.calls).toHaveLength(1)
   })
 
   test('tell when jobs came back', async () => {
-    const { clock, upkeep, woken, rescuer } = setUp()
-    rescuer.start()
+    const { clock, maintenance, woken, reaper } = setUp()
+    reaper.start()
     await clock.advance(0)
     expect(woken()).toBe(0)
-    upkeep.reap.rule = () => ({ jobs: 2, executors: 1 })
+    maintenance.reap.rule = () => ({ jobs: 2, executors: 1 })
     await clock.advance(2_000)
     expect(woken()).toBe(1)
   })
 
   test('are tried again when one fails', async () => {
-    const { clock, upkeep, rescuer } = setUp()
-    upkeep.reap.rule = () => Promise.reject(REDIS_AWAY)
-    rescuer.start()
+    const { clock, maintenance, reaper } = setUp()
+    maintenance.reap.rule = () => Promise.reject(REDIS_AWAY)
+    reaper.start()
     await clock.advance(2_000)
-    expect(upkeep.reap.calls).toHaveLength(2)
+    expect(maintenance.reap.calls).toHaveLength(2)
   })
 })
 
 describe('sweeps', () => {
   test('every 10 s', async () => {
-    const { clock, upkeep, rescuer } = setUp({ random: 0.999 })
-    rescuer.start()
+    const { clock, maintenance, reaper } = setUp({ random: 0.999 })
+    reaper.start()
     await clock.advance(9_980)
-    expect(upkeep.sweep.calls).toEqual([])
+    expect(maintenance.sweep.calls).toEqual([])
     await clock.advance(20)
-    expect(upkeep.sweep.calls).toHaveLength(1)
+    expect(maintenance.sweep.calls).toHaveLength(1)
     await clock.advance(9_000)
-    expect(upkeep.sweep.calls).toHaveLength(1)
+    expect(maintenance.sweep.calls).toHaveLength(1)
     await clock.advance(1_000)
-    expect(upkeep.sweep.calls).toHaveLength(2)
+    expect(maintenance.sweep.calls).toHaveLength(2)
   })
 
   test('after a pause of 50 ms while there is more', async () => {
-    const { clock, upkeep, rescuer } = setUp()
+    const { clock, maintenance, reaper } = setUp()
     let pieces = 3
-    upkeep.sweep.rule = () => {
+    maintenance.sweep.rule = () => {
       pieces -= 1
       return { isMore: pieces > 0 }
     }
-    rescuer.start()
+    reaper.start()
     await clock.advance(49)
-    expect(upkeep.sweep.calls).toHaveLength(1)
+    expect(maintenance.sweep.calls).toHaveLength(1)
     await clock.advance(1)
-    expect(upkeep.sweep.calls).toHaveLength(2)
+    expect(maintenance.sweep.calls).toHaveLength(2)
     await clock.advance(50)
-    expect(upkeep.sweep.calls).toHaveLength(3)
+    expect(maintenance.sweep.calls).toHaveLength(3)
     await clock.advance(1_000)
-    expect(upkeep.sweep.calls).toHaveLength(3)
+    expect(maintenance.sweep.calls).toHaveLength(3)
   })
 
   test('come though a reap failed', async () => {
-    const { clock, upkeep, rescuer } = setUp()
-    upkeep.reap.rule = () => Promise.reject(REDIS_AWAY)
-    rescuer.start()
+    const { clock, maintenance, reaper } = setUp()
+    maintenance.reap.rule = () => Promise.reject(REDIS_AWAY)
+    reaper.start()
     await clock.advance(0)
-    expect(upkeep.sweep.calls).toHaveLength(1)
+    expect(maintenance.sweep.calls).toHaveLength(1)
   })
 })
 
 test('a defect is told once as long as it lasts, an outage is not', async () => {
   const errors: unknown[] = []
   const logger = { ...quietLogger, error: (_: string, fields?: object) => void errors.push(fields) }
-  const { clock, upkeep, rescuer } = setUp({ logger })
+  const { clock, maintenance, reaper } = setUp({ logger })
   const defect = new Error('ERR wrong number of arguments')
   const faults: Array<Error | null> = [REDIS_AWAY, new StorageFullError(), defect, defect, null, defect]
-  upkeep.reap.rule = () => {
+  maintenance.reap.rule = () => {
     const fault = faults.shift() ?? null
     return fault === null ? { jobs: 0, executors: 0 } : Promise.reject(fault)
   }
-  rescuer.start()
+  reaper.start()
   await clock.advance(12_000)
   expect(faults).toEqual([])
   const told = { what: 'reap', shard: 0, reason: defect.message }
@@ -120,44 +120,44 @@ test('a defect is told once as long as it lasts, an outage is not', async () => 
 
 describe('stop', () => {
   test('ends a rest at once and leaves no timer', async () => {
-    const { clock, rescuer } = setUp()
-    rescuer.start()
+    const { clock, reaper } = setUp()
+    reaper.start()
     await clock.advance(100)
-    await rescuer.stop()
+    await reaper.stop()
     expect(clock.timers).toBe(0)
   })
 
   test('waits for the reap that is under way and sweeps no more', async () => {
-    const { clock, upkeep, rescuer } = setUp()
-    upkeep.reap.rule = null
-    rescuer.start()
+    const { clock, maintenance, reaper } = setUp()
+    maintenance.reap.rule = null
+    reaper.start()
     await clock.advance(0)
     let isStopped = false
-    const stopping = rescuer.stop().then(() => (isStopped = true))
+    const stopping = reaper.stop().then(() => (isStopped = true))
     await quiescence()
     expect(isStopped).toBe(false)
-    upkeep.reap.next.answer({ jobs: 0, executors: 0 })
+    maintenance.reap.next.answer({ jobs: 0, executors: 0 })
     await stopping
-    expect(upkeep.sweep.calls).toEqual([])
+    expect(maintenance.sweep.calls).toEqual([])
   })
 
   test('waits for the sweep that is under way', async () => {
-    const { clock, upkeep, rescuer } = setUp()
-    upkeep.sweep.rule = null
-    rescuer.start()
+    const { clock, maintenance, reaper } = setUp()
+    maintenance.sweep.rule = null
+    reaper.start()
     await clock.advance(0)
     let isStopped = false
-    const stopping = rescuer.stop().then(() => (isStopped = true))
+    const stopping = reaper.stop().then(() => (isStopped = true))
     await quiescence()
     expect(isStopped).toBe(false)
-    upkeep.sweep.next.answer({ isMore: true })
+    maintenance.sweep.next.answer({ isMore: true })
     await stopping
-    expect(upkeep.sweep.calls).toHaveLength(1)
+    expect(maintenance.sweep.calls).toHaveLength(1)
   })
 
   test('before start is at rest at once', async () => {
-    const { clock, rescuer } = setUp()
-    await rescuer.stop()
+    const { clock, reaper } = setUp()
+    await reaper.stop()
     expect(clock.timers).toBe(0)
   })
 })

@@ -1,5 +1,6 @@
-import { createExecutorSession } from '../../../../src/executor/shard/executor-session.ts'
-import { createSlotScheduler, type SlotGrant } from '../../../../src/executor/slots/slot-scheduler.ts'
+import { ExecutorSession } from '../../../../src/executor/shard/executor-session.ts'
+import type { SlotGrant } from '../../../../src/executor/slots/contender.ts'
+import { SlotScheduler } from '../../../../src/executor/slots/slot-scheduler.ts'
 import type { ClaimedJob } from '../../../../src/ports/jobs.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import {
@@ -19,24 +20,22 @@ export function setUpSession(options: { slots?: number } = {}) {
   const logger = createRecordingLogger()
   const metrics = createRecordingMetrics()
   const shares = { team: 0.99, queue: 0.99 }
-  const scheduler = createSlotScheduler({
-    ...{ slots: options.slots ?? 100, seats: 0, bytes: 2 ** 30, shares, clock },
+  const scheduler = new SlotScheduler({
+    ...{ slots: options.slots ?? 100, newcomerSlots: 0, bytes: 2 ** 30, shares, clock },
   })
   const dueTimes: Array<number | null> = []
   const lost: Array<'early' | 'in time'> = []
   const suspension = { check: (): void => undefined }
-  const session = createExecutorSession({
+  const session = new ExecutorSession({
     source,
     scheduler,
-    runner,
-    watcher: { noteNextDue: (nextDueMs) => dueTimes.push(nextDueMs) },
+    runCall: runner.run,
+    onNextDue: (nextDueMs) => dueTimes.push(nextDueMs),
     clock,
     logger,
     metrics,
-    owner: {
-      leaseLost: (isEarly) => lost.push(isEarly ? 'early' : 'in time'),
-      checkSuspension: () => suspension.check(),
-    },
+    onLeaseLost: (isEarly) => lost.push(isEarly ? 'early' : 'in time'),
+    checkSuspended: () => suspension.check(),
   })
   const start = async () => {
     await session.start()

@@ -1,32 +1,32 @@
 import { HEADROOM_ENTRIES_MAX } from '../../domain/limits.ts'
 
-/** What one team, or one queue, holds here. */
+/** What one team or queue holds in this executor. */
 export interface Account {
   readonly key: string
   slots: number
   bytes: number
 }
 
-/** Accounts that hold nothing are kept up to so many, for whoever comes and goes with every job. */
+/** Idle accounts are kept up to this number, for teams and queues that come and go with every job. */
 const KEPT_MAX = 4_096
 
-/** Accounts by name. Owns: a bound on what the largest holds, which saves looking at all of them. */
-export class Accounts<T extends Account> {
+/** Accounts by key. Owns an upper bound of the largest one, which saves reading them all for every claim. */
+export class UsageAccounts<T extends Account> {
   readonly #byKey = new Map<string, T>()
   #largest = 0
-  #forgetAt = KEPT_MAX
+  #dropIdleAt = KEPT_MAX
 
   get(key: string): T | undefined {
     return this.#byKey.get(key)
   }
 
   add(account: T): T {
-    if (this.#byKey.size >= this.#forgetAt) this.#forgetIdle()
+    if (this.#byKey.size >= this.#dropIdleAt) this.#dropIdle()
     this.#byKey.set(account.key, account)
     return account
   }
 
-  /** What the largest holds, or held when they were last looked at. */
+  /** Slots of the largest account, now or at the last `headroomBelow`. */
   get largest(): number {
     return this.#largest
   }
@@ -37,35 +37,35 @@ export class Accounts<T extends Account> {
     if (account.slots > this.#largest) this.#largest = account.slots
   }
 
-  release(account: T, bytes: number): void {
+  free(account: T, bytes: number): void {
     account.slots -= 1
     account.bytes -= bytes
   }
 
-  /** The rooms of those that have less than `enough`: of the largest, when there are too many to tell of. */
-  rooms(enough: number, roomOf: (account: T) => number): Map<string, number> {
+  /** The headroom of busy accounts that have less than `enough`; of the largest ones when there are too many to list. */
+  headroomBelow(enough: number, headroomOf: (account: T) => number): Map<string, number> {
     const found: T[] = []
     let largest = 0
     for (const account of this.#byKey.values()) {
       if (account.slots > largest) largest = account.slots
-      if (account.slots > 0 && roomOf(account) < enough) found.push(account)
+      if (account.slots > 0 && headroomOf(account) < enough) found.push(account)
     }
     this.#largest = largest
-    return new Map(largestOf(found).map((account) => [account.key, roomOf(account)]))
+    return new Map(largestOf(found).map((account) => [account.key, headroomOf(account)]))
   }
 
-  *[Symbol.iterator](): IterableIterator<T> {
-    yield* this.#byKey.values()
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#byKey.values()
   }
 
-  #forgetIdle(): void {
+  #dropIdle(): void {
     for (const account of this.#byKey.values()) if (account.slots === 0) this.#byKey.delete(account.key)
-    // Where most are busy, not with every new one.
-    this.#forgetAt = Math.max(KEPT_MAX, 2 * this.#byKey.size)
+    // Where most accounts are busy, the next scan must not come with the very next account.
+    this.#dropIdleAt = Math.max(KEPT_MAX, 2 * this.#byKey.size)
   }
 }
 
-/** One that is left out may exceed its share by what one claim brings: of the largest that is the least. */
+/** An account that is left out may exceed its share by one claim, which matters least for the smallest. */
 function largestOf<T extends Account>(accounts: readonly T[]): readonly T[] {
   if (accounts.length <= HEADROOM_ENTRIES_MAX) return accounts
   const sizes = Float64Array.from(accounts, ({ slots }) => slots).sort()

@@ -80,7 +80,7 @@ describe('in doubt', () => {
     const { clock, source, session, start } = setUpSession()
     await start()
     source.beat.rule = null
-    session.doubt()
+    session.confirmLease()
     session.wake()
     await quiescence()
     expect(session.isHeld()).toBe(false)
@@ -99,7 +99,7 @@ describe('in doubt', () => {
     const { source, runner, suspension, session, start, lost } = setUpSession()
     source.claim.rule = null
     await start()
-    suspension.check = () => session.doubt()
+    suspension.check = () => session.confirmLease()
     source.beat.rule = null
     source.claim.next.answer(claimAnswer(jobs(1)))
     await quiescence()

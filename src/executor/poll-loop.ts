@@ -1,0 +1,64 @@
+import type { Clock } from '../ports/runtime.ts'
+
+/**
+ * Calls `poll` and sleeps in between, for as many ms as `poll` answers. `poll` must not throw.
+ *
+ *     new → running → stopped
+ *
+ * `stop` waits for the poll in progress.
+ */
+export class PollLoop {
+  readonly #clock: Clock
+  readonly #poll: () => Promise<number>
+  #endSleep: (() => void) | null = null
+  #isWoken = false
+  #isStopped = false
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(clock: Clock, poll: () => Promise<number>) {
+    this.#clock = clock
+    this.#poll = poll
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  start(delayMs = 0): void {
+    this.#running = this.#run(delayMs)
+  }
+
+  /** Ends the sleep. During a poll it skips the next sleep instead, so that no wake is lost. */
+  wake(): void {
+    if (this.#endSleep === null) this.#isWoken = true
+    else this.#endSleep()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.wake()
+    await this.#running
+  }
+
+  async #run(delayMs: number): Promise<void> {
+    for (let sleepMs = delayMs; ; sleepMs = await this.#poll()) {
+      if (sleepMs > 0 && !this.#isStopped) await this.#sleep(sleepMs)
+      if (this.#isStopped) return
+    }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    if (this.#isWoken) {
+      this.#isWoken = false
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(ms, () => this.#endSleep?.())
+      this.#endSleep = () => {
+        cancel()
+        this.#endSleep = null
+        resolve()
+      }
+    })
+  }
+}

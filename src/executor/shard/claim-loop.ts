@@ -1,0 +1,219 @@
+import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
+import type { ClaimAnswer, JobSource } from '../../ports/jobs.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { HeldSlot, SlotGrant, SlotRequester } from '../slots/contender.ts'
+import { NOTHING_CLAIMED, type SlotScheduler } from '../slots/slot-scheduler.ts'
+
+export type ClaimedAnswer = Extract<ClaimAnswer, { status: 'claimed' }>
+
+export interface ClaimLoopOptions {
+  readonly source: JobSource
+  readonly scheduler: SlotScheduler
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Called before an answer is used; a promise when Redis has to confirm the lease first. */
+  confirmLease(): Promise<void> | null
+  isLeaseHeld(): boolean
+  /** `slots` of the first jobs, in order; none for jobs whose slots went to others meanwhile. */
+  onClaimed(answer: ClaimedAnswer, slots: readonly HeldSlot[]): void
+  onLeaseLost(reason: string, isEarly: boolean): void
+  /** The claim in progress was given up. */
+  onAbandoned(): void
+}
+
+const CONTENDED_WAIT_MS = 5
+const RETRY_MS = 200
+/** A claim without an answer for this long must not keep slots from other shards. */
+const EXPIRY_MS = 1_000
+/** A timer that is late by more than this shows that this process did not run meanwhile. */
+const TIMER_LAG_MS = 250
+/** How often to claim when teams were throttled, because the hint of another team may have been lost. */
+const PROBE_MS = 250
+/** How soon to follow a hint then: the queues of throttled teams give hints all the time. */
+const THROTTLED_WAKE_MS = 50
+/** A claim starts with the queues that the last one named, so what a hint announces is found by the second. */
+const CLAIMS_PER_WAKE = 2
+const EMPTY_CLAIMS_MAX = 3
+
+/**
+ * Decides when to claim in one shard. Owns the request for slots, and the claim in progress, which is resent until Redis
+ * answers.
+ *
+ *     closed ⇄ open: idle → requesting → claiming → idle, requesting or waiting for a timer
+ *
+ * Closing withdraws the request. A claim in progress goes on, but is not resent after `end`.
+ */
+export class ClaimLoop implements SlotRequester {
+  readonly shard: number
+  readonly #options: ClaimLoopOptions
+  #state: 'closed' | 'open' | 'ended' = 'closed'
+  #isRequesting = false
+  /** Of the claim in progress. */
+  #grant: SlotGrant | null = null
+  /** A wake came that no claim has followed yet. */
+  #isWoken = false
+  #claimsForWake = 0
+  #emptyClaims = 0
+  #followWakeAtMs = 0
+  #cancelTimer: (() => void) | null = null
+  #cancelExpiry: () => void = () => undefined
+
+  constructor(options: ClaimLoopOptions) {
+    this.shard = options.source.shard
+    this.#options = options
+  }
+
+  get isClaiming(): boolean {
+    return this.#grant !== null
+  }
+
+  open(): void {
+    if (this.#state === 'closed') this.#state = 'open'
+    this.wake()
+  }
+
+  close(): void {
+    if (this.#state === 'open') this.#state = 'closed'
+    this.#withdraw()
+  }
+
+  /** Closes for good. */
+  end(): void {
+    this.#state = 'ended'
+    this.#withdraw()
+  }
+
+  /** There is something new to claim. */
+  wake(): void {
+    this.#isWoken = true
+    this.#claimsForWake = CLAIMS_PER_WAKE
+    this.#emptyClaims = 0
+    if (this.#grant !== null) return
+    const waitMs = this.#followWakeAtMs - this.#options.clock.monotonicMs()
+    if (waitMs > 0) this.#requestAfter(waitMs)
+    else this.#request()
+  }
+
+  /** There is something to claim, new or not. */
+  nudge(): void {
+    if (this.#grant === null && !this.#isRequesting && this.#cancelTimer === null) this.#request()
+  }
+
+  /** Gives up the claim in progress. Jobs that it still brings are released when the lease ends. */
+  abandon(): void {
+    this.#cancelExpiry()
+    if (this.#grant === null) return
+    const grant = this.#grant
+    this.#grant = null
+    this.#options.scheduler.bind(grant, NOTHING_CLAIMED)
+    this.#options.onAbandoned()
+  }
+
+  granted(grant: SlotGrant): void {
+    const { logger, onLeaseLost } = this.#options
+    this.#clearTimer()
+    this.#isRequesting = false
+    this.#grant = grant
+    // A hint during the claim counts again: the claim may have been too early for its job.
+    this.#isWoken = false
+    this.#expireUnanswered(grant)
+    this.#claim(grant).catch((error: unknown) => {
+      logger.error('A claim failed because of a defect', { shard: this.shard, reason: reasonOf(error) })
+      onLeaseLost('a claim failed because of a defect', false)
+    })
+  }
+
+  async #claim(grant: SlotGrant): Promise<void> {
+    const { scheduler, confirmLease, isLeaseHeld, onClaimed, onLeaseLost } = this.#options
+    const answer = await this.#answerTo(grant)
+    const confirming = confirmLease()
+    if (confirming !== null) await confirming
+    if (this.#grant !== grant) return
+    this.#cancelExpiry()
+    if (answer === null) this.abandon()
+    else if (answer.status === 'lease_lost') onLeaseLost('a claim was refused', isLeaseHeld())
+    else if (!isLeaseHeld()) onLeaseLost('the lease ran out', false)
+    else {
+      this.#grant = null
+      onClaimed(answer, scheduler.bind(grant, answer))
+      if (this.#state === 'open') this.#continueAfter(answer)
+    }
+  }
+
+  /** Sends the claim until it is answered; null when it was given up. */
+  async #answerTo(grant: SlotGrant): Promise<ClaimAnswer | null> {
+    const { source, logger, clock } = this.#options
+    while (this.#grant === grant) {
+      try {
+        return await source.claim(grant)
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) {
+          logger.error('A claim failed', { shard: source.shard, reason: reasonOf(error) })
+        }
+      }
+      if (this.#state !== 'ended') await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve))
+      if (this.#state === 'ended') return null
+    }
+    return null
+  }
+
+  #continueAfter({ runnable, work, throttledTeams, bytesWanted }: ClaimedAnswer): void {
+    const { clock } = this.#options
+    const isEmpty = work.length === 0
+    const isThrottled = throttledTeams.length > 0
+    this.#claimsForWake = Math.max(0, this.#claimsForWake - 1)
+    this.#emptyClaims = isEmpty ? this.#emptyClaims + 1 : 0
+    this.#followWakeAtMs = isEmpty && isThrottled ? clock.monotonicMs() + THROTTLED_WAKE_MS : 0
+    const isContended = isEmpty && !isThrottled && bytesWanted === null
+    if (this.#isWoken) this.wake()
+    else if (runnable === 0) this.#withdraw()
+    else if (isContended || this.#emptyClaims > EMPTY_CLAIMS_MAX) {
+      // Other executors were faster: pause instead of racing them for the same queues.
+      this.#withdraw()
+      this.#requestAfter(CONTENDED_WAIT_MS)
+    } else if (bytesWanted !== null || this.#claimsForWake > 0) this.#request()
+    else this.#requestMore(throttledTeams)
+  }
+
+  #request(): void {
+    this.#clearTimer()
+    if (this.#state !== 'open') return
+    this.#isRequesting = true
+    this.#options.scheduler.request(this)
+  }
+
+  #requestMore(throttledTeams: readonly string[]): void {
+    this.#isRequesting = true
+    if (this.#options.scheduler.requestMore(this, throttledTeams)) return
+    this.#emptyClaims = 0
+    if (this.#grant === null) this.#requestAfter(PROBE_MS)
+  }
+
+  #requestAfter(delayMs: number): void {
+    this.#clearTimer()
+    if (this.#state !== 'open') return
+    this.#cancelTimer = this.#options.clock.after(delayMs, () => this.#request())
+  }
+
+  #withdraw(): void {
+    this.#clearTimer()
+    this.#isRequesting = false
+    this.#options.scheduler.withdraw(this)
+  }
+
+  #clearTimer(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = null
+  }
+
+  #expireUnanswered(grant: SlotGrant): void {
+    const { clock, scheduler } = this.#options
+    const dueMs = clock.monotonicMs() + EXPIRY_MS
+    this.#cancelExpiry = clock.after(EXPIRY_MS, () => {
+      if (this.#grant !== grant) return
+      // If this process did not run, the answer may have arrived: read it first.
+      if (clock.monotonicMs() - dueMs > TIMER_LAG_MS) this.#expireUnanswered(grant)
+      else scheduler.expire(grant)
+    })
+  }
+}
