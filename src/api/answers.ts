@@ -10,12 +10,12 @@ import {
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import type { Logger } from '../ports/runtime.ts'
 
-/** Header names and values in turn, the form `writeHead` copies without looking at it. */
+/** Names and values in turn, which `writeHead` takes as they are. */
 export type FlatHeaders = readonly string[]
 
 const NO_HEADERS: FlatHeaders = []
 
-/** Writes a JSON answer. Does nothing when the client is gone or an answer is on its way. */
+/** Does nothing once an answer has started or the client has disconnected. */
 export function answerJson(
   response: ServerResponse,
   status: number,
@@ -50,12 +50,12 @@ export function answerError(
   answerJson(response, status, JSON.stringify({ error }), headers)
 }
 
-/** The whole answer, as the client sees it; whoever calls ends the response later. */
-export function beginError(
+/** Sends the whole answer and leaves the response open: the caller ends it. */
+export function startError(
   response: ServerResponse,
   status: number,
   error: string,
-  headers: FlatHeaders = NO_HEADERS,
+  headers: FlatHeaders,
 ): void {
   if (response.headersSent || response.destroyed) return
   const body = JSON.stringify({ error })
@@ -63,12 +63,11 @@ export function beginError(
   response.write(body)
 }
 
-/** 422, the one error with another shape. */
-export function answerProblem(response: ServerResponse, problem: ValidationProblem): void {
-  answerJson(response, 422, JSON.stringify({ message: problem.message, errors: problem.errors }))
+/** 422, the only error with another shape. */
+export function answerProblem(response: ServerResponse, { message, errors }: ValidationProblem): void {
+  answerJson(response, 422, JSON.stringify({ message, errors }))
 }
 
-/** 429 or 503: come back later. */
 export function answerRetryLater(
   response: ServerResponse,
   status: 429 | 503,
@@ -82,36 +81,30 @@ export function answerNotFound(response: ServerResponse): void {
   answerError(response, 404, 'Not found')
 }
 
-/** The end of a request that threw. Only faults of ours and of the store get here, never bad input. */
+/** Answers a request whose handler threw: a fault of ours, of Redis or of the Kubernetes API, never invalid input. */
 export function answerFault(
-  request: IncomingMessage,
+  { method, url = '' }: IncomingMessage,
   response: ServerResponse,
   fault: unknown,
   logger: Logger,
 ): void {
   if (fault instanceof StoreUnavailableError) {
-    answerRetryLater(response, 503, 'The job store is not available, try again')
+    answerRetryLater(response, 503, 'The job store is unavailable, try again')
   } else if (fault instanceof StorageFullError) {
     answerRetryLater(response, 503, 'The job store is full')
   } else if (fault instanceof ResourceApiError) {
-    answerRetryLater(response, 503, 'The Kubernetes API is not available, try again', retryAfterOf(fault))
+    answerRetryLater(response, 503, 'The Kubernetes API is unavailable, try again', retryAfterOf(fault))
   } else if (fault instanceof QuotaExceededError) {
     answerRetryLater(response, 429, fault.message, fault.retryAfterSeconds)
   } else if (fault instanceof EditRefusedError) {
     answerError(response, 409, fault.message)
   } else {
-    logger.error('request failed', { method: request.method, path: pathOf(request), fault })
+    // Without the query string, which may carry what does not belong in a log.
+    logger.error('request failed', { method, path: url.replace(/\?.*$/s, ''), fault })
     answerError(response, 500, 'Internal server error')
   }
 }
 
 function retryAfterOf({ retryAfterMs }: ResourceApiError): number {
   return retryAfterMs === null ? RETRY_AFTER_SECONDS : Math.max(1, Math.ceil(retryAfterMs / 1000))
-}
-
-/** Without the query string, which may carry what does not belong in a log. */
-function pathOf(request: IncomingMessage): string {
-  const url = request.url ?? ''
-  const end = url.indexOf('?')
-  return end === -1 ? url : url.slice(0, end)
 }

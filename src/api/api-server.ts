@@ -1,40 +1,27 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { CONNECTIONS_DEFAULT } from '../domain/limits.ts'
 import { listenPlace } from '../domain/net/listen-address.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
-import { createBodyWatch } from './body-watch.ts'
-import { createConnections, type Connections } from './connections.ts'
-import { createRefuser, type Refusal } from './refuser.ts'
+import { clientErrorHandler, rejectConnect } from './client-errors.ts'
+import { ConnectionLimiter } from './connection-limiter.ts'
+import { type Rejection, RequestRejector } from './request-rejector.ts'
+import { StallDetector } from './stall-detector.ts'
 
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
-/** How often node:http looks for connections over these timeouts (its default is 30 s). */
-const TIMEOUT_CHECK_MS = 2_000
-/** Longer than the 60 s of common load balancers, which must be the ones to hang up. */
-const KEEP_ALIVE_MS = 65_000
-const HEADER_BYTES_MAX = 16 * 1024
-/** How long a client that sent no HTTP may take to read why, and hang up. */
-const LINGER_MS = 2_000
-/** One to end the present turn, one to accept a connection that waits, one to read its request. */
-const TURNS_TO_READ = 3
-
-export interface ApiServer {
-  /** Resolves once connections are accepted. Port 0 = any free one, host `*` = all addresses. */
-  listen(port: number, host: string): Promise<AddressInfo>
-  /**
-   * Says `Connection: close` on every answer from now on and goes on serving for `drainMs`, so that clients turn
-   * elsewhere without losing a request. Then stops accepting and resolves when all connections have ended; those left
-   * after `graceMs` more are cut. A request that was here before that is answered. Idempotent.
-   */
-  close(graceMs: number, drainMs?: number): Promise<void>
+const SERVER_OPTIONS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  /** How often node:http checks these timeouts; its default is 30 s. */
+  connectionsCheckingInterval: 2_000,
+  /** Longer than the 60 s of common load balancers: they should be the ones to close. */
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16 * 1024,
+  /** Checked here: Node's own 400 has no body, and it accepts several Host headers. */
+  requireHostHeader: false,
+  noDelay: true,
 }
+/** One turn of the event loop to end the current one, one to accept a waiting connection, one to read its request. */
+const TURNS_TO_READ = 3
 
 export interface ApiServerParts {
   readonly listener: RequestListener
@@ -43,56 +30,105 @@ export interface ApiServerParts {
   readonly connectionsMax?: number
 }
 
-/** A hardened node:http server around a listener. Owns its sockets. */
-export function createApiServer(parts: ApiServerParts): ApiServer {
-  const { listener, clock, logger, connectionsMax = CONNECTIONS_DEFAULT } = parts
-  const refuser = createRefuser(createBodyWatch(clock))
-  let closing: Promise<void> | null = null
+/**
+ * A hardened node:http server around a listener. Owns its sockets.
+ *
+ *     listening → draining (still accepts, every answer closes its connection) → closing → closed
+ */
+export class ApiServer {
+  readonly #clock: Clock
+  readonly #listener: RequestListener
+  readonly #server = createServer(SERVER_OPTIONS)
+  readonly #connections: ConnectionLimiter
+  readonly #rejector: RequestRejector
+  #closing: Promise<void> | null = null
 
-  const begin = (request: IncomingMessage, response: ServerResponse): void => {
-    if (closing !== null) response.setHeader('Connection', 'close')
-    connections.begin(request, response)
+  constructor({ listener, clock, logger, connectionsMax = CONNECTIONS_DEFAULT }: ApiServerParts) {
+    const server = this.#server
+    this.#clock = clock
+    this.#listener = listener
+    this.#connections = new ConnectionLimiter(server, { max: connectionsMax, clock, logger })
+    this.#rejector = new RequestRejector(new StallDetector(clock))
+    const onRequest: RequestListener = (request, response) => this.#onRequest(request, response)
+    server.on('request', onRequest)
+    // Whoever reads the body sends `100 Continue`, so a rejected client does not send its body at all.
+    server.on('checkContinue', onRequest)
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      this.#add(request, response)
+      this.#rejector.rejectAndClose({ request, response }, UNKNOWN_EXPECTATION)
+    })
+    server.on('connect', (_request, socket: Socket) => rejectConnect(socket, clock))
+    server.on('clientError', clientErrorHandler(this.#connections, clock))
   }
-  const onRequest: RequestListener = (request, response) => {
-    begin(request, response)
+
+  /** Resolves once connections are accepted. Port 0 takes any free one, host `*` all addresses. */
+  listen(port: number, host: string): Promise<AddressInfo> {
+    const server = this.#server
+    return new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(listenPlace(port, host), () => {
+        server.off('error', reject)
+        resolve(server.address() as AddressInfo)
+      })
+    })
+  }
+
+  /**
+   * Serves on for `drainMs` with `Connection: close` on every answer, so that clients go elsewhere without losing a
+   * request. Then stops accepting and resolves when all connections have ended; those left after another `graceMs` are
+   * destroyed. A request that has arrived by then is answered. Idempotent.
+   */
+  close(graceMs: number, drainMs = 0): Promise<void> {
+    return (this.#closing ??= this.#drainAndClose(graceMs, drainMs))
+  }
+
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    this.#add(request, response)
     const hosts = countHosts(request)
-    if (hosts > 1) refuser.hangUp({ request, response }, SEVERAL_HOSTS)
-    else if (hosts === 0 && request.httpVersion === '1.1') refuser.hangUp({ request, response }, NO_HOST)
-    else listener(request, response)
+    const rejection =
+      hosts > 1 ? SEVERAL_HOSTS : hosts === 0 && request.httpVersion === '1.1' ? NO_HOST : null
+    if (rejection === null) this.#listener(request, response)
+    else this.#rejector.rejectAndClose({ request, response }, rejection)
   }
 
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxHeaderSize: HEADER_BYTES_MAX,
-      // Node's own refusal has no body, and it accepts several Host headers.
-      requireHostHeader: false,
-      noDelay: true,
-    },
-    onRequest,
-  )
-  // Whoever reads the body says `100 Continue`: a refused client does not send its body at all.
-  server.on('checkContinue', onRequest)
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    begin(request, response)
-    refuser.hangUp({ request, response }, UNKNOWN_EXPECTATION)
-  })
-  // From here on node:http knows nothing of the socket.
-  server.on('connect', (_request, socket: Socket) => answerPastHttp(socket, NO_TUNNEL, clock))
-  const connections = createConnections(server, { max: connectionsMax, clock, logger })
-  server.on('clientError', clientErrorHandler(connections, clock))
+  #add(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#closing !== null) response.setHeader('Connection', 'close')
+    this.#connections.add(request, response)
+  }
 
-  const ending = { server, open: connections.open, clock }
-  return {
-    listen: (port, host) => listen(server, port, host),
-    close: (graceMs, drainMs = 0) => (closing ??= drain(ending, graceMs, drainMs)),
+  async #drainAndClose(graceMs: number, drainMs: number): Promise<void> {
+    for (const response of this.#connections.unanswered) {
+      if (!response.headersSent) response.setHeader('Connection', 'close')
+    }
+    if (drainMs > 0) await new Promise<void>((resolve) => this.#clock.after(drainMs, resolve))
+    // node:http takes a connection for idle as long as its request has arrived and was not read.
+    for (let turn = 0; turn < TURNS_TO_READ; turn += 1) {
+      await new Promise<void>((resolve) => this.#clock.nextTurn(resolve))
+    }
+    await this.#closeNow(graceMs)
+  }
+
+  #closeNow(graceMs: number): Promise<void> {
+    const server = this.#server
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(graceMs, () => server.closeAllConnections())
+      server.close(() => {
+        cancel()
+        resolve()
+      })
+      // Answers that started before the end was known keep their connections open.
+      for (const response of this.#connections.unanswered) {
+        response.once('close', () => server.closeIdleConnections())
+      }
+    })
   }
 }
 
-/** RFC 9112 §3.2: HTTP/1.1 needs exactly one, and two are a 400. `headers` keeps the first alone. */
+const NO_HOST: Rejection = { status: 400, error: 'The Host header is missing' }
+const SEVERAL_HOSTS: Rejection = { status: 400, error: 'The Host header is given more than once' }
+const UNKNOWN_EXPECTATION: Rejection = { status: 417, error: 'The Expect header must be 100-continue' }
+
+/** RFC 9112 §3.2: HTTP/1.1 needs exactly one, and two are a 400. `headers` shows the first alone. */
 function countHosts({ rawHeaders }: IncomingMessage): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -100,93 +136,4 @@ function countHosts({ rawHeaders }: IncomingMessage): number {
     if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count += 1
   }
   return count
-}
-
-interface Ending {
-  readonly server: Server
-  /** Answers that are owed. */
-  readonly open: ReadonlySet<ServerResponse>
-  readonly clock: Clock
-}
-
-async function drain(ending: Ending, graceMs: number, drainMs: number): Promise<void> {
-  const { open, clock } = ending
-  for (const response of open) {
-    if (!response.headersSent) response.setHeader('Connection', 'close')
-  }
-  if (drainMs > 0) await new Promise<void>((resolve) => clock.after(drainMs, resolve))
-  // A connection counts as idle while its request has arrived and was not read.
-  for (let turn = 0; turn < TURNS_TO_READ; turn += 1) {
-    await new Promise<void>((resolve) => clock.nextTurn(resolve))
-  }
-  await closeNow(ending, graceMs)
-}
-
-function closeNow({ server, open, clock }: Ending, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cancelCut = clock.after(graceMs, () => server.closeAllConnections())
-    server.close(() => {
-      cancelCut()
-      resolve()
-    })
-    // Their heads went out before the end was known, so their connections are kept.
-    for (const response of open) response.once('close', () => server.closeIdleConnections())
-  })
-}
-
-const NO_HOST: Refusal = { status: 400, error: 'The Host header is missing' }
-const SEVERAL_HOSTS: Refusal = { status: 400, error: 'The Host header is given more than once' }
-const UNKNOWN_EXPECTATION: Refusal = {
-  status: 417,
-  error: 'The Expect header must be 100-continue, or be left out',
-}
-
-function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(listenPlace(port, host), () => {
-      server.off('error', reject)
-      resolve(server.address() as AddressInfo)
-    })
-  })
-}
-
-/** A status line, what is wrong, and further header lines. */
-type PastHttp = readonly [line: string, error: string, headers?: string]
-
-const CLIENT_ERRORS: Readonly<Record<string, PastHttp>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long'],
-}
-const BAD_REQUEST: PastHttp = ['400 Bad Request', 'The request is not valid HTTP']
-const NO_TUNNEL: PastHttp = [
-  '405 Method Not Allowed',
-  'Method not allowed',
-  'Allow: GET, HEAD, POST, PATCH, DELETE\r\n',
-]
-
-/** Bytes that are no HTTP request, or came too slowly: one answer, then hang up. */
-function clientErrorHandler(
-  connections: Connections,
-  clock: Clock,
-): (fault: NodeJS.ErrnoException, socket: Socket) => void {
-  return (fault, socket) => {
-    const isAnswerable = fault.code !== 'ECONNRESET' && socket.writable && connections.isQuiet(socket)
-    if (isAnswerable) answerPastHttp(socket, CLIENT_ERRORS[fault.code ?? ''] ?? BAD_REQUEST, clock)
-    else socket.destroy()
-  }
-}
-
-/** What the client still sends is read off for a moment, as it would reset the answer away. */
-function answerPastHttp(socket: Socket, [line, error, headers = '']: PastHttp, clock: Clock): void {
-  const body = JSON.stringify({ error })
-  socket.on('error', () => undefined)
-  socket.once(
-    'close',
-    clock.after(LINGER_MS, () => socket.destroy()),
-  )
-  socket.resume()
-  socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${headers}Connection: close\r\n\r\n${body}`,
-  )
 }

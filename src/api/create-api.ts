@@ -3,72 +3,69 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import type { Logger } from '../ports/runtime.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
 import { answerError, answerFault, answerNotFound } from './answers.ts'
-import { createAuthenticator, type Authenticator } from './authentication.ts'
-import { createPushRoute, type PushRouteParts } from './push-route.ts'
-import type { Refusal, Refuser } from './refuser.ts'
-import { createBodyReader } from './request-body.ts'
+import { Authenticator } from './authenticator.ts'
+import { BodyReader } from './body-reader.ts'
+import { type Rejection, RequestRejector } from './request-rejector.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
+import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
+import { StallDetector } from './stall-detector.ts'
 
-export interface ApiParts extends Omit<
-  PushRouteParts & JobRouteParts & QueueRouteParts & CronRouteParts & TeamRouteParts,
-  'authenticator' | 'bodies'
-> {
+type RouteParts = PushRouteParts & JobRouteParts & QueueRouteParts & CronRouteParts & TeamRouteParts
+
+export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
   readonly tokens: TokenVerifier
-  /** Bytes of bodies that are read or wait for the store. */
+  /** Of all bodies that are being read or wait for the job store. */
   readonly intakeBytesMax?: number
-  /** Answers what is not below `/api/` (the echo target, the dashboard); without it that is a 404. */
+  /** Answers paths outside `/api/` (the echo target, the dashboard); without it they are a 404. */
   readonly fallback?: RequestListener
 }
 
-/** The HTTP API as a request listener. Push goes past express. */
+const BAD_TARGET: Rejection = { status: 400, error: 'The request target is not valid' }
+const NOT_FOUND: Rejection = { status: 404, error: 'Not found' }
+
+/** The HTTP API as a request listener. Push bypasses express. */
 export function createApi(parts: ApiParts): RequestListener {
-  const bodies = createBodyReader(parts.clock, parts.intakeBytesMax)
-  const shared = { ...parts, bodies, authenticator: createAuthenticator(parts.tokens, bodies) }
+  const stalls = new StallDetector(parts.clock)
+  const rejector = new RequestRejector(stalls)
+  const bodies = new BodyReader(stalls, rejector, parts.intakeBytesMax)
+  const shared = { ...parts, bodies, authenticator: new Authenticator(parts.tokens, rejector) }
   const push = createPushRoute(shared)
   const app = createApp(shared, push)
-  const rest = parts.fallback ?? notFound(bodies)
+  // Without a token, no client keeps its connection.
+  const { fallback = (request, response) => rejector.rejectAndClose({ request, response }, NOT_FOUND) } =
+    parts
   return (request, response) => {
     const url = request.url ?? ''
     try {
       if (url === '/api/jobs' && request.method === 'POST') return push(request, response)
       const target = originForm(url)
-      if (target === null) return bodies.hangUp({ request, response }, BAD_TARGET)
+      if (target === null) return rejector.rejectAndClose({ request, response }, BAD_TARGET)
       request.url = target
       if (isOurs(target)) app(request, response)
-      else rest(request, response)
+      else fallback(request, response)
     } catch (fault) {
       answerFault(request, response, fault, parts.logger)
     }
   }
 }
 
-const BAD_TARGET: Refusal = { status: 400, error: 'The request target is not valid' }
-
-/** A target as every route knows it: the absolute form without its origin. null for what is none (RFC 9112 §3.2). */
+/** Strips the origin of an absolute target; null when the target has no valid form (RFC 9112 §3.2). */
 function originForm(target: string): string | null {
   if (target.startsWith('/') || target === '*') return target
   const url = /^https?:/i.test(target) ? URL.parse(target) : null
   return url === null ? null : url.pathname + url.search
 }
 
-/** Below `/api`, or the server as a whole. */
+/** Below `/api`, or `*`, which means the whole server. */
 function isOurs(target: string): boolean {
   return /^(?:\*|\/api(?:[/?]|$))/.test(target)
 }
 
-/** Nobody who gets this has shown a token: the connection ends. */
-function notFound(refuser: Refuser): RequestListener {
-  return (request, response) => refuser.hangUp({ request, response }, { status: 404, error: 'Not found' })
-}
-
-function createApp(
-  parts: ApiParts & Pick<PushRouteParts, 'authenticator' | 'bodies'>,
-  push: RequestListener,
-): Express {
+function createApp(parts: RouteParts, push: RequestListener): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -95,10 +92,10 @@ function authenticated(authenticator: Authenticator): RequestHandler {
   }
 }
 
-/** Express wants four parameters to know an error handler. */
+/** Express tells an error handler by its four parameters. */
 function faultHandler(logger: Logger): ErrorRequestHandler {
   return (fault: unknown, request, response, _next) => {
-    // Express's own refusal of a path with broken percent-encoding.
+    // Thrown by express for a path with broken percent-encoding.
     if (fault instanceof URIError) answerError(response, 400, 'The path is not valid percent-encoding')
     else answerFault(request, response, fault, logger)
   }

@@ -10,7 +10,7 @@ import { QUOTA_RETRY_AFTER_SECONDS, type QuotaName } from './quotas.ts'
 export class StoreUnavailableError extends Error {
   readonly code = 'store_unavailable'
   constructor(reason: string, options?: ErrorOptions) {
-    super(`The job store is not available: ${reason}`, options)
+    super(reason, options)
     this.name = 'StoreUnavailableError'
   }
 }

@@ -1,6 +1,6 @@
 import type { QuotaName } from './quotas.ts'
 
-/** What a refusal calls what there is too much of. */
+/** Quotas as an error text names them. */
 const NOUNS: Readonly<Record<QuotaName, string>> = {
   queues: 'queues',
   crons: 'crons',
@@ -16,4 +16,4 @@ export function overQuotaText(quota: QuotaName, limit: number | null): string {
 }
 
 export const OVER_SHARE_TEXT =
-  'The team holds its share of the memory of the job store (storedBytes): its jobs must end or be removed first'
+  'The team has used up its share of the memory of the job store (storedBytes): wait for jobs to end, or remove some'

@@ -1,9 +1,9 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import { toWireTeam } from '../../contract/responses/team-wire.ts'
 import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { TeamUsageReader } from '../../ports/quotas.ts'
 import { answerJson } from '../answers.ts'
-import { forTeam, methodNotAllowed } from '../route-handler.ts'
+import { createTeamRouter } from '../team-routes.ts'
 
 export interface TeamRouteParts {
   readonly usage: TeamUsageReader
@@ -11,15 +11,12 @@ export interface TeamRouteParts {
 }
 
 export function createTeamRoutes({ usage, quotasOf }: TeamRouteParts): Router {
-  const routes = Router({ strict: true, caseSensitive: true })
-  routes
-    .route('/api/team')
-    .get(
-      forTeam(async ({ team, response }) => {
+  return createTeamRouter({
+    '/api/team': {
+      GET: async ({ team, response }) => {
         const body = toWireTeam(team, quotasOf(team), await usage.read(team))
         answerJson(response, 200, JSON.stringify(body))
-      }),
-    )
-    .all(methodNotAllowed('GET', 'HEAD'))
-  return routes
+      },
+    },
+  })
 }

@@ -72,7 +72,7 @@ class OpenedEngine implements LeaderSession {
     if (!isSuperseded(end)) return end
     // By an epoch of our own, when another has begun here since.
     if (this.#open?.compiler === compiler) this.#isSuperseded = true
-    throw new StoreUnavailableError('another epoch has begun')
+    throw new StoreUnavailableError('Another leader epoch has begun')
   }
 
   async applied(): ReturnType<SettingsCompiler['applied']> {
@@ -130,7 +130,7 @@ class OpenedEngine implements LeaderSession {
 
   async #compiler(): Promise<SettingsCompiler> {
     await this.#firstLook?.promise
-    if (this.#open === null) throw new StoreUnavailableError('no epoch of this leader has begun')
+    if (this.#open === null) throw new StoreUnavailableError('This leader has not begun an epoch')
     return this.#open.compiler
   }
 

@@ -48,7 +48,7 @@ export function asStoreFault(error: unknown): unknown {
     PASSING_REPLIES.some((prefix) => message.startsWith(prefix)) ||
     CONNECTION_FAULTS.some((part) => message.includes(part)) ||
     (code !== undefined && CONNECTION_CODES.has(code))
-  return isPassing ? new StoreUnavailableError(message, { cause: error }) : error
+  return isPassing ? new StoreUnavailableError(`Redis is not available: ${message}`, { cause: error }) : error
 }
 
 /**

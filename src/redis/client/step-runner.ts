@@ -90,7 +90,7 @@ export function createStepRunner({ connection, scripts, clock, metrics }: StepRu
 function within<T>(clock: Clock, deadlineMs: number, sent: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(Math.max(0, deadlineMs - clock.monotonicMs()), () =>
-      reject(new StoreUnavailableError('it did not answer in time')),
+      reject(new StoreUnavailableError('Redis did not answer in time')),
     )
     sent.then(resolve, reject).finally(cancel)
   })

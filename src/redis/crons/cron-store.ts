@@ -88,7 +88,7 @@ async function runNow(
     const entry = { cronId, team, version, settings, expectedMs: null, nextMs: null, missed: null, endedRun }
     const sender = senderOf(keys)
     const queue = await queueOf(sender, entry, RUN_RESEND_MS)
-    if (typeof queue === 'string') throw new StoreUnavailableError('it holds as many queues as it may')
+    if (typeof queue === 'string') throw new StoreUnavailableError('The queue limit of this shard is reached')
     const step = await buildTick(sender, [{ ...entry, run: [askedMs] }], [queue], RUN_RESEND_MS)
     const reply = await sendTick(sender, step, RUN_RESEND_MS)
     const outcome = reply.outcomes[0]
@@ -99,7 +99,7 @@ async function runNow(
     if (reply.woken > 0) hintWake(engine, keys.shard)
     return { status: 'started', jobId, scheduledAtMs: Number(outcome.value) }
   }
-  throw new StoreUnavailableError('the cron changes under the run')
+  throw new StoreUnavailableError('The cron keeps changing while it is run')
 }
 
 async function listRuns(

@@ -87,7 +87,7 @@ class Lane {
 
   push(job: NewJob): Promise<PushResult> {
     if (this.#waiting.length >= INTAKE_WAITING_MAX) {
-      return Promise.reject(new StoreUnavailableError('too many pushes are waiting for it'))
+      return Promise.reject(new StoreUnavailableError('Too many pushes are waiting for Redis'))
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({
@@ -132,7 +132,7 @@ class Lane {
     const nowMs = this.#options.nowMs()
     return batch.filter((push) => {
       const isExpired = push.deadlineMs <= nowMs
-      if (isExpired) push.reject(new StoreUnavailableError('it did not answer in time'))
+      if (isExpired) push.reject(new StoreUnavailableError('Redis did not answer in time'))
       return !isExpired
     })
   }
@@ -272,7 +272,7 @@ class Lane {
   #tryAgain(push: Waiting): void {
     push.tries += 1
     if (push.tries >= PUSH_TRIES_MAX) {
-      push.reject(new StoreUnavailableError('the queue is being deleted and made again'))
+      push.reject(new StoreUnavailableError('The queue is being deleted and created again'))
       return
     }
     this.#waiting.push(push)

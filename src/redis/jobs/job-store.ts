@@ -141,7 +141,7 @@ async function replay(
       scheduledAtMs: Number(due),
     }
   }
-  throw new StoreUnavailableError('the dead letter changes under the replay')
+  throw new StoreUnavailableError('The dead letter keeps changing while it is replayed')
 }
 
 async function readLetter(engine: Engine, queue: KnownQueue, rootId: number) {

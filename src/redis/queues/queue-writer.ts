@@ -37,7 +37,7 @@ export function createQueueWriter(engine: Engine, options: QueueWriterOptions): 
       for (let tries = 0; tries < APPLY_TRIES_MAX; tries += 1) {
         const found = await names.resolve(keys, field, STORE_DEADLINE_MS)
         if (found === 'full' || found === 'quota') {
-          throw new StoreUnavailableError('it holds as many queues as it may')
+          throw new StoreUnavailableError('The queue limit of this shard is reached')
         }
         if (found === 'superseded') return { status: 'superseded' }
         const { localId } = found
@@ -50,7 +50,7 @@ export function createQueueWriter(engine: Engine, options: QueueWriterOptions): 
         if (answer === 1) hintWake(engine, keys.shard)
         return { status: 'applied', queueId: queueIdOf(localId, keys.shard, engine.shards.length) }
       }
-      throw new StoreUnavailableError('the queue is being deleted and made again')
+      throw new StoreUnavailableError('The queue is being deleted and created again')
     },
     remove: async (team, name) => {
       const queue = await queueNamed(engine, team, name)

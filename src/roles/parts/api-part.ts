@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { createApiServer } from '../../api/api-server.ts'
+import { ApiServer } from '../../api/api-server.ts'
 import { createApi } from '../../api/create-api.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-failure.ts'
@@ -66,7 +66,7 @@ export async function startApi(options: {
     intakeBytesMax: options.limits.intakeBytes,
     ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
   })
-  const server = createApiServer({
+  const server = new ApiServer({
     listener,
     clock: systemClock,
     logger: options.logger,

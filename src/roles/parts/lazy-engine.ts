@@ -172,8 +172,8 @@ class OpenedLater implements LazyEngine {
 
   /** With what is to be mended as its cause, when that is known. */
   #unavailable(): StoreUnavailableError {
-    if (!isRefusal(this.#failure)) return new StoreUnavailableError('it has not answered yet')
-    return new StoreUnavailableError('it cannot be used', { cause: this.#failure })
+    if (!isRefusal(this.#failure)) return new StoreUnavailableError('Redis has not answered yet')
+    return new StoreUnavailableError('Redis cannot be used', { cause: this.#failure })
   }
 }
 

@@ -108,7 +108,7 @@ describe.concurrent('refused:', () => {
         timeoutMs: 100_000,
       })
       expect(answer.status).toBe(408)
-      expect(JSON.parse(answer.body)).toEqual({ error: 'The body came too slowly' })
+      expect(JSON.parse(answer.body)).toEqual({ error: 'The request body arrived too slowly' })
       expect(answer.head).toMatch(/connection: close/i)
     }, 120_000)
 

@@ -50,7 +50,7 @@ async function connections(): Promise<readonly string[]> {
 test('an attempt that fails on its way leaves no connection behind', async () => {
   await redis.client.call('ACL', 'SETUSER', 'deaf', 'on', '>secret', '~*', '+@all', '-subscribe')
   const engine = await open(`redis://deaf:secret@127.0.0.1:${redis.port}`)
-  await expect(engine.epochs.facts()).rejects.toThrow('it has not answered yet')
+  await expect(engine.epochs.facts()).rejects.toThrow('Redis has not answered yet')
   await until('all is closed', async () => (await connections()).length === 0)
 })
 

@@ -53,7 +53,7 @@ async function expectAtOnce(client: ApiClient): Promise<void> {
   for (const answer of answers) {
     expect(answer).toMatchObject({
       status: 503,
-      body: { error: 'The job store is not available, try again' },
+      body: { error: 'The job store is unavailable, try again' },
     })
     expect(answer.headers.get('retry-after')).toBe('2')
   }

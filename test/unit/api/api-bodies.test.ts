@@ -52,12 +52,12 @@ test('bytes count from Content-Length on: a team meets its share, then all meet 
   for (let i = 0; i < 3; i += 1) expect((await openPush(api.port)).received()).toBe(CONTINUED)
   const over = await openPush(api.port)
   expect(over.received()).toMatch(/^HTTP\/1\.1 429 [^]*\r\nRetry-After: 2\r\nConnection: close\r\n/)
-  expect(over.received()).toMatch(/{"error":"Too many bytes of this team are under way, try again"}$/)
+  expect(over.received()).toMatch(/{"error":"This team is sending too many bytes at once, try again"}$/)
   // A neighbour is not kept out by it.
   expect((await openPush(api.port, { token: OTHER_TOKEN })).received()).toBe(CONTINUED)
   const full = await openPush(api.port, { token: OTHER_TOKEN })
   expect(full.received()).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: 2\r\n/)
-  expect(full.received()).toMatch(/{"error":"Too many bytes are under way, try again"}$/)
+  expect(full.received()).toMatch(/{"error":"The API is receiving too many bytes at once, try again"}$/)
   await close(api)
 })
 
@@ -149,7 +149,7 @@ test('a body that stalls is ended with 408, and its bytes are free', async () =>
   await clock.advance(6_000)
   await closed
   expect(received().slice(CONTINUED.length)).toMatch(/^HTTP\/1\.1 408 [^]*\r\nConnection: close\r\n/)
-  expect(received()).toMatch(/{"error":"The body came too slowly"}$/)
+  expect(received()).toMatch(/{"error":"The request body arrived too slowly"}$/)
   expect((await push(api.port, GOOD)).status).toBe(201)
   expect(api.pushed).toHaveLength(1)
   await close(api)

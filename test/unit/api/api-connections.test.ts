@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { createApiServer } from '../../../src/api/api-server.ts'
+import { ApiServer } from '../../../src/api/api-server.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { until } from '../../support/until.ts'
@@ -47,7 +47,7 @@ describe('connections', () => {
     }
     for (const client of kept) expect(await client.ask()).toMatch(/^HTTP\/1\.1 200 /)
     expect(api.logged).toEqual([
-      ['Connections are refused: there are as many as there may be', { refused: 1, max: 3 }],
+      ['Connections are refused: the connection limit is reached', { refused: 1, max: 3 }],
     ])
     await api.close()
   })
@@ -122,13 +122,13 @@ describe('every refusal is JSON', () => {
       'an expectation of its own',
       'GET /api/queues HTTP/1.1\r\nHost: x\r\nExpect: 42',
       417,
-      'The Expect header must be 100-continue, or be left out',
+      'The Expect header must be 100-continue',
     ],
     [
       'an expectation before a body',
       'POST /api/jobs HTTP/1.1\r\nHost: x\r\nExpect: 42\r\nContent-Length: 5',
       417,
-      'The Expect header must be 100-continue, or be left out',
+      'The Expect header must be 100-continue',
     ],
     ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443', 405, 'Method not allowed'],
     ['a trace', 'TRACE /api/jobs HTTP/1.1\r\nHost: x', 401, 'Missing authorization token'],
@@ -205,7 +205,7 @@ describe('every refusal is JSON', () => {
 
   test('what is no HTTP cuts no answer that has begun in two', async () => {
     const begun = Promise.withResolvers<ServerResponse>()
-    const server = createApiServer({
+    const server = new ApiServer({
       listener: (_request, response) => {
         response.write('half')
         begun.resolve(response)

@@ -1,6 +1,6 @@
 import { request as send, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
-import { createApiServer, type ApiServer } from '../../../src/api/api-server.ts'
+import { ApiServer } from '../../../src/api/api-server.ts'
 import { createApi, type ApiParts } from '../../../src/api/create-api.ts'
 import { type CronSettings, DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
 import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
@@ -188,7 +188,7 @@ export async function startApi(
     logger,
     ...change,
   }
-  const server = createApiServer({ listener: createApi(parts), clock: parts.clock, logger, ...change })
+  const server = new ApiServer({ listener: createApi(parts), clock: parts.clock, logger, ...change })
   const { port } = await server.listen(0, '127.0.0.1')
   return { port, pushed, logged, server, close: () => server.close(1_000) }
 }

@@ -177,7 +177,7 @@ describe('409', () => {
 
 describe('413', () => {
   const LIMIT = 1024 * 1024
-  const error = '{"error":"The body must not be greater than 1048576 bytes"}'
+  const error = '{"error":"The request body must not be larger than 1048576 bytes"}'
   const sized = (bytes: number) => {
     const frame = JSON.stringify({ ...GOOD, payload: { a: '' } }).length
     return JSON.stringify({ ...GOOD, payload: { a: 'x'.repeat(bytes - frame) } })
@@ -333,8 +333,8 @@ describe('400 and 422', () => {
 
 describe('429 and 503', () => {
   test.each([
-    ['idempotency_full', 'Too many idempotency keys in use'],
-    ['too_many_queues', 'Too many queues'],
+    ['idempotency_full', 'The idempotency key limit of this shard is reached'],
+    ['too_many_queues', 'The queue limit of this shard is reached'],
   ] as const)('%s', async (status, error) => {
     const own = await startApi({ intake: { push: () => Promise.resolve({ status }) } })
     const answer = await push(own.port, GOOD)
@@ -349,7 +349,7 @@ describe('429 and 503', () => {
     ['storedBytes', "The team's quota of stored bytes is used up (storedBytes)", '60'],
     [
       'share',
-      'The team holds its share of the memory of the job store (storedBytes): its jobs must end or be removed first',
+      'The team has used up its share of the memory of the job store (storedBytes): wait for jobs to end, or remove some',
       '60',
     ],
     ['jobsPerMonth', "The team's quota of jobs per month is used up (jobsPerMonth)", '3600'],
@@ -400,7 +400,7 @@ describe('429 and 503', () => {
     })
     expect(answer).toMatchObject({
       status: 503,
-      text: '{"error":"The Kubernetes API is not available, try again"}',
+      text: '{"error":"The Kubernetes API is unavailable, try again"}',
     })
     expect(answer.headers['retry-after']).toBe(seconds)
     await own.close()
@@ -424,7 +424,7 @@ describe('429 and 503', () => {
       })
       expect(answer).toMatchObject({
         status: 503,
-        text: '{"error":"The job store is not available, try again"}',
+        text: '{"error":"The job store is unavailable, try again"}',
       })
       expect(answer.headers['retry-after']).toBe('2')
       await own.close()

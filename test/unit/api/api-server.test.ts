@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Agent, request as send, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { createApiServer } from '../../../src/api/api-server.ts'
+import { ApiServer } from '../../../src/api/api-server.ts'
 import { LOOPBACKS } from '../../support/targets/all-addresses.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { until } from '../../support/until.ts'
@@ -28,7 +28,7 @@ function isRefused(port: number): Promise<boolean> {
 
 test.for(LOOPBACKS)('on all addresses it is reached at $host', async ({ host, obstacle }, { skip }) => {
   skip(obstacle !== null, obstacle ?? '')
-  const server = createApiServer({
+  const server = new ApiServer({
     listener: (_request, response) => response.end('here'),
     clock,
     logger: quietLogger,
@@ -160,7 +160,7 @@ test.each([
 
 test('close goes on serving while it drains, each connection once', async () => {
   const drained = Promise.withResolvers<void>()
-  const server = createApiServer({
+  const server = new ApiServer({
     listener: (_request, response) => response.end('served'),
     clock: {
       ...clock,
@@ -191,7 +191,7 @@ test('close goes on serving while it drains, each connection once', async () => 
 
 test('close ends a connection whose answer had begun before', async () => {
   const begun = Promise.withResolvers<ServerResponse>()
-  const server = createApiServer({
+  const server = new ApiServer({
     listener: (_request, response) => {
       response.write('half')
       begun.resolve(response)
@@ -215,7 +215,7 @@ test('close ends a connection whose answer had begun before', async () => {
 test('close ends idle connections at once and cuts a stuck one after the grace', async () => {
   const arrived = Promise.withResolvers<void>()
   const cuts: Array<() => void> = []
-  const server = createApiServer({
+  const server = new ApiServer({
     listener: () => arrived.resolve(),
     clock: {
       ...clock,
@@ -245,7 +245,7 @@ test('close ends idle connections at once and cuts a stuck one after the grace',
 
 test('a port in use is a rejection', async () => {
   const api = await startApi()
-  const second = createApiServer({ listener: () => undefined, clock, logger: quietLogger })
+  const second = new ApiServer({ listener: () => undefined, clock, logger: quietLogger })
   await expect(second.listen(api.port, '127.0.0.1')).rejects.toThrow(/EADDRINUSE/)
   await api.close()
 })

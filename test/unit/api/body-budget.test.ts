@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createBodyBudget } from '../../../src/api/body-budget.ts'
+import { BodyBudget } from '../../../src/api/body-budget.ts'
 
 test('a team alone may hold four fifths, and whoever holds nothing gets in as long as there is room', () => {
-  const budget = createBodyBudget(100)
+  const budget = new BodyBudget(100)
   expect(budget.reserve('a', 80)).toBe('granted')
   expect(budget.reserve('a', 1)).toBe('team')
   expect(budget.reserve('b', 20)).toBe('granted')
@@ -15,7 +15,7 @@ test('a team alone may hold four fifths, and whoever holds nothing gets in as lo
 })
 
 test('what others hold shrinks what a team may', () => {
-  const budget = createBodyBudget(90)
+  const budget = new BodyBudget(90)
   expect(budget.reserve('b', 40)).toBe('granted')
   expect(budget.reserve('a', 40)).toBe('granted')
   expect(budget.reserve('a', 1)).toBe('team')
@@ -23,7 +23,7 @@ test('what others hold shrinks what a team may', () => {
 })
 
 test('a request without a body holds nothing and is never in the way', () => {
-  const budget = createBodyBudget(10)
+  const budget = new BodyBudget(10)
   expect(budget.reserve('a', 8)).toBe('granted')
   expect(budget.reserve('b', 0)).toBe('granted')
   budget.release('b', 0)
@@ -34,7 +34,7 @@ test('whatever is reserved and released: never above the whole, no team above it
   const event = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(400), fc.boolean())
   fc.assert(
     fc.property(fc.array(event, { maxLength: 200 }), (events) => {
-      const budget = createBodyBudget(1_000)
+      const budget = new BodyBudget(1_000)
       const held: Array<readonly [team: string, bytes: number]> = []
       const of = (team: string) => held.reduce((sum, [one, bytes]) => sum + (one === team ? bytes : 0), 0)
       for (const [team, bytes, isRelease] of events) {

@@ -37,7 +37,7 @@ export function createMemoryEngine(
   /** What is in force already is not written. */
   const effect = <T>(isChange: boolean, run: () => T): Promise<T> =>
     Promise.try(() => {
-      if (engine.isAway) throw new StoreUnavailableError('the test took it away')
+      if (engine.isAway) throw new StoreUnavailableError('Redis is not available: the test took it away')
       if (isChange) onEffect('before')
       const answer = run()
       if (isChange) onEffect('after')

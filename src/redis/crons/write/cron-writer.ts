@@ -53,7 +53,7 @@ export function createCronWriter(engine: Engine, epoch: number | null): CronWrit
         const end = await place(engine, epoch, { cronId, home, team, name, settings, schedule })
         if (end !== 'moved') return end
       }
-      throw new StoreUnavailableError('others move or remove the cron again and again')
+      throw new StoreUnavailableError('The cron keeps being moved or removed')
     },
     remove: (team, name) => remove(engine, epoch, team, name),
   }
@@ -97,7 +97,7 @@ async function reserve(
   const reply = await orWhenFull(reserved, () =>
     engine.runner.read((redis) => redis.hget(home.cronIds, field)),
   )
-  if (reply === '') throw new StoreUnavailableError('it holds as many crons as it may')
+  if (reply === '') throw new StoreUnavailableError('The cron limit of this shard is reached')
   if (reply === 'superseded') return reply
   const cronId = Number(reply)
   highest.set(home.shard, Math.max(highest.get(home.shard) ?? 0, Math.floor(cronId / shards)))
@@ -266,7 +266,7 @@ async function setCron(
     if (reply[0] !== 'set') continue
     return { status: 'applied', cronId, nextRunAtMs: reply[2] === '' ? null : Number(reply[2]) }
   }
-  throw new StoreUnavailableError('its clock, or the tick of the cron, changes faster than it can be read')
+  throw new StoreUnavailableError('The clock of Redis, or the tick of the cron, keeps changing')
 }
 
 /** Of a cron that is to count from now on: its tick that was due before, and by what it was. */

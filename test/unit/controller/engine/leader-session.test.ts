@@ -20,7 +20,7 @@ function setUp(recorded: RecordedEngine | null = null) {
   const engine = { facts: FACTS, isAway: false, begun: [] as Array<EngineFacts | null>, diesAtBegin: '' }
   const record = { kept: recorded, writes: 0, answers: Promise.resolve(), fault: null as Error | null }
   const answers = (): void => {
-    if (engine.isAway) throw new StoreUnavailableError('the test took it away')
+    if (engine.isAway) throw new StoreUnavailableError('Redis is not available: the test took it away')
   }
   const hold = createLeaderSession({
     epochs: {

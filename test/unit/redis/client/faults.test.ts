@@ -26,7 +26,7 @@ describe('Redis may answer later', () => {
     const cause = new Error(message)
     const fault = asStoreFault(cause)
     expect(fault).toBeInstanceOf(StoreUnavailableError)
-    expect(fault).toMatchObject({ cause, message: `The job store is not available: ${message}` })
+    expect(fault).toMatchObject({ cause, message: `Redis is not available: ${message}` })
   })
 
   test.each([

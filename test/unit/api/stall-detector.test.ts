@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBodyWatch } from '../../../src/api/body-watch.ts'
+import { StallDetector } from '../../../src/api/stall-detector.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
 function aBody() {
@@ -11,7 +11,7 @@ function aBody() {
 async function looksUntilStalled(bytesPerLook: number): Promise<number | null> {
   const clock = createFakeClock()
   const body = aBody()
-  createBodyWatch(clock).add(body)
+  new StallDetector(clock).add(body)
   for (let look = 1; look <= 40; look += 1) {
     body.receivedBytes += bytesPerLook
     await clock.advance(1_000)
@@ -35,7 +35,7 @@ test('a mebibyte in half a minute is', async () => {
 test('a body that pauses for less, again and again, lives by what it sends', async () => {
   const clock = createFakeClock()
   const body = aBody()
-  createBodyWatch(clock).add(body)
+  new StallDetector(clock).add(body)
   for (let round = 0; round < 5; round += 1) {
     await clock.advance(4_000)
     body.receivedBytes += 5 * 32 * 1024
@@ -46,7 +46,7 @@ test('a body that pauses for less, again and again, lives by what it sends', asy
 
 test('each body has its own time, and one that ended is not looked at', async () => {
   const clock = createFakeClock()
-  const watch = createBodyWatch(clock)
+  const watch = new StallDetector(clock)
   const [early, late, ended] = [aBody(), aBody(), aBody()]
   watch.add(early)
   watch.add(ended)
@@ -61,7 +61,7 @@ test('each body has its own time, and one that ended is not looked at', async ()
 
 test('without bodies there is no timer', async () => {
   const clock = createFakeClock()
-  const watch = createBodyWatch(clock)
+  const watch = new StallDetector(clock)
   expect(clock.timers).toBe(0)
   const body = aBody()
   for (let round = 0; round < 2; round += 1) {

@@ -1,19 +1,18 @@
 import type { RequestListener, ServerResponse } from 'node:http'
-import { singleProblem } from '../contract/fields/field-errors.ts'
-import { IDEMPOTENCY_FIELD } from '../contract/requests/idempotency-key.ts'
-import { readPush } from '../contract/requests/push-request.ts'
-import { alreadyUsed } from '../contract/fields/validation-texts.ts'
-import { OVER_SHARE_TEXT, overQuotaText } from '../domain/quota-texts.ts'
-import { QUOTA_RETRY_AFTER_SECONDS, quotaRetryAfterSeconds, type TeamQuotas } from '../domain/quotas.ts'
-import { formatTimestamp } from '../domain/timestamp.ts'
-import type { Clock, Logger } from '../ports/runtime.ts'
-import type { EgressPolicy } from '../ports/http-caller.ts'
-import type { JobIntake, PushResult } from '../ports/jobs.ts'
-import type { TeamSettingsSource } from '../ports/settings.ts'
-import type { MetQuota } from '../ports/quotas.ts'
-import { answerError, answerFault, answerJson, answerProblem, answerRetryLater } from './answers.ts'
-import type { Authenticator } from './authentication.ts'
-import { headerText, type BodyReader, type TeamExchange } from './request-body.ts'
+import { singleProblem } from '../../contract/fields/field-errors.ts'
+import { alreadyUsed } from '../../contract/fields/validation-texts.ts'
+import { IDEMPOTENCY_FIELD } from '../../contract/requests/idempotency-key.ts'
+import { readPush } from '../../contract/requests/push-request.ts'
+import { OVER_SHARE_TEXT, overQuotaText } from '../../domain/quota-texts.ts'
+import { QUOTA_RETRY_AFTER_SECONDS, quotaRetryAfterSeconds, type TeamQuotas } from '../../domain/quotas.ts'
+import { formatTimestamp } from '../../domain/timestamp.ts'
+import type { EgressPolicy } from '../../ports/http-caller.ts'
+import type { JobIntake, PushResult } from '../../ports/jobs.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { TeamSettingsSource } from '../../ports/settings.ts'
+import { answerError, answerFault, answerJson, answerProblem, answerRetryLater } from '../answers.ts'
+import type { Authenticator } from '../authenticator.ts'
+import { type BodyReader, headerText, type TeamExchange } from '../body-reader.ts'
 
 export interface PushRouteParts {
   readonly intake: JobIntake
@@ -27,11 +26,10 @@ export interface PushRouteParts {
 }
 
 /**
- * `POST /api/jobs` on plain node:http, as it is the route that is hot. Order of refusal: 401, 413, 415, 429 or 503 when
- * too much is under way, 400, 422.
+ * `POST /api/jobs`, the hot route, on plain node:http. Requests are refused in this order: 401, 413, 415, 429 or 503
+ * when too many bytes arrive at once, 400, 422.
  */
 export function createPushRoute(parts: PushRouteParts): RequestListener {
-  const quotasOf = (team: string) => parts.quotasOf(team)
   const { intake, authenticator, bodies, egress, teamSettings, clock, logger } = parts
 
   const push = (body: Buffer, { team, request, response }: TeamExchange): Promise<void> | undefined => {
@@ -43,7 +41,7 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
     })
     if (read.kind === 'valid') {
       return intake.push({ ...read.value, team }).then(
-        (result) => answerPush(response, result, { quotas: quotasOf(team), nowMs: clock.wallMs() }),
+        (result) => answerPush(response, result, { quotas: parts.quotasOf(team), nowMs: clock.wallMs() }),
         (fault: unknown) => answerFault(request, response, fault, logger),
       )
     }
@@ -67,12 +65,12 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
   }
 }
 
-interface Limits {
+interface QuotasNow {
   readonly quotas: TeamQuotas
   readonly nowMs: number
 }
 
-function answerPush(response: ServerResponse, result: PushResult, limits: Limits): void {
+function answerPush(response: ServerResponse, result: PushResult, { quotas, nowMs }: QuotasNow): void {
   switch (result.status) {
     case 'created':
     case 'repeated':
@@ -80,17 +78,19 @@ function answerPush(response: ServerResponse, result: PushResult, limits: Limits
     case 'idempotency_conflict':
       return answerProblem(response, singleProblem(IDEMPOTENCY_FIELD, alreadyUsed(IDEMPOTENCY_FIELD)))
     case 'idempotency_full':
-      return answerRetryLater(response, 429, 'Too many idempotency keys in use', QUOTA_RETRY_AFTER_SECONDS)
+      return answerShardFull(response, 'idempotency key')
     case 'too_many_queues':
-      return answerRetryLater(response, 429, 'Too many queues', QUOTA_RETRY_AFTER_SECONDS)
-    case 'over_quota':
-      return answerOverQuota(response, result.quota, limits)
+      return answerShardFull(response, 'queue')
+    case 'over_quota': {
+      const { quota } = result
+      const text = quota === 'share' ? OVER_SHARE_TEXT : overQuotaText(quota, quotas[quota])
+      return answerRetryLater(response, 429, text, quotaRetryAfterSeconds(quota, nowMs))
+    }
   }
 }
 
-function answerOverQuota(response: ServerResponse, quota: MetQuota, { quotas, nowMs }: Limits): void {
-  const text = quota === 'share' ? OVER_SHARE_TEXT : overQuotaText(quota, quotas[quota])
-  answerRetryLater(response, 429, text, quotaRetryAfterSeconds(quota, nowMs))
+function answerShardFull(response: ServerResponse, what: string): void {
+  answerRetryLater(response, 429, `The ${what} limit of this shard is reached`, QUOTA_RETRY_AFTER_SECONDS)
 }
 
 /** The body of a 201. Written by hand: none of its values needs escaping. */

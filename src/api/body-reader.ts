@@ -1,0 +1,193 @@
+import type { IncomingMessage } from 'node:http'
+import { INTAKE_BYTES_DEFAULT, REQUEST_BODY_BYTES_MAX, RETRY_AFTER_SECONDS } from '../domain/limits.ts'
+import { answerError } from './answers.ts'
+import { BodyBudget } from './body-budget.ts'
+import {
+  awaitsContinue,
+  CLOSE_CONNECTION,
+  type Exchange,
+  type Rejection,
+  type RequestRejector,
+} from './request-rejector.ts'
+import type { StallDetector } from './stall-detector.ts'
+
+/** Reserved at a time for a body of unknown length. */
+const RESERVED_STEP_BYTES = 64 * 1024
+
+const EMPTY = Buffer.alloc(0)
+
+export interface TeamExchange extends Exchange {
+  readonly team: string
+}
+
+/** Bytes stay reserved until the promise settles. */
+export type BodyHandler = (body: Buffer) => Promise<void> | undefined
+
+/** Reads request bodies within a budget of bytes and gives up those that stall. */
+export class BodyReader {
+  readonly #stalls: StallDetector
+  readonly #rejector: RequestRejector
+  readonly #budget: BodyBudget
+
+  /** @param bytesMax of all bodies that are being read or wait for the job store */
+  constructor(stalls: StallDetector, rejector: RequestRejector, bytesMax = INTAKE_BYTES_DEFAULT) {
+    this.#stalls = stalls
+    this.#rejector = rejector
+    this.#budget = new BodyBudget(bytesMax)
+  }
+
+  /**
+   * Reads a JSON body of at most 1 MiB and passes it to `onBody`; or answers 413, 415, 429 when the team has used up its
+   * share of the budget, or 503 when the budget is used up, in this order. A client that disconnects gets neither.
+   */
+  read(exchange: TeamExchange, onBody: BodyHandler): void {
+    const { team, request, response } = exchange
+    const declared = declaredBytes(request)
+    const problem =
+      declared !== null && declared > REQUEST_BODY_BYTES_MAX ? TOO_LARGE : mediaTypeProblem(request)
+    if (problem !== null) return this.#rejector.reject(exchange, problem)
+    const reserved = declared ?? RESERVED_STEP_BYTES
+    const answer = this.#budget.reserve(team, reserved)
+    if (answer !== 'granted') return this.#rejector.reject(exchange, OVER_BUDGET[answer])
+    if (awaitsContinue(request)) response.writeContinue()
+    const parts = {
+      exchange,
+      budget: this.#budget,
+      stalls: this.#stalls,
+      rejector: this.#rejector,
+      onBody,
+    }
+    new BodyReading(parts, reserved).start()
+  }
+}
+
+interface ReadingParts {
+  readonly exchange: TeamExchange
+  readonly budget: BodyBudget
+  readonly stalls: StallDetector
+  readonly rejector: RequestRejector
+  readonly onBody: BodyHandler
+}
+
+/**
+ * Reads one body. Owns the bytes it has reserved.
+ *
+ *     reading → handled (read to its end) | rejected (too large, over budget, stalled) | closed (by the client)
+ *
+ * The bytes are released when reading ends; when it is `handled`, once the handler has finished. The listeners stay
+ * attached: removing them would cost every push more than the check of `#hasEnded`.
+ */
+class BodyReading {
+  readonly #parts: ReadingParts
+  #reservedBytes: number
+  #hasEnded = false
+  /** Read by the stall detector. */
+  receivedBytes = 0
+  #first: Buffer = EMPTY
+  #more: Buffer[] | null = null
+
+  constructor(parts: ReadingParts, reservedBytes: number) {
+    this.#parts = parts
+    this.#reservedBytes = reservedBytes
+  }
+
+  start(): void {
+    const { stalls, exchange } = this.#parts
+    stalls.add(this)
+    exchange.request.on('data', (chunk: Buffer) => {
+      if (!this.#hasEnded) this.#onData(chunk)
+    })
+    exchange.request.on('end', () => {
+      if (!this.#hasEnded) this.#onEnd()
+    })
+    exchange.request.on('close', () => {
+      if (!this.#hasEnded) this.#abort()
+    })
+  }
+
+  onStalled(): void {
+    this.#abort()
+    answerError(this.#parts.exchange.response, 408, 'The request body arrived too slowly', CLOSE_CONNECTION)
+  }
+
+  #onData(chunk: Buffer): void {
+    this.receivedBytes += chunk.length
+    const rejection = this.receivedBytes > REQUEST_BODY_BYTES_MAX ? TOO_LARGE : this.#reserveMore()
+    if (rejection !== null) {
+      this.#abort()
+      this.#parts.rejector.reject(this.#parts.exchange, rejection)
+    } else if (this.#first === EMPTY) this.#first = chunk
+    else (this.#more ??= [this.#first]).push(chunk)
+  }
+
+  #onEnd(): void {
+    this.#stop()
+    const body = this.#more === null ? this.#first : Buffer.concat(this.#more, this.receivedBytes)
+    const release = (): void => this.#release()
+    let handled: Promise<void> | undefined
+    try {
+      handled = this.#parts.onBody(body)
+    } finally {
+      if (handled === undefined) release()
+      else void handled.then(release, release)
+    }
+  }
+
+  #reserveMore(): Rejection | null {
+    const lacking = this.receivedBytes - this.#reservedBytes
+    if (lacking <= 0) return null
+    const bytes = Math.max(lacking, RESERVED_STEP_BYTES)
+    const answer = this.#parts.budget.reserve(this.#parts.exchange.team, bytes)
+    if (answer !== 'granted') return OVER_BUDGET[answer]
+    this.#reservedBytes += bytes
+    return null
+  }
+
+  #abort(): void {
+    this.#stop()
+    this.#release()
+    this.#first = EMPTY
+    this.#more = null
+  }
+
+  #stop(): void {
+    this.#hasEnded = true
+    this.#parts.stalls.remove(this)
+  }
+
+  #release(): void {
+    this.#parts.budget.release(this.#parts.exchange.team, this.#reservedBytes)
+  }
+}
+
+const TOO_LARGE: Rejection = {
+  status: 413,
+  error: `The request body must not be larger than ${REQUEST_BODY_BYTES_MAX} bytes`,
+}
+const RETRY: Rejection['headers'] = ['Retry-After', String(RETRY_AFTER_SECONDS)]
+const OVER_BUDGET: Readonly<Record<'team' | 'full', Rejection>> = {
+  team: { status: 429, error: 'This team is sending too many bytes at once, try again', headers: RETRY },
+  full: { status: 503, error: 'The API is receiving too many bytes at once, try again', headers: RETRY },
+}
+
+/** null when the body is chunked: its length is known at its end. */
+function declaredBytes({ headers }: IncomingMessage): number | null {
+  if (headers['transfer-encoding'] !== undefined) return null
+  return Number(headers['content-length'] ?? 0)
+}
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
+const OTHER_TYPE: Rejection = { status: 415, error: 'The content type must be application/json' }
+const ENCODED: Rejection = { status: 415, error: 'The content must not be encoded' }
+
+function mediaTypeProblem({ headers }: IncomingMessage): Rejection | null {
+  const type = headers['content-type']
+  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) return OTHER_TYPE
+  const encoding = headers['content-encoding']
+  return encoding === undefined || encoding === 'identity' ? null : ENCODED
+}
+
+/** Joins the values of a header that was given several times. */
+export function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value
+}

@@ -1,0 +1,109 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Clock, Logger } from '../ports/runtime.ts'
+
+/** Above this share of the maximum, idle connections are closed to make room. */
+const CROWDED_SHARE = 0.8
+const CHECK_MS = 1_000
+/** Checks without a request before a connection is closed, while the server is crowded. */
+const IDLE_CHECKS_MAX = 5
+const REFUSED_LOG_MS = 60_000
+
+interface Connection {
+  unanswered: number
+  idleChecks: number
+  lastRequest: IncomingMessage | null
+  lastResponse: ServerResponse | null
+}
+
+export interface ConnectionLimits {
+  readonly max: number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Bounds the connections of a server, so that one client that holds many does not keep the others out. Owns what is known
+ * of each connection, and one timer while the server is crowded. Then every answer closes its connection and idle ones
+ * are closed; above the maximum a new one is refused.
+ */
+export class ConnectionLimiter {
+  readonly #limits: ConnectionLimits
+  readonly #connections = new Map<Socket, Connection>()
+  readonly #unanswered = new Set<ServerResponse>()
+  #isChecking = false
+
+  constructor(server: Server, limits: ConnectionLimits) {
+    this.#limits = limits
+    server.maxConnections = limits.max
+    server.on('connection', (socket: Socket) => this.#onConnection(socket))
+    server.on('drop', refusalLogger(limits))
+  }
+
+  get unanswered(): ReadonlySet<ServerResponse> {
+    return this.#unanswered
+  }
+
+  /** Registers a request before it is answered. */
+  add(request: IncomingMessage, response: ServerResponse): void {
+    this.#unanswered.add(response)
+    const connection = this.#connections.get(request.socket)
+    if (connection !== undefined) {
+      connection.unanswered += 1
+      connection.lastRequest = request
+      connection.lastResponse = response
+    }
+    response.once('close', () => {
+      this.#unanswered.delete(response)
+      if (connection !== undefined) connection.unanswered -= 1
+    })
+    if (this.#isCrowded()) response.setHeader('Connection', 'close')
+  }
+
+  /** Whether raw bytes may be written to the socket: no answer has started, or it went out whole. */
+  isBetweenAnswers(socket: Socket): boolean {
+    const { lastRequest = null, lastResponse = null } = this.#connections.get(socket) ?? {}
+    if (lastRequest === null || lastResponse === null || !lastResponse.headersSent) return true
+    return lastResponse.writableFinished && lastRequest.complete
+  }
+
+  #isCrowded(): boolean {
+    return this.#connections.size > this.#limits.max * CROWDED_SHARE
+  }
+
+  #onConnection(socket: Socket): void {
+    this.#connections.set(socket, { unanswered: 0, idleChecks: 0, lastRequest: null, lastResponse: null })
+    socket.once('close', () => this.#connections.delete(socket))
+    if (this.#isChecking || !this.#isCrowded()) return
+    for (const connection of this.#connections.values()) connection.idleChecks = 0
+    this.#scheduleCheck()
+  }
+
+  #scheduleCheck(): void {
+    this.#isChecking = true
+    this.#limits.clock.after(CHECK_MS, () => this.#closeIdle())
+  }
+
+  #closeIdle(): void {
+    for (const [socket, connection] of this.#connections) {
+      connection.idleChecks = connection.unanswered === 0 ? connection.idleChecks + 1 : 0
+      if (connection.idleChecks > IDLE_CHECKS_MAX) socket.destroy()
+    }
+    this.#isChecking = false
+    if (this.#isCrowded()) this.#scheduleCheck()
+  }
+}
+
+/** Logs the first refused connection at once, then a count at most once a minute. */
+function refusalLogger({ max, clock, logger }: ConnectionLimits): () => void {
+  let refused = 0
+  let silentUntilMs = -Infinity
+  return () => {
+    refused += 1
+    const nowMs = clock.monotonicMs()
+    if (nowMs < silentUntilMs) return
+    silentUntilMs = nowMs + REFUSED_LOG_MS
+    logger.warn('Connections are refused: the connection limit is reached', { refused, max })
+    refused = 0
+  }
+}

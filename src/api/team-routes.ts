@@ -1,0 +1,104 @@
+import { Router, type RequestHandler } from 'express'
+import type { BodyResult } from '../contract/fields/json-body.ts'
+import { BAD_CURSOR, type QueryResult } from '../contract/requests/list-query.ts'
+import type { Logger } from '../ports/runtime.ts'
+import { answerError, answerFault, answerJson, answerNotFound, answerProblem } from './answers.ts'
+import type { BodyReader, TeamExchange } from './body-reader.ts'
+
+/** An authenticated request as a route sees it. */
+export interface TeamRequest extends TeamExchange {
+  /** A parameter of the path; '' when it is absent. */
+  readonly parameter: (name: string) => string
+  /** The query string without `?`. */
+  readonly search: string
+}
+
+type TeamHandler = (context: TeamRequest) => Promise<void> | void
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** Routes from path and method to a handler. Other methods of a path are a 405; what a handler throws is a fault. */
+export function createTeamRouter(
+  table: Readonly<Record<string, Readonly<Partial<Record<Method, TeamHandler>>>>>,
+): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  for (const [path, handlers] of Object.entries(table)) {
+    const route = router.route(path)
+    for (const [method, handle] of Object.entries(handlers)) {
+      route[method.toLowerCase() as Lowercase<Method>](forTeam(handle))
+    }
+    // Express answers HEAD by the handler of GET.
+    const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    const allow = ['Allow', methods.join(', ')]
+    route.all((_request, response) => answerError(response, 405, 'Method not allowed', allow))
+  }
+  return router
+}
+
+function forTeam(handle: TeamHandler): RequestHandler {
+  return async (request, response) => {
+    const team: unknown = response.locals['team']
+    // Authentication runs before every route and sets it.
+    if (typeof team !== 'string') throw new Error('a route was reached without authentication')
+    const { originalUrl } = request
+    const question = originalUrl.indexOf('?')
+    await handle({
+      team,
+      parameter: (name) => {
+        const value = request.params[name]
+        return typeof value === 'string' ? value : ''
+      },
+      search: question === -1 ? '' : originalUrl.slice(question + 1),
+      request,
+      response,
+    })
+  }
+}
+
+/** Calls `find` with an id of the path; null when the path holds no valid id. */
+export async function withId<T>(
+  { parameter }: TeamRequest,
+  name: string,
+  find: (id: number) => Promise<T>,
+): Promise<T | null> {
+  const text = parameter(name)
+  const id = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(id) ? find(id) : null
+}
+
+/** Reads the body, then calls `handle`; what it throws is answered as a fault. */
+export function withBody(
+  context: TeamRequest,
+  { bodies, logger }: { readonly bodies: BodyReader; readonly logger: Logger },
+  handle: (body: Buffer) => Promise<void> | void,
+): void {
+  const { request, response } = context
+  bodies.read(context, async (body) => {
+    try {
+      await handle(body)
+    } catch (fault) {
+      answerFault(request, response, fault, logger)
+    }
+  })
+}
+
+/** The value of a valid body; null once 400 or 422 has been answered. */
+export function acceptedBody<T>({ response }: TeamExchange, result: BodyResult<T>): T | null {
+  if (result.kind === 'valid') return result.value
+  if (result.kind === 'malformed') answerError(response, 400, result.error)
+  else answerProblem(response, result.problem)
+  return null
+}
+
+/** Answers a page of a list, or 422 for its query or cursor, or 404 when `list` finds null. */
+export async function answerPage<Query, Page>(
+  { response }: TeamRequest,
+  query: QueryResult<Query>,
+  list: (query: Query) => Promise<Page | 'bad_cursor' | null>,
+  write: (page: Page) => string,
+): Promise<void> {
+  if (query.kind === 'invalid') return answerProblem(response, query.problem)
+  const page = await list(query.value)
+  if (page === 'bad_cursor') answerProblem(response, BAD_CURSOR)
+  else if (page === null) answerNotFound(response)
+  else answerJson(response, 200, write(page))
+}
