@@ -21,7 +21,7 @@ interface ListOptions {
   readonly namespace: string | null
   /** Finds the copy that is kept already. */
   readonly known?: (key: ObjectKey) => KubeObject | undefined
-  readonly transform?: (object: KubeObject) => KubeObject
+  readonly transform?: ((object: KubeObject) => KubeObject) | undefined
 }
 
 interface Page {

@@ -33,7 +33,7 @@ export interface WatchOptions<T extends KubeObject> {
   readonly namespace: string | null
   readonly store: ReflectorStore<T>
   /** Reduces each object before it is kept, as client-go's SetTransform. */
-  readonly transform?: (object: KubeObject) => KubeObject
+  readonly transform?: ((object: KubeObject) => KubeObject) | undefined
 }
 
 /** How a watch that had begun ended. */

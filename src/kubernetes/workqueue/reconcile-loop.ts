@@ -19,7 +19,7 @@ export interface ReconcileLoopOptions<T extends KubeObject> {
   readonly name: string
   readonly informer: Informer<T>
   /** Maps an object to the keys to reconcile, if not its own: several objects may share one. */
-  readonly keysOf?: (object: T) => readonly ObjectKey[]
+  readonly keysOf?: ((object: T) => readonly ObjectKey[]) | undefined
   readonly reconciler: Reconciler
   readonly leadership: Leadership
   readonly clock: Clock

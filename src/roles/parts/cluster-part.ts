@@ -22,8 +22,8 @@ export interface Cluster {
   openKind<T extends KubeObject>(
     kind: ResourceKind,
     indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
-    /** What the copy keeps of each object; all of it when left out. */
-    lean?: (object: KubeObject) => KubeObject,
+    /** Reduces each object before the copy keeps it. */
+    transform?: (object: KubeObject) => KubeObject,
   ): OpenKind<T>
   /** A kind without a copy. */
   openWriter<T extends KubeObject>(kind: ResourceKind): ResourceWriter<T>
@@ -61,15 +61,11 @@ export async function openCluster(
     openKind: <T extends KubeObject>(
       kind: ResourceKind,
       indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
-      lean?: (object: KubeObject) => KubeObject,
+      transform?: (object: KubeObject) => KubeObject,
     ) => {
       const { logger } = telemetry
       const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
-      const view = new SharedInformer<T>({
-        ...shared,
-        ...{ kind, namespaces, indexes },
-        ...(lean === undefined ? {} : { lean }),
-      })
+      const view = new SharedInformer<T>({ ...shared, kind, namespaces, indexes, transform })
       lifecycle.onStop(`${kind.plural} view`, () => view.stop())
       view.start()
       const check = { name: kind.plural, failure: () => (view.isSynced() ? null : 'not listed yet') }

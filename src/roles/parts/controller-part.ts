@@ -90,8 +90,10 @@ function openLoop<T extends KubeObject>(
 ): ReconcileLoop<T> {
   return new ReconcileLoop<T>({
     ...parts,
-    ...{ name, informer: view, reconciler },
-    ...(keysOf === undefined ? {} : { keysOf }),
+    name,
+    informer: view,
+    reconciler,
+    keysOf,
     clock: systemClock,
     random: Math.random,
   })
