@@ -1,9 +1,8 @@
 #!lua
--- reserve_ids: the next block of job sequence numbers. Goes on from the greater of the counter and what the caller
--- knows, so that a Redis that lost its last writes never gives a number twice.
--- KEYS  1 seq
--- ARGV  highest block the caller knows, or -1
+-- reserve_ids: reserves the next block of job sequence numbers. It continues from the greater of the counter and
+-- `highestBlock`, the highest that the caller knows (-1 = none), so a Redis that lost its last writes repeats no number.
 -- Answer: the block; its numbers are block × 128 … block × 128 + 127.
-local block = math.max(tonumber(redis.call('GET', KEYS[1]) or '-1'), tonumber(ARGV[1])) + 1
-redis.call('SET', KEYS[1], string.format('%.0f', block))
-return string.format('%.0f', block)
+local known = tonumber(redis.call('GET', KEYS.jobBlock) or '-1')
+local block = string.format('%.0f', math.max(known, tonumber(ARGV.highestBlock)) + 1)
+redis.call('SET', KEYS.jobBlock, block)
+return block

@@ -1,6 +1,12 @@
 import { ID_BLOCK } from '../../domain/limits.ts'
 import type { Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
+
+export const RESERVE_IDS = step('reserve_ids', import.meta.url, {
+  keys: ['jobBlock'],
+  args: ['highestBlock'],
+})
 
 /** Job sequence numbers of one shard, taken from blocks reserved for this process. */
 export interface Sequence {
@@ -22,10 +28,7 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   let opening: Promise<void> | null = null
 
   async function reserve(resendForMs: number): Promise<number> {
-    const answer = await engine.runner.run(
-      { name: 'reserve_ids', keys: [keys.jobBlock], args: [highestBlock] },
-      resendForMs,
-    )
+    const answer = await engine.runner.run(RESERVE_IDS.with({ keys, highestBlock }), resendForMs)
     highestBlock = Math.max(highestBlock, Number(answer))
     return Number(answer)
   }

@@ -11,7 +11,7 @@ import { encodeFinished } from '../layout/finished-record.ts'
 import { listJobs } from './job-pages.ts'
 import { decodeRecord, decodeRequest } from '../layout/job-record.ts'
 import { indexPlace, queueIdOf } from '../layout/keys.ts'
-import { purgeDeadLetters } from '../retention/retention.ts'
+import { purgeDeadLetters } from '../retention/dead-letters.ts'
 import { createSequence, type Sequence } from '../enqueue/sequence.ts'
 
 /** A replay whose id block was lost is tried with another this often. */
@@ -72,7 +72,11 @@ async function cancel(engine: Engine, team: string, jobId: number) {
   const chain = await readChain(engine, queue, rootId)
   if (chain !== null && isDamaged(chain)) {
     // It was set aside as a dead letter; as a finished chain it stays, to be forgotten in its time.
-    const purged = await purgeDeadLetters(engine, keys, localId, [String(rootId)], false)
+    const purged = await purgeDeadLetters(engine, keys, {
+      localId,
+      roots: [String(rootId)],
+      onlyDue: false,
+    })
     if (purged > 0) return 'cancelled'
   }
   const attempts = chain === null ? 0 : chain.attempts.length

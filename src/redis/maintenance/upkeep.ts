@@ -10,14 +10,16 @@ import {
 import type { ShardMaintenance } from '../../ports/jobs.ts'
 import { batchKeys } from '../execute/finish/batch.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
-import { inTurn } from '../retention/in-turn.ts'
+import { settleEach } from '../retention/settle-each.ts'
 import { META_KEY, type ShardKeys } from '../layout/keys.ts'
 import { tellSetAside } from '../chains/damaged-chain.ts'
 import { heldEntries, type HeldEntry } from '../execute/held-entries.ts'
 import { prepareLoss } from '../execute/finish/lost-job.ts'
 import { peek, promote } from './promotion.ts'
 import { createRingCheck } from './ring/ring-check.ts'
-import { collectGarbage, evictCalls, trimFinished } from '../retention/retention.ts'
+import { evictCalls } from '../retention/call-records.ts'
+import { trimFinished } from '../retention/finished-chains.ts'
+import { sweepRetention } from '../retention/retention-sweep.ts'
 
 /** Executors and pages one call of `reap` or `sweep` deals with at most. */
 const REAPED_EXECUTORS_MAX = 16
@@ -39,14 +41,14 @@ export function createShardMaintenance(engine: Engine, shard: number): ShardMain
         () => mendMark(engine, keys),
         () => freeOverdue(engine, keys),
         async () => {
-          hasGarbage = await collectGarbage(engine, keys)
+          hasGarbage = await sweepRetention(engine, keys)
         },
         async () => {
           hasCalls = await evictCalls(engine, keys)
         },
         checkRing,
       ]
-      await inTurn(parts, (part) => part())
+      await settleEach(parts, (part) => part())
       return { isMore: hasGarbage || hasCalls }
     },
   }
@@ -58,7 +60,7 @@ async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; ex
     redis.zrangebyscore(keys.executors, '-inf', cutMs, 'LIMIT', 0, REAPED_EXECUTORS_MAX),
   )
   let jobs = 0
-  await inTurn(expired, async (executor) => {
+  await settleEach(expired, async (executor) => {
     let taken = 0
     for (let page = 0; page < REAP_PAGES_MAX; page += 1) {
       const held = await heldPage(engine, keys, executor)
@@ -130,7 +132,7 @@ async function reapPage(
 /** Frees jobs in flight past their hard deadline, whatever their holder says. Bounded by the jobs in flight. */
 async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
   const executors = await engine.runner.read((redis) => redis.zrange(keys.executors, '0', '-1'))
-  await inTurn(executors, async (executor) => {
+  await settleEach(executors, async (executor) => {
     let cursor = '0'
     do {
       const [next, flat] = await engine.runner.read((redis) =>

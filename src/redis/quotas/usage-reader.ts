@@ -1,5 +1,8 @@
 import type { Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
 import { usageField, type ShardKeys } from '../layout/keys.ts'
+
+export const READ_USAGE = step('read_usage', import.meta.url, { keys: ['teamUsage'], rest: 'fields' })
 
 /** What a team holds in one shard. */
 export interface ShardUsage {
@@ -41,11 +44,7 @@ export async function lookAtShard(
     usageField(team, 'f'),
     usageField(team, 'm'),
   ])
-  const reply = await engine.runner.run({
-    name: 'read_usage',
-    keys: [keys.teamUsage],
-    args: ['*:b', ...fields],
-  })
+  const reply = await engine.runner.run(READ_USAGE.with({ keys, fields: ['*:b', ...fields] }))
   const [server = '', used, max, all, ...values] = reply as string[]
   const usages = teams.map((team, i): [string, ShardUsage] => {
     const [jobs, bytes, inFlight, monthText = ''] = values.slice(i * 4, i * 4 + 4)

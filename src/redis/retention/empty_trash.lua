@@ -1,7 +1,5 @@
 #!lua flags=allow-oom
 -- empty_trash: forgets a page of a deleted queue's remains, with index entries and settings counts.
--- KEYS  1 gc  2 set  3 setn  4 trash b  5 trash d  6 trash xb  7 trash p  8 tu  9 use  then ix:<block> × blocks
--- ARGV  local queue id, shards, (kind b|d|x, job id, block index, index field)…
 -- Answer 1 while something is left, 0 when the trash is gone.
 local call = redis.call
 --#include retention/forget
@@ -9,27 +7,29 @@ local call = redis.call
 --#include lib/record
 --#include retention/release_settings
 
-local q, kinds = ARGV[1], { b = KEYS[4], d = KEYS[5], x = KEYS[6] }
-local shards, bytes = tonumber(ARGV[2]), 0
-for i = 3, #ARGV, 4 do
-  local key, id = kinds[ARGV[i]], ARGV[i + 1]
-  local body = call('HGET', key, id)
+local bytes = 0
+local entries = ROWS.entries
+for _, entry in ipairs(entries) do
+  local body = call('HGET', entry.part, entry.jobId)
   if body then
-    if ARGV[i] == 'b' then release_settings(body, { set = KEYS[2], setn = KEYS[3], use = KEYS[9] }) end
-    bytes = bytes + #body
-    if ARGV[i] ~= 'd' and (Record.is_large(body) or not Record.is_sound(body)) then
-      local seq = string.format('%.0f', math.floor(tonumber(id) / (16 * shards)))
-      bytes = bytes + call('HSTRLEN', KEYS[7], seq)
-      call('HDEL', KEYS[7], seq)
+    if entry.part == KEYS.trashedRecords then
+      release_settings(body, { set = KEYS.settings, setn = KEYS.settingsUses, use = KEYS.shardUsage })
     end
-    forget(KEYS[9 + tonumber(ARGV[i + 2])], ARGV[i + 3], q)
-    call('HDEL', key, id)
+    bytes = bytes + #body
+    if entry.part ~= KEYS.trashedSummaries and (Record.is_large(body) or not Record.is_sound(body)) then
+      bytes = bytes + call('HSTRLEN', KEYS.trashedPayloads, entry.seq)
+      call('HDEL', KEYS.trashedPayloads, entry.seq)
+    end
+    forget(entry.jobIndex, entry.field, ARGV.localId)
+    call('HDEL', entry.part, entry.jobId)
   end
 end
-Usage.note(call('HGET', KEYS[8], 't' .. q) or nil, -bytes, 0, 0)
-Usage.write(KEYS[8])
-if call('EXISTS', KEYS[4], KEYS[5], KEYS[6]) > 0 then return 1 end
-call('UNLINK', KEYS[7])
-call('ZREM', KEYS[1], 't' .. q)
-call('HDEL', KEYS[8], 't' .. q)
+-- How the trash of this queue is called in `retentionDue` and `teamUsage`.
+local trash = 't' .. ARGV.localId
+Usage.note(call('HGET', KEYS.teamUsage, trash) or nil, -bytes, 0, 0)
+Usage.write(KEYS.teamUsage)
+if call('EXISTS', KEYS.trashedRecords, KEYS.trashedSummaries, KEYS.trashedDeadLetterRecords) > 0 then return 1 end
+call('UNLINK', KEYS.trashedPayloads)
+call('ZREM', KEYS.retentionDue, trash)
+call('HDEL', KEYS.teamUsage, trash)
 return 0

@@ -1,20 +1,18 @@
 #!lua flags=allow-oom
--- reschedule: sets when a queue next has something to forget.
--- KEYS  1 clk  2 ex  3 gc  4 x  5 h
--- ARGV  lease_ms, local queue id, when its oldest finished chain goes (Unix ms) or '', retry_ms
+-- reschedule: sets when a queue next has something to forget. `chainsDueMs` is when its oldest finished chain goes, or ''.
 -- Answer: the time set, or '' when nothing is left to forget.
 --#include lib/clock
 
-local now = shard_now(KEYS[1], KEYS[2], tonumber(ARGV[1]))
-local dead = call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
+local dead = call('ZRANGE', KEYS.deadLetters, 0, 0, 'WITHSCORES')
 local due = tonumber(dead[2] or '')
-local finished = tonumber(ARGV[3])
--- A history that filled since the caller looked is looked at again soon.
-if not finished and call('LLEN', KEYS[5]) > 0 then finished = now + tonumber(ARGV[4]) end
-if finished and (not due or finished < due) then due = finished end
+local chains_due = tonumber(ARGV.chainsDueMs)
+-- A history that has filled since the caller read it is looked at again soon.
+if not chains_due and call('LLEN', KEYS.history) > 0 then chains_due = now + tonumber(ARGV.retryMs) end
+if chains_due and (not due or chains_due < due) then due = chains_due end
 if not due then
-  call('ZREM', KEYS[3], ARGV[2])
+  call('ZREM', KEYS.retentionDue, ARGV.localId)
   return ''
 end
-call('ZADD', KEYS[3], due, ARGV[2])
+call('ZADD', KEYS.retentionDue, due, ARGV.localId)
 return string.format('%.0f', due)

@@ -2,7 +2,7 @@ import { reasonOf } from '../../domain/errors.ts'
 import { TRIM_BATCH_MAX } from '../../domain/limits.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { trimFinished } from './retention.ts'
+import { trimFinished } from './finished-chains.ts'
 
 /**
  * Shortens the histories that finishes found too long, beside the finishes and never in their way. Owns: which queues

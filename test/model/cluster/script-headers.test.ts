@@ -15,7 +15,7 @@ function wordOf(key: string): string {
 }
 
 /** Keys that the sender gives, by the word they must have. */
-const GIVEN_KEYS: Readonly<Record<string, string>> = { bucket: 'm', heldJobs: 'in' }
+const GIVEN_KEYS: Readonly<Record<string, string>> = { bucket: 'm', callList: 'cf or co', heldJobs: 'in' }
 
 function describedKeys(name: StepName): readonly string[] | null {
   const shape = STEPS.find((step) => step.name === name)?.shape ?? {}

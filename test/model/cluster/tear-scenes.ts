@@ -10,7 +10,8 @@ import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { purgeDeadLetters, trimFinished } from '../../../src/redis/retention/retention.ts'
+import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
+import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
@@ -114,7 +115,12 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
       const roots = await makeDeadLetters(stage, 2)
       stage.accepted.length = 0
       const keys = shardKeys(stage.world.engine, 0)
-      return () => purgeDeadLetters(stage.world.engine, keys, '1', roots.map(String), false)
+      return () =>
+        purgeDeadLetters(stage.world.engine, keys, {
+          localId: '1',
+          roots: roots.map(String),
+          onlyDue: false,
+        })
     },
   ],
   [

@@ -4,6 +4,7 @@ import { audit } from '../../../src/redis/audit/audit.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { decodeRecord } from '../../../src/redis/layout/job-record.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
+import { CHECK_RING } from '../../../src/redis/maintenance/ring/ring-check.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { isSuspectWaiting, callbackQueueOf } from '../../../src/redis/layout/keys.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
@@ -99,12 +100,7 @@ describe('a step torn at any call', () => {
     await setRight(world)
     const crons = Object.values(await redis.client.hgetall(keys.cronIds))
     for (const id of [...Object.values(await redis.client.hgetall(keys.queueIds)), ...crons]) {
-      const { meta: q, ready: r, inFlight: a } = keys.queue(id)
-      await world.engine.runner.run({
-        name: 'check_ring',
-        keys: [keys.ring, q, r, a, keys.teams],
-        args: [id],
-      })
+      await world.engine.runner.run(CHECK_RING.with({ keys, localId: id }))
     }
   }
 

@@ -20,7 +20,7 @@ import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { nameField } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { purgeDeadLetters } from '../../../src/redis/retention/retention.ts'
+import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { callRecord, ended } from '../../support/engine/model-executor.ts'
@@ -591,7 +591,8 @@ export class Story {
     if (rootId === undefined || letter === undefined) return
     const { engine } = this.world
     const keys = shardKeys(engine, letter.queue.shard)
-    const removed = await purgeDeadLetters(engine, keys, letter.queue.localId, [String(rootId), '0'], false)
+    const dead = { localId: letter.queue.localId, roots: [String(rootId), '0'], onlyDue: false }
+    const removed = await purgeDeadLetters(engine, keys, dead)
     assert.equal(removed, 1)
     this.model.dead.delete(rootId)
     this.#lastPush = null

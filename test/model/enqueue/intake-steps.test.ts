@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../../src/domain/errors.ts'
 import type { JobIntake, NewJob, PushResult } from '../../../src/ports/jobs.ts'
+import { BEAT } from '../../../src/redis/execute/job-source.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
@@ -41,11 +42,12 @@ describe('enqueue, minutes and time', () => {
   const keyed = (key: string, fingerprint: string): NewJob => newJob({ idempotency: { key, fingerprint } })
   const statusOf = async (push: Promise<PushResult>) => (await push).status
   const beat = () =>
-    world.engine.runner.run({
-      name: 'beat',
-      keys: [shard().clock, shard().executors, shard().heldJobs('e9')],
-      args: [15_000, 'e9', 1],
-    })
+    world.engine.runner.run(
+      BEAT.with({
+        ...{ keys: shard(), heldJobs: shard().heldJobs('e9') },
+        ...{ leaseMs: 15_000, executor: 'e9', register: 1 },
+      }),
+    )
 
   test('is done once when it is sent twice', async () => {
     world.faults.resent.add('enqueue')

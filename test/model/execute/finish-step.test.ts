@@ -7,7 +7,7 @@ import type { ClaimedWork, JobSource, JobIntake } from '../../../src/ports/jobs.
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { trimFinished } from '../../../src/redis/retention/retention.ts'
+import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import {
   assertClean,

@@ -10,7 +10,8 @@ import { createJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { purgeDeadLetters, trimFinished } from '../../../src/redis/retention/retention.ts'
+import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
+import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
 import { SuspectCompany } from '../../../src/redis/execute/claim/suspect-company.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
@@ -384,7 +385,8 @@ describe('guards of steps that take away', () => {
       world.clock.advance(1_000)
       await createShardMaintenance(world.engine, 0).promote()
     }
-    const purge = (onlyDue: boolean) => purgeDeadLetters(world.engine, keys(), '1', [String(id)], onlyDue)
+    const purge = (onlyDue: boolean) =>
+      purgeDeadLetters(world.engine, keys(), { localId: '1', roots: [String(id)], onlyDue })
     assert.equal(await purge(true), 0)
     assert.equal(await redis.client.hlen(keys().queue('1').deadLetterRecords), 1)
     assert.equal(await purge(false), 1)

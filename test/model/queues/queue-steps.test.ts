@@ -8,7 +8,9 @@ import { formatJobCursor } from '../../../src/redis/jobs/job-cursor.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { callbackQueueOf } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { evictCalls, purgeDeadLetters, trimFinished } from '../../../src/redis/retention/retention.ts'
+import { evictCalls } from '../../../src/redis/retention/call-records.ts'
+import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
+import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {
@@ -150,8 +152,22 @@ describe('queues, dead letters and retention', () => {
 
   test('dead letters go at their time, and at once when purged', async () => {
     const roots = await makeDeadLetters(3)
-    assert.equal(await purgeDeadLetters(world.engine, shard(), '1', [String(roots[0])], true), 0)
-    assert.equal(await purgeDeadLetters(world.engine, shard(), '1', [String(roots[0])], false), 1)
+    assert.equal(
+      await purgeDeadLetters(world.engine, shard(), {
+        localId: '1',
+        roots: [String(roots[0])],
+        onlyDue: true,
+      }),
+      0,
+    )
+    assert.equal(
+      await purgeDeadLetters(world.engine, shard(), {
+        localId: '1',
+        roots: [String(roots[0])],
+        onlyDue: false,
+      }),
+      1,
+    )
     await assertClean(world)
     world.clock.advance(14 * DAY_MS - 2_000)
     await beat()

@@ -1,17 +1,28 @@
 import { PROMOTE_BATCH_MAX } from '../../../domain/limits.ts'
 import type { Engine } from '../../client/engine.ts'
+import { step } from '../../client/step.ts'
 import { callbackQueueOf, type ShardKeys } from '../../layout/keys.ts'
 
-/** A place in the ring can only be wrong by a defect of ours, or when Redis lost writes: it is looked for this often. */
+export const CHECK_RING = step('check_ring', import.meta.url, {
+  keys: ['ring', 'teams'],
+  queueKeys: ['meta', 'ready', 'inFlight'],
+  args: ['localId'],
+})
+export const CHECK_TEAMS = step('check_teams', import.meta.url, {
+  keys: ['ring', 'teams'],
+  args: ['below', 'bandsMax', 'queuesMax'],
+})
+
+/** Only a defect of ours, or a Redis that lost writes, can make the ring wrong, so a check now and then is enough. */
 const CHECK_EVERY_MS = 60_000
-/** Bands of the ring one step goes through, and the steps of one check; the next one goes on from there. */
+/** Bands that one step goes through, and steps of one check; the next check continues from there. */
 const BANDS_PAGE = 256
 const PAGES_MAX = 16
 
-/** Looks at a few queues, and at the teams of many bands, whenever it is time. */
+/** Checks a few queues and many bands; between checks a call does nothing. */
 export function createRingCheck(engine: Engine, keys: ShardKeys): () => Promise<void> {
   let dueMs = 0
-  /** Number of the team below which the next check goes on; '' = from the last band. */
+  /** Number of the team below which the next check continues; '' = from the last band. */
   let below = ''
   return async () => {
     const nowMs = engine.runner.redisNowMs(keys.shard)
@@ -22,7 +33,7 @@ export function createRingCheck(engine: Engine, keys: ShardKeys): () => Promise<
   }
 }
 
-/** One queue, one cron's hidden queue and one team's callback queue, drawn by chance. */
+/** A random queue, a random cron's hidden queue and a random team's callback queue. */
 async function checkSomeQueues(engine: Engine, keys: ShardKeys): Promise<void> {
   const draw = async (key: string): Promise<string | undefined> => {
     const found = await engine.runner.read((redis) => redis.hrandfield(key, 1, 'WITHVALUES'))
@@ -40,39 +51,32 @@ async function checkSomeQueues(engine: Engine, keys: ShardKeys): Promise<void> {
   if (team !== undefined) await checkInRing(engine, keys, callbackQueueOf(team))
 }
 
-/** Is the queue in the ring exactly when it may run? */
-async function checkInRing(engine: Engine, keys: ShardKeys, id: string): Promise<void> {
-  const { meta: q, ready: r, inFlight: a } = keys.queue(id)
-  const mended = await engine.runner.run({
-    name: 'check_ring',
-    keys: [keys.ring, q, r, a, keys.teams],
-    args: [id],
-  })
-  if (mended !== 1) return
-  engine.logger.error('A queue was not where it belongs in the ring; mended', {
+/** The queue must be in the ring exactly when it may run. */
+async function checkInRing(engine: Engine, keys: ShardKeys, localId: string): Promise<void> {
+  const repaired = await engine.runner.run(CHECK_RING.with({ keys, localId }))
+  if (repaired !== 1) return
+  engine.logger.error('A queue was missing from the ring or wrongly in it; repaired', {
     shard: keys.shard,
-    queue: id,
+    queue: localId,
   })
 }
 
-/** A team that `teams` lacks is never asked, and a band that has come far is lowered. Answers where to go on. */
+/** Adds teams that no claim would ask, and lowers bands that have grown large. Answers where to continue. */
 async function checkTeams(engine: Engine, keys: ShardKeys, from: string): Promise<string> {
-  let [below, mended] = [from, 0]
+  let [below, added] = [from, 0]
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const reply = await engine.runner.run({
-      name: 'check_teams',
-      keys: [keys.ring, keys.teams],
-      args: [below, BANDS_PAGE, PROMOTE_BATCH_MAX],
-    })
-    const [joined, , next] = reply as [number, number, string]
-    mended += joined
+    const reply = await engine.runner.run(
+      CHECK_TEAMS.with({ keys, below, bandsMax: BANDS_PAGE, queuesMax: PROMOTE_BATCH_MAX }),
+    )
+    const [joined, , next] = reply as [added: number, lowered: number, below: string]
+    added += joined
     below = next
     if (below === '') break
   }
-  if (mended > 0) {
-    engine.logger.error('Teams with jobs to start were missing among those who are asked; mended', {
+  if (added > 0) {
+    engine.logger.error('Teams with runnable queues were missing from the order of teams; repaired', {
       shard: keys.shard,
-      teams: mended,
+      teams: added,
     })
   }
   return below

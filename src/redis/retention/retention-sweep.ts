@@ -1,0 +1,56 @@
+import { LEASE_MS, REAP_BATCH_MAX, TRIM_BATCH_MAX } from '../../domain/limits.ts'
+import type { Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { purgeDeadLetters } from './dead-letters.ts'
+import { chainEndMs, trimFinished } from './finished-chains.ts'
+import { settleEach } from './settle-each.ts'
+import { emptyTrash } from './trash.ts'
+
+export const RESCHEDULE = step('reschedule', import.meta.url, {
+  keys: ['clock', 'executors', 'retentionDue'],
+  queueKeys: ['deadLetters', 'history'],
+  args: ['leaseMs', 'localId', 'chainsDueMs', 'retryMs'],
+})
+
+const MEMBERS_PAGE = 16
+/** When to look again at a queue whose history changed since it was read. */
+const RETRY_MS = 60_000
+
+/**
+ * Forgets one page of everything in `retentionDue` that is due: dead letters past their retention, old chains, trash.
+ * Answers whether more is due.
+ */
+export async function sweepRetention(engine: Engine, keys: ShardKeys): Promise<boolean> {
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const due = await engine.runner.read((redis) =>
+    redis.zrangebyscore(keys.retentionDue, '-inf', nowMs, 'LIMIT', 0, MEMBERS_PAGE),
+  )
+  let isMore = due.length === MEMBERS_PAGE
+  await settleEach(due, async (member) => {
+    const hasMore = member.startsWith('t')
+      ? await emptyTrash(engine, keys, member.slice(1))
+      : await sweepQueue(engine, keys, member)
+    isMore ||= hasMore
+  })
+  return isMore
+}
+
+async function sweepQueue(engine: Engine, keys: ShardKeys, localId: string): Promise<boolean> {
+  const { deadLetters, history, summaries } = keys.queue(localId)
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const roots = await engine.runner.read((redis) =>
+    redis.zrangebyscore(deadLetters, '-inf', nowMs, 'LIMIT', 0, REAP_BATCH_MAX),
+  )
+  const purged = await purgeDeadLetters(engine, keys, { localId, roots, onlyDue: true })
+  const trimmed = await trimFinished(engine, keys, localId)
+  if (purged === REAP_BATCH_MAX || trimmed === TRIM_BATCH_MAX) return true
+  const [oldest] = await engine.runner.read((redis) => redis.lrange(history, -1, -1))
+  const summary =
+    oldest === undefined ? null : await engine.runner.read((redis) => redis.hget(summaries, oldest))
+  const chainsDueMs = summary === null ? '' : chainEndMs(summary) + engine.retention.finishedChainsMs
+  await engine.runner.run(
+    RESCHEDULE.with({ keys, leaseMs: LEASE_MS, localId, chainsDueMs, retryMs: RETRY_MS }),
+  )
+  return false
+}
