@@ -6,12 +6,12 @@ export type FinishOutcome =
   | 'retrying'
   | 'failed_no_retries'
   | 'dead_lettered'
-  /** Given back unstarted or cut short by our own shutdown. */
+  /** Returned to its queue: not started, or cut short by our own shutdown. */
   | 'released'
-  /** The lease was gone: the result was refused. */
+  /** Its lease was lost, so the result was refused. */
   | 'stale'
 
-/** What the engine counts, as `punctual_*`. Label values come from closed sets, never from users. */
+/** Metrics of the engine, `punctual_*`. Label values come from closed sets, never from users. */
 export interface Metrics {
   jobsPushed(count: number): void
   /** A push or a new cron that a quota refused. */
@@ -20,9 +20,9 @@ export interface Metrics {
   jobStarted(latenessMs: number): void
   jobFinished(outcome: FinishOutcome, count: number): void
   callbackFinished(outcome: 'delivered' | 'failed'): void
-  /** Where this process's room in use for calls is read from, whenever the metrics are. */
+  /** Sets how a scrape reads the call slots in use by this process. */
   callsInFlight(read: () => number): void
-  /** Where the number of shards whose lease this process holds is read from, whenever the metrics are. */
+  /** Sets how a scrape reads the number of shards whose lease this process holds. */
   shardsHeld(read: () => number): void
   leaseLost(): void
   clockJumped(direction: 'forward' | 'backward'): void
@@ -33,84 +33,84 @@ export interface Metrics {
   redisStep(step: string, seconds: number, ok: boolean): void
 }
 
-/** Why a watch ended. `silent`: no byte for too long. `expired`: its version is too old, a list follows. */
+/** Why a watch ended. `silent`: no byte for too long. `expired`: its resource version is too old; a list follows. */
 export type WatchEnd = 'closed' | 'silent' | 'expired' | 'failed'
 
-/** What is counted about talking to the Kubernetes API, as `punctual_kube_*`. */
+/** Metrics of the Kubernetes API client, `punctual_kube_*`. */
 export interface ClusterMetrics {
   /**
-   * One request as sent, retries apart.
-   * @param verb the HTTP method, or WATCH until its answer begins
-   * @param code the answer's status, null when none came
+   * One request; a retry is another.
+   * @param verb the HTTP method, or WATCH for the start of a watch
+   * @param code the status code, null when there was no response
    */
   requestEnded(verb: string, code: number | null, seconds: number): void
   /** @param resource the plural name of the kind */
   watchEnded(resource: string, end: WatchEnd): void
   /**
-   * A list was answered, or a watch sent anything at all.
+   * A list was answered, or a watch received anything at all.
    * @param namespace null = all
    */
   watchHeard(resource: string, namespace: string | null): void
 }
 
-/** What the controller counts about resources and engine, as `punctual_*`. */
+/** Metrics of the controller about resources and the engine, `punctual_*`. */
 export interface ControllerMetrics {
-  /** The engine was found to be another, or an older copy. */
+  /** Redis turned out to hold other data, or an older copy of its own. */
   engineLost(reason: 'EngineLost' | 'EngineRestored'): void
-  /** Whether this process leads and holds an epoch of the engine, as looked at last. */
+  /** Whether this process leads and held a leader epoch of the engine at the last check. */
   engineHeld(isHeld: boolean): void
-  /** A deleted resource was let go although the engine did not answer: its queue may be left in it. */
+  /** A deleted resource was released although the engine did not respond: its queue may still exist. */
   queueLeftBehind(): void
-  /** As `queueLeftBehind`, of a cron, which ticks on. */
+  /** As `queueLeftBehind`, for a cron, which keeps ticking. */
   cronLeftBehind(): void
-  /** Queues in force whose resource is gone; above the bound they are left alone. */
+  /** Queues without a resource; above a bound they are not removed. */
   orphanQueues(count: number): void
-  /** As `orphanQueues`, of crons. */
+  /** As `orphanQueues`, for crons. */
   orphanCrons(count: number): void
-  /** Crons that are not in force, as their teams have too many or too large ones. */
+  /** Crons that are not applied because they exceed a quota of their team. */
   cronsOverQuota(count: number): void
-  /** Pushed queues that stay without a resource, as their namespace has too many; of very many, those seen last. */
+  /** Pushed queues that get no resource because their namespace has too many; a lower bound if there are very many. */
   pushedQueuesWaiting(count: number): void
-  /** The jobs of all queues with a resource were counted once more. */
+  /** The jobs of all queues with a resource were counted. */
   queuesCounted(): void
   statusWritten(kind: 'HttpQueue' | 'HttpCron' | 'TeamSettings' | 'ApiToken'): void
 }
 
-/** How one turn of a reconciler ended. `requeued`: well, with a time to look again. */
+/** How a reconcile ended. `requeued`: successfully, with a time for the next one. */
 export type ReconcileResult = 'success' | 'requeued' | 'conflict' | 'error'
 
 export type QueuePriority = 'high' | 'low'
 
 /**
- * What the operator counts about its own work, under the names of controller-runtime with our prefix, so that its
- * dashboards carry over. Controllers are a closed set, one a kind.
+ * Metrics of reconcilers and workqueues, under the names of controller-runtime with our prefix, so that its dashboards
+ * can be adapted. There is one controller for each kind.
  */
 export interface ReconcileMetrics {
   reconciled(controller: string, result: ReconcileResult, seconds: number): void
-  /** Keys in line now. */
+  /** Keys in the workqueue now. */
   queueDepth(controller: string, priority: QueuePriority, keys: number): void
   keyAdded(controller: string): void
-  /** A turn that failed is tried again. */
+  /** A key was added again because its reconcile failed. */
   keyRetried(controller: string): void
-  /** From the line to a worker. */
+  /** How long a key waited for a worker. */
   keyWaited(controller: string, seconds: number): void
   workersActive(controller: string, workers: number): void
   leading(isLeading: boolean): void
-  /** Events for people that were not kept: too many waiting, or refused by the API server. */
+  /** Kubernetes events that were discarded: too many were waiting, or the API server refused them. */
   eventsDropped(count: number): void
 }
 
-/** What is counted about the number of executors, as `punctual_*`; only by the process that scales them. */
+/** Metrics of the number of executors, `punctual_*`; only from the process that scales them. */
 export interface ScalingMetrics {
   /**
-   * @param desired as written in the Deployment's scale
+   * @param desired the replicas in the Deployment's scale
    * @param current pods that exist
    */
   executorReplicas(desired: number, current: number): void
-  /** @param isActive the number follows the work */
+  /** @param isActive the number of executors follows the work */
   scalingActive(isActive: boolean): void
   /** @param isLimited more executors are wanted than are allowed */
   scalingLimited(isLimited: boolean): void
-  /** Another process may scale from here on: what this one knew is no longer told. */
+  /** Another process may scale from now on: this one's values are no longer exported. */
   scalingEnded(): void
 }

@@ -1,48 +1,42 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { ControllerMetrics } from '../ports/metrics.ts'
+import { Series } from './series.ts'
 
-/** The series of the controller about resources and engine. */
+/** The controller's series about resources and the engine. */
 export function createControllerMetrics(registry: Registry): ControllerMetrics {
-  const registers = [registry]
-  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers })
-  const counter = <Label extends string>(
-    name: string,
-    help: string,
-    ...labelNames: Label[]
-  ): Counter<Label> => new Counter({ name, help, labelNames, registers })
-  const losses = counter(
+  const series = new Series(registry)
+  const losses = series.counterOf(
     'punctual_engine_losses_total',
-    'Times that the engine was found to be another one or an older copy.',
-    'reason',
+    'Times that Redis turned out to hold other data, or an older copy of its own.',
+    { reason: ['EngineLost', 'EngineRestored'] },
   )
-  for (const reason of ['EngineLost', 'EngineRestored']) losses.inc({ reason }, 0)
-  const held = gauge(
+  const held = series.gauge(
     'punctual_engine_held',
-    '1 on the controller that leads while it can put settings in force; 0 on all of them is trouble.',
+    '1 on the leader while it can apply settings; if it is 0 on every controller, none are applied.',
   )
-  const queuesLeftBehind = counter(
+  const queuesLeftBehind = series.counter(
     'punctual_queues_left_behind_total',
-    'Deleted HttpQueue resources that were let go although Redis did not answer.',
+    'Deleted HttpQueue resources that were released although Redis did not respond.',
   )
-  const cronsLeftBehind = counter(
+  const cronsLeftBehind = series.counter(
     'punctual_crons_left_behind_total',
-    'Deleted HttpCron resources that were let go although Redis did not answer.',
+    'Deleted HttpCron resources that were released although Redis did not respond.',
   )
-  const orphanQueues = gauge('punctual_orphan_queues', 'Queues in force without a resource, as found last.')
-  const orphanCrons = gauge('punctual_orphan_crons', 'Crons in force without a resource, as found last.')
-  const waiting = gauge(
+  const orphanQueues = series.gauge('punctual_orphan_queues', 'Queues without a resource, at the last check.')
+  const orphanCrons = series.gauge('punctual_orphan_crons', 'Crons without a resource, at the last check.')
+  const waiting = series.gauge(
     'punctual_pushed_queues_waiting',
-    'Pushed queues that get no resource because their namespace has too many; at least, when they are many.',
+    'Pushed queues that get no resource because their namespace has too many; a lower bound if there are very many.',
   )
-  const overQuota = gauge(
+  const overQuota = series.gauge(
     'punctual_crons_over_quota',
-    'HttpCron resources that are not in force, as their teams have too many or too large ones.',
+    'HttpCron resources that are not applied because they exceed a quota of their team.',
   )
-  const rounds = counter(
+  const counts = series.counter(
     'punctual_queue_count_rounds_total',
     'Times that the jobs of all queues with a resource were counted.',
   )
-  const statuses = counter('punctual_statuses_written_total', 'Statuses written, by kind.', 'kind')
+  const statuses = series.counter('punctual_statuses_written_total', 'Statuses written, by kind.', 'kind')
   return {
     engineLost: (reason) => losses.inc({ reason }),
     engineHeld: (isHeld) => held.set(Number(isHeld)),
@@ -52,7 +46,7 @@ export function createControllerMetrics(registry: Registry): ControllerMetrics {
     orphanCrons: (count) => orphanCrons.set(count),
     cronsOverQuota: (count) => overQuota.set(count),
     pushedQueuesWaiting: (count) => waiting.set(count),
-    queuesCounted: () => rounds.inc(),
+    queuesCounted: () => counts.inc(),
     statusWritten: (kind) => statuses.inc({ kind }),
   }
 }

@@ -1,18 +1,19 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Registry, collectDefaultMetrics } from 'prom-client'
 import { QUOTA_NAMES } from '../domain/quotas.ts'
 import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
+import { Series } from './series.ts'
 
 export interface MetricsRegistry {
   readonly metrics: Metrics
-  /** For the series of single roles. */
+  /** For the series that only some roles have. */
   readonly registry: Registry
   /** Everything in the Prometheus text format. */
   render(): Promise<{ contentType: string; body: string }>
 }
 
 /** From a millisecond to ten seconds: the promise is p99 below one second. */
-const LATENESS_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-const STEP_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+const LATENESS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const STEP_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
 const FINISH_OUTCOMES = [
   'success',
@@ -27,68 +28,47 @@ const FINISH_OUTCOMES = [
 export function createMetrics(options: { readonly processMetrics: boolean }): MetricsRegistry {
   const registry = new Registry()
   if (options.processMetrics) collectDefaultMetrics({ register: registry })
+  const series = new Series(registry)
   return {
-    metrics: { ...jobMetrics(registry), ...engineMetrics(registry) },
+    metrics: { ...jobMetrics(series), ...engineMetrics(series) },
     registry,
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }
 }
 
-type JobMetrics = Pick<
-  Metrics,
-  | 'jobsPushed'
-  | 'refusedByQuota'
-  | 'jobStarted'
-  | 'jobFinished'
-  | 'callbackFinished'
-  | 'callsInFlight'
-  | 'callRecordsDropped'
-  | 'jobsQuarantined'
->
+type EngineMetrics = Pick<Metrics, 'shardsHeld' | 'leaseLost' | 'clockJumped' | 'redisStep'>
 
-function jobMetrics(registry: Registry): JobMetrics {
-  const pushed = counter(registry, 'punctual_jobs_pushed_total', 'Jobs accepted by this process.')
-  const refused = labelled(
-    registry,
+function jobMetrics(series: Series): Omit<Metrics, keyof EngineMetrics> {
+  const pushed = series.counter('punctual_jobs_pushed_total', 'Jobs accepted by this process.')
+  const refused = series.counterOf(
     'punctual_quota_refusals_total',
-    'Pushes and new crons that a quota of their team refused.',
-    { name: 'quota', values: [...QUOTA_NAMES.filter((name) => name !== 'callsInFlight'), 'share'] },
+    'Pushes and new crons refused by a quota of their team.',
+    { quota: [...QUOTA_NAMES.filter((name) => name !== 'callsInFlight'), 'share'] },
   )
-  const started = counter(registry, 'punctual_jobs_started_total', 'Calls of jobs begun by this process.')
-  const finished = labelled(registry, 'punctual_jobs_finished_total', 'Claimed jobs by how they left.', {
-    name: 'outcome',
-    values: FINISH_OUTCOMES,
+  const started = series.counter('punctual_jobs_started_total', 'Calls of jobs started by this process.')
+  const finished = series.counterOf(
+    'punctual_jobs_finished_total',
+    'Claimed jobs, by how this process finished them.',
+    { outcome: FINISH_OUTCOMES },
+  )
+  const callbacks = series.counterOf('punctual_callbacks_finished_total', 'Callbacks, by how they ended.', {
+    outcome: ['delivered', 'failed'],
   })
-  const callbacks = labelled(registry, 'punctual_callbacks_finished_total', 'Callbacks by how they ended.', {
-    name: 'outcome',
-    values: ['delivered', 'failed'],
-  })
-  const lateness = new Histogram({
-    name: 'punctual_job_lateness_seconds',
+  const lateness = series.histogram('punctual_job_lateness_seconds', {
     help: 'From scheduled_at to the claim, by the clock of Redis.',
-    buckets: LATENESS_BUCKETS_SECONDS,
-    registers: [registry],
+    seconds: LATENESS_SECONDS,
   })
-  let readInFlight = (): number => 0
-  registry.registerMetric(
-    new Gauge({
-      name: 'punctual_calls_in_flight',
-      help: 'Room for calls that is in use: by open ones, by ends being written, by claims under way.',
-      registers: [],
-      collect() {
-        this.set(readInFlight())
-      },
-    }),
+  const callsInFlight = series.gaugeRead(
+    'punctual_calls_in_flight',
+    'Call slots in use: by open calls, by results being written and by claims in progress.',
   )
-  const dropped = counter(
-    registry,
+  const dropped = series.counter(
     'punctual_call_records_dropped_total',
-    'Call records that were made and not kept, for want of room.',
+    'Call records that were discarded because there was no room for them.',
   )
-  const quarantined = counter(
-    registry,
+  const quarantined = series.counter(
     'punctual_jobs_set_aside_total',
-    'Jobs and callbacks that do not run as their records are damaged.',
+    'Jobs and callbacks put in quarantine because their records are damaged.',
   )
   return {
     jobsPushed: (count) => pushed.inc(count),
@@ -99,53 +79,28 @@ function jobMetrics(registry: Registry): JobMetrics {
     },
     jobFinished: (outcome, count) => finished.inc({ outcome }, count),
     callbackFinished: (outcome) => callbacks.inc({ outcome }),
-    callsInFlight: (read) => {
-      readInFlight = read
-    },
+    callsInFlight,
     callRecordsDropped: (count) => dropped.inc(count),
     jobsQuarantined: (count) => quarantined.inc(count),
   }
 }
 
-function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
-  const leases = counter(registry, 'punctual_leases_lost_total', 'Leases of shards that this process lost.')
-  let readShardsHeld = (): number => 0
-  registry.registerMetric(
-    new Gauge({
-      name: 'punctual_shards_held',
-      help: 'Shards whose lease this process holds.',
-      registers: [],
-      collect() {
-        this.set(readShardsHeld())
-      },
-    }),
-  )
-  const jumps = labelled(
-    registry,
+function engineMetrics(series: Series): EngineMetrics {
+  const leases = series.counter('punctual_leases_lost_total', 'Shard leases lost by this process.')
+  const shardsHeld = series.gaugeRead('punctual_shards_held', 'Shards whose lease this process holds.')
+  const jumps = series.counterOf(
     'punctual_clock_jumps_total',
-    'Jumps of the clock of Redis: forward by over 10 s, or back by over 5.',
-    {
-      name: 'direction',
-      values: ['forward', 'backward'],
-    },
+    'Jumps of the Redis clock: forward by more than 10 s, or back by more than 5 s.',
+    { direction: ['forward', 'backward'] },
   )
-  const seconds = new Histogram({
-    name: 'punctual_redis_step_duration_seconds',
+  const seconds = series.histogram('punctual_redis_step_duration_seconds', {
     help: 'Round trip of one step in Redis.',
-    labelNames: ['step'],
-    buckets: STEP_BUCKETS_SECONDS,
-    registers: [registry],
+    seconds: STEP_SECONDS,
+    labels: ['step'],
   })
-  const errors = new Counter({
-    name: 'punctual_redis_step_errors_total',
-    help: 'Steps in Redis that failed.',
-    labelNames: ['step'],
-    registers: [registry],
-  })
+  const errors = series.counter('punctual_redis_step_errors_total', 'Steps in Redis that failed.', 'step')
   return {
-    shardsHeld: (read) => {
-      readShardsHeld = read
-    },
+    shardsHeld,
     leaseLost: () => leases.inc(),
     clockJumped: (direction) => jumps.inc({ direction }),
     redisStep: (step, duration, ok) => {
@@ -153,20 +108,4 @@ function engineMetrics(registry: Registry): Omit<Metrics, keyof JobMetrics> {
       errors.inc({ step }, ok ? 0 : 1)
     },
   }
-}
-
-function counter(registry: Registry, name: string, help: string): Counter {
-  return new Counter({ name, help, registers: [registry] })
-}
-
-/** Every value of the label stands in the output from the start: a rate over a series that is missing shows nothing. */
-function labelled<Label extends string>(
-  registry: Registry,
-  name: string,
-  help: string,
-  label: { readonly name: Label; readonly values: readonly string[] },
-): Counter<Label> {
-  const made = new Counter({ name, help, labelNames: [label.name], registers: [registry] })
-  for (const value of label.values) made.inc({ [label.name]: value } as Record<Label, string>, 0)
-  return made
 }

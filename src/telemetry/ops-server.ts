@@ -19,20 +19,9 @@ export interface OpsServerOptions {
   /** 0 = any free port. */
   readonly port: number
   readonly checks: readonly ReadinessCheck[]
-  /** What is wrong when the process should be started anew; nothing when left out. */
+  /** A failure of one of these asks for a restart of the process. */
   readonly lifeChecks?: readonly ReadinessCheck[]
   readonly renderMetrics: () => Promise<{ contentType: string; body: string }>
-}
-
-/**
- * Answers probes and scrapes. `/healthz` says that the process runs, `/readyz` that it can work, `/metrics` how it
- * does. Not started → listening → stopped, for good; every call may be repeated, and `stop` before `start` is legal.
- */
-export interface OpsServer extends AsyncDisposable {
-  /** @returns the port. Throws StartupError when it cannot be taken. */
-  start(): Promise<number>
-  /** Resolves when the port is free again. */
-  stop(): Promise<void>
 }
 
 interface Answer {
@@ -41,33 +30,53 @@ interface Answer {
   readonly body: string
 }
 
-/** A check that takes longer has failed: kubelet's probes wait one second by default. */
+/** A slower check counts as failed: by default the kubelet's probes wait one second. */
 const CHECK_TIMEOUT_MS = 800
 const TEXT = 'text/plain; charset=utf-8'
 
-export function createOpsServer(options: OpsServerOptions): OpsServer {
-  let server: Server | null = null
-  let starting: Promise<number> | null = null
-  let stopping: Promise<void> | null = null
-  const start = (): Promise<number> => {
-    if (stopping !== null) return Promise.reject(new Error('The ops server was stopped.'))
-    starting ??= listen((server = createServer(respond(options))), options)
-    return starting
+/**
+ * Serves probes and scrapes: `/healthz` says that the process runs, `/readyz` that it can work, `/metrics` how it does.
+ * Owns its port. Not started → listening → stopped, for good; every call may be repeated, and `stop` may come first.
+ */
+export class OpsServer implements AsyncDisposable {
+  readonly #options: OpsServerOptions
+  #server: Server | null = null
+  #starting: Promise<number> | null = null
+  #stopping: Promise<void> | null = null
+
+  constructor(options: OpsServerOptions) {
+    this.#options = options
   }
-  const stop = (): Promise<void> => {
-    stopping ??= settled(starting).then(() => (server === null ? undefined : close(server)))
-    return stopping
+
+  /** @returns the port. @throws StartupError when the port cannot be opened */
+  start(): Promise<number> {
+    if (this.#stopping !== null) return Promise.reject(new Error('The ops server was stopped.'))
+    this.#starting ??= listen((this.#server = createServer(respond(this.#options))), this.#options)
+    return this.#starting
   }
-  return { start, stop, [Symbol.asyncDispose]: stop }
+
+  /** Resolves when the port is free again. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #stop(): Promise<void> {
+    await this.#starting?.catch(() => undefined)
+    if (this.#server !== null) await close(this.#server)
+  }
 }
 
 function respond(options: OpsServerOptions) {
+  const fault = (error: unknown) => ({ status: 500, contentType: TEXT, body: `${describe(error)}\n` })
   return (request: IncomingMessage, response: ServerResponse): void => {
-    answer(request, options).then(
-      (result) => send(request, response, result),
-      (error: unknown) =>
-        send(request, response, { status: 500, contentType: TEXT, body: `${describe(error)}\n` }),
-    )
+    void answer(request, options)
+      .catch(fault)
+      .then((result) => send(request, response, result))
   }
 }
 
@@ -141,10 +150,6 @@ function close(server: Server): Promise<void> {
   server.close(() => resolve())
   server.closeAllConnections()
   return promise
-}
-
-async function settled(promise: Promise<unknown> | null): Promise<void> {
-  await promise?.catch(() => undefined)
 }
 
 function describe(error: unknown): string {

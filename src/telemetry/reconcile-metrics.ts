@@ -1,43 +1,27 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { ReconcileMetrics } from '../ports/metrics.ts'
+import { Series } from './series.ts'
 
-/** From a look that changes nothing to the time a turn may take at most. */
-const RECONCILE_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** From a reconcile that changes nothing to the longest one allowed. */
+const RECONCILE_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 /** A key of low priority may wait for minutes after a start with many resources. */
-const WAIT_BUCKETS_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 180, 600]
+const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 180, 600]
 
-/** The series of the controller; other roles leave them off. */
+/** The controller's series about its workqueues, under the names of controller-runtime with our prefix. */
 export function createReconcileMetrics(registry: Registry): ReconcileMetrics {
-  return { ...reconcileSeries(registry), ...queueSeries(registry), ...leaderSeries(registry) }
-}
-
-function reconcileSeries(registry: Registry): Pick<ReconcileMetrics, 'reconciled' | 'workersActive'> {
-  const registers = [registry]
-  const total = new Counter({
-    name: 'punctual_reconcile_total',
-    help: 'Turns of reconcilers by how they ended.',
-    labelNames: ['controller', 'result'],
-    registers,
+  const series = new Series(registry)
+  const total = series.counter('punctual_reconcile_total', 'Reconciles, by result.', 'controller', 'result')
+  const errors = series.counter(
+    'punctual_reconcile_errors_total',
+    'Reconciles that failed, without conflicts, which are retried at once.',
+    'controller',
+  )
+  const seconds = series.histogram('punctual_reconcile_time_seconds', {
+    help: 'Duration of a reconcile.',
+    seconds: RECONCILE_SECONDS,
+    labels: ['controller'],
   })
-  const errors = new Counter({
-    name: 'punctual_reconcile_errors_total',
-    help: 'Turns of reconcilers that failed; conflicts, which are tried again at once, are not among them.',
-    labelNames: ['controller'],
-    registers,
-  })
-  const seconds = new Histogram({
-    name: 'punctual_reconcile_time_seconds',
-    help: 'How long a turn took.',
-    labelNames: ['controller'],
-    buckets: RECONCILE_BUCKETS_SECONDS,
-    registers,
-  })
-  const workers = new Gauge({
-    name: 'punctual_active_workers',
-    help: 'Turns under way.',
-    labelNames: ['controller'],
-    registers,
-  })
+  const workers = series.gauge('punctual_active_workers', 'Reconciles in progress.', 'controller')
   return {
     reconciled: (controller, result, duration) => {
       total.inc({ controller, result })
@@ -45,37 +29,30 @@ function reconcileSeries(registry: Registry): Pick<ReconcileMetrics, 'reconciled
       seconds.observe({ controller }, duration)
     },
     workersActive: (controller, count) => workers.set({ controller }, count),
+    ...queueMetrics(series),
+    ...leaderMetrics(series),
   }
 }
 
-type QueueSeries = Pick<ReconcileMetrics, 'queueDepth' | 'keyAdded' | 'keyRetried' | 'keyWaited'>
+type QueueMetrics = Pick<ReconcileMetrics, 'queueDepth' | 'keyAdded' | 'keyRetried' | 'keyWaited'>
 
-function queueSeries(registry: Registry): QueueSeries {
-  const registers = [registry]
-  const depth = new Gauge({
-    name: 'punctual_workqueue_depth',
-    help: 'Keys that wait for a worker.',
-    labelNames: ['controller', 'priority'],
-    registers,
-  })
-  const adds = new Counter({
-    name: 'punctual_workqueue_adds_total',
-    help: 'Keys put in line.',
-    labelNames: ['controller'],
-    registers,
-  })
-  const retries = new Counter({
-    name: 'punctual_workqueue_retries_total',
-    help: 'Keys put in line again after a turn that failed.',
-    labelNames: ['controller'],
-    registers,
-  })
-  const wait = new Histogram({
-    name: 'punctual_workqueue_queue_duration_seconds',
-    help: 'From the line to a worker.',
-    labelNames: ['controller'],
-    buckets: WAIT_BUCKETS_SECONDS,
-    registers,
+function queueMetrics(series: Series): QueueMetrics {
+  const depth = series.gauge(
+    'punctual_workqueue_depth',
+    'Keys waiting for a worker.',
+    'controller',
+    'priority',
+  )
+  const adds = series.counter('punctual_workqueue_adds_total', 'Keys added to the workqueue.', 'controller')
+  const retries = series.counter(
+    'punctual_workqueue_retries_total',
+    'Keys added again because their reconcile failed.',
+    'controller',
+  )
+  const wait = series.histogram('punctual_workqueue_queue_duration_seconds', {
+    help: 'How long a key waited for a worker.',
+    seconds: WAIT_SECONDS,
+    labels: ['controller'],
   })
   return {
     queueDepth: (controller, priority, keys) => depth.set({ controller, priority }, keys),
@@ -85,19 +62,14 @@ function queueSeries(registry: Registry): QueueSeries {
   }
 }
 
-function leaderSeries(registry: Registry): Pick<ReconcileMetrics, 'leading' | 'eventsDropped'> {
-  const leader = new Gauge({
-    name: 'punctual_leader',
-    help: '1 while this process leads.',
-    registers: [registry],
-  })
-  const dropped = new Counter({
-    name: 'punctual_events_dropped_total',
-    help: 'Events that were not kept: too many waiting, or refused by the API server.',
-    registers: [registry],
-  })
+function leaderMetrics(series: Series): Pick<ReconcileMetrics, 'leading' | 'eventsDropped'> {
+  const leader = series.gauge('punctual_leader', '1 while this process is the leader.')
+  const dropped = series.counter(
+    'punctual_events_dropped_total',
+    'Kubernetes events that were discarded: too many were waiting, or the API server refused them.',
+  )
   return {
-    leading: (isLeading) => leader.set(isLeading ? 1 : 0),
+    leading: (isLeading) => leader.set(Number(isLeading)),
     eventsDropped: (count) => dropped.inc(count),
   }
 }

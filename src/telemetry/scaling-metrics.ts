@@ -1,27 +1,31 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { ScalingMetrics } from '../ports/metrics.ts'
+import { Series } from './series.ts'
 
-/** The series of the leading controller; a gauge that was never set, or was removed, has no line. */
+/** The series of the controller that scales the executors. A gauge that is not set, or was removed, is not exported. */
 export function createScalingMetrics(registry: Registry): ScalingMetrics {
-  const [desired, current, active, limited] = [
-    ['punctual_executor_replicas_desired', "Executors as written in the Deployment's scale."],
-    ['punctual_executor_replicas_current', 'Executor pods that exist.'],
-    ['punctual_scaling_active', '1 while the number of executors follows the work.'],
-    ['punctual_scaling_limited', '1 while more executors are wanted than are allowed.'],
-  ].map(([name = '', help = '']) => {
-    const gauge = new Gauge({ name, help, registers: [registry] })
-    gauge.remove()
-    return gauge
-  }) as [Gauge, Gauge, Gauge, Gauge]
+  const series = new Series(registry)
+  const desired = series.gauge(
+    'punctual_executor_replicas_desired',
+    "Executors wanted: the replicas in the Deployment's scale.",
+  )
+  const current = series.gauge('punctual_executor_replicas_current', 'Executor pods that exist.')
+  const active = series.gauge('punctual_scaling_active', '1 while the number of executors follows the work.')
+  const limited = series.gauge(
+    'punctual_scaling_limited',
+    '1 while more executors are wanted than are allowed.',
+  )
+  const scalingEnded = () => {
+    for (const gauge of [desired, current, active, limited]) gauge.remove()
+  }
+  scalingEnded()
   return {
     executorReplicas: (wanted, existing) => {
       desired.set(wanted)
       current.set(existing)
     },
-    scalingActive: (isActive) => active.set(isActive ? 1 : 0),
-    scalingLimited: (isLimited) => limited.set(isLimited ? 1 : 0),
-    scalingEnded: () => {
-      for (const gauge of [desired, current, active, limited]) gauge.remove()
-    },
+    scalingActive: (isActive) => active.set(Number(isActive)),
+    scalingLimited: (isLimited) => limited.set(Number(isLimited)),
+    scalingEnded,
   }
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../../ports/runtime.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
-import { createOpsServer, type ReadinessCheck } from '../../telemetry/ops-server.ts'
+import { OpsServer, type ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { pingAny, type RedisConnection } from '../../redis/client/connection.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 
@@ -39,7 +39,7 @@ export function createTelemetry(settings: {
     registry,
     startOpsServer: async ({ host, port, checks, lifeChecks = [], lifecycle }) => {
       const running = { name: 'running', failure: () => (lifecycle.isStopping() ? 'stopping' : null) }
-      const server = createOpsServer({
+      const server = new OpsServer({
         host,
         port,
         checks: [...checks, running],

@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { StartupError } from '../../../src/domain/errors.ts'
-import { createOpsServer } from '../../../src/telemetry/ops-server.ts'
-import type { OpsServer, ReadinessCheck } from '../../../src/telemetry/ops-server.ts'
+import { OpsServer, type ReadinessCheck } from '../../../src/telemetry/ops-server.ts'
 import { LOOPBACKS } from '../../support/targets/all-addresses.ts'
 
 const opened: OpsServer[] = []
@@ -12,7 +11,7 @@ afterEach(async () => {
 
 function make(checks: readonly ReadinessCheck[] = [], port = 0, host = '127.0.0.1'): OpsServer {
   const renderMetrics = async () => ({ contentType: 'text/plain; version=0.0.4', body: 'punctual_up 1\n' })
-  const server = createOpsServer({ host, port, checks, renderMetrics })
+  const server = new OpsServer({ host, port, checks, renderMetrics })
   opened.push(server)
   return server
 }
@@ -42,7 +41,7 @@ test.for(LOOPBACKS)('on all addresses it is reached at $host', async ({ host, ob
 
 test('health fails with its reason when the process must be started anew', async () => {
   const stuck = { reason: null as string | null }
-  const server = createOpsServer({
+  const server = new OpsServer({
     host: '127.0.0.1',
     port: 0,
     checks: [],
