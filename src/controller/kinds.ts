@@ -1,7 +1,8 @@
-import type { KubeObject, ObjectKey, ObjectRef } from '../ports/kubernetes.ts'
+import type { Informer, KubeObject, ObjectKey, ObjectRef, ResourceWriter } from '../ports/kubernetes.ts'
 import type {
   ApiTokenSpec,
   ApiTokenStatus,
+  Condition,
   HttpCronSpec,
   HttpCronStatus,
   HttpQueueSpec,
@@ -9,9 +10,7 @@ import type {
   TeamSettingsSpec,
   TeamSettingsStatus,
 } from '../resources/generated/kinds.ts'
-
-/** Index of the view of queues: `queueKeyOf`. */
-export const BY_QUEUE = 'queue'
+import { queueKeyOf } from '../resources/queue-owner.ts'
 
 export interface HttpQueue extends KubeObject {
   readonly spec: HttpQueueSpec
@@ -21,7 +20,7 @@ export interface HttpQueue extends KubeObject {
 export interface HttpCron extends KubeObject {
   readonly spec: HttpCronSpec
   readonly status?: HttpCronStatus
-  /** Of a copy that leaves out payload and headers: how long these are. */
+  /** Set on a copy without payload and headers: how many bytes these have. */
   readonly leftOutBytes?: number
 }
 
@@ -33,6 +32,33 @@ export interface TeamSettings extends KubeObject {
 export interface ApiToken extends KubeObject {
   readonly spec: ApiTokenSpec
   readonly status?: ApiTokenStatus
+}
+
+/** An object whose status a reconciler writes. */
+export interface ConditionedObject extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+/** How the objects of one kind are read and written. */
+export interface KindAccess<T extends KubeObject> {
+  readonly informer: Informer<T>
+  readonly writer: ResourceWriter<T>
+}
+
+/** The one name of a TeamSettings. */
+export const TEAM_SETTINGS_NAME = 'team'
+
+/** Index of HttpQueues by `queueKeyOf`. */
+export const BY_QUEUE = 'queue'
+/** Index of ApiTokens by `spec.sha256`. */
+export const BY_HASH = 'hash'
+
+/** The indexes that the informers must have. */
+export const QUEUE_INDEXES: Readonly<Record<string, (queue: HttpQueue) => readonly string[]>> = {
+  [BY_QUEUE]: (queue) => [queueKeyOf(queue)],
+}
+export const TOKEN_INDEXES: Readonly<Record<string, (token: ApiToken) => readonly string[]>> = {
+  [BY_HASH]: ({ spec }) => [spec.sha256],
 }
 
 export function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {

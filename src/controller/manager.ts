@@ -1,50 +1,45 @@
 import { reasonOf } from '../domain/errors.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
-import type { Clock, Logger } from '../ports/runtime.ts'
 import type { CronStats } from '../ports/crons.ts'
+import type { EngineRecord, EventRecorder, ObjectKey, Reconciler, SecretReader } from '../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../ports/metrics.ts'
-import type {
-  EngineRecord,
-  EventRecorder,
-  ObjectKey,
-  Reconciler,
-  Informer,
-  ResourceWriter,
-  SecretReader,
-} from '../ports/kubernetes.ts'
 import type { QueueStats } from '../ports/queues.ts'
-import type { LeaderEpochs } from '../ports/settings.ts'
 import type { TeamStats } from '../ports/quotas.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
+import type { LeaderEpochs } from '../ports/settings.ts'
 import { queueKeyOf } from '../resources/queue-owner.ts'
 import { createCronCheck } from './crons/cron-check.ts'
-import { createCronStatusSync } from './crons/cron-status-sync.ts'
-import { createCronQuota } from './crons/cron-quota.ts'
+import { CronQuota } from './crons/cron-quota.ts'
 import { createCronReconciler } from './crons/cron-reconciler.ts'
-import { createLeaderSession } from './engine/leader-session.ts'
-import { BY_QUEUE, keyOf, type ApiToken, type HttpCron, type HttpQueue, type TeamSettings } from './kinds.ts'
-import { createOrphanSweep } from './orphans/orphan-sweep.ts'
-import { createPushedQueues } from './queues/pushed-queues.ts'
+import { createCronStatusSync } from './crons/cron-status-sync.ts'
+import { LeaderSession } from './engine/leader-session.ts'
+import {
+  BY_QUEUE,
+  keyOf,
+  TEAM_SETTINGS_NAME,
+  type ApiToken,
+  type HttpCron,
+  type HttpQueue,
+  type KindAccess,
+  type TeamSettings,
+} from './kinds.ts'
+import { enqueueOrphanSettings } from './orphans/orphan-settings.ts'
+import { OrphanSweep } from './orphans/orphan-sweep.ts'
+import { PushedQueues } from './queues/pushed-queues.ts'
 import { createQueueCheck } from './queues/queue-check.ts'
-import { createQueueStatusSync } from './queues/queue-status-sync.ts'
 import { createQueueReconciler } from './queues/queue-reconciler.ts'
-import { createOrphanSettings } from './orphans/orphan-settings.ts'
+import { createQueueStatusSync } from './queues/queue-status-sync.ts'
+import { createTeamReconciler } from './teams/team-reconciler.ts'
 import { createTeamStatusSync } from './teams/team-status-sync.ts'
-import { createTeamReconciler, TEAM_SETTINGS_NAME } from './teams/team-reconciler.ts'
-import { BY_HASH, createTokenReconciler } from './teams/token-reconciler.ts'
+import { createTokenReconciler } from './teams/token-reconciler.ts'
 
-/** The resources of one kind, as they are known and as they are written. */
-export interface KindAccess<T extends HttpQueue | HttpCron | TeamSettings | ApiToken> {
-  readonly view: Informer<T>
-  readonly writer: ResourceWriter<T>
-}
-
-export interface LeadingParts {
+export interface ManagerParts {
   readonly queues: KindAccess<HttpQueue>
   readonly crons: KindAccess<HttpCron>
   readonly teams: KindAccess<TeamSettings>
   readonly tokens: KindAccess<ApiToken>
   readonly secrets: SecretReader
-  /** The installation's. */
+  /** The quotas of the installation. */
   readonly quotas: TeamQuotas
   readonly epochs: LeaderEpochs
   readonly queueStats: QueueStats
@@ -52,155 +47,151 @@ export interface LeadingParts {
   readonly teamStats: TeamStats
   readonly record: EngineRecord
   readonly events: EventRecorder
-  /** Whether resources of this namespace are ours to look at. */
+  /** Whether this controller is responsible for a namespace. */
   readonly isWatched: (namespace: string) => boolean
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: ControllerMetrics
 }
 
-/** Indexes that the views must have. */
-export const QUEUE_INDEXES: Readonly<Record<string, (queue: HttpQueue) => readonly string[]>> = {
-  [BY_QUEUE]: (queue) => [queueKeyOf(queue)],
-}
-export const TOKEN_INDEXES: Readonly<Record<string, (token: ApiToken) => readonly string[]>> = {
-  [BY_HASH]: ({ spec }) => [spec.sha256],
-}
+/** Adds keys to the workqueue of each kind. */
+export type Workqueues = Readonly<
+  Record<'queues' | 'crons' | 'teams' | 'tokens', (key: ObjectKey, priority: 'high' | 'low') => void>
+>
 
-/** Puts keys in line for the turns of each reconciler. */
-export interface TurnLines {
-  queue(key: ObjectKey, priority: 'high' | 'low'): void
-  cron(key: ObjectKey, priority: 'high' | 'low'): void
-  team(key: ObjectKey, priority: 'high' | 'low'): void
-  token(key: ObjectKey, priority: 'high' | 'low'): void
-}
-
-/** What a leader does: the reconcilers, which are given turns, and the loops beside them. */
-export interface Leading {
-  readonly queues: Reconciler
-  readonly crons: Reconciler
-  readonly teams: Reconciler
-  readonly tokens: Reconciler
-  /** What a token gives a turn to: every token of its hash, for the oldest counts. */
-  tokenKeysOf(token: ApiToken): readonly ObjectKey[]
-  /** Why settings cannot be put in force though Redis may answer; null = they can, or Redis is away. */
+/** All controllers of a process: one reconciler per kind, and the loops of a leader beside them. */
+export interface Manager {
+  readonly reconcilers: Readonly<Record<keyof Workqueues, Reconciler>>
+  /** Why settings cannot be applied although Redis may answer; null = they can, or Redis is away. */
   obstacle(): string | null
-  /** The loops of one time of leading; ends with the signal, when none is under way. */
+  /** Runs the loops until the signal; resolves when they are at rest. */
   run(signal: AbortSignal): Promise<void>
 }
 
-export function createLeading(parts: LeadingParts, lines: TurnLines): Leading {
+export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager {
   const { queues, crons, teams, tokens } = parts
-  const engine = createLeaderSession(parts)
-  const loops = createLoops(parts, lines)
-  const { counters, sweep, pushed, looks, cronSweep, teamLooks } = loops
-  const orphanSettings = createOrphanSettings({ ...parts, engine, lines })
-  const lookForOrphans = async (signal: AbortSignal): Promise<void> => {
-    try {
-      await orphanSettings.look(signal)
-    } catch (error) {
-      if (signal.aborted) return
-      parts.logger.warn('Settings without a resource could not be looked for', { reason: reasonOf(error) })
-    }
-  }
-  /** Everything is compiled anew; what no resource stands for any more is looked for. */
-  const onOpen = (signal: AbortSignal): void => {
-    for (const queue of queues.view.all()) lines.queue(queueKeyOf(queue), 'low')
-    for (const cron of crons.view.all()) lines.cron(keyOf(cron), 'low')
-    for (const settings of teams.view.all()) lines.team(keyOf(settings), 'low')
-    for (const token of tokens.view.all()) lines.token(keyOf(token), 'low')
-    sweep.request()
-    cronSweep.request()
-    void lookForOrphans(signal)
-  }
+  const engine = new LeaderSession(parts)
+  const loops = createLoops(parts, enqueue)
   const shared = { ...parts, engine }
-  const room = createCronQuota({
-    ...{ crons: crons.view, teams: teams.view, quotas: parts.quotas },
-    enqueue: (key) => lines.cron(key, 'low'),
-    count: (beyond) => parts.metrics.cronsOverQuota(beyond),
+  const cronQuota = new CronQuota({
+    ...{ crons: crons.informer, teams: teams.informer, quotas: parts.quotas },
+    enqueue: (key) => enqueue.crons(key, 'low'),
+    count: (overQuota) => parts.metrics.cronsOverQuota(overQuota),
   })
   return {
-    queues: createQueueReconciler({
-      ...{ ...shared, ...queues, check: createQueueCheck(), vanished: sweep },
-      countsOf: (key) => counters.of(key),
-    }),
-    crons: createCronReconciler({
-      ...{ ...shared, ...crons, check: createCronCheck(), vanished: cronSweep, room },
-      stateOf: (key) => looks.of(key),
-    }),
-    teams: createTeamReconciler({
-      ...{ ...shared, ...teams },
-      waitingOf: (namespace) => pushed.waitingOf(namespace),
-      usageOf: (key) => teamLooks.of(key),
-    }),
-    tokens: createTokenReconciler({ ...shared, ...tokens }),
-    // One that is deleted is in no index any more, and needs its turn all the same.
-    tokenKeysOf: (token) => [
-      ...new Set([token, ...tokens.view.byIndex(BY_HASH, token.spec.sha256)].map(keyOf)),
-    ],
+    reconcilers: {
+      queues: createQueueReconciler({
+        ...{ ...shared, ...queues, check: createQueueCheck(), orphans: loops.orphanQueues },
+        statsOf: (key) => loops.queueStatuses.of(key),
+      }),
+      crons: createCronReconciler({
+        ...{ ...shared, ...crons, check: createCronCheck(), orphans: loops.orphanCrons, quota: cronQuota },
+        stateOf: (key) => loops.cronStatuses.of(key),
+      }),
+      teams: createTeamReconciler({
+        ...{ ...shared, ...teams },
+        waitingOf: (namespace) => loops.pushedQueues.waitingOf(namespace),
+        usageOf: (key) => loops.teamStatuses.of(key),
+      }),
+      tokens: createTokenReconciler({ ...shared, ...tokens }),
+    },
     obstacle: () => engine.obstacle(),
     run: async (signal) => {
-      await Promise.all([engine.run(signal, () => onOpen(signal)), loops.run(signal)])
-    },
-  }
-}
-
-/** What goes round beside the turns. */
-function createLoops(parts: LeadingParts, lines: TurnLines) {
-  const { queues, crons, teams, metrics } = parts
-  const shared = { ...parts, ...queues }
-  const counters = createQueueStatusSync({ ...shared, enqueue: (key) => lines.queue(key, 'low') })
-  const sweep = createOrphanSweep({
-    ...{ ...shared, what: 'Queues' },
-    page: async (at) => {
-      const { queues: all, cursor } = await parts.queueStats.page(at)
-      return { places: all.filter(({ isPushed }) => !isPushed), cursor }
-    },
-    readKeys: async (namespace) => (await queues.writer.readAll(namespace)).map(queueKeyOf),
-    hasResource: (key) => queues.view.byIndex(BY_QUEUE, key).length > 0,
-    enqueue: (key) => lines.queue(key, 'high'),
-    count: (orphans) => metrics.orphanQueues(orphans),
-  })
-  const onWaiting = (namespace: string): void => lines.team(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low')
-  const pushed = createPushedQueues({ ...shared, onWaiting })
-  const ofCrons = createCronLoops(parts, lines)
-  const teamLooks = createTeamStatusSync({
-    ...{ ...parts, ...teams, queueStats: parts.teamStats },
-    enqueue: (key) => lines.team(key, 'low'),
-  })
-  return {
-    ...{ counters, sweep, pushed, teamLooks, ...ofCrons },
-    /** Before the first list every queue would look as if it had no resource. */
-    run: async (signal: AbortSignal): Promise<void> => {
-      try {
-        await Promise.all([queues, crons, teams].map(({ view }) => view.whenSynced(signal)))
-      } catch (error) {
-        if (!signal.aborted) throw error
+      const onOpen = (): void => {
+        enqueueAll(parts, enqueue)
+        loops.orphanQueues.request()
+        loops.orphanCrons.request()
+        void findOrphanSettings(parts, { engine, enqueue }, signal)
       }
-      const { looks, cronSweep } = ofCrons
-      const loops = [counters, sweep, pushed, looks, cronSweep, teamLooks]
-      await Promise.all(loops.map((loop) => loop.run(signal)))
+      await Promise.all([engine.run(signal, onOpen), runLoops(parts, loops, signal)])
     },
   }
 }
 
-function createCronLoops(parts: LeadingParts, lines: TurnLines) {
-  const { crons, cronStats, metrics } = parts
-  const shared = { ...parts, ...crons }
-  const looks = createCronStatusSync({
-    ...{ ...shared, queueStats: cronStats },
-    enqueue: (key) => lines.cron(key, 'low'),
-  })
-  const cronSweep = createOrphanSweep({
-    ...{ ...shared, what: 'Crons' },
-    page: async (at) => {
-      const { crons: places, cursor } = await cronStats.page(at)
-      return { places, cursor }
-    },
-    readKeys: async (namespace) => (await crons.writer.readAll(namespace)).map(keyOf),
-    hasResource: (key) => crons.view.get(key) !== undefined,
-    enqueue: (key) => lines.cron(key, 'high'),
-    count: (orphans) => metrics.orphanCrons(orphans),
-  })
-  return { looks, cronSweep }
+/** A new or different engine has none of the settings. */
+function enqueueAll({ queues, crons, teams, tokens }: ManagerParts, enqueue: Workqueues): void {
+  for (const queue of queues.informer.all()) enqueue.queues(queueKeyOf(queue), 'low')
+  for (const cron of crons.informer.all()) enqueue.crons(keyOf(cron), 'low')
+  for (const settings of teams.informer.all()) enqueue.teams(keyOf(settings), 'low')
+  for (const token of tokens.informer.all()) enqueue.tokens(keyOf(token), 'low')
+}
+
+async function findOrphanSettings(
+  { isWatched, teams, tokens, logger }: ManagerParts,
+  { engine, enqueue }: { readonly engine: LeaderSession; readonly enqueue: Workqueues },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await enqueueOrphanSettings(
+      {
+        ...{ engine, isWatched, teams: teams.informer, tokens: tokens.informer },
+        enqueueTeam: (key) => enqueue.teams(key, 'low'),
+        enqueueToken: (key) => enqueue.tokens(key, 'low'),
+      },
+      signal,
+    )
+  } catch (error) {
+    if (signal.aborted) return
+    logger.warn('Settings without a resource could not be searched for', { reason: reasonOf(error) })
+  }
+}
+
+type Loops = ReturnType<typeof createLoops>
+
+function createLoops(parts: ManagerParts, enqueue: Workqueues) {
+  const { queues, crons, teams, queueStats, cronStats, metrics } = parts
+  return {
+    queueStatuses: createQueueStatusSync({
+      ...{ ...parts, ...queues },
+      enqueue: (key) => enqueue.queues(key, 'low'),
+    }),
+    cronStatuses: createCronStatusSync({
+      ...{ ...parts, ...crons },
+      enqueue: (key) => enqueue.crons(key, 'low'),
+    }),
+    teamStatuses: createTeamStatusSync({
+      ...{ ...parts, ...teams },
+      enqueue: (key) => enqueue.teams(key, 'low'),
+    }),
+    pushedQueues: new PushedQueues({
+      ...{ ...parts, ...queues },
+      onWaiting: (namespace) => enqueue.teams(`${namespace}/${TEAM_SETTINGS_NAME}`, 'low'),
+    }),
+    orphanQueues: new OrphanSweep({
+      ...{ ...parts, ...queues, what: 'Queues' },
+      readApplied: async (at) => {
+        const page = await queueStats.page(at)
+        return { refs: page.queues.filter(({ isPushed }) => !isPushed), cursor: page.cursor }
+      },
+      readKeys: async (namespace) => (await queues.writer.readAll(namespace)).map(queueKeyOf),
+      hasResource: (key) => queues.informer.byIndex(BY_QUEUE, key).length > 0,
+      enqueue: (key) => enqueue.queues(key, 'high'),
+      count: (orphans) => metrics.orphanQueues(orphans),
+    }),
+    orphanCrons: new OrphanSweep({
+      ...{ ...parts, ...crons, what: 'Crons' },
+      readApplied: async (at) => {
+        const page = await cronStats.page(at)
+        return { refs: page.crons, cursor: page.cursor }
+      },
+      readKeys: async (namespace) => (await crons.writer.readAll(namespace)).map(keyOf),
+      hasResource: (key) => crons.informer.get(key) !== undefined,
+      enqueue: (key) => enqueue.crons(key, 'high'),
+      count: (orphans) => metrics.orphanCrons(orphans),
+    }),
+  }
+}
+
+/** Starts once the informers have their first list: before, every queue would look like an orphan. */
+async function runLoops(
+  { queues, crons, teams }: ManagerParts,
+  loops: Loops,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await Promise.all([queues, crons, teams].map(({ informer }) => informer.whenSynced(signal)))
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  await Promise.all(Object.values(loops).map((loop) => loop.run(signal)))
 }

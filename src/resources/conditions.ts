@@ -79,7 +79,7 @@ export function mergeConditions<Kind extends ReconciledKind>(
         type,
         status,
         observedGeneration: seen.generation,
-        lastTransitionTime: same?.status === status ? same.lastTransitionTime : wholeSeconds(seen.wallMs),
+        lastTransitionTime: same?.status === status ? same.lastTransitionTime : kubernetesTime(seen.wallMs),
         reason,
         message: excerpt(message, MESSAGE_CHARACTERS_MAX),
       }
@@ -103,7 +103,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-/** As the API server keeps it: with milliseconds, what is read would never equal what was written. */
-function wholeSeconds(wallMs: number): string {
+/** RFC 3339 in whole seconds, as the API server stores it: with milliseconds, a status would differ from what was written. */
+export function kubernetesTime(wallMs: number): string {
   return new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }

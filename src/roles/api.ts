@@ -93,11 +93,11 @@ async function openEditors(
   }
   const { watchNamespaces: namespaces } = settings
   const cluster = await openCluster({ namespaces, fieldManager: 'punctual-api' }, context)
-  const { view, writer } = cluster.openKind(HTTP_QUEUES, EDITOR_INDEXES)
+  const { informer, writer } = cluster.openKind(HTTP_QUEUES, EDITOR_INDEXES)
   const isWatched = (namespace: string): boolean => namespaces === null || namespaces.includes(namespace)
   const shared = { isWatched, clock: systemClock }
   return {
-    editor: new ResourceQueueEditor({ ...shared, queues, informer: view, writer }),
+    editor: new ResourceQueueEditor({ ...shared, queues, informer, writer }),
     cronEditor: new ResourceCronEditor({
       ...shared,
       crons,

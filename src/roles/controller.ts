@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/kinds.ts'
 import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../controller/kinds.ts'
-import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/manager.ts'
 import { LeaderElector } from '../kubernetes/leader-election/leader-elector.ts'
 import { createLeaseLock } from '../kubernetes/leader-election/lease-lock.ts'
 import { SeriesRecorder } from '../kubernetes/events/series-recorder.ts'
@@ -11,7 +11,7 @@ import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './startup/base-url.ts'
 import { openCluster } from './parts/cluster-part.ts'
-import { ownPlace, startLeading } from './parts/controller-part.ts'
+import { ownPlace, startManager } from './parts/controller-part.ts'
 import { leadFirstToken } from './parts/first-token-part.ts'
 import { openLazyEngine } from './parts/lazy-engine.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
@@ -49,12 +49,12 @@ export async function runController(settings: ControllerSettings): Promise<void>
       metrics,
       random: Math.random,
     })
-    let leading: ReturnType<typeof startLeading> | null = null
-    const hold = { name: 'engine', failure: () => leading?.obstacle() ?? null }
+    let manager: ReturnType<typeof startManager> | null = null
+    const engineCheck = { name: 'engine', failure: () => manager?.obstacle() ?? null }
     const port = await telemetry.startOpsServer({
       host: settings.host,
       port: settings.opsPort,
-      checks: [engine.check, hold, ...Object.values(kinds).map(({ check }) => check)],
+      checks: [engine.check, engineCheck, ...Object.values(kinds).map(({ check }) => check)],
       lifeChecks: [{ name: 'leading', failure: () => elector.failure() }],
       lifecycle,
     })
@@ -69,7 +69,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     })
     lifecycle.onStop('events', () => events.stop())
     const parts = { ...context, engine, cluster, leadership: elector, events }
-    leading = startLeading(settings, { ...parts, kinds, metrics })
+    manager = startManager(settings, { ...parts, kinds, metrics })
     startScaling(settings, { ...parts, teams: kinds.teams })
     leadFirstToken(settings, { leadership: elector, writer: kinds.tokens.writer, logger })
     // Stopped first: this ends the leader epoch and everything that writes in it, then releases the lease.

@@ -12,8 +12,7 @@ import {
   SHARD_KEY_WORDS,
   shardPrefix,
 } from '../../src/redis/layout/keys.ts'
-import { CRON_FINALIZER } from '../../src/resources/cron-claim.ts'
-import { QUEUE_FINALIZER } from '../../src/resources/queue-owner.ts'
+import { CRON_FINALIZER, QUEUE_FINALIZER } from '../../src/resources/finalizers.ts'
 import { CLIENT_VARIABLES, readClientSettings } from '../../src/settings/client-settings.ts'
 import { ROLE_TABLES } from '../../src/settings/role-settings.ts'
 import { flagOf } from '../../src/settings/setting.ts'

@@ -1,30 +1,26 @@
 import type { CronRun, CronState } from '../../ports/crons.ts'
-import { mergeConditions } from '../../resources/conditions.ts'
-import type { WantedCondition } from '../../resources/conditions.ts'
+import { kubernetesTime } from '../../resources/conditions.ts'
 import type { HttpCronStatus } from '../../resources/generated/kinds.ts'
-import type { CronProblem } from './cron-check.ts'
 import type { HttpCron } from '../kinds.ts'
-
-/** What came of a cron's step. */
-export type CronOutcome =
-  | { readonly kind: 'applied'; readonly cronId: number; readonly nextRunAtMs: number | null }
-  | { readonly kind: 'refused'; readonly problem: CronProblem }
-  /** Beyond what its team may have. */
-  | { readonly kind: 'no_room'; readonly obstacle: string }
-  /** The engine does not answer: what is in force stays so. */
-  | { readonly kind: 'unavailable'; readonly message: string }
+import { reconciledStatus, type Unavailable } from '../reconcile/ready-conditions.ts'
+import { cronConditions, type CronOutcome } from './cron-conditions.ts'
 
 export interface CronFacts {
-  /** As looked at last; null when it was not yet. */
+  /** As read last; null = not yet. */
   readonly state: CronState | null
   readonly wallMs: number
 }
 
-/** What the engine knows of a cron. */
-type EngineFields = Pick<
-  HttpCronStatus,
-  'id' | 'nextRunTime' | 'lastRunTime' | 'lastRunResult' | 'lastSuccessTime' | 'consecutiveFailures'
->
+/** Fields of the status that the engine knows, beside the id. */
+const STATE_FIELDS = [
+  'nextRunTime',
+  'lastRunTime',
+  'lastRunResult',
+  'lastSuccessTime',
+  'consecutiveFailures',
+] as const satisfies ReadonlyArray<keyof HttpCronStatus>
+
+type EngineFields = Pick<HttpCronStatus, 'id' | (typeof STATE_FIELDS)[number]>
 
 const RESULTS = {
   running: 'Running',
@@ -34,39 +30,33 @@ const RESULTS = {
   missed: 'Missed',
 } as const satisfies Record<CronRun['result'], HttpCronStatus['lastRunResult']>
 
-/** The whole status as it is to be; equal to the one before when nothing has changed. */
-export function cronStatus(cron: HttpCron, outcome: CronOutcome, facts: CronFacts): HttpCronStatus {
-  const generation = cron.metadata.generation ?? 0
-  const before = cron.status ?? {}
+/** The whole status; equal to the one before if nothing has changed. */
+export function cronStatus(
+  cron: HttpCron,
+  outcome: CronOutcome | Unavailable,
+  { state, wallMs }: CronFacts,
+): HttpCronStatus {
   return {
-    observedGeneration: generation,
-    ...engineFields(before, outcome, facts.state),
-    conditions: mergeConditions<'HttpCron'>(before.conditions ?? [], conditionsOf(cron, outcome), {
-      generation,
-      wallMs: facts.wallMs,
-    }),
+    ...engineFields(cron.status ?? {}, outcome, state),
+    ...reconciledStatus<'HttpCron'>(cron, cronConditions(cron, outcome), wallMs),
   }
 }
 
-/** Whether the status says something else than what was looked at. Without an id it is not in force yet. */
-export function isCronNews(before: HttpCronStatus | undefined, state: CronState): boolean {
+/** Whether the state differs from what the status shows. A status without an id belongs to no cron in Redis yet. */
+export function isStaleCronStatus(before: HttpCronStatus | undefined, state: CronState): boolean {
   if (before?.id !== state.cronId) return false
   const now = fieldsOf(state)
-  return ENGINE_FIELDS.some((field) => before[field] !== now[field])
+  return STATE_FIELDS.some((field) => before[field] !== now[field])
 }
 
-const ENGINE_FIELDS = [
-  'nextRunTime',
-  'lastRunTime',
-  'lastRunResult',
-  'lastSuccessTime',
-  'consecutiveFailures',
-] as const satisfies ReadonlyArray<keyof EngineFields>
-
-function engineFields(before: HttpCronStatus, outcome: CronOutcome, state: CronState | null): EngineFields {
+function engineFields(
+  before: HttpCronStatus,
+  outcome: CronOutcome | Unavailable,
+  state: CronState | null,
+): EngineFields {
   const id = outcome.kind === 'applied' ? outcome.cronId : before.id
   if (id === undefined) return {}
-  // What a cron was that was deleted and made again, says nothing about this one.
+  // After a delete and re-create, the state may still be that of the former cron.
   const known = state?.cronId === id ? fieldsOf(state) : before.id === id ? keptOf(before) : { id }
   if (outcome.kind !== 'applied') return known
   const { nextRunTime: _former, ...rest } = known
@@ -74,7 +64,7 @@ function engineFields(before: HttpCronStatus, outcome: CronOutcome, state: CronS
 }
 
 function keptOf(before: HttpCronStatus): EngineFields {
-  const fields = (['id', ...ENGINE_FIELDS] as const).filter((field) => before[field] !== undefined)
+  const fields = (['id', ...STATE_FIELDS] as const).filter((field) => before[field] !== undefined)
   return Object.fromEntries(fields.map((field) => [field, before[field]]))
 }
 
@@ -91,63 +81,5 @@ function fieldsOf(state: CronState): EngineFields {
 }
 
 function timeField<Field extends string>(field: Field, unixMs: number | null): { [Name in Field]?: string } {
-  if (unixMs === null) return {}
-  const time = new Date(unixMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
-  return { [field]: time } as { [Name in Field]?: string }
-}
-
-type Wanted = WantedCondition<'HttpCron'>
-
-function conditionsOf(cron: HttpCron, outcome: CronOutcome): readonly Wanted[] {
-  switch (outcome.kind) {
-    case 'applied':
-      return [
-        { type: 'Ready', status: 'True', reason: 'Reconciled', message: 'The settings are in force.' },
-        scheduled(cron.spec.active),
-      ]
-    case 'refused':
-      return refused(outcome.problem, cron.status?.id !== undefined)
-    case 'no_room':
-      return noRoom(outcome.obstacle, cron.status?.id !== undefined)
-    case 'unavailable': {
-      const { message } = outcome
-      return [
-        { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message },
-        { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },
-      ]
-    }
-  }
-}
-
-function scheduled(isActive: boolean): Wanted {
-  return isActive
-    ? {
-        type: 'Scheduled',
-        status: 'True',
-        reason: 'Scheduled',
-        message: 'It ticks as spec.cronExpression says.',
-      }
-    : {
-        type: 'Scheduled',
-        status: 'False',
-        reason: 'Paused',
-        message: 'spec.active is false: no tick comes.',
-      }
-}
-
-function noRoom(obstacle: string, wasInForce: boolean): readonly Wanted[] {
-  const message = wasInForce ? `${obstacle} It is paused.` : `${obstacle} It is not in force.`
-  return [
-    { type: 'Ready', status: 'False', reason: 'QuotaExceeded', message },
-    { type: 'Scheduled', status: 'False', reason: 'QuotaExceeded', message },
-  ]
-}
-
-function refused({ reason, problem }: CronProblem, wasInForce: boolean): readonly Wanted[] {
-  const message = wasInForce ? `${problem} What was in force before stays so.` : problem
-  return [
-    { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
-    { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message },
-    { type: 'Scheduled', status: 'False', reason, message },
-  ]
+  return (unixMs === null ? {} : { [field]: kubernetesTime(unixMs) }) as { [Name in Field]?: string }
 }

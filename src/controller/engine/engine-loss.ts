@@ -1,23 +1,30 @@
 import type { EngineFacts } from '../../ports/settings.ts'
 
 export interface EngineLoss {
-  /** `EngineLost`: another or an empty Redis. `EngineRestored`: an older copy of the one we knew. */
+  /** `EngineLost`: Redis is another one, or empty. `EngineRestored`: it holds an older copy of its data. */
   readonly reason: 'EngineLost' | 'EngineRestored'
-  /** Unix ms at which it was found out. */
+  /** Unix ms at which the loss was detected. */
   readonly atMs: number
   /** A sentence for people. */
   readonly message: string
 }
 
-/** How long the queues say that jobs were lost. */
+/** How long queues report that jobs were lost. */
 export const LOSS_SHOWN_MS = 3_600_000
 
-/** What the engine has lost since it was as `before`; null = nothing. A higher epoch is another leader's, no loss. */
+/** What was lost between two reads; null = nothing. A higher epoch is that of another leader, not a loss. */
 export function lossBetween(before: EngineFacts, now: EngineFacts): EngineLoss['reason'] | null {
   if (before.installation !== now.installation) return 'EngineLost'
   return now.epoch < before.epoch ? 'EngineRestored' : null
 }
 
-export function isFresh(loss: EngineLoss, wallMs: number): boolean {
-  return wallMs - loss.atMs < LOSS_SHOWN_MS
+/** Restores a loss from the record, which may hold a reason of another version. */
+export function lossOf({ reason: text, at }: { readonly reason: string; readonly at: string }): EngineLoss {
+  const reason = text === 'EngineRestored' ? text : 'EngineLost'
+  const what =
+    reason === 'EngineLost'
+      ? 'Redis was found empty or replaced by another one'
+      : 'Redis was found to hold an older copy of its data'
+  const message = `${what} at ${at}: jobs pushed before may be lost or run again. All settings were applied again.`
+  return { reason, atMs: Date.parse(at), message }
 }

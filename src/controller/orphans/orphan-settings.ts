@@ -1,37 +1,32 @@
 import type { Informer, ObjectKey } from '../../ports/kubernetes.ts'
-import type { QueuePriority } from '../../ports/metrics.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
-import type { ApiToken, TeamSettings } from '../kinds.ts'
-import { TEAM_SETTINGS_NAME } from '../teams/team-reconciler.ts'
+import { TEAM_SETTINGS_NAME, type ApiToken, type TeamSettings } from '../kinds.ts'
 
 export interface OrphanSettingsParts {
   readonly engine: Pick<LeaderSession, 'applied'>
-  readonly lines: Readonly<Record<'team' | 'token', (key: ObjectKey, priority: QueuePriority) => void>>
   readonly isWatched: (namespace: string) => boolean
-  readonly teams: { readonly view: Pick<Informer<TeamSettings>, 'get' | 'whenSynced'> }
-  readonly tokens: { readonly view: Pick<Informer<ApiToken>, 'get' | 'whenSynced'> }
+  readonly teams: Pick<Informer<TeamSettings>, 'get' | 'whenSynced'>
+  readonly tokens: Pick<Informer<ApiToken>, 'get' | 'whenSynced'>
+  readonly enqueueTeam: (key: ObjectKey) => void
+  readonly enqueueToken: (key: ObjectKey) => void
 }
 
 /**
- * Finds teams and tokens in force whose resource is gone: deleted while nobody led. It gives them a turn; the
- * reconciler asks the API server itself before it removes anything.
+ * Enqueues applied teams and tokens whose resource is missing: it was deleted while there was no leader. The reconciler
+ * confirms the deletion with the API server before it removes anything. Throws StoreUnavailableError.
  */
-export function createOrphanSettings(parts: OrphanSettingsParts): {
-  look(signal: AbortSignal): Promise<void>
-} {
-  return {
-    look: async (signal) => {
-      const { engine, lines, isWatched } = parts
-      await Promise.all([parts.teams.view.whenSynced(signal), parts.tokens.view.whenSynced(signal)])
-      const { teams, tokens } = await engine.applied()
-      for (const team of teams) {
-        const key = `${team}/${TEAM_SETTINGS_NAME}`
-        if (isWatched(team) && parts.teams.view.get(key) === undefined) lines.team(key, 'low')
-      }
-      for (const { team, name } of tokens) {
-        const key = `${team}/${name}`
-        if (isWatched(team) && parts.tokens.view.get(key) === undefined) lines.token(key, 'low')
-      }
-    },
+export async function enqueueOrphanSettings(
+  { engine, isWatched, teams, tokens, enqueueTeam, enqueueToken }: OrphanSettingsParts,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all([teams.whenSynced(signal), tokens.whenSynced(signal)])
+  const applied = await engine.applied()
+  for (const team of applied.teams) {
+    const key = `${team}/${TEAM_SETTINGS_NAME}`
+    if (isWatched(team) && teams.get(key) === undefined) enqueueTeam(key)
+  }
+  for (const { team, name } of applied.tokens) {
+    const key = `${team}/${name}`
+    if (isWatched(team) && tokens.get(key) === undefined) enqueueToken(key)
   }
 }

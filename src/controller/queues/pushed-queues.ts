@@ -1,21 +1,20 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { ControllerMetrics } from '../../ports/metrics.ts'
-import type { EventRecorder, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
-import type { QueueStats, QueueRef } from '../../ports/queues.ts'
-import { isPushed, queueKey } from '../../resources/queue-owner.ts'
-import { pushedQueueResource } from '../../resources/manifests/queue-manifest.ts'
-import { BY_QUEUE, refOf, type HttpQueue } from '../kinds.ts'
 import { pause } from '../../domain/pause.ts'
+import type { EventRecorder, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type { QueueRef, QueueStats } from '../../ports/queues.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import { pushedQueueResource } from '../../resources/manifests/queue-manifest.ts'
+import { isPushed, queueKey } from '../../resources/queue-owner.ts'
+import { BY_QUEUE, refOf, type HttpQueue } from '../kinds.ts'
 
-export interface PushedQueuesParts {
-  readonly view: Pick<Informer<HttpQueue>, 'all' | 'byIndex'>
+export interface PushedQueuesOptions {
+  readonly informer: Pick<Informer<HttpQueue>, 'all' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<HttpQueue>, 'create'>
   readonly queueStats: Pick<QueueStats, 'pushed' | 'count'>
-  /** Whether resources of this namespace are ours to make. */
   readonly isWatched: (namespace: string) => boolean
-  /** The number of pushed queues of a namespace that stay without a resource has changed. */
+  /** Called when a namespace begins or ceases to have queues waiting for a resource. */
   readonly onWaiting: (namespace: string) => void
   readonly events: EventRecorder
   readonly clock: Clock
@@ -23,118 +22,111 @@ export interface PushedQueuesParts {
   readonly metrics: Pick<ControllerMetrics, 'pushedQueuesWaiting'>
 }
 
-/** Makes an HttpQueue for each queue that a push has made. From there on the resource is what its settings are. */
-export interface PushedQueues {
-  /** How many queues of the namespace stay without a resource because it has too many, as seen last. */
-  waitingOf(namespace: string): number
-  run(signal: AbortSignal): Promise<void>
-}
-
 export const IMPORT_EVERY_MS = 3_000
-/** Looked at in one round; of more, others come the next time. */
+/** Queues read at once; of more, others follow next time. */
 const IMPORT_BATCH_MAX = 500
-/** Made per second. */
-const IMPORT_CREATES_PER_SECOND = 50
-/** Resources made for pushes in one namespace; further pushed queues work by the defaults, without one. */
+const CREATES_PER_SECOND = 50
+/** Resources created for pushes in one namespace; further pushed queues keep the defaults, without a resource. */
 export const PUSHED_PER_NAMESPACE_MAX = 1_000
-/** What could not be made is not tried again for this long: a namespace that ends, is not there or refuses, a name. */
+/** A create that was refused is tried again after this: the namespace may be terminating, or the name not allowed. */
 const REFUSED_FOR_MS = 60_000
-/** Refusals that are remembered; of more, the oldest are forgotten and tried again. */
+/** Refusals remembered; beyond that the oldest are evicted. */
 const REFUSED_MAX = 10_000
 
-export function createPushedQueues(parts: PushedQueuesParts): PushedQueues {
-  return new Importer(parts)
-}
-
-class Importer implements PushedQueues {
-  readonly #parts: PushedQueuesParts
-  /** By namespace or key of a queue, until when by the monotonic clock. */
+/**
+ * Creates an HttpQueue for each queue that a push has created. From then on its settings come from the resource. Owns
+ * the refused creates and, by namespace, how many queues wait for a resource.
+ */
+export class PushedQueues {
+  readonly #options: PushedQueuesOptions
+  /** By namespace or queue key: until when, monotonic. */
   readonly #refused = new Map<string, number>()
   #waiting = new Map<string, number>()
   #isFailing = false
 
-  constructor(parts: PushedQueuesParts) {
-    this.#parts = parts
+  constructor(options: PushedQueuesOptions) {
+    this.#options = options
   }
 
+  /** How many queues get no resource because the namespace has too many, as of the last import. */
   waitingOf(namespace: string): number {
     return this.#waiting.get(namespace) ?? 0
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#parts
+    const { clock, logger } = this.#options
     while (!signal.aborted) {
       try {
-        await this.#round(signal)
+        await this.#import(signal)
         this.#isFailing = false
       } catch (error) {
         const log = this.#isFailing ? 'debug' : 'warn'
         this.#isFailing = true
-        logger[log]('Pushed queues could not be made into resources', { reason: reasonOf(error) })
+        logger[log]('Resources for pushed queues could not be created', { reason: reasonOf(error) })
       }
       await pause(clock, IMPORT_EVERY_MS, signal)
     }
   }
 
-  async #round(signal: AbortSignal): Promise<void> {
-    const { queues, isMore } = await this.#parts.queueStats.pushed(IMPORT_BATCH_MAX)
-    const missing = queues.filter((place) => this.#isMissing(place))
-    const made = missing.length === 0 ? new Map<string, number>() : this.#madeByNamespace()
+  async #import(signal: AbortSignal): Promise<void> {
+    const { queues, isMore } = await this.#options.queueStats.pushed(IMPORT_BATCH_MAX)
+    const missing = queues.filter((queue) => this.#isMissing(queue))
+    const counts = missing.length === 0 ? new Map<string, number>() : this.#countByNamespace()
     const waiting = new Map<string, number>()
     let created = 0
-    for (const place of missing) {
+    for (const queue of missing) {
       if (signal.aborted) return
-      const { team, name } = place
+      const { team, name } = queue
       if (this.#isRefused(team) || this.#isRefused(queueKey(team, name))) continue
-      const count = made.get(team) ?? 0
+      const count = counts.get(team) ?? 0
       if (count >= PUSHED_PER_NAMESPACE_MAX) {
         waiting.set(team, (waiting.get(team) ?? 0) + 1)
         continue
       }
-      made.set(team, count + 1)
+      counts.set(team, count + 1)
       created += 1
-      if (created % IMPORT_CREATES_PER_SECOND === 0) await pause(this.#parts.clock, 1_000, signal)
-      await this.#create(place)
+      if (created % CREATES_PER_SECOND === 0) await pause(this.#options.clock, 1_000, signal)
+      await this.#create(queue)
     }
-    // What is not among those looked at this time may still wait.
-    this.#tellWaiting(isMore ? new Map([...this.#waiting, ...waiting]) : waiting)
+    // Queues beyond this batch may still wait.
+    this.#reportWaiting(isMore ? new Map([...this.#waiting, ...waiting]) : waiting)
   }
 
   #isMissing({ team, name }: QueueRef): boolean {
-    const { view, isWatched } = this.#parts
-    return isWatched(team) && view.byIndex(BY_QUEUE, queueKey(team, name)).length === 0
+    const { informer, isWatched } = this.#options
+    return isWatched(team) && informer.byIndex(BY_QUEUE, queueKey(team, name)).length === 0
   }
 
   #isRefused(what: string): boolean {
     const untilMs = this.#refused.get(what)
-    return untilMs !== undefined && this.#parts.clock.monotonicMs() < untilMs
+    return untilMs !== undefined && this.#options.clock.monotonicMs() < untilMs
   }
 
   #refuse(what: string): void {
     this.#refused.delete(what)
-    this.#refused.set(what, this.#parts.clock.monotonicMs() + REFUSED_FOR_MS)
+    this.#refused.set(what, this.#options.clock.monotonicMs() + REFUSED_FOR_MS)
     const [oldest] = this.#refused.keys()
     if (this.#refused.size > REFUSED_MAX && oldest !== undefined) this.#refused.delete(oldest)
   }
 
-  #madeByNamespace(): Map<string, number> {
-    const made = new Map<string, number>()
-    for (const queue of this.#parts.view.all()) {
-      if (!isPushed(queue)) continue
+  #countByNamespace(): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const queue of this.#options.informer.all()) {
       const { namespace } = queue.metadata
-      made.set(namespace, (made.get(namespace) ?? 0) + 1)
+      if (isPushed(queue)) counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
     }
-    return made
+    return counts
   }
 
-  /** The name follows from the queue's, so a resource made a moment ago, not seen yet, is not made twice. */
-  async #create(place: QueueRef): Promise<void> {
-    const { team, name } = place
-    // Of 500, the last have their turn seconds later: one deleted meanwhile would come back, empty.
-    const [found] = await this.#parts.queueStats.count([place])
+  /** The resource's name derives from the queue's, so one that the informer does not have yet is not created twice. */
+  async #create(queue: QueueRef): Promise<void> {
+    const { writer, queueStats, logger } = this.#options
+    const { team, name } = queue
+    // The last of 500 are created seconds later: a queue deleted in the meantime must not come back, empty.
+    const [found] = await queueStats.count([queue])
     if (found === null) return
     try {
-      await this.#parts.writer.create(pushedQueueResource(place, DEFAULT_QUEUE_SETTINGS))
+      await writer.create(pushedQueueResource(queue, DEFAULT_QUEUE_SETTINGS))
     } catch (error) {
       if (!(error instanceof ResourceApiError)) throw error
       const isNamespace = error.fault === 'forbidden' || error.fault === 'not_found'
@@ -143,31 +135,32 @@ class Importer implements PushedQueues {
       const log = this.#refused.has(what) || error.fault === 'conflict' ? 'debug' : 'warn'
       this.#refuse(what)
       const fields = { namespace: team, queue: name, reason: reasonOf(error) }
-      this.#parts.logger[log]('A pushed queue could not be made into a resource', fields)
+      logger[log]('The resource for a pushed queue could not be created', fields)
     }
   }
 
-  #tellWaiting(waiting: Map<string, number>): void {
-    const { metrics, onWaiting, logger } = this.#parts
+  #reportWaiting(waiting: Map<string, number>): void {
+    const { metrics, onWaiting, logger } = this.#options
     const before = this.#waiting
     this.#waiting = waiting
     metrics.pushedQueuesWaiting([...waiting.values()].reduce((sum, count) => sum + count, 0))
     for (const namespace of waiting.keys()) {
       if (before.has(namespace)) continue
       logger.warn('A namespace has too many pushed queues', { namespace, max: PUSHED_PER_NAMESPACE_MAX })
-      this.#tellEvent(namespace)
+      this.#recordEvent(namespace)
       onWaiting(namespace)
     }
     for (const namespace of before.keys()) if (!waiting.has(namespace)) onWaiting(namespace)
   }
 
-  /** On any of the thousand, so that `kubectl get events` of the namespace shows it. */
-  #tellEvent(namespace: string): void {
-    for (const queue of this.#parts.view.all()) {
+  /** Recorded on any of the thousand, so that `kubectl get events` of the namespace shows it. */
+  #recordEvent(namespace: string): void {
+    const { informer, events } = this.#options
+    for (const queue of informer.all()) {
       if (queue.metadata.namespace !== namespace || !isPushed(queue)) continue
-      const note = `The namespace has ${PUSHED_PER_NAMESPACE_MAX} HttpQueues made for pushed queues; further ones work by the defaults, without an HttpQueue.`
+      const note = `The namespace has ${PUSHED_PER_NAMESPACE_MAX} HttpQueues created for pushed queues: further pushed queues use the default settings, without an HttpQueue.`
       const event = { type: 'Warning', reason: 'TooManyPushedQueues', action: 'MakeHttpQueue', note } as const
-      return this.#parts.events.record({ regarding: refOf(queue), ...event })
+      return events.record({ regarding: refOf(queue), ...event })
     }
   }
 }

@@ -1,55 +1,42 @@
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import { holdsFinalizer, isDeleted, isPushed, ownerOf } from '../../resources/queue-owner.ts'
+import { holdsFinalizer, isDeleted, QUEUE_FINALIZER } from '../../resources/finalizers.ts'
+import { isPushed, ownerOf } from '../../resources/queue-owner.ts'
 import type { HttpQueue } from '../kinds.ts'
+import type { ObjectPlan, Plan } from '../reconcile/resource-reconciler.ts'
 import type { QueueCheck } from './queue-check.ts'
+import type { QueueOutcome } from './queue-conditions.ts'
 
-/** What is to happen to one queue, seen from all resources of its name. */
-export interface QueuePlan {
-  readonly step: QueueStep
-  /** Resources whose name another one has. They change nothing in the engine, not even when they are deleted. */
-  readonly taken: readonly HttpQueue[]
+export type QueuePlan = ObjectPlan<HttpQueue, QueueSettings, QueueOutcome>
+
+/** Decides what happens to one queue. @param resources every resource of its name, in any order */
+export function planQueue(
+  resources: readonly HttpQueue[],
+  check: QueueCheck,
+): Plan<HttpQueue, QueueSettings, QueueOutcome> {
+  const object = ownerOf(resources)
+  if (object === undefined) return { kind: 'absent' }
+  if (isDeleted(object)) return { kind: 'remove', object }
+  const checked = check(object)
+  return 'problem' in checked
+    ? { kind: 'refuse', object, outcome: { kind: 'refused', ...checked } }
+    : { kind: 'apply', object, desired: checked.settings }
 }
-
-export type QueueStep =
-  /** No resource is left: there was none, or the last one went without its finalizer. */
-  | { readonly kind: 'vanished' }
-  /** Deleted by its owner: the queue and its jobs go first, the finalizer after them. */
-  | { readonly kind: 'remove'; readonly owner: HttpQueue }
-  /** The engine keeps what it has. */
-  | { readonly kind: 'refuse'; readonly owner: HttpQueue; readonly problem: string }
-  | { readonly kind: 'apply'; readonly owner: HttpQueue; readonly settings: QueueSettings }
-
-/** @param resources every resource of one queue, in any order */
-export function planQueue(resources: readonly HttpQueue[], check: QueueCheck): QueuePlan {
-  const owner = ownerOf(resources)
-  if (owner === undefined) return { step: { kind: 'vanished' }, taken: [] }
-  return { step: stepOf(owner, check), taken: resources.filter((resource) => resource !== owner) }
-}
-
-function stepOf(owner: HttpQueue, check: QueueCheck): QueueStep {
-  // One that was deleted and holds no finalizer of ours is no owner.
-  if (isDeleted(owner)) return { kind: 'remove', owner }
-  const checked = check(owner)
-  return 'problem' in checked ? { kind: 'refuse', owner, ...checked } : { kind: 'apply', owner, ...checked }
-}
-
-export type OwnedStep = Exclude<QueueStep, { kind: 'vanished' }>
 
 /**
- * What becomes of a resource whose name the step's owner has.
- * - `release`: it is deleted, and the finalizer must go: it was written by hand, or the name was lost.
- * - `dismiss`: made by a push, and a user's resource is in force in its place: it goes without its queue.
- * - `tell`: it stays, and says so.
+ * What happens to a resource whose queue name belongs to another one.
+ * - `release`: it is deleted, so its finalizer is removed. It was set by hand, or before the name was lost.
+ * - `delete`: a push created it, and a user's resource was applied in its place.
+ * - `report`: it stays, and its status says why it is not applied.
  */
-export type TakenEnd = 'release' | 'dismiss' | 'tell' | 'nothing'
+export type RivalEnd = 'release' | 'delete' | 'report' | 'nothing'
 
-export function endOfTaken(taken: HttpQueue, step: OwnedStep): TakenEnd {
-  if (isDeleted(taken)) return holdsFinalizer(taken) ? 'release' : 'nothing'
-  // One that is refused holds no finalizer: were it deleted then, nothing would be left to stand for the jobs.
-  return step.kind === 'apply' && givesWay(taken, step.owner) ? 'dismiss' : 'tell'
+export function endOfRival(rival: HttpQueue, plan: QueuePlan): RivalEnd {
+  if (isDeleted(rival)) return holdsFinalizer(rival, QUEUE_FINALIZER) ? 'release' : 'nothing'
+  // A refused owner holds no finalizer: if it were deleted then, no resource would stand for the jobs.
+  return plan.kind === 'apply' && givesWay(rival, plan.object) ? 'delete' : 'report'
 }
 
-/** A pushed resource to a user's; between two of a kind the older has the name. */
-export function givesWay(taken: HttpQueue, owner: HttpQueue): boolean {
-  return isPushed(taken) && !isPushed(owner)
+/** A resource created for a push gives way to a user's; otherwise the older one has the name. */
+export function givesWay(rival: HttpQueue, owner: HttpQueue): boolean {
+  return isPushed(rival) && !isPushed(owner)
 }

@@ -1,9 +1,9 @@
 import { ResourceApiError } from '../../domain/errors.ts'
 
-/** A write to what was deleted meanwhile is no fault: the view tells of it soon. */
-export async function ignoreNotFound(write: () => Promise<unknown>): Promise<void> {
+/** Ignores that the object was deleted in the meantime: the informer reports the deletion soon. */
+export async function ignoreNotFound(write: Promise<unknown>): Promise<void> {
   try {
-    await write()
+    await write
   } catch (error) {
     if (!(error instanceof ResourceApiError) || error.fault !== 'not_found') throw error
   }

@@ -2,90 +2,103 @@ import { pause } from '../../domain/pause.ts'
 import { reasonOf } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ObjectKey } from '../../ports/kubernetes.ts'
-import { inTurns } from './namespace-order.ts'
+import { parseKey } from '../../resources/queue-owner.ts'
 
-export interface StatusRoundsParts {
-  /** All there are, once each. */
+export interface StatusSyncOptions<Stats> {
+  /** All keys, each once. */
   keys(): readonly ObjectKey[]
-  /** Reads how these stand now. @returns those whose status says otherwise, in the same order */
-  news(keys: readonly ObjectKey[]): Promise<readonly ObjectKey[]>
-  /** Puts a key in line for the reconciler, which writes the status. */
+  /** Reads the stats of these keys from Redis, in the same order; null = Redis has no such object. */
+  read(keys: readonly ObjectKey[]): Promise<ReadonlyArray<Stats | null>>
+  /** Whether the status in the informer differs from the stats, so that a write is due. */
+  isStale(key: ObjectKey, stats: Stats): boolean
+  /** Requeues a key for the reconciler, which writes the status. */
   readonly enqueue: (key: ObjectKey) => void
-  readonly onRound?: () => void
-  /** What the log says when Redis does not answer. */
+  readonly onSynced?: () => void
+  /** The log line for when Redis does not answer. */
   readonly failure: string
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/**
- * Rounds over all that has a status, for as long as the signal says. A round reads all of it, then puts what has changed
- * in line, a few a second, each read once more just before: a status that waits for its write does not get old. What a
- * round has no time for waits for the next, before what has changed since; namespaces take turns, so that one of which
- * very much has changed does not hold up the others.
- */
-export interface StatusSync {
-  run(signal: AbortSignal): Promise<void>
-}
-
-/** From the begin of one round to the begin of the next. */
-export const ROUND_EVERY_MS = 15_000
-/** Changed statuses that are put in line per second, so that ten thousand are not a flood for the API server. */
+/** From the start of one sync to the start of the next. */
+export const SYNC_EVERY_MS = 15_000
+/** Protects the API server when ten thousand statuses change at once. */
 export const STATUS_WRITES_PER_SECOND = 50
-const WRITES_PER_ROUND = (ROUND_EVERY_MS / 1_000) * STATUS_WRITES_PER_SECOND
-/** However long a round has taken. */
+const WRITES_PER_SYNC = (SYNC_EVERY_MS / 1_000) * STATUS_WRITES_PER_SECOND
+/** Applies also after a sync that took longer than its period. */
 const REST_MS_MIN = 1_000
-/** Read at once. */
 const READ_BATCH_MAX = 1_000
-/** Redis was away for so many rounds in a row: everything gets a turn, and says so. */
-const ROUNDS_AWAY_MAX = 4
+/** After this many failed syncs in a row every key is requeued, so that its status reports the outage. */
+const FAILED_SYNCS_MAX = 4
 
-export function createStatusSync(parts: StatusRoundsParts): StatusSync {
-  return new Rounds(parts)
-}
-
-class Rounds implements StatusSync {
-  readonly #parts: StatusRoundsParts
-  /** What is still to be put in line, the longest waiting of each namespace first. */
+/**
+ * Keeps the statuses of one kind in step with Redis, while `run` lasts. It writes nothing itself. A sync reads the stats
+ * of all keys, then requeues those with a stale status at a fixed rate and reads each again just before, so that no
+ * written status is old. Keys that a sync has no time for come first in the next one, and namespaces alternate, so that
+ * one with many changes does not hold up the others. Owns the stats as read last.
+ */
+export class StatusSync<Stats> {
+  readonly #options: StatusSyncOptions<Stats>
+  readonly #stats = new Map<ObjectKey, Stats>()
+  /** Keys still to be requeued, the longest waiting of each namespace first. */
   #waiting: readonly ObjectKey[] = []
-  #roundsAway = 0
+  #failedSyncs = 0
 
-  constructor(parts: StatusRoundsParts) {
-    this.#parts = parts
+  constructor(options: StatusSyncOptions<Stats>) {
+    this.#options = options
+  }
+
+  /** As read last; null = not yet, or Redis has no such object. */
+  of(key: ObjectKey): Stats | null {
+    return this.#stats.get(key) ?? null
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, onRound } = this.#parts
+    const { clock, onSynced } = this.#options
     while (!signal.aborted) {
       const startedMs = clock.monotonicMs()
       try {
-        await this.#round(signal)
-        this.#roundsAway = 0
-        onRound?.()
+        await this.#sync(signal)
+        this.#failedSyncs = 0
+        onSynced?.()
       } catch (error) {
-        await this.#noteAway(error, signal)
+        await this.#noteFailure(error, signal)
       }
       const tookMs = clock.monotonicMs() - startedMs
-      await pause(clock, Math.max(REST_MS_MIN, ROUND_EVERY_MS - tookMs), signal)
+      await pause(clock, Math.max(REST_MS_MIN, SYNC_EVERY_MS - tookMs), signal)
     }
   }
 
-  async #round(signal: AbortSignal): Promise<void> {
-    const { keys, news } = this.#parts
-    const all = keys()
-    const changed = new Set<ObjectKey>()
-    for (let begin = 0; begin < all.length && !signal.aborted; begin += READ_BATCH_MAX) {
-      for (const key of await news(all.slice(begin, begin + READ_BATCH_MAX))) changed.add(key)
+  async #sync(signal: AbortSignal): Promise<void> {
+    const keys = this.#options.keys()
+    const known = new Set(keys)
+    for (const key of this.#stats.keys()) if (!known.has(key)) this.#stats.delete(key)
+    const stale = new Set<ObjectKey>()
+    for (let begin = 0; begin < keys.length && !signal.aborted; begin += READ_BATCH_MAX) {
+      for (const key of await this.#readStale(keys.slice(begin, begin + READ_BATCH_MAX))) stale.add(key)
     }
-    const late = this.#waiting.filter((key) => changed.has(key))
-    this.#waiting = inTurns(new Set([...late, ...changed]))
-    await this.#enqueueSlowly(news, signal)
+    const late = this.#waiting.filter((key) => stale.has(key))
+    this.#waiting = alternateNamespaces(new Set([...late, ...stale]))
+    await this.#enqueueSlowly((batch) => this.#readStale(batch), signal)
   }
 
-  /** As many as there is time for in a round. */
-  async #enqueueSlowly(choose: StatusRoundsParts['news'], signal: AbortSignal): Promise<void> {
-    const { clock, enqueue } = this.#parts
-    for (let taken = 0; taken < WRITES_PER_ROUND && this.#waiting.length > 0;) {
+  async #readStale(keys: readonly ObjectKey[]): Promise<readonly ObjectKey[]> {
+    const read = await this.#options.read(keys)
+    return keys.filter((key, index) => {
+      const stats = read[index] ?? null
+      if (stats === null) this.#stats.delete(key)
+      else this.#stats.set(key, stats)
+      return stats !== null && this.#options.isStale(key, stats)
+    })
+  }
+
+  /** Stops when the time of one sync is used up. */
+  async #enqueueSlowly(
+    choose: (batch: readonly ObjectKey[]) => Promise<readonly ObjectKey[]>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, enqueue } = this.#options
+    for (let taken = 0; taken < WRITES_PER_SYNC && this.#waiting.length > 0;) {
       if (taken > 0) await pause(clock, 1_000, signal)
       if (signal.aborted) return
       const batch = this.#waiting.slice(0, STATUS_WRITES_PER_SECOND)
@@ -95,12 +108,23 @@ class Rounds implements StatusSync {
     }
   }
 
-  /** One turn each tells it; their next ones follow by themselves until Redis answers. */
-  async #noteAway(error: unknown, signal: AbortSignal): Promise<void> {
-    const { logger, failure, keys } = this.#parts
-    this.#roundsAway += 1
-    logger[this.#roundsAway === 1 ? 'warn' : 'debug'](failure, { reason: reasonOf(error) })
-    if (this.#roundsAway === ROUNDS_AWAY_MAX) this.#waiting = inTurns(keys())
-    if (this.#roundsAway >= ROUNDS_AWAY_MAX) await this.#enqueueSlowly(async (batch) => batch, signal)
+  /** Requeues every key once; while Redis is away the reconciler retries them on its own. */
+  async #noteFailure(error: unknown, signal: AbortSignal): Promise<void> {
+    const { logger, failure, keys } = this.#options
+    this.#failedSyncs += 1
+    logger[this.#failedSyncs === 1 ? 'warn' : 'debug'](failure, { reason: reasonOf(error) })
+    if (this.#failedSyncs === FAILED_SYNCS_MAX) this.#waiting = alternateNamespaces(keys())
+    if (this.#failedSyncs >= FAILED_SYNCS_MAX) await this.#enqueueSlowly(async (batch) => batch, signal)
   }
+}
+
+/** One key of each namespace after the other; keys of one namespace keep their order. */
+export function alternateNamespaces(keys: Iterable<ObjectKey>): readonly ObjectKey[] {
+  const groups = [...Map.groupBy(keys, (key) => parseKey(key).team).values()]
+  const ordered: ObjectKey[] = []
+  for (let at = 0, open = groups; open.length > 0; at += 1) {
+    open = open.filter((group) => group.length > at)
+    for (const group of open) ordered.push(group[at]!)
+  }
+  return ordered
 }

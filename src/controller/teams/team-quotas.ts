@@ -1,16 +1,15 @@
 import { effectiveQuotas, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { Informer } from '../../ports/kubernetes.ts'
-import type { TeamSettings } from '../kinds.ts'
-import { TEAM_SETTINGS_NAME } from './team-reconciler.ts'
+import { TEAM_SETTINGS_NAME, type TeamSettings } from '../kinds.ts'
 
 export interface QuotaSources {
   readonly teams: Pick<Informer<TeamSettings>, 'get'>
-  /** The installation's. */
+  /** The quotas of the installation. */
   readonly quotas: TeamQuotas
 }
 
-/** As the resources say them now. */
-export function quotasInForce(team: string, { teams, quotas }: QuotaSources): TeamQuotas {
+/** A team's quotas by the resources as they are now. */
+export function teamQuotas(team: string, { teams, quotas }: QuotaSources): TeamQuotas {
   const own = teams.get(`${team}/${TEAM_SETTINGS_NAME}`)?.spec.quotas
   return effectiveQuotas(quotasOf(own ?? {}), quotas)
 }

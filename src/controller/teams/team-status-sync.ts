@@ -1,94 +1,87 @@
 import { QUOTA_NAMES } from '../../domain/quotas.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { ObjectKey, Informer } from '../../ports/kubernetes.ts'
+import type { Informer, ObjectKey } from '../../ports/kubernetes.ts'
 import type { TeamStats, TeamUsage } from '../../ports/quotas.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'
-import { placeOfKey } from '../../resources/queue-owner.ts'
+import { parseKey } from '../../resources/queue-owner.ts'
 import { keyOf, type TeamSettings } from '../kinds.ts'
-import { createStatusSync } from '../reconcile/status-sync.ts'
+import { StatusSync } from '../reconcile/status-sync.ts'
 
-export interface TeamLooksParts {
-  readonly view: Pick<Informer<TeamSettings>, 'all' | 'get'>
-  readonly queueStats: TeamStats
-  /** Puts a key in line for the reconciler, which writes the status. */
+export interface TeamStatusSyncParts {
+  readonly informer: Pick<Informer<TeamSettings>, 'all' | 'get'>
+  readonly teamStats: TeamStats
   readonly enqueue: (key: ObjectKey) => void
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/**
- * Looks at what all teams with settings hold, round after round. It writes nothing: a team whose status says something
- * else gets a turn of the reconciler, which is the one writer of the status.
- */
-export interface TeamStatusSync {
-  /** What the status is to say; null = there was no look yet. */
+/** A smaller change, relative to the usage shown or to the quota, is written only once the usage is stable. */
+const SMALL_CHANGE = 0.01
+/** Usage is stable after this long without a change: less than a sync, because clocks tick unevenly. */
+const STABLE_MS = 10_000
+/** Usage that never becomes stable is written this often. */
+const WRITTEN_EVERY_MS = 300_000
+
+interface Sample {
+  readonly usage: TeamUsage
+  /** Since when the usage is unchanged. */
+  readonly sinceMs: number
+  /** Since when the status shows another usage. */
+  readonly staleSinceMs: number
+}
+
+/** Reads the usage of all teams that have a resource. */
+export function createTeamStatusSync(parts: TeamStatusSyncParts): {
+  /** The usage that the status is to show; null = not known yet. */
   of(key: ObjectKey): TeamUsage | null
   run(signal: AbortSignal): Promise<void>
-}
-
-/** A count less than this part of itself, or of its quota, away from what the status says is told when it rests. */
-const SMALL_PART = 0.01
-/** Looks that found the same for as long have found it at rest: less than a round, as clocks tick unevenly. */
-const AT_REST_MS = 10_000
-/** What never rests is told this often. */
-const TOLD_EVERY_MS = 300_000
-
-interface Seen {
-  readonly usage: TeamUsage
-  /** Since when it is the same. */
-  readonly sinceMs: number
-  /** Since when the status has said something else. */
-  readonly offSinceMs: number
-}
-
-export function createTeamStatusSync(parts: TeamLooksParts): TeamStatusSync {
-  const { view, queueStats, clock } = parts
-  const seen = new Map<ObjectKey, Seen>()
-  const note = (key: ObjectKey, usage: TeamUsage): void => {
+} {
+  const { informer, teamStats, clock } = parts
+  const statusOf = (key: ObjectKey) => informer.get(key)?.status
+  const sampleOf = (key: ObjectKey, usage: TeamUsage): Sample => {
     const nowMs = clock.monotonicMs()
-    const before = seen.get(key)
-    const wasTold = before === undefined || isSameStatus(view.get(key)?.status?.usage, before.usage)
-    const isSame = before !== undefined && isSameStatus(before.usage, usage)
-    seen.set(key, {
+    const before = sync.of(key)
+    if (before === null) return { usage, sinceMs: nowMs, staleSinceMs: nowMs }
+    return {
       usage,
-      sinceMs: isSame ? before.sinceMs : nowMs,
-      offSinceMs: wasTold ? nowMs : before.offSinceMs,
-    })
+      sinceMs: isSameStatus(before.usage, usage) ? before.sinceMs : nowMs,
+      staleSinceMs: isSameStatus(statusOf(key)?.usage, before.usage) ? nowMs : before.staleSinceMs,
+    }
   }
-  /** Bytes and jobs of the month of a team at work are others at each look: a small difference alone is no write. */
-  const isNews = (key: ObjectKey): boolean => {
-    const found = seen.get(key)
-    const status = view.get(key)?.status
-    if (found === undefined || isSameStatus(status?.usage, found.usage)) return false
+  /** A busy team's usage changes with every read: a small change alone is not worth a write. */
+  const isStale = (key: ObjectKey, { usage, sinceMs, staleSinceMs }: Sample): boolean => {
+    const status = statusOf(key)
+    if (isSameStatus(status?.usage, usage)) return false
     const nowMs = clock.monotonicMs()
-    const isDue = nowMs - found.sinceMs >= AT_REST_MS || nowMs - found.offSinceMs >= TOLD_EVERY_MS
-    return isDue || isFarOff(status, found.usage)
+    const isDue = nowMs - sinceMs >= STABLE_MS || nowMs - staleSinceMs >= WRITTEN_EVERY_MS
+    return isDue || isLargeChange(status, usage)
   }
-  const rounds = createStatusSync({
+  const sync: StatusSync<Sample> = new StatusSync({
     ...parts,
-    keys: () => [...view.all()].map(keyOf),
-    news: async (keys) => {
-      const usages = await queueStats.read(keys.map((key) => placeOfKey(key).team))
-      for (const [index, usage] of usages.entries()) note(keys[index] as ObjectKey, usage)
-      return keys.filter(isNews)
+    keys: () => [...informer.all()].map(keyOf),
+    read: async (keys) => {
+      const usages = await teamStats.read(keys.map((key) => parseKey(key).team))
+      return keys.map((key, index) => sampleOf(key, usages[index]!))
     },
-    onRound: () => {
-      for (const key of seen.keys()) if (view.get(key) === undefined) seen.delete(key)
-    },
-    failure: 'Teams could not be looked at',
+    isStale,
+    failure: 'The usage of teams could not be read',
   })
   return {
-    of: (key) => (isNews(key) ? seen.get(key)?.usage : view.get(key)?.status?.usage) ?? null,
-    run: (signal) => rounds.run(signal),
+    of: (key) => {
+      const sample = sync.of(key)
+      const shown = statusOf(key)?.usage
+      return (sample !== null && isStale(key, sample) ? sample.usage : shown) ?? null
+    },
+    run: (signal) => sync.run(signal),
   }
 }
 
-function isFarOff(status: TeamSettingsStatus | undefined, usage: TeamUsage): boolean {
-  const { usage: told, quotas } = status ?? {}
-  if (told === undefined) return true
+function isLargeChange(status: TeamSettingsStatus | undefined, usage: TeamUsage): boolean {
+  const { usage: shown, quotas } = status ?? {}
+  if (shown === undefined) return true
   return QUOTA_NAMES.some((name) => {
-    const off = Math.abs(usage[name] - told[name])
-    return off > 0 && off >= SMALL_PART * Math.max(told[name], quotas?.[name] ?? 0)
+    const change = Math.abs(usage[name] - shown[name])
+    return change > 0 && change >= SMALL_CHANGE * Math.max(shown[name], quotas?.[name] ?? 0)
   })
 }

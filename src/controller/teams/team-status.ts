@@ -1,100 +1,80 @@
 import { effectiveQuotas, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
-import { mergeConditions } from '../../resources/conditions.ts'
 import type { ReasonsOf, WantedCondition } from '../../resources/conditions.ts'
 import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'
 import type { TeamSettings } from '../kinds.ts'
+import {
+  invalidSpec,
+  RECONCILED,
+  reconciledStatus,
+  retrying,
+  unavailable,
+  type Unavailable,
+} from '../reconcile/ready-conditions.ts'
 
-/** What came of a team's settings. Whatever is wrong, the settings before stay in force as a whole. */
+/** How the reconcile of a team's settings ended. If anything is wrong, all former settings stay applied. */
 export type TeamOutcome =
   | { readonly kind: 'applied' }
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'secret'; readonly reason: SecretReason; readonly message: string }
-  | { readonly kind: 'unavailable'; readonly message: string }
 
 export type SecretReason = Extract<ReasonsOf['TeamSettings']['Ready'], `Secret${string}`>
 
 type Wanted = WantedCondition<'TeamSettings'>
 
-const KEPT =
-  'The settings before stay in force; without any, calls go out unsigned and to public addresses only until then.'
-
 export interface TeamFacts {
-  /** Pushed queues of the team that stay without a resource, because there are too many. */
+  /** Pushed queues that get no resource because the namespace has too many. */
   readonly waiting: number
-  /** The quotas of all teams. */
+  /** The quotas of the installation. */
   readonly installation: TeamQuotas
-  /** null = not known yet: what the status says stays. */
+  /** null = not known yet; the status keeps the former usage. */
   readonly usage: TeamUsage | null
   readonly wallMs: number
 }
 
-/** The whole status as it is to be; equal to the one before when nothing has changed. */
-export function teamStatus(team: TeamSettings, outcome: TeamOutcome, facts: TeamFacts): TeamSettingsStatus {
-  const generation = team.metadata.generation ?? 0
-  const wanted = [...conditionsOf(outcome), ...pushedQueues(facts.waiting)]
-  return {
-    observedGeneration: generation,
-    ...engineFields(team, outcome, facts),
-    conditions: mergeConditions<'TeamSettings'>(team.status?.conditions ?? [], wanted, {
-      generation,
-      wallMs: facts.wallMs,
-    }),
-  }
-}
-
-/** Settings that could not be put in force leave the quotas of those before. */
-function engineFields(
-  { spec, status }: TeamSettings,
-  outcome: TeamOutcome,
-  { installation, usage }: TeamFacts,
-): Pick<TeamSettingsStatus, 'quotas' | 'usage'> {
+/** The whole status; equal to the one before if nothing has changed. */
+export function teamStatus(
+  team: TeamSettings,
+  outcome: TeamOutcome | Unavailable,
+  { waiting, installation, usage, wallMs }: TeamFacts,
+): TeamSettingsStatus {
+  const { spec, status } = team
   const quotas =
     outcome.kind === 'applied'
       ? boundsOf(effectiveQuotas(quotasOf(spec.quotas), installation))
       : status?.quotas
-  const told = usage ?? status?.usage
+  const shownUsage = usage ?? status?.usage
   return {
     ...(quotas === undefined ? {} : { quotas }),
-    ...(told === undefined ? {} : { usage: told }),
+    ...(shownUsage === undefined ? {} : { usage: shownUsage }),
+    ...reconciledStatus<'TeamSettings'>(team, [...conditionsOf(outcome), ...pushedQueues(waiting)], wallMs),
   }
 }
 
-/** What is not bounded is left out; undefined = nothing is. */
+/** Leaves out quotas without a bound; undefined = none has one. */
 function boundsOf(quotas: TeamQuotas): TeamSettingsStatus['quotas'] {
   const bounds = Object.entries(quotas).filter(([, quota]) => quota !== null)
   return bounds.length === 0 ? undefined : Object.fromEntries(bounds)
 }
 
-function conditionsOf(outcome: TeamOutcome): readonly Wanted[] {
+function conditionsOf(outcome: TeamOutcome | Unavailable): readonly Wanted[] {
   switch (outcome.kind) {
     case 'applied':
-      return [{ type: 'Ready', status: 'True', reason: 'Reconciled', message: 'The settings are in force.' }]
+      return [RECONCILED]
     case 'refused':
-      return [
-        { type: 'Ready', status: 'False', reason: 'InvalidSpec', message: outcome.problem },
-        { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message: outcome.problem },
-      ]
+      return invalidSpec(outcome.problem)
     case 'secret': {
-      const message = `${outcome.message} ${KEPT}`
-      return [
-        { type: 'Ready', status: 'False', reason: outcome.reason, message },
-        { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },
-      ]
+      const message = `${outcome.message} Settings applied earlier stay; without any, calls go out unsigned and only to public addresses.`
+      return [{ type: 'Ready', status: 'False', reason: outcome.reason, message }, retrying(message)]
     }
-    case 'unavailable': {
-      const { message } = outcome
-      return [
-        { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message },
-        { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },
-      ]
-    }
+    case 'unavailable':
+      return unavailable(outcome)
   }
 }
 
 function pushedQueues(waiting: number): readonly Wanted[] {
   if (waiting === 0) return []
   const message =
-    'More queues were pushed to than get an HttpQueue of their own. They work by the defaults; make an HttpQueue for those that need other settings.'
+    'Too many queues were created by pushes, and some have no HttpQueue. These use the default settings; create an HttpQueue for each one that needs others.'
   return [{ type: 'PushedQueues', status: 'False', reason: 'TooMany', message }]
 }

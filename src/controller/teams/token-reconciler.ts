@@ -1,27 +1,23 @@
-import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { Clock } from '../../ports/runtime.ts'
-import type { ControllerMetrics } from '../../ports/metrics.ts'
 import type {
   EventRecorder,
-  ObjectKey,
-  ReconcileEnd,
-  Reconciler,
   Informer,
+  ObjectKey,
+  Reconciler,
   ResourceWriter,
 } from '../../ports/kubernetes.ts'
-import { isSameStatus, mergeConditions } from '../../resources/conditions.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import type { WantedCondition } from '../../resources/conditions.ts'
-import { placeOfKey } from '../../resources/queue-owner.ts'
-import { engineAway } from '../reconcile/engine-away.ts'
+import { isDeleted } from '../../resources/finalizers.ts'
+import { parseKey } from '../../resources/queue-owner.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
-import { refOf, type ApiToken } from '../kinds.ts'
-import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
-
-/** Index of the view of tokens: their hash. */
-export const BY_HASH = 'hash'
+import { BY_HASH, keyOf, type ApiToken } from '../kinds.ts'
+import { RECONCILED, reconciledStatus, unavailable, type Unavailable } from '../reconcile/ready-conditions.ts'
+import { StatusWriter } from '../reconcile/status-writer.ts'
+import { isDeletionConfirmed } from './confirmed-deletion.ts'
 
 export interface TokenReconcilerParts {
-  readonly view: Pick<Informer<ApiToken>, 'get' | 'byIndex'>
+  readonly informer: Pick<Informer<ApiToken>, 'get' | 'byIndex'>
   readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'applyStatus'>
   readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
   readonly events: EventRecorder
@@ -29,78 +25,70 @@ export interface TokenReconcilerParts {
   readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
 }
 
+type Outcome = { readonly kind: 'accepted' | 'hash_taken' }
+
 /** Keys are `namespace/name`. */
 export function createTokenReconciler(parts: TokenReconcilerParts): Reconciler {
-  async function reconcile(key: ObjectKey): Promise<ReconcileEnd> {
-    const token = parts.view.get(key)
-    if (token === undefined || token.metadata.deletionTimestamp !== undefined) await revoke(parts, key)
-    else await accept(parts, token)
-    return { requeueAfterMs: null }
+  const { informer, engine, clock } = parts
+  const status = new StatusWriter<ApiToken, Outcome>({
+    ...{ ...parts, kind: 'ApiToken', action: 'AcceptToken' },
+    pending: () => 'this resource is applied',
+    statusOf: (token, outcome) => reconciledStatus<'ApiToken'>(token, conditionsOf(outcome), clock.wallMs()),
+  })
+  return {
+    reconcile: async (key) => {
+      const { team, name } = parseKey(key)
+      const token = informer.get(key)
+      if (token !== undefined && !isDeleted(token)) await status.report(token, () => accept(parts, token))
+      else if (await isDeletionConfirmed(parts.writer, key)) {
+        await engine.write((compiler) => compiler.removeToken(team, name))
+      }
+      return { requeueAfterMs: null }
+    },
   }
-  return { reconcile }
-}
-
-type Wanted = WantedCondition<'ApiToken'>
-
-const IN_FORCE: Wanted = {
-  type: 'Ready',
-  status: 'True',
-  reason: 'Reconciled',
-  message: 'The token is accepted.',
-}
-const TAKEN: Wanted = {
-  type: 'Ready',
-  status: 'False',
-  reason: 'HashTaken',
-  message: 'Another, older ApiToken has this hash: the token counts for its team, not for this one.',
 }
 
 /**
- * A token belongs to one team. Of two resources with one hash the older counts, so that nobody draws another team's
- * pushes to themselves by its hash; which one it is, is not said to who may not know.
+ * The keys that a change of one token concerns: every token with its hash, because the oldest of them counts. A deleted
+ * token is no longer in the index and is included all the same.
  */
-async function accept(parts: TokenReconcilerParts, token: ApiToken): Promise<void> {
-  const { namespace, name } = token.metadata
-  const { sha256 } = token.spec
-  const [oldest] = parts.view.byIndex(BY_HASH, sha256).toSorted(byAge)
-  if (oldest !== undefined && oldest.metadata.uid !== token.metadata.uid) {
-    await parts.engine.write((compiler) => compiler.removeToken(namespace, name))
-    return tell(parts, token, [TAKEN])
+export function tokenKeysOf(
+  informer: Pick<Informer<ApiToken>, 'byIndex'>,
+  token: ApiToken,
+): readonly ObjectKey[] {
+  return [...new Set([token, ...informer.byIndex(BY_HASH, token.spec.sha256)].map(keyOf))]
+}
+
+/**
+ * A token belongs to one team. If two resources have the same hash, the older one counts: otherwise anyone who learns
+ * the hash could divert another team's pushes to their own.
+ */
+async function accept(
+  { informer, engine }: TokenReconcilerParts,
+  { metadata: { namespace, name, uid }, spec: { sha256 } }: ApiToken,
+): Promise<Outcome> {
+  const [oldest] = informer.byIndex(BY_HASH, sha256).toSorted(byAge)
+  if (oldest !== undefined && oldest.metadata.uid !== uid) {
+    await engine.write((compiler) => compiler.removeToken(namespace, name))
+    return { kind: 'hash_taken' }
   }
-  try {
-    await parts.engine.write((compiler) => compiler.putTokenHash(namespace, name, sha256))
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) {
-      const message = engineAway(parts.engine, 'the token is accepted')
-      await tell(parts, token, [
-        { type: 'Ready', status: 'Unknown', reason: 'BackendUnavailable', message },
-        { type: 'Reconciling', status: 'True', reason: 'ProgressingWithRetry', message },
-      ])
+  await engine.write((compiler) => compiler.putTokenHash(namespace, name, sha256))
+  return { kind: 'accepted' }
+}
+
+function conditionsOf(outcome: Outcome | Unavailable): ReadonlyArray<WantedCondition<'ApiToken'>> {
+  switch (outcome.kind) {
+    case 'accepted':
+      return [{ ...RECONCILED, message: 'The token is accepted.' }]
+    case 'hash_taken': {
+      // Does not name the other resource, which may be in a namespace that the reader must not see.
+      const message =
+        'An older ApiToken has the same hash: the token is valid for the team of that one, not for this team.'
+      return [{ type: 'Ready', status: 'False', reason: 'HashTaken', message }]
     }
-    throw error
+    case 'unavailable':
+      return unavailable(outcome)
   }
-  await tell(parts, token, [IN_FORCE])
-}
-
-/** Only on the word of the API server itself: a copy that was emptied by mistake must not lock everybody out. */
-async function revoke({ writer, engine }: TokenReconcilerParts, key: ObjectKey): Promise<void> {
-  const { team, name } = placeOfKey(key)
-  const found = await writer.read(team, name)
-  if (found !== null && found.metadata.deletionTimestamp === undefined) return
-  await engine.write((compiler) => compiler.removeToken(team, name))
-}
-
-async function tell(parts: TokenReconcilerParts, token: ApiToken, wanted: readonly Wanted[]): Promise<void> {
-  const generation = token.metadata.generation ?? 0
-  const seen = { generation, wallMs: parts.clock.wallMs() }
-  const conditions = mergeConditions<'ApiToken'>(token.status?.conditions ?? [], wanted, seen)
-  const status = { observedGeneration: generation, conditions }
-  if (isSameStatus(token.status, status)) return
-  await ignoreNotFound(() => parts.writer.applyStatus(refOf(token), status))
-  parts.metrics.statusWritten('ApiToken')
-  if (!wanted.includes(TAKEN)) return
-  const { reason, message: note } = TAKEN
-  parts.events.record({ regarding: refOf(token), type: 'Warning', reason, action: 'AcceptToken', note })
 }
 
 function byAge(left: ApiToken, right: ApiToken): number {

@@ -4,8 +4,9 @@ import type { Informer, KubeObject, ResourceWriter } from '../../ports/kubernete
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { HttpQueueSpec } from '../../resources/generated/kinds.ts'
+import { holdsFinalizer, QUEUE_FINALIZER } from '../../resources/finalizers.ts'
 import { pushedQueueResource } from '../../resources/manifests/queue-manifest.ts'
-import { holdsFinalizer, ownerOf, queueKey, queueKeyOf } from '../../resources/queue-owner.ts'
+import { ownerOf, queueKey, queueKeyOf } from '../../resources/queue-owner.ts'
 import { settingsOfSpec, specOfSettings } from '../../resources/queue-spec.ts'
 import { isFault } from '../client/api-errors.ts'
 import { notWatched, pollUntil, refOf, whenApplied, withinTimeout } from './resource-edit.ts'
@@ -131,6 +132,6 @@ export class ResourceQueueEditor implements QueueEditor {
  */
 function lastToRemove(resources: readonly HttpQueue[]): HttpQueue | undefined {
   const owner = ownerOf(resources)
-  if (owner !== undefined && holdsFinalizer(owner)) return owner
-  return resources.find(holdsFinalizer) ?? owner
+  if (owner !== undefined && holdsFinalizer(owner, QUEUE_FINALIZER)) return owner
+  return resources.find((resource) => holdsFinalizer(resource, QUEUE_FINALIZER)) ?? owner
 }

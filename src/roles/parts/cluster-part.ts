@@ -30,7 +30,7 @@ export interface Cluster {
 }
 
 export interface OpenKind<T extends KubeObject> {
-  readonly view: Informer<T>
+  readonly informer: Informer<T>
   readonly writer: ResourceWriter<T>
   readonly check: ReadinessCheck
 }
@@ -65,12 +65,17 @@ export async function openCluster(
     ) => {
       const { logger } = telemetry
       const shared = { transport, clock: systemClock, logger, metrics, random: Math.random }
-      const view = new SharedInformer<T>({ ...shared, kind, namespaces, indexes, transform })
-      lifecycle.onStop(`${kind.plural} view`, () => view.stop())
-      view.start()
-      const check = { name: kind.plural, failure: () => (view.isSynced() ? null : 'not listed yet') }
-      const writer = createResourceWriter<T>({ transport, kind, fieldManager, known: (key) => view.get(key) })
-      return { view, writer, check }
+      const informer = new SharedInformer<T>({ ...shared, kind, namespaces, indexes, transform })
+      lifecycle.onStop(`${kind.plural} informer`, () => informer.stop())
+      informer.start()
+      const check = { name: kind.plural, failure: () => (informer.isSynced() ? null : 'not listed yet') }
+      const writer = createResourceWriter<T>({
+        transport,
+        kind,
+        fieldManager,
+        known: (key) => informer.get(key),
+      })
+      return { informer, writer, check }
     },
   }
 }

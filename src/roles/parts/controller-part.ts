@@ -1,10 +1,11 @@
-import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../../controller/kinds.ts'
-import { createLeading, type Leading, type TurnLines } from '../../controller/manager.ts'
+import type { ApiToken, HttpCron, HttpQueue, KindAccess, TeamSettings } from '../../controller/kinds.ts'
+import { createManager, type Manager, type Workqueues } from '../../controller/manager.ts'
+import { tokenKeysOf } from '../../controller/teams/token-reconciler.ts'
 import { createEngineRecord } from '../../kubernetes/resources/engine-record.ts'
 import { leaderOnlyWriter } from '../../kubernetes/leader-election/leader-only-writer.ts'
 import { ReconcileLoop } from '../../kubernetes/workqueue/reconcile-loop.ts'
 import { createSecretReader } from '../../kubernetes/resources/secret-reader.ts'
-import type { EventRecorder, KubeObject, Leadership, Reconciler } from '../../ports/kubernetes.ts'
+import type { EventRecorder, KubeObject, Leadership } from '../../ports/kubernetes.ts'
 import type { ReconcileMetrics } from '../../ports/metrics.ts'
 import { queueKeyOf } from '../../resources/queue-owner.ts'
 import { quotasOfSettings, type ControllerSettings } from '../../settings/role-settings.ts'
@@ -21,8 +22,8 @@ export interface OwnKinds {
   readonly tokens: OpenKind<ApiToken>
 }
 
-/** Gives the reconcilers their turns, and runs the loops beside them, whenever this process leads. */
-export function startLeading(
+/** Starts the manager: its reconcilers and loops run whenever this process leads. */
+export function startManager(
   settings: ControllerSettings,
   parts: {
     readonly telemetry: Telemetry
@@ -33,17 +34,17 @@ export function startLeading(
     readonly events: EventRecorder
     readonly metrics: ReconcileMetrics
   },
-): Pick<Leading, 'obstacle'> {
-  const { kinds, engine, cluster, leadership, events } = parts
+): Pick<Manager, 'obstacle'> {
+  const { kinds, engine, cluster, leadership, events, metrics } = parts
   const { logger, registry } = parts.telemetry
   const namespaces = settings.watchNamespaces === null ? null : new Set(settings.watchNamespaces)
-  const lines: TurnLines = {
-    queue: (key, priority) => runners.queue.enqueue(key, priority),
-    cron: (key, priority) => runners.cron.enqueue(key, priority),
-    team: (key, priority) => runners.team.enqueue(key, priority),
-    token: (key, priority) => runners.token.enqueue(key, priority),
+  const workqueues: Workqueues = {
+    queues: (key, priority) => loops.queues.enqueue(key, priority),
+    crons: (key, priority) => loops.crons.enqueue(key, priority),
+    teams: (key, priority) => loops.teams.enqueue(key, priority),
+    tokens: (key, priority) => loops.tokens.enqueue(key, priority),
   }
-  const leading: Leading = createLeading(
+  const manager: Manager = createManager(
     {
       queues: whileLeading(kinds.queues, leadership),
       crons: whileLeading(kinds.crons, leadership),
@@ -62,44 +63,39 @@ export function startLeading(
       logger,
       metrics: createControllerMetrics(registry),
     },
-    lines,
+    workqueues,
   )
-  const open = { leadership, logger, metrics: parts.metrics }
-  const runners = {
-    queue: openLoop('httpqueue', kinds.queues, leading.queues, open, (queue) => [queueKeyOf(queue)]),
-    cron: openLoop('httpcron', kinds.crons, leading.crons, open),
-    team: openLoop('teamsettings', kinds.teams, leading.teams, open),
-    token: openLoop('apitoken', kinds.tokens, leading.tokens, open, (token) => leading.tokenKeysOf(token)),
-  }
-  leadership.onLead((signal) => leading.run(signal))
-  for (const one of Object.values(runners)) one.start()
-  return leading
+  const loops = openLoops(manager.reconcilers, kinds, { leadership, logger, metrics })
+  leadership.onLead((signal) => manager.run(signal))
+  for (const loop of Object.values(loops)) loop.start()
+  return manager
 }
 
-/** @param keysOf where turns are not by the resource's own name */
-function openLoop<T extends KubeObject>(
-  name: string,
-  { view }: OpenKind<T>,
-  reconciler: Reconciler,
+function openLoops(
+  { queues, crons, teams, tokens }: Manager['reconcilers'],
+  kinds: OwnKinds,
   parts: {
     readonly leadership: Leadership
     readonly logger: Telemetry['logger']
     readonly metrics: ReconcileMetrics
   },
-  keysOf?: (object: T) => readonly string[],
-): ReconcileLoop<T> {
-  return new ReconcileLoop<T>({
-    ...parts,
-    name,
-    informer: view,
-    reconciler,
-    keysOf,
-    clock: systemClock,
-    random: Math.random,
-  })
+) {
+  const shared = { ...parts, clock: systemClock, random: Math.random }
+  return {
+    queues: new ReconcileLoop({
+      ...{ ...shared, ...kinds.queues, name: 'httpqueue', reconciler: queues },
+      keysOf: (queue) => [queueKeyOf(queue)],
+    }),
+    crons: new ReconcileLoop({ ...shared, ...kinds.crons, name: 'httpcron', reconciler: crons }),
+    teams: new ReconcileLoop({ ...shared, ...kinds.teams, name: 'teamsettings', reconciler: teams }),
+    tokens: new ReconcileLoop({
+      ...{ ...shared, ...kinds.tokens, name: 'apitoken', reconciler: tokens },
+      keysOf: (token) => tokenKeysOf(kinds.tokens.informer, token),
+    }),
+  }
 }
 
-/** What the installation keeps for itself, apart from another one of the same namespace. */
+/** An object that belongs to this installation alone; several installations may share a namespace. */
 export function ownPlace(
   { podNamespace, instanceName }: Pick<ControllerSettings, 'podNamespace' | 'instanceName'>,
   what: 'controller' | 'state',
@@ -107,6 +103,9 @@ export function ownPlace(
   return { namespace: podNamespace, name: `${instanceName}-${what}` }
 }
 
-function whileLeading<T extends KubeObject>(kind: OpenKind<T>, leadership: Leadership): OpenKind<T> {
-  return { ...kind, writer: leaderOnlyWriter(kind.writer, leadership) }
+function whileLeading<T extends KubeObject>(
+  { informer, writer }: OpenKind<T>,
+  leadership: Leadership,
+): KindAccess<T> {
+  return { informer, writer: leaderOnlyWriter(writer, leadership) }
 }

@@ -1,6 +1,6 @@
 import type { TeamSettings } from '../../controller/kinds.ts'
 import { createScaling } from '../../controller/scaling/scaling.ts'
-import { quotasInForce } from '../../controller/teams/team-quotas.ts'
+import { teamQuotas } from '../../controller/teams/team-quotas.ts'
 import { DeploymentFleet } from '../../kubernetes/fleet/deployment-fleet.ts'
 import type { EventRecorder, Leadership } from '../../ports/kubernetes.ts'
 import { quotasOfSettings, type ControllerSettings } from '../../settings/role-settings.ts'
@@ -23,10 +23,10 @@ export function startScaling(
   },
 ): void {
   const { logger, registry } = parts.telemetry
-  const sources = { teams: parts.teams.view, quotas: quotasOfSettings(settings) }
+  const sources = { teams: parts.teams.informer, quotas: quotasOfSettings(settings) }
   const scaling = createScaling({
     backlog: parts.engine.backlog,
-    callQuotaOf: (team) => quotasInForce(team, sources).callsInFlight,
+    callQuotaOf: (team) => teamQuotas(team, sources).callsInFlight,
     hints: parts.engine.hints,
     fleet: new DeploymentFleet({
       transport: parts.cluster.transport,

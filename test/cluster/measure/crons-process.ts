@@ -17,7 +17,7 @@ const EXPIRED = { type: 'ERROR', object: { kind: 'Status', code: 410, message: '
 function cron(index: number): object {
   const team = `team-${index % TEAMS}`
   const condition = { status: 'True', observedGeneration: 1, lastTransitionTime: '2026-11-22T01:00:00Z' }
-  const message = 'The settings are in force.'
+  const message = 'The settings are applied.'
   return {
     apiVersion: 'punctual.dev/v1alpha1',
     kind: 'HttpCron',

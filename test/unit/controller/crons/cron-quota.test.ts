@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createCronQuota } from '../../../../src/controller/crons/cron-quota.ts'
+import { CronQuota } from '../../../../src/controller/crons/cron-quota.ts'
 import type { HttpCron, TeamSettings } from '../../../../src/controller/kinds.ts'
 import { CRON_BYTES_PER_TEAM_MAX } from '../../../../src/domain/limits.ts'
 import { quotasOf } from '../../../../src/domain/quotas.ts'
@@ -36,7 +36,7 @@ function setUp() {
     return made
   }
   const start = () =>
-    createCronQuota({
+    new CronQuota({
       ...{ crons, teams, quotas: QUOTAS },
       enqueue: (key) => void enqueued.push(key),
       count: (beyond) => {
@@ -61,7 +61,7 @@ it('has room for the oldest, whatever the order they are heard of in', () => {
   const room = start()
   const [third, second, other] = [put('c', 3), put('b', 2), put('z', 9, { team: 'other' })]
   expect([first, second, third, other].map((cron) => room.obstacle(cron))).toEqual([null, null, null, null])
-  expect(room.obstacle(fourth)).toBe('The team has 3 older crons, as many as its quota lets be in force.')
+  expect(room.obstacle(fourth)).toBe('The quota of the team is 3 crons, and it has that many older ones.')
   expect(seen.beyond).toBe(1)
 })
 
@@ -100,7 +100,7 @@ it('bounds the bytes of a team', () => {
   ]
   const room = start()
   expect([room.obstacle(first), room.obstacle(second)]).toEqual([null, null])
-  expect(room.obstacle(third)).toContain('bytes of payloads and headers')
+  expect(room.obstacle(third)).toContain('exceed 33554432 bytes')
 })
 
 it('forgets a cron that is gone, and its bytes', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createCronStatusSync } from '../../../../src/controller/crons/cron-status-sync.ts'
 import type { HttpCron } from '../../../../src/controller/kinds.ts'
-import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
+import { SYNC_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { CronState } from '../../../../src/ports/crons.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -30,9 +30,9 @@ function setUp(count: number) {
   )
   const engine = { isAway: false }
   const enqueued: string[] = []
-  const looks = createCronStatusSync({
-    view: { all: () => crons.values(), get: (key) => crons.get(key) },
-    queueStats: {
+  const sync = createCronStatusSync({
+    informer: { all: () => crons.values(), get: (key) => crons.get(key) },
+    cronStats: {
       read: (places) => {
         if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))
         return Promise.resolve(places.map(({ team, name }) => states.get(`${team}/${name}`) ?? null))
@@ -43,24 +43,24 @@ function setUp(count: number) {
     logger: quietLogger,
   })
   const leading = new AbortController()
-  const ended = looks.run(leading.signal)
+  const ended = sync.run(leading.signal)
   const end = async (): Promise<void> => {
     leading.abort()
-    await clock.advance(ROUND_EVERY_MS)
+    await clock.advance(SYNC_EVERY_MS)
     await ended
   }
-  return { clock, crons, states, engine, enqueued, looks, end }
+  return { clock, crons, states, engine, enqueued, sync, end }
 }
 
 test('a cron that is as its status says gets no turn; a changed one gets one within a round', async () => {
-  const { clock, states, enqueued, looks, end } = setUp(3)
+  const { clock, states, enqueued, sync, end } = setUp(3)
   await clock.advance(0)
   expect(enqueued).toEqual([])
   states.set('shop/c1', { ...IDLE, cronId: 1, consecutiveFailures: 1 })
-  await clock.advance(ROUND_EVERY_MS)
+  await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toEqual(['shop/c1'])
-  expect(looks.of('shop/c1')).toMatchObject({ consecutiveFailures: 1 })
-  expect(looks.of('shop/c9')).toBeNull()
+  expect(sync.of('shop/c1')).toMatchObject({ consecutiveFailures: 1 })
+  expect(sync.of('shop/c9')).toBeNull()
   await end()
 })
 
@@ -72,7 +72,7 @@ test.each([
 ] satisfies ReadonlyArray<[string, Partial<CronState>]>)('%s is news', async (_what, change) => {
   const { clock, states, enqueued, end } = setUp(1)
   states.set('shop/c0', { ...IDLE, cronId: 0, ...change })
-  await clock.advance(ROUND_EVERY_MS)
+  await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toEqual(['shop/c0'])
   await end()
 })
@@ -81,7 +81,7 @@ test('one that was removed from the engine, or is another there, is not told by 
   const { clock, states, enqueued, end } = setUp(2)
   states.delete('shop/c0')
   states.set('shop/c1', { ...IDLE, cronId: 99, consecutiveFailures: 3 })
-  await clock.advance(ROUND_EVERY_MS * 3)
+  await clock.advance(SYNC_EVERY_MS * 3)
   expect(enqueued).toEqual([])
   await end()
 })
@@ -89,7 +89,7 @@ test('one that was removed from the engine, or is another there, is not told by 
 test('many that have changed get their turns a few a second', async () => {
   const { clock, states, enqueued, end } = setUp(3 * STATUS_WRITES_PER_SECOND)
   for (const [key, state] of states) states.set(key, { ...state, consecutiveFailures: 1 })
-  await clock.advance(ROUND_EVERY_MS)
+  await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toHaveLength(STATUS_WRITES_PER_SECOND)
   await clock.advance(1_000)
   expect(enqueued).toHaveLength(2 * STATUS_WRITES_PER_SECOND)
@@ -99,7 +99,7 @@ test('many that have changed get their turns a few a second', async () => {
 test('when Redis stays away, each gets one turn to say so', async () => {
   const { clock, engine, enqueued, end } = setUp(2)
   engine.isAway = true
-  await clock.advance(ROUND_EVERY_MS * 10)
+  await clock.advance(SYNC_EVERY_MS * 10)
   expect(enqueued).toEqual(['shop/c0', 'shop/c1'])
   await end()
 })

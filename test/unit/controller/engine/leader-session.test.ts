@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ENGINE_LOOK_MS, createLeaderSession } from '../../../../src/controller/engine/leader-session.ts'
+import { CHECK_EVERY_MS, LeaderSession } from '../../../../src/controller/engine/leader-session.ts'
 import { LOSS_SHOWN_MS } from '../../../../src/controller/engine/engine-loss.ts'
 import { ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { RecordedEngine, ResourceEvent } from '../../../../src/ports/kubernetes.ts'
@@ -22,7 +22,7 @@ function setUp(recorded: RecordedEngine | null = null) {
   const answers = (): void => {
     if (engine.isAway) throw new StoreUnavailableError('Redis is not available: the test took it away')
   }
-  const hold = createLeaderSession({
+  const session = new LeaderSession({
     epochs: {
       facts: async () => {
         answers()
@@ -60,14 +60,15 @@ function setUp(recorded: RecordedEngine | null = null) {
   let opened = 0
   const lead = () => {
     const leading = new AbortController()
-    const over = hold.run(leading.signal, () => void (opened += 1))
+    const over = session.run(leading.signal, () => void (opened += 1))
     return { end: () => leading.abort(), over }
   }
-  return { clock, hold, engine, record, events, losses, warnings, state, lead, opened: () => opened }
+  return { clock, session, engine, record, events, losses, warnings, state, lead, opened: () => opened }
 }
 
 const known = (facts: EngineFacts): RecordedEngine => ({ ...facts, loss: null })
-const write = (world: ReturnType<typeof setUp>) => world.hold.write((compiler) => compiler.removeTeam('shop'))
+const write = (world: ReturnType<typeof setUp>) =>
+  world.session.write((compiler) => compiler.removeTeam('shop'))
 
 it('begins an epoch and writes down which engine it is', async () => {
   const world = setUp()
@@ -81,10 +82,10 @@ it('begins an epoch and writes down which engine it is', async () => {
 it('writes nothing while nothing changes, and what changes once', async () => {
   const world = setUp()
   world.lead()
-  await world.clock.advance(20 * ENGINE_LOOK_MS)
+  await world.clock.advance(20 * CHECK_EVERY_MS)
   expect(world.record.writes).toBe(1)
   world.engine.facts = { ...world.engine.facts, idFloor: { ...FLOOR, queue: 20 } }
-  await world.clock.advance(20 * ENGINE_LOOK_MS)
+  await world.clock.advance(20 * CHECK_EVERY_MS)
   expect(world.record).toMatchObject({ writes: 2, kept: { idFloor: { queue: 20 } } })
   expect(world.opened()).toBe(1)
 })
@@ -92,7 +93,7 @@ it('writes nothing while nothing changes, and what changes once', async () => {
 it('begins a new epoch every hour, so that a copy of today is known for an older one', async () => {
   const world = setUp()
   world.lead()
-  await world.clock.advance(3_600_000 + ENGINE_LOOK_MS)
+  await world.clock.advance(3_600_000 + CHECK_EVERY_MS)
   expect(world.engine.begun).toHaveLength(2)
   expect(world.opened()).toBe(1)
 })
@@ -105,20 +106,20 @@ describe('an engine that is not the one known', () => {
     const world = setUp(known(before))
     world.lead()
     await quiescence()
-    expect(world.hold.loss()).toMatchObject({ reason })
+    expect(world.session.loss()).toMatchObject({ reason })
     expect(world.losses).toEqual([reason])
     expect(world.events).toMatchObject([{ type: 'Warning', reason, regarding: { kind: 'ConfigMap' } }])
     expect(world.engine.begun).toEqual([known(before)])
     expect(world.record.kept).toMatchObject({ installation: 'one', loss: { reason } })
     await world.clock.advance(LOSS_SHOWN_MS)
-    expect(world.hold.loss()).toBeNull()
+    expect(world.session.loss()).toBeNull()
   })
 
   it('by a lower epoch is none: the leader before began one', async () => {
     const world = setUp(known({ ...FACTS, epoch: 3 }))
     world.lead()
     await quiescence()
-    expect(world.hold.loss()).toBeNull()
+    expect(world.session.loss()).toBeNull()
   })
 
   it('is found while leading, and everything is compiled anew', async () => {
@@ -126,9 +127,9 @@ describe('an engine that is not the one known', () => {
     world.lead()
     await quiescence()
     world.engine.facts = { ...FACTS, installation: 'two', epoch: 0 }
-    await world.clock.advance(ENGINE_LOOK_MS)
+    await world.clock.advance(CHECK_EVERY_MS)
     expect(world.opened()).toBe(2)
-    expect(world.hold.loss()).toMatchObject({ reason: 'EngineLost' })
+    expect(world.session.loss()).toMatchObject({ reason: 'EngineLost' })
   })
 
   it.each([['before'], ['after']])(
@@ -142,7 +143,7 @@ describe('an engine that is not the one known', () => {
       next.engine.facts = world.engine.facts
       next.lead()
       await quiescence()
-      expect(next.hold.loss()).toMatchObject({ reason: 'EngineRestored' })
+      expect(next.session.loss()).toMatchObject({ reason: 'EngineRestored' })
     },
   )
 
@@ -151,7 +152,7 @@ describe('an engine that is not the one known', () => {
     const world = setUp({ ...FACTS, loss: { reason: 'EngineRestored', at } })
     world.lead()
     await quiescence()
-    expect(world.hold.loss()).toMatchObject({ reason: 'EngineRestored' })
+    expect(world.session.loss()).toMatchObject({ reason: 'EngineRestored' })
     expect(world.events).toEqual([])
   })
 })
@@ -164,7 +165,7 @@ describe('while Redis is away', () => {
     const early = write(world)
     await expect(early).rejects.toBeInstanceOf(StoreUnavailableError)
     world.engine.isAway = false
-    await world.clock.advance(ENGINE_LOOK_MS)
+    await world.clock.advance(CHECK_EVERY_MS)
     await expect(write(world)).resolves.toEqual({ status: 'removed' })
     expect(world.opened()).toBe(1)
   })
@@ -177,14 +178,14 @@ describe('a record that cannot be read', () => {
     const world = setUp()
     world.record.fault = REFUSED
     const { end, over } = world.lead()
-    await world.clock.advance(3 * ENGINE_LOOK_MS)
+    await world.clock.advance(3 * CHECK_EVERY_MS)
     await expect(write(world)).rejects.toBeInstanceOf(StoreUnavailableError)
-    expect(world.hold.obstacle()).toBe(REFUSED.message)
+    expect(world.session.obstacle()).toBe(REFUSED.message)
     expect(world.warnings).toEqual([REFUSED.message])
     expect(world.state.isHeld).toBe(false)
     world.record.fault = null
-    await world.clock.advance(ENGINE_LOOK_MS)
-    expect(world.hold.obstacle()).toBeNull()
+    await world.clock.advance(CHECK_EVERY_MS)
+    expect(world.session.obstacle()).toBeNull()
     expect(world.state.isHeld).toBe(true)
     end()
     await over
@@ -196,10 +197,10 @@ describe('a record that cannot be read', () => {
     world.engine.isAway = true
     world.lead()
     await quiescence()
-    expect(world.hold.obstacle()).toBeNull()
+    expect(world.session.obstacle()).toBeNull()
     world.engine.isAway = false
     world.record.fault = REFUSED
-    await world.clock.advance(ENGINE_LOOK_MS)
+    await world.clock.advance(CHECK_EVERY_MS)
     expect(world.warnings).toHaveLength(2)
     expect(world.warnings).toContain(REFUSED.message)
   })
@@ -211,7 +212,7 @@ describe('a record that cannot be read', () => {
     await quiescence()
     end()
     await over
-    expect(world.hold.obstacle()).toBeNull()
+    expect(world.session.obstacle()).toBeNull()
   })
 })
 
@@ -219,9 +220,9 @@ it('a write that another epoch has overtaken fails, and a new epoch is begun at 
   const world = setUp()
   world.lead()
   await quiescence()
-  const overtaken = world.hold.write(async () => ({ status: 'superseded' as const }))
+  const overtaken = world.session.write(async () => ({ status: 'superseded' as const }))
   await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
-  await world.clock.advance(ENGINE_LOOK_MS)
+  await world.clock.advance(CHECK_EVERY_MS)
   expect(world.engine.begun).toHaveLength(2)
 })
 
@@ -230,11 +231,11 @@ it('a write that is overtaken by the next epoch of the same leader asks for no o
   world.lead()
   await quiescence()
   const answer = Promise.withResolvers<{ status: 'superseded' }>()
-  const overtaken = world.hold.write(() => answer.promise)
-  await world.clock.advance(3_600_000 + ENGINE_LOOK_MS)
+  const overtaken = world.session.write(() => answer.promise)
+  await world.clock.advance(3_600_000 + CHECK_EVERY_MS)
   answer.resolve({ status: 'superseded' })
   await expect(overtaken).rejects.toBeInstanceOf(StoreUnavailableError)
-  await world.clock.advance(ENGINE_LOOK_MS)
+  await world.clock.advance(CHECK_EVERY_MS)
   expect(world.engine.begun).toHaveLength(2)
   expect(world.opened()).toBe(1)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
 import {
-  createPushedQueues,
+  PushedQueues,
   IMPORT_EVERY_MS,
   PUSHED_PER_NAMESPACE_MAX,
 } from '../../../../src/controller/queues/pushed-queues.ts'
@@ -38,8 +38,8 @@ function setUp(...pushed: readonly QueueRef[]) {
     creates: 0,
     deleted: [] as string[],
   }
-  const importer = createPushedQueues({
-    view: kind.view,
+  const importer = new PushedQueues({
+    informer: kind.view,
     writer: {
       create: (object) => {
         state.creates += 1
@@ -68,10 +68,10 @@ function setUp(...pushed: readonly QueueRef[]) {
     logger: quietLogger,
     metrics: { pushedQueuesWaiting: () => undefined },
   })
-  const term = new AbortController()
-  const over = importer.run(term.signal)
+  const leading = new AbortController()
+  const over = importer.run(leading.signal)
   const round = () => clock.advance(IMPORT_EVERY_MS)
-  return { clock, kind, importer, events, told, state, round, end: () => (term.abort(), over) }
+  return { clock, kind, importer, events, told, state, round, end: () => (leading.abort(), over) }
 }
 
 const EMAILS = { team: 'shop', name: 'Emails' }
@@ -174,7 +174,7 @@ describe('a namespace with too many', () => {
   })
 })
 
-it('makes at most fifty a second, and ends with its term', async () => {
+it('makes at most fifty a second, and ends with its leading', async () => {
   const pushed = Array.from({ length: 120 }, (_, at) => ({ team: 'shop', name: `q${at}` }))
   const world = setUp(...pushed)
   await world.clock.advance(0)

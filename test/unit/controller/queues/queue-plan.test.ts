@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from 'vitest'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
 import { createQueueCheck } from '../../../../src/controller/queues/queue-check.ts'
-import { endOfTaken, planQueue } from '../../../../src/controller/queues/queue-plan.ts'
-import { ORIGIN_LABEL, PUSH_ORIGIN, QUEUE_FINALIZER } from '../../../../src/resources/queue-owner.ts'
+import { endOfRival, planQueue } from '../../../../src/controller/queues/queue-plan.ts'
+import { QUEUE_FINALIZER } from '../../../../src/resources/finalizers.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN } from '../../../../src/resources/queue-owner.ts'
 import { timeOf } from '../memory-kind.ts'
 import { QUEUE_DEFAULTS } from './queue-world.ts'
 
@@ -29,12 +30,14 @@ function queue(name: string, given: Given): HttpQueue {
   return { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', metadata, spec }
 }
 
-/** The step with the name of its owner, and the ends of the others: `apply mine; pushed: dismiss`. */
+/** The plan with the name of its object, and the ends of the others: `apply mine; pushed: delete`. */
 function planned(...resources: readonly HttpQueue[]): string {
-  const { step, taken } = planQueue(resources, check)
-  if (step.kind === 'vanished') return step.kind
-  const ends = taken.map((one) => `; ${one.metadata.name}: ${endOfTaken(one, step)}`)
-  return `${step.kind} ${step.owner.metadata.name}${ends.join('')}`
+  const plan = planQueue(resources, check)
+  if (plan.kind === 'absent' || plan.kind === 'nothing') return plan.kind
+  const ends = resources
+    .filter((one) => one !== plan.object)
+    .map((one) => `; ${one.metadata.name}: ${endOfRival(one, plan)}`)
+  return `${plan.kind} ${plan.object.metadata.name}${ends.join('')}`
 }
 
 const pushed = (given: Partial<Given> = {}) =>
@@ -43,9 +46,9 @@ const mine = (given: Partial<Given> = {}) => queue('mine', { madeAtSeconds: 5, .
 
 describe('of a pushed resource and one of a user', () => {
   test.each([
-    ["the younger is the user's", 'apply mine; pushed: dismiss', pushed(), mine()],
-    ["the older is the user's", 'apply mine; pushed: dismiss', pushed({ madeAtSeconds: 9 }), mine()],
-    ['the pushed one was let go already', 'apply mine; pushed: dismiss', pushed({ isHeld: false }), mine()],
+    ["the younger is the user's", 'apply mine; pushed: delete', pushed(), mine()],
+    ["the older is the user's", 'apply mine; pushed: delete', pushed({ madeAtSeconds: 9 }), mine()],
+    ['the pushed one was released already', 'apply mine; pushed: delete', pushed({ isHeld: false }), mine()],
     ['the pushed one is deleted', 'apply mine; pushed: release', pushed({ isDeleted: true }), mine()],
     [
       'the pushed one is deleted and held by others',
@@ -53,9 +56,9 @@ describe('of a pushed resource and one of a user', () => {
       pushed({ isDeleted: true, isHeld: false }),
       mine(),
     ],
-    ["the user's is not valid", 'refuse mine; pushed: tell', pushed(), mine({ isInvalid: true })],
+    ["the user's is invalid", 'refuse mine; pushed: report', pushed(), mine({ isInvalid: true })],
     [
-      "the user's is deleted in the middle of it",
+      "the user's is deleted during the takeover",
       'apply pushed; mine: release',
       pushed({ isHeld: false }),
       mine({ isHeld: true, isDeleted: true }),
@@ -73,12 +76,12 @@ describe('of a pushed resource and one of a user', () => {
 })
 
 describe('of two of a kind', () => {
-  it.each([true, false])('the older is in force, pushed: %s', (isPushed) => {
+  it.each([true, false])('the older is applied, pushed: %s', (isPushed) => {
     const older = queue('older', { madeAtSeconds: 0, isPushed, isHeld: true })
     const younger = queue('younger', { madeAtSeconds: 5, isPushed })
-    expect(planned(younger, older)).toBe('apply older; younger: tell')
+    expect(planned(younger, older)).toBe('apply older; younger: report')
     expect(
       planned(younger, queue('older', { madeAtSeconds: 0, isPushed, isHeld: true, isDeleted: true })),
-    ).toBe('remove older; younger: tell')
+    ).toBe('remove older; younger: report')
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
 import { createQueueStatusSync } from '../../../../src/controller/queues/queue-status-sync.ts'
-import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
+import { SYNC_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { QueueStatsEntry, QueueRef } from '../../../../src/ports/queues.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -26,8 +26,8 @@ function setUp(names: readonly string[]) {
   }
   const state = { counts: COUNTS, oldestReadyMs: null as number | null, isAway: false, rounds: 0, asked: 0 }
   const enqueued: string[] = []
-  const counters = createQueueStatusSync({
-    view: kind.view,
+  const sync = createQueueStatusSync({
+    informer: kind.view,
     queueStats: {
       count: async (places: readonly QueueRef[]) => {
         if (state.isAway) throw new StoreUnavailableError('away')
@@ -45,16 +45,16 @@ function setUp(names: readonly string[]) {
     logger: quietLogger,
     metrics: { queuesCounted: () => void (state.rounds += 1) },
   })
-  const term = new AbortController()
+  const leading = new AbortController()
   return {
     clock,
     kind,
-    counters,
+    sync,
     state,
     enqueued,
     tell,
-    start: () => counters.run(term.signal),
-    end: () => term.abort(),
+    start: () => sync.run(leading.signal),
+    end: () => leading.abort(),
   }
 }
 
@@ -65,15 +65,15 @@ it('gives a turn to queues whose counts are not those of their status, and to no
   void world.start()
   await world.clock.advance(0)
   expect(world.enqueued).toEqual(['shop/other'])
-  expect(world.counters.of('shop/other')).toMatchObject({ counts: COUNTS })
-  expect(world.counters.of('shop/unknown')).toBeNull()
+  expect(world.sync.of('shop/other')).toMatchObject({ counts: COUNTS })
+  expect(world.sync.of('shop/unknown')).toBeNull()
 })
 
 it('counts each queue once a round, however many resources it has', async () => {
   const world = setUp(['a', 'b'])
   world.kind.put('shop/rival', { queueName: 'a' })
   void world.start()
-  await world.clock.advance(ROUND_EVERY_MS)
+  await world.clock.advance(SYNC_EVERY_MS)
   expect(world.state).toMatchObject({ rounds: 2, asked: 4 })
 })
 
@@ -86,7 +86,7 @@ it('writes of an oldest job only what is news', async () => {
   await world.clock.advance(0)
   expect(world.enqueued).toEqual([])
   world.state.oldestReadyMs = null
-  await world.clock.advance(ROUND_EVERY_MS)
+  await world.clock.advance(SYNC_EVERY_MS)
   expect(world.enqueued).toEqual(['shop/a'])
 })
 
@@ -106,22 +106,22 @@ it('forgets the counts of a queue that is gone', async () => {
   void world.start()
   await world.clock.advance(0)
   world.kind.force('shop/a')
-  await world.clock.advance(ROUND_EVERY_MS)
-  expect(world.counters.of('shop/a')).toBeNull()
+  await world.clock.advance(SYNC_EVERY_MS)
+  expect(world.sync.of('shop/a')).toBeNull()
 })
 
 it('gives every queue one turn when Redis stays away, to say so', async () => {
   const world = setUp(['a', 'b'])
   world.state.isAway = true
   void world.start()
-  await world.clock.advance(2 * ROUND_EVERY_MS)
+  await world.clock.advance(2 * SYNC_EVERY_MS)
   expect(world.enqueued).toEqual([])
-  await world.clock.advance(10 * ROUND_EVERY_MS)
+  await world.clock.advance(10 * SYNC_EVERY_MS)
   expect(world.enqueued).toEqual(['shop/a', 'shop/b'])
   expect(world.state.rounds).toBe(0)
 })
 
-it('ends with its term', async () => {
+it('ends with its leading', async () => {
   const world = setUp(['a'])
   const over = world.start()
   await world.clock.advance(0)

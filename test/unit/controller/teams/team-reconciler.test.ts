@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TeamSettings } from '../../../../src/controller/kinds.ts'
-import { createTeamReconciler, SECRET_LOOK_MS } from '../../../../src/controller/teams/team-reconciler.ts'
+import { createTeamReconciler, SECRET_POLL_MS } from '../../../../src/controller/teams/team-reconciler.ts'
 import { ResourceApiError } from '../../../../src/domain/errors.ts'
 import { NO_QUOTAS, quotasOf } from '../../../../src/domain/quotas.ts'
 import type { ResourceEvent } from '../../../../src/ports/kubernetes.ts'
@@ -24,7 +24,7 @@ function setUp() {
   const secrets = new Map<string, Record<string, string>>()
   const state = { waiting: 0, fault: null as Error | null, usage: null as TeamUsage | null }
   const reconciler = createTeamReconciler({
-    view: kind.view,
+    informer: kind.view,
     writer: kind.writer,
     engine,
     secrets: {
@@ -42,16 +42,16 @@ function setUp() {
     clock,
     metrics: { statusWritten: () => undefined },
   })
-  const turn = (key = KEY) => reconciler.reconcile(key, new AbortController().signal)
+  const reconcile = (key = KEY) => reconciler.reconcile(key, new AbortController().signal)
   const ready = () => kind.get(KEY)?.status?.conditions?.find(({ type }) => type === 'Ready')
-  return { clock, kind, engine, events, secrets, state, turn, ready }
+  return { clock, kind, engine, events, secrets, state, reconcile, ready }
 }
 
 it('puts egress and signing secrets in force, and writes nothing the next time', async () => {
-  const { kind, engine, secrets, turn, ready } = setUp()
+  const { kind, engine, secrets, reconcile, ready } = setUp()
   kind.put(KEY, { ...REFS, egress: { allow: ['10.0.0.0/8'] } })
   secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
-  expect(await turn()).toEqual({ requeueAfterMs: SECRET_LOOK_MS })
+  expect(await reconcile()).toEqual({ requeueAfterMs: SECRET_POLL_MS })
   expect(engine.teams.get('shop')).toEqual({
     egressAllow: ['10.0.0.0/8'],
     signingSecrets: ['whsec_c2VjcmV0'],
@@ -59,14 +59,14 @@ it('puts egress and signing secrets in force, and writes nothing the next time',
   })
   expect(ready()).toMatchObject({ status: 'True', reason: 'Reconciled' })
   const { length } = kind.writes
-  await turn()
+  await reconcile()
   expect(kind.writes).toHaveLength(length)
 })
 
 it('puts quotas in force', async () => {
-  const { kind, engine, turn } = setUp()
+  const { kind, engine, reconcile } = setUp()
   kind.put(KEY, { quotas: { crons: 5, storedBytes: 0 } })
-  await turn()
+  await reconcile()
   expect(engine.teams.get('shop')).toMatchObject({ quotas: { ...NO_QUOTAS, crons: 5, storedBytes: 0 } })
 })
 
@@ -77,46 +77,46 @@ describe('the status', () => {
   }
 
   it('says the lower of the quotas of the team and of the installation, and no others', async () => {
-    const { kind, turn } = setUp()
+    const { kind, reconcile } = setUp()
     kind.put(KEY, { quotas: { crons: 5, queues: 2, storedBytes: 0 } })
-    await turn()
+    await reconcile()
     expect(kind.get(KEY)?.status?.quotas).toEqual({ queues: 2, crons: 3, storedBytes: 0 })
   })
 
   it('keeps the quotas that stay in force when the settings cannot be', async () => {
-    const { kind, engine, turn } = setUp()
+    const { kind, engine, reconcile } = setUp()
     kind.put(KEY, { quotas: { crons: 2 } })
-    await turn()
+    await reconcile()
     kind.put(KEY, { quotas: { crons: -1 } })
-    await turn()
+    await reconcile()
     expect(kind.get(KEY)?.status?.quotas).toEqual({ queues: 9, crons: 2 })
     kind.put(KEY, { quotas: { crons: 1 } })
     engine.isAway = true
-    await expect(turn()).rejects.toThrow('not available')
+    await expect(reconcile()).rejects.toThrow('not available')
     expect(kind.get(KEY)?.status?.quotas).toEqual({ queues: 9, crons: 2 })
   })
 
   it('says what the team holds once that is known, and keeps it while nobody can look', async () => {
-    const { kind, state, turn } = setUp()
+    const { kind, state, reconcile } = setUp()
     kind.put(KEY, {})
-    await turn()
+    await reconcile()
     expect(kind.get(KEY)?.status).not.toHaveProperty('usage')
     state.usage = USAGE
-    await turn()
-    await turn()
+    await reconcile()
+    await reconcile()
     expect(kind.get(KEY)?.status?.usage).toEqual(USAGE)
     expect(kind.writes).toHaveLength(2)
     state.usage = null
-    await turn()
+    await reconcile()
     expect(kind.get(KEY)?.status?.usage).toEqual(USAGE)
     expect(kind.writes).toHaveLength(2)
   })
 })
 
 it.each([-1, 1.5, Number.NaN])('refuses a quota of %s, which an older CRD lets through', async (crons) => {
-  const { kind, engine, turn, ready } = setUp()
+  const { kind, engine, reconcile, ready } = setUp()
   kind.put(KEY, { quotas: { crons } })
-  await turn()
+  await reconcile()
   expect(ready()).toMatchObject({
     reason: 'InvalidSpec',
     message: expect.stringContaining('spec.quotas.crons'),
@@ -125,9 +125,9 @@ it.each([-1, 1.5, Number.NaN])('refuses a quota of %s, which an older CRD lets t
 })
 
 it('looks again only where there are Secrets', async () => {
-  const { kind, turn } = setUp()
+  const { kind, reconcile } = setUp()
   kind.put(KEY, {})
-  expect(await turn()).toEqual({ requeueAfterMs: null })
+  expect(await reconcile()).toEqual({ requeueAfterMs: null })
 })
 
 describe('a Secret that cannot be used', () => {
@@ -136,15 +136,15 @@ describe('a Secret that cannot be used', () => {
     ['SecretKeyNotFound', { other: 'x' }, 'Secret signing has no key current.'],
     ['SecretNotUsable', { current: 'line\n' }, 'ends with a line break'],
   ] as const)('is %s, told once; what was in force stays so as a whole', async (reason, data, text) => {
-    const { kind, engine, secrets, turn, ready, events } = setUp()
+    const { kind, engine, secrets, reconcile, ready, events } = setUp()
     secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
     kind.put(KEY, REFS)
-    await turn()
+    await reconcile()
     if (data === null) secrets.delete('shop/signing')
     else secrets.set('shop/signing', data)
     kind.put(KEY, { egress: { allow: ['10.0.0.0/8'] } })
-    expect(await turn()).toEqual({ requeueAfterMs: SECRET_LOOK_MS })
-    await turn()
+    expect(await reconcile()).toEqual({ requeueAfterMs: SECRET_POLL_MS })
+    await reconcile()
     expect(ready()).toMatchObject({ status: 'False', reason, message: expect.stringContaining(text) })
     expect(ready()?.message).not.toContain('c2VjcmV0')
     expect(engine.teams.get('shop')).toMatchObject({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
@@ -152,14 +152,14 @@ describe('a Secret that cannot be used', () => {
   })
 
   it('that may not be read is SecretForbidden, and its end is told', async () => {
-    const { kind, secrets, state, turn, ready, events } = setUp()
+    const { kind, secrets, state, reconcile, ready, events } = setUp()
     kind.put(KEY, REFS)
     secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
     state.fault = new ResourceApiError('forbidden', 'secrets "signing" is forbidden')
-    await turn()
+    await reconcile()
     expect(ready()).toMatchObject({ reason: 'SecretForbidden' })
     state.fault = null
-    await turn()
+    await reconcile()
     expect(events.map(({ type, reason }) => [type, reason])).toEqual([
       ['Warning', 'SecretForbidden'],
       ['Normal', 'Reconciled'],
@@ -167,20 +167,20 @@ describe('a Secret that cannot be used', () => {
   })
 
   it('that was rotated is taken at the next look', async () => {
-    const { kind, engine, secrets, turn } = setUp()
+    const { kind, engine, secrets, reconcile } = setUp()
     kind.put(KEY, REFS)
     secrets.set('shop/signing', { current: 'old' })
-    await turn()
+    await reconcile()
     secrets.set('shop/signing', { current: 'new' })
-    await turn()
+    await reconcile()
     expect(engine.teams.get('shop')?.signingSecrets).toEqual(['new'])
   })
 })
 
 it('is stalled by an entry that is no address and no name', async () => {
-  const { kind, engine, turn, ready } = setUp()
+  const { kind, engine, reconcile, ready } = setUp()
   kind.put(KEY, { egress: { allow: ['10.0.0.0/8', '10.0.0.1/8'] } })
-  expect(await turn()).toEqual({ requeueAfterMs: null })
+  expect(await reconcile()).toEqual({ requeueAfterMs: null })
   expect(ready()).toMatchObject({
     reason: 'InvalidSpec',
     message: expect.stringContaining('spec.egress.allow[1]'),
@@ -188,50 +188,50 @@ it('is stalled by an entry that is no address and no name', async () => {
   expect(engine.teams.size).toBe(0)
 })
 
-it('says that Redis is away with one write, and fails its turn', async () => {
-  const { kind, engine, turn, ready } = setUp()
+it('says that Redis is away with one write, and fails its reconcile', async () => {
+  const { kind, engine, reconcile, ready } = setUp()
   kind.put(KEY, {})
   engine.isAway = true
-  await expect(turn()).rejects.toThrow('not available')
-  await expect(turn()).rejects.toThrow('not available')
+  await expect(reconcile()).rejects.toThrow('not available')
+  await expect(reconcile()).rejects.toThrow('not available')
   expect(kind.writes).toHaveLength(1)
   expect(ready()).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
   engine.refusal = 'it evicts keys'
-  await expect(turn()).rejects.toThrow('not available')
+  await expect(reconcile()).rejects.toThrow('not available')
   expect(ready()?.message).toContain('(it evicts keys)')
 })
 
 it('says while pushed queues have no resource', async () => {
-  const { kind, state, turn } = setUp()
+  const { kind, state, reconcile } = setUp()
   kind.put(KEY, {})
   state.waiting = 3
-  await turn()
+  await reconcile()
   const types = () => kind.get(KEY)?.status?.conditions?.map(({ type }) => type)
   expect(types()).toEqual(['PushedQueues', 'Ready'])
   state.waiting = 0
-  await turn()
+  await reconcile()
   expect(types()).toEqual(['Ready'])
 })
 
 describe('settings that are gone', () => {
   it('are removed', async () => {
-    const { kind, engine, turn } = setUp()
+    const { kind, engine, reconcile } = setUp()
     kind.put(KEY, {})
-    await turn()
+    await reconcile()
     kind.force(KEY)
-    await turn()
+    await reconcile()
     expect(engine.teams.size).toBe(0)
   })
 
   it('from the view alone stay, and so does a team when another name is deleted', async () => {
-    const { kind, engine, turn } = setUp()
+    const { kind, engine, reconcile } = setUp()
     kind.put(KEY, {})
-    await turn()
+    await reconcile()
     const { get } = kind.view
     Object.assign(kind.view, { get: () => undefined })
-    await turn()
+    await reconcile()
     Object.assign(kind.view, { get })
-    await turn('shop/other')
+    await reconcile('shop/other')
     expect(engine.teams.size).toBe(1)
   })
 })

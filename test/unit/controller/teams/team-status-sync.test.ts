@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TeamSettings } from '../../../../src/controller/kinds.ts'
-import { ROUND_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
+import { SYNC_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
 import { createTeamStatusSync } from '../../../../src/controller/teams/team-status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { TeamUsage } from '../../../../src/ports/quotas.ts'
@@ -24,9 +24,9 @@ function setUp(count: number, quotas = {}) {
   for (const team of held.keys()) say(team, USAGE)
   const engine = { isAway: false, looks: 0 }
   const enqueued: string[] = []
-  const looks = createTeamStatusSync({
-    view: { all: () => teams.values(), get: (key) => teams.get(key) },
-    queueStats: {
+  const sync = createTeamStatusSync({
+    informer: { all: () => teams.values(), get: (key) => teams.get(key) },
+    teamStats: {
       read: (names) => {
         if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))
         engine.looks += 1
@@ -35,7 +35,7 @@ function setUp(count: number, quotas = {}) {
     },
     enqueue: (key) => {
       enqueued.push(key)
-      say(key.split('/')[0] ?? '', looks.of(key) ?? undefined)
+      say(key.split('/')[0] ?? '', sync.of(key) ?? undefined)
     },
     clock,
     logger: quietLogger,
@@ -43,25 +43,25 @@ function setUp(count: number, quotas = {}) {
   const change = (team: string, usage: Partial<TeamUsage>): void =>
     void held.set(team, { ...USAGE, ...held.get(team), ...usage })
   const leading = new AbortController()
-  const ended = looks.run(leading.signal)
+  const ended = sync.run(leading.signal)
   const end = async (): Promise<void> => {
     leading.abort()
-    await clock.advance(ROUND_EVERY_MS)
+    await clock.advance(SYNC_EVERY_MS)
     await ended
   }
-  return { clock, teams, engine, enqueued, looks, change, say, end }
+  return { clock, teams, engine, enqueued, sync, change, say, end }
 }
 
 test('a team that is as its status says gets no turn; a changed one gets one within a round', async () => {
-  const { clock, enqueued, looks, change, end } = setUp(3)
-  await clock.advance(ROUND_EVERY_MS * 3)
+  const { clock, enqueued, sync, change, end } = setUp(3)
+  await clock.advance(SYNC_EVERY_MS * 3)
   expect(enqueued).toEqual([])
   change('team1', { queues: 11 })
-  await clock.advance(ROUND_EVERY_MS)
+  await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toEqual(['team1/team'])
-  expect(looks.of('team1/team')).toMatchObject({ queues: 11 })
-  expect(looks.of('team9/team')).toBeNull()
-  await clock.advance(ROUND_EVERY_MS * 3)
+  expect(sync.of('team1/team')).toMatchObject({ queues: 11 })
+  expect(sync.of('team9/team')).toBeNull()
+  await clock.advance(SYNC_EVERY_MS * 3)
   expect(enqueued).toHaveLength(1)
   await end()
 })
@@ -75,28 +75,28 @@ test('a team that was never told of gets a turn', async () => {
 })
 
 test('counts that change a little at each look cause no writes, and are told once they rest', async () => {
-  const { clock, enqueued, looks, change, end } = setUp(1)
+  const { clock, enqueued, sync, change, end } = setUp(1)
   await clock.advance(0)
   for (let round = 1; round <= 9; round += 1) {
     change('team0', { storedBytes: 1_000_000 + round * 1_000, jobsPerMonth: 1_000 + round })
-    await clock.advance(ROUND_EVERY_MS)
+    await clock.advance(SYNC_EVERY_MS)
   }
   expect(enqueued).toEqual([])
   // A turn for another reason writes nothing on its own account.
-  expect(looks.of('team0/team')).toEqual(USAGE)
-  await clock.advance(ROUND_EVERY_MS)
+  expect(sync.of('team0/team')).toEqual(USAGE)
+  await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toEqual(['team0/team'])
-  expect(looks.of('team0/team')).toMatchObject({ storedBytes: 1_009_000, jobsPerMonth: 1_009 })
+  expect(sync.of('team0/team')).toMatchObject({ storedBytes: 1_009_000, jobsPerMonth: 1_009 })
   await end()
 })
 
 test('counts that never rest are told every five minutes', async () => {
   const { clock, enqueued, change, end } = setUp(1, { pendingJobs: 1_000_000 })
   await clock.advance(0)
-  const rounds = (11 * 60_000) / ROUND_EVERY_MS
+  const rounds = (11 * 60_000) / SYNC_EVERY_MS
   for (let round = 0; round <= rounds; round += 1) {
     change('team0', { pendingJobs: 2_000 + round })
-    await clock.advance(ROUND_EVERY_MS)
+    await clock.advance(SYNC_EVERY_MS)
   }
   expect(enqueued).toHaveLength(2)
   await end()
@@ -108,12 +108,12 @@ test('a change of a hundredth of what was told, or of a higher quota, is told at
   for (const { clock, change } of [free, bounded]) {
     await clock.advance(0)
     change('team0', { storedBytes: 1_010_000 })
-    await clock.advance(ROUND_EVERY_MS)
+    await clock.advance(SYNC_EVERY_MS)
   }
   expect(free.enqueued).toHaveLength(1)
   expect(bounded.enqueued).toHaveLength(0)
   bounded.change('team0', { storedBytes: 1_100_000 })
-  await bounded.clock.advance(ROUND_EVERY_MS)
+  await bounded.clock.advance(SYNC_EVERY_MS)
   expect(bounded.enqueued).toHaveLength(1)
   for (const { end } of [free, bounded]) await end()
 })
@@ -123,7 +123,7 @@ test('many that have changed get their turns a few a second, and all are seen by
   await clock.advance(0)
   expect(engine.looks).toBe(1)
   for (let i = 0; i < 3 * STATUS_WRITES_PER_SECOND; i += 1) change(`team${i}`, { crons: 0 })
-  await clock.advance(ROUND_EVERY_MS)
+  await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toHaveLength(STATUS_WRITES_PER_SECOND)
   await clock.advance(1_000)
   expect(enqueued).toHaveLength(2 * STATUS_WRITES_PER_SECOND)
@@ -133,7 +133,7 @@ test('many that have changed get their turns a few a second, and all are seen by
 test('when Redis stays away, each gets one turn to say so', async () => {
   const { clock, engine, enqueued, end } = setUp(2)
   engine.isAway = true
-  await clock.advance(ROUND_EVERY_MS * 10)
+  await clock.advance(SYNC_EVERY_MS * 10)
   expect(enqueued).toEqual(['team0/team', 'team1/team'])
   await end()
 })

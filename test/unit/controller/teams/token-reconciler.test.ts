@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ApiToken } from '../../../../src/controller/kinds.ts'
-import { BY_HASH, createTokenReconciler } from '../../../../src/controller/teams/token-reconciler.ts'
+import { BY_HASH, type ApiToken } from '../../../../src/controller/kinds.ts'
+import { createTokenReconciler } from '../../../../src/controller/teams/token-reconciler.ts'
 import type { ResourceEvent } from '../../../../src/ports/kubernetes.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { createMemoryEngine } from '../memory-engine.ts'
@@ -16,23 +16,23 @@ function setUp() {
   const engine = createMemoryEngine()
   const events: ResourceEvent[] = []
   const reconciler = createTokenReconciler({
-    view: kind.view,
+    informer: kind.view,
     writer: kind.writer,
     engine,
     events: { record: (event) => void events.push(event) },
     clock: createFakeClock(),
     metrics: { statusWritten: () => undefined },
   })
-  const turn = (key: string) => reconciler.reconcile(key, new AbortController().signal)
+  const reconcile = (key: string) => reconciler.reconcile(key, new AbortController().signal)
   const ready = (key: string) => kind.get(key)?.status?.conditions?.find(({ type }) => type === 'Ready')
-  return { kind, engine, events, turn, ready }
+  return { kind, engine, events, reconcile, ready }
 }
 
 it('is accepted, and nothing is written the next time', async () => {
-  const { kind, engine, turn, ready } = setUp()
+  const { kind, engine, reconcile, ready } = setUp()
   kind.put('shop/ci', { sha256: HASH })
-  await turn('shop/ci')
-  await turn('shop/ci')
+  await reconcile('shop/ci')
+  await reconcile('shop/ci')
   expect(engine.tokens.get('shop/ci')).toBe(HASH)
   expect(ready('shop/ci')).toMatchObject({ status: 'True' })
   expect(kind.writes).toHaveLength(1)
@@ -43,7 +43,7 @@ describe('a hash of two teams', () => {
     const world = setUp()
     world.kind.put('shop/ci', { sha256: HASH })
     world.kind.put('thief/ci', { sha256: HASH })
-    for (const key of ['thief/ci', 'shop/ci']) await world.turn(key)
+    for (const key of ['thief/ci', 'shop/ci']) await world.reconcile(key)
     return world
   }
 
@@ -55,36 +55,38 @@ describe('a hash of two teams', () => {
     expect(events).toMatchObject([{ reason: 'HashTaken', regarding: { namespace: 'thief' } }])
   })
 
-  it('counts for the other when the older is gone', async () => {
-    const { kind, engine, turn } = await rivals()
+  it('counts for the other when the older is deleted, with an event', async () => {
+    const { kind, engine, reconcile, events } = await rivals()
     kind.force('shop/ci')
-    for (const key of ['shop/ci', 'thief/ci']) await turn(key)
+    for (const key of ['shop/ci', 'thief/ci']) await reconcile(key)
     expect([...engine.tokens.keys()]).toEqual(['thief/ci'])
+    expect(events).toMatchObject([{ type: 'Warning' }, { type: 'Normal', reason: 'Reconciled' }])
   })
 })
 
-it('is revoked when it is deleted, on the word of the API server alone', async () => {
-  const { kind, engine, turn } = setUp()
+it('is revoked when it is deleted, once the API server itself confirms it', async () => {
+  const { kind, engine, reconcile } = setUp()
   kind.put('shop/ci', { sha256: HASH })
-  await turn('shop/ci')
+  await reconcile('shop/ci')
   const { get } = kind.view
   Object.assign(kind.view, { get: () => undefined })
-  await turn('shop/ci')
+  await reconcile('shop/ci')
   expect(engine.tokens.size).toBe(1)
   Object.assign(kind.view, { get })
   kind.force('shop/ci')
-  await turn('shop/ci')
+  await reconcile('shop/ci')
   expect(engine.tokens.size).toBe(0)
 })
 
-it('says that Redis is away with one write, and fails its turn', async () => {
-  const { kind, engine, turn, ready } = setUp()
+it('reports that Redis is away with one write, and is retried', async () => {
+  const { kind, engine, reconcile, ready } = setUp()
   kind.put('shop/ci', { sha256: HASH })
   engine.isAway = true
-  for (let tries = 0; tries < 3; tries += 1) await expect(turn('shop/ci')).rejects.toThrow('not available')
+  for (let tries = 0; tries < 3; tries += 1)
+    await expect(reconcile('shop/ci')).rejects.toThrow('not available')
   expect(kind.writes).toHaveLength(1)
   expect(ready('shop/ci')).toMatchObject({ status: 'Unknown', reason: 'BackendUnavailable' })
   engine.refusal = 'it evicts keys'
-  await expect(turn('shop/ci')).rejects.toThrow('not available')
+  await expect(reconcile('shop/ci')).rejects.toThrow('not available')
   expect(ready('shop/ci')?.message).toContain('(it evicts keys)')
 })

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/domain/errors.ts'
 import { ResourceCronEditor } from '../../../../src/kubernetes/resources/cron-editor.ts'
 import type { Cron } from '../../../../src/ports/crons.ts'
-import { CRON_FINALIZER } from '../../../../src/resources/cron-claim.ts'
+import { CRON_FINALIZER } from '../../../../src/resources/finalizers.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { CRON_DEFAULTS } from '../../controller/crons/cron-world.ts'

@@ -4,12 +4,8 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settin
 import { ResourceQueueEditor, EDITOR_INDEXES } from '../../../../src/kubernetes/resources/queue-editor.ts'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
 import type { Queue } from '../../../../src/ports/queues.ts'
-import {
-  ORIGIN_LABEL,
-  PUSH_ORIGIN,
-  QUEUE_FINALIZER,
-  queueKeyOf,
-} from '../../../../src/resources/queue-owner.ts'
+import { QUEUE_FINALIZER } from '../../../../src/resources/finalizers.ts'
+import { ORIGIN_LABEL, PUSH_ORIGIN, queueKeyOf } from '../../../../src/resources/queue-owner.ts'
 import { nameOfPushedQueue } from '../../../../src/resources/manifests/queue-manifest.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { createMemoryKind } from '../../controller/memory-kind.ts'

@@ -1,0 +1,57 @@
+import type { WantedCondition } from '../../resources/conditions.ts'
+import type { EngineLoss } from '../engine/engine-loss.ts'
+import type { HttpQueue } from '../kinds.ts'
+import { invalidSpec, RECONCILED, unavailable, type Unavailable } from '../reconcile/ready-conditions.ts'
+
+/** How the reconcile of a resource ended. */
+export type QueueOutcome =
+  | { readonly kind: 'applied'; readonly queueId: number }
+  | { readonly kind: 'refused'; readonly problem: string }
+  /** @property isPushed a push created this one, so it is deleted as soon as the other one is applied */
+  | { readonly kind: 'name_taken'; readonly by: string; readonly isPushed: boolean }
+
+type Wanted = WantedCondition<'HttpQueue'>
+
+/** Says why a queue is or is not `Ready`, whether its jobs start, and what was lost. */
+export function queueConditions(
+  queue: HttpQueue,
+  outcome: QueueOutcome | Unavailable,
+  loss: EngineLoss | null,
+): readonly Wanted[] {
+  if (outcome.kind === 'name_taken') return [nameTaken(outcome.by, outcome.isPushed)]
+  return [...readiness(queue, outcome), ...jobsLost(loss)]
+}
+
+function readiness(
+  queue: HttpQueue,
+  outcome: Exclude<QueueOutcome, { kind: 'name_taken' }> | Unavailable,
+): readonly Wanted[] {
+  switch (outcome.kind) {
+    case 'applied':
+      return [RECONCILED, dispatching(queue.spec.active)]
+    case 'refused':
+      return invalidSpec(outcome.problem)
+    case 'unavailable':
+      return unavailable(outcome)
+  }
+}
+
+function nameTaken(by: string, isPushed: boolean): Wanted {
+  const message = isPushed
+    ? `HttpQueue ${by} has this queue name but is not applied yet. Once it is, this resource, which a push created, is deleted.`
+    : `HttpQueue ${by} is older and has this queue name: this resource is not applied.`
+  return { type: 'Ready', status: 'False', reason: 'NameTaken', message }
+}
+
+function dispatching(isActive: boolean): Wanted {
+  const message = isActive ? 'Jobs are started.' : 'spec.active is false: no jobs are started.'
+  return isActive
+    ? { type: 'Dispatching', status: 'True', reason: 'Active', message }
+    : { type: 'Dispatching', status: 'False', reason: 'Paused', message }
+}
+
+function jobsLost(loss: EngineLoss | null): readonly Wanted[] {
+  return loss === null
+    ? []
+    : [{ type: 'JobsLost', status: 'True', reason: loss.reason, message: loss.message }]
+}

@@ -1,0 +1,27 @@
+import { readerOfCrd } from '../../resources/schema/crd-schema.ts'
+import { fieldName, type FieldProblem } from '../../resources/schema/field-path.ts'
+import type { KubeObject } from '../../ports/kubernetes.ts'
+
+/**
+ * Validates specs again, by the CRD that this controller knows: the API server may have an older one, which lacks fields
+ * or allows more. Fields of a newer CRD are ignored. Compiles the schema once.
+ * @param file name of a file of `crds/`
+ * @param fields of `spec` that this controller reads
+ */
+export function createSpecCheck<Spec extends object>(
+  file: string,
+  fields: readonly string[],
+): (object: KubeObject & { readonly spec: Spec }) => { readonly spec: Spec } | { readonly problem: string } {
+  const read = readerOfCrd(file)
+  return ({ metadata, spec }) => {
+    const known = Object.entries(spec).filter(([name]) => fields.includes(name))
+    const end = read({ metadata: { name: metadata.name }, spec: Object.fromEntries(known) })
+    if ('checked' in end) return { spec: end.checked.spec as Spec }
+    const [problem] = end.problems
+    return { problem: problem === undefined ? 'spec is not valid.' : problemText(problem) }
+  }
+}
+
+export function problemText({ path, reason }: FieldProblem): string {
+  return `${fieldName(path)}: ${reason}`
+}

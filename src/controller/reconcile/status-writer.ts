@@ -1,0 +1,88 @@
+import { StoreUnavailableError } from '../../domain/errors.ts'
+import type { EventRecorder, ResourceWriter } from '../../ports/kubernetes.ts'
+import type { ControllerMetrics } from '../../ports/metrics.ts'
+import { isSameStatus } from '../../resources/conditions.ts'
+import type { LeaderSession } from '../engine/leader-session.ts'
+import { refOf, type ConditionedObject } from '../kinds.ts'
+import { ignoreNotFound } from './ignore-not-found.ts'
+import type { Unavailable } from './ready-conditions.ts'
+
+/** Reasons of `Ready` without an event: an outage or a full quota would cause one for every resource. */
+const WITHOUT_EVENT: ReadonlySet<string> = new Set(['Reconciled', 'BackendUnavailable', 'QuotaExceeded'])
+
+type Status = NonNullable<ConditionedObject['status']>
+
+export interface StatusWriterOptions<T extends ConditionedObject, Outcome> {
+  readonly kind: Parameters<ControllerMetrics['statusWritten']>[0]
+  /** Names the reconcile in events, such as `ApplyQueue`. */
+  readonly action: string
+  /** What happens to the resource once Redis can be written to, up to the word "when". */
+  readonly pending: (object: T) => string
+  /** The whole status; equal to the one before if nothing has changed. */
+  readonly statusOf: (object: T, outcome: Outcome | Unavailable) => Status
+  readonly writer: Pick<ResourceWriter<T>, 'applyStatus'>
+  readonly engine: Pick<LeaderSession, 'obstacle'>
+  readonly events: EventRecorder
+  readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
+}
+
+/** The one place that writes the status of a kind, counts the write and emits the event. */
+export class StatusWriter<T extends ConditionedObject, Outcome> {
+  readonly #options: StatusWriterOptions<T, Outcome>
+
+  constructor(options: StatusWriterOptions<T, Outcome>) {
+    this.#options = options
+  }
+
+  /**
+   * Writes the outcome of `reconcile`; null leaves the status as it is. When Redis cannot be written to, the status says
+   * so and the error is thrown on, for a retry. Other errors leave the status alone.
+   */
+  async report(object: T, reconcile: () => Promise<Outcome | null>): Promise<void> {
+    let outcome
+    try {
+      outcome = await reconcile()
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) await this.write(object, this.#unavailable(object))
+      throw error
+    }
+    if (outcome !== null) await this.write(object, outcome)
+  }
+
+  async write(object: T, outcome: Outcome | Unavailable): Promise<void> {
+    const { kind, statusOf, writer, metrics } = this.#options
+    const status = statusOf(object, outcome)
+    if (isSameStatus(object.status, status)) return
+    await ignoreNotFound(writer.applyStatus(refOf(object), status))
+    metrics.statusWritten(kind)
+    this.#recordEvent(object, status)
+  }
+
+  #unavailable(object: T): Unavailable {
+    const obstacle = this.#options.engine.obstacle()
+    const pending = this.#options.pending(object)
+    const message =
+      obstacle === null
+        ? `Redis does not answer: ${pending} when it does.`
+        : `The controller cannot write to Redis (${obstacle}): ${pending} when it can.`
+    return { kind: 'unavailable', message }
+  }
+
+  /** An event says that `Ready` got a new reason, or that it has recovered from one. */
+  #recordEvent(object: T, status: Status): void {
+    const before = readyOf(object.status)
+    const now = readyOf(status)
+    if (now === undefined || now.reason === before?.reason) return
+    const isTrouble = !WITHOUT_EVENT.has(now.reason)
+    const isRecovery = now.status === 'True' && before !== undefined && !WITHOUT_EVENT.has(before.reason)
+    if (!isTrouble && !isRecovery) return
+    this.#options.events.record({
+      ...{ regarding: refOf(object), type: isTrouble ? 'Warning' : 'Normal' },
+      ...{ reason: now.reason, action: this.#options.action, note: now.message },
+    })
+  }
+}
+
+function readyOf(status: Status | undefined) {
+  return status?.conditions?.find(({ type }) => type === 'Ready')
+}
