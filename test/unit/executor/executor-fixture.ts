@@ -121,7 +121,7 @@ export interface FakeSource extends JobSource {
   readonly leave: Latched<JobSource['leave']>
 }
 
-/** A shard that keeps its leases, has nothing to claim and takes every end, until the test says otherwise. */
+/** A shard that keeps every lease, has nothing to claim and accepts every end, until the test changes its rules. */
 export function createFakeSource(shard = 0): FakeSource {
   return {
     shard,
@@ -216,11 +216,11 @@ export function createRecordingLogger(): Logger & { readonly lines: LogLine[] } 
   return logger
 }
 
-/** Every count as `name:value…`, in order; `open` reads the calls in flight. */
+/** Records every count as `name:value…`, in order. `open` reads the calls in flight. */
 export function createRecordingMetrics(): Metrics & {
   readonly counts: string[]
   open(): number
-  /** Whose leases are held. */
+  /** Shards whose lease is held. */
   shards(): number
 } {
   const counts: string[] = []

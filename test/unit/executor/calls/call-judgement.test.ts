@@ -70,7 +70,7 @@ describe('assertions', () => {
     })
   })
 
-  test('all must hold; the first broken one is told', () => {
+  test('all must hold; the first broken one is reported', () => {
     const settings = settingsWith(
       { type: 'status_code_equals', value: 201 },
       { type: 'body_contains', value: 'a' },

@@ -11,7 +11,7 @@ function record(payload: string | null, result: Parameters<typeof recordCall>[1]
   return recordCall(work, result, judgeCall(result, work.settings))
 }
 
-test('keeps the exchange as it went over the wire', () => {
+test('keeps the exchange as it was sent and received', () => {
   const result = answered({
     status: 503,
     headers: [['Retry-After', '3']],
@@ -48,7 +48,7 @@ test('a call without an answer has no response', () => {
   expect(record('1', failedCall())).toMatchObject({ response: null, failureReason: 'connection_error' })
 })
 
-test('says so when the caller itself did not read the whole body', () => {
+test('notes that the caller did not read the whole body', () => {
   expect(record(null, answered({ body: 'x', bodyTruncated: true })).response).toEqual({
     status: 200,
     headers: [],
@@ -58,7 +58,7 @@ test('says so when the caller itself did not read the whole body', () => {
 })
 
 describe('the cut at 16 KiB', () => {
-  test('a body of exactly that stays whole', () => {
+  test('keeps a body of exactly that whole', () => {
     const body = 'x'.repeat(CALL_RECORD_BODY_BYTES_MAX)
     expect(record(body).request).toMatchObject({ body, bodyTruncated: false })
     expect(record(null, answered({ body })).response).toMatchObject({ body, bodyTruncated: false })
@@ -71,7 +71,7 @@ describe('the cut at 16 KiB', () => {
     expect(record(null, answered({ body })).response).toMatchObject({ body: kept, bodyTruncated: true })
   })
 
-  test('a body that the caller cut within a character ends before it', () => {
+  test('ends before a character that the caller cut in two', () => {
     const answer = answered({ bodyTruncated: true })
     const body = Buffer.from('x€').subarray(0, 3)
     expect(record(null, { ...answer, body }).response).toMatchObject({ body: 'x', bodyTruncated: true })

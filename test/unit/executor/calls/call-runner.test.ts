@@ -46,7 +46,7 @@ function setUp(keepsSuccess = true) {
 }
 
 describe('a job’s call', () => {
-  test('is as its request says, signed for its team by Redis time', async () => {
+  test('follows its request, signed for its team at Redis time', async () => {
     const { call, signal, run, made } = setUp()
     await run(
       claimedJob({
@@ -108,13 +108,13 @@ describe('a job’s end', () => {
     })
   })
 
-  test('leaves out a success that is not sampled; the queue and its shard are the sample', async () => {
+  test('omits the call of a success that is not sampled, by shard and queue', async () => {
     const { sampled, run } = setUp(false)
     expect(await run(claimedJob({ shard: 3 }))).toMatchObject({ type: 'ended', call: null })
     expect(sampled).toEqual(['3:7'])
   })
 
-  test('always keeps a failure, and asks no sample', async () => {
+  test('always keeps the call of a failure, without asking the sampler', async () => {
     const { call, sampled, run } = setUp(false)
     call.rule = () => failedCall()
     expect(await run(claimedJob())).toMatchObject({
@@ -132,7 +132,7 @@ describe('a job’s end', () => {
     })
   })
 
-  test('has its callback for every attempt when the job says so', async () => {
+  test('has a callback for every attempt when the job asks for it', async () => {
     const { call, run } = setUp()
     call.rule = () => answered({ status: 500 })
     const request = { callbackUrl: 'http://caller.test/done' }
@@ -143,7 +143,7 @@ describe('a job’s end', () => {
     })
   })
 
-  test('is never before its start, whatever Redis’s clock does', async () => {
+  test('is never before its start, even if the clock of Redis goes back', async () => {
     const { run } = setUp()
     const startedAtMs = FAKE_EPOCH_MS + 60_000
     expect(await run(claimedJob({ startedAtMs }))).toMatchObject({
@@ -151,7 +151,7 @@ describe('a job’s end', () => {
     })
   })
 
-  test('is a failed attempt when our own code is at fault', async () => {
+  test('is a failed attempt when a defect of ours prevents the call', async () => {
     const { call, logger, run } = setUp()
     call.rule = () => Promise.reject(new TypeError('oops'))
     expect(await run(claimedJob())).toMatchObject({
@@ -167,8 +167,8 @@ describe('a job’s end', () => {
   })
 })
 
-describe('no attempt is burnt', () => {
-  test('by a fault of this machine, which pauses claiming', async () => {
+describe('no attempt is counted', () => {
+  test('for a fault of this machine, which pauses claims', async () => {
     const { call, run, localFaults } = setUp()
     call.rule = () => cutCall('local_fault')
     const work = claimedJob()
@@ -176,7 +176,7 @@ describe('no attempt is burnt', () => {
     expect(localFaults()).toBe(1)
   })
 
-  test('by our own stop, which pauses nothing', async () => {
+  test('for an abort by our own stop, which pauses nothing', async () => {
     const { call, run, localFaults } = setUp()
     call.rule = () => cutCall('aborted')
     const work = claimedJob()
@@ -184,7 +184,7 @@ describe('no attempt is burnt', () => {
     expect(localFaults()).toBe(0)
   })
 
-  test('of a callback either', async () => {
+  test('for a callback either', async () => {
     const { call, metrics, run } = setUp()
     call.rule = () => cutCall('aborted')
     const work = claimedCallback()

@@ -31,7 +31,7 @@ test.each([
   })
 })
 
-test('a tick that is listed too early is only put right', () => {
+test('a tick that is listed too early only gets its due time corrected', () => {
   expect(decide(100, NOON_MS + 999, 1_000)).toEqual({ run: [], nextMs: NOON_MS })
   expect(decide(100, NOON_MS + 1_000, 1_000)).toEqual({ run: [NOON_MS], nextMs: NOON_MS + MINUTE_MS })
 })

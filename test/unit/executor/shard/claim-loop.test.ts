@@ -1,25 +1,259 @@
 import { describe, expect, test } from 'vitest'
+import { CLAIM_BATCH_MAX } from '../../../../src/domain/limits.ts'
+import type { SlotGrant } from '../../../../src/executor/slots/contender.ts'
+import { NOTHING_CLAIMED } from '../../../../src/executor/slots/slot-scheduler.ts'
 import type { ClaimedJob } from '../../../../src/ports/jobs.ts'
 import { quiescence } from '../../../support/fake-clock.ts'
-import { claimAnswer, claimedJob, REDIS_AWAY } from '../executor-fixture.ts'
+import { claimAnswer, claimedCallback, claimedJob, REDIS_AWAY, succeeded } from '../executor-fixture.ts'
 import { jobs, setUpSession } from './session-fixture.ts'
 
-describe('what was passed over for want of room', () => {
-  /** A shard in which one team has more ready jobs than it may run. */
+describe('a claim', () => {
+  test('takes a batch, whose jobs run and whose ends are written', async () => {
+    const { source, runner, metrics, scheduler, start, give } = setUpSession()
+    await start()
+    const [first, second] = jobs(2) as [ClaimedJob, ClaimedJob]
+    await give(first, second)
+    expect(source.claim.calls.map((call) => call.args[0].slots)).toContain(CLAIM_BATCH_MAX)
+    expect(scheduler.busy).toBe(2)
+    runner.succeed(second)
+    await quiescence()
+    expect(scheduler.busy).toBe(1)
+    runner.succeed(first)
+    await quiescence()
+    expect(scheduler.busy).toBe(0)
+    expect(source.finish.calls.map((call) => call.args[0])).toEqual([[succeeded(second)], [succeeded(first)]])
+    expect(metrics.counts).toEqual([
+      'jobStarted:1000',
+      'jobStarted:1000',
+      'jobFinished:success:1',
+      'jobFinished:success:1',
+    ])
+  })
+
+  test('takes no more than the available slots', async () => {
+    const { source, runner, start, give } = setUpSession({ slots: 3 })
+    await start()
+    expect(source.claim.calls.at(-1)?.args[0]?.slots).toBe(3)
+    const held = jobs(2)
+    await give(...held)
+    source.claim.rule = null
+    await quiescence()
+    const before = source.claim.calls.length
+    runner.succeed(held[0] as ClaimedJob)
+    await quiescence()
+    expect(source.claim.calls.length).toBe(before)
+  })
+
+  test('waits while every slot is held, until one is freed', async () => {
+    const { clock, source, runner, start } = setUpSession({ slots: 2 })
+    const [first, second] = jobs(2) as [ClaimedJob, ClaimedJob]
+    source.claim.rule = () => {
+      source.claim.rule = null
+      return claimAnswer([first, second], { runnable: 1 })
+    }
+    await start()
+    await clock.advance(3_000)
+    expect(source.claim.calls).toHaveLength(1)
+    runner.succeed(first)
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+    expect(source.claim.next.args[0].slots).toBe(1)
+  })
+
+  test('waits while nothing is ready, until a hint comes', async () => {
+    const { clock, source, session, start } = setUpSession()
+    await start()
+    expect(source.claim.calls).toHaveLength(1)
+    await clock.advance(60_000)
+    expect(source.claim.calls).toHaveLength(1)
+    session.wake()
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+  })
+
+  test('is followed by another at once when a hint came meanwhile', async () => {
+    const { source, session, start } = setUpSession()
+    source.claim.rule = null
+    await start()
+    session.wake()
+    source.claim.next.answer(claimAnswer([]))
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+    source.claim.next.answer(claimAnswer([]))
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+  })
+
+  test('is followed by a pause when other executors were faster', async () => {
+    const { clock, source, start } = setUpSession()
+    source.claim.rule = () => claimAnswer([], { runnable: 5 })
+    await start()
+    expect(source.claim.calls).toHaveLength(1)
+    await clock.advance(4)
+    expect(source.claim.calls).toHaveLength(1)
+    await clock.advance(1)
+    expect(source.claim.calls).toHaveLength(2)
+  })
+
+  test('passes on when the next delayed job is due', async () => {
+    const { source, dueTimes, start } = setUpSession()
+    source.claim.rule = () => claimAnswer([], { nextDueMs: 42 })
+    await start()
+    expect(dueTimes).toEqual([42])
+  })
+
+  test('follows a peek that found ready jobs, unless one is requested already', async () => {
+    const { source, session, start } = setUpSession()
+    await start()
+    source.claim.rule = null
+    session.nudge()
+    session.nudge()
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+    source.claim.next.answer(claimAnswer([], { runnable: 1 }))
+    await quiescence()
+    session.nudge()
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(2)
+  })
+
+  test('of a callback is not counted as the start of a job', async () => {
+    const { source, runner, metrics, scheduler, start } = setUpSession()
+    const work = claimedCallback()
+    runner.run.rule = () => ({ type: 'callback_ended', work })
+    source.claim.rule = () => {
+      source.claim.rule = () => claimAnswer([])
+      return claimAnswer([work])
+    }
+    await start()
+    expect(metrics.counts).toEqual([])
+    expect(source.finish.calls).toHaveLength(1)
+    expect(scheduler.busy).toBe(0)
+  })
+
+  test('of a job that cannot be run because of a defect ends with its release', async () => {
+    const { source, runner, logger, metrics, start, give } = setUpSession()
+    runner.run.rule = () => Promise.reject(new Error('broken'))
+    await start()
+    const [job] = jobs(1) as [ClaimedJob]
+    await give(job)
+    expect(source.finish.calls.map((call) => call.args[0])).toEqual([[{ type: 'released', work: job }]])
+    expect(metrics.counts).toContain('jobFinished:released:1')
+    expect(logger.lines).toContainEqual({
+      level: 'error',
+      message: 'A job could not be run and was released',
+      fields: { jobId: job.jobId, reason: 'broken' },
+    })
+  })
+})
+
+describe('a claim without an answer', () => {
+  test('is resent after 200 ms and keeps its slots', async () => {
+    const { clock, source, scheduler, other, grants, start } = setUpSession({ slots: 70 })
+    source.claim.rule = null
+    await start()
+    expect(source.claim.next.args[0].slots).toBe(CLAIM_BATCH_MAX)
+    const [sent] = source.claim.next.args
+    source.claim.next.fail(REDIS_AWAY)
+    await clock.advance(199)
+    expect(source.claim.calls).toHaveLength(1)
+    // Another shard takes the available slots meanwhile.
+    scheduler.request(other)
+    expect(grants[0]?.slots).toBe(70 - CLAIM_BATCH_MAX)
+    await clock.advance(1)
+    expect(source.claim.next.args[0]).toBe(sent)
+    // Redis answers as to the first claim, with as many jobs.
+    source.claim.next.answer(claimAnswer(jobs(CLAIM_BATCH_MAX)))
+    await quiescence()
+    expect(scheduler.busy).toBe(70)
+  })
+
+  test('loses its slots to others after a second; jobs that find none are released', async () => {
+    const { clock, source, scheduler, other, grants, runner, start } = setUpSession({ slots: 10 })
+    source.claim.rule = null
+    await start()
+    scheduler.request(other)
+    await clock.advance(999)
+    expect(grants).toHaveLength(0)
+    await clock.advance(1)
+    expect(grants[0]?.slots).toBe(10)
+    const brought = Array.from({ length: 9 }, (_, i) => claimedJob({ shard: 1, jobId: 1_000 + i }))
+    scheduler.bind(grants[0] as SlotGrant, { ...NOTHING_CLAIMED, work: brought })
+    const late = jobs(3)
+    source.claim.next.answer(claimAnswer(late))
+    await quiescence()
+    expect(runner.run.calls.map(({ args }) => args[0])).toEqual([late[0]])
+    expect(source.finish.calls.map(({ args }) => args[0])).toEqual([
+      late.slice(1).map((work) => ({ type: 'released', work })),
+    ])
+    expect(scheduler.busy).toBe(10)
+  })
+
+  test('keeps them when this process did not run meanwhile', async () => {
+    const { clock, source, scheduler, other, grants, start } = setUpSession({ slots: 10 })
+    source.claim.rule = null
+    await start()
+    scheduler.request(other)
+    await clock.sleep(5_000)
+    expect(grants).toHaveLength(0)
+    source.claim.next.answer(claimAnswer(jobs(10)))
+    await quiescence()
+    expect(scheduler.busy).toBe(10)
+    expect(source.finish.calls).toEqual([])
+  })
+
+  test('frees its slots when the session ends first', async () => {
+    const { clock, source, scheduler, session, start } = setUpSession()
+    source.claim.rule = () => Promise.reject(REDIS_AWAY)
+    await start()
+    const draining = session.drain()
+    await clock.advance(200)
+    await draining
+    expect(scheduler.busy).toBe(0)
+  })
+
+  test('is logged as an error unless Redis is away', async () => {
+    const { clock, source, logger, start } = setUpSession()
+    source.claim.rule = () => {
+      source.claim.rule = () => claimAnswer([])
+      throw new Error('WRONGTYPE')
+    }
+    await start()
+    await clock.advance(200)
+    expect(source.claim.calls).toHaveLength(2)
+    expect(logger.lines.map((line) => [line.level, line.message])).toEqual([['error', 'A claim failed']])
+  })
+})
+
+test('a claim that fails because of a defect costs the session, but no slot', async () => {
+  const { source, scheduler, suspension, reasons, session, start } = setUpSession()
+  source.claim.rule = null
+  await start()
+  suspension.check = () => {
+    throw new Error('broken')
+  }
+  source.claim.next.answer(claimAnswer(jobs(2)))
+  await session.lost
+  expect(reasons()).toEqual(['a claim failed because of a defect'])
+  expect(scheduler.busy).toBe(0)
+})
+
+describe('a throttled team', () => {
+  /** A shard whose one team has more ready jobs than it may run. */
   const setUpFull = async () => {
     const world = setUpSession({ slots: 10 })
     const { source, start } = world
     let left = 100
     source.claim.rule = (grant) => {
-      const room = Math.min(grant.slots, grant.teamHeadroom.get('default') ?? grant.otherTeamsHeadroom)
-      const work = Array.from({ length: room }, () => claimedJob({ jobId: (left -= 1) }))
+      const headroom = Math.min(grant.slots, grant.teamHeadroom.get('default') ?? grant.otherTeamsHeadroom)
+      const work = Array.from({ length: headroom }, () => claimedJob({ jobId: (left -= 1) }))
       return claimAnswer(work, { runnable: 1, throttledTeams: ['default'] })
     }
     await start()
     return { ...world, claims: () => source.claim.calls.length }
   }
 
-  test('is not asked for again and again', async () => {
+  test('is probed every 250 ms', async () => {
     const { clock, scheduler, claims } = await setUpFull()
     expect(scheduler.busy).toBeGreaterThanOrEqual(9)
     await clock.advance(1_000)
@@ -29,7 +263,7 @@ describe('what was passed over for want of room', () => {
     expect(claims() - before).toBeGreaterThanOrEqual(35)
   })
 
-  test('is asked for when one of its own ends', async () => {
+  test('is claimed for as soon as one of its jobs ends', async () => {
     const { clock, runner, source, claims } = await setUpFull()
     await clock.advance(1_000)
     const before = claims()
@@ -40,7 +274,7 @@ describe('what was passed over for want of room', () => {
     expect(source.claim.calls[before]?.args[0].teamHeadroom.get('default')).toBe(1)
   })
 
-  test('does not keep a hint from being followed, by a second claim when the first asked whom it knew', async () => {
+  test('does not keep a hint from being followed, by two claims because the first starts with known queues', async () => {
     const { clock, session, claims } = await setUpFull()
     await clock.advance(1_000)
     await clock.advance(100)
@@ -50,7 +284,7 @@ describe('what was passed over for want of room', () => {
     expect(claims() - before).toBe(2)
   })
 
-  test('does not let every hint be followed at once', async () => {
+  test('makes hints wait, so that not each is followed by a claim', async () => {
     const { clock, session, claims } = await setUpFull()
     await clock.advance(1_000)
     const before = claims()
@@ -64,7 +298,7 @@ describe('what was passed over for want of room', () => {
 })
 
 describe('bytes that a claim lacked', () => {
-  test('are asked for at once', async () => {
+  test('are requested at once', async () => {
     const { source, start } = setUpSession()
     source.claim.rule = () => {
       source.claim.rule = () => claimAnswer([])
@@ -72,41 +306,5 @@ describe('bytes that a claim lacked', () => {
     }
     await start()
     expect(source.claim.calls.map(({ args }) => args[0].bytes)).toEqual([64 * 1024, 900_000])
-  })
-})
-
-describe('in doubt', () => {
-  test('nothing is asked for until Redis has said that the lease stands', async () => {
-    const { clock, source, session, start } = setUpSession()
-    await start()
-    source.beat.rule = null
-    session.confirmLease()
-    session.wake()
-    await quiescence()
-    expect(session.isHeld()).toBe(false)
-    const claims = source.claim.calls.length
-    source.beat.next.fail(REDIS_AWAY)
-    await clock.advance(499)
-    expect(source.claim.calls).toHaveLength(claims)
-    await clock.advance(1)
-    source.beat.next.answer({ status: 'ok', held: 0 })
-    await quiescence()
-    expect(session.isHeld()).toBe(true)
-    expect(source.claim.calls).toHaveLength(claims + 1)
-  })
-
-  test('what a claim brings is not begun before', async () => {
-    const { source, runner, suspension, session, start, lost } = setUpSession()
-    source.claim.rule = null
-    await start()
-    suspension.check = () => session.confirmLease()
-    source.beat.rule = null
-    source.claim.next.answer(claimAnswer(jobs(1)))
-    await quiescence()
-    expect(runner.run.calls).toEqual([])
-    source.beat.next.answer({ status: 'lease_lost' })
-    await quiescence()
-    expect(runner.run.calls).toEqual([])
-    expect(lost).toEqual(['early'])
   })
 })

@@ -29,7 +29,7 @@ function setUp() {
   }
 }
 
-describe('looks', () => {
+describe('peeks', () => {
   test('at once, then every 500 ms', async () => {
     const { clock, maintenance, start } = setUp()
     await start()
@@ -43,7 +43,7 @@ describe('looks', () => {
     expect(maintenance.promote.calls).toEqual([])
   })
 
-  test('tell of what can be claimed, new or not', async () => {
+  test('report what can be claimed, new or not', async () => {
     const { clock, maintenance, start, woken, nudged } = setUp()
     await start()
     expect(nudged()).toBe(0)
@@ -53,7 +53,7 @@ describe('looks', () => {
     expect(woken()).toBe(0)
   })
 
-  test('go on after one that failed', async () => {
+  test('continue after one that failed', async () => {
     const { clock, maintenance, start } = setUp()
     maintenance.peek.rule = () => Promise.reject(REDIS_AWAY)
     await start()
@@ -66,7 +66,7 @@ describe('looks', () => {
 })
 
 describe('promotes', () => {
-  test('the moment a look’s due time comes', async () => {
+  test('at the due time that a peek saw', async () => {
     const { clock, maintenance, start, woken } = setUp()
     maintenance.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 120 })
     maintenance.promote.rule = () => ({ promoted: 1, nextDueMs: null })
@@ -78,7 +78,7 @@ describe('promotes', () => {
     expect(woken()).toBe(1)
   })
 
-  test('the moment a due time comes that a claim saw', async () => {
+  test('at the due time that a claim saw', async () => {
     const { clock, maintenance, promoter, start } = setUp()
     await start()
     maintenance.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 300 })
@@ -103,7 +103,7 @@ describe('promotes', () => {
     expect(maintenance.peek.calls).toHaveLength(1)
   })
 
-  test('wakes nobody when another executor was quicker', async () => {
+  test('wakes nobody when another executor was faster', async () => {
     const { clock, maintenance, promoter, start, woken } = setUp()
     await start()
     maintenance.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS + 10 })
@@ -128,7 +128,7 @@ test('a later due time, or none, neither replaces an earlier one nor wakes the l
 })
 
 describe('stop', () => {
-  test('waits for the look that is under way', async () => {
+  test('waits for the peek in progress', async () => {
     const { maintenance, promoter, start } = setUp()
     maintenance.peek.rule = null
     await start()
@@ -140,14 +140,14 @@ describe('stop', () => {
     await stopping
   })
 
-  test('ends a rest at once and leaves no timer', async () => {
+  test('ends a sleep at once and leaves no timer', async () => {
     const { clock, promoter, start } = setUp()
     await start()
     await promoter.stop()
     expect(clock.timers).toBe(0)
   })
 
-  test('ends the rest after a failure too', async () => {
+  test('ends the sleep after a failure too', async () => {
     const { clock, maintenance, promoter, start } = setUp()
     maintenance.peek.rule = () => Promise.reject(REDIS_AWAY)
     await start()

@@ -39,7 +39,7 @@ function setUp() {
 }
 
 describe('batches', () => {
-  test('ends of the same turn share one', async () => {
+  test('ends of the same event-loop turn share one', async () => {
     const { source, settled, finisher, add } = setUp()
     expect(finisher.isIdle()).toBe(true)
     const all = ends(3)
@@ -52,7 +52,7 @@ describe('batches', () => {
     expect(finisher.isIdle()).toBe(true)
   })
 
-  test('one flush is under way at a time; the next gathers meanwhile', async () => {
+  test('one is in progress at a time, while the next one fills', async () => {
     const { source, add } = setUp()
     await add(ends(1))
     await add(ends(2, 10))
@@ -64,7 +64,7 @@ describe('batches', () => {
     expect(source.finish.next.args[0].map((end) => end.work.jobId)).toEqual([10, 11, 20, 21])
   })
 
-  test('none is larger than 64, and the order is kept', async () => {
+  test('hold at most 64 ends, in their order', async () => {
     const { source, settled, add } = setUp()
     source.finish.rule = (batch) => batch.map(() => 'done')
     await add(ends(150))
@@ -78,7 +78,7 @@ describe('batches', () => {
 })
 
 describe('while Redis is away', () => {
-  test('the same batch goes out again, however often, and nothing is settled', async () => {
+  test('the same batch is resent and nothing is settled', async () => {
     const { clock, source, settled, faults, add } = setUp()
     await add(ends(2))
     const [sent] = source.finish.next.args
@@ -98,7 +98,7 @@ describe('while Redis is away', () => {
     expect(faults).toEqual([])
   })
 
-  test('discard settles what waits as stale after the send that is under way', async () => {
+  test('discard settles the waiting ends as stale after the send in progress', async () => {
     const { clock, source, settled, finisher, add } = setUp()
     await add(ends(70))
     finisher.discard()
@@ -112,7 +112,7 @@ describe('while Redis is away', () => {
   })
 })
 
-test('an end that comes after discard is settled as stale without a word to Redis', async () => {
+test('an end after discard is settled as stale and not sent', async () => {
   const { source, settled, finisher, add } = setUp()
   finisher.discard()
   await add(ends(1))
@@ -120,7 +120,7 @@ test('an end that comes after discard is settled as stale without a word to Redi
   expect(source.finish.calls).toEqual([])
 })
 
-test('a fault that no resend mends is told, and its batch is settled as stale', async () => {
+test('a fault that a retry does not fix is reported, and its batch is settled as stale', async () => {
   const { source, settled, faults, logger, add } = setUp()
   await add(ends(1))
   const fault = new Error('WRONGTYPE')

@@ -5,7 +5,7 @@ import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { createFakeSource, REDIS_AWAY } from '../executor-fixture.ts'
 
-const OWN_TERM_MS = LEASE_MS - LEASE_MARGIN_MS
+const DEADLINE_MS = LEASE_MS - LEASE_MARGIN_MS
 
 function setUp() {
   const clock = createFakeClock()
@@ -41,7 +41,7 @@ describe('beats', () => {
     expect(lost).toEqual([])
   })
 
-  test('one that failed is tried again after half a second', async () => {
+  test('one that failed is retried after half a second', async () => {
     const { clock, source, lost, lease } = setUp()
     await lease.register()
     source.beat.rule = () => Promise.reject(REDIS_AWAY)
@@ -54,7 +54,7 @@ describe('beats', () => {
     source.beat.rule = () => ({ status: 'ok', held: 0 })
     await clock.advance(500)
     expect(source.beat.calls).toHaveLength(4)
-    await clock.advance(OWN_TERM_MS - 1)
+    await clock.advance(DEADLINE_MS - 1)
     expect(lost).toEqual([])
   })
 
@@ -75,29 +75,29 @@ describe('the deadline', () => {
     await clock.advance(3_000)
     source.beat.next.answer({ status: 'ok', held: 0 })
     await registering
-    await clock.advance(OWN_TERM_MS - 3_000 - 1)
+    await clock.advance(DEADLINE_MS - 3_000 - 1)
     expect(lost).toEqual([])
     await clock.advance(1)
-    expect(lost).toEqual([`the lease ran out at ${OWN_TERM_MS}`])
+    expect(lost).toEqual([`the lease ran out at ${DEADLINE_MS}`])
   })
 
-  test('lies before the end of the lease in Redis by the margin', async () => {
+  test('is earlier than the end of the lease in Redis by the margin', async () => {
     const { clock, source, lost, lease } = setUp()
     await lease.register()
     source.beat.rule = () => Promise.reject(REDIS_AWAY)
     await clock.advance(LEASE_MS)
-    expect(lost).toEqual([`the lease ran out at ${OWN_TERM_MS}`])
+    expect(lost).toEqual([`the lease ran out at ${DEADLINE_MS}`])
   })
 
-  test('passes at once when the answer took longer than the term', async () => {
+  test('passes at once when the answer took longer than the lease', async () => {
     const { clock, source, lost, lease } = setUp()
     source.beat.rule = null
     const registering = lease.register()
-    await clock.advance(OWN_TERM_MS + 1)
+    await clock.advance(DEADLINE_MS + 1)
     source.beat.next.answer({ status: 'ok', held: 0 })
     await registering
     await clock.advance(0)
-    expect(lost).toEqual([`the lease ran out at ${OWN_TERM_MS + 1}`])
+    expect(lost).toEqual([`the lease ran out at ${DEADLINE_MS + 1}`])
   })
 
   test('moves on with every renewal', async () => {
@@ -105,7 +105,7 @@ describe('the deadline', () => {
     await lease.register()
     await clock.advance(LEASE_BEAT_MS)
     source.beat.rule = () => Promise.reject(REDIS_AWAY)
-    await clock.advance(OWN_TERM_MS - 1)
+    await clock.advance(DEADLINE_MS - 1)
     expect(lost).toEqual([])
     await clock.advance(1)
     expect(lost).toHaveLength(1)
@@ -113,7 +113,7 @@ describe('the deadline', () => {
 })
 
 describe('a lost lease', () => {
-  test('is told when Redis refuses a beat, and no beat follows', async () => {
+  test('is reported when Redis refuses a beat, and no beat follows', async () => {
     const { clock, source, lost, lease } = setUp()
     await lease.register()
     source.beat.rule = () => ({ status: 'lease_lost' })
@@ -123,11 +123,11 @@ describe('a lost lease', () => {
     expect(clock.timers).toBe(0)
   })
 
-  test('is told once, though the beat under way is refused after the deadline', async () => {
+  test('is reported once, even if the beat in progress is refused after the deadline', async () => {
     const { clock, source, lost, lease } = setUp()
     await lease.register()
     source.beat.rule = null
-    await clock.advance(OWN_TERM_MS)
+    await clock.advance(DEADLINE_MS)
     expect(lost).toHaveLength(1)
     source.beat.next.answer({ status: 'lease_lost' })
     await clock.advance(LEASE_MS * 2)
@@ -136,7 +136,7 @@ describe('a lost lease', () => {
 })
 
 describe('stop', () => {
-  test('ends beats and deadline without a word', async () => {
+  test('ends beats and deadline without a report', async () => {
     const { clock, source, lost, lease } = setUp()
     await lease.register()
     lease.stop()

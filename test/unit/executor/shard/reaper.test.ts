@@ -51,7 +51,7 @@ describe('reaps', () => {
     expect(woken()).toBe(1)
   })
 
-  test('are tried again when one fails', async () => {
+  test('are retried after a failure', async () => {
     const { clock, maintenance, reaper } = setUp()
     maintenance.reap.rule = () => Promise.reject(REDIS_AWAY)
     reaper.start()
@@ -92,7 +92,7 @@ describe('sweeps', () => {
     expect(maintenance.sweep.calls).toHaveLength(3)
   })
 
-  test('come though a reap failed', async () => {
+  test('follow a reap that failed', async () => {
     const { clock, maintenance, reaper } = setUp()
     maintenance.reap.rule = () => Promise.reject(REDIS_AWAY)
     reaper.start()
@@ -101,7 +101,7 @@ describe('sweeps', () => {
   })
 })
 
-test('a defect is told once as long as it lasts, an outage is not', async () => {
+test('a defect is logged once until it ends, an outage is not', async () => {
   const errors: unknown[] = []
   const logger = { ...quietLogger, error: (_: string, fields?: object) => void errors.push(fields) }
   const { clock, maintenance, reaper } = setUp({ logger })
@@ -114,12 +114,12 @@ test('a defect is told once as long as it lasts, an outage is not', async () => 
   reaper.start()
   await clock.advance(12_000)
   expect(faults).toEqual([])
-  const told = { what: 'reap', shard: 0, reason: defect.message }
-  expect(errors).toEqual([told, told])
+  const logged = { what: 'reap', shard: 0, reason: defect.message }
+  expect(errors).toEqual([logged, logged])
 })
 
 describe('stop', () => {
-  test('ends a rest at once and leaves no timer', async () => {
+  test('ends a sleep at once and leaves no timer', async () => {
     const { clock, reaper } = setUp()
     reaper.start()
     await clock.advance(100)
@@ -127,7 +127,7 @@ describe('stop', () => {
     expect(clock.timers).toBe(0)
   })
 
-  test('waits for the reap that is under way and sweeps no more', async () => {
+  test('waits for the reap in progress and does not sweep', async () => {
     const { clock, maintenance, reaper } = setUp()
     maintenance.reap.rule = null
     reaper.start()
@@ -141,7 +141,7 @@ describe('stop', () => {
     expect(maintenance.sweep.calls).toEqual([])
   })
 
-  test('waits for the sweep that is under way', async () => {
+  test('waits for the sweep in progress', async () => {
     const { clock, maintenance, reaper } = setUp()
     maintenance.sweep.rule = null
     reaper.start()
@@ -155,7 +155,7 @@ describe('stop', () => {
     expect(maintenance.sweep.calls).toHaveLength(1)
   })
 
-  test('before start is at rest at once', async () => {
+  test('before start resolves at once', async () => {
     const { clock, reaper } = setUp()
     await reaper.stop()
     expect(clock.timers).toBe(0)
