@@ -1,13 +1,13 @@
 import type { EngineFacts } from './settings.ts'
 
-/** What Kubernetes writes about every object; fields we do not use are kept off. */
+/** The fields of `metav1.ObjectMeta` that we use. */
 export interface ObjectMeta {
   readonly name: string
   readonly namespace: string
   readonly uid: string
-  /** Opaque; equal only for the very same version. */
+  /** Opaque: compare for equality only. */
   readonly resourceVersion: string
-  /** Rises with every change of the spec; absent for kinds without one. */
+  /** Incremented with every change of the spec; absent for kinds without a spec. */
   readonly generation?: number
   /** RFC 3339, whole seconds. */
   readonly creationTimestamp: string
@@ -17,14 +17,14 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** An object as the API server answers it, fields unknown to us included; frozen. */
+/** An object as the API server returned it, with the fields we do not know; frozen. */
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: ObjectMeta
 }
 
-/** Names one object of one life: after delete-and-recreate the `uid` is another. */
+/** Identifies one object. One that is recreated under the same name has a new `uid`. */
 export interface ObjectRef {
   readonly apiVersion: string
   readonly kind: string
@@ -37,26 +37,26 @@ export interface ObjectRef {
 export type ObjectKey = string
 
 /**
- * A live copy of the objects of one kind, kept by a watch. It goes on answering from memory while the API server is
- * away; it may be behind, never torn.
+ * A live copy of the objects of one kind, kept up to date by watches. It may lag but is always consistent, and keeps
+ * answering while the API server is unavailable.
  */
 export interface Informer<T extends KubeObject> {
-  /** The first full list is in. Stays true from then on. */
+  /** Whether the first full list is in; stays true from then on. */
   isSynced(): boolean
   whenSynced(signal: AbortSignal): Promise<void>
   get(key: ObjectKey): T | undefined
   all(): Iterable<T>
-  /** Objects under one value of an index named when the view was made; in no promised order. */
+  /** The objects under one value of an index, in no particular order. */
   byIndex(index: string, value: string): readonly T[]
   /**
-   * Tells each object that came (`before` undefined), changed, or went (`after` undefined), also what went or changed
-   * while the watch was away. Listeners must only take note: a listener that throws is logged and passed over.
-   * The answer ends the listening.
+   * Calls the listener for each object that is created (`before` undefined), updated or deleted (`after` undefined), even
+   * if it happened while the watch was down. Listeners must be quick; one that throws is logged.
+   * @returns unsubscribes
    */
   onChange(listener: (key: ObjectKey, before: T | undefined, after: T | undefined) => void): () => void
 }
 
-/** A new object as we ask for it. */
+/** An object to create. */
 export interface NewObject {
   readonly metadata: {
     readonly name: string
@@ -67,19 +67,19 @@ export interface NewObject {
 }
 
 /**
- * Writes to objects of one kind. Every method throws ResourceApiError; nothing is half-written. A write to an object
- * whose `uid` is another by now is `not_found` or `conflict`, never a write to its successor; but see `applyStatus`.
+ * Writes to objects of one kind. Every method throws ResourceApiError and writes all or nothing. A write to an object that
+ * was deleted or recreated is `not_found` or `conflict` and does not change the new object; but see `applyStatus`.
  */
 export interface ResourceWriter<T extends KubeObject> {
-  /** Asks the API server itself, not the copy. null when there is none. */
+  /** From the API server, not the informer; null when it does not exist. */
   read(namespace: string, name: string): Promise<T | null>
-  /** All objects of a namespace, asked of the API server itself; empty also where there is no such namespace. */
+  /** All objects of a namespace, from the API server; empty when the namespace does not exist. */
   readAll(namespace: string): Promise<readonly T[]>
-  /** `conflict` when one of that name exists. */
+  /** `conflict` when the name is taken. */
   create(object: NewObject): Promise<T>
   /**
-   * Changes some fields of `spec` by JSON merge patch, null removes one.
-   * @param resourceVersion refused as `conflict` when it is another by now; null = whatever it is
+   * JSON merge patch of `spec`; null removes a field.
+   * @param resourceVersion optimistic lock: `conflict` when the object has changed since; null = no lock
    */
   patchSpec(
     target: ObjectRef,
@@ -87,87 +87,83 @@ export interface ResourceWriter<T extends KubeObject> {
     resourceVersion: string | null,
   ): Promise<T>
   /**
-   * Server-side apply of the whole status under our field manager. Kubernetes asks for no `uid` here: a successor of the
-   * same name gets this status, the call is a `conflict`, and the successor's own turn puts it right.
+   * Server-side apply of the whole status under our field manager. Kubernetes does not check the `uid` here: a recreated
+   * object gets this status, the call is a `conflict`, and the new object's own reconcile corrects it.
    */
   applyStatus(target: ObjectRef, status: object): Promise<T>
-  /** Adds or removes one finalizer of ours and leaves those of others; no write when it is so already. */
+  /** Adds or removes one finalizer and keeps the others; writes only if that changes something. */
   setFinalizer(object: T, finalizer: string, present: boolean): Promise<T>
-  /** Fine when it is gone already. */
+  /** Succeeds when it does not exist. */
   remove(target: ObjectRef): Promise<void>
 }
 
-/** Reads Secrets one by one; nothing is kept or watched. */
+/** Reads single Secrets; keeps and watches none. */
 export interface SecretReader {
-  /** The decoded values by key; null when there is no such Secret. Throws ResourceApiError. */
+  /** The decoded values by key; null when the Secret does not exist. Throws ResourceApiError. */
   read(namespace: string, name: string): Promise<Readonly<Record<string, Uint8Array>> | null>
 }
 
-/** What came of one turn. */
 export interface ReconcileEnd {
-  /** Look again after this long, besides any change; null = only a change. */
+  /** Reconcile again after this time even without a change; null = only after a change. */
   readonly requeueAfterMs: number | null
 }
 
 /**
- * Brings what one key stands for to its desired state. Reads the newest copy itself; called again for as long as it
- * throws, with growing pauses; never twice at once for one key.
+ * Brings one key to its desired state. Reads the newest objects itself. It is retried with backoff when it throws, and is
+ * never called concurrently for one key.
  */
 export interface Reconciler {
-  /** @param signal aborted when leadership ends: begin no further effect */
+  /** @param signal aborts when this process stops leading: start no further write */
   reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileEnd>
 }
 
-/**
- * Whether this process leads. True only while the lease cannot have passed to another, by this machine's monotonic
- * clock: ask again before every effect.
- */
+/** Whether this process leads. */
 export interface Leadership {
+  /** True only while no other process can have taken over the Lease, by the monotonic clock: check before every write. */
   isLeader(): boolean
-  /** `lead` runs for each time of leading; its signal is aborted when that ends, and only then may it start anew. */
+  /** Calls `lead` in every leader epoch; its signal aborts when the epoch ends. The next epoch waits for its end. */
   onLead(lead: (signal: AbortSignal) => Promise<void>): void
 }
 
 export interface ResourceEvent {
   readonly regarding: ObjectRef
   readonly type: 'Normal' | 'Warning'
-  /** CamelCase, unique to the situation, at most 128 characters: `SecretNotFound`. */
+  /** Why, in CamelCase, at most 128 characters: `SecretNotFound`. */
   readonly reason: string
-  /** What we did or tried, CamelCase: `CompileSettings`. */
+  /** What we did or tried, in CamelCase: `CompileSettings`. */
   readonly action: string
-  /** A sentence for people; cut at 1 kB. Never a secret's value. */
+  /** A sentence for people, cut at 1 KiB. Never a secret's value. */
   readonly note: string
 }
 
-/** Never throws and never waits: events are sent behind it, equal ones as one with a count, at most 1,000 waiting. */
+/** Never throws or waits. Events are sent in the background, equal ones as a series; at most 1,000 wait. */
 export interface EventRecorder {
   record(event: ResourceEvent): void
 }
 
-/** What the operator knew of its engine last, kept outside it. */
+/** What the controller last knew of its engine. */
 export interface RecordedEngine extends EngineFacts {
-  /** What was lost, and when it was found out (RFC 3339); null = nothing yet. */
+  /** What was lost, and when that was noticed (RFC 3339); null = nothing. */
   readonly loss: { readonly reason: string; readonly at: string } | null
 }
 
-/** Kept with the Kubernetes API, so that a wiped or restored Redis cannot take its own past with it. */
+/** Kept in the Kubernetes API, so that it survives a wiped or restored Redis. */
 export interface EngineRecord {
-  /** null = never written. Throws ResourceApiError. */
+  /** null when it was never written. Throws ResourceApiError. */
   read(): Promise<RecordedEngine | null>
-  /** What events about the engine are tied to. Throws ResourceApiError. */
+  /** @returns the object that Events about the engine refer to. Throws ResourceApiError. */
   write(engine: RecordedEngine): Promise<ObjectRef>
 }
 
-/** The executor pods as the API server knows them. */
 export interface FleetState {
-  /** The Deployment, for events about it. */
+  /** The Deployment, for Events about it. */
   readonly ref: ObjectRef
-  /** As written in the Deployment's scale. */
+  /** `spec.replicas`. */
   readonly desired: number
-  /** Pods that exist and are not on their way out. */
+  /** Pods that are not terminating. */
   readonly current: number
   readonly ready: number
-  /** Someone else scales the Deployment: kind and name of an HPA or a ScaledObject; null = nobody. */
+  /** Kind and name of an HPA or ScaledObject that scales the Deployment too; null = none. */
   readonly otherScaler: string | null
 }
 
@@ -177,10 +173,10 @@ export interface ExecutorFleet {
   read(): Promise<FleetState | null>
   scaleTo(replicas: number): Promise<void>
   /**
-   * Marks what each pod holds, so that idle ones go first when the Deployment shrinks
-   * (`controller.kubernetes.io/pod-deletion-cost`); writes only what has changed.
-   * @param held calls in flight by pod name; pods not named hold nothing
-   * @param signal gives the rest up
+   * Annotates pods with `controller.kubernetes.io/pod-deletion-cost`, so that a shrinking Deployment loses idle pods first.
+   * Writes only changes.
+   * @param held calls in flight by pod name, 0 for pods not named
+   * @param signal cancels the remaining writes
    */
   setDeletionCosts(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void>
 }
