@@ -1,3 +1,5 @@
+import { READ_RING } from './audit/audit-ring.ts'
+import { READ_CLOCK } from './checks/shard-clock.ts'
 import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
 import type { Step } from './client/step.ts'
 import { BEAT } from './execute/job-source.ts'
@@ -24,7 +26,9 @@ const DESCRIBED = [
   POUR,
   PROMOTE,
   PURGE,
+  READ_CLOCK,
   READ_QUEUES,
+  READ_RING,
   READ_USAGE,
   RESCHEDULE,
   RESERVE_IDS,

@@ -4,6 +4,7 @@ import { untilReaderLeaves } from '../cli/verb-output.ts'
 import { buildProgram, runProgram } from '../settings/program.ts'
 import { runApi } from './api.ts'
 import { runController } from './controller.ts'
+import { runDoctor } from './doctor/doctor.ts'
 import { runExecutor } from './executor.ts'
 import { runStandalone } from './standalone.ts'
 import { VERSION } from './startup/version.ts'
@@ -12,7 +13,14 @@ import { VERSION } from './startup/version.ts'
 export function runPunctual(argv: readonly string[]): Promise<number> {
   const program = buildProgram({
     version: VERSION,
-    roles: { standalone: runStandalone, controller: runController, api: runApi, executor: runExecutor },
+    roles: {
+      standalone: runStandalone,
+      controller: runController,
+      api: runApi,
+      executor: runExecutor,
+      doctor: (settings, report) =>
+        runDoctor(settings, { ...report, stdout: process.stdout, stderr: process.stderr }),
+    },
     registerClientCommands: (command, { server, token }) =>
       registerClientCommands(command, {
         serverDefault: server,

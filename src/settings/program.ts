@@ -4,6 +4,7 @@ import { CLIENT_VARIABLES, type ClientSettings, readClientSettings } from './cli
 import {
   loadApiSettings,
   loadControllerSettings,
+  loadDoctorSettings,
   loadExecutorSettings,
   loadStandaloneSettings,
   ROLE_TABLES,
@@ -12,6 +13,7 @@ import {
 import type {
   ApiSettings,
   ControllerSettings,
+  DoctorSettings,
   ExecutorSettings,
   RoleName,
   StandaloneSettings,
@@ -25,6 +27,8 @@ export interface RoleRunners {
   controller(settings: ControllerSettings): Promise<void>
   api(settings: ApiSettings): Promise<void>
   executor(settings: ExecutorSettings): Promise<void>
+  /** Looks once and reports; answers whether nothing was found. */
+  doctor(settings: DoctorSettings, report: { readonly isJson: boolean }): Promise<boolean>
 }
 
 export interface ProgramOptions {
@@ -76,6 +80,15 @@ export function buildProgram(options: ProgramOptions): Command {
   )
   addRole(program, 'api', 'take jobs in over HTTP', (flags) => roles.api(loadApiSettings(env, flags)))
   addRole(program, 'executor', 'make the calls', (flags) => roles.executor(loadExecutorSettings(env, flags)))
+  addRole(
+    program,
+    'doctor',
+    'check an installation, and audit all that it holds in Redis; writes nothing',
+    async (flags) => {
+      const isHealthy = await roles.doctor(loadDoctorSettings(env, flags), { isJson: flags['json'] === true })
+      if (!isHealthy) throw new CommanderError(1, 'punctual.doctor', 'the doctor has findings')
+    },
+  ).option('--json', 'one JSON document on standard output')
   options.registerClientCommands?.(program, readClientSettings(env))
   return program
 }
@@ -114,12 +127,12 @@ function addRole(
   name: RoleName,
   description: string,
   run: (flags: GivenFlags) => Promise<void>,
-): void {
+): Command {
   const command = program.command(name).description(description)
   for (const [key, setting] of Object.entries<AnySetting>(ROLE_TABLES[name])) {
     command.addOption(optionOf(setting, key))
   }
-  command
+  return command
     .addHelpText('after', '\nA flag beats its variable. docs/reference/settings.md says more.')
     .action((flags: GivenFlags) => run(flags))
 }

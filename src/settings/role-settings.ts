@@ -9,13 +9,12 @@ import { readSettings } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, SettingValues } from './setting.ts'
 import { SETTINGS } from './table.ts'
 
-const REDIS = {
+const REDIS_ACCESS = {
   redisUrl: SETTINGS.redisUrl,
   redisPassword: SETTINGS.redisPassword,
   redisCa: SETTINGS.redisCa,
-  allowUnsafeRedis: SETTINGS.allowUnsafeRedis,
-  shards: SETTINGS.shards,
 }
+const REDIS = { ...REDIS_ACCESS, allowUnsafeRedis: SETTINGS.allowUnsafeRedis, shards: SETTINGS.shards }
 
 const QUOTAS = {
   quotaQueues: SETTINGS.quotaQueues,
@@ -103,12 +102,20 @@ const CONTROLLER = Object.freeze({
   ...LOG,
 })
 
+const DOCTOR = Object.freeze({
+  dataDir: SETTINGS.dataDir,
+  ...REDIS_ACCESS,
+  shards: SETTINGS.shards,
+  secretsKey: SETTINGS.secretsKey,
+})
+
 /** The settings each role takes, in the order of its help. */
 export const ROLE_TABLES = Object.freeze({
   standalone: STANDALONE,
   controller: CONTROLLER,
   api: API,
   executor: EXECUTOR,
+  doctor: DOCTOR,
 })
 
 export type RoleName = keyof typeof ROLE_TABLES
@@ -144,6 +151,9 @@ export type ControllerSettings = Omit<
   readonly podName: string
   readonly podNamespace: string
 }
+
+/** What the doctor looks with. Without a Redis or a key it takes those of the data folder. */
+export type DoctorSettings = Omit<SettingValues<typeof DOCTOR>, 'redisPassword'>
 
 /** What bounds an executor's calls. */
 export type CapacitySettings = SettingValues<typeof CAPACITY_SETTINGS>
@@ -188,6 +198,13 @@ export function loadControllerSettings(env: Environment, flags: GivenFlags): Con
   }
   const shared = requireShared(values, found)
   return Object.freeze({ ...values, ...shared, podName: values.podName ?? hostname(), podNamespace })
+}
+
+/** @throws StartupError with every mistake, one a line */
+export function loadDoctorSettings(env: Environment, flags: GivenFlags): DoctorSettings {
+  const { values, mistakes } = withRedisPassword(readSettings(DOCTOR, env, flags))
+  refuseMistakes(mistakes)
+  return Object.freeze({ ...values, dataDir: resolve(values.dataDir) })
 }
 
 /** What every team may hold at most, as the installation says. */

@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -14,6 +15,8 @@ import {
 import { join } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
 import { lockFolder } from './folder-lock.ts'
+import { urlOf } from './redis-server/redis-config.ts'
+import { rememberedPlace } from './redis-server/redis-address.ts'
 import { makeToken } from './token.ts'
 
 /** The folder that holds everything a standalone keeps, held by this process alone. */
@@ -76,6 +79,23 @@ export function openDataFolder(options: DataFolderOptions): DataFolder {
   }
 }
 
+/** What the folder keeps for whoever looks from beside the standalone: nothing is made, locked or changed. */
+export function readDataFolder(path: string): {
+  /** Where its Redis listens; null when it has not been started yet. */
+  readonly redisUrl: string | null
+  readonly secretsKey: KeyObject | null
+} {
+  return guarded(path, () => {
+    const keyPath = join(path, 'key')
+    const key = readIfThere(keyPath)
+    const place = existsSync(join(path, 'redis')) ? rememberedPlace(join(realpathSync(path), 'redis')) : null
+    return {
+      redisUrl: place === null ? null : urlOf(place),
+      secretsKey: key === null ? null : keyIn(key.trim(), keyPath),
+    }
+  })
+}
+
 function makeFolder(path: string): string {
   return guarded(path, () => {
     mkdirSync(path, { recursive: true, mode: 0o700 })
@@ -104,7 +124,13 @@ function keptToken(path: string): string {
 }
 
 function keptKey(path: string): KeyObject {
-  const text = keptText(path, () => randomBytes(SECRETS_KEY_BYTES).toString('base64'))
+  return keyIn(
+    keptText(path, () => randomBytes(SECRETS_KEY_BYTES).toString('base64')),
+    path,
+  )
+}
+
+function keyIn(text: string, path: string): KeyObject {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length === SECRETS_KEY_BYTES && bytes.toString('base64') === text) return createSecretKey(bytes)
   throw new StartupError(

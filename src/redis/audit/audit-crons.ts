@@ -31,9 +31,7 @@ async function auditHomes(shard: AuditedShard, facts: ShardFacts): Promise<void>
 async function auditStates(shard: AuditedShard): Promise<string[]> {
   const { engine, keys, list } = shard
   const states = await readHash(engine, keys.cronStates)
-  const lengths = await readLengths(engine, keys.cronDefinitions, [
-    ...(await readHash(engine, keys.cronDefinitions)).keys(),
-  ])
+  const lengths = await readLengths(engine, keys.cronDefinitions)
   const due = await readSortedSet(engine, keys.cronsDue)
   for (const [id, text] of states) {
     const state = stateIn(text)

@@ -40,6 +40,10 @@ export interface AuditedShard {
   readonly keys: ShardKeys
   readonly list: ShardKeyList
   find(key: string, message: string): void
+  /** Reports a counter that differs from what was counted. */
+  findMiscount(key: string, message: string): void
+  /** Called after each queue. */
+  advance(): void
 }
 
 /** What the shard's own keys say, and what the queues turn out to hold. */

@@ -1,15 +1,16 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/limits.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
+import { auditRing } from './audit-ring.ts'
 import { unlessDamaged } from '../chains/chain-reader.ts'
 import { forEachField, readFields, readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
 import { decodeRecord, setAsideIn, SYSTEM_SETTINGS_HASH, type JobRecord } from '../layout/job-record.ts'
-import { bandOf } from '../layout/ring-bands.ts'
 import {
   callbackQueueOf,
   isCallbackQueue,
   isSuspectWaiting,
   splitNameField,
+  shardPrefix,
   type QueueKeys,
 } from '../layout/keys.ts'
 
@@ -35,7 +36,8 @@ export async function auditQueue(
 ): Promise<void> {
   const keys = shard.keys.queue(id)
   if (!parts.has('q')) {
-    for (const part of parts) shard.find(keys[part as keyof QueueKeys], 'belongs to no queue')
+    for (const part of parts)
+      shard.find(`${shardPrefix(shard.keys.shard)}${part}:${id}`, 'belongs to no queue')
     return
   }
   const readyList = await readList(shard.engine, keys.ready)
@@ -55,10 +57,17 @@ export async function auditQueue(
   const pending = await auditRecords(queue, keys.records)
   const gone = readyList.filter((job) => !pending.has(job)).length
   if (Number(live.get('g') ?? 0) !== gone) {
-    shard.find(keys.meta, `counts ${live.get('g')} cancelled jobs in its ready list; there are ${gone}`)
+    shard.findMiscount(
+      keys.meta,
+      `counts ${live.get('g')} cancelled jobs in its ready list; there are ${gone}`,
+    )
   }
   auditSlots(queue, pending)
-  auditRing(queue, live, readyList.length)
+  await auditRing(shard, facts, {
+    ...{ id, live },
+    ready: readyList.length,
+    inFlight: queue.inFlight.size,
+  })
   await auditDeadLetters(queue)
   await auditFinished(queue)
   await auditLargeRequests(queue)
@@ -199,27 +208,6 @@ function auditSlots(queue: AuditedQueue, pending: ReadonlySet<string>): void {
   }
 }
 
-function auditRing(queue: AuditedQueue, live: ReadonlyMap<string, string>, ready: number): void {
-  const max = live.get('m')
-  const isFree = max === undefined || queue.inFlight.size < Number(max)
-  const mayRun = ready > 0 && live.get('a') === '1' && isFree
-  const { keys } = queue.shard
-  const score = queue.facts.ring.get(queue.id)
-  const number = live.get('u') ?? ''
-  if (score !== undefined && bandOf(score) !== number)
-    queue.shard.find(
-      keys.ring,
-      `has queue ${queue.id} at ${score}, outside the band of team number ${number}`,
-    )
-  if (score !== undefined && !queue.facts.teams.has(number))
-    queue.shard.find(keys.teams, `lacks team number ${number}, whose queue ${queue.id} may run`)
-  if ((score !== undefined) === mayRun) return
-  const message = mayRun
-    ? `lacks queue ${queue.id}, which may run`
-    : `has queue ${queue.id}, which may not run`
-  queue.shard.find(keys.ring, message)
-}
-
 async function auditDeadLetters(queue: AuditedQueue): Promise<void> {
   const { shard, facts, keys } = queue
   const purgeTimes = await readSortedSet(shard.engine, keys.deadLetters)
@@ -304,15 +292,15 @@ async function auditCalls(queue: AuditedQueue): Promise<void> {
   const listed = new Set([...failed, ...successful])
   if (listed.size < failed.length + successful.length)
     shard.find(keys.callRecords, 'is listed twice for a job')
-  const stored = await readFields(shard.engine, keys.callRecords)
+  const lengths = await readLengths(shard.engine, keys.callRecords)
+  const stored = [...lengths.keys()]
   for (const id of new Set(stored).difference(listed))
     shard.find(keys.callRecords, `keeps a call of job ${id} for ever`)
   for (const id of listed.difference(new Set(stored)))
     shard.find(keys.callRecords, `lacks the listed call of job ${id}`)
   if (stored.length > 0 && !facts.cq.has(queue.id))
     shard.find(shard.keys.oldestCalls, `lacks queue ${queue.id}`)
-  for (const length of (await readLengths(shard.engine, keys.callRecords, stored)).values())
-    facts.counted.callBytes += length
+  for (const length of lengths.values()) facts.counted.callBytes += length
 }
 
 /** What is left of a deleted queue until sweep has forgotten it. */

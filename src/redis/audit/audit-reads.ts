@@ -1,14 +1,18 @@
-import { Cluster } from 'ioredis'
-import type { RedisConnection } from '../client/connection.ts'
+import { primariesOf } from '../client/connection.ts'
 import type { Engine } from '../client/engine.ts'
 
-/** Paged reads for the audit: no reply is longer than a page, whatever a key holds. */
+/** Elements in a reply, whatever a key holds: short ones such as ids, job records of up to 4 KiB, requests of up to 1 MiB. */
 const PAGE = 500
+const RECORDS_PAGE = 100
+const LARGE_VALUES_PAGE = 10
+/** Names of fields that one HKEYS may answer: Redis takes about a millisecond for them. */
+const FIELDS_AT_ONCE_MAX = 10_000
 
 export async function scanKeys(engine: Engine, pattern: string): Promise<string[]> {
   const keys = new Set<string>()
   await engine.runner.read(async (connection) => {
-    for (const node of nodesOf(connection)) {
+    // SCAN sees one node only.
+    for (const node of primariesOf(connection)) {
       let cursor = '0'
       do {
         const [next, page] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', PAGE)
@@ -20,27 +24,21 @@ export async function scanKeys(engine: Engine, pattern: string): Promise<string[
   return [...keys].toSorted()
 }
 
-/** SCAN sees one node only. */
-function nodesOf(connection: RedisConnection): Array<Pick<RedisConnection, 'scan'>> {
-  return connection instanceof Cluster ? connection.nodes('master') : [connection]
-}
-
 export async function readHash(engine: Engine, key: string): Promise<Map<string, string>> {
   const fields = new Map<string, string>()
-  await pageThrough(
-    (cursor) => engine.runner.read((redis) => redis.hscan(key, cursor, 'COUNT', PAGE)),
-    fields,
-  )
+  await scanHash(engine, key, PAGE, (field, value) => fields.set(field, value))
   return fields
 }
 
 export async function readSortedSet(engine: Engine, key: string): Promise<Map<string, number>> {
-  const members = new Map<string, string>()
-  await pageThrough(
-    (cursor) => engine.runner.read((redis) => redis.zscan(key, cursor, 'COUNT', PAGE)),
-    members,
-  )
-  return new Map([...members].map(([member, score]) => [member, Number(score)]))
+  const members = new Map<string, number>()
+  let cursor = '0'
+  do {
+    const [next, flat] = await engine.runner.read((redis) => redis.zscan(key, cursor, 'COUNT', PAGE))
+    for (let i = 0; i < flat.length; i += 2) members.set(flat[i] as string, Number(flat[i + 1]))
+    cursor = next
+  } while (cursor !== '0')
+  return members
 }
 
 export async function readSet(engine: Engine, key: string): Promise<Set<string>> {
@@ -54,18 +52,6 @@ export async function readSet(engine: Engine, key: string): Promise<Set<string>>
   return members
 }
 
-async function pageThrough(
-  page: (cursor: string) => Promise<[string, string[]]>,
-  into: Map<string, string>,
-): Promise<void> {
-  let cursor = '0'
-  do {
-    const [next, flat] = await page(cursor)
-    for (let i = 0; i < flat.length; i += 2) into.set(flat[i] as string, flat[i + 1] as string)
-    cursor = next
-  } while (cursor !== '0')
-}
-
 export async function readList(engine: Engine, key: string): Promise<string[]> {
   const items: string[] = []
   for (;;) {
@@ -75,16 +61,18 @@ export async function readList(engine: Engine, key: string): Promise<string[]> {
   }
 }
 
-/** Fields only: the values may be large. */
-export function readFields(engine: Engine, key: string): Promise<string[]> {
-  return engine.runner.read((redis) => redis.hkeys(key))
+/** Fields only: a value may be as large as a request. */
+export async function readFields(engine: Engine, key: string): Promise<string[]> {
+  const count = await engine.runner.read((redis) => redis.hlen(key))
+  if (count <= FIELDS_AT_ONCE_MAX) return engine.runner.read((redis) => redis.hkeys(key))
+  const fields = new Set<string>()
+  await scanHash(engine, key, LARGE_VALUES_PAGE, (field) => fields.add(field))
+  return [...fields]
 }
 
-export async function readLengths(
-  engine: Engine,
-  key: string,
-  fields: readonly string[],
-): Promise<Map<string, number>> {
+/** Bytes of each field's value. */
+export async function readLengths(engine: Engine, key: string): Promise<Map<string, number>> {
+  const fields = await readFields(engine, key)
   const lengths = new Map<string, number>()
   for (let i = 0; i < fields.length; i += PAGE) {
     const page = fields.slice(i, i + PAGE)
@@ -96,22 +84,31 @@ export async function readLengths(
   return lengths
 }
 
-/** A page of one hash at a time, for values that should not all be held at once. */
+/** Holds a page of a hash at a time, for values that should not all be in memory. */
 export async function forEachField(
   engine: Engine,
   key: string,
   look: (field: string, value: string) => void,
 ): Promise<void> {
   const seen = new Set<string>()
+  await scanHash(engine, key, RECORDS_PAGE, (field, value) => {
+    // HSCAN may answer a field twice.
+    if (seen.has(field)) return
+    seen.add(field)
+    look(field, value)
+  })
+}
+
+async function scanHash(
+  engine: Engine,
+  key: string,
+  count: number,
+  look: (field: string, value: string) => void,
+): Promise<void> {
   let cursor = '0'
   do {
-    const [next, flat] = await engine.runner.read((redis) => redis.hscan(key, cursor, 'COUNT', PAGE))
-    for (let i = 0; i < flat.length; i += 2) {
-      // HSCAN may answer a field twice.
-      if (seen.has(flat[i] as string)) continue
-      seen.add(flat[i] as string)
-      look(flat[i] as string, flat[i + 1] as string)
-    }
+    const [next, flat] = await engine.runner.read((redis) => redis.hscan(key, cursor, 'COUNT', count))
+    for (let i = 0; i < flat.length; i += 2) look(flat[i] as string, flat[i + 1] as string)
     cursor = next
   } while (cursor !== '0')
 }

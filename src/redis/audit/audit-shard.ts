@@ -13,7 +13,10 @@ const TEAM_NUMBER_MAX = 65_535
 
 export async function auditShard(shard: AuditedShard): Promise<void> {
   const facts = await readFacts(shard)
-  for (const [id, parts] of shard.list.queues) await auditQueue(shard, facts, id, parts)
+  for (const [id, parts] of shard.list.queues) {
+    await auditQueue(shard, facts, id, parts)
+    shard.advance()
+  }
   for (const [id, parts] of shard.list.trash) await auditTrash(shard, facts, id, parts)
   auditNames(shard, facts)
   await auditTeamIndexes(shard, facts)
@@ -100,7 +103,7 @@ async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<vo
   }
   const use = await readHash(engine, keys.shardUsage)
   if (Number(use.get('calls') ?? 0) !== counted.callBytes) {
-    shard.find(
+    shard.findMiscount(
       keys.shardUsage,
       `counts ${use.get('calls')} bytes of call records; there are ${counted.callBytes}`,
     )
@@ -113,13 +116,13 @@ async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<vo
     const extra = Math.min(unknown, Math.max(0, said - is))
     unknown -= extra
     if (said - extra !== is)
-      shard.find(keys.settingsUses, `counts ${said} uses of the settings ${hash}; there are ${is}`)
+      shard.findMiscount(keys.settingsUses, `counts ${said} uses of the settings ${hash}; there are ${is}`)
     const json = facts.set.get(hash)
-    if (json === undefined) shard.find(keys.settings, `lacks the settings ${hash}`)
+    if (json === undefined) shard.findMiscount(keys.settings, `lacks the settings ${hash}`)
     else if (createHash('sha256').update(json).digest('base64url').slice(0, 11) !== hash) {
       shard.find(keys.settings, `holds under ${hash} settings that have another hash`)
     }
-    if (is + extra === 0) shard.find(keys.settings, `keeps the settings ${hash}, which nothing uses`)
+    if (is + extra === 0) shard.findMiscount(keys.settings, `keeps the settings ${hash}, which nothing uses`)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AuditedShard } from './audit-facts.ts'
-import { readFields, readHash, readLengths } from './audit-reads.ts'
+import { readHash, readLengths } from './audit-reads.ts'
 import { splitNameField, usageField, type UsagePart } from '../layout/keys.ts'
 
 /** What a queue holds of its team's bytes. */
@@ -61,15 +61,14 @@ export async function auditUsage(shard: AuditedShard): Promise<void> {
   }
   for (const field of new Set([...noted.keys(), ...counted.keys()])) {
     const [said, is] = [Number(noted.get(field) ?? 0), counted.get(field) ?? 0]
-    if (said !== is) shard.find(keys.teamUsage, `says ${noted.get(field)} of ${field}; it is ${is}`)
+    if (said !== is) shard.findMiscount(keys.teamUsage, `says ${noted.get(field)} of ${field}; it is ${is}`)
   }
 }
 
 async function bytesOf({ engine }: AuditedShard, hashes: readonly string[]): Promise<number> {
   let bytes = 0
   for (const key of hashes) {
-    const lengths = await readLengths(engine, key, await readFields(engine, key))
-    for (const length of lengths.values()) bytes += length
+    for (const length of (await readLengths(engine, key)).values()) bytes += length
   }
   return bytes
 }

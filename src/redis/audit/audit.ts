@@ -1,8 +1,16 @@
+import { shardKeys, type Engine } from '../client/engine.ts'
+import {
+  KEY_PREFIX,
+  META_KEY,
+  QUEUE_KEY_WORDS,
+  SHARD_KEY_WORDS,
+  shardPrefix,
+  TEAMS_KEY,
+  TOKENS_KEY,
+} from '../layout/keys.ts'
 import { createShardKeyList, type ShardKeyList } from './audit-facts.ts'
 import { scanKeys } from './audit-reads.ts'
 import { auditShard } from './audit-shard.ts'
-import type { Engine } from '../client/engine.ts'
-import { KEY_PREFIX, META_KEY, shardPrefix, TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
 
 /** One thing in Redis that is not as the engine left it. */
 export interface Finding {
@@ -11,66 +19,65 @@ export interface Finding {
   readonly message: string
 }
 
-export type AuditReport = readonly Finding[]
+/** What one look at a shard found. */
+export interface ShardLook {
+  readonly findings: readonly Finding[]
+  /** Counters that differ from what was counted. The two are read at different moments: exact only while no step runs. */
+  readonly miscounts: readonly Finding[]
+}
 
 /**
  * Walks every key of the program and checks that it agrees with all others. Empty = clean. Holds the ids of one shard
- * at a time. It is exact while no step runs; on a live installation a step between two of its reads may show as a
- * finding, which a second run then does not repeat.
+ * at a time. Exact only while no step runs; `auditLive` is for an installation that works.
  */
-export async function audit(engine: Engine): Promise<AuditReport> {
-  const findings: Finding[] = []
-  const lists = engine.shards.map(() => createShardKeyList())
-  for (const key of await scanKeys(engine, `${KEY_PREFIX}*`)) {
-    if (!place(lists, key)) findings.push({ key, message: 'no part of the program uses this key' })
-  }
-  for (const [shard, list] of lists.entries()) {
-    const keys = engine.shards[shard]
-    if (keys === undefined) continue
-    await auditShard({
-      engine,
-      keys,
-      list,
-      find: (key, message) => findings.push({ key, message }),
-    })
+export async function audit(engine: Engine): Promise<readonly Finding[]> {
+  const { lists, strays } = await listKeys(engine)
+  const findings = [...strays]
+  for (const shard of lists.keys()) {
+    const look = await lookAtShard(engine, { shard, list: lists[shard] })
+    findings.push(...look.findings, ...look.miscounts)
   }
   return findings
 }
 
+/** The keys of the program by shard, and those that no part of it uses. */
+export async function listKeys(engine: Engine): Promise<{ lists: ShardKeyList[]; strays: Finding[] }> {
+  const lists = engine.shards.map(() => createShardKeyList())
+  const strays: Finding[] = []
+  for (const key of await scanKeys(engine, `${KEY_PREFIX}*`)) {
+    if (!place(lists, key)) strays.push({ key, message: 'is used by no part of the program' })
+  }
+  return { lists, strays }
+}
+
+/** @param advance called after each queue */
+export async function lookAtShard(
+  engine: Engine,
+  {
+    shard,
+    list = createShardKeyList(),
+    advance = () => undefined,
+  }: { readonly shard: number; readonly list: ShardKeyList | undefined; readonly advance?: () => void },
+): Promise<ShardLook> {
+  const findings: Finding[] = []
+  const miscounts: Finding[] = []
+  await auditShard({
+    engine,
+    keys: shardKeys(engine, shard),
+    list,
+    find: (key, message) => findings.push({ key, message }),
+    findMiscount: (key, message) => miscounts.push({ key, message }),
+    advance,
+  })
+  return { findings, miscounts }
+}
+
 const INSTALLATION_KEYS: ReadonlySet<string> = new Set([META_KEY, TOKENS_KEY, TEAMS_KEY])
-const SHARD_KEYS: ReadonlySet<string> = new Set([
-  ...[
-    'clk',
-    'ex',
-    'names',
-    'near',
-    'mins',
-    'ring',
-    'teams',
-    'tn',
-    'mark',
-    'set',
-    'setn',
-    'seq',
-    'qseq',
-    'tok',
-    'gc',
-    'cq',
-    'use',
-    'sus',
-    'tu',
-    'pushed',
-    'term',
-    'crons',
-    'kn',
-    'ki',
-    'kd',
-    'ks',
-  ],
-])
-const QUEUE_PARTS: ReadonlySet<string> = new Set([
-  ...['q', 'r', 'b', 'a', 'p', 'x', 'xb', 'h', 'd', 'c', 'cf', 'co'],
-])
+const SHARD_KEYS: ReadonlySet<string> = new Set(Object.values(SHARD_KEY_WORDS))
+/** `b` of `b:<q>`; those of deleted queues begin with `trash:`. */
+const QUEUE_PARTS: ReadonlySet<string> = new Set(
+  Object.values(QUEUE_KEY_WORDS).flatMap((word) => (word.endsWith(':<q>') ? [word.slice(0, -4)] : [])),
+)
 
 /** Sorts a key into its shard's list; false when nothing knows it. */
 function place(lists: readonly ShardKeyList[], key: string): boolean {

@@ -101,13 +101,19 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
   return connectCluster(options, single.options)
 }
 
+/** The server, or the primaries of a Cluster. */
+export function primariesOf(
+  connection: RedisConnection,
+): ReadonlyArray<Pick<Redis, 'info' | 'ping' | 'scan'>> {
+  return connection instanceof Cluster ? connection.nodes('master') : [connection]
+}
+
 /**
  * Resolves when Redis answers: of a Cluster any node, for whoever works on the others must not look dead for one that
  * is silent.
  */
 export async function pingAny(connection: RedisConnection): Promise<void> {
-  const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection]
-  const pings = nodes.map((node) => node.ping())
+  const pings = primariesOf(connection).map((node) => node.ping())
   await Promise.any(pings).catch(() => pings[0])
 }
 

@@ -7,7 +7,7 @@ import { asStoreFault } from '../client/faults.ts'
 import { createShardKeys, META_KEY } from '../layout/keys.ts'
 
 /** Version of the data model; a program that does not know the stored one refuses to start. */
-const DATA_VERSION = '2'
+export const DATA_VERSION = '2'
 
 /**
  * Reads what this installation is, and writes what is missing, at the very first start all of it: shards, installation
@@ -99,32 +99,39 @@ export async function checkRedisIsSafe(
   for (const problem of problems) options.logger.warn('Redis is not safe for jobs', { problem })
 }
 
-function versionProblems(info: string): string[] {
+/** @param info of INFO server */
+export function versionProblems(info: string): string[] {
   const valkey = /^valkey_version:(\S+)/m.exec(info)?.[1]
   const redis = /^redis_version:(\S+)/m.exec(info)?.[1] ?? '0'
   const isOld = valkey === undefined ? Number.parseFloat(redis) < 7 : Number.parseFloat(valkey) < 7.2
   return isOld ? [`Redis ${valkey ?? redis} is too old: Redis 7.0 or Valkey 7.2 is the least.`] : []
 }
 
-async function settingProblems(connection: RedisConnection, logger: Logger): Promise<string[]> {
+/** What Redis would do to jobs under these settings. */
+export function durabilityProblems(maxmemoryPolicy: string, appendOnly: string): string[] {
   const problems: string[] = []
+  if (maxmemoryPolicy !== 'noeviction') {
+    problems.push(
+      `Redis may evict jobs (maxmemory-policy is ${maxmemoryPolicy}): run "redis-cli CONFIG SET maxmemory-policy noeviction".`,
+    )
+  }
+  if (appendOnly !== 'yes') {
+    problems.push(
+      'Redis would lose jobs at a restart (appendonly is no): run "redis-cli CONFIG SET appendonly yes".',
+    )
+  }
+  return problems
+}
+
+async function settingProblems(connection: RedisConnection, logger: Logger): Promise<string[]> {
   try {
     const [, policy] = await connection.config('GET', 'maxmemory-policy')
-    if (policy !== 'noeviction') {
-      problems.push(
-        `Redis may evict jobs (maxmemory-policy is ${policy}): run "redis-cli CONFIG SET maxmemory-policy noeviction".`,
-      )
-    }
     const [, appendOnly] = await connection.config('GET', 'appendonly')
-    if (appendOnly !== 'yes') {
-      problems.push(
-        'Redis would lose jobs at a restart (appendonly is no): run "redis-cli CONFIG SET appendonly yes".',
-      )
-    }
+    return durabilityProblems(String(policy), String(appendOnly))
   } catch (error) {
     logger.warn('Redis does not show its settings; its eviction policy and AOF are not checked', {
       reason: reasonOf(error),
     })
+    return []
   }
-  return problems
 }

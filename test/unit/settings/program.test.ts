@@ -14,7 +14,12 @@ interface Run {
 
 async function run(
   args: readonly string[],
-  options: { env?: Environment; fail?: Error; client?: ProgramOptions['registerClientCommands'] } = {},
+  options: {
+    env?: Environment
+    fail?: Error
+    isHealthy?: boolean
+    client?: ProgramOptions['registerClientCommands']
+  } = {},
 ): Promise<Run> {
   const started: Array<readonly [string, unknown]> = []
   let out = ''
@@ -31,6 +36,10 @@ async function run(
       controller: role('controller'),
       api: role('api'),
       executor: role('executor'),
+      doctor: async (settings: unknown) => {
+        await role('doctor')(settings)
+        return options.isHealthy ?? true
+      },
     },
     output: { writeOut: (text) => void (out += text), writeErr: (text) => void (err += text) },
     ...(options.client === undefined ? {} : { registerClientCommands: options.client }),

@@ -1,0 +1,137 @@
+import { pause } from '../../domain/pause.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import { shardKeys, type Engine } from '../client/engine.ts'
+import { listKeys, lookAtShard, type Finding, type ShardLook } from './audit.ts'
+import { createShardKeyList } from './audit-facts.ts'
+import { readHash } from './audit-reads.ts'
+
+/** A finding must be there at each of these looks. */
+const LOOKS = 3
+/** Between two looks: far longer than a step that one of them may have met half way. */
+const SETTLE_MS = 2_000
+/** A timer is too coarse for shorter rests. */
+const REST_MS_MIN = 10
+/** Stands for keys that belong to no shard. */
+const STRAYS = -1
+
+export interface AuditProgress {
+  readonly look: number
+  readonly shard: number
+  readonly queuesDone: number
+  readonly queues: number
+}
+
+export interface LiveAudit {
+  readonly findings: readonly Finding[]
+  readonly queues: number
+  /** Shards in which jobs came and went at every look: their counters could not be compared with a count. */
+  readonly uncounted: readonly number[]
+}
+
+/** What all looks at a shard so far agree on. */
+interface Verdict {
+  readonly standing: readonly Finding[]
+  /** Of a look during which nothing changed. */
+  readonly miscounts: readonly Finding[]
+  readonly isCounted: boolean
+}
+
+/**
+ * Audits an installation that works. Two reads of one look may fall before and after a step, so nothing is believed at
+ * once: what is out of place must be so at every look, and a counter must differ from its count during a look in which
+ * nothing in the shard changed. Half of the time goes into pauses, so that Redis is free for its own work. Throws StoreUnavailableError.
+ */
+export async function auditLive(
+  engine: Engine,
+  { clock, onProgress }: { readonly clock: Clock; readonly onProgress: (progress: AuditProgress) => void },
+): Promise<LiveAudit> {
+  const paced = pacedEngine(engine, clock)
+  const verdicts = new Map<number, Verdict>()
+  let queues = 0
+  for (let look = 1; look <= LOOKS; look += 1) {
+    const shards = [...engine.shards.keys()].filter((shard) => isOpen(verdicts.get(shard)))
+    if (shards.length === 0 && !isOpen(verdicts.get(STRAYS))) break
+    if (look > 1) await pause(clock, SETTLE_MS)
+    // Before the keys are listed: a queue made in between would be missing in the count.
+    const before = new Map<number, string>()
+    for (const shard of shards) before.set(shard, await countersOf(paced, shard))
+    const { lists, strays } = await listKeys(paced)
+    judge(verdicts, STRAYS, { findings: strays, miscounts: [], isStill: true })
+    if (look === 1) queues = lists.reduce((sum, list) => sum + list.queues.size, 0)
+    for (const shard of shards) {
+      const list = lists[shard] ?? createShardKeyList()
+      let queuesDone = 0
+      const advance = (): void => {
+        queuesDone += 1
+        onProgress({ look, shard, queuesDone, queues: list.queues.size })
+      }
+      const found = await lookAtShard(paced, { shard, list, advance })
+      const isStill = before.get(shard) === (await countersOf(paced, shard))
+      judge(verdicts, shard, { ...found, isStill })
+    }
+  }
+  return {
+    findings: [...verdicts.values()].flatMap(({ standing, miscounts }) => [...standing, ...miscounts]),
+    queues,
+    uncounted: [...verdicts].flatMap(([shard, { isCounted }]) => (isCounted ? [] : [shard])),
+  }
+}
+
+/** Whether another look may change the verdict. */
+function isOpen(verdict: Verdict | undefined): boolean {
+  return verdict === undefined || verdict.standing.length > 0 || !verdict.isCounted
+}
+
+function judge(
+  verdicts: Map<number, Verdict>,
+  shard: number,
+  look: ShardLook & { readonly isStill: boolean },
+): void {
+  const before = verdicts.get(shard)
+  const seen = new Set(look.findings.map(textOf))
+  verdicts.set(shard, {
+    standing: before?.standing.filter((finding) => seen.has(textOf(finding))) ?? look.findings,
+    miscounts: before?.isCounted === true ? before.miscounts : look.isStill ? look.miscounts : [],
+    isCounted: before?.isCounted === true || look.isStill || look.miscounts.length === 0,
+  })
+}
+
+function textOf({ key, message }: Finding): string {
+  return `${key}\n${message}`
+}
+
+/** Whatever changes what is counted, changes one of these: every step that stores, claims or removes a job. */
+async function countersOf(engine: Engine, shard: number): Promise<string> {
+  const { fencingToken, shardUsage, teamUsage, settingsUses } = shardKeys(engine, shard)
+  const token = await engine.runner.read((redis) => redis.get(fencingToken))
+  const hashes: Array<Array<[string, string]>> = []
+  for (const key of [shardUsage, teamUsage, settingsUses]) {
+    hashes.push([...(await readHash(engine, key))].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  }
+  return JSON.stringify([token, hashes])
+}
+
+/** Rests for as long as it has read. */
+function pacedEngine(engine: Engine, clock: Clock): Engine {
+  const { runner } = engine
+  let owedMs = 0
+  const paced = async <T>(read: () => Promise<T>): Promise<T> => {
+    const startedAtMs = clock.monotonicMs()
+    const answer = await read()
+    owedMs += clock.monotonicMs() - startedAtMs
+    if (owedMs >= REST_MS_MIN) {
+      await pause(clock, owedMs)
+      owedMs = 0
+    }
+    return answer
+  }
+  return {
+    ...engine,
+    runner: {
+      run: (...step) => paced(() => runner.run(...step)),
+      read: (reads) => paced(() => runner.read(reads)),
+      redisNowMs: (shard) => runner.redisNowMs(shard),
+      noteRedisTime: (shard, redisMs) => runner.noteRedisTime(shard, redisMs),
+    },
+  }
+}

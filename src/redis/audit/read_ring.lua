@@ -1,0 +1,11 @@
+#!lua flags=no-writes
+-- read_ring: everything that decides whether a queue belongs in the ring, all of one moment.
+-- Answer {score in the ring or '', active or '', limit or '', team number or '', ready, in flight,
+--       whether `teams` holds the team (1 or 0)}
+local call = redis.call
+local live = call('HMGET', KEYS.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.teamNumber)
+return {
+  call('ZSCORE', KEYS.ring, ARGV.localId) or '', live[1] or '', live[2] or '', live[3] or '',
+  call('LLEN', KEYS.ready), call('ZCARD', KEYS.inFlight),
+  live[3] and call('ZSCORE', KEYS.teams, live[3]) and 1 or 0,
+}

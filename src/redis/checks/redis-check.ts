@@ -1,0 +1,72 @@
+import type { CheckResult, HealthFinding, Severity } from '../../ports/health.ts'
+import { primariesOf, type RedisConnection } from '../client/connection.ts'
+import { asStoreFault } from '../client/faults.ts'
+import { durabilityProblems, versionProblems } from '../installation/installation.ts'
+
+/** Of maxmemory: above it little is left before pushes are refused. */
+const FULL_SHARE = 0.9
+
+/** Looks whether each server keeps jobs: version, eviction, AOF and its last writes, memory, role. */
+export async function checkRedis(connection: RedisConnection): Promise<CheckResult> {
+  try {
+    return await look(connection)
+  } catch (error) {
+    throw asStoreFault(error)
+  }
+}
+
+async function look(connection: RedisConnection): Promise<CheckResult> {
+  const findings: HealthFinding[] = []
+  const servers: string[] = []
+  const primaries = primariesOf(connection)
+  for (const node of primaries) {
+    const info = fieldsOf(await node.info())
+    const subject = `Redis ${info.get('run_id')?.slice(0, 8) ?? ''} on port ${info.get('tcp_port') ?? '?'}`
+    findings.push(...serverProblems(info).map((problem) => ({ subject, ...problem })))
+    const version = info.get('valkey_version') ?? info.get('redis_version') ?? '?'
+    servers.push(`${version}, ${info.get('used_memory_human') ?? '?'} used`)
+  }
+  return {
+    summary: `${primaries.length === 1 ? 'one server' : `${primaries.length} primaries`} (${servers.join('; ')})`,
+    findings,
+  }
+}
+
+function serverProblems(info: ReadonlyMap<string, string>): Array<Omit<HealthFinding, 'subject'>> {
+  const found: Array<Omit<HealthFinding, 'subject'>> = []
+  const add = (severity: Severity, message: string, advice: string): void =>
+    void found.push({ severity, message, advice })
+  const text = [...info].map(([field, value]) => `${field}:${value}`).join('\n')
+  for (const problem of versionProblems(text)) add('failed', problem, 'Upgrade it.')
+  const appendOnly = info.get('aof_enabled') === '1' ? 'yes' : 'no'
+  for (const problem of durabilityProblems(info.get('maxmemory_policy') ?? 'noeviction', appendOnly)) {
+    add('failed', problem, 'Write the setting into redis.conf too, so that it survives a restart.')
+  }
+  if (info.get('role') === 'slave') {
+    add('failed', 'It is a replica, which takes no writes.', 'Point PUNCTUAL_REDIS_URL at the primary.')
+  }
+  for (const field of ['aof_last_write_status', 'aof_last_bgrewrite_status']) {
+    if ((info.get(field) ?? 'ok') !== 'ok') {
+      add(
+        'failed',
+        `${field} is ${info.get(field)}: Redis cannot write its AOF.`,
+        'Look at its log and its disk.',
+      )
+    }
+  }
+  const [used, max] = [Number(info.get('used_memory') ?? 0), Number(info.get('maxmemory') ?? 0)]
+  if (max > 0 && used > FULL_SHARE * max) {
+    const share = Math.floor((100 * used) / max)
+    add(
+      'warning',
+      `It uses ${share} % of its maxmemory; pushes are refused before it is full.`,
+      'Raise maxmemory, or shorten what queues keep.',
+    )
+  }
+  return found
+}
+
+function fieldsOf(info: string): Map<string, string> {
+  const pairs = [...info.matchAll(/^(\w+):(.*?)\r?$/gm)]
+  return new Map(pairs.map(([, field = '', value = '']) => [field, value]))
+}

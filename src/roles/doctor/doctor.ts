@@ -1,0 +1,154 @@
+import type { KeyObject } from 'node:crypto'
+import { reasonOf, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
+import { createJobIds } from '../../domain/jobs/job-ids.ts'
+import { checkClock } from '../../redis/checks/clock-check.ts'
+import { checkData } from '../../redis/checks/data-check.ts'
+import { checkInstallation } from '../../redis/checks/installation-check.ts'
+import { checkLeases } from '../../redis/checks/lease-check.ts'
+import { checkRedis } from '../../redis/checks/redis-check.ts'
+import { checkSecrets } from '../../redis/checks/secrets-check.ts'
+import type { CheckResult } from '../../ports/health.ts'
+import { connectRedis, type RedisConnection } from '../../redis/client/connection.ts'
+import { createEngine, type Engine } from '../../redis/client/engine.ts'
+import { loadScripts } from '../../redis/steps.ts'
+import { createStepRunner } from '../../redis/client/step-runner.ts'
+import { SecretBox } from '../../redis/control/secret-box.ts'
+import type { DoctorSettings } from '../../settings/role-settings.ts'
+import { readDataFolder } from '../../standalone/data-folder.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import { systemClock } from '../../telemetry/system-clock.ts'
+import { VERSION } from '../startup/version.ts'
+import { reportOf, textOf, type CheckReport, type HealthReport } from './health-report.ts'
+
+const COMMAND_TIMEOUT_MS = 10_000
+/** Between two lines of progress. */
+const PROGRESS_EVERY_MS = 200
+
+/** A stream of the process. */
+interface Output {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}
+
+export interface DoctorOutput {
+  readonly isJson: boolean
+  /** The report. */
+  readonly stdout: Output
+  /** Progress, on a terminal only. */
+  readonly stderr: Output
+}
+
+/**
+ * Checks an installation that may be at work, and reports. Answers whether nothing was found.
+ * @throws StartupError when it could not look: the settings are wrong, or Redis is away
+ */
+export async function runDoctor(settings: DoctorSettings, output: DoctorOutput): Promise<boolean> {
+  const access = findAccess(settings)
+  const connection = await connectRedis({
+    url: access.redisUrl,
+    redisCa: settings.redisCa,
+    name: 'punctual-doctor',
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    logger: createLogger({ level: 'silent', format: 'json' }),
+  })
+  const checks: CheckReport[] = []
+  const add = (name: string, result: CheckResult): void => {
+    const report = reportOf(name, result)
+    checks.push(report)
+    if (!output.isJson) output.stdout.write(textOf(report))
+  }
+  try {
+    await runChecks(connection, { settings, secretsKey: access.secretsKey, output, add })
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    throw new StartupError(`Redis went away during the checks: ${reasonOf(error)}`, { cause: error })
+  } finally {
+    connection.disconnect()
+  }
+  const isHealthy = checks.every(({ status }) => status === 'ok')
+  if (output.isJson) {
+    const checkedAt = new Date(systemClock.wallMs()).toISOString()
+    const report: HealthReport = { version: VERSION, checked_at: checkedAt, is_healthy: isHealthy, checks }
+    output.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+  }
+  return isHealthy
+}
+
+interface CheckContext {
+  readonly settings: DoctorSettings
+  readonly secretsKey: KeyObject
+  readonly output: DoctorOutput
+  add(name: string, result: CheckResult): void
+}
+
+async function runChecks(connection: RedisConnection, context: CheckContext): Promise<void> {
+  const { add, settings, output } = context
+  add('redis', await checkRedis(connection))
+  const { found, ...installation } = await checkInstallation(connection, settings.shards)
+  add('installation', installation)
+  // Without an installation of our version there is nothing more to read.
+  if (found === null) return
+  const engine = openEngine(connection, found)
+  add('secrets', await checkSecrets(engine, new SecretBox(context.secretsKey)))
+  add('clock', await checkClock(engine, systemClock))
+  add('leases', await checkLeases(engine))
+  const progress = createProgress(output.stderr, found.shards)
+  try {
+    add('data', await checkData(engine, { clock: systemClock, onProgress: progress.show }))
+  } finally {
+    progress.clear()
+  }
+}
+
+function openEngine(
+  connection: RedisConnection,
+  { shards, installation }: { readonly shards: number; readonly installation: string },
+): Engine {
+  const { metrics } = createMetrics({ processMetrics: false })
+  const logger = createLogger({ level: 'silent', format: 'json' })
+  return createEngine({
+    runner: createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics }),
+    jobIds: createJobIds(shards, installation),
+    logger,
+    metrics,
+  })
+}
+
+/** As the roles are told; where nothing is said, as the standalone of the data folder does. */
+function findAccess(settings: DoctorSettings): { redisUrl: string; secretsKey: KeyObject } {
+  const folder =
+    settings.redisUrl === null || settings.secretsKey === null ? readDataFolder(settings.dataDir) : null
+  const redisUrl = settings.redisUrl ?? folder?.redisUrl ?? null
+  const secretsKey = settings.secretsKey ?? folder?.secretsKey ?? null
+  const missing = [
+    ...(redisUrl === null ? ['PUNCTUAL_REDIS_URL'] : []),
+    ...(secretsKey === null ? ['PUNCTUAL_SECRETS_KEY'] : []),
+  ]
+  if (redisUrl !== null && secretsKey !== null) return { redisUrl, secretsKey }
+  throw new StartupError(
+    `${missing.join(' and ')} must be set as for the roles: no standalone has kept them in ${settings.dataDir}.`,
+  )
+}
+
+interface AuditedSoFar {
+  readonly look: number
+  readonly shard: number
+  readonly queuesDone: number
+  readonly queues: number
+}
+
+/** One line on a terminal that is written over and over; nothing elsewhere. */
+function createProgress(stream: Output, shards: number) {
+  let shownAtMs = -Infinity
+  return {
+    show: ({ look, shard, queuesDone, queues }: AuditedSoFar): void => {
+      const nowMs = systemClock.monotonicMs()
+      if (stream.isTTY !== true || nowMs - shownAtMs < PROGRESS_EVERY_MS) return
+      shownAtMs = nowMs
+      const again = look > 1 ? ', looking again at what was found' : ''
+      stream.write(`\r\u001b[Kshard ${shard + 1} of ${shards}: queue ${queuesDone} of ${queues}${again}`)
+    },
+    clear: (): void => void (stream.isTTY === true && stream.write('\r\u001b[K')),
+  }
+}
