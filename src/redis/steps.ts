@@ -2,6 +2,7 @@ import { READ_RING } from './audit/audit-ring.ts'
 import { READ_CLOCK } from './checks/shard-clock.ts'
 import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
 import type { Step } from './client/step.ts'
+import { FINISH, REAP } from './execute/finish/batch.ts'
 import { BEAT } from './execute/job-source.ts'
 import { RESERVE_IDS } from './enqueue/sequence.ts'
 import { CHECK_RING, CHECK_TEAMS } from './maintenance/ring/ring-check.ts'
@@ -23,6 +24,7 @@ const DESCRIBED = [
   COUNT_QUEUES,
   EMPTY_TRASH,
   EVICT_CALLS,
+  FINISH,
   POUR,
   PROMOTE,
   PURGE,
@@ -30,6 +32,7 @@ const DESCRIBED = [
   READ_QUEUES,
   READ_RING,
   READ_USAGE,
+  REAP,
   RESCHEDULE,
   RESERVE_IDS,
   TRIM,
@@ -44,13 +47,11 @@ const UNDESCRIBED = {
   delete_queue: 'queues',
   drop_cron: 'crons/write',
   enqueue: 'enqueue',
-  finish: 'execute/finish',
   list_names: 'names',
   place_cron: 'crons/write',
   put_setting: 'control',
   read_backlog: 'queues',
   read_crons: 'crons',
-  reap: 'maintenance',
   remove_cron: 'crons/write',
   replay: 'jobs',
   reserve_cron: 'crons/write',

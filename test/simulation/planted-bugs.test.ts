@@ -35,7 +35,7 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'finish frees no slot',
     script: 'finish',
-    right: "call('ZREM', queue.keys.a, unpack(queue.freed))",
+    right: "call('ZREM', queue.inFlight, unpack(queue.freed))",
     wrong: '',
   },
   {
@@ -47,7 +47,7 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'reap takes jobs of a live executor',
     script: 'reap',
-    right: 'tonumber(lease) + margin_ms > now',
+    right: 'tonumber(lease) + margin > now',
     wrong: 'tonumber(lease) - 100000 > now',
   },
   {
@@ -86,7 +86,7 @@ const PLANTED_IN_CRONS: readonly Planted[] = [
   {
     bug: 'the end of a run is not noted',
     script: 'finish',
-    right: "call('LSET', run.list, place,",
+    right: "call('LSET', run.cronRecords, position,",
     wrong: 'local _ = (',
   },
   {

@@ -1,7 +1,6 @@
 import {
   CLAIM_BATCH_MAX,
   FAIR_QUANTUM,
-  FINISHED_CHAINS_SLACK,
   HARD_DEADLINE_GRACE_MS,
   LEASE_MS,
   LOST_LEASES_MAX,
@@ -9,7 +8,7 @@ import {
   HEADROOM_ENTRIES_MAX,
 } from '../../domain/limits.ts'
 import type { ClaimAnswer, ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../ports/jobs.ts'
-import { batchKeys, type BatchJob } from './finish/batch.ts'
+import { batchValues, FINISH, REAP, type BatchJob } from './finish/batch.ts'
 import { queuesOf, readClaim, type ClaimReply } from './claim/claim-reply.ts'
 import { tellSetAside } from '../chains/damaged-chain.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
@@ -17,7 +16,7 @@ import { heldEntries } from './held-entries.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { bandOf } from '../layout/ring-bands.ts'
 import { createSettingsCache } from './settings-cache.ts'
-import { step, type Argument } from '../client/step.ts'
+import { step, type Argument, type StepCall } from '../client/step.ts'
 import { newSuspectClaim, type SentSuspects, type SuspectReply } from './claim/suspect-claim.ts'
 import { SuspectCompany } from './claim/suspect-company.ts'
 import { createTrimmer, type Trimmer } from '../retention/trimmer.ts'
@@ -47,8 +46,9 @@ interface JobSourceParts {
   readonly company: SuspectCompany
 }
 
-interface SentFinish extends SentStep {
+interface SentFinish {
   readonly ends: readonly WorkEnd[]
+  readonly call: StepCall
 }
 
 /** How long one call of `claim` or `finish` goes on resending; the caller then calls again. */
@@ -232,8 +232,7 @@ class ResendingJobSource implements JobSource {
     const { runner, teamNumbers } = this.#engine
     for (let tries = 0; tries < FINISH_TRIES_MAX; tries += 1) {
       if (this.#openFinish?.ends !== ends) this.#openFinish = await this.#newFinish(ends)
-      const { keys, args } = this.#openFinish
-      const reply = (await runner.run({ name: 'finish', keys, args }, RESEND_MS)) as FinishReply
+      const reply = (await runner.run(this.#openFinish.call, RESEND_MS)) as FinishReply
       this.#openFinish = null
       if (reply[3] !== '') return reply
       teamNumbers.forget()
@@ -326,15 +325,10 @@ class ResendingJobSource implements JobSource {
   async #newFinish(ends: readonly WorkEnd[]): Promise<SentFinish> {
     const engine = this.#engine
     this.#finishes += 1
-    const id = `${this.#executor}:${this.#finishes}`
+    const finishId = `${this.#executor}:${this.#finishes}`
     const jobs = ends.map((end) => toBatchJob(end, engine.jobIds))
-    const batch = await batchKeys(engine, this.#keys, this.#executor, jobs)
-    const trimAbove = engine.retention.finishedChainsMax + FINISHED_CHAINS_SLACK
-    return {
-      ends,
-      keys: batch.keys,
-      args: [LEASE_MS, id, trimAbove, ...batch.args],
-    }
+    const values = await batchValues(engine, this.#keys, { executor: this.#executor, jobs })
+    return { ends, call: FINISH.with({ ...values, finishId }) }
   }
 
   #noteJumps(forward: number, back: number): void {
@@ -354,15 +348,13 @@ class ResendingJobSource implements JobSource {
     let count = 0
     do {
       const page = unknown.slice(count, count + REAP_BATCH_MAX)
-      const batch = await batchKeys(engine, this.#keys, this.#executor, page)
-      await engine.runner.run(
-        {
-          name: 'reap',
-          keys: batch.keys,
-          args: [LEASE_MS, this.#executor, mode, 0, LOST_LEASES_MAX, Number.MAX_SAFE_INTEGER, ...batch.args],
-        },
-        RESEND_MS,
-      )
+      const values = await batchValues(engine, this.#keys, { executor: this.#executor, jobs: page })
+      const call = REAP.with({
+        ...values,
+        ...{ executor: this.#executor, mode, marginMs: 0, lossesMax: LOST_LEASES_MAX },
+        trimAbove: Number.MAX_SAFE_INTEGER,
+      })
+      await engine.runner.run(call, RESEND_MS)
       count += page.length
     } while (count < unknown.length)
     if (count > 0) hintWake(engine, this.shard)

@@ -44,4 +44,17 @@ export const SHARD_USAGE = { callBytes: 'calls', unknownSettings: 'unknown_setti
 /** Endings of the fields of `teamUsage`, `<team>:b` and so on; `*:b` is the bytes of all teams. */
 export const TEAM_USAGE = { bytes: ':b', inFlight: ':f', jobs: ':j', month: ':m' } as const
 
-export const FIELDS = { CLOCK, HELD, INDEX, QUEUE, SHARD_USAGE, TEAM_USAGE } as const
+/** How a job in flight ends: the `kind` of a job in the batches of `finish` and `reap`. */
+export const END = {
+  callbackEnded: 'c',
+  deadLetter: 'd',
+  failed: 'f',
+  /** Its slot was lost with its record; only what still holds it is freed. */
+  freed: 'n',
+  quarantined: 'x',
+  released: 'g',
+  retry: 'r',
+  success: 's',
+} as const
+
+export const FIELDS = { CLOCK, END, HELD, INDEX, QUEUE, SHARD_USAGE, TEAM_USAGE } as const

@@ -1,14 +1,12 @@
 import {
-  FINISHED_CHAINS_SLACK,
   HARD_DEADLINE_GRACE_MS,
   LEASE_MARGIN_MS,
-  LEASE_MS,
   LOST_LEASES_MAX,
   REAP_BATCH_MAX,
   TIMEOUT_SECONDS_MAX,
 } from '../../domain/limits.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
-import { batchKeys } from '../execute/finish/batch.ts'
+import { batchValues, REAP } from '../execute/finish/batch.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import { settleEach } from '../retention/settle-each.ts'
 import { META_KEY, type ShardKeys } from '../layout/keys.ts'
@@ -97,23 +95,11 @@ async function reapPage(
   held: readonly HeldEntry[],
 ): Promise<number | 'live'> {
   const jobs = await Promise.all(held.map((entry) => prepareLoss(engine, keys, entry)))
-  const batch = await batchKeys(engine, keys, executor, jobs)
-  const trimAbove = engine.retention.finishedChainsMax + FINISHED_CHAINS_SLACK
-  const reply = (await engine.runner.run({
-    name: 'reap',
-    keys: batch.keys,
-    args: [
-      ...[
-        LEASE_MS,
-        executor,
-        mode,
-        mode === 'lease' ? LEASE_MARGIN_MS : HARD_DEADLINE_MS_MAX,
-        LOST_LEASES_MAX,
-        trimAbove,
-      ],
-      ...batch.args,
-    ],
-  })) as ['live'] | ['moved'] | ['ok', string, number, string, string[]]
+  const values = await batchValues(engine, keys, { executor, jobs })
+  const marginMs = mode === 'lease' ? LEASE_MARGIN_MS : HARD_DEADLINE_MS_MAX
+  const reply = (await engine.runner.run(
+    REAP.with({ ...values, executor, mode, marginMs, lossesMax: LOST_LEASES_MAX }),
+  )) as ['live'] | ['moved'] | ['ok', now: string, woken: number, codes: string, toTrim: string[]]
   if (reply[0] === 'live') return 'live'
   if (reply[0] === 'moved') {
     // Nothing was done; the next round finds these jobs again.

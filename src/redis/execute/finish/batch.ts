@@ -1,9 +1,59 @@
-import { FINISHED_CHAINS_PER_CRON_SLACK, NEAR_DELAY_SECONDS_MAX } from '../../../domain/limits.ts'
+import {
+  FINISHED_CHAINS_PER_CRON_SLACK,
+  FINISHED_CHAINS_SLACK,
+  LEASE_MS,
+  NEAR_DELAY_SECONDS_MAX,
+} from '../../../domain/limits.ts'
 import type { Engine } from '../../client/engine.ts'
 import { callbackQueueOf, type ShardKeys } from '../../layout/keys.ts'
-import type { Argument } from '../../client/step.ts'
+import { step } from '../../client/step.ts'
+import { END } from '../../layout/fields.ts'
 
-/** One job as `finish` and `reap` are told about it; see execute/finish/batch.lua. */
+/** What `finish` and `reap` are both sent about queues and jobs. */
+const BATCH = {
+  keys: [
+    ...(['clock', 'executors', 'heldJobs', 'ring', 'teams', 'teamNumbers', 'nearSet', 'minutes'] as const),
+    ...(['settings', 'settingsUses', 'retentionDue', 'oldestCalls', 'shardUsage', 'teamUsage'] as const),
+    ...(['suspects', 'cronStates'] as const),
+  ],
+  args: [
+    ...(['shards', 'finishedMs', 'failedCallsMax', 'successfulCallsMax', 'callBytesMax'] as const),
+    ...(['trimAbove', 'trimHiddenAbove'] as const),
+  ],
+  rows: {
+    minutes: { keys: ['bucket'], args: ['minute'] },
+    callbackQueues: {
+      queueKeys: ['meta', 'ready', 'records', 'inFlight'],
+      args: ['team', 'teamNumber', 'localId'],
+    },
+    queues: {
+      queueKeys: [
+        ...(['meta', 'ready', 'records', 'inFlight', 'payloads', 'deadLetters'] as const),
+        ...(['deadLetterRecords', 'history', 'summaries'] as const),
+        ...(['callRecords', 'failedCalls', 'successfulCalls'] as const),
+      ],
+      args: ['localId', 'callbackQueue'],
+    },
+    runs: { keys: ['cronRecords'], args: ['jobId', 'cronId', 'record', 'tick'] },
+    jobs: {
+      args: [
+        ...(['id', 'root', 'seq', 'queue', 'token', 'kind', 'settingsHash', 'isLarge'] as const),
+        ...(['bytes', 'delayMs', 'record', 'call', 'callback'] as const),
+      ],
+    },
+  },
+} as const
+
+export const FINISH = step('finish', import.meta.url, {
+  ...BATCH,
+  args: ['leaseMs', 'finishId', ...BATCH.args],
+})
+export const REAP = step('reap', import.meta.url, {
+  ...BATCH,
+  args: ['leaseMs', 'executor', 'mode', 'marginMs', 'lossesMax', ...BATCH.args],
+})
+
+/** One job of a batch, in the words of the steps. */
 export interface BatchJob {
   readonly id: number
   readonly root: number
@@ -11,19 +61,21 @@ export interface BatchJob {
   /** Local queue id. */
   readonly queue: string
   readonly token: string
-  /** s success · f failed_no_retries · r retry · d dead letter · g given back · c end of a callback · x set aside */
-  readonly kind: 's' | 'f' | 'r' | 'd' | 'g' | 'c' | 'x'
+  readonly kind: (typeof END)[keyof typeof END]
   readonly settingsHash: string
-  readonly isLarge: boolean
-  /** Of its record and what is large of its request; null when that is not known here. */
-  readonly bytes: number | null
+  readonly isLarge: 0 | 1
+  /** Of its record and of its part in `payloads`; '' = the step has to ask. */
+  readonly bytes: number | ''
   /** Until the retry, or until a dead letter is purged. */
   readonly delayMs: number
   readonly record: string
+  /** Its call record; '' = none. */
   readonly call: string
-  /** That reports it, and whose: a record of the team's callback queue. */
-  readonly callback: { readonly team: string; readonly record: string } | null
-  /** The cron whose run ends with this job; null when it is none, or the run goes on. */
+  /** Record of the callback that reports it; '' = none. */
+  readonly callback: string
+  /** Whose callback it is; '' = none. */
+  readonly callbackTeam: string
+  /** The cron whose run ends with this job; null = none, or the run goes on. */
   readonly run: EndedRun | null
 }
 
@@ -44,95 +96,59 @@ export function minutesAround(dueMs: number): number[] {
   return first === last ? [first] : [first, last]
 }
 
-const SHARD_PARTS = [
-  ...(['ring', 'nearSet', 'minutes', 'settings', 'settingsUses', 'retentionDue', 'oldestCalls'] as const),
-  ...(['shardUsage', 'teamUsage', 'teams', 'teamNumbers', 'suspects'] as const),
-] as const
-const QUEUE_PARTS = [
-  ...(['meta', 'ready', 'records', 'inFlight', 'payloads', 'deadLetters', 'deadLetterRecords'] as const),
-  ...(['history', 'summaries', 'callRecords', 'failedCalls', 'successfulCalls'] as const),
-] as const
-
-export async function batchKeys(
+/** What a call of `finish` or `reap` says about its jobs. */
+export async function batchValues(
   engine: Engine,
   keys: ShardKeys,
-  executor: string,
-  jobs: readonly BatchJob[],
-): Promise<{ keys: string[]; args: Argument[] }> {
-  const queueIndex = new Map<string, number>()
-  for (const job of jobs) if (!queueIndex.has(job.queue)) queueIndex.set(job.queue, queueIndex.size + 1)
-  const minutes = retryMinutes(jobs, engine.runner.redisNowMs(keys.shard))
-  const callbacks = await callbackQueues(engine, keys, jobs)
-  const declared = [
-    ...[keys.clock, keys.executors, keys.heldJobs(executor)],
-    ...SHARD_PARTS.map((part) => keys[part]),
-    ...minutes.map((minute) => keys.minuteBucket(minute)),
-    ...callbacks.keys,
-  ]
-  for (const id of queueIndex.keys()) {
-    const k = keys.queue(id)
-    for (const part of QUEUE_PARTS) declared.push(k[part])
-  }
-  const runs = jobs.filter((job) => job.run !== null)
-  if (runs.length > 0)
-    declared.push(keys.cronStates, ...runs.map(({ run }) => keys.cronRecords(String(run?.cronId))))
+  { executor, jobs }: { executor: string; jobs: readonly BatchJob[] },
+) {
   const { retention } = engine
-  const args: Argument[] = [
-    engine.shards.length,
-    retention.finishedChainsMs,
-    retention.failedCallsMax,
-    retention.successfulCallsMax,
-    Math.floor(retention.callRecordsBytesMax / engine.shards.length),
-    retention.finishedChainsPerCronMax + FINISHED_CHAINS_PER_CRON_SLACK,
-    minutes.length,
-    ...minutes,
-    callbacks.args.length / 3,
-    ...callbacks.args,
-    queueIndex.size,
-    ...[...queueIndex.keys()].flatMap((id) => [id, callbacks.indexOf.get(id) ?? 0]),
-    runs.length,
-    ...runs.flatMap(({ id, run }) => (run === null ? [] : [id, run.cronId, run.record, run.tickMs])),
-    jobs.length,
-  ]
-  for (const job of jobs) {
-    args.push(job.id, job.root, job.seq, queueIndex.get(job.queue) ?? 0, job.token, job.kind)
-    args.push(job.settingsHash, job.isLarge ? 1 : 0, job.bytes ?? '', job.delayMs)
-    args.push(job.record, job.call, job.callback?.record ?? '')
+  const callbacks = await callbackQueues(engine, keys, jobs)
+  const queues = new Map<string, { localId: string; callbackQueue: string }>()
+  for (const { queue: localId, callbackTeam } of jobs) {
+    const known = queues.get(localId)
+    if (known !== undefined && (callbackTeam === '' || known.callbackQueue !== '')) continue
+    queues.set(localId, { localId, callbackQueue: callbacks.get(callbackTeam)?.localId ?? '' })
   }
-  return { keys: declared, args }
+  const minutes = retryMinutes(jobs, engine.runner.redisNowMs(keys.shard))
+  return {
+    keys,
+    heldJobs: keys.heldJobs(executor),
+    leaseMs: LEASE_MS,
+    shards: engine.shards.length,
+    finishedMs: retention.finishedChainsMs,
+    failedCallsMax: retention.failedCallsMax,
+    successfulCallsMax: retention.successfulCallsMax,
+    callBytesMax: Math.floor(retention.callRecordsBytesMax / engine.shards.length),
+    trimAbove: retention.finishedChainsMax + FINISHED_CHAINS_SLACK,
+    trimHiddenAbove: retention.finishedChainsPerCronMax + FINISHED_CHAINS_PER_CRON_SLACK,
+    minutes: minutes.map((minute) => ({ minute, bucket: keys.minuteBucket(minute) })),
+    callbackQueues: [...callbacks.values()],
+    queues: [...queues.values()],
+    runs: jobs.flatMap(({ id, run }) =>
+      run === null
+        ? []
+        : [{ jobId: id, ...run, tick: run.tickMs, cronRecords: keys.cronRecords(String(run.cronId)) }],
+    ),
+    jobs,
+  }
 }
 
-/** The callback queues of the teams whose jobs end with one, each once. */
-async function callbackQueues(
-  engine: Engine,
-  keys: ShardKeys,
-  jobs: readonly BatchJob[],
-): Promise<{ keys: string[]; args: Argument[]; indexOf: Map<string, number> }> {
-  const declared: string[] = []
-  const args: Argument[] = []
-  const teams = new Map<string, number>()
-  /** By the queue whose jobs they report. */
-  const indexOf = new Map<string, number>()
-  for (const { callback, queue } of jobs) {
-    if (callback === null) continue
-    const { team } = callback
-    const index = teams.get(team) ?? teams.size + 1
-    indexOf.set(queue, index)
-    if (teams.has(team)) continue
-    teams.set(team, index)
-    const number = await engine.teamNumbers.of(keys, team)
-    const id = callbackQueueOf(number)
-    const { meta: q, ready: r, records: b, inFlight: a } = keys.queue(id)
-    declared.push(q, r, b, a)
-    args.push(team, number, id)
+/** The callback queues of the teams whose jobs end with one, by team. */
+async function callbackQueues(engine: Engine, keys: ShardKeys, jobs: readonly BatchJob[]) {
+  const queues = new Map<string, { team: string; teamNumber: string; localId: string }>()
+  for (const { callbackTeam: team } of jobs) {
+    if (team === '' || queues.has(team)) continue
+    const teamNumber = await engine.teamNumbers.of(keys, team)
+    queues.set(team, { team, teamNumber, localId: callbackQueueOf(teamNumber) })
   }
-  return { keys: declared, args, indexOf }
+  return queues
 }
 
 function retryMinutes(jobs: readonly BatchJob[], nowMs: number): number[] {
   const minutes = new Set<number>()
   for (const job of jobs) {
-    if (job.kind !== 'r' || job.delayMs <= NEAR_DELAY_SECONDS_MAX * 1000) continue
+    if (job.kind !== END.retry || job.delayMs <= NEAR_DELAY_SECONDS_MAX * 1000) continue
     for (const minute of minutesAround(nowMs + job.delayMs)) minutes.add(minute)
   }
   return [...minutes]

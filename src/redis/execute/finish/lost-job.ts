@@ -13,34 +13,35 @@ import {
   SYSTEM_SETTINGS_HASH,
   type JobRecord,
 } from '../../layout/job-record.ts'
+import { END, QUEUE } from '../../layout/fields.ts'
 import { splitNameField, type ShardKeys } from '../../layout/keys.ts'
 import { blankBatchJob, endedBatchJob } from './work-end.ts'
 
-/**
- * A job as it is given back, or, when this is its last allowed loss, as it fails. One that cannot be read is set aside.
- */
+/** Releases a job, or fails it if this was its last allowed loss. A job that cannot be read is quarantined. */
 export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEntry): Promise<BatchJob> {
   const location = { queue: entry.queue, settingsHash: '', isLarge: false }
-  const giveBack = blankBatchJob(Number(entry.id), entry.token, location, engine.jobIds)
+  const released = blankBatchJob(Number(entry.id), entry.token, location, engine.jobIds)
   const text = await engine.runner.read((redis) => redis.hget(keys.queue(entry.queue).records, entry.id))
-  if (text === null) return giveBack
+  if (text === null) return released
   const record = readable(() => decodeRecord(text, null))
-  if (record === null) return { ...giveBack, kind: 'x' }
-  if (record.losses + 1 < LOST_LEASES_MAX) return giveBack
-  if (record.settingsHash === SYSTEM_SETTINGS_HASH) return { ...giveBack, kind: 'c' }
+  if (record === null) return { ...released, kind: END.quarantined }
+  if (record.losses + 1 < LOST_LEASES_MAX) return released
+  if (record.settingsHash === SYSTEM_SETTINGS_HASH) return { ...released, kind: END.callbackEnded }
   const facts = await readChainFacts(engine, keys, entry, record)
-  if (facts === 'gone') return giveBack
-  return facts === 'damaged' ? { ...giveBack, kind: 'x' } : failedByLoss(engine, keys, entry, record, facts)
+  if (facts === 'gone') return released
+  return facts === 'damaged'
+    ? { ...released, kind: END.quarantined }
+    : failedByLoss(engine, keys, entry, record, facts)
 }
 
-/** What of a job stands outside its record. */
+/** What is known of a job outside its record. */
 interface ChainFacts {
   readonly team: string
   readonly request: JobRequest
   readonly settings: ChainSettings
 }
 
-/** `gone`: its queue is, meanwhile. */
+/** 'gone' = its queue was deleted meanwhile. */
 async function readChainFacts(
   engine: Engine,
   keys: ShardKeys,
@@ -52,7 +53,7 @@ async function readChainFacts(
     Promise.all([
       record.isLarge ? redis.hget(queue.payloads, String(engine.jobIds.seqOf(Number(entry.id)))) : null,
       redis.hget(keys.settings, record.settingsHash),
-      redis.hget(queue.meta, 'n'),
+      redis.hget(queue.meta, QUEUE.name),
     ]),
   )
   if (nameField === null) return 'gone'

@@ -4,7 +4,7 @@ local Runs = {}
 
 -- Notes that a run's chain has ended with this job, the next one after those of `ended`.
 function Runs.note_end(ended, run, job)
-  if job.kind ~= 's' and job.kind ~= 'f' and job.kind ~= 'd' then return end
+  if job.kind ~= END.success and job.kind ~= END.failed and job.kind ~= END.deadLetter then return end
   run.ended, run.root = job.kind, job.root
   table.insert(ended, run)
 end
@@ -14,20 +14,20 @@ end
 function Runs.end_runs(states, ended)
   if #ended == 0 then return end
   local ids = {}
-  for i, run in ipairs(ended) do ids[i] = run.cron end
+  for i, run in ipairs(ended) do ids[i] = run.cronId end
   local found, crons, changed = call('HMGET', states, unpack(ids)), {}, {}
   for i, run in ipairs(ended) do
-    local cron = crons[run.cron] or (found[i] and Cron.parse(found[i]))
+    local cron = crons[run.cronId] or (found[i] and Cron.parse(found[i]))
     if cron then
-      crons[run.cron] = cron
+      crons[run.cronId] = cron
       if cron.running == run.root then cron.running = '' end
-      local place = call('LPOS', run.list, run.record)
-      if place then
+      local position = call('LPOS', run.cronRecords, run.record)
+      if position then
         local by_hand = string.sub(run.record, 1, 1) == 'R'
-        local letter = run.ended == 's' and 's' or 'f'
-        call('LSET', run.list, place, (by_hand and string.upper(letter) or letter) .. string.sub(run.record, 2))
-        cron.failures = run.ended == 's' and 0 or cron.failures + 1
-        if run.ended == 's' and (tonumber(cron.success) or 0) < tonumber(run.tick) then cron.success = run.tick end
+        local letter = run.ended == END.success and 's' or 'f'
+        call('LSET', run.cronRecords, position, (by_hand and string.upper(letter) or letter) .. string.sub(run.record, 2))
+        cron.failures = run.ended == END.success and 0 or cron.failures + 1
+        if run.ended == END.success and (tonumber(cron.success) or 0) < tonumber(run.tick) then cron.success = run.tick end
       end
     end
   end

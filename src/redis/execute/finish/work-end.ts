@@ -5,13 +5,18 @@ import type { CallRecord, JobRequest } from '../../../domain/jobs/job.ts'
 import type { JobIds } from '../../../domain/jobs/job-ids.ts'
 import type { WorkEnd } from '../../../ports/jobs.ts'
 import type { BatchJob, EndedRun } from './batch.ts'
+import { END } from '../../layout/fields.ts'
 import { runningRecord } from '../../layout/cron-record.ts'
 import { encodeFinished } from '../../layout/finished-record.ts'
 import { encodeAttempts, encodeSystemRecord } from '../../layout/job-record.ts'
 
 const DAY_MS = 86_400_000
 
-const KINDS = { released: 'g', callback_ended: 'c', quarantined: 'x' } as const
+const KINDS = {
+  released: END.released,
+  callback_ended: END.callbackEnded,
+  quarantined: END.quarantined,
+} as const
 
 /** A job's own facts that its end is written with. */
 export interface EndedJob {
@@ -42,7 +47,7 @@ export function toBatchJob(end: WorkEnd, jobIds: JobIds): BatchJob {
   return {
     ...blankBatchJob(work.jobId, work.token, work.location, jobIds),
     kind: KINDS[end.type],
-    bytes: work.bytes,
+    bytes: work.bytes ?? '',
   }
 }
 
@@ -58,14 +63,15 @@ export function blankBatchJob(
     seq: jobIds.seqOf(jobId),
     queue: location.queue,
     token,
-    kind: 'g',
+    kind: END.released,
     settingsHash: location.settingsHash,
-    isLarge: location.isLarge,
-    bytes: null,
+    isLarge: location.isLarge ? 1 : 0,
+    bytes: '',
     delayMs: 0,
     record: '',
     call: '',
-    callback: null,
+    callback: '',
+    callbackTeam: '',
     run: null,
   }
 }
@@ -79,29 +85,26 @@ export function endedBatchJob(
 ): BatchJob {
   const common = {
     ...blankBatchJob(job.jobId, job.token, job.location, jobIds),
-    bytes: job.bytes,
+    bytes: job.bytes ?? ('' as const),
     call: call === null ? '' : JSON.stringify(call),
-    callback:
-      callback === null
-        ? null
-        : {
-            team: job.team,
-            record: encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS),
-          },
+    ...(callback !== null && {
+      callback: encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS),
+      callbackTeam: job.team,
+    }),
   }
   const run = end.isTerminal ? endedRun(job) : null
   switch (end.kind) {
     case 'retry':
       return {
         ...common,
-        kind: 'r',
+        kind: END.retry,
         delayMs: end.retryDelaySeconds * 1000,
         record: encodeAttempts(end.attempts),
       }
     case 'dead_letter':
       return {
         ...common,
-        kind: 'd',
+        kind: END.deadLetter,
         run,
         delayMs: job.dlqRetentionDays * DAY_MS,
         record: encodeAttempts(end.attempts),
@@ -110,7 +113,7 @@ export function endedBatchJob(
     case 'failed_no_retries':
       return {
         ...common,
-        kind: end.kind === 'success' ? 's' : 'f',
+        kind: end.kind === 'success' ? END.success : END.failed,
         run,
         record: encodeFinished({
           end: end.kind,
