@@ -109,7 +109,7 @@ export interface ScalingMetrics {
   executorReplicas(desired: number, current: number): void
   /** @param isActive the number of executors follows the work */
   scalingActive(isActive: boolean): void
-  /** @param isLimited more executors are wanted than are allowed */
+  /** @param isLimited more executors are needed than are allowed */
   scalingLimited(isLimited: boolean): void
   /** Another process may scale from now on: this one's values are no longer exported. */
   scalingEnded(): void

@@ -13,7 +13,7 @@ export function createScalingMetrics(registry: Registry): ScalingMetrics {
   const active = series.gauge('punctual_scaling_active', '1 while the number of executors follows the work.')
   const limited = series.gauge(
     'punctual_scaling_limited',
-    '1 while more executors are wanted than are allowed.',
+    '1 while more executors are needed than are allowed.',
   )
   const scalingEnded = () => {
     for (const gauge of [desired, current, active, limited]) gauge.remove()

@@ -1,55 +1,52 @@
 import { reasonOf } from '../../domain/errors.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ExecutorFleet } from '../../ports/kubernetes.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 
-/**
- * Marks of what pods hold, written before a scale-down and beside everything else: nothing waits for them but that
- * scale-down. Owns the one round under way.
- *
- *     none → under way → fresh → none
- */
-export interface DeletionCosts {
-  /** Whether a scale-down may follow now. */
-  areFresh(): boolean
-  /** Begins a round, unless one is under way; it ends with the signal, or soon. */
-  begin(held: ReadonlyMap<string, number>, signal: AbortSignal): void
-  /** Resolves when none is under way. */
-  atRest(): Promise<void>
-}
-
-/** A round that takes longer is given up. */
-const ROUND_MS_MAX = 5_000
-/** A scale-down follows its marks within this: at the next look, when the marks have reached every controller. */
+/** A write that takes longer is given up. */
+const WRITE_MS_MAX = 5_000
+/** A scale-down follows within this time: at the next check, when every controller has seen the costs. */
 const FRESH_MS = 5_000
 
-export function createDeletionCosts(parts: {
+/**
+ * Sets the deletion costs of pods before a scale-down, which alone waits for them. Owns the one write under way.
+ *
+ *     none → writing → fresh → none
+ */
+export function createDeletionCosts({
+  fleet,
+  clock,
+  logger,
+}: {
   readonly fleet: Pick<ExecutorFleet, 'setDeletionCosts'>
   readonly clock: Clock
   readonly logger: Logger
-}): DeletionCosts {
-  const { fleet, clock, logger } = parts
-  let underWay: Promise<void> | null = null
-  let endedAtMs: number | null = null
+}) {
+  let writing: Promise<void> | null = null
+  let writtenAtMs: number | null = null
 
-  /** Without marks a busy pod may be the one to go: it gives its calls back, which is worth a try and no more. */
-  async function round(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
-    const tooLong = new AbortController()
-    const cancel = clock.after(ROUND_MS_MAX, () => tooLong.abort())
+  /** Failing is acceptable: without costs a busy pod may be removed, which releases its calls. */
+  async function write(held: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
+    const timeout = new AbortController()
+    const cancel = clock.after(WRITE_MS_MAX, () => timeout.abort())
     try {
-      await fleet.setDeletionCosts(held, AbortSignal.any([signal, tooLong.signal]))
+      await fleet.setDeletionCosts(held, AbortSignal.any([signal, timeout.signal]))
     } catch (error) {
-      if (!signal.aborted) logger.warn('Busy executors could not be marked', { reason: reasonOf(error) })
+      if (!signal.aborted)
+        logger.warn('Deletion costs of executors could not be set', { reason: reasonOf(error) })
     }
     cancel()
-    underWay = null
-    endedAtMs = clock.monotonicMs()
+    writing = null
+    writtenAtMs = clock.monotonicMs()
   }
 
   return {
-    areFresh: () => underWay === null && endedAtMs !== null && clock.monotonicMs() - endedAtMs <= FRESH_MS,
-    begin: (held, signal) => {
-      underWay ??= round(held, signal)
+    /** Whether a scale-down may follow now. */
+    areFresh: () => writing === null && writtenAtMs !== null && clock.monotonicMs() - writtenAtMs <= FRESH_MS,
+    /** Begins to write, unless a write is under way. @param held calls in flight by pod name */
+    begin: (held: ReadonlyMap<string, number>, signal: AbortSignal): void => {
+      writing ??= write(held, signal)
     },
-    atRest: async () => underWay ?? undefined,
+    /** Resolves when no write is under way. */
+    atRest: async (): Promise<void> => writing ?? undefined,
   }
 }

@@ -1,17 +1,17 @@
 import { DUE_HORIZON_MS, OLD_READY_MS } from '../../domain/limits.ts'
 import type { Backlog } from '../../ports/queues.ts'
 import type { FleetState } from '../../ports/kubernetes.ts'
-import { askFor, type ScalingHistory } from './scaling-history.ts'
+import { addNeed, type ScalingHistory } from './scaling-history.ts'
 
 export interface ScalingSettings {
-  /** Who sets the number of executors: the controller, an autoscaler of the cluster's, or the chart. */
+  /** Who sets the number of executors: the controller, another autoscaler, or the chart. */
   readonly mode: 'builtin' | 'external' | 'fixed'
   /** Not above `max`. */
   readonly min: number
   readonly max: number
-  /** Calls that one executor pod should carry before another is asked for, from 1. */
+  /** Calls that one executor should carry before another one is added, from 1. */
   readonly callsPerPod: number
-  /** Fewer pods must have been enough for this long before there are fewer. */
+  /** Executors are removed after fewer have been enough for this long. */
   readonly downMs: number
 }
 
@@ -25,15 +25,15 @@ export interface ScalingCondition {
 }
 
 export interface ScalingPlan {
-  /** null = leave the number as it is. */
+  /** null = the number stays. */
   readonly change: { readonly replicas: number; readonly note: string } | null
   readonly conditions: readonly ScalingCondition[]
-  /** For the next plan; null = it begins anew. */
+  /** For the next plan; null = start from scratch. */
   readonly history: ScalingHistory | null
 }
 
 export interface ScalingInput {
-  /** null = it could not be read. */
+  /** null = could not be read. */
   readonly backlog: Backlog | null
   /** null = there is no such Deployment. */
   readonly fleet: FleetState | null
@@ -44,14 +44,17 @@ export interface ScalingInput {
 }
 
 /**
- * How many executors there should be: as many as the calls need that the queues' own limits let run, at once when that
- * is more, and when it is less only after the window, to the most that was asked for within it. Decides, does nothing.
+ * Decides how many executors there should be: enough for the calls that the queues' own limits let run. Scaling up is
+ * immediate; scaling down goes to the highest need within the window.
  */
 export function planScaling({ backlog, fleet, history, settings, nowMs }: ScalingInput): ScalingPlan {
   if (settings.mode !== 'builtin') {
-    return handsOff('LeftToOthers', 'The number of executors is left to whoever sets it on the Deployment.')
+    return handsOff(
+      'LeftToOthers',
+      'The controller does not set the number of executors in this scaling mode.',
+    )
   }
-  if (fleet === null) return handsOff('DeploymentNotFound', 'There is no such Deployment of executors.')
+  if (fleet === null) return handsOff('DeploymentNotFound', 'The Deployment of executors does not exist.')
   if (fleet.otherScaler !== null) {
     return handsOff(
       'ScalerConflict',
@@ -63,7 +66,7 @@ export function planScaling({ backlog, fleet, history, settings, nowMs }: Scalin
 
   const demand = demandOf(backlog, { fleet, settings, nowMs, raisedAtMs: before.raisedAtMs })
   const within = Math.min(settings.max, Math.max(settings.min, demand.replicas))
-  const { asked, highest } = askFor(before.asked, within, { nowMs, windowMs: settings.downMs })
+  const { needs, highest } = addNeed(before.needs, within, { nowMs, windowMs: settings.downMs })
   const note = noteOf(highest, { demand, fleet, settings })
   return {
     change: highest === fleet.desired ? null : { replicas: highest, note },
@@ -71,13 +74,13 @@ export function planScaling({ backlog, fleet, history, settings, nowMs }: Scalin
       { type: 'ScalingActive', status: 'True', reason: 'MetricAvailable', message: sentence(demand.why) },
       limitOf(demand.replicas, settings.max),
     ],
-    history: { asked, raisedAtMs: highest > fleet.desired ? nowMs : before.raisedAtMs },
+    history: { needs, raisedAtMs: highest > fleet.desired ? nowMs : before.raisedAtMs },
   }
 }
 
-/** What there is at the start counts as asked for: who has just begun to look knows of no window yet. */
+/** The current number counts as needed, because a new leader does not know the window before it. */
 function beginWith(replicas: number, nowMs: number): ScalingHistory {
-  return { asked: [{ replicas, atMs: nowMs }], raisedAtMs: null }
+  return { needs: [{ replicas, atMs: nowMs }], raisedAtMs: null }
 }
 
 interface Demand {
@@ -92,7 +95,7 @@ interface DemandContext {
   readonly raisedAtMs: number | null
 }
 
-/** The largest of what each rule asks for; the first one says why. */
+/** The largest demand of all rules; of equal ones the first says why. */
 function demandOf(backlog: Backlog, context: DemandContext): Demand {
   const { fleet, settings } = context
   const { usable, inFlight } = backlog
@@ -102,30 +105,30 @@ function demandOf(backlog: Backlog, context: DemandContext): Demand {
       why: `${calls(usable)} could run, ${settings.callsPerPod} per executor`,
     },
     {
-      // Calls beyond a limit that was lowered, or of a paused queue, keep their executors and need no others.
+      // Calls above a lowered limit, or of a paused queue, keep their executors but need no more of them.
       replicas: Math.min(fleet.desired, Math.ceil(inFlight / settings.callsPerPod)),
-      why: `${calls(inFlight)} under way`,
+      why: `${calls(inFlight)} in flight`,
     },
     {
       replicas: hasWork(backlog) ? 1 : 0,
-      why: `work is under way or due within ${DUE_HORIZON_MS / 1000} s`,
+      why: `work is in flight or due within ${DUE_HORIZON_MS / 1000} s`,
     },
     {
-      // Each executor needs a call that it could make.
+      // More executors than calls that could run would be idle.
       replicas: isTooSlow(backlog, context) ? Math.min(fleet.desired + 1, usable) : 0,
       why: `the oldest job that could start has waited for ${Math.round((backlog.oldestReadyMs ?? 0) / 1000)} s`,
     },
   ]
   const most = demands.reduce((best, demand) => (demand.replicas > best.replicas ? demand : best))
-  return most.replicas > 0 ? most : { replicas: 0, why: 'nothing is ready, under way or due soon' }
+  return most.replicas > 0 ? most : { replicas: 0, why: 'nothing is ready, in flight or due soon' }
 }
 
-/** Executors promote what is due: without one nothing would ever start. */
+/** Executors promote due jobs: without one nothing would ever start. */
 function hasWork({ ready, inFlight, dueSoon, nextDueInMs }: Backlog): boolean {
   return ready > 0 || inFlight > 0 || dueSoon > 0 || (nextDueInMs !== null && nextDueInMs <= DUE_HORIZON_MS)
 }
 
-/** There are as many executors as were asked for, and time enough to tell, and jobs still wait for room. */
+/** Jobs still wait although all executors are ready, long enough after the last scale-up, with calls left to make. */
 function isTooSlow(backlog: Backlog, { fleet, nowMs, raisedAtMs }: DemandContext): boolean {
   return (
     backlog.oldestReadyMs !== null &&
@@ -141,16 +144,16 @@ function hold(
   replicas: number,
   { settings, nowMs }: { readonly settings: ScalingSettings; readonly nowMs: number },
 ): ScalingPlan {
-  // What is held counts as asked for, so that the window begins anew once there is something to go by.
-  const { asked } = askFor(before.asked, Math.min(settings.max, replicas), {
+  // The held number counts as needed, so that the window starts again once the backlog can be read.
+  const { needs } = addNeed(before.needs, Math.min(settings.max, replicas), {
     nowMs,
     windowMs: settings.downMs,
   })
-  const message = 'What there is to do cannot be read from Redis: the number of executors stays as it is.'
+  const message = 'The backlog cannot be read from Redis: the number of executors stays.'
   return {
     change: null,
     conditions: [{ type: 'ScalingActive', status: 'False', reason: 'MetricUnavailable', message }],
-    history: { ...before, asked },
+    history: { ...before, needs },
   }
 }
 
@@ -164,10 +167,10 @@ function handsOff(reason: string, message: string): ScalingPlan {
 
 function limitOf(wanted: number, max: number): ScalingCondition {
   if (wanted <= max) {
-    const message = 'There may be as many executors as are wanted.'
+    const message = 'The number of executors needed is within the bounds.'
     return { type: 'ScalingLimited', status: 'False', reason: 'WithinBounds', message }
   }
-  const message = `${wanted} executors are wanted, ${max} are allowed.`
+  const message = `${wanted} executors are needed, ${max} are allowed.`
   return { type: 'ScalingLimited', status: 'True', reason: 'TooManyReplicas', message }
 }
 
@@ -177,9 +180,9 @@ function noteOf(
 ): string {
   const { min, max, downMs } = settings
   if (replicas === demand.replicas) return demand.why
-  if (Math.max(demand.replicas, fleet.desired) > max) return `${max} are allowed at most`
-  if (replicas === min) return `${min} are kept at least`
-  return `no more were asked for in the last ${downMs / 1000} s`
+  if (Math.max(demand.replicas, fleet.desired) > max) return `the maximum is ${max}`
+  if (replicas === min) return `the minimum is ${min}`
+  return `no more were needed in the last ${downMs / 1000} s`
 }
 
 function calls(count: number): string {

@@ -1,16 +1,7 @@
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { EventRecorder, FleetState, ObjectRef } from '../../ports/kubernetes.ts'
 import type { ScalingMetrics } from '../../ports/metrics.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ScalingCondition } from './scaling-plan.ts'
-
-/** Says why executors were scaled or could not be: as events of the Deployment, in the log and in metrics. */
-export interface ScalingReport {
-  scaled(fleet: FleetState, change: { readonly replicas: number; readonly note: string }): void
-  /** @param fleet null when it is not known */
-  conditions(fleet: FleetState | null, conditions: readonly ScalingCondition[]): void
-  /** Tells nothing more until it is told something new. */
-  end(): void
-}
 
 export interface ScalingReportOptions {
   readonly events: EventRecorder
@@ -19,35 +10,36 @@ export interface ScalingReportOptions {
   readonly logger: Logger
 }
 
-/** Events are kept for an hour: trouble that lasts is told again, so that whoever looks finds it. */
-const TROUBLE_TOLD_EVERY_MS = 10 * 60_000
+/** Events are kept for an hour: lasting trouble is recorded again, so that it is always there to find. */
+const REPEAT_TROUBLE_MS = 10 * 60_000
 const ACTION = 'ScaleExecutors'
 
-export function createScalingReport({ events, metrics, clock, logger }: ScalingReportOptions): ScalingReport {
-  /** When the trouble of each reason was last told. */
-  const told = new Map<string, number>()
+/** Says why executors were or were not scaled: in events of the Deployment, the log and metrics. */
+export function createScalingReport({ events, metrics, clock, logger }: ScalingReportOptions) {
+  /** By reason: when it was last recorded. */
+  const recorded = new Map<string, number>()
 
-  function tell(ref: ObjectRef | null, { reason, message }: ScalingCondition): void {
+  function recordTrouble(ref: ObjectRef | null, { reason, message }: ScalingCondition): void {
     const nowMs = clock.monotonicMs()
-    const before = told.get(reason)
-    if (before === undefined) logger.warn('Executors cannot be scaled as they should be', { reason, message })
-    else if (nowMs - before < TROUBLE_TOLD_EVERY_MS) return
-    told.set(reason, nowMs)
+    const before = recorded.get(reason)
+    if (before === undefined) logger.warn('Executors cannot be scaled as needed', { reason, message })
+    else if (nowMs - before < REPEAT_TROUBLE_MS) return
+    recorded.set(reason, nowMs)
     if (ref !== null)
       events.record({ regarding: ref, type: 'Warning', reason, action: ACTION, note: message })
   }
 
   function forgetOthers(troubles: readonly ScalingCondition[]): void {
     const present = new Set(troubles.map(({ reason }) => reason))
-    for (const reason of told.keys()) {
+    for (const reason of recorded.keys()) {
       if (present.has(reason)) continue
-      told.delete(reason)
-      logger.info('Executors can be scaled again as they should be', { ended: reason })
+      recorded.delete(reason)
+      logger.info('Executors can be scaled as needed again', { ended: reason })
     }
   }
 
   return {
-    scaled: (fleet, { replicas, note }) => {
+    scaled: (fleet: FleetState, { replicas, note }: { replicas: number; note: string }): void => {
       const isMore = replicas > fleet.desired
       logger.info('Executors are scaled', { from: fleet.desired, to: replicas, why: note })
       events.record({
@@ -58,7 +50,8 @@ export function createScalingReport({ events, metrics, clock, logger }: ScalingR
         note: `From ${fleet.desired} to ${replicas} executors: ${note}.`,
       })
     },
-    conditions: (fleet, conditions) => {
+    /** @param fleet null = not known */
+    conditions: (fleet: FleetState | null, conditions: readonly ScalingCondition[]): void => {
       if (fleet !== null) metrics.executorReplicas(fleet.desired, fleet.current)
       const isTrue = (type: ScalingCondition['type']) =>
         conditions.some((condition) => condition.type === type && condition.status === 'True')
@@ -66,16 +59,17 @@ export function createScalingReport({ events, metrics, clock, logger }: ScalingR
       metrics.scalingLimited(isTrue('ScalingLimited'))
       const troubles = conditions.filter(isTrouble)
       forgetOthers(troubles)
-      for (const trouble of troubles) tell(fleet?.ref ?? null, trouble)
+      for (const trouble of troubles) recordTrouble(fleet?.ref ?? null, trouble)
     },
-    end: () => {
-      told.clear()
+    /** Removes the series: another process may report from now on. */
+    end: (): void => {
+      recorded.clear()
       metrics.scalingEnded()
     },
   }
 }
 
-/** A number that is left to others is what someone wanted. */
+/** `LeftToOthers` is what the settings ask for, so it is no trouble. */
 function isTrouble({ type, status, reason }: ScalingCondition): boolean {
   return reason !== 'LeftToOthers' && status === (type === 'ScalingActive' ? 'False' : 'True')
 }

@@ -1,5 +1,5 @@
 import type { TeamSettings } from '../../controller/kinds.ts'
-import { createScaling } from '../../controller/scaling/scaling.ts'
+import { Scaling, type ScalingOptions } from '../../controller/scaling/scaling.ts'
 import { teamQuotas } from '../../controller/teams/team-quotas.ts'
 import { DeploymentFleet } from '../../kubernetes/fleet/deployment-fleet.ts'
 import type { EventRecorder, Leadership } from '../../ports/kubernetes.ts'
@@ -24,7 +24,7 @@ export function startScaling(
 ): void {
   const { logger, registry } = parts.telemetry
   const sources = { teams: parts.teams.informer, quotas: quotasOfSettings(settings) }
-  const scaling = createScaling({
+  const options: ScalingOptions = {
     backlog: parts.engine.backlog,
     callQuotaOf: (team) => teamQuotas(team, sources).callsInFlight,
     hints: parts.engine.hints,
@@ -47,6 +47,6 @@ export function startScaling(
       callsPerPod: settings.scalingCallsPerPod,
       downMs: settings.scalingDownSeconds * 1000,
     },
-  })
-  parts.leadership.onLead((signal) => scaling.run(signal))
+  }
+  parts.leadership.onLead((signal) => new Scaling(options, signal).run())
 }

@@ -124,7 +124,7 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       const lost = await world.reason('HttpQueue', 'kept', 'EngineLost', 'JobsLost')
       expect(lost).toMatchObject({
         status: 'True',
-        message: expect.stringContaining('jobs pushed before may be gone'),
+        message: expect.stringContaining('jobs pushed before may be lost'),
       })
       expect(await world.condition('HttpQueue', 'kept', 'Ready')).toMatchObject({ status: 'True' })
       expect(await world.find('HttpQueue', 'other')).not.toBeNull()

@@ -1,6 +1,6 @@
 /** The scaling of a real Deployment by what is in a real Redis; there are no nodes, so its pods never run. */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
-import { createScaling } from '../../../src/controller/scaling/scaling.ts'
+import { Scaling, type ScalingOptions } from '../../../src/controller/scaling/scaling.ts'
 import { loadKubeconfig } from '../../../src/kubernetes/client/kubeconfig.ts'
 import { DeploymentFleet } from '../../../src/kubernetes/fleet/deployment-fleet.ts'
 import { createTransport } from '../../../src/kubernetes/client/transport.ts'
@@ -85,7 +85,7 @@ async function startScaling(options: { isAutoscaled?: boolean } = {}) {
   const events: ResourceEvent[] = []
   let aheadMs = 0
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
-  const scaling = createScaling({
+  const parts: ScalingOptions = {
     backlog: createBacklogReader(engine.engine),
     callQuotaOf: () => null,
     fleet: new DeploymentFleet({ transport, clock, logger: quietLogger, namespace, deployment: NAME }),
@@ -101,9 +101,9 @@ async function startScaling(options: { isAutoscaled?: boolean } = {}) {
     clock: systemClock,
     logger: quietLogger,
     settings: { mode: 'builtin', min: 0, max: 5, callsPerPod: 10, downMs: DOWN_MS },
-  })
+  }
   const leading = new AbortController()
-  const atRest = scaling.run(leading.signal)
+  const atRest = new Scaling(parts, leading.signal).run()
   const read = async () => (await api.send('GET', `${path}/${NAME}`)) as unknown as Deployment
   return {
     namespace,
@@ -191,7 +191,7 @@ describe('a fleet', () => {
     expect(here.events.map(({ reason }) => reason)).toEqual(reasons)
     expect(here.events.at(-1)).toMatchObject({
       regarding: { kind: 'Deployment', namespace: here.namespace, name: NAME },
-      note: 'From 5 to 0 executors: nothing is ready, under way or due soon.',
+      note: 'From 5 to 0 executors: nothing is ready, in flight or due soon.',
     })
   })
 

@@ -39,7 +39,7 @@ describe('how many executors', () => {
         type: 'ScalingLimited',
         status: 'False',
         reason: 'WithinBounds',
-        message: 'There may be as many executors as are wanted.',
+        message: 'The number of executors needed is within the bounds.',
       },
     ])
   })
@@ -50,22 +50,22 @@ describe('how many executors', () => {
 
   test('no more than allowed, and the condition says so', () => {
     const limited = plan({ backlog: backlogOf({ ready: 20_000, usable: 20_000 }) })
-    expect(limited.change).toEqual({ replicas: 10, note: '10 are allowed at most' })
+    expect(limited.change).toEqual({ replicas: 10, note: 'the maximum is 10' })
     expect(limited.conditions[1]).toEqual({
       type: 'ScalingLimited',
       status: 'True',
       reason: 'TooManyReplicas',
-      message: '100 executors are wanted, 10 are allowed.',
+      message: '100 executors are needed, 10 are allowed.',
     })
   })
 
   test('no fewer than asked for, without any work', () => {
     const settings = { ...SCALING, min: 2 }
-    expect(plan({ settings }).change).toEqual({ replicas: 2, note: '2 are kept at least' })
+    expect(plan({ settings }).change).toEqual({ replicas: 2, note: 'the minimum is 2' })
   })
 
   test('at once no more than allowed when someone has set more', () => {
-    expect(plan({ fleet: fleetOf(40) }).change).toEqual({ replicas: 10, note: '10 are allowed at most' })
+    expect(plan({ fleet: fleetOf(40) }).change).toEqual({ replicas: 10, note: 'the maximum is 10' })
   })
 
   test.each([
@@ -85,7 +85,7 @@ describe('how many executors', () => {
     const backlog = backlogOf({ inFlight: 1000 })
     const settings = { ...SCALING, downMs: 0 }
     const lowered = plan({ backlog, settings, fleet: fleetOf(7) })
-    expect(lowered.change).toEqual({ replicas: 5, note: '1000 calls under way' })
+    expect(lowered.change).toEqual({ replicas: 5, note: '1000 calls in flight' })
     expect(plan({ backlog, settings, fleet: fleetOf(3) }).change).toBeNull()
   })
 })
@@ -135,9 +135,9 @@ describe('fewer executors', () => {
     const before = plan({ fleet: fleetOf(5), history, nowMs: 119_999 })
     expect(before.change).toBeNull()
     const down = plan({ fleet: fleetOf(5), history: before.history, nowMs: 120_000 })
-    expect(down.change).toEqual({ replicas: 2, note: 'no more were asked for in the last 120 s' })
+    expect(down.change).toEqual({ replicas: 2, note: 'no more were needed in the last 120 s' })
     const zero = plan({ fleet: fleetOf(2), history: down.history, nowMs: 121_000 })
-    expect(zero.change).toEqual({ replicas: 0, note: 'nothing is ready, under way or due soon' })
+    expect(zero.change).toEqual({ replicas: 0, note: 'nothing is ready, in flight or due soon' })
   })
 
   test('only after a window, also when what there is was asked for by another', () => {

@@ -110,7 +110,7 @@ test('stays within its bounds, and remembers no more than them', () => {
         if (work === null) expect(to).toBe(from)
         else expect(to >= of.min && to <= of.max).toBe(true)
       }
-      expect(history?.asked.length).toBeLessThanOrEqual(of.max + 1)
+      expect(history?.needs.length).toBeLessThanOrEqual(of.max + 1)
     }),
     RUNS,
   )
@@ -190,7 +190,7 @@ test('writes nothing under a steady load once the window is over', () => {
       const steady = { afterMs: 1000, backlog: { ...work, oldestReadyMs: null }, starting: 0 }
       const { seen } = play(of, start, [...story, ...Array.from({ length: 60 }, () => steady)])
       const changes = seen.slice(story.length).filter(({ from, to }) => from !== to)
-      // What earlier looks asked for falls out of the window step by step, and never comes back.
+      // What was needed earlier falls out of the window step by step, and never comes back.
       const rises = changes.filter(({ from, to }) => to > from)
       expect(rises.length).toBeLessThanOrEqual(1)
       expect(rises.every((rise) => rise === changes[0])).toBe(true)

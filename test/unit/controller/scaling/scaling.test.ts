@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { createScaling } from '../../../../src/controller/scaling/scaling.ts'
+import { Scaling, type ScalingOptions } from '../../../../src/controller/scaling/scaling.ts'
 import type { ScalingSettings } from '../../../../src/controller/scaling/scaling-plan.ts'
 import { OLD_READY_MS } from '../../../../src/domain/limits.ts'
 import { ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
@@ -33,7 +33,7 @@ function start(options: { desired?: number; settings?: Partial<ScalingSettings> 
   const events: ResourceEvent[] = []
   const gauges: Record<string, unknown> = {}
   const leading = new AbortController()
-  const scaling = createScaling({
+  const parts: ScalingOptions = {
     backlog: { read: backlog },
     callQuotaOf: (team) => (team === 'shop' ? 3 : null),
     fleet: { read, scaleTo, setDeletionCosts },
@@ -54,8 +54,8 @@ function start(options: { desired?: number; settings?: Partial<ScalingSettings> 
     clock,
     logger: quietLogger,
     settings: { ...SCALING, ...options.settings },
-  })
-  const atRest = scaling.run(leading.signal)
+  }
+  const atRest = new Scaling(parts, leading.signal).run()
   stop = async () => {
     leading.abort()
     await clock.advance(0)
