@@ -6,7 +6,7 @@ import { FAKE_EPOCH_MS } from '../../../support/fake-clock.ts'
 import { quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'
 import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
 
-/** What becomes of one request. `unheard` and `unanswered`: no answer ever comes, the write is done only in the latter. */
+/** How one request ends. `unheard`: it never arrives. `unanswered`: it is carried out, its answer is lost. */
 export type Fate = 'fine' | 'unheard' | 'unanswered' | ResourceApiFault
 
 interface WorldEvent {
@@ -14,7 +14,7 @@ interface WorldEvent {
   readonly run: () => void
 }
 
-/** Machines with clocks of their own, a network between them and one API server that keeps one Lease; virtual time. */
+/** Machines with separate clocks, a network, and one API server with one Lease, in virtual time. */
 export class ElectorWorld {
   nowMs = 0
   readonly leases = new SimulatedLeases()
@@ -38,7 +38,7 @@ export class ElectorWorld {
     return process
   }
 
-  /** @param look asked after each thing that happens */
+  /** @param look called after each event */
   async run(ms: number, look: () => void = () => undefined): Promise<void> {
     const untilMs = this.nowMs + ms
     for (;;) {
@@ -72,17 +72,17 @@ export interface ProcessOptions {
   readonly logger?: Logger
 }
 
-/** Effects are done this often while leading. */
+/** How often a leader does something. */
 const EFFECT_EVERY_MS = 250
 
-/** One process with an elector; can be stopped for a while, killed, cut off. */
+/** One process with an elector; can be frozen, killed or cut off. */
 export class SimulatedProcess {
   readonly name: string
   readonly elector: LeaderElector
-  /** When it did something as the leader, and in which of its terms. */
-  readonly effects: Array<{ readonly atMs: number; readonly term: number }> = []
-  terms = 0
-  /** It knows that there is, or was, a Lease. */
+  /** When it did something as the leader, and in which epoch. */
+  readonly effects: Array<{ readonly atMs: number; readonly epoch: number }> = []
+  epochs = 0
+  /** Whether it has ever seen a Lease. */
   hasSeenLease = false
   isCut = false
   fateOf: () => Fate = () => 'fine'
@@ -114,7 +114,7 @@ export class SimulatedProcess {
     this.elector.onLead((signal) => this.#lead(clock, signal))
   }
 
-  /** Says that it leads, to itself; who is paused asks nothing. */
+  /** A paused process asks nothing. */
   get isLeading(): boolean {
     return !this.#isPaused && this.elector.isLeader()
   }
@@ -142,9 +142,9 @@ export class SimulatedProcess {
   }
 
   async #lead(clock: Clock, signal: AbortSignal): Promise<void> {
-    const term = (this.terms += 1)
+    const epoch = (this.epochs += 1)
     while (!signal.aborted) {
-      if (this.elector.isLeader()) this.effects.push({ atMs: this.#world.nowMs, term })
+      if (this.elector.isLeader()) this.effects.push({ atMs: this.#world.nowMs, epoch })
       await new Promise<void>((resolve) => clock.after(EFFECT_EVERY_MS, resolve))
     }
   }
@@ -166,7 +166,7 @@ export class SimulatedProcess {
     }
   }
 
-  /** Heeds no signal: a request that was given up goes on its way. */
+  /** Heeds no signal: a canceled request still arrives. */
   #call<T>(apply: () => T): Promise<T> {
     const fate = this.fateOf()
     return new Promise((resolve, reject) => {
