@@ -13,28 +13,25 @@ import { cronKey, queueKey } from './folder-snapshot.ts'
 import type { FolderSnapshot, FolderTeam, FolderToken, TeamPolicy } from './folder-snapshot.ts'
 import type { ManifestFile } from './files/manifest-file.ts'
 
-/** A resource and where it stands. */
+/** A resource and where it is written. */
 interface Placed<T extends Resource = Resource> {
   readonly file: string
   readonly document: number
   readonly resource: T
 }
 
-/** What the good versions of all files come to. */
-export interface InForce {
+/** The resources of the good versions of all files, conflicts resolved. */
+export interface AppliedResources {
   readonly snapshot: FolderSnapshot
-  /** By queue key: the manifest in force first, then those whose name is taken. */
+  /** By queue key: the manifest that is applied, then younger ones with the same name. */
   readonly queues: ReadonlyMap<string, ReadonlyArray<Placed<HttpQueueResource>>>
   /** By cron key. */
   readonly crons: ReadonlyMap<string, Placed<HttpCronResource>>
   readonly problems: readonly FolderProblem[]
 }
 
-/**
- * @param before what was in force: a team whose secrets cannot be found keeps what it had, so that its calls do not
- * go out unsigned
- */
-export function inForceOf(files: readonly ManifestFile[], before: FolderSnapshot): InForce {
+/** @param before a team with an unusable secret keeps its settings from here, so that its calls stay signed */
+export function resolveResources(files: readonly ManifestFile[], before: FolderSnapshot): AppliedResources {
   const problems: FolderProblem[] = []
   const unique = firstOfEach(oldestFirst(files), problems)
   const queues = new Map<string, Array<Placed<HttpQueueResource>>>()
@@ -53,13 +50,13 @@ export function inForceOf(files: readonly ManifestFile[], before: FolderSnapshot
   )
   const teams = unique.filter(isTeamSettings).flatMap((placed) => teamOf(placed, secrets, before, problems))
   const tokens = tokensOf(unique.filter(isToken), problems)
-  problems.push(...unique.flatMap(notRunYet))
+  problems.push(...unique.flatMap(ignoredProblem))
   const crons = new Map(unique.filter(isCron).map((placed) => [cronKey(placed.resource), placed]))
   return { snapshot: snapshotOf({ queues, crons }, teams, tokens), queues, crons, problems }
 }
 
 function snapshotOf(
-  { queues, crons }: Pick<InForce, 'queues' | 'crons'>,
+  { queues, crons }: Pick<AppliedResources, 'queues' | 'crons'>,
   teams: readonly FolderTeam[],
   tokens: readonly FolderToken[],
 ): FolderSnapshot {
@@ -86,7 +83,7 @@ function oldestFirst(files: readonly ManifestFile[]): Placed[] {
     )
 }
 
-/** One resource of each kind, team and name, as in a cluster. */
+/** Keeps one resource per kind, team and name, as a cluster does. */
 function firstOfEach(placed: readonly Placed[], problems: FolderProblem[]): Placed[] {
   const first = new Map<string, Placed>()
   for (const one of placed) {
@@ -104,8 +101,8 @@ function takenProblem(
   winner: Placed,
   code: FolderProblem['code'] = 'NameTaken',
 ): FolderProblem {
-  const place = `document ${winner.document} of ${winner.file}`
-  const reason = `${what} is taken by ${place}, which is older: this one is not in force.`
+  const location = `document ${winner.document} of ${winner.file}`
+  const reason = `${what} is taken by ${location}, which is older: this one is not applied.`
   return { code, file: placed.file, document: placed.document, line: null, field: null, reason }
 }
 
@@ -134,7 +131,7 @@ function teamOf(
   return [{ team, policy }]
 }
 
-/** One token cannot speak for two teams: the older resource has it. */
+/** A token belongs to one team: that of the older resource. */
 function tokensOf(
   placed: ReadonlyArray<Placed<ApiTokenResource>>,
   problems: FolderProblem[],
@@ -148,8 +145,8 @@ function tokensOf(
   return [...byHash.values()].map(({ resource: { team, name, sha256Hex } }) => ({ team, name, sha256Hex }))
 }
 
-/** So that nobody counts on a window that is not kept. */
-function notRunYet({ file, document, resource }: Placed): readonly FolderProblem[] {
+/** Warns that this version ignores the kind, so that nobody relies on a window. */
+function ignoredProblem({ file, document, resource }: Placed): readonly FolderProblem[] {
   if (resource.kind !== 'MaintenanceWindow') return []
   const reason = `${resource.kind} ${resource.name} is valid, but this version does nothing with it.`
   return [{ code: 'NotRunYet', file, document, line: null, field: null, reason }]
@@ -171,7 +168,7 @@ function byTeamAndName(left: Named, right: Named): number {
   return compare(left.team, right.team) || compare(left.name, right.name)
 }
 
-/** By code units, the same on every machine. */
+/** By code units, so that every machine sorts alike. */
 function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0
 }

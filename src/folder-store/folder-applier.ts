@@ -1,127 +1,142 @@
-import { problemText } from '../resources/resource.ts'
 import type { Logger } from '../ports/runtime.ts'
+import { problemText } from '../resources/resource.ts'
+import { type AppliedResources, resolveResources } from './applied-resources.ts'
 import type { FolderFiles } from './files/folder-files.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import {
   changeBetween,
   cronKey,
   EMPTY_SNAPSHOT,
-  isEmptyChange,
+  type FolderChange,
   keysOf,
   NO_REFUSALS,
   queueKey,
-  withAttempt,
+  type Refusals,
+  withInterrupted,
 } from './folder-snapshot.ts'
-import type { FolderChange, FolderSnapshot, Refusals } from './folder-snapshot.ts'
-import { inForceOf } from './applied-resources.ts'
-import type { InForce } from './applied-resources.ts'
 
-/** Puts a change in force but for what it answers; rejects when it does not know how far it came. */
-export type OnChange = (change: FolderChange) => Promise<Refusals>
+/** Applies a change and answers what was refused; rejects when it does not know how much was applied. */
+export type ApplyChange = (change: FolderChange) => Promise<Refusals>
+
+const LOGGED_NAMES_MAX = 20
 
 /**
- * Tells what the folder says that is not in force. It owns what was told last; what was refused, and all of a change
- * that broke off, is told again at each `apply` until it is taken, or undone when the folder no longer says it.
+ * Applies what the folder says and is not applied yet. Owns the snapshot that was applied last. What was refused, and all
+ * of an interrupted change, is part of every further change until it is applied, or undone once the folder no longer
+ * says it.
  */
-export interface Applier {
-  begin(onChange: OnChange): void
-  /** Tells what differs from what is in force. */
-  apply(): Promise<void>
-  inForce(): InForce
-  problems(): readonly FolderProblem[]
-  /** What the last change did not get. */
-  refusals(): Refusals
-}
+export class FolderApplier {
+  readonly #files: FolderFiles
+  readonly #logger: Logger
+  readonly #logProblems: (problems: readonly FolderProblem[]) => void
+  #applyChange: ApplyChange = () => Promise.resolve(NO_REFUSALS)
+  #before = EMPTY_SNAPSHOT
+  #resources = resolveResources([], EMPTY_SNAPSHOT)
+  #uncertain: ReadonlySet<string> | 'all' = 'all'
+  #refusals = NO_REFUSALS
+  #appliedVersion = -1
+  #savedVersion = -1
 
-/** Names in one line of the log. */
-const TOLD_MAX = 20
-
-export function createApplier(files: FolderFiles, logger: Logger): Applier {
-  let onChange: OnChange = () => Promise.resolve(NO_REFUSALS)
-  let before: FolderSnapshot = EMPTY_SNAPSHOT
-  let inForce: InForce = inForceOf([], EMPTY_SNAPSHOT)
-  let unsure: ReadonlySet<string> | 'all' = 'all'
-  let refusals: Refusals = NO_REFUSALS
-  /** The versions of the files that were taken, and noted for the next start, last. */
-  let applied = -1
-  let saved = -1
-
-  const tellProblems = createProblemTeller(logger)
-  const problems = () => [...files.problems(), ...inForce.problems]
-  const save = async (version: number): Promise<void> => {
-    if (version === saved) return
-    try {
-      await files.save()
-      saved = version
-    } catch (error) {
-      logger.warn('What is in force could not be noted for the next start', { error })
-    }
+  constructor(files: FolderFiles, logger: Logger) {
+    this.#files = files
+    this.#logger = logger
+    this.#logProblems = createProblemLog(logger)
   }
-  const tell = async (change: FolderChange): Promise<Refusals> => {
-    if (unsure !== 'all' && isEmptyChange(change)) return NO_REFUSALS
+
+  get resources(): AppliedResources {
+    return this.#resources
+  }
+
+  /** What the last change was refused. */
+  get refusals(): Refusals {
+    return this.#refusals
+  }
+
+  /** Takes over what the previous run applied. */
+  start(applyChange: ApplyChange): void {
+    this.#applyChange = applyChange
+    this.#before = resolveResources(this.#files.all(), EMPTY_SNAPSHOT).snapshot
+  }
+
+  problems(): readonly FolderProblem[] {
+    return [...this.#files.problems(), ...this.#resources.problems]
+  }
+
+  /** Applies the difference; rejects as `ApplyChange` does. */
+  async apply(): Promise<void> {
+    const { version } = this.#files
+    if (version !== this.#appliedVersion) {
+      this.#resources = resolveResources(this.#files.all(), this.#before)
+    }
+    this.#logProblems(this.problems())
+    if (version === this.#appliedVersion && this.#refusals.size === 0) return
+    const { snapshot } = this.#resources
+    this.#refusals = await this.#send(changeBetween(this.#before, snapshot, this.#uncertain))
+    // Includes what was refused: parts of it may be applied, and must be undone once the folder drops it.
+    this.#before = snapshot
+    this.#uncertain = new Set(this.#refusals.keys())
+    this.#appliedVersion = version
+    await this.#save(version)
+  }
+
+  async #send(change: FolderChange): Promise<Refusals> {
+    const isStart = this.#uncertain === 'all'
+    const keys = keysOf(change)
+    if (!isStart && keys.length === 0) return NO_REFUSALS
     try {
-      const refused = await onChange(change)
-      if (unsure !== 'all') tellChange(change, refused, logger)
-      return refused
+      const refusals = await this.#applyChange(change)
+      // The first change holds everything, so it is not worth a line.
+      if (!isStart) logChange(change, refusals, this.#logger)
+      return refusals
     } catch (error) {
-      unsure = unsure === 'all' ? 'all' : new Set([...unsure, ...keysOf(change)])
-      before = withAttempt(before, change)
+      this.#uncertain = this.#uncertain === 'all' ? 'all' : new Set([...this.#uncertain, ...keys])
+      this.#before = withInterrupted(this.#before, change)
       throw error
     }
   }
-  return {
-    begin: (listener) => {
-      onChange = listener
-      before = inForceOf(files.all(), EMPTY_SNAPSHOT).snapshot
-    },
-    apply: async () => {
-      const version = files.version()
-      if (version !== applied) inForce = inForceOf(files.all(), before)
-      tellProblems(problems())
-      if (version === applied && refusals.size === 0) return
-      refusals = await tell(changeBetween(before, inForce.snapshot, unsure))
-      // With what was refused: some of it may be in force, and must go when the folder no longer says it.
-      before = inForce.snapshot
-      unsure = new Set(refusals.keys())
-      applied = version
-      await save(version)
-    },
-    inForce: () => inForce,
-    problems,
-    refusals: () => refusals,
+
+  async #save(version: number): Promise<void> {
+    if (version === this.#savedVersion) return
+    try {
+      await this.#files.save()
+      this.#savedVersion = version
+    } catch (error) {
+      this.#logger.warn('The applied manifests could not be saved for the next start', { error })
+    }
   }
 }
 
-/** Says each problem once, for as long as it lasts. */
-function createProblemTeller(logger: Logger): (problems: readonly FolderProblem[]) => void {
-  let told = new Set<string>()
+/** Logs each problem once for as long as it lasts. */
+function createProblemLog(logger: Logger): (problems: readonly FolderProblem[]) => void {
+  let logged = new Set<string>()
   return (problems) => {
     const now = new Set(problems.map(problemText))
-    for (const text of now) if (!told.has(text)) logger.warn('A manifest is not in force', { problem: text })
-    if (told.size > 0 && now.size === 0) logger.info('Every manifest is in force again')
-    told = now
+    for (const text of now) {
+      if (!logged.has(text)) logger.warn('A manifest is not applied', { problem: text })
+    }
+    if (logged.size > 0 && now.size === 0) logger.info('All manifests are applied again')
+    logged = now
   }
 }
 
-/** What a person at the log has done to the folder; the start, which takes everything, is not told. */
-function tellChange(change: FolderChange, refused: Refusals, logger: Logger): void {
-  const now = [
+function logChange(change: FolderChange, refused: Refusals, logger: Logger): void {
+  const applied = [
     ...change.teams.map(({ team }) => `TeamSettings of ${team}`),
     ...change.tokens.map(({ name }) => `ApiToken ${name}`),
     ...change.queues.filter((queue) => !refused.has(queueKey(queue))).map(({ name }) => `queue ${name}`),
     ...change.crons.filter((cron) => !refused.has(cronKey(cron))).map(({ name }) => `cron ${name}`),
   ]
-  const gone = [
+  const removed = [
     ...change.removedTeams.map((team) => `TeamSettings of ${team}`),
     ...change.removedTokens.map(({ name }) => `ApiToken ${name}`),
     ...change.removedCrons.map(({ name }) => `cron ${name}`),
     ...change.removedQueues.map(({ name }) => `queue ${name}, with all its jobs`),
   ]
-  if (now.length > 0) logger.info('Changed manifests are in force', shown(now))
-  if (gone.length > 0) logger.info('Manifests are gone, and what they made is deleted', shown(gone))
+  if (applied.length > 0) logger.info('Changed manifests are applied', shortened(applied))
+  if (removed.length > 0) logger.info('Resources of removed manifests are deleted', shortened(removed))
 }
 
-function shown(names: readonly string[]): { readonly what: string; readonly more?: number } {
-  const what = names.slice(0, TOLD_MAX).join('; ')
-  return names.length > TOLD_MAX ? { what, more: names.length - TOLD_MAX } : { what }
+function shortened(names: readonly string[]): { readonly what: string; readonly more?: number } {
+  const what = names.slice(0, LOGGED_NAMES_MAX).join('; ')
+  return names.length > LOGGED_NAMES_MAX ? { what, more: names.length - LOGGED_NAMES_MAX } : { what }
 }

@@ -1,18 +1,18 @@
 import type { ManifestProblem } from '../resources/resource.ts'
 
-/** What is wrong in the folder; `problemText` makes one line of it. */
+/** What is wrong in the folder; `problemText` formats it as one line. */
 export interface FolderProblem extends ManifestProblem {
   readonly code:
-    /** The file's last good version stays in force. */
+    /** The file's last good version stays applied. */
     | 'Invalid'
-    /** An older resource has the name; this one is not in force. */
+    /** An older resource has the name; this one is not applied. */
     | 'NameTaken'
-    /** An older ApiToken, of this team or another, has the same hash; this one is not in force. */
+    /** An older ApiToken, of any team, has the same hash; this one is not applied. */
     | 'TokenTaken'
-    /** Valid, and of a kind that this version does nothing with. */
+    /** Valid, but this version ignores its kind. */
     | 'NotRunYet'
-    /** A signing secret that a TeamSettings names; the team's last good settings stay in force. */
+    /** A TeamSettings names a signing secret that is missing or invalid; the team's last good settings stay applied. */
     | 'SecretNotUsable'
-    /** Nothing is changed until the folder is as it was. */
+    /** Nothing changes until the folder is fixed. */
     | 'FolderNotUsable'
 }

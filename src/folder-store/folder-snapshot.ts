@@ -2,14 +2,12 @@ import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 
-/** A queue that a manifest describes. */
 export interface FolderQueue {
   readonly team: string
   readonly name: string
   readonly settings: QueueSettings
 }
 
-/** A cron that a manifest describes. */
 export interface FolderCron {
   readonly team: string
   /** `metadata.name`. */
@@ -17,7 +15,7 @@ export interface FolderCron {
   readonly settings: CronSettings
 }
 
-/** What a team's TeamSettings come to, its secrets looked up. */
+/** A team's TeamSettings, with the values of its secrets. */
 export interface TeamPolicy {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
@@ -30,7 +28,6 @@ export interface FolderTeam {
   readonly policy: TeamPolicy
 }
 
-/** A token that is taken for a team. */
 export interface FolderToken {
   readonly team: string
   readonly name: string
@@ -38,7 +35,7 @@ export interface FolderToken {
   readonly sha256Hex: string
 }
 
-/** What the folder says, as far as it is valid; in the order of teams, then of names. */
+/** The valid resources of the folder, by team and name. */
 export interface FolderSnapshot {
   readonly queues: readonly FolderQueue[]
   readonly crons: readonly FolderCron[]
@@ -49,57 +46,60 @@ export interface FolderSnapshot {
 export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({ queues: [], crons: [], teams: [], tokens: [] })
 
 /**
- * What differs from what was in force, to be applied in the order of the fields: what a call may reach, how it is
- * signed and whose tokens are taken first, then crons that are gone, the queues, the crons that may run through them;
- * queues that are gone last. What is named nowhere stays as it is: a team whose secret cannot be found, a queue that was
- * never a resource.
+ * The difference from the applied snapshot, to be applied in the order of the fields: first what calls may reach, how
+ * they are signed and which tokens are valid; then removed crons, queues, and crons that may use them; removed queues
+ * last. What is not named stays as it is, such as a team with an unusable secret or a queue that was never a resource.
  */
 export interface FolderChange {
   readonly teams: readonly FolderTeam[]
   readonly removedTeams: readonly string[]
-  readonly removedTokens: ReadonlyArray<{ readonly team: string; readonly name: string }>
+  readonly removedTokens: readonly Named[]
   readonly tokens: readonly FolderToken[]
-  /** Their manifests are gone: they tick no more. */
-  readonly removedCrons: ReadonlyArray<{ readonly team: string; readonly name: string }>
+  readonly removedCrons: readonly Named[]
   readonly queues: readonly FolderQueue[]
   readonly crons: readonly FolderCron[]
-  /** Their manifests are gone: the queues go, with all their jobs. */
-  readonly removedQueues: ReadonlyArray<{ readonly team: string; readonly name: string }>
-  /** All that is in force after it. */
+  /** With all their jobs. */
+  readonly removedQueues: readonly Named[]
+  /** Everything that is applied after the change. */
   readonly snapshot: FolderSnapshot
 }
 
-/** What a change asked for and did not get, though all else of it is in force: by key (see `keysOf`), with the reason. */
+/** Why parts of a change were refused while the rest was applied, by key (see `keysOf`). */
 export type Refusals = ReadonlyMap<string, Error>
 
 export const NO_REFUSALS: Refusals = new Map()
 
-export function queueKey(queue: { readonly team: string; readonly name: string }): string {
+interface Named {
+  readonly team: string
+  readonly name: string
+}
+
+export function queueKey(queue: Named): string {
   return JSON.stringify([queue.team, queue.name])
 }
 
-export function cronKey(cron: { readonly team: string; readonly name: string }): string {
+export function cronKey(cron: Named): string {
   return JSON.stringify(['HttpCron', cron.team, cron.name])
 }
 
-function tokenKey(token: { readonly team: string; readonly name: string }): string {
+function tokenKey(token: Named): string {
   return JSON.stringify(['ApiToken', token.team, token.name])
 }
 
 /**
- * @param unsure keys of teams, tokens, queues and crons (see `keysOf`) that may or may not be as `before` says: an earlier change
- * broke off. They are told again. `all`: nothing is known to be in force.
+ * @param uncertain keys (see `keysOf`) that may differ from `before`, because a change was interrupted or refused: they
+ * are part of the change again. `all`: nothing is known to be applied.
  */
 export function changeBetween(
   before: FolderSnapshot,
   after: FolderSnapshot,
-  unsure: ReadonlySet<string> | 'all',
+  uncertain: ReadonlySet<string> | 'all',
 ): FolderChange {
-  const isUnsure = (key: string) => unsure === 'all' || unsure.has(key)
-  const queues = difference(before.queues, after.queues, queueKey, isUnsure)
-  const crons = difference(before.crons, after.crons, cronKey, isUnsure)
-  const teams = difference(before.teams, after.teams, (team) => team.team, isUnsure)
-  const tokens = difference(before.tokens, after.tokens, tokenKey, isUnsure)
+  const isUncertain = (key: string) => uncertain === 'all' || uncertain.has(key)
+  const queues = difference(before.queues, after.queues, queueKey, isUncertain)
+  const crons = difference(before.crons, after.crons, cronKey, isUncertain)
+  const teams = difference(before.teams, after.teams, (team) => team.team, isUncertain)
+  const tokens = difference(before.tokens, after.tokens, tokenKey, isUncertain)
   return {
     teams: teams.changed,
     removedTeams: teams.removed.map((team) => team.team),
@@ -113,11 +113,7 @@ export function changeBetween(
   }
 }
 
-export function isEmptyChange(change: FolderChange): boolean {
-  return keysOf(change).length === 0
-}
-
-/** The teams, tokens, queues and crons that a change touches. */
+/** The keys of the teams, tokens, queues and crons of a change. */
 export function keysOf(change: FolderChange): readonly string[] {
   return [
     ...change.teams.map((team) => team.team),
@@ -131,8 +127,8 @@ export function keysOf(change: FolderChange): readonly string[] {
   ]
 }
 
-/** What may be in force after a change broke off: the next change must undo what it does not want of it. */
-export function withAttempt(before: FolderSnapshot, change: FolderChange): FolderSnapshot {
+/** What may be applied after an interrupted change: the next change must undo what it does not want. */
+export function withInterrupted(before: FolderSnapshot, change: FolderChange): FolderSnapshot {
   return {
     queues: merged(before.queues, change.queues, queueKey),
     crons: merged(before.crons, change.crons, cronKey),
@@ -149,14 +145,14 @@ function difference<T>(
   before: readonly T[],
   after: readonly T[],
   keyOf: (entry: T) => string,
-  isUnsure: (key: string) => boolean,
+  isUncertain: (key: string) => boolean,
 ): { readonly changed: readonly T[]; readonly removed: readonly T[] } {
   const old = new Map(before.map((entry) => [keyOf(entry), entry]))
   const kept = new Set(after.map(keyOf))
   return {
     changed: after.filter((entry) => {
       const key = keyOf(entry)
-      return isUnsure(key) || JSON.stringify(entry) !== JSON.stringify(old.get(key))
+      return isUncertain(key) || JSON.stringify(entry) !== JSON.stringify(old.get(key))
     }),
     removed: before.filter((entry) => !kept.has(keyOf(entry))),
   }

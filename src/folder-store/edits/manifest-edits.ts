@@ -1,27 +1,28 @@
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { reasonOf } from '../../domain/errors.ts'
 import type { ManifestReader, ReadResource } from '../../resources/manifests/manifest-reader.ts'
 import { removeDocuments } from '../../resources/manifests/manifest-text.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { FolderFiles } from '../files/folder-files.ts'
 import { FILE_BYTES_MAX, FILES_MAX } from '../files/folder-scanner.ts'
-import { syncFolder, writeWhole } from '../files/whole-file.ts'
+import { removeFile, writeFileAtomically } from '../files/atomic-file.ts'
 
-/** Why a manifest was not touched, as a sentence for the person who asked. */
 export interface RefusedEdit {
   readonly status: 'refused'
+  /** A sentence that says why the manifest was not changed. */
   readonly reason: string
 }
 
 export type EditResult<Settings> = { readonly status: 'edited'; readonly settings: Settings } | RefusedEdit
 
-/** An edit that stands in its file and is not in force yet. */
+/** An edit that is in its file and not applied yet. */
 export interface WrittenEdit<Settings> {
   readonly status: 'edited'
   readonly settings: Settings
-  /** What it changes, as `keysOf` names it. */
+  /** What it changes, one of `keysOf`. */
   readonly key: string
-  /** Gives the file the text it had, unless somebody else has changed it since. */
+  /** Restores the file's former text, unless the file has changed since. */
   readonly undo: () => Promise<void>
 }
 
@@ -40,83 +41,72 @@ export interface EditParts {
   readonly files: FolderFiles
 }
 
-/** Where a manifest stands. */
 export interface ManifestPlace {
   readonly file: string
-  /** From 1. */
+  /** Counts from 1. */
   readonly document: number
 }
 
 export interface ManifestEdit {
-  /** null = there is none yet. */
+  /** null when no manifest describes the resource yet. */
   readonly place: ManifestPlace | null
-  /** The file of a first manifest. */
+  /** File and text of a first manifest. */
   readonly newFile: string
-  /** The text of a first manifest. */
   readonly make: () => string
-  /** The file's text after the edit; null when it cannot be changed in place. */
+  /** The file's text after the edit; null when it cannot be edited in place. */
   readonly change: (text: string, document: number) => string | null
-  /** Whether a resource is the one that is edited. */
-  readonly isMeant: (resource: Resource) => boolean
-  /** Whether it says what it is to say. */
+  readonly isTarget: (resource: Resource) => boolean
+  /** Whether the resource has the settings that the edit asks for. */
   readonly isDone: (resource: Resource) => boolean
 }
 
-/** What is in force is not touched. @returns how to take it back, when it is written */
+/** Writes an edit into its file, if the file then reads as intended. Does not apply it. */
 export async function writeEdit(
   { folder, files }: EditParts,
-  { place, newFile, make, change, isMeant, isDone }: ManifestEdit,
+  { place, newFile, make, change, isTarget, isDone }: ManifestEdit,
 ): Promise<RefusedEdit | { readonly status: 'written'; readonly undo: Undo }> {
   const file = place?.file ?? newFile
   const known = files.get(file)
   if (known !== undefined && (place === null || known.candidate !== null)) {
-    return refused(unsettledText(file))
+    return refused(pendingText(file))
   }
   if (place === null && files.isFull()) {
-    return refused(
-      `The folder of manifests holds ${FILES_MAX} manifests, the most allowed: remove one first.`,
-    )
+    return refused(`The manifest folder holds ${FILES_MAX} manifests, the most allowed: remove one first.`)
   }
   const text = place === null ? make() : change(known?.good?.text ?? '', place.document)
   const before = known?.good?.resources ?? []
-  if (text === null || !says(files.reader, { file, text, before, isMeant, isDone })) {
-    return refused(`${file} is written in a way that cannot be changed from here: edit the file itself.`)
+  if (text === null || !says(files.reader, { file, text, before, isTarget, isDone })) {
+    return refused(`${file} is written in a way that the API cannot edit: change the file itself.`)
   }
   if (isTooLarge(text)) return refused(tooLargeText(file, text))
   const path = join(folder, file)
-  const fault = await failureOf(() => writeWhole(path, text, 0o644))
+  const fault = await failureOf(() => writeFileAtomically(path, text, 0o644))
   if (fault !== null) return refused(`${file} cannot be written: ${fault}.`)
   files.replace(file, text)
   const former = known?.good?.text ?? null
   const undo = async (): Promise<void> => {
     if ((await readFile(path, 'utf8').catch(() => null)) !== text) return
-    await (former === null ? removeFile(folder, path) : writeWhole(path, former, 0o644))
+    await (former === null ? removeFile(path) : writeFileAtomically(path, former, 0o644))
     files.replace(file, former)
   }
   return { status: 'written', undo }
 }
 
-async function removeFile(folder: string, path: string): Promise<void> {
-  await rm(path, { force: true })
-  await syncFolder(folder)
-}
-
-/** Takes manifests out of the folder. */
 export async function writeRemoval(
   { folder, files }: EditParts,
   places: readonly ManifestPlace[],
 ): Promise<Removal> {
   if (places.length === 0) return { status: 'not_found' }
   const names = [...new Set(places.map((place) => place.file))]
-  const unsettled = names.find((name) => files.get(name)?.candidate !== null)
-  if (unsettled !== undefined) return refused(unsettledText(unsettled))
+  const pending = names.find((name) => files.get(name)?.candidate !== null)
+  if (pending !== undefined) return refused(pendingText(pending))
   for (const name of names) {
     const documents = places.filter((place) => place.file === name).map((place) => place.document)
     const text = removeDocuments(files.get(name)?.good?.text ?? '', documents)
     if (text !== null && isTooLarge(text)) return refused(tooLargeText(name, text))
     const path = join(folder, name)
     const fault = await failureOf(() =>
-      text === null ? removeFile(folder, path) : writeWhole(path, text, 0o644),
+      text === null ? removeFile(path) : writeFileAtomically(path, text, 0o644),
     )
     if (fault !== null) return refused(`${name} cannot be changed: ${fault}.`)
     files.replace(name, text)
@@ -124,15 +114,10 @@ export async function writeRemoval(
   return { status: 'removed' }
 }
 
-/** @param name `metadata.name`, or what is as good */
-export function newFileName(name: string, team: string, ownTeam: string): string {
-  return `${team === ownTeam ? '' : `${team}_`}${name}.yaml`
-}
-
-/** Whether the text describes the resource as it is to be, and everything else in it as it was. */
+/** Whether the text describes the target as intended and everything else as before. */
 function says(
   reader: ManifestReader,
-  edit: Pick<ManifestEdit, 'isMeant' | 'isDone'> & {
+  edit: Pick<ManifestEdit, 'isTarget' | 'isDone'> & {
     readonly file: string
     readonly text: string
     readonly before: readonly ReadResource[]
@@ -140,15 +125,15 @@ function says(
 ): boolean {
   const { resources, problems } = reader.read(edit.file, edit.text)
   const others = (all: readonly ReadResource[]) =>
-    JSON.stringify(all.filter(({ resource }) => !edit.isMeant(resource)))
+    JSON.stringify(all.filter(({ resource }) => !edit.isTarget(resource)))
   return (
     problems.length === 0 &&
-    resources.some(({ resource }) => edit.isMeant(resource) && edit.isDone(resource)) &&
+    resources.some(({ resource }) => edit.isTarget(resource) && edit.isDone(resource)) &&
     others(resources) === others(edit.before)
   )
 }
 
-/** It would not be read any more, so nothing in it could be changed from here. */
+/** A larger file is not read, so the API could not edit it again. */
 function isTooLarge(text: string): boolean {
   return Buffer.byteLength(text) > FILE_BYTES_MAX
 }
@@ -157,8 +142,8 @@ function tooLargeText(file: string, text: string): string {
   return `${file} would have ${Buffer.byteLength(text)} bytes; at most ${FILE_BYTES_MAX} are allowed.`
 }
 
-function unsettledText(file: string): string {
-  return `${file} is being changed or is not valid: mend the file first.`
+function pendingText(file: string): string {
+  return `${file} is being changed or is not valid: fix the file first.`
 }
 
 function refused(reason: string): RefusedEdit {
@@ -170,6 +155,6 @@ async function failureOf(run: () => Promise<void>): Promise<string | null> {
     await run()
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return reasonOf(error)
   }
 }

@@ -1,117 +1,127 @@
-import { createManifestReader } from '../../resources/manifests/manifest-reader.ts'
-import type { ManifestReader } from '../../resources/manifests/manifest-reader.ts'
-import { createFolderScanner } from './folder-scanner.ts'
-import type { FolderFault, FolderScan } from './folder-scanner.ts'
+import { createManifestReader, type ManifestReader } from '../../resources/manifests/manifest-reader.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import type { FolderProblem } from '../folder-problem.ts'
-import { readFolderState, writeFolderState } from './folder-state.ts'
-import type { KeptFile } from './folder-state.ts'
-import { observe, problemsOf, settle } from './manifest-file.ts'
-import type { ManifestFile } from './manifest-file.ts'
-
-/** The files of the folder as the store knows them. */
-export interface FolderFiles {
-  readonly reader: ManifestReader
-  /** Rises when a good version changes. */
-  version(): number
-  all(): readonly ManifestFile[]
-  get(file: string): ManifestFile | undefined
-  problems(): readonly FolderProblem[]
-  /** Why the folder cannot be used now; null when it can. */
-  fault(): FolderFault | null
-  /** Whether one more file would be too many. */
-  isFull(): boolean
-  /** What was in force when the program last ended. */
-  load(): Promise<void>
-  /**
-   * Looks at the folder.
-   * @returns when something that waits is due, in ms; null when nothing waits
-   */
-  look(isFirst: boolean): Promise<number | null>
-  /** Takes over a version that the store has written itself; null = it has removed the file. */
-  replace(file: string, text: string | null): void
-  /** Keeps the good versions for the next start. */
-  save(): Promise<void>
-}
+import { createFolderScanner, type FolderFault, type FolderScan } from './folder-scanner.ts'
+import { readFolderState, type SavedFile, writeFolderState } from './folder-state.ts'
+import { type ManifestFile, observe, problemsOf, settle } from './manifest-file.ts'
 
 export interface FolderFilesOptions {
   readonly folder: string
   readonly storeId: string
+  /** The team of manifests without a namespace. */
   readonly team: string
-  /** Where the good versions are kept; null = nowhere. */
+  /** Where the good versions are saved; null = nowhere. */
   readonly statePath: string | null
-  readonly nowMs: () => number
-  readonly wallMs: () => number
+  readonly clock: Clock
 }
 
-export function createFolderFiles(options: FolderFilesOptions): FolderFiles {
-  const { folder, storeId, statePath, nowMs } = options
-  const reader = createManifestReader(options.team)
-  const scan = createFolderScanner(folder, storeId)
-  const known = new Map<string, ManifestFile>()
-  let version = 0
-  let scanned: FolderScan = { kind: 'files', files: new Map(), isFull: false }
-  const put = (file: string, next: ManifestFile | null): void => {
-    if (next?.good !== known.get(file)?.good) version += 1
-    if (next === null) known.delete(file)
-    else known.set(file, next)
+/** The manifest files of a folder. Owns the good version of each file and what the last scan found. */
+export class FolderFiles {
+  readonly reader: ManifestReader
+  readonly #options: FolderFilesOptions
+  readonly #scan: ReturnType<typeof createFolderScanner>
+  readonly #files = new Map<string, ManifestFile>()
+  #version = 0
+  #scanned: FolderScan = { kind: 'files', files: new Map(), isFull: false }
+
+  constructor(options: FolderFilesOptions) {
+    this.#options = options
+    this.reader = createManifestReader(options.team)
+    this.#scan = createFolderScanner(options.folder, options.storeId)
   }
-  return {
-    reader,
-    version: () => version,
-    all: () => [...known.values()],
-    get: (file) => known.get(file),
-    fault: () => (scanned.kind === 'files' ? null : scanned),
-    isFull: () => scanned.kind === 'files' && scanned.isFull,
-    problems: () => [
-      ...(scanned.kind === 'files' ? [] : [folderProblem(folder, scanned.reason)]),
-      ...[...known.values()].flatMap((file) =>
-        problemsOf(file, nowMs()).map((problem) => ({ ...problem, code: 'Invalid' as const })),
+
+  /** Increases when a good version changes. */
+  get version(): number {
+    return this.#version
+  }
+
+  all(): readonly ManifestFile[] {
+    return [...this.#files.values()]
+  }
+
+  get(file: string): ManifestFile | undefined {
+    return this.#files.get(file)
+  }
+
+  problems(): readonly FolderProblem[] {
+    const nowMs = this.#options.clock.monotonicMs()
+    return [
+      ...(this.#scanned.kind === 'files' ? [] : [this.#folderProblem(this.#scanned.reason)]),
+      ...this.all().flatMap((file) =>
+        problemsOf(file, nowMs).map((problem) => ({ ...problem, code: 'Invalid' as const })),
       ),
-    ],
-    load: async () => {
-      const kept = statePath === null ? [] : await readFolderState(statePath, storeId)
-      for (const one of kept) put(one.file, keptFile(one, reader))
-    },
-    look: async (isFirst) => {
-      const found = await scan(known)
-      scanned = found
-      if (found.kind === 'unusable') return null
-      const dueInMs: number[] = []
-      for (const file of new Set([...known.keys(), ...found.files.keys()])) {
-        const there = found.files.get(file) ?? { content: { kind: 'absent' }, madeAtMs: 0 }
-        const before = known.get(file) ?? unknownFile(file, there.madeAtMs)
-        const observed = observe(before, there.content, nowMs(), reader)
-        const settled =
-          found.kind === 'files' ? settle(observed, nowMs(), isFirst) : { file: observed, dueInMs: null }
-        if (settled.dueInMs !== null) dueInMs.push(settled.dueInMs)
-        put(file, settled.file)
-      }
-      return dueInMs.length === 0 ? null : Math.min(...dueInMs)
-    },
-    replace: (file, text) => {
-      const madeAtMs = known.get(file)?.madeAtMs ?? options.wallMs()
-      put(file, text === null ? null : keptFile({ file, text, madeAtMs }, reader))
-    },
-    save: async () => {
-      if (statePath === null) return
-      const files = [...known.values()].flatMap(({ file, madeAtMs, good }) =>
-        good === null ? [] : [{ file, madeAtMs, text: good.text }],
-      )
-      await writeFolderState(statePath, { storeId, files })
-    },
+    ]
   }
-}
 
-function unknownFile(file: string, madeAtMs: number): ManifestFile {
-  return { file, madeAtMs, good: null, candidate: null }
-}
+  /** Why the folder cannot be used now; null when it can. */
+  fault(): FolderFault | null {
+    return this.#scanned.kind === 'files' ? null : this.#scanned
+  }
 
-/** A good version read again; one that a newer program no longer takes is as if there were none. */
-function keptFile({ file, text, madeAtMs }: KeptFile, reader: ManifestReader): ManifestFile {
-  const { resources, problems } = reader.read(file, text)
-  return { file, madeAtMs, good: problems.length === 0 ? { text, resources } : null, candidate: null }
-}
+  /** Whether the folder holds as many manifests as are allowed. */
+  isFull(): boolean {
+    return this.#scanned.kind === 'files' && this.#scanned.isFull
+  }
 
-function folderProblem(folder: string, reason: string): FolderProblem {
-  return { code: 'FolderNotUsable', file: folder, document: null, line: null, field: null, reason }
+  /** Loads the good versions of the previous run. */
+  async load(): Promise<void> {
+    const { statePath, storeId } = this.#options
+    const saved = statePath === null ? [] : await readFolderState(statePath, storeId)
+    for (const one of saved) this.#set(one.file, this.#read(one))
+  }
+
+  /** Saves the good versions for the next run. */
+  async save(): Promise<void> {
+    const { statePath, storeId } = this.#options
+    if (statePath === null) return
+    const files = this.all().flatMap(({ file, madeAtMs, good }) =>
+      good === null ? [] : [{ file, madeAtMs, text: good.text }],
+    )
+    await writeFolderState(statePath, { storeId, files })
+  }
+
+  /**
+   * Scans the folder and accepts the versions that have settled.
+   * @returns ms until the next version is due; null when none is
+   */
+  async scan(isFirst: boolean): Promise<number | null> {
+    const found = await this.#scan(this.#files)
+    this.#scanned = found
+    if (found.kind === 'unusable') return null
+    const nowMs = this.#options.clock.monotonicMs()
+    const dueInMs: number[] = []
+    for (const file of new Set([...this.#files.keys(), ...found.files.keys()])) {
+      const { content, madeAtMs } = found.files.get(file) ?? { content: { kind: 'absent' }, madeAtMs: 0 }
+      const before = this.#files.get(file) ?? { file, madeAtMs, good: null, candidate: null }
+      const observed = observe(before, content, nowMs, this.reader)
+      const settled =
+        found.kind === 'files' ? settle(observed, nowMs, isFirst) : { file: observed, dueInMs: null }
+      if (settled.dueInMs !== null) dueInMs.push(settled.dueInMs)
+      this.#set(file, settled.file)
+    }
+    return dueInMs.length === 0 ? null : Math.min(...dueInMs)
+  }
+
+  /** Accepts a version that the store itself has written; null when it has removed the file. */
+  replace(file: string, text: string | null): void {
+    const madeAtMs = this.#files.get(file)?.madeAtMs ?? this.#options.clock.wallMs()
+    this.#set(file, text === null ? null : this.#read({ file, text, madeAtMs }))
+  }
+
+  #set(file: string, next: ManifestFile | null): void {
+    if (next?.good !== this.#files.get(file)?.good) this.#version += 1
+    if (next === null) this.#files.delete(file)
+    else this.#files.set(file, next)
+  }
+
+  /** A version that is no longer valid, after an upgrade of the program, counts as absent. */
+  #read({ file, text, madeAtMs }: SavedFile): ManifestFile {
+    const { resources, problems } = this.reader.read(file, text)
+    return { file, madeAtMs, good: problems.length === 0 ? { text, resources } : null, candidate: null }
+  }
+
+  #folderProblem(reason: string): FolderProblem {
+    const { folder } = this.#options
+    return { code: 'FolderNotUsable', file: folder, document: null, line: null, field: null, reason }
+  }
 }

@@ -1,25 +1,25 @@
 import { open, readdir, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { extname, join } from 'node:path'
+import { reasonOf } from '../../domain/errors.ts'
 import type { Content } from './manifest-file.ts'
 import { readStoreId } from './store-id.ts'
 
-/** What lies in the folder under one name. */
-export interface FoundFile {
+interface FoundFile {
   readonly content: Content
-  /** The older of birth and last change, Unix ms. */
+  /** The earlier of creation and last change, Unix ms. */
   readonly madeAtMs: number
 }
 
 export type FolderScan =
-  /** `isFull`: one more would be too many. */
+  /** `isFull`: no further manifest is allowed. */
   | { readonly kind: 'files'; readonly files: ReadonlyMap<string, FoundFile>; readonly isFull: boolean }
   | FolderFault
 
 export type FolderFault =
-  /** Too many files are there. Only those known already were looked at. */
+  /** The folder holds too many files. Only the known ones were read. */
   | { readonly kind: 'overfull'; readonly reason: string; readonly files: ReadonlyMap<string, FoundFile> }
-  /** The folder is gone, closed, or another one: what it lacks says nothing. */
+  /** The folder is missing, unreadable or another one, so a missing file does not count as deleted. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json'])
@@ -27,15 +27,15 @@ export const FILES_MAX = 2_000
 export const FILE_BYTES_MAX = 1024 * 1024
 
 interface Seen {
-  /** Of the stat before the read; two equal ones around a pause mean that nothing was missed in a clock tick. */
+  /** From the stat before the read. Two scans with the same one rule out a change within a tick of the file clock. */
   readonly signature: string
   readonly isConfirmed: boolean
   readonly found: FoundFile
 }
 
 /**
- * Reads the manifests of a folder; those that have not changed are not read again. Subfolders and names that begin
- * with a dot are passed over.
+ * Reads the manifests of a folder, without reading an unchanged one again. Skips sub-folders and names that start with a
+ * dot.
  */
 export function createFolderScanner(
   folder: string,
@@ -55,8 +55,8 @@ export function createFolderScanner(
       const isOverfull = names.length > FILES_MAX
       const next = new Map<string, Seen>()
       for (const name of isOverfull ? names.filter((one) => known.has(one)) : names) {
-        const look = await lookAt(join(folder, name), seen.get(name))
-        if (look !== null) next.set(name, look)
+        const now = await readSeen(join(folder, name), seen.get(name))
+        if (now !== null) next.set(name, now)
       }
       seen = next
       const files = new Map([...next].map(([name, { found }]) => [name, found]))
@@ -64,23 +64,22 @@ export function createFolderScanner(
       const reason = `holds ${names.length} manifests; at most ${FILES_MAX} are allowed: nothing is changed until some are removed.`
       return { kind: 'overfull', reason, files }
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      return { kind: 'unusable', reason: `cannot be read (${reason}): nothing is changed until it can.` }
+      const reason = `cannot be read (${reasonOf(error)}): nothing is changed until it can.`
+      return { kind: 'unusable', reason }
     }
   }
 }
 
-/** Whether a file of this name counts as a manifest. */
 export function isManifestName(name: string): boolean {
   return !name.startsWith('.') && EXTENSIONS.has(extname(name).toLowerCase())
 }
 
-/** Null when there is no file; a link that leads nowhere is none. */
-async function lookAt(path: string, before: Seen | undefined): Promise<Seen | null> {
+/** null when there is no file, or a link without a target. */
+async function readSeen(path: string, before: Seen | undefined): Promise<Seen | null> {
   try {
     const stats = await stat(path, { bigint: true })
     const signature = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':')
-    // Before it is opened: a pipe would hold the reader up for ever.
+    // Opening a pipe would block forever.
     if (!stats.isFile()) return unreadable('is not a regular file.')
     const isSame = before?.signature === signature
     if (isSame && before.isConfirmed) return before
@@ -90,7 +89,7 @@ async function lookAt(path: string, before: Seen | undefined): Promise<Seen | nu
     return { signature, isConfirmed: isSame, found: { content: await contentOf(path), madeAtMs } }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    return unreadable(`cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    return unreadable(`cannot be read: ${reasonOf(error)}.`)
   }
 }
 
@@ -120,6 +119,6 @@ async function textOf(handle: FileHandle): Promise<Content> {
   try {
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   } catch {
-    return { kind: 'unreadable', reason: 'is not text in UTF-8.' }
+    return { kind: 'unreadable', reason: 'is not UTF-8 text.' }
   }
 }

@@ -1,24 +1,24 @@
 import { readFile } from 'node:fs/promises'
-import { writeWhole } from './whole-file.ts'
+import { writeFileAtomically } from './atomic-file.ts'
 
-/** The good version of a file that was in force. */
-export interface KeptFile {
+/** The applied version of a file. */
+export interface SavedFile {
   readonly file: string
   readonly text: string
   readonly madeAtMs: number
 }
 
 /**
- * What was in force, from one start to the next: a file deleted meanwhile is known to be missing, one spoilt
- * meanwhile keeps its last good version, and an older file stays the older one when it is written anew.
+ * The applied files, kept between runs. With them a file that was deleted meanwhile counts as deleted, one that became
+ * invalid keeps its last valid version, and a file keeps its age when it is written again.
  */
-export interface FolderState {
+interface FolderState {
   readonly storeId: string
-  readonly files: readonly KeptFile[]
+  readonly files: readonly SavedFile[]
 }
 
-/** Empty when there is none, it belongs to another folder, or it cannot be read: then nothing counts as deleted. */
-export async function readFolderState(path: string, storeId: string): Promise<readonly KeptFile[]> {
+/** Empty, so that nothing counts as deleted, when the state is missing, unreadable or that of another folder. */
+export async function readFolderState(path: string, storeId: string): Promise<readonly SavedFile[]> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))
     return isFolderState(value) && value.storeId === storeId ? value.files : []
@@ -27,17 +27,17 @@ export async function readFolderState(path: string, storeId: string): Promise<re
   }
 }
 
-/** Readable by this user only: manifests may hold Secrets. */
+/** Readable by this user alone, as manifests may hold Secrets. */
 export async function writeFolderState(path: string, state: FolderState): Promise<void> {
-  await writeWhole(path, `${JSON.stringify(state)}\n`, 0o600)
+  await writeFileAtomically(path, `${JSON.stringify(state)}\n`, 0o600)
 }
 
 function isFolderState(value: unknown): value is FolderState {
   if (typeof value !== 'object' || value === null || !('files' in value)) return false
-  return Array.isArray(value.files) && value.files.every(isKeptFile)
+  return Array.isArray(value.files) && value.files.every(isSavedFile)
 }
 
-function isKeptFile(value: unknown): value is KeptFile {
+function isSavedFile(value: unknown): value is SavedFile {
   if (typeof value !== 'object' || value === null) return false
   const { file, text, madeAtMs } = value as Record<string, unknown>
   return typeof file === 'string' && typeof text === 'string' && typeof madeAtMs === 'number'

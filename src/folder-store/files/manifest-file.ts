@@ -2,11 +2,11 @@ import type { ManifestReader, ReadResource } from '../../resources/manifests/man
 import { identityOf } from '../../resources/resource.ts'
 import type { ManifestProblem } from '../../resources/resource.ts'
 
-/** What lies in the folder under a name now. */
+/** What a scan found under a file name. */
 export type Content =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'absent' }
-  /** There, but too large, not text, or closed to us. */
+  /** Too large, not text, or without permission. */
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 export interface GoodVersion {
@@ -14,7 +14,7 @@ export interface GoodVersion {
   readonly resources: readonly ReadResource[]
 }
 
-/** Content that differs from the good version and waits to have been the same for long enough. */
+/** Content that differs from the good version and is accepted once it has been stable for long enough. */
 interface Candidate {
   readonly content: Content
   readonly sinceMs: number
@@ -22,21 +22,21 @@ interface Candidate {
   readonly problems: readonly ManifestProblem[]
 }
 
-/** One file of the folder. The good version is in force, whatever lies there meanwhile. */
+/** One file of the folder. Its good version stays applied until a candidate is accepted. */
 export interface ManifestFile {
   readonly file: string
-  /** When the file was made, as far as can be told, in Unix ms: of two resources of one name the older wins. */
+  /** Unix ms, as far as the file system knows: of two resources with one name the older wins. */
   readonly madeAtMs: number
   readonly good: GoodVersion | null
   readonly candidate: Candidate | null
 }
 
-/** A file that is being written must have been still for this long. */
+/** A file counts as written once it has not changed for this long. */
 export const SETTLE_MS = 250
-/** Nothing is deleted that has not been gone for this long. */
+/** A resource counts as deleted once it has been missing for this long. */
 export const ABSENCE_MS = 2_000
 
-/** Takes note of what lies there now. */
+/** The file with what a scan has found as its candidate. */
 export function observe(
   known: ManifestFile,
   content: Content,
@@ -52,9 +52,9 @@ export function observe(
 }
 
 /**
- * Puts the candidate in force when it is valid and has been there for long enough.
- * @param isFirst the first look after a start: nobody is taken to be writing right now
- * @returns null when the file is deleted; `dueInMs` is when to look again, null when nothing waits
+ * Accepts the candidate when it is valid and has been stable for long enough.
+ * @param isFirst the first scan after a start, when no file is expected to be half-written
+ * @returns `file`: null when it was deleted; `dueInMs`: when to scan again, null when nothing waits
  */
 export function settle(
   known: ManifestFile,
@@ -63,9 +63,8 @@ export function settle(
 ): { readonly file: ManifestFile | null; readonly dueInMs: number | null } {
   const { good, candidate } = known
   if (candidate === null) return { file: good === null ? null : known, dueInMs: null }
-  const isFaulty = candidate.problems.length > 0
-  if (isFaulty) return { file: known, dueInMs: null }
-  const waitMs = isLosing(good, candidate.resources) ? ABSENCE_MS : isFirst ? 0 : SETTLE_MS
+  if (candidate.problems.length > 0) return { file: known, dueInMs: null }
+  const waitMs = losesResources(good, candidate.resources) ? ABSENCE_MS : isFirst ? 0 : SETTLE_MS
   const dueInMs = candidate.sinceMs + waitMs - nowMs
   if (dueInMs > 0) return { file: known, dueInMs }
   if (candidate.content.kind !== 'text') return { file: null, dueInMs: null }
@@ -73,7 +72,7 @@ export function settle(
   return { file: { ...known, good: accepted, candidate: null }, dueInMs: null }
 }
 
-/** Problems worth telling: those of a file that may still be half-written are not. */
+/** Problems of the candidate, unless it may still be half-written. */
 export function problemsOf(known: ManifestFile, nowMs: number): readonly ManifestProblem[] {
   const { candidate } = known
   return candidate === null || nowMs - candidate.sinceMs < SETTLE_MS ? [] : candidate.problems
@@ -92,8 +91,8 @@ function readContent(
   }
 }
 
-/** Whether something that is in force would be gone. A document alone can be lost when a file is half-written. */
-function isLosing(good: GoodVersion | null, resources: readonly ReadResource[]): boolean {
+/** Whether a resource would be deleted. A half-written file may lack only some of its documents. */
+function losesResources(good: GoodVersion | null, resources: readonly ReadResource[]): boolean {
   const kept = new Set(resources.map(({ resource }) => identityOf(resource)))
   return good?.resources.some(({ resource }) => !kept.has(identityOf(resource))) === true
 }

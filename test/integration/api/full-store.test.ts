@@ -53,7 +53,7 @@ test('when Redis is full, what is refused leaves nothing, and what is there can 
 
   // Neither that refusal nor what a person has written meanwhile stands in the way of others.
   writeFileSync(join(folder, 'resources', 'by-hand.yaml'), HAND_WRITTEN)
-  await program.logged('Changed manifests could not be put in force yet')
+  await program.logged('Changed manifests could not be applied yet')
   expect(await client.send('PATCH', `/api/crons/${kept.body.id}`, { is_active: false })).toMatchObject({
     status: 200,
   })
@@ -70,7 +70,5 @@ test('when Redis is full, what is refused leaves nothing, and what is there can 
     [...before.filter((name) => !name.startsWith('mail-')), 'by-hand.yaml'].toSorted(),
   )
   expect(readFileSync(join(folder, 'resources', 'by-hand.yaml'), 'utf8')).toBe(HAND_WRITTEN)
-  expect(await stopProgram(program, { errors: ['Changed manifests could not be put in force yet'] })).toEqual(
-    [],
-  )
+  expect(await stopProgram(program, { errors: ['Changed manifests could not be applied yet'] })).toEqual([])
 })

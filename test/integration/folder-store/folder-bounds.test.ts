@@ -60,7 +60,7 @@ describe('a folder with as many manifests as are allowed', () => {
   })
 
   it('gets no further one by an edit, and is else as any other', async () => {
-    const full = 'The folder of manifests holds 2000 manifests, the most allowed: remove one first.'
+    const full = 'The manifest folder holds 2000 manifests, the most allowed: remove one first.'
     expect(await make('new')).toEqual({ status: 'refused', reason: full })
     const queue = { team: 'default', name: 'mails', change: {}, current: DEFAULT_QUEUE_SETTINGS }
     expect(await store.editQueue(queue)).toEqual({ status: 'refused', reason: full })
@@ -77,7 +77,7 @@ describe('a folder with as many manifests as are allowed', () => {
     write('one-more.yaml', cron('one-more'))
     const reason =
       'holds 2001 manifests; at most 2000 are allowed: nothing is changed until some are removed.'
-    const overfull = { status: 'refused', reason: `The folder of manifests ${reason}` }
+    const overfull = { status: 'refused', reason: `The manifest folder ${reason}` }
     expect(await make('new')).toEqual(overfull)
     expect(await store.editCron({ ...daily, change: {}, current: cronSettings() })).toEqual(overfull)
     expect(store.problems().map(problemText)).toEqual([`${folder}: ${reason}`])
@@ -88,7 +88,7 @@ describe('a folder with as many manifests as are allowed', () => {
     write('daily.yaml', edited)
     expect(await store.removeCron(daily)).toEqual({
       status: 'refused',
-      reason: 'daily.yaml is being changed or is not valid: mend the file first.',
+      reason: 'daily.yaml is being changed or is not valid: fix the file first.',
     })
     expect(readFileSync(join(folder, 'daily.yaml'), 'utf8')).toBe(edited)
     write('daily.yaml', cron('daily'))
@@ -96,9 +96,9 @@ describe('a folder with as many manifests as are allowed', () => {
     expect(await store.removeCron(daily)).toEqual({ status: 'removed' })
     expect(existsSync(join(folder, 'daily.yaml'))).toBe(false)
     expect(changes).toMatchObject([{ removedCrons: [daily], crons: [] }])
-    await store.look()
+    await store.sync()
     clock.advance(250)
-    await store.look()
+    await store.sync()
     expect(store.problems()).toEqual([])
     expect(store.snapshot().crons.map(({ name }) => name)).toEqual(['one-more', 'other'])
   })

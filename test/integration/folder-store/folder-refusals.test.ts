@@ -8,7 +8,7 @@ import { cronKey, keysOf, queueKey } from '../../../src/folder-store/folder-snap
 import type { FolderChange, Refusals } from '../../../src/folder-store/folder-snapshot.ts'
 import { openFolderStore } from '../../../src/folder-store/folder-store.ts'
 import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
-import type { QueueEdit } from '../../../src/folder-store/edits/queue-edits.ts'
+import type { QueueEdit } from '../../../src/folder-store/edits/settings-edits.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { createHandClock } from './hand-clock.ts'
@@ -61,9 +61,9 @@ async function start(): Promise<FolderStore> {
 }
 
 async function settled(store: FolderStore): Promise<void> {
-  await store.look()
+  await store.sync()
   clock.advance(STILL_MS)
-  await store.look()
+  await store.sync()
 }
 
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
@@ -89,7 +89,7 @@ describe('an edit', () => {
     await expect(store.editQueue(edit('new', { timeoutSeconds: 6 }))).rejects.toBe(noRoom)
     expect(readdirSync(folder)).toEqual(files)
     refused = new Set()
-    await store.look()
+    await store.sync()
     expect(store.snapshot()).toMatchObject({ queues: [{ name: 'a' }], crons: [] })
     expect(changes.at(-1)).toMatchObject({ crons: [], queues: [], removedQueues: [{ name: 'new' }] })
     expect(changes.flatMap(({ removedCrons }) => removedCrons)).toEqual([cron])
@@ -107,8 +107,8 @@ describe('an edit', () => {
     expect(changes.at(-1)).toMatchObject({ queues: [{ name: 'c' }], removedQueues: [{ name: 'b' }] })
     refused = new Set()
     changes = []
-    await store.look()
-    await store.look()
+    await store.sync()
+    await store.sync()
     // It alone is told again, and once.
     expect(changes.map(keysOf)).toEqual([[queueKey({ team: 'default', name: 'c' })]])
   })

@@ -85,9 +85,9 @@ async function start(): Promise<FolderStore> {
 
 /** Sees what lies there now, and again when it has settled. */
 async function settled(store: FolderStore, ms = 250): Promise<void> {
-  await store.look()
+  await store.sync()
   clock.advance(ms)
-  await store.look()
+  await store.sync()
 }
 
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
@@ -141,9 +141,7 @@ describe('the start', () => {
   it.each(['file', 'file/below'])('refuses a folder that cannot be: %s', async (name) => {
     writeFileSync(join(base, 'file'), '')
     folder = join(base, name)
-    await expect(open()).rejects.toThrow(
-      /^The folder of manifests .*file.* cannot be used .*PUNCTUAL_MANIFESTS/,
-    )
+    await expect(open()).rejects.toThrow(/^The manifest folder .*file.* cannot be used .*PUNCTUAL_MANIFESTS/)
   })
 
   it('clears drafts that a killed process left', async () => {
@@ -195,10 +193,10 @@ describe('a change of a file', () => {
     write('a.yaml', queue('a') + '---\n' + queue('b'))
     const store = await start()
     write('a.yaml', queue('a', '{ timeoutSeconds: 9 }') + '---\n' + queue('b'))
-    await store.look()
+    await store.sync()
     expect(changes).toEqual([])
     clock.advance(250)
-    await store.look()
+    await store.sync()
     expect(changes).toMatchObject([
       { queues: [{ name: 'a', settings: { timeoutSeconds: 9 } }], removedQueues: [] },
     ])
@@ -253,30 +251,30 @@ describe('a change of a file', () => {
   it('that the listener does not take is told again until it is', async () => {
     const store = await start()
     write('a.yaml', queue('a'))
-    await store.look()
+    await store.sync()
     clock.advance(250)
     fault = new Error('no Redis')
-    await expect(store.look()).rejects.toThrow('no Redis')
-    await expect(store.look()).rejects.toThrow('no Redis')
+    await expect(store.sync()).rejects.toThrow('no Redis')
+    await expect(store.sync()).rejects.toThrow('no Redis')
     fault = null
-    await store.look()
-    await store.look()
+    await store.sync()
+    await store.sync()
     expect(changes).toMatchObject([{ queues: [{ name: 'a' }] }])
   })
 
   it('that was not taken and is undone meanwhile is undone for the listener, too', async () => {
     const store = await start()
     write('a.yaml', queue('a'))
-    await store.look()
+    await store.sync()
     clock.advance(250)
     fault = new Error('broke off half-way')
-    await expect(store.look()).rejects.toThrow('broke off')
+    await expect(store.sync()).rejects.toThrow('broke off')
     rmSync(join(folder, 'a.yaml'))
-    await expect(store.look()).rejects.toThrow('broke off')
+    await expect(store.sync()).rejects.toThrow('broke off')
     clock.advance(2000)
-    await expect(store.look()).rejects.toThrow('broke off')
+    await expect(store.sync()).rejects.toThrow('broke off')
     fault = null
-    await store.look()
+    await store.sync()
     expect(changes).toMatchObject([{ queues: [], removedQueues: [{ team: 'default', name: 'a' }] }])
   })
 })
@@ -289,7 +287,7 @@ describe('deletion', () => {
     await settled(store, 1999)
     expect(changes).toEqual([])
     clock.advance(1)
-    await store.look()
+    await store.sync()
     expect(changes).toMatchObject([{ removedQueues: [{ team: 'default', name: 'a' }] }])
     expect(store.snapshot().queues).toEqual([])
   })
@@ -426,7 +424,7 @@ describe('an edit', () => {
     write('a.yaml', '# being written')
     expect(await store.editQueue(edit('a', { timeoutSeconds: 6 }))).toEqual({
       status: 'refused',
-      reason: 'a.yaml is being changed or is not valid: mend the file first.',
+      reason: 'a.yaml is being changed or is not valid: fix the file first.',
     })
     expect(await store.removeQueue({ team: 'default', name: 'a' })).toMatchObject({ status: 'refused' })
     expect(read('a.yaml')).toBe('# being written')
@@ -442,7 +440,7 @@ describe('an edit', () => {
     const store = await start()
     expect(await store.editQueue(edit('a', { maxParallelism: 6 }))).toMatchObject({
       status: 'refused',
-      reason: 'a.yaml is written in a way that cannot be changed from here: edit the file itself.',
+      reason: 'a.yaml is written in a way that the API cannot edit: change the file itself.',
     })
     expect(read('a.yaml')).toBe(text)
   })
@@ -465,7 +463,7 @@ describe('an edit', () => {
     await expect(store.editQueue(edit('a', { timeoutSeconds: 6 }))).rejects.toThrow('no Redis')
     expect(read('a.yaml')).toBe(text)
     fault = null
-    await store.look()
+    await store.sync()
     expect(changes).toMatchObject([{ queues: [{ settings: { timeoutSeconds: 30 } }] }])
   })
 

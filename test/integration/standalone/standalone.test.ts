@@ -204,7 +204,7 @@ describe.concurrent('standalone', () => {
     writeFileSync(file, SHARED)
     const program = run(folder)
     const { url } = await program.logged('Standalone runs')
-    expect(await program.logged('A manifest is not in force')).toMatchObject({
+    expect(await program.logged('A manifest is not applied')).toMatchObject({
       problem:
         'shared.yaml, document 2: MaintenanceWindow night is valid, but this version does nothing with it.',
     })
@@ -212,20 +212,20 @@ describe.concurrent('standalone', () => {
     expect((await build.queues()).queues).toEqual([])
     rmSync(file)
     await until('the token is refused', async () => (await build.send('GET', '/api/queues')).status === 401)
-    expect(await program.logged('Manifests are gone, and what they made is deleted')).toMatchObject({
+    expect(await program.logged('Resources of removed manifests are deleted')).toMatchObject({
       what: 'ApiToken build',
     })
-    await program.logged('Every manifest is in force again')
+    await program.logged('All manifests are applied again')
     const pair = join(folder, 'resources', 'pair.yaml')
     writeFileSync(pair, PAIR)
-    expect(await program.logged('Changed manifests are in force')).toMatchObject({
+    expect(await program.logged('Changed manifests are applied')).toMatchObject({
       what: 'queue pair; cron hourly',
     })
     const after = program.log.length
     rmSync(pair)
-    expect(
-      await program.logged('Manifests are gone, and what they made is deleted', { after }),
-    ).toMatchObject({ what: 'cron hourly; queue pair, with all its jobs' })
+    expect(await program.logged('Resources of removed manifests are deleted', { after })).toMatchObject({
+      what: 'cron hourly; queue pair, with all its jobs',
+    })
     expect(await stopProgram(program)).toEqual([])
   })
 
@@ -336,8 +336,8 @@ describe.concurrent('standalone', () => {
     const [file, other] = [join(folder, 'file'), join(folder, 'other')]
     writeFileSync(file, '')
     const refusals = [
-      [file, `punctual: The folder of manifests ${file} cannot be used (`],
-      [join(file, 'below'), `punctual: The folder of manifests ${file}/below cannot be used (`],
+      [file, `punctual: The manifest folder ${file} cannot be used (`],
+      [join(file, 'below'), `punctual: The manifest folder ${file}/below cannot be used (`],
       [other, `punctual: The folder ${other} (store `],
     ] as const
     const { program } = await start(folder)

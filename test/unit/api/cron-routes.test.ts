@@ -77,7 +77,7 @@ describe('creating a cron', () => {
     [new ResourceApiError('unavailable', 'away', { retryAfterMs: 7_000 }), 503, '7'],
     [new ResourceApiError('unavailable', 'away'), 503, '2'],
     [new StoreUnavailableError('gone'), 503, '2'],
-    [new EditRefusedError('mend the file first.'), 409, undefined],
+    [new EditRefusedError('fix the file first.'), 409, undefined],
   ])('%s ends as %d', async (fault, status, retryAfter) => {
     const own = await startApi({ cronEditor: { ...editor, create: () => Promise.reject(fault) } })
     const body = JSON.stringify(GOOD)

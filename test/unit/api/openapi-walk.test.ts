@@ -26,7 +26,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
   }
 }
 
-const refuse = () => Promise.reject(new EditRefusedError('crons.yaml is not valid: mend the file first.'))
+const refuse = () => Promise.reject(new EditRefusedError('crons.yaml is not valid: fix the file first.'))
 const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] = {
   create: refuse,
   edit: refuse,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { EMPTY_SNAPSHOT } from '../../../src/folder-store/folder-snapshot.ts'
 import type { FolderSnapshot } from '../../../src/folder-store/folder-snapshot.ts'
-import { inForceOf } from '../../../src/folder-store/applied-resources.ts'
+import { resolveResources } from '../../../src/folder-store/applied-resources.ts'
 import type { ManifestFile } from '../../../src/folder-store/files/manifest-file.ts'
 import { createManifestReader } from '../../../src/resources/manifests/manifest-reader.ts'
 import { problemText } from '../../../src/resources/resource.ts'
@@ -29,8 +29,8 @@ const SIGNED =
   '{ signing: { secretRefs: [{ name: s, key: new }, { name: s, key: old }] }, egress: { allow: [a.b] }, quotas: { crons: 3 } }'
 
 const of = (files: readonly ManifestFile[], before: FolderSnapshot = EMPTY_SNAPSHOT) =>
-  inForceOf(files, before)
-const texts = (result: ReturnType<typeof inForceOf>) => result.problems.map(problemText)
+  resolveResources(files, before)
+const texts = (result: ReturnType<typeof resolveResources>) => result.problems.map(problemText)
 
 describe('queues', () => {
   it('stand in the order of teams and names', () => {
@@ -54,7 +54,7 @@ describe('queues', () => {
     expect(result.snapshot.queues).toMatchObject([{ name: 'mail', settings: { timeoutSeconds: 1 } }])
     expect(result.problems).toMatchObject([{ code: 'NameTaken', file: 'a.yaml' }])
     expect(texts(result)).toEqual([
-      'a.yaml, document 1: The queue name "mail" is taken by document 1 of b.yaml, which is older: this one is not in force.',
+      'a.yaml, document 1: The queue name "mail" is taken by document 1 of b.yaml, which is older: this one is not applied.',
     ])
   })
 
@@ -82,7 +82,7 @@ describe('queues', () => {
     expect(of(files)).toMatchObject({ problems: [], snapshot: { queues: [{}, {}] } })
   })
 
-  it('whose metadata.name is taken are not in force', () => {
+  it('whose metadata.name is taken are not applied', () => {
     const files = [file('a.yaml', 1, queue('mail')), file('b.yaml', 2, queue('mail', '{ queueName: other }'))]
     expect(of(files)).toMatchObject({
       problems: [{ code: 'NameTaken', file: 'b.yaml' }],
@@ -168,7 +168,7 @@ describe('tokens', () => {
     expect(result.snapshot.tokens).toMatchObject([{ team: 'another', name: 'old' }])
     expect(result.problems).toMatchObject([{ code: 'TokenTaken', file: 'a.yaml' }])
     expect(texts(result)).toEqual([
-      'a.yaml, document 1: This token is taken by document 1 of b.yaml, which is older: this one is not in force.',
+      'a.yaml, document 1: This token is taken by document 1 of b.yaml, which is older: this one is not applied.',
     ])
   })
 })

@@ -4,9 +4,8 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.
 import {
   changeBetween,
   EMPTY_SNAPSHOT,
-  isEmptyChange,
   keysOf,
-  withAttempt,
+  withInterrupted,
 } from '../../../src/folder-store/folder-snapshot.ts'
 import type { FolderSnapshot } from '../../../src/folder-store/folder-snapshot.ts'
 import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
@@ -31,7 +30,7 @@ const token = (name: string, digit: string) => ({ team: 'default', name, sha256H
 
 const BEFORE: FolderSnapshot = {
   queues: [queue('a'), queue('b')],
-  // Of the same names as the queues: what is told of one is not told of the other.
+  // Of the same names as the queues: a change of one is not a change of the other.
   crons: [cron('a'), cron('b')],
   teams: [team('t'), team('u')],
   tokens: [token('a', '1'), token('b', '2')],
@@ -44,7 +43,7 @@ const AFTER: FolderSnapshot = {
 }
 
 describe('a change', () => {
-  it('names what is new or different, and what is gone', () => {
+  it('names what is new or different, and what is removed', () => {
     const change = changeBetween(BEFORE, AFTER, NONE)
     expect(change).toEqual({
       teams: [team('t', 'x'), team('v')],
@@ -61,23 +60,23 @@ describe('a change', () => {
   })
 
   it('is empty between equal snapshots', () => {
-    expect(isEmptyChange(changeBetween(BEFORE, structuredClone(BEFORE), NONE))).toBe(true)
+    expect(keysOf(changeBetween(BEFORE, structuredClone(BEFORE), NONE))).toEqual([])
   })
 
-  it('names everything when nothing is sure', () => {
+  it('names everything when nothing is known to be applied', () => {
     expect(changeBetween(BEFORE, BEFORE, 'all')).toMatchObject({ queues: BEFORE.queues, teams: BEFORE.teams })
   })
 
-  it('tells again what may not have been taken', () => {
+  it('repeats what may not have been applied', () => {
     const broken = changeBetween(BEFORE, AFTER, NONE)
-    const unsure = new Set(keysOf(broken))
-    const next = changeBetween(withAttempt(BEFORE, broken), AFTER, unsure)
+    const uncertain = new Set(keysOf(broken))
+    const next = changeBetween(withInterrupted(BEFORE, broken), AFTER, uncertain)
     expect(next).toEqual(broken)
   })
 
-  it('undoes what may have been taken of one that broke off', () => {
+  it('undoes what an interrupted one may have applied', () => {
     const broken = changeBetween(BEFORE, AFTER, NONE)
-    const next = changeBetween(withAttempt(BEFORE, broken), BEFORE, new Set(keysOf(broken)))
+    const next = changeBetween(withInterrupted(BEFORE, broken), BEFORE, new Set(keysOf(broken)))
     expect(next).toMatchObject({
       queues: BEFORE.queues,
       removedQueues: [{ team: 'default', name: 'c' }],
@@ -91,6 +90,6 @@ describe('a change', () => {
   })
 
   it('of nothing to nothing is empty', () => {
-    expect(isEmptyChange(changeBetween(EMPTY_SNAPSHOT, EMPTY_SNAPSHOT, 'all'))).toBe(true)
+    expect(keysOf(changeBetween(EMPTY_SNAPSHOT, EMPTY_SNAPSHOT, 'all'))).toEqual([])
   })
 })

@@ -5,22 +5,22 @@ import { basename, dirname, join } from 'node:path'
 const DRAFT = /^\..+\.[0-9a-f]{16}\.draft$/
 
 /**
- * Writes a file so that a crash or a reader at any moment finds the old version or the new one, never a part.
- * A link is followed; an existing file keeps its permissions.
+ * Replaces a file by a rename, so that a reader, or a crash at any moment, finds the old version or the new one. Follows a
+ * link and keeps the permissions of an existing file.
  */
-export async function writeWhole(path: string, text: string, newMode: number): Promise<void> {
+export async function writeFileAtomically(path: string, text: string, newMode: number): Promise<void> {
   const target = await realpath(path).catch(() => path)
-  const kept = await stat(target).then(
+  const mode = await stat(target).then(
     (stats) => stats.mode & 0o777,
     () => null,
   )
   const folder = dirname(target)
   const draft = join(folder, `.${basename(target)}.${randomBytes(8).toString('hex')}.draft`)
   try {
-    const file = await open(draft, 'wx', kept ?? newMode)
+    const file = await open(draft, 'wx', mode ?? newMode)
     try {
-      // The umask took from it what the file had.
-      if (kept !== null) await file.chmod(kept)
+      // `open` applies the umask, which the existing file may not follow.
+      if (mode !== null) await file.chmod(mode)
       await file.writeFile(text)
       await file.sync()
     } finally {
@@ -34,8 +34,13 @@ export async function writeWhole(path: string, text: string, newMode: number): P
   await syncFolder(folder)
 }
 
-/** Makes a rename or a removal last through a power cut. */
-export async function syncFolder(folder: string): Promise<void> {
+export async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true })
+  await syncFolder(dirname(path))
+}
+
+/** Makes a rename or a removal survive a power cut. */
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()
@@ -44,7 +49,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Drafts of a process that was killed in the middle. */
+/** Removes the drafts of a process that was killed while it wrote. */
 export async function removeDrafts(folder: string): Promise<void> {
   const names = await readdir(folder)
   await Promise.all(
