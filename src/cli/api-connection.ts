@@ -1,5 +1,5 @@
 import type { ErrorBody, ValidationError } from '../contract/generated/wire.ts'
-import { clientFailure, MISUSED } from './client-failure.ts'
+import { cliError, MISUSED } from './cli-error.ts'
 import { visibleAscii } from './header-text.ts'
 
 const TIMEOUT_MS = 30_000
@@ -7,17 +7,16 @@ const SERVER_SOURCES = '(--server, PUNCTUAL_SERVER)'
 const TOKEN_SOURCES = '(--token, PUNCTUAL_TOKEN)'
 
 export interface ApiConnection {
-  /** The text of a 2xx answer; anything else is thrown as a failure with one line. */
+  /** The text of a 2xx answer; any other answer is thrown as an error of one line. */
   get(path: string): Promise<string>
   post(path: string, body: string, headers?: Readonly<Record<string, string>>): Promise<string>
   patch(path: string, body: string): Promise<string>
-  /** '' when there is nothing to say. */
   delete(path: string): Promise<string>
 }
 
 /**
- * @param server base address, such as `http://127.0.0.1:8080`; its path, where a proxy has one for the API, stays in
- *   front of those asked for
+ * @param server base address, such as `http://127.0.0.1:8080`; a path in it, as a proxy may have, precedes every request
+ *   path
  */
 export function connectApi(server: string, token: string | null): ApiConnection {
   const base = baseOf(server)
@@ -26,7 +25,7 @@ export function connectApi(server: string, token: string | null): ApiConnection 
     const headers = { ...sent.headers, authorization }
     const answer = await exchange(server, `${base}${path}`, { ...sent, method, headers })
     if (answer.status >= 200 && answer.status < 300) return answer.text
-    throw clientFailure(explain(server, path, answer))
+    throw cliError(explain(server, path, answer))
   }
   return {
     get: (path) => call('GET', path),
@@ -43,26 +42,23 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Without a slash at the end. */
+/** Without a trailing slash. */
 function baseOf(server: string): string {
   const url = URL.parse(server)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw clientFailure(`${JSON.stringify(server)} is not an http address ${SERVER_SOURCES}`, MISUSED)
+    throw cliError(`${JSON.stringify(server)} is not an http address ${SERVER_SOURCES}`, MISUSED)
   }
   const { username, password, search, hash } = url
   if (`${username}${password}${search}${hash}` !== '') {
     const what = 'the address of the API must have no user, password, query or fragment'
-    throw clientFailure(`${what} ${SERVER_SOURCES}`, MISUSED)
+    throw cliError(`${what} ${SERVER_SOURCES}`, MISUSED)
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
 function checkedToken(token: string | null): string {
   if (token !== null && token.trim() !== '') return visibleAscii(token, 'the token', ` ${TOKEN_SOURCES}`)
-  throw clientFailure(
-    'no token given (--token, PUNCTUAL_TOKEN; that of make run is in .punctual/token)',
-    MISUSED,
-  )
+  throw cliError('no token given (--token, PUNCTUAL_TOKEN; make run writes one to .punctual/token)', MISUSED)
 }
 
 interface Answer {
@@ -74,17 +70,17 @@ async function exchange(server: string, url: string, init: RequestInit): Promise
   try {
     const response = await fetch(url, {
       ...init,
-      // A token must not follow a redirect to who knows where.
+      // A redirect must not carry the token to another host.
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     return { status: response.status, text: await response.text() }
   } catch (fault) {
-    throw clientFailure(`cannot reach ${server}: ${reasonOf(fault)}`)
+    throw cliError(`cannot reach ${server}: ${reasonOf(fault)}`)
   }
 }
 
-/** fetch says "fetch failed" and keeps the reason in `cause`. */
+/** fetch says "fetch failed" and has the reason in `cause`. */
 function reasonOf(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault)
   if (fault.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} seconds`
@@ -100,10 +96,10 @@ function explain(server: string, path: string, { status, text }: Answer): string
     if (status === 401) return `${body.error} ${TOKEN_SOURCES}`
     return status === 404 ? `${body.error}: ${missing(server, path)}` : body.error
   }
-  return `${server} answered ${status}, which is no answer of Punctual ${SERVER_SOURCES}`
+  return `${server} answered ${status} and is not Punctual ${SERVER_SOURCES}`
 }
 
-/** What a 404 is about: what a path names, or for lists and pushes the path itself. */
+/** What a 404 did not find: the job or cron of the path, or the path itself. */
 function missing(server: string, path: string): string {
   const [, kind, id] = /^\/api\/(job|cron)s\/([^/?]+)/.exec(path) ?? []
   if (kind === undefined || id === 'preview') return `${server} has no such path ${SERVER_SOURCES}`
@@ -114,7 +110,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not ours: a proxy's page, or another program on this port.
+    // The answer of a proxy or of another program on this port.
     return null
   }
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { clientFailure, MISUSED } from './client-failure.ts'
-import { headerPairs, readSource, wholeNumber } from './push-body.ts'
-import type { OutputFlags } from './verb-options.ts'
+import { cliError, MISUSED } from './cli-error.ts'
+import type { OutputFlags } from './command-options.ts'
+import { headerPairs, readSource, type Stdin, wholeNumber } from './push-body.ts'
 
-/** `false` takes away what the cron has; only an edit can say so. */
+/** `false` removes a setting; only an edit can. */
 interface RequestFlags extends OutputFlags {
   readonly zone?: string
   readonly method?: string
@@ -29,60 +29,60 @@ export interface EditFlags extends RequestFlags {
   readonly url?: string
 }
 
-type Stdin = AsyncIterable<Uint8Array | string>
-
-/** The options of a new cron. */
-export function describedAsNew(command: Command): Command {
-  return described(command, (value) => ` (default: ${value})`)
-    .option('--paused', 'begin without ticks')
-    .option('--idempotency-key <key>', 'the same key again makes no second cron while the first one lives')
+export function addCreateOptions(command: Command): Command {
+  return addRequestOptions(command, (value) => ` (default: ${value})`)
+    .option('--paused', 'create it paused')
+    .option('--idempotency-key <key>', 'a repeated key creates no second cron while the first exists')
 }
 
-/** The options of an edit: what is not said stays as it is. */
-export function describedAsEdit(command: Command): Command {
-  return described(
+/** An edit has no defaults: what is not given stays as it is. */
+export function addEditOptions(command: Command): Command {
+  return addRequestOptions(
     command
-      .option('--name <name>', 'what people see')
-      .option('--expression <expression>', 'when it ticks, from now on')
-      .option('--url <url>', 'where the request goes'),
+      .option('--name <name>', 'display name')
+      .option('--expression <expression>', 'new cron expression')
+      .option('--url <url>', 'URL to call'),
     () => '',
   )
-    .option('--no-header', 'send no headers of your own')
-    .option('--no-payload', 'send no body')
+    .option('--no-header', 'remove all request headers')
+    .option('--no-payload', 'remove the body')
     .option('--no-queue', 'run without a queue, and without retries')
-    .option('--no-callback-url', 'report to nobody')
-    .option('--no-forbid', 'let runs overlap')
-    .option('--no-starting-deadline', 'let a tick start however late')
+    .option('--no-callback-url', 'remove the callback URL')
+    .option('--no-forbid', 'allow runs to overlap')
+    .option('--no-starting-deadline', 'remove the starting deadline')
 }
 
-function described(command: Command, unlessGiven: (value: string) => string): Command {
+function addRequestOptions(command: Command, byDefault: (value: string) => string): Command {
   const collect = (value: string, before: readonly string[] | false): readonly string[] => [
     ...(before === false ? [] : before),
     value,
   ]
   return command
-    .option('--zone <zone>', `time zone of the expression, such as Europe/Berlin${unlessGiven('UTC')}`)
-    .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${unlessGiven('POST')}`)
-    .option('--header <name:value>', 'a request header; may be given again', collect, [])
-    .option('--payload <text>', 'body to send as it is; @file reads a file, - standard input')
-    .option('--queue <name>', 'run through this queue, with its retries')
-    .option('--timeout <seconds>', `for the whole call${unlessGiven('30')}`)
+    .option('--zone <zone>', `time zone of the expression, such as Europe/Berlin${byDefault('UTC')}`)
+    .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
+    .option('--header <name:value>', 'a request header; repeatable', collect, [])
+    .option('--payload <text>', 'body to send unchanged; @file reads a file, - standard input')
+    .option('--queue <name>', 'run through this queue, with its limits and retries')
+    .option('--timeout <seconds>', `timeout of the whole call${byDefault('30')}`)
     .option('--callback-url <url>', 'where to report the end of each run')
-    .option('--forbid', 'skip a tick while a run has not ended')
-    .option('--missed-runs <policy>', `make up for the latest, all or skip${unlessGiven('latest')}`)
-    .option('--starting-deadline <seconds>', 'a tick later than this is missed for good')
-    .option('--jitter <seconds>', `spread crons over this long after their tick${unlessGiven('0')}`)
+    .option('--forbid', 'skip a tick while the previous run has not ended')
+    .option(
+      '--missed-runs <policy>',
+      `which missed ticks to catch up on: latest, all or skip${byDefault('latest')}`,
+    )
+    .option('--starting-deadline <seconds>', 'skip a tick that is later than this')
+    .option('--jitter <seconds>', `delay runs by up to this long, to spread crons${byDefault('0')}`)
 }
 
 export async function writeNewCron(
-  needed: { readonly name: string; readonly expression: string; readonly url: string },
+  required: { readonly name: string; readonly expression: string; readonly url: string },
   flags: CreateFlags,
   stdin: Stdin,
 ): Promise<string> {
   return JSON.stringify({
-    name: needed.name,
-    url: needed.url,
-    cron_expression: needed.expression,
+    name: required.name,
+    url: required.url,
+    cron_expression: required.expression,
     ...(flags.paused === true && { is_active: false }),
     ...(await fieldsOf(flags, stdin)),
   })
@@ -97,7 +97,7 @@ export async function writeCronEdit(flags: EditFlags, stdin: Stdin): Promise<str
     ...(await fieldsOf(flags, stdin)),
   }
   if (Object.keys(fields).length > 0) return JSON.stringify(fields)
-  throw clientFailure('nothing to change was said (punctual crons edit --help)', MISUSED)
+  throw cliError('nothing to change was given (see punctual crons edit --help)', MISUSED)
 }
 
 async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {

@@ -1,147 +1,111 @@
 import type { Command } from 'commander'
-import type {
-  Cron,
-  CronList,
-  CronPreview,
-  CronRunList,
-  CreatedCron,
-  StartedRun,
-} from '../contract/generated/wire.ts'
-import { shown } from './answer-text.ts'
+import type { CreatedCron, StartedRun } from '../contract/generated/wire.ts'
 import type { ApiConnection } from './api-connection.ts'
+import { connected, type OutputFlags, paged, type PageFlags, searchOf } from './command-options.ts'
+import type { CommandRunner } from './command-runner.ts'
 import {
+  addCreateOptions,
+  addEditOptions,
   type CreateFlags,
-  describedAsEdit,
-  describedAsNew,
   type EditFlags,
   writeCronEdit,
   writeNewCron,
 } from './cron-body.ts'
 import { cronPage, cronTable, previewText, runTable } from './cron-text.ts'
 import { idempotencyHeader } from './header-text.ts'
-import { wholeNumber } from './push-body.ts'
-import {
-  type ConnectionFlags,
-  connected,
-  type OutputFlags,
-  paged,
-  type PageFlags,
-  searchOf,
-} from './verb-options.ts'
-
-export interface CronCommandParts {
-  /** Connects, and turns what goes wrong into one line. */
-  readonly run: (flags: ConnectionFlags, act: (api: ApiConnection) => Promise<void>) => Promise<void>
-  readonly say: (text: string) => void
-  readonly stdin: AsyncIterable<Uint8Array | string>
-}
+import { type Stdin, wholeNumber } from './push-body.ts'
 
 interface PreviewFlags extends OutputFlags {
   readonly zone?: string
   readonly count?: string
 }
 
-/** Adds the verb `crons` with a verb of its own for each thing to do; alone it lists. */
-export function registerCronCommands(program: Command, parts: CronCommandParts): void {
-  const crons = program.command('crons').description('list crons, and work with them')
-  registerReading(crons, parts)
-  registerMaking(crons, parts)
-  registerActing(crons, parts)
+/** Adds `crons` and its subcommands; alone it lists. */
+export function registerCronCommands(program: Command, runner: CommandRunner, stdin: Stdin): void {
+  const crons = program.command('crons').description('list and manage crons')
+  addReadCommands(crons, runner)
+  addEditCommands(crons, runner, stdin)
+  addActionCommands(crons, runner)
 }
 
-function registerReading(crons: Command, { run, say }: CronCommandParts): void {
+function addReadCommands(crons: Command, runner: CommandRunner): void {
   paged(connected(crons.command('list', { isDefault: true }), 'table'))
     .description('list crons')
     .action((flags: PageFlags) =>
-      run(flags, async (api) => {
-        const text = await api.get(`/api/crons${pageSearch(flags)}`)
-        say(shown(flags, text, () => cronTable(JSON.parse(text) as CronList)))
-      }),
+      runner.request(flags, (api) => api.get(`/api/crons${pageSearch(flags)}`), cronTable),
     )
   connected(crons.command('show <id>'), 'text')
-    .description('show a cron: when it runs, and how it went last')
-    .action((id: string, flags: OutputFlags) =>
-      run(flags, async (api) => {
-        const text = await api.get(pathOf(id))
-        say(shown(flags, text, () => cronPage(JSON.parse(text) as Cron)))
-      }),
-    )
+    .description('show a cron with its next and its last run')
+    .action((id: string, flags: OutputFlags) => runner.request(flags, (api) => api.get(pathOf(id)), cronPage))
   paged(connected(crons.command('runs <id>'), 'table'))
-    .description('list what became of the last ticks of a cron')
-    .action((id: string, flags: PageFlags) =>
-      run(flags, async (api) => {
-        const text = await api.get(`${pathOf(id)}/runs${pageSearch(flags)}`)
-        say(shown(flags, text, () => runTable(JSON.parse(text) as CronRunList)))
-      }),
-    )
+    .description('list the last ticks and runs of a cron')
+    .action((id: string, flags: PageFlags) => {
+      const path = `${pathOf(id)}/runs${pageSearch(flags)}`
+      return runner.request(flags, (api) => api.get(path), runTable)
+    })
 }
 
-function registerMaking(crons: Command, { run, say, stdin }: CronCommandParts): void {
-  describedAsNew(connected(crons.command('create <name> <expression> <url>'), 'text'))
-    .description('make a cron; the expression has five fields, such as "0 9 * * MON-FRI"')
-    .action((name: string, expression: string, url: string, flags: CreateFlags) =>
-      run(flags, async (api) => {
+function addEditCommands(crons: Command, runner: CommandRunner, stdin: Stdin): void {
+  addCreateOptions(connected(crons.command('create <name> <expression> <url>'), 'text'))
+    .description('create a cron; the expression has five fields, such as "0 9 * * MON-FRI"')
+    .action((name: string, expression: string, url: string, flags: CreateFlags) => {
+      const create = async (api: ApiConnection): Promise<string> => {
         const body = await writeNewCron({ name, expression, url }, flags, stdin)
-        const text = await api.post('/api/crons', body, idempotencyHeader(flags.idempotencyKey))
-        say(shown(flags, text, () => createdLine(JSON.parse(text) as CreatedCron)))
-      }),
-    )
-  describedAsEdit(connected(crons.command('edit <id>'), 'text'))
-    .description('change what is said of a cron, and leave the rest')
+        return api.post('/api/crons', body, idempotencyHeader(flags.idempotencyKey))
+      }
+      return runner.request(flags, create, createdLine)
+    })
+  addEditOptions(connected(crons.command('edit <id>'), 'text'))
+    .description('change the given settings of a cron')
     .action((id: string, flags: EditFlags) =>
-      run(flags, async (api) => {
-        const text = await api.patch(pathOf(id), await writeCronEdit(flags, stdin))
-        say(shown(flags, text, () => cronPage(JSON.parse(text) as Cron)))
-      }),
+      runner.request(
+        flags,
+        async (api) => api.patch(pathOf(id), await writeCronEdit(flags, stdin)),
+        cronPage,
+      ),
     )
   connected(crons.command('preview <expression>'), 'text')
-    .description('say in words when an expression ticks, and its next ticks; makes nothing')
+    .description('describe an expression and list its next ticks; creates nothing')
     .option('--zone <zone>', 'time zone of the expression (default: UTC)')
-    .option('--count <count>', 'so many ticks, up to 100 (default: 5)')
+    .option('--count <count>', 'number of ticks, up to 100 (default: 5)')
     .action((expression: string, flags: PreviewFlags) =>
-      run(flags, async (api) => {
-        const { zone, count } = flags
-        const body = JSON.stringify({
-          cron_expression: expression,
-          ...(zone !== undefined && { time_zone: zone }),
-          ...(count !== undefined && { count: wholeNumber('--count', count) }),
-        })
-        const text = await api.post('/api/crons/preview', body)
-        say(shown(flags, text, () => previewText(JSON.parse(text) as CronPreview)))
-      }),
+      runner.request(
+        flags,
+        async (api) => api.post('/api/crons/preview', previewBody(expression, flags)),
+        previewText,
+      ),
     )
 }
 
-function registerActing(crons: Command, { run, say }: CronCommandParts): void {
+function addActionCommands(crons: Command, runner: CommandRunner): void {
   connected(crons.command('run <id>'), 'text')
-    .description('run a cron now, beside its ticks')
+    .description('run a cron now, in addition to its ticks')
     .action((id: string, flags: OutputFlags) =>
-      run(flags, async (api) => {
-        const text = await api.post(`${pathOf(id)}/run`, '')
-        say(shown(flags, text, () => startedLine(JSON.parse(text) as StartedRun)))
-      }),
+      runner.request(flags, (api) => api.post(`${pathOf(id)}/run`, ''), startedLine),
     )
-  for (const [verb, description] of [
-    ['pause', 'let a cron tick no more'],
-    ['resume', 'let a paused cron tick from now on'],
-  ] as const) {
-    connected(crons.command(`${verb} <id>`), 'text')
-      .description(description)
+  for (const action of ['pause', 'resume']) {
+    connected(crons.command(`${action} <id>`), 'text')
+      .description(`${action} a cron`)
       .action((id: string, flags: OutputFlags) =>
-        run(flags, async (api) => {
-          const text = await api.post(`${pathOf(id)}/${verb}`, '')
-          say(shown(flags, text, () => cronPage(JSON.parse(text) as Cron)))
-        }),
+        runner.request(flags, (api) => api.post(`${pathOf(id)}/${action}`, ''), cronPage),
       )
   }
   connected(crons.command('delete <id>'), 'text')
-    .description('delete a cron; runs in flight end')
+    .description('delete a cron; its runs in flight end normally')
     .action((id: string, flags: OutputFlags) =>
-      run(flags, async (api) => {
+      runner.run(flags, async (api) => {
         await api.delete(pathOf(id))
-        say(flags.output === 'json' ? '' : `cron ${id} is gone\n`)
+        runner.say(flags.output === 'json' ? '' : `cron ${id} deleted\n`)
       }),
     )
+}
+
+function previewBody(expression: string, { zone, count }: PreviewFlags): string {
+  return JSON.stringify({
+    cron_expression: expression,
+    ...(zone !== undefined && { time_zone: zone }),
+    ...(count !== undefined && { count: wholeNumber('--count', count) }),
+  })
 }
 
 function createdLine({ id, next_run_at: next }: CreatedCron): string {

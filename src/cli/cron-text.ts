@@ -1,7 +1,7 @@
 import type { Cron, CronList, CronPreview, CronRun, CronRunList } from '../contract/generated/wire.ts'
 import { columns, printable } from './text-table.ts'
 
-/** Crons as a table, one a line. */
+/** One line per cron. */
 export function cronTable(list: CronList): string {
   const rows = list.crons.map((cron) => [
     String(cron.id),
@@ -17,7 +17,6 @@ export function cronTable(list: CronList): string {
   return printable(`${columns([head, ...rows])}\n${moreLine(list.next_cursor)}`)
 }
 
-/** One cron for people. */
 export function cronPage(cron: Cron): string {
   const { last_run: last, queue } = cron
   const failures = cron.consecutive_failures
@@ -25,16 +24,16 @@ export function cronPage(cron: Cron): string {
     `cron ${cron.id}  ${cron.name}`,
     `${cron.method} ${cron.url}`,
     `${cron.cron_expression}  ${cron.time_zone}${cron.is_active ? '' : '  (paused)'}`,
-    ...(queue === null ? [] : [`through queue ${queue}`]),
+    ...(queue === null ? [] : [`queue ${queue}`]),
     `next ${cron.next_run_at ?? '-'}`,
     `last ${last === null ? '-' : runText(last)}`,
-    ...(failures === 0 ? [] : [`failed ${failures} in a row`]),
+    ...(failures === 0 ? [] : [`failures in a row: ${failures}`]),
     ...cron.warnings,
   ]
   return printable(`${lines.join('\n')}\n`)
 }
 
-/** Runs as a table, newest first. */
+/** One line per tick or run, newest first. */
 export function runTable(list: CronRunList): string {
   const rows = list.runs.map((run) => [
     run.scheduled_at,
@@ -61,5 +60,5 @@ function remarkOf({ is_manual: isManual, ticks }: CronRun): string {
 }
 
 function moreLine(cursor: string | null): string {
-  return cursor === null ? '' : `more: --cursor ${cursor}\n`
+  return cursor === null ? '' : `next page: --cursor ${cursor}\n`
 }

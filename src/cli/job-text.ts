@@ -1,7 +1,7 @@
 import type { Call, HeaderLine, Job, JobList, JobSummary } from '../contract/generated/wire.ts'
 import { columns, printable } from './text-table.ts'
 
-/** Jobs as a table, one a line. */
+/** One line per job. */
 export function jobTable(list: JobList): string {
   const rows = list.jobs.map((job) => [
     String(job.job_id),
@@ -12,13 +12,13 @@ export function jobTable(list: JobList): string {
     job.scheduled_at,
     `${job.method} ${job.url}`,
   ])
-  const more = list.next_cursor === null ? '' : `more: --cursor ${list.next_cursor}\n`
+  const more = list.next_cursor === null ? '' : `next page: --cursor ${list.next_cursor}\n`
   return printable(
     `${columns([['JOB', 'QUEUE', 'STATUS', 'FINAL', 'ATTEMPT', 'SCHEDULED', 'TARGET'], ...rows])}\n${more}`,
   )
 }
 
-/** One job for people: its chain, one line an attempt, then the request and response of its own last call. */
+/** The job's chain, one line per attempt, then the request and response of the job's own last call. */
 export function jobPage(job: Job): string {
   const lines = [
     `job ${job.job_id}  ${job.uuid}`,
@@ -54,15 +54,15 @@ function callLines(job: Job, call: Call): string[] {
   return [
     `last call of job ${job.job_id}, ${call.started_at}, ${Math.round(call.duration_ms)} ms${laterAttempt(job)}`,
     ...messageLines('> ', `${request.method} ${request.url}`, request.headers, request.body),
-    ...(request.body_truncated ? ['> (cut)'] : []),
+    ...(request.body_truncated ? ['> (truncated)'] : []),
     ...(response === null
       ? [`< no answer: ${call.error_message ?? ''}`]
       : messageLines('< ', String(response.status), response.headers, response.body)),
-    ...(response?.body_truncated === true ? ['< (cut)'] : []),
+    ...(response?.body_truncated === true ? ['< (truncated)'] : []),
   ]
 }
 
-/** Each attempt has calls of its own: where those of the chain's last one are shown. */
+/** Points to the chain's last attempt, whose calls belong to another job id. */
 function laterAttempt(job: Job): string {
   const tried = job.chain.filter(({ started_at }) => started_at !== null).at(-1)
   if (tried === undefined || tried.attempt_number <= job.attempt_number) return ''

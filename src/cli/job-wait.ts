@@ -1,55 +1,38 @@
 import type { Job } from '../contract/generated/wire.ts'
-import { fromAnswer } from './answer-text.ts'
 import type { ApiConnection } from './api-connection.ts'
+import { readAnswer } from './command-runner.ts'
 
-const LOOK_EVERY_MS = 500
+const POLL_MS = 500
 
 export interface WaitOptions {
-  /** How long the looks may go on, answers not counted. */
+  /** How long to poll, not counting the time of the requests. */
   readonly seconds: number
-  readonly pause: (milliseconds: number) => Promise<void>
+  readonly sleep: (milliseconds: number) => Promise<void>
 }
 
-/** What is known of a job when the wait for it is over. */
-export interface WaitedJob {
-  readonly job: Job
-  /** `job` as answered. */
+export interface AwaitedJob {
+  /** The last answer. */
   readonly text: string
-  /** How the chain ended other than well, or how it stands when the time is over; null when it ended well. */
-  readonly complaint: string | null
+  /** How the chain failed, or its status when the time is over; null when it succeeded. */
+  readonly failure: string | null
 }
 
-/** Looks at an original job until its chain has ended, or the time is over. */
-export async function awaitEnd(api: ApiConnection, jobId: number, options: WaitOptions): Promise<WaitedJob> {
-  const looks = Math.ceil((options.seconds * 1000) / LOOK_EVERY_MS)
-  let last = await readJob(api, jobId)
-  for (let look = 0; look < looks && !last.hasEnded; look += 1) {
-    await options.pause(LOOK_EVERY_MS)
-    last = await readJob(api, jobId)
+/** Polls an original job until its chain has ended or the time is over. */
+export async function awaitEnd(api: ApiConnection, jobId: number, options: WaitOptions): Promise<AwaitedJob> {
+  const polls = Math.ceil((options.seconds * 1000) / POLL_MS)
+  let text = await api.get(`/api/jobs/${jobId}`)
+  for (let poll = 0; poll < polls && !readAnswer(text, hasEnded); poll += 1) {
+    await options.sleep(POLL_MS)
+    text = await api.get(`/api/jobs/${jobId}`)
   }
-  const { job, text } = last
-  return { job, text, complaint: fromAnswer(() => complaintAbout(job, jobId, options.seconds)) }
-}
-
-interface Look {
-  readonly job: Job
-  readonly text: string
-  readonly hasEnded: boolean
-}
-
-async function readJob(api: ApiConnection, jobId: number): Promise<Look> {
-  const text = await api.get(`/api/jobs/${jobId}`)
-  return fromAnswer(() => {
-    const job = JSON.parse(text) as Job
-    return { job, text, hasEnded: hasEnded(job) }
-  })
+  return { text, failure: readAnswer(text, (job: Job) => failureOf(job, jobId, options.seconds)) }
 }
 
 function hasEnded(job: Job): boolean {
   return job.final_status !== null && job.final_status !== 'retrying'
 }
 
-function complaintAbout(job: Job, jobId: number, seconds: number): string | null {
+function failureOf(job: Job, jobId: number, seconds: number): string | null {
   if (job.final_status === 'success') return null
   const state = hasEnded(job)
     ? `ended as ${job.final_status}`

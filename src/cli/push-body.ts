@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { clientFailure, MISUSED } from './client-failure.ts'
+import { cliError, MISUSED } from './cli-error.ts'
+
+export type Stdin = AsyncIterable<Uint8Array | string>
 
 export interface PushOptions {
   readonly payload?: string
@@ -11,12 +13,12 @@ export interface PushOptions {
   readonly tag: readonly string[]
 }
 
-/** The JSON text of a push; the payload stands in it exactly as given. */
+/** The JSON text of a push, with the payload exactly as given. */
 export async function writePushBody(
   queue: string,
   url: string,
   options: PushOptions,
-  stdin: AsyncIterable<Uint8Array | string>,
+  stdin: Stdin,
 ): Promise<string> {
   const { payload, method, header, delay, runAt, callbackUrl, tag } = options
   const body = JSON.stringify({
@@ -35,35 +37,35 @@ export async function writePushBody(
 }
 
 /** @param given JSON, `@file`, or `-` for standard input */
-async function readPayload(given: string, stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
+async function readPayload(given: string, stdin: Stdin): Promise<string> {
   const source = (await readSource(given, stdin)).trim()
   try {
     JSON.parse(source)
   } catch (fault) {
     const reason = fault instanceof Error ? fault.message : String(fault)
-    throw clientFailure(`--payload is not JSON: ${reason}`, MISUSED)
+    throw cliError(`--payload is not JSON: ${reason}`, MISUSED)
   }
   return source
 }
 
-/** A text as given, of a file by `@file`, or of standard input by `-`. */
-export async function readSource(given: string, stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
+/** The text itself, that of a file for `@file`, or of standard input for `-`. */
+export async function readSource(given: string, stdin: Stdin): Promise<string> {
   if (given !== '-' && !given.startsWith('@')) return given
   try {
     return await (given === '-' ? readAll(stdin) : readFile(given.slice(1), 'utf8'))
   } catch (fault) {
     const reason = fault instanceof Error ? fault.message : String(fault)
-    throw clientFailure(`--payload cannot be read: ${reason}`, MISUSED)
+    throw cliError(`--payload cannot be read: ${reason}`, MISUSED)
   }
 }
 
-async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
+async function readAll(stdin: Stdin): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** What `--header` gives; names differ by more than case. */
+/** Names that differ only in case are refused. */
 export function headerPairs(given: readonly string[]): Readonly<Record<string, string>> {
   return pairs(given, { flag: '--header', separator: ':', sameName: (name) => name.toLowerCase() })
 }
@@ -75,7 +77,7 @@ function tagPairs(given: readonly string[]): Readonly<Record<string, string>> {
 interface PairForm {
   readonly flag: string
   readonly separator: string
-  /** Equal for names that are one to the API. */
+  /** Equal for names that the API treats as one. */
   readonly sameName: (name: string) => string
 }
 
@@ -87,15 +89,15 @@ function pairs(
   for (const pair of given) {
     const at = pair.indexOf(separator)
     const name = pair.slice(0, Math.max(at, 0)).trim()
-    if (name === '') throw clientFailure(`${flag} ${pair} lacks a name and "${separator}"`, MISUSED)
-    // An object would keep the last of them and send the others nowhere.
-    if (found.has(sameName(name))) throw clientFailure(`${flag} ${name} is given more than once`, MISUSED)
+    if (name === '') throw cliError(`${flag} ${pair} must be name${separator}value`, MISUSED)
+    // An object would silently keep only the last one.
+    if (found.has(sameName(name))) throw cliError(`${flag} ${name} is given more than once`, MISUSED)
     found.set(sameName(name), [name, pair.slice(at + 1).trim()])
   }
   return Object.fromEntries(found.values())
 }
 
 export function wholeNumber(flag: string, text: string): number {
-  if (!/^[0-9]{1,9}$/.test(text)) throw clientFailure(`${flag} ${text} is not a whole number`, MISUSED)
+  if (!/^[0-9]{1,9}$/.test(text)) throw cliError(`${flag} ${text} is not a whole number`, MISUSED)
   return Number(text)
 }

@@ -1,4 +1,4 @@
-/** Rows of cells, each column as wide as its widest cell. */
+/** Aligns cells: each column is as wide as its widest cell. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const row of rows) {
@@ -14,7 +14,7 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** What a target sent must not steer the terminal: control characters are shown as `\x1b`. */
+/** Escapes control characters, such as `\x1b`: what a target sent must not control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(
     // oxlint-disable-next-line no-control-regex

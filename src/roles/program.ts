@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { registerClientCommands } from '../cli/client-commands.ts'
-import { untilReaderLeaves } from '../cli/verb-output.ts'
+import { setTimeout } from 'node:timers/promises'
+import { registerClientCommands } from '../cli/commands.ts'
+import { ignoringBrokenPipe } from '../cli/output-stream.ts'
 import { buildProgram, runProgram } from '../settings/program.ts'
 import { runApi } from './api.ts'
 import { runController } from './controller.ts'
@@ -25,10 +25,10 @@ export function runPunctual(argv: readonly string[]): Promise<number> {
       registerClientCommands(command, {
         serverDefault: server,
         tokenDefault: token,
-        stdout: untilReaderLeaves(process.stdout),
-        stderr: untilReaderLeaves(process.stderr),
+        stdout: ignoringBrokenPipe(process.stdout),
+        stderr: ignoringBrokenPipe(process.stderr),
         stdin: process.stdin,
-        pause: (milliseconds) => pause(milliseconds),
+        sleep: (milliseconds) => setTimeout(milliseconds),
       }),
   })
   return runProgram(program, argv)

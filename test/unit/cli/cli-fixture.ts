@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach } from 'vitest'
-import { registerClientCommands } from '../../../src/cli/client-commands.ts'
+import { registerClientCommands } from '../../../src/cli/commands.ts'
 
 export const CREATED =
   '{"success":true,"queue_id":7,"job_id":16,"scheduled_at":"2026-11-21T10:00:00.000+00:00","message":"Scheduled successfully"}'
@@ -32,7 +32,7 @@ interface Given {
   readonly serverDefault?: string
   readonly tokenDefault?: string
   readonly stdin?: AsyncIterable<Uint8Array>
-  readonly pause?: () => Promise<void>
+  readonly sleep?: () => Promise<void>
 }
 
 export interface ClientFixture {
@@ -88,7 +88,7 @@ async function run(
     serverDefault = '',
     tokenDefault = 'secret',
     stdin = inputOf(''),
-    pause = () => Promise.reject(new Error('nothing to wait for')),
+    sleep = () => Promise.reject(new Error('nothing to wait for')),
   }: Given,
 ): Promise<Ran> {
   let out = ''
@@ -101,7 +101,7 @@ async function run(
     stdout: { write: (text) => (out += text) },
     stderr: { write: (text) => (err += text) },
     stdin,
-    pause,
+    sleep,
   })
   try {
     await program.parseAsync(args, { from: 'user' })

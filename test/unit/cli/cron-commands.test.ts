@@ -30,10 +30,10 @@ describe('crons', () => {
     'cron 3  Nightly \\x1b[2J',
     'POST https://example.com',
     '0 3 * * *  UTC',
-    'through queue reports',
+    'queue reports',
     'next 2026-11-22T03:00:00.000+00:00',
     'last 2026-11-21T03:00:00.000+00:00: failed, job 16',
-    'failed 2 in a row',
+    'failures in a row: 2',
     'success_assertions.0: never.',
     '',
   ].join('\n')
@@ -51,7 +51,7 @@ describe('crons', () => {
     expect(ran.out).toBe(
       'CRON  NAME     EXPRESSION  ZONE  STATE   NEXT                           LAST    TARGET\n' +
         '3     Nightly  0 3 * * *   UTC   active  2026-11-22T03:00:00.000+00:00  failed  POST https://example.com\n' +
-        'more: --cursor abc\n',
+        'next page: --cursor abc\n',
     )
   })
 
@@ -77,7 +77,7 @@ describe('crons', () => {
     api.answer = { status: 201, body: '{"cron_id":3,"job_id":16,"scheduled_at":"x"}' }
     expect((await api.run(['crons', 'run', '3'])).out).toBe('job 16 of cron 3\n')
     api.answer = { status: 204, body: '' }
-    expect((await api.run(['crons', 'delete', '3'])).out).toBe('cron 3 is gone\n')
+    expect((await api.run(['crons', 'delete', '3'])).out).toBe('cron 3 deleted\n')
     expect(api.received.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'POST /api/crons/3/run',
       'DELETE /api/crons/3',
@@ -200,7 +200,7 @@ describe('crons', () => {
   test('an edit that says nothing is a misuse', async () => {
     expect(await api.run(['crons', 'edit', '3'])).toEqual({
       out: '',
-      err: 'punctual: nothing to change was said (punctual crons edit --help)\n',
+      err: 'punctual: nothing to change was given (see punctual crons edit --help)\n',
       code: 2,
     })
     expect(api.received).toEqual([])

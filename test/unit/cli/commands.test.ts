@@ -57,9 +57,9 @@ describe('push', () => {
   test.each([
     [['--payload', '{"a":'], /^punctual: --payload is not JSON: .*\n$/],
     [['--payload', '@/nowhere/at/all'], /^punctual: --payload cannot be read: ENOENT.*\n$/],
-    [['--header', 'nocolon'], /^punctual: --header nocolon lacks a name and ":"\n$/],
-    [['--tag', '=x'], /^punctual: --tag =x lacks a name and "="\n$/],
-    [['--header', ' : x'], /^punctual: --header {2}: x lacks a name and ":"\n$/],
+    [['--header', 'nocolon'], /^punctual: --header nocolon must be name:value\n$/],
+    [['--tag', '=x'], /^punctual: --tag =x must be name=value\n$/],
+    [['--header', ' : x'], /^punctual: --header {2}: x must be name:value\n$/],
     [['--header', 'X-A: 1', '--header', 'x-a : 2'], /^punctual: --header x-a is given more than once\n$/],
     [['--tag', 'a=1', '--tag', 'b=1', '--tag', 'a=2'], /^punctual: --tag a is given more than once\n$/],
     [['--delay', '1.5'], /^punctual: --delay 1\.5 is not a whole number\n$/],
@@ -106,8 +106,8 @@ describe('push', () => {
         status: 200,
         body: body.replace('"calls"', '"payload":{"n":12345678901234567890},"calls"'),
       }
-      const pause = async () => undefined
-      return api.run(['push', 'emails', 'https://example.com', '--wait', '1', ...format], { pause })
+      const sleep = async () => undefined
+      return api.run(['push', 'emails', 'https://example.com', '--wait', '1', ...format], { sleep })
     }
     const asText = await wait()
     expect(asText).toMatchObject({ err, code: 1 })
@@ -144,7 +144,7 @@ describe('push', () => {
   test.each(['', ' \n'])('no token (%j) is a misuse', async (tokenDefault) => {
     expect(await api.run(['jobs'], { tokenDefault })).toEqual({
       out: '',
-      err: 'punctual: no token given (--token, PUNCTUAL_TOKEN; that of make run is in .punctual/token)\n',
+      err: 'punctual: no token given (--token, PUNCTUAL_TOKEN; make run writes one to .punctual/token)\n',
       code: 2,
     })
   })
@@ -186,18 +186,14 @@ describe('failures are one line and exit code 1', () => {
       'The queue field is required. The url field must be a valid URL.',
     ],
     [503, '{"error":"The job store is full"}', 'The job store is full'],
-    [
-      502,
-      '<html>bad gateway</html>',
-      'SERVER answered 502, which is no answer of Punctual (--server, PUNCTUAL_SERVER)',
-    ],
+    [502, '<html>bad gateway</html>', 'SERVER answered 502 and is not Punctual (--server, PUNCTUAL_SERVER)'],
     [
       422,
       '{"message":"no","errors":null}',
-      'SERVER answered 422, which is no answer of Punctual (--server, PUNCTUAL_SERVER)',
+      'SERVER answered 422 and is not Punctual (--server, PUNCTUAL_SERVER)',
     ],
-    [302, '', 'SERVER answered 302, which is no answer of Punctual (--server, PUNCTUAL_SERVER)'],
-    [200, '<html>hello</html>', 'the answer is not one of Punctual'],
+    [302, '', 'SERVER answered 302 and is not Punctual (--server, PUNCTUAL_SERVER)'],
+    [200, '<html>hello</html>', 'the answer is not from Punctual'],
   ])('%i %s', async (status, body, message) => {
     api.answer = { status, body, headers: { location: 'http://127.0.0.1:1/' } }
     expect(await api.run(['job', '16'])).toEqual({
@@ -215,7 +211,7 @@ describe('failures are one line and exit code 1', () => {
     api.firstAnswers = [{ status: 201, body: pushed }]
     api.answer = { status: 200, body: looked }
     expect(await api.run('push q https://e.com --wait 1'.split(' '))).toMatchObject({
-      err: 'punctual: the answer is not one of Punctual\n',
+      err: 'punctual: the answer is not from Punctual\n',
       code: 1,
     })
   })
@@ -281,7 +277,7 @@ describe('jobs', () => {
     expect(ran.out).toBe(
       'JOB  QUEUE   STATUS  FINAL     ATTEMPT  SCHEDULED                      TARGET\n' +
         '16   emails  failed  retrying  1        2026-11-21T10:00:00.000+00:00  POST https://example.com\n' +
-        'more: --cursor abc\n',
+        'next page: --cursor abc\n',
     )
   })
 
@@ -367,7 +363,7 @@ describe('job', () => {
         '<',
         '< one',
         '< two\\x07',
-        '< (cut)',
+        '< (truncated)',
         '',
       ].join('\n'),
     )

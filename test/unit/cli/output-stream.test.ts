@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { untilReaderLeaves } from '../../../src/cli/verb-output.ts'
+import { ignoringBrokenPipe } from '../../../src/cli/output-stream.ts'
 
 /** A stream whose first `taken` writes succeed. */
 function failingStream(code: string, taken: number) {
@@ -20,7 +20,7 @@ function failingStream(code: string, taken: number) {
 
 test('what is written after the reader has left is dropped', async () => {
   const { stream, texts } = failingStream('EPIPE', 1)
-  const output = untilReaderLeaves(stream)
+  const output = ignoringBrokenPipe(stream)
   for (const text of ['one', 'two', 'three']) {
     output.write(text)
     await turn()
@@ -31,12 +31,12 @@ test('what is written after the reader has left is dropped', async () => {
 
 test('another fault stays one', () => {
   const { stream } = failingStream('ENOSPC', 1)
-  untilReaderLeaves(stream).write('one')
+  ignoringBrokenPipe(stream).write('one')
   expect(() => stream.emit('error', Object.assign(new Error('full'), { code: 'ENOSPC' }))).toThrow('full')
 })
 
 test('until something is written the stream is left alone', () => {
   const { stream } = failingStream('EPIPE', 0)
-  untilReaderLeaves(stream)
+  ignoringBrokenPipe(stream)
   expect(stream.listenerCount('error')).toBe(0)
 })
