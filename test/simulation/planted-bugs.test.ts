@@ -12,7 +12,7 @@ interface Planted {
   readonly wrong: string
 }
 
-/** Bugs put into the steps: what is done instead. Each must be seen within as many seeds. */
+/** Bugs planted in the steps. Each must be found within this many seeds. */
 const PLANTED: readonly Planted[] = [
   {
     bug: 'finish ends jobs that are not held',
@@ -63,7 +63,7 @@ const PLANTED: readonly Planted[] = [
     wrong: "if job.callback ~= '' and job.kind ~= 'd' then",
   },
 ]
-/** As above, seen by stories of crons. */
+/** As above, found by stories of crons. */
 const PLANTED_IN_CRONS: readonly Planted[] = [
   {
     bug: 'a tick that was decided about is decided about again',
@@ -112,7 +112,7 @@ describe('a bug in a step is found', () => {
       isPlanted = source.includes(right)
       return source.replaceAll(right, wrong)
     })
-    assert.ok(isPlanted, 'the step reads otherwise by now: plant the bug anew')
+    assert.ok(isPlanted, 'the step has changed: plant the bug in its new text')
     for (let seed = 1; seed <= SEEDS_UNTIL_FOUND; seed += 1) {
       if ((await runSeed(seed, { scripts, plan: draw(seed) })).problems.length > 0) return
     }

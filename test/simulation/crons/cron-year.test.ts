@@ -41,7 +41,7 @@ describe('a bug in the step that ticks is found', () => {
       isPlanted = source.includes(right)
       return source.replaceAll(right, wrong)
     })
-    assert.ok(isPlanted, 'the step reads otherwise by now: plant the bug anew')
+    assert.ok(isPlanted, 'the step has changed: plant the bug in its new text')
     for (let seed = 1; seed <= SEEDS_UNTIL_FOUND; seed += 1) {
       if ((await new CronYear(seed, { scripts }).tell()).problems.length > 0) return
     }

@@ -1,6 +1,7 @@
 import { LUA, LuaTable } from './lua-runtime.ts'
+import { COMPARISONS, GLOBALS, tokenize, type Token } from './lua-syntax.ts'
 
-/** A script as it runs: `call` is `redis.call`, the answer what the script returns. */
+/** A compiled script: `call` is `redis.call`. Answers what the script returns. */
 export type LuaScript = (
   keys: readonly string[],
   args: readonly string[],
@@ -8,13 +9,13 @@ export type LuaScript = (
 ) => unknown
 
 /**
- * Compiles the Lua that the engine's scripts are written in, so that the simulation runs the steps themselves. Knows
- * what they use and refuses anything else: an unknown name or construct is an error here, never a silent difference.
+ * Compiles the part of Lua that the engine's scripts use, so that the simulation runs the real steps. An unknown name or
+ * construct is an error, never a silent difference.
  */
 export function compileLua(source: string): LuaScript {
   const js = new LuaCompiler(source.replace(/^#!.*\n/, '\n')).compile()
   const prologue = `const {${Object.keys(LUA).join(',')}} = LUA; let $;`
-  // The text is the repository's own scripts.
+  // The source is one of the repository's own scripts.
   // eslint-disable-next-line no-implied-eval
   const run = new Function('LUA', 'KEYS', 'ARGV', 'redisCall', `${prologue}${js}`) as (
     ...given: unknown[]
@@ -22,51 +23,11 @@ export function compileLua(source: string): LuaScript {
   return (keys, args, call) => run(LUA, new LuaTable([...keys]), new LuaTable([...args]), call)
 }
 
-interface Token {
-  readonly kind: 'name' | 'number' | 'string' | 'symbol' | 'keyword' | 'end'
-  readonly text: string
-  readonly line: number
-}
-
-/** `many`: a call, which may answer several values. `truth`: a JavaScript boolean. */
+/** `many` = a call, which may return several values. `truth` = a JavaScript boolean. */
 interface Expression {
   readonly js: string
   readonly many?: boolean
   readonly truth?: boolean
-}
-
-const KEYWORDS = new Set(
-  'and break do else elseif end false for function if in local nil not or return then true while'.split(' '),
-)
-const TOKEN =
-  /\s+|--[^\n]*|([A-Za-z_]\w*)|(\d+)|('(?:[^'\\\n]|\\.)*')|(\.\.\.|\.\.|==|~=|<=|>=|[-+*/%#<>=(){}[\];,.])/y
-const COMPARISONS = new Map([
-  ['==', (a: string, b: string) => `(${a} === ${b})`],
-  ['~=', (a: string, b: string) => `(${a} !== ${b})`],
-  ['<', (a: string, b: string) => `lt(${a}, ${b})`],
-  ['<=', (a: string, b: string) => `le(${a}, ${b})`],
-  ['>', (a: string, b: string) => `lt(${b}, ${a})`],
-  ['>=', (a: string, b: string) => `le(${b}, ${a})`],
-])
-const GLOBALS = new Set(['string', 'table', 'math', 'ipairs', 'pairs', 'tonumber', 'tostring', 'unpack'])
-
-function tokenize(source: string): Token[] {
-  const tokens: Token[] = []
-  let line = 1
-  TOKEN.lastIndex = 0
-  while (TOKEN.lastIndex < source.length) {
-    const at = TOKEN.lastIndex
-    const match = TOKEN.exec(source)
-    if (match === null) throw new Error(`line ${line}: cannot read ${source.slice(at, at + 20)}`)
-    const [text, name, number, string, symbol] = match
-    if (name !== undefined) tokens.push({ kind: KEYWORDS.has(name) ? 'keyword' : 'name', text, line })
-    else if (number !== undefined) tokens.push({ kind: 'number', text, line })
-    else if (string !== undefined) tokens.push({ kind: 'string', text, line })
-    else if (symbol !== undefined) tokens.push({ kind: 'symbol', text, line })
-    line += text.split('\n').length - 1
-  }
-  tokens.push({ kind: 'end', text: 'end of file', line })
-  return tokens
 }
 
 class LuaCompiler {
@@ -93,7 +54,7 @@ class LuaCompiler {
     throw new Error(`line ${this.#token.line}: ${problem} at ${this.#token.text}`)
   }
 
-  /** Takes the next token if it is this one. */
+  /** Consumes the next token if it is `text`. */
   #take(text: string): boolean {
     const { kind } = this.#token
     if (this.#token.text !== text || (kind !== 'symbol' && kind !== 'keyword')) return false
@@ -112,7 +73,7 @@ class LuaCompiler {
     return text
   }
 
-  /** A local gets a name of its own, so that Lua may declare it twice. */
+  /** Gives each local a unique name, because Lua may declare a name twice. */
   #declare(name: string): string {
     this.#names += 1
     const js = `${name}_${this.#names}`
@@ -270,7 +231,7 @@ class LuaCompiler {
     return all
   }
 
-  /** Values of a list: the last one may give several. */
+  /** Values of a list. Only the last one may yield several. */
   #list(values: readonly Expression[]): string {
     return values
       .map((value, i) =>
@@ -393,7 +354,7 @@ class LuaCompiler {
     return { js: `new LuaTable([${this.#list(list)}], [${fields.join(', ')}])` }
   }
 
-  /** A name or a bracketed value, with what is called and looked up on it. */
+  /** A name or a bracketed value, with its calls and lookups. */
   #suffixed(): Expression {
     let value: Expression
     if (this.#take('(')) {
@@ -426,7 +387,7 @@ class LuaCompiler {
   }
 }
 
-/** Writes to a target as it was compiled for reading: a name, or `get(table, key)`. */
+/** Writes to a target that was compiled for reading: a name, or `get(table, key)`. */
 function assign(target: string, value: string): string {
   return target.startsWith('get(')
     ? `set(${target.slice('get('.length, -1)}, ${value});`

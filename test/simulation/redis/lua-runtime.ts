@@ -1,6 +1,6 @@
 /**
  * The part of Lua 5.1 that the engine's scripts use, for scripts compiled by lua-compiler.ts. nil is `undefined`, a
- * string is one character a byte (latin1), a call that answers other than one value answers a `Multi`.
+ * string has one character per byte (latin1), and a call that returns none or several values returns a `Multi`.
  */
 export class LuaTable {
   readonly list: unknown[]
@@ -40,7 +40,7 @@ export class LuaTable {
   }
 }
 
-/** Answers of a function that gives none or several values. */
+/** The result of a function that returns none or several values. */
 export class Multi extends Array<unknown> {}
 
 export function multi(...values: unknown[]): unknown {
@@ -74,7 +74,7 @@ function tonumber(value: unknown, base?: unknown): number | undefined {
   return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : undefined
 }
 
-/** As Lua prints a number, %.14g, for the sizes that the engine has. */
+/** Formats a number as Lua does, by %.14g, for the sizes that the engine uses. */
 function tostring(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value !== 'number') throw new Error(`a text or a number is expected, not ${describe(value)}`)
@@ -131,11 +131,11 @@ function* ipairs(table: unknown): Generator<[number, unknown]> {
 const CLASSES: Readonly<Record<string, string>> = { d: '0-9', a: 'A-Za-z', s: '\\s', w: 'A-Za-z0-9' }
 const patterns = new Map<string, RegExp>()
 
-/** A Lua pattern as a RegExp. Knows classes, `.`, `*`, `+`, `?`, anchors and groups, and refuses the rest. */
+/** Translates a Lua pattern into a RegExp. Supports classes, `.`, `*`, `+`, `?`, anchors and groups, and refuses the rest. */
 function pattern(text: string): RegExp {
   let known = patterns.get(text)
   if (known === undefined) {
-    if (/%[^dasw]|\[|-/i.test(text)) throw new Error(`the simulation does not know the pattern ${text}`)
+    if (/%[^dasw]|\[|-/i.test(text)) throw new Error(`the simulation does not support the pattern ${text}`)
     const source = text
       .replace(/[|{}\\]/g, '\\$&')
       .replace(/\./g, '[^]')
@@ -167,7 +167,7 @@ function format(template: unknown, ...values: unknown[]): string {
   })
 }
 
-/** Big integers in full, as %.0f does it. */
+/** Formats large integers in full, as %.0f does. */
 function fixed(value: unknown, digits: unknown): string {
   const number = num(value)
   if (Number.isInteger(number) && digits === '0') return BigInt(number).toString()
@@ -195,7 +195,7 @@ const LIBRARY = {
       return match === null ? undefined : multi(...captures(match))
     },
     find: (text: unknown, wanted: unknown, from: unknown, plain: unknown) => {
-      if (!truthy(plain)) throw new Error('the simulation knows only plain finds')
+      if (!truthy(plain)) throw new Error('the simulation supports only plain finds')
       const at = tostring(text).indexOf(tostring(wanted), num(from) - 1)
       return at === -1 ? undefined : multi(at + 1, at + tostring(wanted).length)
     },
@@ -221,7 +221,7 @@ const LIBRARY = {
   unpack: (table: unknown, from: unknown = 1) => multi(...listOf(table).slice(num(from) - 1)),
 }
 
-/** What compiled code calls; `lua-compiler.ts` names each in its prologue. */
+/** The functions that compiled code calls; `lua-compiler.ts` declares each in its prologue. */
 export const LUA = {
   ...{ LuaTable, multi, first, spread, truthy, num, concat, lt, le, mod, len, get, set },
   lib: LIBRARY,

@@ -1,10 +1,9 @@
 import type { Scripts } from '../../../src/redis/steps.ts'
 import { compileLua, type LuaScript } from './lua-compiler.ts'
 import { LuaTable } from './lua-runtime.ts'
+import { isBetween, matcher, range } from './redis-ranges.ts'
+import { decode, encode, fromLua, toLua, toWord, type Reply } from './redis-values.ts'
 import { SortedSet } from './sorted-set.ts'
-
-/** What a command answers, as a client sees it. */
-export type Reply = null | number | string | Reply[]
 
 type Value =
   | { readonly kind: 'hash'; readonly hash: Map<string, string> }
@@ -18,8 +17,7 @@ type Words = readonly string[]
 const compiled = new Map<string, LuaScript>()
 
 /**
- * A Redis in memory: the commands that the engine and its scripts use, with their answers, and nothing else. The
- * scripts run as they are. Texts are held one character a byte.
+ * A Redis in memory, with the commands that the engine and its scripts use and no others. The scripts run unchanged.
  */
 export class MemoryRedis {
   readonly #keys = new Map<string, Value>()
@@ -49,7 +47,7 @@ export class MemoryRedis {
     )
   }
 
-  /** Runs one command; throws an Error as Redis answers it. */
+  /** Runs one command. Throws the error that Redis would reply with. */
   run(name: string, words: Words): Reply {
     if (name === 'evalsha') return this.#evaluate(words)
     return decode(this.#execute(name, words.map(encode)))
@@ -60,7 +58,7 @@ export class MemoryRedis {
     return this.#names.get(sha) ?? '?'
   }
 
-  /** Every key with what it holds, in an order of no meaning. For comparisons. */
+  /** Every key with its value, in no particular order. */
   dump(): Record<string, unknown> {
     const all: Record<string, unknown> = {}
     for (const [key, value] of this.#keys) {
@@ -87,7 +85,7 @@ export class MemoryRedis {
     const args = words.slice(Number(count)).map(encode)
     const answer = script(keys, args, (name, ...given) => {
       if (name === 'TIME') return this.#time()
-      // Its memory has no limit.
+      // Memory is unlimited.
       if (name === 'INFO') return '\nmaxmemory:0\n'
       return toLua(this.#execute(String(name).toLowerCase(), given.map(toWord)))
     })
@@ -118,7 +116,7 @@ export class MemoryRedis {
     return this.#keys.delete(key)
   }
 
-  /** Fetches a key of this kind, made when it is missing and `make` says so. */
+  /** The value of a key, which must be of this kind; created by `make` when it is missing. */
   #of<Kind extends Value['kind']>(
     kind: Kind,
     key: string,
@@ -380,66 +378,4 @@ function scriptOf(sha: string, source: string): LuaScript {
   const known = compiled.get(sha) ?? compileLua(source)
   compiled.set(sha, known)
   return known
-}
-
-/** Arguments of `slice` for a range as Redis counts it: both ends inclusive, negative from the end. */
-function range(length: number, from: number, to: number): [number, number] {
-  const at = (index: number) => (index < 0 ? length + index : index)
-  return [Math.max(0, at(from)), Math.max(0, at(to) + 1)]
-}
-
-/** `-inf`, `+inf` or a score, which `(` leaves out. */
-function isBetween(from: string, to: string): (entry: { score: number }) => boolean {
-  const [lower, upper] = [boundOf(from), boundOf(to)]
-  return ({ score }) =>
-    (lower.isOut ? score > lower.score : score >= lower.score) &&
-    (upper.isOut ? score < upper.score : score <= upper.score)
-}
-
-function boundOf(text: string): { score: number; isOut: boolean } {
-  const isOut = text.startsWith('(')
-  const score = Number(text.slice(isOut ? 1 : 0).replace('inf', 'Infinity'))
-  if (Number.isNaN(score)) throw new Error('ERR min or max is not a float')
-  return { score, isOut }
-}
-
-/** Only a star at the end is known. */
-function matcher(glob: string): (text: string) => boolean {
-  const start = glob.replace(/\*$/, '')
-  return (text) => text.startsWith(start)
-}
-
-const WIDE = /[^\0-\x7f]/
-
-function encode(text: string): string {
-  return WIDE.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text
-}
-
-function decode(reply: Reply): Reply {
-  if (typeof reply === 'string') {
-    return WIDE.test(reply) ? Buffer.from(reply, 'latin1').toString('utf8') : reply
-  }
-  return Array.isArray(reply) ? reply.map(decode) : reply
-}
-
-function toWord(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (typeof value === 'number') return String(value)
-  throw new Error('ERR Lua redis lib command arguments must be strings or integers')
-}
-
-function toLua(reply: Reply): unknown {
-  if (reply === null) return false
-  return Array.isArray(reply) ? new LuaTable(reply.map(toLua)) : reply
-}
-
-/** Numbers are cut to integers and a list ends at its first nil, as Redis does it. */
-function fromLua(value: unknown): Reply {
-  if (value instanceof LuaTable) {
-    const end = value.list.indexOf(undefined)
-    return (end === -1 ? value.list : value.list.slice(0, end)).map(fromLua)
-  }
-  if (typeof value === 'number') return Math.trunc(value)
-  if (typeof value === 'string') return value
-  return value === true ? 1 : null
 }

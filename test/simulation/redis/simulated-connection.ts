@@ -1,17 +1,17 @@
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import type { Reply } from './memory-redis.ts'
+import type { Reply } from './redis-values.ts'
 import type { Scheduler } from '../story/scheduler.ts'
 import type { SeededRandom } from '../story/seeded-random.ts'
 import type { SimulatedProcess } from '../story/simulated-process.ts'
 import type { SimulatedServer } from './simulated-server.ts'
 
-/** What a network does to messages, each with its probability. */
+/** Faults of a network, each with its probability per message. */
 export interface NetworkFaults {
   /** The connection breaks before the message reaches Redis. */
   lostBefore: number
-  /** Redis does what the message asks; the connection breaks under the answer. */
+  /** Redis executes the message; the connection breaks during the reply. */
   lostAfter: number
-  /** Of messages lost before Redis: the share that reaches it late all the same, when it was sent again already. */
+  /** The share of messages lost before Redis that arrive late anyway, after they were resent. */
   late: number
   /** Slow messages take up to this long. */
   slowMs: number
@@ -42,8 +42,8 @@ export interface SimulatedConnectionOptions {
 const RECONNECT_DELAY_MS_MAX = 1000
 
 /**
- * One process's connection as `connectRedis` sets it up: commands fail at once while it is down and are never sent
- * again by the client. Messages of one connection arrive in order; one that was lost can still arrive late.
+ * One process's connection as `connectRedis` sets it up: commands fail at once while it is down and the client never
+ * resends them. Messages of one connection arrive in order; one that was lost can still arrive late.
  *
  *     up → down (everything open is rejected) → up (after the delays of ioredis, once the server answers)
  */
@@ -78,7 +78,7 @@ export class SimulatedConnection {
     this.#open.clear()
   }
 
-  /** Nothing gets through either way for so long; then it goes on. */
+  /** Delays everything in both directions for this long. */
   stall(ms: number): void {
     this.#stalledUntilMs = Math.max(this.#stalledUntilMs, this.#options.scheduler.nowMs + ms)
   }
@@ -128,14 +128,14 @@ export class SimulatedConnection {
       const { server, scheduler } = this.#options
       const epoch = this.#epoch
       const silentUntilMs = server.silentUntilMs(words)
-      // A node that is stopped reads what it was sent when it goes on, as long as the connection stands.
+      // A paused node reads what it was sent when it continues, unless the connection is gone by then.
       if (silentUntilMs > scheduler.nowMs) {
         scheduler.at(silentUntilMs, () => epoch === this.#epoch && this.#post(command))
       } else this.#post(command)
     })
   }
 
-  /** Commands of one turn travel together. */
+  /** Commands of one event-loop turn travel together. */
   #post(command: Command): void {
     if (this.#outbox.push(command) === 1) queueMicrotask(() => this.#flush())
   }
@@ -168,7 +168,7 @@ export class SimulatedConnection {
 
   #arrive(commands: readonly Command[], epoch: number, isAnswered: boolean): void {
     const { process, scheduler, server, random, faults } = this.#options
-    // What a broken connection had under way may have reached the server or not.
+    // Messages in transit when a connection breaks may or may not have reached the server.
     const isDropped = epoch !== this.#epoch && !random.chance(faults().late / 2)
     if (server.isDown || isDropped) return
     const answers = this.#executeAll(commands, '')

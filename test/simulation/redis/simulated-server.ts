@@ -1,5 +1,6 @@
 import type { Scripts } from '../../../src/redis/steps.ts'
-import { MemoryRedis, type Reply } from './memory-redis.ts'
+import { MemoryRedis } from './memory-redis.ts'
+import type { Reply } from './redis-values.ts'
 import type { Scheduler } from '../story/scheduler.ts'
 import type { SeededRandom } from '../story/seeded-random.ts'
 import { SIMULATION_EPOCH_MS } from '../story/simulated-process.ts'
@@ -10,17 +11,17 @@ export interface ServerStep {
   readonly args: readonly string[]
 }
 
-/** Looks at every script that runs on the server, before and after it. */
+/** Observes every script that runs on the server, before and after it. */
 export interface StepWatcher {
   before(step: ServerStep): void
   after(step: ServerStep, reply: Reply): void
 }
 
-/** The Redis of a simulation: its data outlive its restarts, its clock can be set, its script cache is lost. */
+/** The Redis of a simulation. Its data survives restarts, its script cache does not; its clock can be set. */
 export class SimulatedServer {
   readonly redis: MemoryRedis
   isDown = false
-  /** Errors that a Redis in good health never answers to the engine. */
+  /** Errors that a healthy Redis never replies to the engine. */
   readonly defects: string[] = []
   readonly #scheduler: Scheduler
   readonly #sources: ReadonlyMap<string, string>
@@ -39,7 +40,7 @@ export class SimulatedServer {
     this.redis = new MemoryRedis({ scripts, nowMs: () => this.wallMs, random: () => random.next() })
   }
 
-  /** Virtual time, which nobody sets. */
+  /** Virtual time, which no fault changes. */
   get nowMs(): number {
     return this.#scheduler.nowMs
   }
@@ -52,7 +53,7 @@ export class SimulatedServer {
     this.#offsetMs += ms
   }
 
-  /** Nothing that names a key of the same shard is answered until then. */
+  /** Until when commands on keys of a shard get no reply. */
   silence(key: string, untilMs: number): void {
     const tag = tagOf(key)
     this.#silentUntilMs.set(tag, Math.max(this.#silentUntilMs.get(tag) ?? 0, untilMs))
@@ -73,14 +74,14 @@ export class SimulatedServer {
     return () => this.#hintListeners.delete(listener)
   }
 
-  /** `tell` is called when the server goes down. */
-  onDown(tell: () => void): void {
-    this.#onDown.add(tell)
+  /** Calls `listener` when the server goes down. */
+  onDown(listener: () => void): void {
+    this.#onDown.add(listener)
   }
 
   goDown(): void {
     this.isDown = true
-    for (const tell of this.#onDown) tell()
+    for (const listener of this.#onDown) listener()
   }
 
   /** @param loadingMs how long it answers LOADING */
@@ -90,7 +91,7 @@ export class SimulatedServer {
     this.#loadingUntilMs = this.#scheduler.nowMs + loadingMs
   }
 
-  /** Runs a command; throws the error that Redis answers. */
+  /** Runs a command. Throws the error that Redis replies with. */
   execute(name: string, words: readonly string[]): Reply {
     if (this.#scheduler.nowMs < this.#loadingUntilMs) throw new Error('LOADING Redis is loading the dataset')
     if (name === 'publish') {

@@ -16,7 +16,7 @@ export class SortedSet {
     return this.#scores.get(member)
   }
 
-  /** Lowest first. Not to be changed by the caller. */
+  /** Lowest first. The caller must not change it. */
   entries(): readonly ScoredMember[] {
     return this.#sorted
   }
@@ -35,7 +35,7 @@ export class SortedSet {
     return true
   }
 
-  /** Index of the first entry that is not before this one. */
+  /** Index of the first entry that does not sort before this one. */
   #placeOf(member: string, score: number): number {
     let [low, high] = [0, this.#sorted.length]
     while (low < high) {

@@ -2,7 +2,7 @@ import type { Claim, ClaimWatcher } from '../story/claim-watcher.ts'
 import type { FaultLog } from '../story/fault-log.ts'
 import type { Delivery } from '../story/simulated-target.ts'
 
-/** Holds the calls on the wire against the limits: slots of executors that could know hold one call each. */
+/** Compares the calls on the wire with the limits: each slot of an executor that knows its state holds at most one call. */
 export class WireWatcher {
   readonly #claims: ClaimWatcher
   readonly #faults: FaultLog
@@ -29,7 +29,7 @@ export class WireWatcher {
     const counted = open.filter(
       ({ process, startedAtMs }) => !this.#faults.mayOverlap(process.name, startedAtMs, nowMs),
     )
-    // A limit may have been raised since one of them was claimed, and lowered since another.
+    // The limit may have been raised after one of them was claimed and lowered after another.
     const limit = Math.max(0, ...counted.map((call) => this.#limitOf(call)))
     if (counted.length > limit) {
       const jobs = counted.map(({ jobId, process }) => `${jobId} of ${process.name}`).join(', ')

@@ -37,21 +37,21 @@ const EPOCH_MS = 1_800_000_000_000
 const COMMAND_TIMEOUT_MS = 2_000
 const LOOK_MS = 1_000_000_000
 
-/** The product's executor over shards that only count: jobs by queue, dealt as `claim` deals them. In virtual time. */
+/** The product's executor in virtual time, over shards that only count jobs by queue and share them out as `claim` does. */
 export class ShareWorld {
   readonly scheduler = new Scheduler()
   readonly executor: Executor
   readonly shards: ShareShard[]
   readonly random: SeededRandom
   leasesLost = 0
-  /** Calls that were cut. */
+  /** Calls that were aborted. */
   readonly cut: ClaimedJob[] = []
   open = 0
   mostOpen = 0
   openBytes = 0
   mostOpenBytes = 0
   readonly clock: Clock
-  /** Hints of new jobs reach nobody. */
+  /** Hints of new jobs are lost. */
   areHintsLost = false
   readonly #backlogs = new Map<number, Backlog>()
   #jobs = 0
@@ -78,7 +78,7 @@ export class ShareWorld {
       shards: this.shards.map((shard) => ({
         shard: shard.shard,
         openSource: () => shard.openSource(),
-        // Neither looks nor rescues: what is claimed comes of hints and probes alone.
+        // No peeks, reaps or crons: only hints and probes lead to claims.
         maintenance: { ...createFakeMaintenance(shard.shard), reap: () => new Promise(() => undefined) },
         crons: { ...createFakeCrons(shard.shard), nextDueMs: () => Promise.resolve(EPOCH_MS + LOOK_MS) },
       })),
@@ -113,7 +113,7 @@ export class ShareWorld {
     return this.shards.reduce((sum, { starts }) => sum + starts, 0)
   }
 
-  /** Makes jobs ready, as a push does. */
+  /** Adds ready jobs, as a push does. */
   push(shard: number, backlog: Backlog): void {
     this.shards[shard]?.backlogs.push(backlog)
     if (!this.areHintsLost) this.scheduler.after(0.1, () => this.#hint(shard))
@@ -189,7 +189,7 @@ export class ShareShard {
     this.shard = shard
   }
 
-  /** Answers nothing for so long; what it is sent then is lost. */
+  /** Does not reply for this long; messages sent meanwhile are lost. */
   silence(ms: number): void {
     this.#silentUntilMs = this.#world.scheduler.nowMs + ms
   }
@@ -208,7 +208,7 @@ export class ShareShard {
       shard: this.shard,
       beat: () => this.#answer(() => ({ status: 'ok' as const, held: 0 })),
       claim: async (grant) => {
-        // Done once, however often it is sent.
+        // A resent finish is applied once.
         const claimed = await this.#answer(() => (answer ??= this.#claim(grant)))
         answer = null
         return claimed
@@ -234,7 +234,7 @@ export class ShareShard {
     })
   }
 
-  /** Job by job to the team, and of the team to the queue, that was served least. */
+  /** Gives each job to the team, and within it to the queue, that was served least. */
   #claim(grant: ClaimGrant): ClaimAnswer {
     const teamHeadroom = new Map<string, number>()
     const queueHeadroom = new Map<string, number>()

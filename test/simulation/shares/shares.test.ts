@@ -5,10 +5,10 @@ import { reserveOf } from '../../../src/executor/slots/fair-share.ts'
 import { ShareWorld } from './share-world.ts'
 
 const ENDLESS = 1e9
-/** In virtual time nothing waits: on a busy machine it only takes longer. */
+/** Virtual time does not wait: a busy machine only needs longer. */
 const TIMEOUT_MS = 240_000
 
-describe('shards with equal work come to equal starts', { timeout: TIMEOUT_MS }, () => {
+describe('shards with equal work start equally many jobs', { timeout: TIMEOUT_MS }, () => {
   const cases = [4, 64].flatMap((shards) =>
     [10, 100, 1_000].flatMap((concurrency) => [1, 300].map((callMs) => ({ shards, concurrency, callMs }))),
   )
@@ -22,7 +22,7 @@ describe('shards with equal work come to equal starts', { timeout: TIMEOUT_MS },
         const duration = () => callMs * world.random.between(0.67, 1.33)
         world.push(shard, { team: 'default', queue: '1', count: ENDLESS, callMs: duration })
       }
-      // The first to ask is alone in line; the others catch up with it.
+      // The first to request slots is alone; the others catch up with it.
       while (world.starts < shards * 80) await world.run(10)
       const before = world.shards.map(({ starts }) => starts)
       const atFirst = world.starts
@@ -31,7 +31,7 @@ describe('shards with equal work come to equal starts', { timeout: TIMEOUT_MS },
       while (world.starts < atFirst + starts) await world.run(10)
       const counts = world.shards.map((shard, i) => shard.starts - (before[i] ?? 0))
       const mean = (world.starts - atFirst) / shards
-      // Where no slot is lacking, shards differ by a claim or two that are on their way.
+      // While slots are available, shards differ by a claim or two in progress.
       const allowed = isFull ? 0.05 * mean : Math.max(0.05 * mean, 2 * CLAIM_BATCH_MAX)
       const apart = Math.max(...counts.map((count) => Math.abs(count - mean)))
       assert.ok(apart <= allowed, `${apart} of ${mean}: ${counts.join(' ')}`)
@@ -41,7 +41,7 @@ describe('shards with equal work come to equal starts', { timeout: TIMEOUT_MS },
 })
 
 describe('a newcomer', { timeout: TIMEOUT_MS }, () => {
-  /** A team takes all it gets over 20 queues; then another pushes 10 instant jobs into each of two shards. */
+  /** A team takes all it gets over 20 queues; then another one pushes 10 instant jobs into each of two shards. */
   const worldWithNeighbour = async (callMs: number, areHintsLost = false) => {
     const world = new ShareWorld({ shards: 4, concurrency: 50 })
     await world.start()
@@ -71,7 +71,7 @@ describe('a newcomer', { timeout: TIMEOUT_MS }, () => {
     },
   )
 
-  test('finds seats though newcomers before it took the reserve', async () => {
+  test('finds slots though newcomers before it took the reserve', async () => {
     const world = await worldWithNeighbour(300_000)
     for (const team of ['b', 'c', 'd']) {
       world.push(2, { team, queue: team, count: 100, callMs: () => 300_000 })
@@ -81,7 +81,7 @@ describe('a newcomer', { timeout: TIMEOUT_MS }, () => {
     assert.ok(world.busy <= 50 + reserveOf(50, { team: 0.9, queue: 0.8 }))
   })
 
-  test('comes to as many slots as the team before it, as those end', async () => {
+  test('gets as many slots as the team before it, as its calls end', async () => {
     const world = new ShareWorld({ shards: 4, concurrency: 50 })
     await world.start()
     for (let shard = 0; shard < 4; shard += 1) {
@@ -127,7 +127,7 @@ describe('a queue whose target hangs', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('who has no room', { timeout: TIMEOUT_MS }, () => {
+describe('a shard without headroom', { timeout: TIMEOUT_MS }, () => {
   test('does not spin: at most five empty claims a second and shard', async () => {
     const shards = 64
     const world = new ShareWorld({ shards, concurrency: 100 })
@@ -141,7 +141,7 @@ describe('who has no room', { timeout: TIMEOUT_MS }, () => {
     for (const { shard, emptyClaims } of world.shards) {
       const claims = emptyClaims - (before[shard] ?? 0)
       assert.ok(claims <= 50, `shard ${shard}: ${claims} empty claims in 10 s`)
-      assert.ok(claims >= 20, `shard ${shard} looked ${claims} times for others`)
+      assert.ok(claims >= 20, `shard ${shard} made ${claims} empty claims`)
     }
   })
 })
@@ -168,12 +168,12 @@ describe('shards that are silent', { timeout: TIMEOUT_MS }, () => {
       assert.ok(during >= 3 * 0.95 * usual, `${during} starts in 30 s, ${usual} in the 10 s before`)
       assert.equal(world.leasesLost, silent)
       for (const { jobId } of world.cut)
-        assert.ok(jobId % 1024 < silent, `a call of shard ${jobId % 1024} was cut`)
+        assert.ok(jobId % 1024 < silent, `a call of shard ${jobId % 1024} was aborted`)
       await world.run(10_000)
       const [first] = world.shards
       const back = first?.starts ?? 0
       await world.run(5_000)
-      assert.ok((first?.starts ?? 0) > back, 'a shard that is back works on')
+      assert.ok((first?.starts ?? 0) > back, 'a shard that is back starts jobs')
       assert.equal(world.leasesLost, silent)
     },
   )
@@ -182,7 +182,7 @@ describe('shards that are silent', { timeout: TIMEOUT_MS }, () => {
 describe('memory', { timeout: TIMEOUT_MS }, () => {
   const MIB = 1024 * 1024
 
-  test('bounds what is open, and leaves another team its part', async () => {
+  test('limits open calls and leaves another team its share', async () => {
     const world = new ShareWorld({ shards: 4, concurrency: 1_000, capacity: { callBytes: 128 * MIB } })
     await world.start()
     for (let shard = 0; shard < 4; shard += 1) {

@@ -12,11 +12,11 @@ const SHARDS = 5
 const CONCURRENCY = 60
 const SHARES = { team: 0.9, queue: 0.8 }
 const TOTAL = CONCURRENCY + reserveOf(CONCURRENCY, SHARES)
-/** Of a lone team; beside its grants that are open. */
+/** The most that a team which is alone may hold, besides its open grants. */
 const CAP = Math.ceil(SHARES.team * TOTAL)
 const TEAMS = ['a', 'a', 'a', 'b', 'c']
 
-/** Shards that ask, are answered, fall silent, leave and end their jobs in any order. */
+/** Shards that request slots, claim, expire, withdraw and end their jobs in any order. */
 class Fuzz {
   readonly random: SeededRandom
   readonly scheduler = new SlotScheduler({

@@ -1,8 +1,9 @@
 import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
-import type { MemoryRedis, Reply } from '../redis/memory-redis.ts'
+import type { MemoryRedis } from '../redis/memory-redis.ts'
+import type { Reply } from '../redis/redis-values.ts'
 import type { SimulatedServer, ServerStep, StepWatcher } from '../redis/simulated-server.ts'
 
-/** One job given to an executor, as the server did it. */
+/** One job that a claim gave to an executor, as seen by the server. */
 export interface Claim {
   readonly jobId: number
   readonly isCallback: boolean
@@ -10,7 +11,7 @@ export interface Claim {
   readonly executor: string
   /** The queue's limit at that moment; null = none. */
   readonly limit: number | null
-  /** Which queue: shard prefix and local id. */
+  /** Shard prefix and local id of the queue. */
   readonly queue: string
 }
 
@@ -18,7 +19,7 @@ export interface Claim {
 const MINUTES_AT = 12
 const CALLBACK_QUEUE_WORDS = 3
 const QUEUE_WORDS = 2
-/** Of a cron's run that ends. */
+/** The end of a cron's run. */
 const RUN_WORDS = 4
 const JOB_WORDS = 13
 const FIXED_KEYS = 15
@@ -27,14 +28,14 @@ const QUEUE_KEYS = 12
 
 const CLAIMS: ReadonlySet<string> = new Set(['claim', 'claim_suspects'])
 
-/** Looks at the data before and after every claim: what a claim must keep it must keep at once. */
+/** Reads the data before and after every claim, because a claim must never break a limit, not even for a moment. */
 export class ClaimWatcher implements StepWatcher {
   /** By job id and token. */
   readonly claims = new Map<string, Claim>()
   readonly #server: SimulatedServer
   readonly #onRescue: (executor: string, what: 'deadline' | 'unknown') => void
   readonly #complain: (problem: string) => void
-  /** When each lease was renewed, by executor and shard; virtual time. */
+  /** Virtual times at which each lease was renewed, by executor and shard. */
   readonly #beats = new Map<string, number[]>()
   readonly #losses = new Map<string, number>()
   readonly #requests = new Map<string, string>()
@@ -81,19 +82,19 @@ export class ClaimWatcher implements StepWatcher {
     this.#beats.set(key, times)
   }
 
-  /** When the lease that a claim was made under was last renewed before this time. */
+  /** When the lease of a claim was last renewed before this time. */
   lastBeat({ executor, queue }: Claim, beforeMs: number): number {
     return this.#beats.get(`${executor} ${shardOf(queue)}`)?.findLast((ms) => ms <= beforeMs) ?? 0
   }
 
-  /** The last lost lease fails the attempt, no earlier and no later. */
+  /** The last allowed loss fails the attempt, no earlier one does. */
   #countLosses(keys: readonly string[], args: readonly string[], reply: Reply): void {
     const [status, , , codes] = reply as [string, string, number, string]
     const isTaken = status === 'ok' && /[bf]/.test(codes)
     if (isTaken && (args[2] === 'deadline' || args[2] === 'unknown')) this.#onRescue(args[1] ?? '', args[2])
     if (status !== 'ok' || (args[2] !== 'lease' && args[2] !== 'deadline')) return
     let at = MINUTES_AT
-    // Passes over a list of so many words each, and answers how many there were.
+    // Skips a list whose items have `size` words each; answers the number of items.
     const pass = (words: number): number => {
       const count = Number(args[at])
       at += 1 + count * words
@@ -107,7 +108,7 @@ export class ClaimWatcher implements StepWatcher {
     for (const [i, code] of [...codes].entries()) {
       const [id, , , queue] = args.slice(jobsAt + i * JOB_WORDS)
       const head = keys[queuesAt + (Number(queue) - 1) * QUEUE_KEYS] as string
-      // Of a deleted queue nothing is counted any more.
+      // A deleted queue has no counters any more.
       if (this.#redis.run('hlen', [head]) === 0) continue
       const key = `${/:q:1099\d+$/.test(head) ? 'callback' : 'job'} ${id}`
       const losses = (this.#losses.get(key) ?? 0) + 1
@@ -118,7 +119,7 @@ export class ClaimWatcher implements StepWatcher {
   }
 
   #count(slotKey: string): number {
-    // Suspects that wait have slots and no call.
+    // Waiting suspects hold slots without a call.
     return this.#redis.run('zcount', [slotKey, '-inf', '(9000000000000000']) as number
   }
 
@@ -154,7 +155,7 @@ export class ClaimWatcher implements StepWatcher {
   #note(jobId: number, key: string, token: string, executor: string): void {
     const isCallback = /:a:1099\d+$/.test(key)
     const name = `${jobId} ${isCallback ? 'callback' : token}`
-    // An answer that is given again is of the claim as it was.
+    // A repeated reply describes the claim as it was made.
     if (!isCallback && this.claims.has(name)) return
     const max = this.#redis.run('hget', [key.replace(':a:', ':q:'), 'm'])
     const limit = max === null ? null : Number(max)

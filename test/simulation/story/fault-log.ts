@@ -1,23 +1,23 @@
-/** What was done to the executors, by virtual time: only this may excuse what is otherwise wrong. */
+/** The faults that hit executors, by virtual time. Only a fault may explain an otherwise wrong result. */
 export interface Fault {
   readonly kind: 'kill' | 'stop' | 'freeze' | 'cut' | 'away' | 'outage' | 'clock'
-  /** Name of the process; null = everyone. */
+  /** Name of the process; null = all. */
   readonly process: string | null
   readonly fromMs: number
   readonly toMs: number
 }
 
 /**
- * From its last beat an executor goes on for 13 s, and the next beat would have come 3 s after it: a silence of 10 s is
- * too long, less the time that slow messages, lost ones and retries take.
+ * An executor works for 13 s after its last beat, and the next beat is due 3 s after that one. So a silence of 10 s is
+ * too long, minus the time that slow and lost messages and retries take.
  */
 const FATAL_SILENCE_MS = 8_000
 const FATAL_SILENCE_ON_BAD_NETWORK_MS = 1_000
-/** A break of contact this short counts together with the next one. */
+/** A contact shorter than this between two breaks joins them into one. */
 const GAP_MS = 3_000
-/** Kinds that hurt only when they last. */
+/** Kinds that matter only when they last. */
 const SILENCES: ReadonlySet<Fault['kind']> = new Set(['cut', 'away', 'outage', 'freeze'])
-/** Breaks of a connection in a row that can cost a lease. */
+/** Consecutive breaks of a connection that can cost a lease. */
 const SHAKEN_BREAKS = 4
 const SHAKEN_MS = 6_000
 /** A clock set forward by less than 10 s shortens leases until every executor has beaten again. */
@@ -40,7 +40,7 @@ export class FaultLog {
     return this.#faults.length === 0
   }
 
-  /** When the last one that ends by itself has ended. */
+  /** When the last fault with an end of its own has ended. */
   get overAtMs(): number {
     return Math.max(0, ...this.#faults.map(({ toMs }) => (toMs === Infinity ? 0 : toMs)))
   }
@@ -59,13 +59,13 @@ export class FaultLog {
     this.#breaks.set(process, times)
   }
 
-  /** Whether the connection broke so often in so short a time that beat after beat may have been among what was lost. */
+  /** Whether the connection broke so often that several beats in a row may have been lost. */
   #isShaken(process: string, fromMs: number, toMs: number): boolean {
     const times = (this.#breaks.get(process) ?? []).filter((ms) => ms >= fromMs && ms <= toMs)
     return times.some((ms, i) => (times[i + SHAKEN_BREAKS - 1] ?? Infinity) - ms < SHAKEN_MS)
   }
 
-  /** Whether the process may have lost what it held between these times. */
+  /** Whether the process may have lost its jobs between these times. */
   mayHaveLost(process: string, fromMs: number, toMs: number): boolean {
     const faults = this.#of(process).filter((fault) => touches(fault, fromMs, toMs))
     if (faults.some(({ kind }) => kind === 'kill' || kind === 'stop')) return true
@@ -81,7 +81,7 @@ export class FaultLog {
     return silence.toMs - silence.fromMs > fatalMs
   }
 
-  /** Whether a call of the process may be on the wire though its slot is gone: it could not know in time. */
+  /** Whether a call of the process may be on the wire although its slot was freed, because the process could not know. */
   mayOverlap(process: string, fromMs: number, toMs: number): boolean {
     return this.#of(process).some(
       (fault) => (fault.kind === 'freeze' || fault.kind === 'clock') && touches(fault, fromMs - 15_000, toMs),
@@ -94,7 +94,7 @@ export class FaultLog {
       .map((fault) => (fault.kind === 'clock' ? { ...fault, toMs: fault.toMs + CLOCK_AFTER_MS } : fault))
   }
 
-  /** Times without contact between the process and Redis, joined where one follows the other closely. */
+  /** Periods without contact between the process and Redis. Those close to each other are joined. */
   #silences(process: string): Array<{ fromMs: number; toMs: number }> {
     const found: Array<{ fromMs: number; toMs: number }> = []
     const faults = this.#of(process).filter((fault) => SILENCES.has(fault.kind))
@@ -107,7 +107,7 @@ export class FaultLog {
   }
 }
 
-/** What a fault does shows a little after it. */
+/** The effect of a fault shows a little later. */
 function touches(fault: { fromMs: number; toMs: number }, fromMs: number, toMs: number): boolean {
   return fault.fromMs <= toMs && fault.toMs + 6_000 >= fromMs
 }

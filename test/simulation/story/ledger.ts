@@ -1,12 +1,12 @@
 import type { NewJob, PushResult, JobStore } from '../../../src/ports/jobs.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** One push as its client knows it. */
+/** One push as its client sees it. */
 export interface PushEntry {
   readonly job: NewJob
   readonly sentAtMs: number
   answeredAtMs: number | null
-  /** null while unanswered and when the API answered 503. */
+  /** null while there is no answer, and after a 503. */
   result: PushResult | null
 }
 
@@ -30,7 +30,7 @@ interface Replay {
   readonly atMs: number
 }
 
-/** What the clients of the API asked for and were told. */
+/** The requests of all API clients and their answers. */
 export class Ledger {
   readonly pushes: PushEntry[] = []
   readonly removals: Removal[] = []

@@ -14,12 +14,12 @@ import { SimulatedProcess } from './simulated-process.ts'
 import { SeededRandom } from './seeded-random.ts'
 import type { Delivery } from './simulated-target.ts'
 
-/** How late a timer and how wrong a clock may be, over a lease. */
+/** Tolerance for late timers and clock drift over a lease. */
 const TIMER_LAG_MS = 20
-/** Keys that must be gone when all is at rest. */
+/** Keys that must not exist when everything has settled. */
 const LEFT = /:(in:|a:|b:|trash:|m:|mins$|ring$|near$|ex$)/
 
-/** Looks at a story that has come to rest: invariants I1–I6 of the reliability goals. */
+/** Judges a story that has settled by the invariants I1–I6 of the reliability goals. */
 export async function judge(simulation: Simulation): Promise<void> {
   const engine = openObserver(simulation)
   for (const defect of simulation.server.defects) simulation.complain(`Redis: ${defect}`)
@@ -53,7 +53,7 @@ export function openObserver({ server, scheduler, around }: Simulation) {
   return createEngine({ runner, jobIds: around.jobIds, logger: quietLogger, metrics: quietMetrics })
 }
 
-/** A chain that a client was told of. */
+/** A chain that a client got an answer about. */
 interface KnownChain {
   readonly rootId: number
   readonly push: PushEntry
@@ -112,7 +112,7 @@ class StoryJudge {
     }
     const { ledger } = this.#simulation
     for (const { jobId, result, answeredAtMs } of ledger.cancellations) {
-      // Known gap: a push whose first sending arrives only after its job was cancelled makes the job again.
+      // Known gap: a push whose first message arrives after its job was cancelled creates the job again.
       if (this.#simulation.plan.network.late > 0) continue
       const after = (this.#deliveries.get(jobId) ?? []).some(({ startedAtMs }) => startedAtMs > answeredAtMs)
       if (result === 'cancelled' && after) this.#complain(jobId, 'was cancelled and called')
@@ -126,7 +126,7 @@ class StoryJudge {
     }
   }
 
-  /** An executor that hears nothing more from Redis cuts its calls before anybody may take its jobs. */
+  /** An executor that Redis no longer answers aborts its calls before its jobs may be reaped. */
   #judgeLease({ jobId, token, process, outcome, startedAtMs }: Delivery, endedAtMs: number): void {
     const { claims, faults } = this.#simulation
     const claim = claims.claims.get(`${jobId} ${token.split('-')[1]}`)
@@ -141,7 +141,7 @@ class StoryJudge {
     this.#simulation.complain(`job ${jobId} ${problem}`)
   }
 
-  /** Its queue was deleted, or somebody cancelled it, after it was pushed. */
+  /** Whether its queue was deleted, or the job cancelled, after the push. */
   #mayBeGone({ rootId, push }: KnownChain): boolean {
     const { removals, cancellations } = this.#simulation.ledger
     const isDeleted = removals.some(
@@ -156,7 +156,7 @@ class StoryJudge {
     const settings = queues.get(queue) as QueueSettings
     const { removals } = this.#simulation.ledger
     const isRemade = isReplay || removals.some((removal) => removal.queue === queue)
-    // A queue made anew by a push has the defaults.
+    // A queue that a push created again has default settings.
     if (isRemade && (request.retriesEnabled === null || request.retryDelays === null)) return null
     return {
       retriesEnabled: request.retriesEnabled ?? settings.retriesEnabled,
@@ -185,7 +185,7 @@ class StoryJudge {
       this.#judgeDelays(known, chain, settings.retryDelays)
   }
 
-  /** A retry waits from the end of the attempt before it, the first attempt from the push. */
+  /** The delay of a retry counts from the end of the attempt before it, that of the first attempt from the push. */
   #judgeDelays({ push, isReplay, rootId }: KnownChain, chain: JobChain, delays: readonly number[]): void {
     const { start } = push.job
     const jobIds = this.#simulation.around.jobIds
@@ -225,7 +225,7 @@ class StoryJudge {
     }
   }
 
-  /** I3: one delivery an attempt, and one more for each executor that something befell; one a claim at most. */
+  /** I3: one delivery per attempt, plus one per executor that a fault hit; at most one per claim. */
   #judgeRepeats(jobId: number, deliveries: readonly Delivery[]): void {
     const sound = deliveries.filter((delivery) => !this.#mayBeLost(delivery))
     if (sound.length > 1) {
@@ -236,7 +236,7 @@ class StoryJudge {
     if (new Set(tokens).size < tokens.length) this.#complain(jobId, 'was called twice under one claim')
   }
 
-  /** Whether something befell the executor between the claim of a job and the writing of its end. */
+  /** Whether a fault hit the executor between the claim of a job and the writing of its end. */
   #mayBeLost({ process, startedAtMs, endedAtMs }: Delivery): boolean {
     const writtenMs = (endedAtMs ?? Infinity) + 15_000
     return this.#simulation.faults.mayHaveLost(process.name, startedAtMs - 15_000, writtenMs)

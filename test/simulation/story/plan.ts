@@ -6,7 +6,7 @@ import { SeededRandom } from './seeded-random.ts'
 import { NO_FAULTS, type NetworkFaults } from '../redis/simulated-connection.ts'
 import type { TargetHabits } from './simulated-target.ts'
 
-/** Of crons, and of queues that are not named here. */
+/** For crons and for queues that are not listed here. */
 export const TEAM = 'default'
 const TEAMS: Readonly<Record<string, string>> = { beta: 'second', gamma: 'third' }
 
@@ -14,7 +14,7 @@ export function teamOf(queue: string): string {
   return TEAMS[queue] ?? TEAM
 }
 
-/** What happens when, as a seed draws it. */
+/** What happens and when, drawn from a seed. */
 export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'push'; readonly job: NewJob }
   | { readonly what: 'apply'; readonly queue: string; readonly change: Partial<QueueSettings> }
@@ -34,12 +34,12 @@ export interface Plan {
   readonly shards: number
   readonly executors: number
   readonly concurrency: number
-  /** What executors have for jobs being called. */
+  /** The memory budget of an executor. */
   readonly callBytes: number
-  /** How long jobs come in and faults happen; then everything heals. */
+  /** How long jobs are pushed and faults happen; then everything heals. */
   readonly activeMs: number
   readonly queues: ReadonlyMap<string, QueueSettings>
-  /** Made before anything happens; they are not edited. */
+  /** Created before the story starts, and never edited. */
   readonly crons: ReadonlyMap<string, CronSettings>
   readonly network: NetworkFaults
   readonly hintLoss: number
@@ -61,14 +61,14 @@ export function drawPlan(seed: number): Plan {
   const names = QUEUE_NAMES.slice(0, random.integer(1, 4))
   const queues = new Map(names.map((name) => [name, drawSettings(random.fork())]))
   const executors = random.integer(1, 4)
-  // A tenth of the seeds is calm: then everything must be exact.
+  // A tenth of the seeds has no faults: then everything must be exact.
   const mayFail = (share: number) => !isCalm && random.chance(share)
   const isCalm = random.chance(0.1)
   const poison = mayFail(0.08) ? 0 : null
   const bursts = Array.from({ length: random.integer(1, 4) }, () => random.between(100, activeMs))
   const localFault = mayFail(0.25) ? random.pick([0.03, 0.3]) : 0
   const drawn = mayFail(0.6) ? drawNetwork(random) : NO_FAULTS
-  // A job given back comes round to the same executor: then an old message about it is worst.
+  // The same executor claims a released job again: old messages about it do the most harm then.
   const network = localFault > 0.1 && drawn !== NO_FAULTS ? { ...drawn, lostBefore: 0.05, late: 1 } : drawn
   return {
     seed,
@@ -196,7 +196,7 @@ function drawFaults(
   }
   for (let i = times(0.25, 3); i > 0; i -= 1) {
     const graceMs = random.pick([0, 500, 5_000])
-    // Often just when there is much to claim.
+    // Often when there is much to claim.
     const atMs = random.chance(0.5) ? random.pick(bursts) + random.between(0, 4) : at()
     events.push({ atMs, what: 'stop', executor: executor(), graceMs, restartMs: restart() })
   }

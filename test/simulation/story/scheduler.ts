@@ -5,8 +5,8 @@ interface Event {
 }
 
 /**
- * Virtual time. One event runs at a time, in the order of time and then of setting; the next one runs when all that the
- * last one set going in promises has come to rest.
+ * Virtual time. Events run one at a time, by time and then in the order in which they were scheduled. The next event runs
+ * when all promises of the last one have settled.
  */
 export class Scheduler {
   nowMs = 0
@@ -34,7 +34,7 @@ export class Scheduler {
     this.nowMs = timeMs
   }
 
-  /** Promises settle in microtasks; a turn of the real loop comes when none is left. */
+  /** Promises settle in microtasks; the real event loop takes its next turn when none is left. */
   async quiet(): Promise<void> {
     await new Promise<void>((resolve) => void setImmediate(resolve))
   }

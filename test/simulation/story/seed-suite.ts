@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { replaySeed, runSeed } from './seeds.ts'
 
-/** `SEED=42` tells one story aloud. */
+/** `SEED=42` prints one story. */
 const SEED = process.env['SEED']
-/** Stories told in all; `SEEDS=100000` for a long run by hand, `FIRST_SEED` to begin elsewhere. */
+/** Number of stories; `SEEDS=100000` for a long run by hand, `FIRST_SEED` to start elsewhere. */
 const SEEDS = SEED === undefined ? Number(process.env['SEEDS'] ?? 1_000) : 1
 const FIRST_SEED = Number(SEED ?? process.env['FIRST_SEED'] ?? 1)
-/** Seeds a test; a test that fails names each seed that did. */
+/** Seeds per test; a failing test names each failing seed. */
 const SEEDS_PER_TEST = 50
 const FAILURES_SHOWN_MAX = 5
 
@@ -16,7 +16,7 @@ interface Group {
   readonly last: number
 }
 
-/** Tells every `parts`-th group of seeds, so that each core has a file of its own. */
+/** Runs every `parts`-th group of seeds, so that each core gets its own file. */
 export function describeSeeds(part: number, parts: number): void {
   describe('stories of API, executors and Redis, with faults', () => {
     test.each(groupsOf(part, parts))(
@@ -27,10 +27,10 @@ export function describeSeeds(part: number, parts: number): void {
       },
     )
 
-    test('a seed always tells the same story', { timeout: 60_000 }, async () => {
+    test('a seed always runs the same story', { timeout: 60_000 }, async () => {
       for (const seed of [FIRST_SEED + part, FIRST_SEED + part + 10]) {
         const trace = await traceOf(seed)
-        assert.ok(trace.length > 100, `seed ${seed} tells nothing`)
+        assert.ok(trace.length > 100, `seed ${seed} has no trace`)
         assert.deepEqual(await traceOf(seed), trace)
       }
     })

@@ -1,10 +1,10 @@
-/** A stream of pseudo-random numbers that a seed decides. */
+/** A stream of pseudo-random numbers, determined by a seed. */
 export class SeededRandom {
   #state: number
 
   constructor(seed: number) {
     this.#state = seed >>> 0
-    // Neighbouring seeds begin alike: the first numbers are thrown away.
+    // Neighbouring seeds begin alike, so the first numbers are dropped.
     for (let i = 0; i < 8; i += 1) this.next()
   }
 
@@ -34,7 +34,7 @@ export class SeededRandom {
     return items[this.integer(0, items.length - 1)] as T
   }
 
-  /** A stream of its own, so that more draws in one place do not change another. */
+  /** An independent stream, so that more draws in one place do not change another. */
   fork(): SeededRandom {
     return new SeededRandom(Math.floor(this.next() * 4_294_967_296))
   }

@@ -8,11 +8,11 @@ export interface SeedOutcome {
   readonly problems: readonly string[]
   readonly events: number
   readonly kills: number
-  /** Of crons, decided about. */
+  /** Ticks of crons that were decided. */
   readonly ticks: number
 }
 
-/** Tells one seed's story and judges it. */
+/** Runs the story of one seed and judges it. */
 export async function runSeed(
   seed: number,
   options: { onTrace?: (line: string) => void; scripts?: Scripts; plan?: Plan } = {},
@@ -33,7 +33,7 @@ export async function runSeed(
   return { seed, problems, events: scheduler.events, kills: faults.kills, ticks }
 }
 
-/** Prints what happens; answers the exit code. */
+/** Prints the story. Answers the exit code. */
 export async function replaySeed(seed: number, print: (line: string) => void): Promise<number> {
   const plan = drawPlan(seed)
   print(JSON.stringify({ ...plan, queues: Object.fromEntries(plan.queues), events: plan.events.length }))

@@ -22,7 +22,7 @@ import { SimulatedProcess } from './simulated-process.ts'
 import type { SimulatedServer } from '../redis/simulated-server.ts'
 import type { SimulatedTarget } from './simulated-target.ts'
 
-/** What every process of a simulation is built with. */
+/** What all processes of a simulation share. */
 export interface Surroundings {
   readonly scheduler: Scheduler
   readonly server: SimulatedServer
@@ -34,11 +34,11 @@ export interface Surroundings {
   readonly hintLoss: () => number
   readonly trace: (line: () => string) => void
   readonly onBreak: (process: string) => void
-  /** Something that must never happen. */
+  /** Reports something that must never happen. */
   readonly complain: (problem: string) => void
 }
 
-/** The engine's adapters in a process of their own, on a connection of their own. */
+/** The engine's adapters in one process, on its own connection. */
 export interface EngineProcess {
   readonly process: SimulatedProcess
   readonly connection: SimulatedConnection
@@ -87,7 +87,7 @@ function createLogger(around: Surroundings, name: string): Logger {
 }
 
 const EXECUTOR_COMMAND_TIMEOUT_MS = 5_000
-/** Of a queue that a push or a cron's run makes: a story must end. */
+/** Settings of queues created by a push or a cron's run; short, because a story must end. */
 const NEW_QUEUES = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
 
 /** One executor process: the product's executor and adapters in virtual time. */

@@ -8,13 +8,13 @@ interface Waiting {
   readonly run: () => void
 }
 
-/** Unix ms at which virtual time begins. */
+/** Virtual time 0 in Unix ms. */
 export const SIMULATION_EPOCH_MS = Date.UTC(2032, 1, 28, 23, 50, 0, 0)
 
 /**
  * A process in virtual time. What runs in it goes on only by its timers and by what reaches it from outside, so that
  *
- *     live ⇄ frozen (both wait until it goes on) → dead (both are dropped: its promises never go on)
+ *     live ⇄ frozen (both wait until it continues) → dead (both are dropped: its promises never settle)
  */
 export class SimulatedProcess {
   readonly name: string
@@ -26,7 +26,7 @@ export class SimulatedProcess {
   #state: 'live' | 'frozen' | 'dead' = 'live'
   #isStalled = false
   #frozenAtMs = 0
-  /** Time that the monotonic clock does not know of. */
+  /** Time that the monotonic clock did not count. */
   #stalledMs = 0
   #waiting: Waiting[] = []
   #onDeath: Array<() => void> = []
@@ -59,7 +59,7 @@ export class SimulatedProcess {
     this.#scheduler.at(timeMs, () => this.#enter({ kind: 'io', dueMs: timeMs, run }))
   }
 
-  /** @param stall whether the monotonic clock stands meanwhile, as it does when a machine is suspended */
+  /** @param stall whether the monotonic clock stops meanwhile, as it does when a machine is suspended */
   freeze(stall: boolean): void {
     if (this.#state !== 'live') return
     this.#state = 'frozen'
@@ -76,7 +76,7 @@ export class SimulatedProcess {
     this.#waiting = []
     const timers = waiting.filter(({ kind }) => kind === 'timer').sort((a, b) => a.dueMs - b.dueMs)
     const io = waiting.filter(({ kind }) => kind === 'io')
-    // A loop that wakes in its poll handles input first, one that wakes elsewhere timers.
+    // An event loop that wakes in its poll phase handles input first; otherwise timers run first.
     const ordered = this.#random.chance(0.5) ? [...timers, ...io] : [...io, ...timers]
     for (const one of ordered) this.#scheduler.at(this.#scheduler.nowMs, () => this.#enter(one))
   }
@@ -85,11 +85,11 @@ export class SimulatedProcess {
     if (this.#state === 'dead') return
     this.#state = 'dead'
     this.#waiting = []
-    for (const tell of this.#onDeath) tell()
+    for (const listener of this.#onDeath) listener()
   }
 
-  onDeath(tell: () => void): void {
-    this.#onDeath.push(tell)
+  onDeath(listener: () => void): void {
+    this.#onDeath.push(listener)
   }
 
   #enter(one: Waiting): void {
@@ -102,7 +102,7 @@ export class SimulatedProcess {
     return this.#offsetMs + (nowMs - this.#stalledMs) * this.#rate
   }
 
-  /** As Node's timers: whole milliseconds, one at least, up to a millisecond early and a little late. */
+  /** Like timers of Node: whole milliseconds, at least one, up to a millisecond early and a little late. */
   #after(delayMs: number, run: () => void): () => void {
     let isCancelled = false
     const dueMs = this.#monotonicMs() + Math.max(1, Math.trunc(delayMs))

@@ -17,11 +17,11 @@ export interface Delivery {
   readonly startedAtMs: number
   endedAtMs: number | null
   outcome: 'open' | 'ok' | 'failed' | 'timeout' | 'aborted' | 'killed'
-  /** What the caller took it for; null while it does not know. */
+  /** What the caller counted it as; null while it does not know. */
   seen: Outcome | null
 }
 
-/** What targets do, each with its share of the calls. */
+/** Behaviours of targets, each with its share of the calls. */
 export interface TargetHabits {
   readonly failing: number
   readonly hanging: number
@@ -42,7 +42,7 @@ export interface SimulatedTargetOptions {
 const NOTHING_FOUND: ReadonlySet<string> = new Set()
 const NO_TIMINGS = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, bodyMs: null }
 
-/** Every target of a simulation, and the way there. Logs each request from its arrival to its end. */
+/** All targets of a simulation and the network to them. Logs each request from its arrival to its end. */
 export class SimulatedTarget {
   readonly deliveries: Delivery[] = []
   readonly #options: SimulatedTargetOptions
@@ -90,14 +90,14 @@ export class SimulatedTarget {
 
 type Outcome = 'ok' | 'failed' | 'timeout' | 'aborted'
 
-/** One call on its way: on the wire from its arrival until the target answered or the caller let go. */
+/** One call: on the wire from its arrival until the target answered or the caller aborted it. */
 class Exchange {
   readonly #options: SimulatedTargetOptions
   readonly #deliveries: Delivery[]
   readonly #process: SimulatedProcess
   readonly #call: HttpCall
   readonly #signal: AbortSignal
-  readonly #tell: (outcome: Outcome) => void
+  readonly #report: (outcome: Outcome) => void
   #delivery: Delivery | null = null
   #isOver = false
   #calledAtMs = 0
@@ -111,14 +111,14 @@ class Exchange {
     process: SimulatedProcess,
     call: HttpCall,
     signal: AbortSignal,
-    tell: (outcome: Outcome) => void,
+    report: (outcome: Outcome) => void,
   ) {
     this.#options = options
     this.#deliveries = deliveries
     this.#process = process
     this.#call = call
     this.#signal = signal
-    this.#tell = tell
+    this.#report = report
   }
 
   send(): void {
@@ -162,7 +162,7 @@ class Exchange {
     scheduler.after(tookMs, () => this.#answer(outcome))
   }
 
-  /** The target is done; the caller learns of it when it can. */
+  /** The target is done; the caller notices when it can. */
   #answer(outcome: 'ok' | 'failed'): void {
     const { scheduler, random } = this.#options
     if (this.#delivery?.endedAtMs !== null) return
@@ -170,13 +170,13 @@ class Exchange {
     this.#process.deliver(scheduler.nowMs + random.between(0.1, 1), () => this.#finish(outcome))
   }
 
-  /** The caller lets go. */
+  /** The caller aborts it. */
   #end(outcome: 'timeout' | 'aborted'): void {
     if (this.#isOver) return
     this.#close(outcome)
     this.#isOver = true
     if (this.#delivery !== null) this.#delivery.seen = outcome
-    this.#process.deliver(this.#options.scheduler.nowMs, () => this.#tell(outcome))
+    this.#process.deliver(this.#options.scheduler.nowMs, () => this.#report(outcome))
   }
 
   #finish(outcome: 'ok' | 'failed'): void {
@@ -184,7 +184,7 @@ class Exchange {
     this.#isOver = true
     this.#cancelTimeout()
     if (this.#delivery !== null) this.#delivery.seen = outcome
-    this.#tell(outcome)
+    this.#report(outcome)
   }
 
   #close(outcome: Delivery['outcome']): void {

@@ -31,12 +31,12 @@ import { WireWatcher } from '../redis/wire-watcher.ts'
 
 const SCRIPTS = loadScripts()
 const API_COMMAND_TIMEOUT_MS = 1_500
-/** By then the queues are made, and then the crons; faults begin later. */
+/** By this time queues and then crons exist; faults begin later. */
 const CRONS_MADE_MS = 20
 const PREPARED_MS = 50
-/** A beat that failed is sent again by then, and its answer seen. */
+/** By this time a failed beat has been resent and answered. */
 const LEARNING_MS = 8_000
-/** How long everything may take to come to rest once nothing fails any more. */
+/** How long everything may take to settle after the last fault. */
 const SETTLE_MS_MAX = 600_000
 
 export interface SimulationOptions {
@@ -45,7 +45,7 @@ export interface SimulationOptions {
   readonly onTrace?: (line: string) => void
 }
 
-/** One seed's story: API, executors, Redis, targets and what befalls them, in virtual time. */
+/** The story of one seed: API, executors, Redis, targets and their faults, in virtual time. */
 export class Simulation {
   readonly plan: Plan
   readonly problems: string[] = []
@@ -57,7 +57,7 @@ export class Simulation {
   readonly claims: ClaimWatcher
   readonly around: Surroundings
   readonly executors: SimulatedExecutor[] = []
-  /** Of crons, as their records tell. */
+  /** Ticks of crons, by their records. */
   ticks = 0
   #isHealed = false
   readonly #random: SeededRandom
@@ -120,7 +120,7 @@ export class Simulation {
     this.#onTrace?.(`${this.scheduler.nowMs.toFixed(3).padStart(11)} ${line()}`)
   }
 
-  /** Tells the story until everything is at rest and every executor has stopped. */
+  /** Runs the story until everything has settled and every executor has stopped. */
   async run(): Promise<void> {
     const { plan, scheduler } = this
     scheduler.at(0, () => {
@@ -141,7 +141,7 @@ export class Simulation {
     await this.#stopAll()
   }
 
-  /** Then they rest, that the story can end. */
+  /** Pauses the crons, so that the story can end. */
   async #judgeCrons(): Promise<void> {
     if (this.plan.crons.size === 0) return
     this.ticks = await judgeCrons(this)
@@ -192,7 +192,7 @@ export class Simulation {
     return result?.status === 'created' && result.jobId === this.around.jobIds.rootOf(jobId)
   }
 
-  /** Rescue that is needed only after a fault. */
+  /** Reaps that may only follow a fault. */
   #judgeReap(executorId: string, what: 'deadline' | 'unknown'): void {
     const name = executorId.slice(0, executorId.indexOf('.'))
     const { nowMs } = this.scheduler
@@ -202,7 +202,7 @@ export class Simulation {
     } else if (this.plan.network.late === 0) this.complain(`${executorId} held a job it did not know of`)
   }
 
-  /** What may only follow a fault of this executor. */
+  /** Log lines that may only follow a fault of this executor. */
   #unlessHit(name: string, problem: string): void {
     const { nowMs } = this.scheduler
     if (!this.faults.mayHaveLost(name, nowMs - 20_000, nowMs)) this.complain(`${name} ${problem}`)
@@ -257,7 +257,7 @@ export class Simulation {
     return push?.job.team ?? TEAM
   }
 
-  /** One shard answers nobody, the others go on. */
+  /** One shard does not reply, the others do. */
   #leave(shard: number, forMs: number): void {
     const { nowMs } = this.scheduler
     this.faults.add({ kind: 'away', process: null, fromMs: nowMs, toMs: nowMs + forMs })
@@ -274,12 +274,12 @@ export class Simulation {
   #setClock(byMs: number): void {
     const { nowMs } = this.scheduler
     this.server.stepClock(byMs)
-    // Steps back are waited for, and at great ones all leases are stamped anew: neither costs anybody anything.
+    // The engine waits for small steps back, and renews all leases after large ones: neither costs a lease.
     if (byMs > 0 && byMs <= 10_000)
       this.faults.add({ kind: 'clock', process: null, fromMs: nowMs, toMs: nowMs })
   }
 
-  /** What happens to one executor; nothing more to one that is dead, frozen or on its way out. */
+  /** Applies a fault to one executor, unless it is dead, frozen or stopping. */
   #befall(event: Extract<PlannedEvent, { executor: number }>): void {
     const victim = this.executors[event.executor]
     if (victim === undefined || !victim.process.isLive || victim.stoppedAtMs < Infinity) return
@@ -314,7 +314,7 @@ export class Simulation {
     })
   }
 
-  /** From here on nothing fails: what was begun may end. Faults under way end at their own time. */
+  /** Ends all further faults. Those in progress end at their own time. */
   #heal(): void {
     this.trace(() => '* heals')
     this.#isHealed = true
@@ -327,7 +327,7 @@ export class Simulation {
     let resumedMs = 0
     while (scheduler.nowMs < deadlineMs) {
       await scheduler.runUntil(scheduler.nowMs + 1_000)
-      // Again and again: an edit that met an outage must not leave a queue paused for good.
+      // Repeated, because an edit that met an outage must not leave a queue paused for good.
       if (resumedMs < scheduler.nowMs - 20_000) {
         resumedMs = scheduler.nowMs
         for (const queue of this.plan.queues.keys()) this.#apply(queue, {})
@@ -340,7 +340,7 @@ export class Simulation {
   }
 
   #isQuiet(): boolean {
-    // An executor that was frozen or cut off must first learn what that cost it.
+    // An executor that was frozen or disconnected must first notice whether it lost its leases.
     if (this.scheduler.nowMs < this.faults.overAtMs + LEARNING_MS) return false
     const executors = this.liveExecutors
     const isAwake = executors.length > 0 && executors.every(({ executor }) => executor.isReady())
@@ -354,7 +354,7 @@ export class Simulation {
     )
   }
 
-  /** Whether each executor has one lease a shard, and every lost one has been reaped. */
+  /** Whether each executor has one lease per shard, and every lost lease has been reaped. */
   #areLeasesKnown(): boolean {
     const { length } = this.liveExecutors
     for (let shard = 0; shard < this.plan.shards; shard += 1) {

@@ -1,7 +1,7 @@
 import type { ExecutorCapacity } from '../../../src/executor/executor.ts'
 import { reserveOf } from '../../../src/executor/slots/fair-share.ts'
 
-/** What an executor of so many calls runs with by default, with memory to spare. */
+/** The default capacity of an executor with this concurrency, with ample memory. */
 export function capacityOf(concurrency: number, change: Partial<ExecutorCapacity> = {}): ExecutorCapacity {
   const shares = { team: 0.9, queue: 0.8 }
   return {

@@ -1,7 +1,7 @@
 import { CLAIM_BATCH_BYTES_MAX, CLAIM_BATCH_MAX } from '../../../src/domain/limits.ts'
 import type { ClaimGrant } from '../../../src/ports/jobs.ts'
 
-/** A grant of so many slots with room for every team and queue, unless the test says otherwise. */
+/** A grant of `slots` slots with headroom for every team and queue, unless the test changes it. */
 export function grantOf(slots: number, change: Partial<ClaimGrant> = {}): ClaimGrant {
   return {
     slots,

@@ -20,16 +20,16 @@ import { quietLogger, quietMetrics } from '../quiet.ts'
 import type { TestRedis } from '../servers/redis-server.ts'
 import { createStepFaults, loadWrappedScripts, wrapRunner, type TestClock } from '../lua/wrapped-scripts.ts'
 
-/** Executors and a store on a real Redis whose clock runs on from any moment that a test sets. */
+/** Executors and a store on a real Redis, whose clock runs from the time that a test sets. */
 export interface CronWorld {
   readonly engine: Engine
   readonly store: CronStore
   readonly jobIds: JobIds
-  /** Redis's clock stands there now, and runs on. */
+  /** Sets the clock of Redis, which runs on from there. */
   setTime(unixMs: number): void
   nowMs(): number
   startExecutor(): Executor
-  /** Then no step runs, and an audit is exact. */
+  /** Stops the executors, so that no step runs and an audit is exact. */
   stopExecutors(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A whole installation of its own: Redis, API and executors as processes, and a target. */
+/** A complete installation: Redis, API and executors as processes, and a target. */
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
 import { audit } from '../../../src/redis/audit/audit.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
@@ -27,22 +27,22 @@ export interface Installation {
   readonly api: Api
   readonly client: ApiClient
   readonly executors: Program[]
-  /** What a role of this installation runs with. */
+  /** The environment of this installation's roles. */
   readonly env: Readonly<Record<string, string>>
   startApi(env?: Record<string, string>): Promise<Api>
-  /** Waits until it holds its leases; stopped with the installation. */
+  /** Waits until the executor holds its leases. It stops with the installation. */
   startExecutor(env?: Record<string, string>): Promise<Program>
   /** Writes teams and tokens as a controller does. */
   withCompiler<T>(use: (compiler: SettingsCompiler) => Promise<T>): Promise<T>
   /** A client of another team, once the API knows its token. */
   clientOfTeam(team: string): Promise<ApiClient>
-  /** Loads every script, so that each step goes out as EVALSHA; answers their hashes. */
+  /** Loads every script, so that each step is sent as EVALSHA. Answers their hashes. */
   loadScripts(): Promise<Record<StepName, string>>
   /** Slots in use, summed over all queues. */
   slotsInUse(): Promise<number>
-  /** Waits until no slot is in use, then what the audit finds. */
+  /** Waits until no slot is in use, then answers the findings of the audit. */
   auditAtRest(timeoutMs?: number): Promise<string[]>
-  /** Audits at rest and stops everything; throws with all that was not as it should be. */
+  /** Audits the idle installation and stops it. Throws an error that names everything wrong. */
   close(expectation?: StopExpectation): Promise<void>
 }
 
@@ -101,7 +101,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   async function auditAtRest(timeoutMs?: number): Promise<string[]> {
     await until('all slots are free', async () => (await slotsInUse()) === 0, timeoutMs)
     const { engine } = await ownEngine()
-    // A step between two of its reads may show as a finding, which a second run then does not repeat.
+    // A step between two reads may cause a finding, which a second run does not repeat.
     const findings = (await audit(engine)).length === 0 ? [] : await audit(engine)
     return findings.map(({ key, message }) => `${key}: ${message}`)
   }
@@ -146,7 +146,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
       }
       engine?.close()
       await Promise.all([redis.stop(), target.close()])
-      if (faults.length > 0) throw new Error(`not as it should be:\n${faults.join('\n')}`)
+      if (faults.length > 0) throw new Error(`the installation is not clean:\n${faults.join('\n')}`)
     },
   }
 }

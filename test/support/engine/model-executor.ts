@@ -17,7 +17,7 @@ import { newJob } from './engine.ts'
 import type { World } from './model-world.ts'
 import { grantOf } from './claim-grant.ts'
 
-/** An executor with a lease on one shard, in a test's hands. */
+/** An executor with a lease on one shard, driven by a test. */
 export async function openExecutor(world: World, name: string, shard = 0): Promise<JobSource> {
   const source = createJobSource(world.engine, shard, name)
   assert.equal((await source.beat(true)).status, 'ok')
@@ -33,7 +33,7 @@ export async function claimed(
   return answer.status === 'claimed' ? answer.work : []
 }
 
-/** Pushes in one batch a shard; answers the job ids. */
+/** Pushes in one batch per shard. Answers the job ids. */
 export async function pushAll(
   intake: JobIntake,
   count: number,
@@ -51,7 +51,7 @@ export async function pushOne(intake: JobIntake, change: Partial<NewJob> = {}): 
   return id as number
 }
 
-/** How an executor ends a job that was answered 200 or 500. */
+/** The end of a job whose target answered 200 or 500. */
 export function ended(
   world: World,
   work: ClaimedWork,

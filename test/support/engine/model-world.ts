@@ -33,7 +33,7 @@ export interface World {
   readonly faults: StepFaults
   /** The last step sent of each name, answered or not. */
   readonly sent: ReadonlyMap<StepName, SentStep>
-  /** What a queue has that a push or a cron's run makes. */
+  /** Settings of queues created by a push or a cron's run. */
   newQueues: QueueSettings
   newIntake(): JobIntake
   close(): void
@@ -45,7 +45,7 @@ export async function openConnection(url: string, commandTimeoutMs = 10_000): Pr
   return connectRedis({ url, commandTimeoutMs, name: 'test', logger: quietLogger })
 }
 
-/** A fresh world on an empty Redis; `connection` is kept open for the next one when it is passed in. */
+/** A new world on an empty Redis. A `connection` that is passed in stays open for the next one. */
 export async function openWorld(
   redis: { url: string; client: Pick<Redis, 'flushall'> },
   options: {
