@@ -65,7 +65,7 @@ export class Executor {
   #unsubscribe: () => void = () => undefined
 
   constructor(options: ExecutorOptions) {
-    const { capacity, caller, teams, jobIds, clock, logger, metrics, newExecutorId, random } = options
+    const { capacity, clock, metrics } = options
     this.#options = options
     this.#scheduler = new SlotScheduler({
       slots: capacity.concurrency + capacity.reserve,
@@ -78,17 +78,19 @@ export class Executor {
     metrics.callsInFlight(() => this.#scheduler.busy)
     metrics.shardsHeld(() => this.#shardsHeld())
     const runCall = createCallRunner({
-      ...{ caller, teams, jobIds, logger, metrics, keepsSuccess: createCallSampler(clock) },
+      ...options,
+      keepsSuccess: createCallSampler(clock),
       onLocalFault: () => this.#pauseClaims(),
     })
     this.#suspension = new SuspendDetector(clock, () => this.#confirmLeases())
-    const shared = { scheduler: this.#scheduler, runCall, clock, logger, metrics, newExecutorId, random }
     this.#workers = new Map(
       options.shards.map((ports) => [
         ports.shard,
         new ShardWorker({
-          ...shared,
+          ...options,
           ports,
+          scheduler: this.#scheduler,
+          runCall,
           redisNowMs: () => options.redisNowMs(ports.shard),
           onLeaseMade: () => this.#noteLease(),
           onLeaseLost: (isEarly) => {

@@ -1,27 +1,21 @@
 import type { Clock } from '../ports/runtime.ts'
 
 /**
- * Calls `poll` and sleeps in between, for as many ms as `poll` answers. `poll` must not throw.
+ * A loop that polls and sleeps in between, for as many ms as `poll` answers. `poll` must not throw.
  *
  *     new → running → stopped
  *
  * `stop` waits for the poll in progress.
  */
-export class PollLoop {
+export abstract class PollLoop {
   readonly #clock: Clock
-  readonly #poll: () => Promise<number>
   #endSleep: (() => void) | null = null
   #isWoken = false
   #isStopped = false
   #running: Promise<void> = Promise.resolve()
 
-  constructor(clock: Clock, poll: () => Promise<number>) {
+  constructor(clock: Clock) {
     this.#clock = clock
-    this.#poll = poll
-  }
-
-  get isStopped(): boolean {
-    return this.#isStopped
   }
 
   start(delayMs = 0): void {
@@ -40,8 +34,14 @@ export class PollLoop {
     await this.#running
   }
 
+  protected abstract poll(): Promise<number>
+
+  protected get isStopped(): boolean {
+    return this.#isStopped
+  }
+
   async #run(delayMs: number): Promise<void> {
-    for (let sleepMs = delayMs; ; sleepMs = await this.#poll()) {
+    for (let sleepMs = delayMs; ; sleepMs = await this.poll()) {
       if (sleepMs > 0 && !this.#isStopped) await this.#sleep(sleepMs)
       if (this.#isStopped) return
     }

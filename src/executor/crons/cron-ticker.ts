@@ -42,9 +42,8 @@ interface PreparedStep {
  * be sent; a cron that was unknown then, such as a new one, is decided when it is due. Every executor runs one; several
  * at once do no harm. Owns its loop and the prepared steps. `stop` waits for the steps in progress.
  */
-export class CronTicker {
+export class CronTicker extends PollLoop {
   readonly #options: CronTickerOptions
-  readonly #loop: PollLoop
   readonly #decider: CronDecider
   /** Ordered by due time. */
   #prepared: PreparedStep[] = []
@@ -58,21 +57,12 @@ export class CronTicker {
   #lastFullMs: number | null = null
 
   constructor(options: CronTickerOptions) {
-    const { source, clock } = options
+    super(options.clock)
     this.#options = options
-    this.#decider = new CronDecider(source, clock)
-    this.#loop = new PollLoop(clock, () => this.#poll())
+    this.#decider = new CronDecider(options.source, options.clock)
   }
 
-  start(): void {
-    this.#loop.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop()
-  }
-
-  async #poll(): Promise<number> {
+  protected override async poll(): Promise<number> {
     try {
       const sleepMs = await this.#step()
       this.#loggedDefect = null
@@ -159,7 +149,7 @@ export class CronTicker {
     let isContended = false
     const sendNext = async (): Promise<void> => {
       for (const { ticks, validUntilMs } of remaining) {
-        if (isContended || this.#loop.isStopped) return
+        if (isContended || this.isStopped) return
         if (source.redisNowMs() >= validUntilMs) continue
         const { started, outdated } = await this.#sendStep(ticks)
         sent += started
@@ -180,7 +170,7 @@ export class CronTicker {
     // A cron that was ticked or edited after it was listed may be due later.
     const crons = listed.filter((cron) => dueOf(cron) <= untilMs).toSorted((a, b) => dueOf(a) - dueOf(b))
     for (const group of groupsOf(crons)) {
-      if (this.#loop.isStopped) return
+      if (this.isStopped) return
       const { decided } = await this.#decider.decideAll(group, dueOf)
       const dueMs = Math.max(...group.map(dueOf))
       const validUntilMs = Math.min(...decided.map(holdsUntilMs))

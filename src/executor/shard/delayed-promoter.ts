@@ -24,32 +24,23 @@ const EARLY_WAIT_MS = 1
  * Promotes one shard's delayed jobs the moment they are due, and peeks at the shard in between, because hints may be
  * lost. Owns its loop and the due time of the next delayed job. `stop` waits for the step in progress.
  */
-export class DelayedPromoter {
+export class DelayedPromoter extends PollLoop {
   readonly #options: DelayedPromoterOptions
-  readonly #loop: PollLoop
   #nextDueMs: number | null = null
 
   constructor(options: DelayedPromoterOptions) {
+    super(options.clock)
     this.#options = options
-    this.#loop = new PollLoop(options.clock, () => this.#poll())
-  }
-
-  start(): void {
-    this.#loop.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop()
   }
 
   /** A claim saw this due time. */
   noteNextDue(seenMs: number | null): void {
     if (seenMs === null || (this.#nextDueMs !== null && this.#nextDueMs <= seenMs)) return
     this.#nextDueMs = seenMs
-    this.#loop.wake()
+    this.wake()
   }
 
-  async #poll(): Promise<number> {
+  protected override async poll(): Promise<number> {
     const { maintenance, logger } = this.#options
     try {
       return await this.#promoteOrPeek()

@@ -22,33 +22,28 @@ const SWEEP_PAUSE_MS = 50
  * Releases the jobs of dead executors in one shard and sweeps what has expired there. Every executor runs one per shard;
  * several at once do no harm. Owns its loop. `stop` waits for the step in progress and begins no other.
  */
-export class Reaper {
+export class Reaper extends PollLoop {
   readonly #options: ReaperOptions
-  readonly #loop: PollLoop
   /** Steps that fail because of a defect of ours, and whose failure has been logged. */
   readonly #loggedDefects = new Set<string>()
   #sweepAtMs = 0
 
   constructor(options: ReaperOptions) {
+    super(options.clock)
     this.#options = options
-    this.#loop = new PollLoop(options.clock, () => this.#poll())
   }
 
-  start(): void {
+  override start(): void {
     const { clock, random } = this.#options
     this.#sweepAtMs = clock.monotonicMs() + SWEEP_EVERY_MS * random()
-    this.#loop.start(REAP_EVERY_MS * random())
+    super.start(REAP_EVERY_MS * random())
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
-  }
-
-  async #poll(): Promise<number> {
+  protected override async poll(): Promise<number> {
     const { maintenance, clock, onWork } = this.#options
     const reaped = await this.#attempt('reap', () => maintenance.reap())
     if (reaped !== null && reaped.jobs > 0) onWork()
-    if (!this.#loop.isStopped && clock.monotonicMs() >= this.#sweepAtMs) {
+    if (!this.isStopped && clock.monotonicMs() >= this.#sweepAtMs) {
       const swept = await this.#attempt('sweep', () => maintenance.sweep())
       this.#sweepAtMs = clock.monotonicMs() + (swept?.isMore === true ? SWEEP_PAUSE_MS : SWEEP_EVERY_MS)
     }

@@ -25,71 +25,55 @@ export interface HeldSlot {
   readonly bytes: number
 }
 
-/** One shard that competes for slots. */
-export interface Contender {
-  readonly queues: UsageAccounts<QueueAccount>
-  requester: SlotRequester
-  /** `blocked` = requests slots once one of `blockedBy` has headroom. */
-  state: 'idle' | 'requesting' | 'blocked'
-  blockedBy: ReadonlyArray<TeamAccount | QueueAccount>
-  /** It withdrew its request or did not answer a grant in time since it last requested. */
-  wasIdle: boolean
-  /** Jobs started so far; next is the contender with the fewest. */
-  virtualTime: number
-  grant: SlotGrant | null
-  meanBytes: number
-  /** As answered by the last claim: see ClaimAnswer. */
-  bytesWanted: number | null
-  /** Queues whose jobs its last claim brought. */
-  lastQueues: readonly QueueAccount[]
-  /** The last pass of grants in which the bytes for it were not available. */
-  skippedInPass: number
-}
-
 const LAST_QUEUES_MAX = 16
 /** Weight of the latest claim in the mean record size. */
 const MEAN_WEIGHT = 0.25
 
-export function createContender(requester: SlotRequester): Contender {
-  return {
-    queues: new UsageAccounts<QueueAccount>(),
-    requester,
-    state: 'idle',
-    blockedBy: [],
-    wasIdle: true,
-    virtualTime: 0,
-    grant: null,
-    meanBytes: 0,
-    bytesWanted: null,
-    lastQueues: [],
-    skippedInPass: 0,
+/** One shard that competes for slots. */
+export class Contender {
+  readonly queues = new UsageAccounts<QueueAccount>()
+  requester: SlotRequester
+  /** `blocked` = requests slots once one of `blockedBy` has headroom. */
+  state: 'idle' | 'requesting' | 'blocked' = 'idle'
+  blockedBy: ReadonlyArray<TeamAccount | QueueAccount> = []
+  /** Since its last request it withdrew or did not answer a grant in time. */
+  wasIdle = true
+  /** Jobs started so far; next is the contender with the fewest. */
+  virtualTime = 0
+  grant: SlotGrant | null = null
+  /** Size of the largest job that did not fit the bytes of the last claim; null = all fit. */
+  bytesWanted: number | null = null
+  /** Queues whose jobs the last claim brought. */
+  lastQueues: readonly QueueAccount[] = []
+  /** The last pass of grants in which the bytes for it were not available. */
+  skippedInPass = 0
+  #meanBytes = 0
+
+  constructor(requester: SlotRequester) {
+    this.requester = requester
   }
-}
 
-/** Bytes of records that a claim with `slots` slots may bring. */
-export function recordBytes({ meanBytes, bytesWanted }: Contender, slots: number): number {
-  return Math.max(bytesWanted ?? 0, claimBytes(slots, meanBytes))
-}
+  /** Bytes of records that a claim with `slots` slots may bring. */
+  recordBytes(slots: number): number {
+    return Math.max(this.bytesWanted ?? 0, claimBytes(slots, this.#meanBytes))
+  }
 
-/** What such a claim takes of the memory budget. */
-export function claimCost(contender: Contender, slots: number): number {
-  return budgetBytes(slots, recordBytes(contender, slots))
-}
+  /** What such a claim takes of the memory budget. */
+  cost(slots: number): number {
+    return budgetBytes(slots, this.recordBytes(slots))
+  }
 
-/** Learns from a claim. @param held one for each job that got a slot */
-export function noteClaim(
-  contender: Contender,
-  work: readonly ClaimedWork[],
-  held: readonly HeldSlot[],
-): void {
-  contender.virtualTime += held.length
-  contender.lastQueues = distinctQueues(held)
-  if (work.length === 0) return
-  let sum = 0
-  for (const { bytes } of work) sum += bytes
-  const latest = sum / work.length
-  const mean = contender.meanBytes
-  contender.meanBytes = mean === 0 ? latest : mean + (latest - mean) * MEAN_WEIGHT
+  /** Learns from a claim. @param held one for each job that got a slot */
+  noteClaim(work: readonly ClaimedWork[], held: readonly HeldSlot[]): void {
+    this.virtualTime += held.length
+    this.lastQueues = distinctQueues(held)
+    if (work.length === 0) return
+    let sum = 0
+    for (const { bytes } of work) sum += bytes
+    const latest = sum / work.length
+    const mean = this.#meanBytes
+    this.#meanBytes = mean === 0 ? latest : mean + (latest - mean) * MEAN_WEIGHT
+  }
 }
 
 function distinctQueues(held: readonly HeldSlot[]): QueueAccount[] {

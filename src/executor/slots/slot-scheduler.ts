@@ -1,18 +1,9 @@
 import { CLAIM_BATCH_MAX } from '../../domain/limits.ts'
 import type { ClaimAnswer, ClaimedWork } from '../../ports/jobs.ts'
-import { NO_CALL_QUOTAS, type CallQuotas } from '../../ports/quotas.ts'
+import type { CallQuotas } from '../../ports/quotas.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { CapacityPool } from './capacity-pool.ts'
-import {
-  claimCost,
-  createContender,
-  noteClaim,
-  recordBytes,
-  type Contender,
-  type HeldSlot,
-  type SlotGrant,
-  type SlotRequester,
-} from './contender.ts'
+import { Contender, type HeldSlot, type SlotGrant, type SlotRequester } from './contender.ts'
 import { budgetBytes, BYTES_PER_CALL, type Shares } from './fair-share.ts'
 import { UsageTracker, type QueueAccount, type TeamAccount } from './usage-tracker.ts'
 
@@ -24,8 +15,7 @@ export interface SlotSchedulerOptions {
   readonly bytes: number
   readonly shares: Shares
   readonly clock: Clock
-  /** Left out where no team has a quota of calls. */
-  readonly quotas?: CallQuotas
+  readonly quotas: CallQuotas
 }
 
 type ClaimedJobs = Pick<Extract<ClaimAnswer, { status: 'claimed' }>, 'work' | 'bytesWanted'>
@@ -61,7 +51,7 @@ export class SlotScheduler {
   #pass = 0
   #isPaused = false
 
-  constructor({ slots, newcomerSlots, bytes, shares, clock, quotas = NO_CALL_QUOTAS }: SlotSchedulerOptions) {
+  constructor({ slots, newcomerSlots, bytes, shares, clock, quotas }: SlotSchedulerOptions) {
     this.#slots = new CapacityPool(slots)
     this.#bytes = new CapacityPool(bytes)
     const pools = { slots: this.#slots, bytes: this.#bytes }
@@ -118,7 +108,7 @@ export class SlotScheduler {
       held.push(this.#hold(contender, job))
     }
     contender.bytesWanted = bytesWanted
-    noteClaim(contender, work, held)
+    contender.noteClaim(work, held)
     this.#grantAvailable()
     return held
   }
@@ -157,7 +147,7 @@ export class SlotScheduler {
   #contenderOf(requester: SlotRequester): Contender {
     let contender = this.#contenders.get(requester.shard)
     if (contender === undefined) {
-      contender = createContender(requester)
+      contender = new Contender(requester)
       this.#contenders.set(requester.shard, contender)
     }
     contender.requester = requester
@@ -256,8 +246,8 @@ export class SlotScheduler {
     const fair = Math.ceil(this.#slots.available / (leads ? LEADER_PARTS * contenders : contenders))
     const available = this.#bytes.available - bytesKept
     let slots = Math.max(1, Math.min(CLAIM_BATCH_MAX, fair, this.#mostOf(contender)))
-    while (slots > 1 && claimCost(contender, slots) > available) slots = Math.floor(slots / 2)
-    const cost = claimCost(contender, slots)
+    while (slots > 1 && contender.cost(slots) > available) slots = Math.floor(slots / 2)
+    const cost = contender.cost(slots)
     // A job larger than the whole budget runs when nothing else does.
     const isBudgetUnused = this.#bytes.available === this.#bytes.total && bytesKept === 0
     if (cost > available && !isBudgetUnused) return null
@@ -267,14 +257,14 @@ export class SlotScheduler {
     this.#bytes.grant(reservedBytes)
     this.#lastVirtualTime = contender.virtualTime
     this.#setState(contender, 'idle')
-    const bytes = recordBytes(contender, slots)
+    const bytes = contender.recordBytes(slots)
     contender.grant = { ...headroom, slots, bytes, contender, reservedBytes, isExpired: false }
     return contender.grant
   }
 
   /** Bytes that others must leave available, or their small claims would keep this contender waiting forever. */
   #bytesToKeep(contender: Contender): number {
-    const cost = claimCost(contender, 1)
+    const cost = contender.cost(1)
     return cost <= this.#bytes.total * RESERVABLE_BYTES_SHARE ? cost : 0
   }
 

@@ -26,29 +26,25 @@ const SEVERAL_QUEUES_MS = 60_000
 const NEWCOMER_BYTES_SHARE = 0.02
 const NO_ENTRIES: ReadonlyMap<string, number> = new Map()
 
+export interface UsageTrackerOptions {
+  readonly slots: CapacityPool
+  readonly bytes: CapacityPool
+  readonly newcomerSlots: number
+  readonly shares: Shares
+  readonly clock: Clock
+  readonly quotas: CallQuotas
+}
+
 /** Owns what each team and queue holds, and computes from it how many more jobs each may run. */
 export class UsageTracker {
-  readonly #slots: CapacityPool
-  readonly #bytes: CapacityPool
+  readonly #options: UsageTrackerOptions
   readonly #slotShare: FairShare
   readonly #byteShare: FairShare
-  readonly #clock: Clock
-  readonly #quotas: CallQuotas
   readonly #teams = new UsageAccounts<TeamAccount>()
 
-  constructor(options: {
-    slots: CapacityPool
-    bytes: CapacityPool
-    newcomerSlots: number
-    shares: Shares
-    clock: Clock
-    quotas: CallQuotas
-  }) {
+  constructor(options: UsageTrackerOptions) {
     const { slots, bytes, newcomerSlots, shares } = options
-    this.#slots = slots
-    this.#bytes = bytes
-    this.#clock = options.clock
-    this.#quotas = options.quotas
+    this.#options = options
     this.#slotShare = new FairShare(slots, { shares, forNewcomers: newcomerSlots })
     const newcomerBytes = Math.floor(bytes.total * NEWCOMER_BYTES_SHARE)
     this.#byteShare = new FairShare(bytes, { shares, forNewcomers: newcomerBytes })
@@ -93,7 +89,7 @@ export class UsageTracker {
 
   /** How many more jobs of a team may run. */
   teamHeadroom(team: TeamAccount): number {
-    const byQuota = this.#quotas.headroomOf(team.key, team.slots) ?? Number.POSITIVE_INFINITY
+    const byQuota = this.#options.quotas.headroomOf(team.key, team.slots) ?? Number.POSITIVE_INFINITY
     const bySlots = this.#slotShare.teamHeadroom(team.slots)
     if (team.slots === 0) return Math.min(byQuota, this.#atLeastOne(bySlots))
     return Math.min(byQuota, bySlots, jobsIn(this.#byteShare.teamHeadroom(team.bytes), team))
@@ -101,7 +97,8 @@ export class UsageTracker {
 
   /** How many more jobs of a queue may run as far as its own share goes. */
   queueHeadroom(queue: QueueAccount): number {
-    const isOnly = queue.team.busyQueues <= 1 && queue.team.severalQueuesUntilMs <= this.#clock.monotonicMs()
+    const isOnly =
+      queue.team.busyQueues <= 1 && queue.team.severalQueuesUntilMs <= this.#options.clock.monotonicMs()
     const [slotShare, byteShare] = [this.#slotShare, this.#byteShare]
     const bySlots = isOnly ? slotShare.onlyQueueHeadroom(queue.slots) : slotShare.queueHeadroom(queue.slots)
     if (queue.slots === 0) return this.#atLeastOne(bySlots)
@@ -120,9 +117,10 @@ export class UsageTracker {
     { slots, bytes }: { readonly slots: number; readonly bytes: number },
   ): Omit<ClaimGrant, 'slots' | 'bytes'> {
     // No one holds more bytes than all together: with enough headroom for that, bytes limit nobody.
-    const areBytesAmple = this.#byteShare.queueHeadroom(this.#bytes.held) >= bytes
-    const byQuota = this.#quotas.newcomerHeadroom()
-    const withQuota = this.#quotas.teamsWithQuota()
+    const areBytesAmple = this.#byteShare.queueHeadroom(this.#options.bytes.held) >= bytes
+    const { quotas } = this.#options
+    const byQuota = quotas.newcomerHeadroom()
+    const withQuota = quotas.teamsWithQuota()
     const hasQuotas = byQuota !== null || withQuota.length > 0
     const areTeamsFree =
       !hasQuotas && areBytesAmple && this.#slotShare.teamHeadroom(this.#teams.largest) >= slots
@@ -144,7 +142,7 @@ export class UsageTracker {
     for (const key of withQuota) {
       if (listed.size >= HEADROOM_ENTRIES_MAX) break
       if ((this.#teams.get(key)?.slots ?? 0) > 0) continue
-      const headroom = this.#quotas.headroomOf(key, 0)
+      const headroom = this.#options.quotas.headroomOf(key, 0)
       if (headroom !== null) listed.set(key, Math.min(slots, headroom))
     }
     return listed
@@ -152,11 +150,11 @@ export class UsageTracker {
 
   /** A newcomer may run one job while any slot is available. */
   #atLeastOne(headroom: number): number {
-    return this.#slots.available === 0 ? 0 : Math.max(1, headroom)
+    return this.#options.slots.available === 0 ? 0 : Math.max(1, headroom)
   }
 
   #noteSeveralQueues(team: TeamAccount): void {
-    team.severalQueuesUntilMs = this.#clock.monotonicMs() + SEVERAL_QUEUES_MS
+    team.severalQueuesUntilMs = this.#options.clock.monotonicMs() + SEVERAL_QUEUES_MS
   }
 }
 

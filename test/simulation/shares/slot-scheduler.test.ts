@@ -3,6 +3,7 @@ import { test } from 'vitest'
 import { reserveOf, newcomerSlotsOf } from '../../../src/executor/slots/fair-share.ts'
 import type { HeldSlot, SlotGrant, SlotRequester } from '../../../src/executor/slots/contender.ts'
 import { NOTHING_CLAIMED, SlotScheduler } from '../../../src/executor/slots/slot-scheduler.ts'
+import { NO_CALL_QUOTAS } from '../../../src/ports/quotas.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { claimedJob } from '../../unit/executor/executor-fixture.ts'
 import { SeededRandom } from '../story/seeded-random.ts'
@@ -21,7 +22,7 @@ class Fuzz {
   readonly random: SeededRandom
   readonly scheduler = new SlotScheduler({
     ...{ slots: TOTAL, newcomerSlots: newcomerSlotsOf(CONCURRENCY), bytes: 64 * 1024 ** 2, shares: SHARES },
-    clock: createFakeClock(),
+    ...{ clock: createFakeClock(), quotas: NO_CALL_QUOTAS },
   })
   readonly open = new Map<number, SlotGrant>()
   readonly late = new Set<number>()

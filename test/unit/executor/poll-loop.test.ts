@@ -7,8 +7,10 @@ import { latched } from '../../support/latched.ts'
 function setUp() {
   const clock = createFakeClock()
   const poll = latched<() => Promise<number>>(() => 1_000)
-  const loop = new PollLoop(clock, poll)
-  return { clock, poll, loop }
+  class LatchedLoop extends PollLoop {
+    protected override poll = poll
+  }
+  return { clock, poll, loop: new LatchedLoop(clock) }
 }
 
 test('polls after the first delay, then whenever it has slept as long as the poll answered', async () => {

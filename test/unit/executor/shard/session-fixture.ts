@@ -2,6 +2,7 @@ import { ExecutorSession } from '../../../../src/executor/shard/executor-session
 import type { SlotGrant } from '../../../../src/executor/slots/contender.ts'
 import { SlotScheduler } from '../../../../src/executor/slots/slot-scheduler.ts'
 import type { ClaimedJob } from '../../../../src/ports/jobs.ts'
+import { NO_CALL_QUOTAS } from '../../../../src/ports/quotas.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import {
   claimAnswer,
@@ -21,7 +22,14 @@ export function setUpSession(options: { slots?: number } = {}) {
   const metrics = createRecordingMetrics()
   const shares = { team: 0.99, queue: 0.99 }
   const scheduler = new SlotScheduler({
-    ...{ slots: options.slots ?? 100, newcomerSlots: 0, bytes: 2 ** 30, shares, clock },
+    ...{
+      slots: options.slots ?? 100,
+      newcomerSlots: 0,
+      bytes: 2 ** 30,
+      shares,
+      clock,
+      quotas: NO_CALL_QUOTAS,
+    },
   })
   const dueTimes: Array<number | null> = []
   const lost: Array<'early' | 'in time'> = []

@@ -1,7 +1,7 @@
 import type { HeldSlot, SlotGrant, SlotRequester } from '../../../../src/executor/slots/contender.ts'
 import { newcomerSlotsOf, reserveOf } from '../../../../src/executor/slots/fair-share.ts'
 import { SlotScheduler } from '../../../../src/executor/slots/slot-scheduler.ts'
-import type { CallQuotas } from '../../../../src/ports/quotas.ts'
+import { NO_CALL_QUOTAS, type CallQuotas } from '../../../../src/ports/quotas.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { claimedJob } from '../executor-fixture.ts'
 
@@ -40,7 +40,7 @@ export function setUpScheduler(
     bytes: change.bytes ?? 1024 * MIB,
     shares: SHARES,
     clock,
-    ...(change.quotas === undefined ? {} : { quotas: change.quotas }),
+    quotas: change.quotas ?? NO_CALL_QUOTAS,
   })
   return { clock, scheduler, total: concurrency + reserveOf(concurrency, SHARES) }
 }
