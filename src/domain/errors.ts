@@ -1,64 +1,56 @@
-import { overQuotaText } from './quota-texts.ts'
-import { QUOTA_RETRY_AFTER_SECONDS, type QuotaName } from './quotas.ts'
+import { overQuotaText, QUOTA_RETRY_AFTER_SECONDS, type QuotaName } from './quotas.ts'
 
 /**
- * The catalogue of faults that callers handle by kind. Expected ends (a duplicate push, a job in flight) are
- * values of the port that answers them, not exceptions.
+ * The faults that callers tell apart. Expected outcomes (a duplicate push, a job in flight) are return values of the
+ * ports, not exceptions.
  */
-
-/** Redis cannot be reached, is busy, loading, read-only or in failover. Nothing half-written; try again. */
-export class StoreUnavailableError extends Error {
-  readonly code = 'store_unavailable'
-  constructor(reason: string, options?: ErrorOptions) {
-    super(reason, options)
-    this.name = 'StoreUnavailableError'
+abstract class CodedError extends Error {
+  abstract readonly code: string
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
   }
+}
+
+/** Redis cannot be reached, is busy, loading, read-only or in failover. Nothing is half-written; a retry may work. */
+export class StoreUnavailableError extends CodedError {
+  readonly code = 'store_unavailable'
 }
 
 /** Redis has reached its memory limit: new jobs are refused, running ones end. */
-export class StorageFullError extends Error {
+export class StorageFullError extends CodedError {
   readonly code = 'storage_full'
   constructor(options?: ErrorOptions) {
     super('The job store is full.', options)
-    this.name = 'StorageFullError'
   }
 }
 
-/** A team holds as much as it may; the message names the quota. */
-export class QuotaExceededError extends Error {
+/** A team has used up a quota; the message names it. */
+export class QuotaExceededError extends CodedError {
   readonly code = 'quota_exceeded'
   readonly quota: QuotaName
   readonly retryAfterSeconds: number
   constructor(quota: QuotaName, limit: number, options?: ErrorOptions & { retryAfterSeconds?: number }) {
     super(overQuotaText(quota, limit), options)
-    this.name = 'QuotaExceededError'
     this.quota = quota
     this.retryAfterSeconds = options?.retryAfterSeconds ?? QUOTA_RETRY_AFTER_SECONDS
   }
 }
 
-/** A role that runs cannot go on. It stops, and whoever runs it starts it anew; the message says why. */
-export class RoleEndedError extends Error {
+/** A running role cannot go on, for the reason in the message. It stops, and its supervisor restarts it. */
+export class RoleEndedError extends CodedError {
   readonly code = 'role_ended'
-  constructor(reason: string, options?: ErrorOptions) {
-    super(reason, options)
-    this.name = 'RoleEndedError'
-  }
 }
 
-/** An edit that the place where resources are kept does not take; the message says why. */
-export class EditRefusedError extends Error {
+/** The store of resources refused an edit, for the reason in the message. */
+export class EditRefusedError extends CodedError {
   readonly code = 'edit_refused'
-  constructor(reason: string, options?: ErrorOptions) {
-    super(reason, options)
-    this.name = 'EditRefusedError'
-  }
 }
 
 /**
- * Why the Kubernetes API server did not do what it was asked. `unavailable`: no answer, or a fault of its own; nothing
- * is known of a write. `too_many`: it asks for a pause. `gone`: the version asked for is too old. `too_large`: its answer
- * is longer than what is read of one.
+ * Why a request to the Kubernetes API failed. `unavailable`: no response, or a fault of the server; a write may or may
+ * not have happened. `too_many`: the server asks for a pause. `gone`: the resource version is too old. `too_large`: the
+ * response is longer than the client reads.
  */
 export type ResourceApiFault =
   | 'unavailable'
@@ -71,11 +63,11 @@ export type ResourceApiFault =
   | 'forbidden'
   | 'unauthorized'
 
-/** The message is the API server's own, without a secret in it. */
-export class ResourceApiError extends Error {
+/** The message is the API server's own, without secrets. */
+export class ResourceApiError extends CodedError {
   readonly code = 'resource_api'
   readonly fault: ResourceApiFault
-  /** As asked for by Retry-After; null when nothing was said. */
+  /** From Retry-After; null without one. */
   readonly retryAfterMs: number | null
   constructor(
     fault: ResourceApiFault,
@@ -83,33 +75,27 @@ export class ResourceApiError extends Error {
     options?: ErrorOptions & { readonly retryAfterMs?: number | null },
   ) {
     super(`The Kubernetes API answered: ${reason}`, options)
-    this.name = 'ResourceApiError'
     this.fault = fault
     this.retryAfterMs = options?.retryAfterMs ?? null
   }
 }
 
-/** A mistake of the person who starts the program; the message says how to mend it. Ends the program with 2. */
-export class StartupError extends Error {
+/** A mistake of the person who starts the program; the message says how to correct it. The program exits with 2. */
+export class StartupError extends CodedError {
   readonly code = 'startup'
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'StartupError'
-  }
 }
 
-/** Nothing answers at the address of Redis. Whoever can do without it for a while may try again. */
+/** Nothing answers at the address of Redis. A role that can wait for it may try again. */
 export class StoreUnreachableError extends StartupError {
-  /** Something answers, and takes no commands from us: waiting alone does not help. */
+  /** Redis answers but refuses our commands: waiting alone does not help. */
   readonly isRefusal: boolean
   constructor(message: string, options?: ErrorOptions & { readonly isRefusal?: boolean }) {
     super(message, options)
-    this.name = 'StoreUnreachableError'
     this.isRefusal = options?.isRefusal ?? false
   }
 }
 
-/** What a log says about a thrown value, which need not be an Error. */
+/** The text that a log has for a thrown value, which need not be an Error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,6 @@
 /**
- * The beginning of a text, at most `charactersMax` UTF-16 units with the ellipsis that stands for the rest. Never
- * ends within a surrogate pair: JSON readers refuse half a character.
+ * The beginning of a text, at most `charactersMax` UTF-16 units including the ellipsis. It never ends within a surrogate
+ * pair, because JSON readers refuse half a character.
  */
 export function excerpt(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text

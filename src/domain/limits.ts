@@ -1,7 +1,6 @@
 /**
- * The bounds of the contract and those that several folders know, by name; one folder's own stand beside what they
- * bound. Sources: the contract, the decisions that complete it, and measured facts recorded in `docs/adr/`. Units
- * stand last in a name.
+ * Bounds of the contract, and bounds that several folders use; a folder's own bounds are beside the code they bound.
+ * They come from the contract and from measurements recorded in `docs/adr/`. Names end in the unit.
  */
 
 // The contract.
@@ -34,17 +33,17 @@ export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
 export const MAX_PARALLELISM_MAX = 1_000_000
 export const LIST_LIMIT_MAX = 1000
 export const LIST_LIMIT_DEFAULT = 100
-/** How long the API tries to reach Redis before it answers 503, in milliseconds. */
+/** How long the API tries to reach Redis before it answers 503. */
 export const STORE_DEADLINE_MS = 1_800
-/** What a 503 or 429 tells the client to wait, in seconds. */
+/** The Retry-After of a 503 or 429. */
 export const RETRY_AFTER_SECONDS = 2
-/** Pushes waiting for a flush, per API process; above it the answer is 503. */
+/** Pushes waiting for a flush in one API process; more get a 503. */
 export const INTAKE_WAITING_MAX = 20_000
-/** Bodies of an API process that are read or wait for the store: each may be of a mebibyte. */
+/** Bodies in one API process that are being read or wait for the store: each can be a mebibyte. */
 export const INTAKE_BYTES_DEFAULT = 128 * 1024 * 1024
-/** Connections of an API process: an idle one costs 15 KiB. */
+/** Connections of one API process: an idle one costs 15 KiB. */
 export const CONNECTIONS_DEFAULT = 4_096
-/** Jobs per enqueue step, and the bytes of their bodies (at least one job goes). */
+/** Jobs per enqueue step, and bytes of their bodies (a larger job goes alone). */
 export const ENQUEUE_BATCH_MAX = 128
 export const ENQUEUE_BATCH_BYTES_MAX = 2 * 1024 * 1024
 
@@ -52,11 +51,11 @@ export const ENQUEUE_BATCH_BYTES_MAX = 2 * 1024 * 1024
 export const CONNECT_TIMEOUT_MS = 10_000
 export const DNS_TIMEOUT_MS = 5_000
 export const RESPONSE_HEADER_BYTES_MAX = 16 * 1024
-/** `body_contains` looks at this much of a response body, as it streams by. */
+/** How much of a response body `body_contains` searches. */
 export const RESPONSE_BODY_INSPECTED_BYTES_MAX = 256 * 1024
-/** A response longer than this is cut off: the call counts as answered, the rest is not read. */
+/** A longer response counts as answered, and the rest of it is not read. */
 export const RESPONSE_BODY_READ_BYTES_MAX = 1024 * 1024
-/** Each body kept in a call record. */
+/** Of each body in a call record. */
 export const CALL_RECORD_BODY_BYTES_MAX = 16 * 1024
 export const ERROR_MESSAGE_CHARACTERS_MAX = 300
 export const SOCKETS_PER_ORIGIN_MAX = 1024
@@ -65,18 +64,18 @@ export const SOCKETS_PER_ORIGIN_MAX = 1024
 export const LEASE_MS = 15_000
 /** Short enough that a freeze of 9 s between two beats costs no lease. */
 export const LEASE_BEAT_MS = 3_000
-/** An executor stops itself this long before its lease ends; the others reap it this long after. */
+/** An executor stops itself this long before its lease ends; others reap it this long after. */
 export const LEASE_MARGIN_MS = 2_000
-/** An in-flight entry is freed this long after its job's timeout whatever its holder says. */
+/** An in-flight entry is released this long after its job's timeout, even if its executor lives. */
 export const HARD_DEADLINE_GRACE_MS = 30_000
 /**
- * The lost lease that fails the attempt as `executor_lost`. The first makes the job a suspect; only the last two, at
- * which it was the one suspect that its executor had, say that it is the cause.
+ * The lost lease at which the attempt fails as `executor_lost`. The first makes the job a suspect. At the last two it
+ * was the only suspect of its executor, which makes it the likely cause.
  */
 export const LOST_LEASES_MAX = 5
-/** Suspects that lost one executor: at most this part of an executor's calls at once. */
+/** Suspects that lost one executor take at most this share of an executor's calls. */
 export const SUSPECTS_SHARE = 1 / 4
-/** Suspects that lost two: so many at once, and of one team. With more losses each is alone. */
+/** Suspects that lost two executors run together up to this number, of one team. With more losses each runs alone. */
 export const SUSPECTS_OF_ONE_TEAM_MAX = 4
 export const CLAIM_BATCH_MAX = 64
 export const CLAIM_BATCH_BYTES_MAX = 1024 * 1024
@@ -88,7 +87,7 @@ export const PROMOTE_BATCH_MAX = 500
 export const REAP_BATCH_MAX = 200
 export const TRIM_BATCH_MAX = 500
 export const ID_BLOCK = 128
-/** What is large of longer request parts lives once per chain, beside the job records. */
+/** Longer request parts are stored once per chain, beside the job records. */
 export const INLINE_REQUEST_BYTES_MAX = 4 * 1024
 export const SHARDS_MAX = 64
 export const QUEUES_PER_SHARD_MAX = 1_000_000
@@ -96,10 +95,10 @@ export const IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX = 1_000_000
 
 // Crons.
 export const CRONS_PER_SHARD_MAX = 1_000_000
-/** Due crons of one page, the bytes of their definitions, and the runs of one step (at least one cron goes). */
+/** Due crons of one page, and bytes of their definitions; also the runs of one step (a larger cron goes alone). */
 export const TICK_BATCH_MAX = 200
 export const TICK_BATCH_BYTES_MAX = 1024 * 1024
-/** Crons of a shard that are made ready before they are due, and the bytes of their definitions. */
+/** Crons of a shard that are prepared before they are due, and bytes of their definitions. */
 export const UPCOMING_CRONS_MAX = 20_000
 export const UPCOMING_BYTES_MAX = 16 * 1024 * 1024
 /** Records of ticks kept for each cron. */
@@ -108,9 +107,9 @@ export const CRON_RECORDS_MAX = 100
 // Retention.
 export const FINISHED_CHAINS_PER_QUEUE_MAX = 10_000
 export const FINISHED_CHAINS_DAYS = 7
-/** Finish lets a queue's finished chains grow by this much before it asks for a trim. */
+/** A queue's finished chains may exceed their bound by this much before `finish` asks for a trim. */
 export const FINISHED_CHAINS_SLACK = 500
-/** In the hidden queue of a cron: more than it has records of, for runs may end in another order than they began. */
+/** In the hidden queue of a cron: more than it has records, because runs may end in another order than they started. */
 export const FINISHED_CHAINS_PER_CRON_MAX = 2 * CRON_RECORDS_MAX
 export const FINISHED_CHAINS_PER_CRON_SLACK = 50
 export const FAILED_CALLS_PER_QUEUE_MAX = 1_000
@@ -119,22 +118,22 @@ export const CALL_RECORD_DAYS = 3
 export const CALL_RECORDS_BYTES_MAX = 256 * 1024 * 1024
 export const SUCCESSFUL_CALL_RECORDS_PER_SECOND = 20
 
-// Quotas of a team, unless the installation says otherwise. They protect a Redis of 1 GiB and an etcd of 2 GiB from one
-// team; how many bytes it may hold follows from what is free.
-/** The largest that can be set. */
+// Default quotas of a team. They protect a Redis of 1 GiB and an etcd of 2 GiB from one team; its share of bytes depends
+// on the free memory.
+/** The largest quota that can be set. */
 export const QUOTA_MAX = Number.MAX_SAFE_INTEGER
 export const QUEUES_PER_TEAM_DEFAULT = 10_000
 export const CRONS_PER_TEAM_DEFAULT = 500
 export const PENDING_JOBS_PER_TEAM_DEFAULT = 1_000_000
 
-/** Payloads and headers of the crons of a team that a controller puts in force: etcd and Redis hold them all. */
+/** Payloads and headers of a team's crons that a controller applies: etcd and Redis hold them all. */
 export const CRON_BYTES_PER_TEAM_MAX = 32 * 1024 * 1024
 
 // Standalone.
 export const REDIS_MAXMEMORY_BYTES_DEFAULT = 1024 * 1024 * 1024
 
 // Scaling of executors.
-/** There is an executor while anything is due within this: longer than a pod takes to start. */
+/** At least one executor runs while a job is due within this time: longer than a pod takes to start. */
 export const DUE_HORIZON_MS = 20_000
-/** One more executor than computed once the oldest job that could start has waited for longer, and again after as long. */
+/** One executor more than computed once the oldest startable job has waited for this long, and again after as long. */
 export const OLD_READY_MS = 30_000

@@ -1,4 +1,4 @@
-/** Resolves after `ms`, or at once when the signal aborts: ask the signal afterwards. Never throws. */
+/** Resolves after `ms`, or as soon as the signal aborts: check the signal afterwards. Never throws. */
 export function pause(
   clock: { after(delayMs: number, run: () => void): () => void },
   ms: number,

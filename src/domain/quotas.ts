@@ -1,8 +1,7 @@
 import { QUOTA_MAX } from './limits.ts'
 
 /**
- * What a team may hold at most. null = no bound of this kind. In the order in which they are told and in which a push is
- * refused by them.
+ * What a team may hold at most; null = unlimited. In the order in which they are listed, and checked for a push.
  */
 export interface TeamQuotas {
   readonly queues: number | null
@@ -36,12 +35,12 @@ export const NO_QUOTAS: TeamQuotas = Object.freeze({
   callsInFlight: null,
 })
 
-/** Those given; what is left out is not bounded. */
+/** Quotas that are not given are unlimited. */
 export function quotasOf(given: Partial<TeamQuotas>): TeamQuotas {
   return Object.freeze({ ...NO_QUOTAS, ...given })
 }
 
-/** A team's own may be lower than the installation's, never higher. */
+/** A team's own quota can only lower the installation's. */
 export function effectiveQuotas(own: TeamQuotas, installation: TeamQuotas): TeamQuotas {
   const entries = QUOTA_NAMES.map((name) => [name, lower(own[name], installation[name])] as const)
   return Object.freeze(Object.fromEntries(entries) as unknown as TeamQuotas)
@@ -57,9 +56,9 @@ export function isQuota(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= QUOTA_MAX
 }
 
-/** What a refusal by a quota tells the client to wait: what a team holds does not go away within seconds. */
+/** The Retry-After of a refusal by a quota: what a team holds does not go away within seconds. */
 export const QUOTA_RETRY_AFTER_SECONDS = 60
-/** What a client over the jobs of a month waits at most: the quota may be raised before the month ends. */
+/** The longest Retry-After for the jobs of a month: the quota may be raised before the month ends. */
 const MONTH_RETRY_AFTER_SECONDS = 3_600
 
 export function quotaRetryAfterSeconds(quota: QuotaName | 'share', nowMs: number): number {
@@ -74,3 +73,21 @@ export function monthOf(ms: number): { readonly month: number; readonly nextStar
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()]
   return { month: year * 12 + month, nextStartsMs: Date.UTC(year, month + 1) }
 }
+
+/** Quotas as an error text names them. */
+const NOUNS: Readonly<Record<QuotaName, string>> = {
+  queues: 'queues',
+  crons: 'crons',
+  pendingJobs: 'pending jobs',
+  storedBytes: 'stored bytes',
+  jobsPerMonth: 'jobs per month',
+  callsInFlight: 'calls in flight',
+}
+
+export function overQuotaText(quota: QuotaName, limit: number | null): string {
+  const bound = limit === null ? 'of' : `of ${limit}`
+  return `The team's quota ${bound} ${NOUNS[quota]} is used up (${quota})`
+}
+
+export const OVER_SHARE_TEXT =
+  'The team has used up its share of the memory of the job store (storedBytes): wait for jobs to end, or remove some'

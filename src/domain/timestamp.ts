@@ -1,7 +1,7 @@
-/** Jobs taken in together are due at one time, which is written once. */
+/** Jobs accepted together have the same due time: format it once. */
 let last = { unixMs: Number.NaN, text: '' }
 
-/** The one form of a timestamp on the wire: UTC with milliseconds and an offset, `2026-11-21T10:00:00.000+00:00`. */
+/** The format of every timestamp on the wire: UTC with milliseconds and an offset, `2026-11-21T10:00:00.000+00:00`. */
 export function formatTimestamp(unixMs: number): string {
   if (unixMs !== last.unixMs) {
     last = { unixMs, text: `${new Date(unixMs).toISOString().slice(0, -1)}+00:00` }

@@ -1,4 +1,4 @@
-import type { AttemptEnd } from '../domain/jobs/attempt-end.ts'
+import type { AttemptEnd } from '../domain/jobs/retry-policy.ts'
 import type { Callback } from '../domain/jobs/callback.ts'
 import type { AttemptSummary, CallRecord, JobChain, JobRequest, JobStatus } from '../domain/jobs/job.ts'
 import type { ChainSettings } from '../domain/jobs/queue-settings.ts'

@@ -2,8 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StartupError } from '../domain/errors.ts'
-import { listenFailure } from '../domain/net/listen-failure.ts'
-import { listenPlace } from '../domain/net/listen-address.ts'
+import { listenFailure, listenPlace } from '../domain/net/listen-address.ts'
 import { redactText } from './redaction.ts'
 
 /** One thing the process needs before it may be given work. */

@@ -1,9 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { endAttempt } from '../../src/domain/jobs/attempt-end.ts'
+import { endAttempt } from '../../src/domain/jobs/retry-policy.ts'
 import { callbackFor } from '../../src/domain/jobs/callback.ts'
-import { createJobIds } from '../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../src/domain/jobs/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/domain/jobs/queue-settings.ts'
 import { LOCAL_NAMES } from '../../src/outbound/egress/special-addresses.ts'
 import {
@@ -192,7 +192,7 @@ describe('lists that must agree', () => {
     const page = read('docs/reference/api.md')
     const section = page.slice(page.indexOf('\n## Callbacks\n'), page.indexOf('\n## List jobs\n'))
     const shown = JSON.parse(/```json\n(.*?)```/s.exec(section)?.[1] ?? '') as Record<string, unknown>
-    const jobIds = createJobIds(4, '0a1b2c3d4e5f')
+    const jobIds = new JobIds(4, '0a1b2c3d4e5f')
     const settings = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
     const times = { createdAtMs: 0, scheduledAtMs: 0, startedAtMs: 0 }
     const outcome = {

@@ -3,8 +3,13 @@ import { singleProblem } from '../../contract/fields/field-errors.ts'
 import { alreadyUsed } from '../../contract/fields/validation-texts.ts'
 import { IDEMPOTENCY_FIELD } from '../../contract/requests/idempotency-key.ts'
 import { readPush } from '../../contract/requests/push-request.ts'
-import { OVER_SHARE_TEXT, overQuotaText } from '../../domain/quota-texts.ts'
-import { QUOTA_RETRY_AFTER_SECONDS, quotaRetryAfterSeconds, type TeamQuotas } from '../../domain/quotas.ts'
+import {
+  OVER_SHARE_TEXT,
+  overQuotaText,
+  QUOTA_RETRY_AFTER_SECONDS,
+  quotaRetryAfterSeconds,
+  type TeamQuotas,
+} from '../../domain/quotas.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { JobIntake, PushResult } from '../../ports/jobs.ts'

@@ -2,28 +2,9 @@ import type { CronExpression } from './cron-expression.ts'
 import { LruCache } from '../lru-cache.ts'
 import type { OffsetSpan, TimeZone } from './time-zone.ts'
 
-/**
- * When a cron ticks. Ticks are whole minutes of the zone's own clock.
- *
- * Where the clock is put forward, a tick in the hour that does not exist comes once, at the first moment after it.
- * Where it is put back, a tick in the hour that comes twice comes once, the first time. An expression whose minute or
- * hour repeats (`*` or a step) keeps its pace instead: nothing for minutes that do not exist, both times for those
- * that come twice.
- */
-export interface CronSchedule {
-  readonly expression: CronExpression
-  readonly zone: TimeZone
-  /** The first tick after that moment; Unix ms. null past the years that dates have. */
-  next(afterMs: number): number | null
-  /** Ticks after the first moment and up to the second one, oldest first, at most `limit`. */
-  between(afterMs: number, untilMs: number, limit: number): number[]
-  /** Counts them, at most `limit`. Goes by days: what it takes does not grow with how often the cron ticks. */
-  count(afterMs: number, untilMs: number, limit: number): TickCount
-}
-
 export interface TickCount {
   readonly count: number
-  /** The last one counted; null = there is none. */
+  /** The last tick counted; null = none. */
   readonly lastMs: number | null
 }
 
@@ -33,38 +14,50 @@ const DAY_MS = 24 * HOUR_MS
 const MINUTES_PER_DAY = 24 * 60
 /** 29 February can be eight years away (1896 to 1904, 2096 to 2104). */
 const HORIZON_MS = 9 * 366 * DAY_MS
-
-export function createCronSchedule(expression: CronExpression, zone: TimeZone): CronSchedule {
-  const next = cached((afterMs) => nextTick(expression, zone, afterMs))
-  return {
-    expression,
-    zone,
-    next,
-    between: (afterMs, untilMs, limit) => {
-      const ticks: number[] = []
-      let tick = next(afterMs)
-      while (tick !== null && tick <= untilMs && ticks.length < limit) {
-        ticks.push(tick)
-        tick = next(tick)
-      }
-      return ticks
-    },
-    count: (afterMs, untilMs, limit) => countTicks(expression, zone, { afterMs, untilMs, limit }),
-  }
-}
-
 /** Crons with the same schedule ask for the same moments at the same time. */
 const MOMENTS_CACHED_MAX = 8
 
-function cached(next: (afterMs: number) => number | null): (afterMs: number) => number | null {
-  const ticks = new LruCache<number, number | null>(MOMENTS_CACHED_MAX)
-  return (afterMs) => {
-    let tick = ticks.get(afterMs)
+/**
+ * When a cron ticks. Ticks are whole minutes of the zone's own clock; all times are Unix ms.
+ *
+ * If the clock is put forward, a tick in the skipped hour comes once, at the first moment after it. If it is put back,
+ * a tick in the repeated hour comes once, the first time. An expression whose minute or hour repeats (`*` or a step)
+ * keeps its pace instead: it has no ticks in skipped minutes, and ticks in both passes of repeated ones.
+ */
+export class CronSchedule {
+  readonly expression: CronExpression
+  readonly zone: TimeZone
+  readonly #ticks = new LruCache<number, number | null>(MOMENTS_CACHED_MAX)
+
+  constructor(expression: CronExpression, zone: TimeZone) {
+    this.expression = expression
+    this.zone = zone
+  }
+
+  /** The first tick after that moment; null beyond the range of `Date`. */
+  next(afterMs: number): number | null {
+    let tick = this.#ticks.get(afterMs)
     if (tick === undefined) {
-      tick = next(afterMs)
-      ticks.set(afterMs, tick)
+      tick = nextTick(this.expression, this.zone, afterMs)
+      this.#ticks.set(afterMs, tick)
     }
     return tick
+  }
+
+  /** Ticks after the first moment and up to the second one, oldest first, at most `limit`. */
+  between(afterMs: number, untilMs: number, limit: number): number[] {
+    const ticks: number[] = []
+    let tick = this.next(afterMs)
+    while (tick !== null && tick <= untilMs && ticks.length < limit) {
+      ticks.push(tick)
+      tick = this.next(tick)
+    }
+    return ticks
+  }
+
+  /** Counts those ticks, at most `limit`, day by day: the cost does not grow with how often the cron ticks. */
+  count(afterMs: number, untilMs: number, limit: number): TickCount {
+    return countTicks(this.expression, this.zone, { afterMs, untilMs, limit })
   }
 }
 
@@ -93,7 +86,7 @@ function tickInSpan(
   return localMs === null ? null : localMs - span.offsetMs
 }
 
-/** Whether a tick in the hour that the clock left out before this span comes at its first moment. */
+/** Whether a tick in the hour that was skipped before this span comes at the span's first moment. */
 function isMadeUpFor(
   expression: CronExpression,
   { startMs, offsetMs, formerOffsetMs }: OffsetSpan,
@@ -103,7 +96,7 @@ function isMadeUpFor(
   return nextLocal(expression, startMs + formerOffsetMs, startMs + offsetMs) !== null
 }
 
-/** From when on the clock of a span is looked at: what it shows again has had its ticks. */
+/** The local time at which to begin in a span: times that the clock shows again have had their ticks. */
 function localFrom(
   expression: CronExpression,
   { startMs, offsetMs, formerOffsetMs }: OffsetSpan,
@@ -138,7 +131,7 @@ function countTicks(
   return { count, lastMs }
 }
 
-/** The first fitting minute from one local time on and before another; local times are written as if they were UTC. */
+/** The first matching minute from one local time on and before another; local times are written as if they were UTC. */
 function nextLocal(expression: CronExpression, fromMs: number, beforeMs: number): number | null {
   const firstMs = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS
   let dayMs = Math.floor(firstMs / DAY_MS) * DAY_MS
@@ -160,7 +153,7 @@ function nextLocal(expression: CronExpression, fromMs: number, beforeMs: number)
   return null
 }
 
-/** The fitting minutes from one local time on and before another, at most `limit`. */
+/** The matching minutes from one local time on and before another, at most `limit`. */
 function countLocal(expression: CronExpression, fromMs: number, beforeMs: number, limit: number): TickCount {
   const firstMs = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS
   let dayMs = Math.floor(firstMs / DAY_MS) * DAY_MS
@@ -204,7 +197,7 @@ function nextMinute({ hours, minutes }: CronExpression, from: number): number | 
   return null
 }
 
-/** How many of a day's fitting minutes are before one; minutes since midnight. */
+/** How many of a day's matching minutes are before one; minutes since midnight. */
 function minutesBefore({ hours, minutes }: CronExpression, minuteOfDay: number): number {
   if (minuteOfDay === MINUTES_PER_DAY) return hours.length * minutes.length
   const hour = Math.floor(minuteOfDay / 60)
@@ -212,7 +205,7 @@ function minutesBefore({ hours, minutes }: CronExpression, minuteOfDay: number):
   return ofHoursBefore + (hours.includes(hour) ? minutes.filter((one) => one < minuteOfDay % 60).length : 0)
 }
 
-/** A day's fitting minutes, counted from 0. */
+/** The nth of a day's matching minutes, from 0; minutes since midnight. */
 function nthMinute({ hours, minutes }: CronExpression, nth: number): number {
   return (hours[Math.floor(nth / minutes.length)] ?? 0) * 60 + (minutes[nth % minutes.length] ?? 0)
 }

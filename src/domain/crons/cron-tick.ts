@@ -1,19 +1,19 @@
 import type { CronSchedule } from './cron-schedule.ts'
 
-/** What becomes of ticks that could not run in their time. */
+/** What happens to ticks that could not run in time. */
 export type MissedRunPolicy = 'latest' | 'skip' | 'all'
 
 export interface TickRules {
   readonly missedRunPolicy: MissedRunPolicy
-  /** Older ticks are missed for good; null = none is too old. */
+  /** Older ticks are missed; null = none is too old. */
   readonly startingDeadlineMs: number | null
 }
 
-/** Ticks that do not run, as one record. */
+/** Ticks that did not run, as one record. */
 export interface MissedTicks {
   readonly firstMs: number
   readonly lastMs: number
-  /** At most `MISSED_COUNTED_MAX`: more than that is not counted. */
+  /** At most `MISSED_COUNTED_MAX`: more are not counted. */
   readonly count: number
 }
 
@@ -21,19 +21,19 @@ export interface DueTicks {
   /** Ticks that run now, oldest first. */
   readonly run: readonly number[]
   readonly missed: MissedTicks | null
-  /** The first tick that is still to come; null = none comes. */
+  /** The next tick; null = there is none. */
   readonly nextMs: number | null
 }
 
-/** A tick that runs this late is late, no more; without a starting deadline it counts as missed after that. */
+/** Up to this a tick is only late; with `skip` and no starting deadline, a later one counts as missed. */
 export const MISSED_AFTER_MS = 60_000
-/** The most ticks made up for at once. */
+/** The most missed ticks that run at once. */
 export const MADE_UP_MAX = 100
 export const MISSED_COUNTED_MAX = 10_000
 
 /**
- * Decides about the ticks that are due. None of them is left out: each runs or is missed.
- * @param expectedMs the first tick not yet decided about, at or before `nowMs`
+ * Decides about the ticks that are due: each of them runs or is missed.
+ * @param expectedMs the first tick without a decision, at or before `nowMs`
  */
 export function decideTicks(
   schedule: CronSchedule,
@@ -53,8 +53,8 @@ export function decideTicks(
 }
 
 /**
- * The ticks that are due where none of them will run any more.
- * @param expectedMs the first tick not yet decided about; it counts, whatever `nowMs` is
+ * The due ticks of a cron that runs none of them any more.
+ * @param expectedMs the first tick without a decision; it always counts
  */
 export function missedTicks(schedule: CronSchedule, expectedMs: number, nowMs: number): MissedTicks {
   return firstMissed(schedule, expectedMs, nowMs, MISSED_COUNTED_MAX)
@@ -64,18 +64,18 @@ export function oneMissed(tickMs: number): MissedTicks {
   return { firstMs: tickMs, lastMs: tickMs, count: 1 }
 }
 
-/** The expression may have been edited since: the tick that was promised counts, whether it is one or not. */
+/** The announced tick always counts, even if the expression was edited and no longer names it. */
 function countDue(schedule: CronSchedule, expectedMs: number, nowMs: number): number {
   return 1 + schedule.count(expectedMs, nowMs, Infinity).count
 }
 
-/** The first ticks that are due, at most so many. */
+/** The first due ticks, at most `limit`. */
 function firstMissed(schedule: CronSchedule, expectedMs: number, nowMs: number, limit: number): MissedTicks {
   const later = schedule.count(expectedMs, nowMs, Math.min(limit, MISSED_COUNTED_MAX) - 1)
   return { firstMs: expectedMs, lastMs: later.lastMs ?? expectedMs, count: 1 + later.count }
 }
 
-/** The last of the ticks that are due, oldest first. */
+/** The last due ticks, at most `limit`, oldest first. */
 function newestTicks(
   schedule: CronSchedule,
   { expectedMs, nowMs, due, limit }: { expectedMs: number; nowMs: number; due: number; limit: number },

@@ -1,6 +1,6 @@
 import type { SuccessAssertion } from '../jobs/assertion.ts'
 import { parseCronExpression } from './cron-expression.ts'
-import { createCronSchedule, type CronSchedule } from './cron-schedule.ts'
+import { CronSchedule } from './cron-schedule.ts'
 import type { MissedRunPolicy } from './cron-tick.ts'
 import { excerpt } from '../excerpt.ts'
 import type { Method } from '../jobs/job.ts'
@@ -18,7 +18,7 @@ export interface CronSettings {
   readonly headers: Readonly<Record<string, string>>
   /** Sent exactly as written; null = no body. */
   readonly payload: string | null
-  /** Told how each run ended. */
+  /** Receives how each run ended. */
   readonly callbackUrl: string | null
   /** Five fields. */
   readonly cronExpression: string
@@ -28,17 +28,17 @@ export interface CronSettings {
   readonly isActive: boolean
   readonly concurrencyPolicy: ConcurrencyPolicy
   readonly missedRunPolicy: MissedRunPolicy
-  /** 1–86,400; a tick that could not start for this long is missed for good. null = see `lateRunMax`. */
+  /** 1–86,400; a tick that could not start for this long is missed. null = see `lateRunMax`. */
   readonly startingDeadlineSeconds: number | null
-  /** 0–3,600; crons are spread over this long after their tick, each at a place of its own. */
+  /** 0–3,600; crons are spread over this long after their ticks, each by a fixed delay. */
   readonly jitterSeconds: number
   /** The queue to run through, with its parallelism, retries and dead letters; null = a hidden one without retries. */
   readonly queue: string | null
   /** 1–300, for the whole call. */
   readonly timeoutSeconds: number
-  /** Must all hold beside a 2xx status; without any, those of the queue. */
+  /** Must all hold beside a 2xx status; if there are none, those of the queue. */
   readonly successAssertions: readonly SuccessAssertion[]
-  /** 1–3; so many failures in a row raise a failure alert. */
+  /** 1–3; the number of failures in a row that raises an alert. */
   readonly alertThreshold: number
 }
 
@@ -48,7 +48,7 @@ export const STARTING_DEADLINE_SECONDS_MAX = 86_400
 export const JITTER_SECONDS_MAX = 3_600
 export const ALERT_THRESHOLD_MAX = 3
 
-/** All that has a default. */
+/** Every setting that has a default. */
 export const DEFAULT_CRON_SETTINGS: Omit<CronSettings, 'displayName' | 'url' | 'cronExpression'> =
   Object.freeze({
     method: 'POST',
@@ -94,14 +94,14 @@ export function cronScheduleOf({
   if ('problem' in expression) return { field: 'cronExpression', problem: expression.problem }
   const zone = timeZoneOf(timeZone)
   if (zone === null) return { field: 'timeZone', problem: noTimeZone(timeZone) }
-  return createCronSchedule(expression, zone)
+  return new CronSchedule(expression, zone)
 }
 
-/** A prime near 2^32 divided by the golden ratio: neighbouring ids come to lie far apart. */
-const SPREAD_FACTOR = 2_654_435_761n
+/** A prime near 2^32 divided by the golden ratio: it puts neighbouring ids far apart. */
+const SPREAD_FACTOR = 2_654_435_761
 
-/** How long after its ticks a cron runs, ms: stable for a cron, even over many. */
+/** How long after its ticks a cron runs, ms: always the same for one cron, evenly spread over many. */
 export function spreadOf(cronId: number, jitterSeconds: number): number {
-  const hashed = Number((BigInt(cronId) * SPREAD_FACTOR) & 0xffff_ffffn)
+  const hashed = Math.imul(cronId, SPREAD_FACTOR) >>> 0
   return Math.floor((hashed / 2 ** 32) * jitterSeconds * 1000)
 }

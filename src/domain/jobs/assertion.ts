@@ -1,6 +1,6 @@
 import { excerpt } from '../excerpt.ts'
 
-/** A condition on a response, beside its 2xx status. `value` was accepted as string or integer where it is a number. */
+/** A condition on a response, in addition to its 2xx status. Requests may give a numeric `value` as a string. */
 export type SuccessAssertion =
   | { readonly type: 'status_code_equals'; readonly value: number }
   | { readonly type: 'body_contains'; readonly value: string }
@@ -9,7 +9,7 @@ export type SuccessAssertion =
 /** What the assertions look at. */
 export interface AssertedResponse {
   readonly status: number
-  /** Those of `soughtTexts` that the first 256 KiB of the body hold, decoded as UTF-8. */
+  /** The `soughtTexts` that occur in the first 256 KiB of the body, decoded as UTF-8. */
   readonly found: ReadonlySet<string>
   /** From the start of DNS to the end of the body. */
   readonly durationMs: number
@@ -35,7 +35,7 @@ export function brokenAssertion(
   return null
 }
 
-/** Of an assertion's text in its message. */
+/** The longest quote of an assertion's text in its message. */
 const QUOTED_TEXT_CHARACTERS_MAX = 80
 
 function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse): string | null {

@@ -1,4 +1,4 @@
-import type { AttemptEnd } from './attempt-end.ts'
+import type { AttemptEnd } from './retry-policy.ts'
 import type { JobRequest } from './job.ts'
 import type { JobIds } from './job-ids.ts'
 import type { CallbackEvents } from './queue-settings.ts'
@@ -7,12 +7,12 @@ import { formatTimestamp } from '../timestamp.ts'
 /** A completion callback to be sent: a POST of `body` to `url`. */
 export interface Callback {
   readonly url: string
-  /** `<uuid of the chain>_cb`; a callback before the chain's end adds the attempt, so that none looks like a repeat. */
+  /** `<uuid of the chain>_cb`; before the chain's end with the attempt, so that no callback looks like a repeat. */
   readonly webhookId: string
   readonly body: string
 }
 
-/** The callback that an attempt's end calls for; null when there is none. */
+/** The callback to send after an attempt; null for none. */
 export function callbackFor(options: {
   rootId: number
   attempt: number

@@ -1,7 +1,7 @@
 import type { JobIds } from './job-ids.ts'
 import type { AttemptSummary, FailureReason, FinalStatus, JobChain, JobStatus, OpenAttempt } from './job.ts'
 
-/** One job of a chain as its owner sees it; derived, never stored. Times are Unix ms, null where not yet known. */
+/** One job of a chain as its owner sees it; derived, never stored. Times are Unix ms, null if not yet known. */
 export interface JobView {
   readonly jobId: number
   readonly originalJobId: number
@@ -23,7 +23,7 @@ export interface JobView {
   readonly durationMs: number | null
 }
 
-/** The job `jobId` of a chain; null when the chain has no such job (yet). */
+/** The job `jobId` of a chain; null if the chain has no such job yet. */
 export function viewJob(chain: JobChain, jobId: number, jobIds: JobIds): JobView | null {
   if (jobIds.rootOf(jobId) !== chain.rootId) return null
   return viewAttempt(chain, jobIds.attemptOf(jobId), jobId)
@@ -42,15 +42,15 @@ export function viewChain(chain: JobChain, jobIds: JobIds): JobView[] {
 }
 
 function viewAttempt(chain: JobChain, attempt: number, jobId: number): JobView | null {
-  const place = { jobId, originalJobId: chain.rootId, attempt, isRetry: attempt > 1 }
+  const ids = { jobId, originalJobId: chain.rootId, attempt, isRetry: attempt > 1 }
   const ended = chain.attempts[attempt - 1]
-  if (ended !== undefined) return { ...place, ...viewEnded(chain, attempt, ended) }
-  return chain.open?.attempt === attempt ? { ...place, ...viewOpen(chain.open) } : null
+  if (ended !== undefined) return { ...ids, ...viewEnded(chain, attempt, ended) }
+  return chain.open?.attempt === attempt ? { ...ids, ...viewOpen(chain.open) } : null
 }
 
-type Place = 'jobId' | 'originalJobId' | 'attempt' | 'isRetry'
+type JobViewIds = 'jobId' | 'originalJobId' | 'attempt' | 'isRetry'
 
-function viewOpen(open: OpenAttempt): Omit<JobView, Place> {
+function viewOpen(open: OpenAttempt): Omit<JobView, JobViewIds> {
   return {
     status: open.status,
     finalStatus: null,
@@ -67,12 +67,13 @@ function viewOpen(open: OpenAttempt): Omit<JobView, Place> {
   }
 }
 
-function viewEnded(chain: JobChain, attempt: number, ended: AttemptSummary): Omit<JobView, Place> {
+function viewEnded(chain: JobChain, attempt: number, ended: AttemptSummary): Omit<JobView, JobViewIds> {
   const isOriginal = attempt === 1
   const succeeded = ended.failureReason === null
   return {
     status: succeeded ? 'completed' : 'failed',
-    finalStatus: isOriginal ? outcomeOf(chain) : succeeded ? 'success' : 'failed_with_retries',
+    // The original has the outcome of the whole chain.
+    finalStatus: isOriginal ? (chain.end ?? 'retrying') : succeeded ? 'success' : 'failed_with_retries',
     hasPendingRetry: isOriginal && chain.open !== null,
     createdAtMs: ended.createdAtMs,
     scheduledAtMs: ended.scheduledAtMs,
@@ -84,11 +85,6 @@ function viewEnded(chain: JobChain, attempt: number, ended: AttemptSummary): Omi
     responseStatus: ended.responseStatus,
     durationMs: ended.durationMs,
   }
-}
-
-/** The original carries the outcome of the whole chain (contract, states and transitions). */
-function outcomeOf(chain: JobChain): FinalStatus {
-  return chain.end ?? 'retrying'
 }
 
 /** A chain becomes a dead letter in the step that ends its last attempt. */

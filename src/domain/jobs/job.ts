@@ -32,15 +32,15 @@ export const FAILURE_REASONS = [
 ] as const
 export type FailureReason = (typeof FAILURE_REASONS)[number]
 
-/** Which of a cron's runs a job is. */
+/** The run of a cron that a job is. */
 export interface CronMark {
   readonly cronId: number
-  /** The tick, without the cron's spread; of a run made by hand, when that was. */
+  /** The tick, without the cron's spread; for a run by hand, the time it was asked for. */
   readonly tickMs: number
   readonly isManual: boolean
 }
 
-/** What the caller asked for. Kept unchanged by every retry and by a replay. */
+/** The request as pushed. Retries and replays keep it unchanged. */
 export interface JobRequest {
   readonly url: string
   readonly method: Method
@@ -49,15 +49,15 @@ export interface JobRequest {
   /** The exact source text of the JSON payload; null when none was given. */
   readonly payload: string | null
   readonly callbackUrl: string | null
-  /** null = as the queue says. */
+  /** null = the queue's. */
   readonly callbackEvents: CallbackEvents | null
   readonly tags: Readonly<Record<string, string>>
-  /** Overrides of the queue's settings for this chain; null = as the queue says. */
+  /** Overrides of the queue's settings for this chain; null = the queue's. */
   readonly timeoutSeconds: number | null
   readonly retryDelays: readonly number[] | null
   readonly retriesEnabled: boolean | null
   readonly successAssertions: readonly SuccessAssertion[] | null
-  /** null = no cron's run. */
+  /** null = not a run of a cron. */
   readonly cron: CronMark | null
 }
 
@@ -65,12 +65,12 @@ export interface JobRequest {
 export interface AttemptSummary {
   readonly createdAtMs: number
   readonly scheduledAtMs: number
-  /** The claim; equal to `completedAtMs` when the executor was lost. */
+  /** The claim; equal to `completedAtMs` if the executor was lost. */
   readonly startedAtMs: number
   readonly completedAtMs: number
   readonly failureReason: FailureReason | null
   readonly errorMessage: string | null
-  /** null when there was no answer. */
+  /** null without a response. */
   readonly responseStatus: number | null
   readonly durationMs: number
 }
@@ -98,7 +98,7 @@ export interface CallRecord {
     readonly body: string | null
     readonly bodyTruncated: boolean
   }
-  /** null when there was no answer. */
+  /** null without a response. */
   readonly response: {
     readonly status: number
     readonly headers: ReadonlyArray<readonly [string, string]>
@@ -110,7 +110,7 @@ export interface CallRecord {
   readonly timings: CallTimings
 }
 
-/** Where the chain's newest job stands when the chain has not ended. */
+/** The newest job of a chain that has not ended. */
 export interface OpenAttempt {
   readonly attempt: number
   readonly status: 'pending' | 'processing'
@@ -120,12 +120,12 @@ export interface OpenAttempt {
   readonly startedAtMs: number | null
 }
 
-/** All that is known of a chain: the original job, its retries, and its end. */
+/** A chain: the original job, its retries, and its end. */
 export interface JobChain {
   readonly rootId: number
   readonly queueId: number
   readonly queueName: string
-  /** Headers and payload are null once only the summary of a finished chain is kept. */
+  /** Headers and payload are null if only the summary of a finished chain is left. */
   readonly request: Omit<JobRequest, 'headers' | 'payload'> & {
     readonly headers: Readonly<Record<string, string>> | null
     readonly payload: string | null
@@ -136,8 +136,8 @@ export interface JobChain {
   readonly open: OpenAttempt | null
   /** How the chain ended; null while it is open. */
   readonly end: 'success' | 'failed_no_retries' | 'dead_lettered' | null
-  /** The job made by a replay of this dead letter; null when there was none. */
+  /** The job that a replay of this dead letter made; null if it was not replayed. */
   readonly replayedAs: number | null
-  /** Records of the calls that are still kept, oldest first. */
+  /** The call records that still exist, oldest first. */
   readonly calls: readonly CallRecord[]
 }

@@ -23,8 +23,8 @@ export function egressEntryProblem(entry: string): string | null {
 }
 
 /**
- * Reads a list. Entries that are neither are left out, which opens less, so call `egressEntryProblem` where a
- * person can still mend them; for a deny list a bad entry must be refused.
+ * Reads a list and ignores malformed entries. In an allow list that opens less; a malformed entry of a deny list must be
+ * refused beforehand with `egressEntryProblem`.
  */
 export function parseEgressList(entries: readonly string[]): EgressList {
   if (entries.length === 0) return EMPTY_EGRESS_LIST
@@ -48,7 +48,7 @@ export function listsName(list: EgressList, name: string): boolean {
   return hasSuffix(name, list.suffixes)
 }
 
-/** Whether a name is one of the suffixes or lies below one: `example.com` holds `api.example.com`. */
+/** Whether a name is one of the suffixes or below one: `example.com` covers `api.example.com`. */
 export function hasSuffix(name: string, suffixes: readonly string[]): boolean {
   for (const suffix of suffixes) {
     if (!name.endsWith(suffix)) continue
@@ -58,7 +58,7 @@ export function hasSuffix(name: string, suffixes: readonly string[]): boolean {
   return false
 }
 
-/** `example.com` and `.example.com` mean the same: the name and all below it. */
+/** `example.com` and `.example.com` mean the same: the name and all names below it. */
 function suffixOf(entry: string): string | null {
   const name = entry.toLowerCase().replace(/^\./, '').replace(/\.$/, '')
   const labels = name.split('.')

@@ -1,13 +1,10 @@
-/**
- * Which headers a caller may give (reliability note S06). The API refuses the others with 422; the outbound
- * client, which shares these rules, drops whatever still gets through.
- */
+/** Which headers a caller may set. The API refuses the others with 422; the outbound client drops any that remain. */
 
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 
-/** Framing and connection control: they steer the connection itself, so a caller's value could smuggle a request. */
+/** Framing and connection control: a caller's value could smuggle a request. */
 const CONNECTION_CONTROL = new Set([
   'connection',
   'content-length',
@@ -21,13 +18,10 @@ const CONNECTION_CONTROL = new Set([
   'upgrade',
 ])
 const CONNECTION_CONTROL_PREFIX = 'proxy-'
-/** Ours: a receiver trusts them as signed or set by the service. */
+/** Receivers trust these as set by Punctual. */
 const RESERVED_PREFIXES = ['webhook-', 'x-punctual-']
 
-/**
- * Why a header may not be given, as the end of a sentence that starts with the header's name; null when it may.
- * Looks at the name alone.
- */
+/** Why a header of this name may not be set, as the end of a sentence that starts with the name; null if it may. */
 export function forbiddenHeaderReason(name: string): string | null {
   if (!TOKEN.test(name)) return 'is not a valid header name'
   const lower = name.toLowerCase()
@@ -40,7 +34,7 @@ export function forbiddenHeaderReason(name: string): string | null {
   return null
 }
 
-/** Whether a value holds anything but a tab and the bytes 0x20–0x7E: line breaks, NUL, text outside ASCII. */
+/** Whether a value has characters other than tab and 0x20–0x7E, such as line breaks, NUL or non-ASCII text. */
 export function invalidHeaderValue(value: string): boolean {
   return !VALUE.test(value)
 }

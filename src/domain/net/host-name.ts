@@ -2,8 +2,8 @@ const LABEL_CHARACTERS_MAX = 63
 export const HOST_NAME_CHARACTERS_MAX = 253
 
 /**
- * Whether the host of a parsed URL can be called: a literal address, or a name that DNS can carry (RFC 1035 §2.3.4).
- * WHATWG's parser takes names with empty or overlong labels too. A dot at the end makes a name absolute.
+ * Whether the host of a parsed URL is a literal address or a valid DNS name (RFC 1035 §2.3.4): WHATWG's parser also
+ * accepts empty and overlong labels. A dot at the end makes a name absolute.
  * @param hostname as `URL` gives it: lower case, in punycode
  */
 export function isCallableHost(hostname: string): boolean {

@@ -1,4 +1,4 @@
-/** IP addresses as numbers, so that a check sees one value whatever the spelling. */
+/** IP addresses as numbers: a check sees the same value for every spelling. */
 import { isIP } from 'node:net'
 
 export interface IpAddress {
@@ -15,8 +15,8 @@ export interface IpRange {
 }
 
 /**
- * Reads the canonical forms that resolvers, sockets and parsed URLs give, without brackets.
- * null for anything else, zone ids (`fe80::1%eth0`) included: what is not understood is not reached.
+ * Reads the canonical forms that resolvers, sockets and parsed URLs give, without brackets. null for anything else,
+ * including zone ids (`fe80::1%eth0`): an address that is not understood is not called.
  */
 export function parseIpAddress(text: string): IpAddress | null {
   if (text.includes('%')) return null
@@ -30,7 +30,7 @@ export function parseIpAddress(text: string): IpAddress | null {
   }
 }
 
-/** The address a URL's host spells, or null when the host is a name. WHATWG parsing has unified the spellings. */
+/** The address in a URL's host; null if the host is a name. WHATWG parsing has normalised the spelling. */
 export function literalOf(hostname: string): IpAddress | null {
   if (hostname.startsWith('[')) return parseIpAddress(hostname.slice(1, -1))
   const last = hostname.charCodeAt(hostname.length - 1)
@@ -38,7 +38,7 @@ export function literalOf(hostname: string): IpAddress | null {
   return last >= 0x30 && last <= 0x39 ? parseIpAddress(hostname) : null
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8` or a single address. null when it is none, or has bits set after the prefix. */
+/** Reads `10.0.0.0/8`, `fd00::/8` or a single address. null for anything else, or if bits are set after the prefix. */
 export function parseIpRange(text: string): IpRange | null {
   const [addressText = '', prefixText, ...rest] = text.split('/')
   const address = parseIpAddress(addressText)
@@ -52,7 +52,7 @@ export function parseIpRange(text: string): IpRange | null {
   return { family: address.family, first: address.value, last: address.value | hostBits }
 }
 
-/** Reads a table of ranges. @throws when an entry is not one: the tables are ours. */
+/** Reads one of our own tables. @throws if an entry is not a range */
 export function ipRanges(texts: readonly string[]): readonly IpRange[] {
   return texts.map((text) => {
     const range = parseIpRange(text)

@@ -1,5 +1,5 @@
 import { soughtTexts } from '../../domain/jobs/assertion.ts'
-import { endAttempt } from '../../domain/jobs/attempt-end.ts'
+import { endAttempt } from '../../domain/jobs/retry-policy.ts'
 import { callbackFor } from '../../domain/jobs/callback.ts'
 import { reasonOf } from '../../domain/errors.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { reasonOf, StartupError, StorageFullError } from '../../domain/errors.ts'
-import { createJobIds, type JobIds } from '../../domain/jobs/job-ids.ts'
+import { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { RedisConnection } from '../client/connection.ts'
 import { asStoreFault } from '../client/faults.ts'
@@ -34,7 +34,7 @@ export async function openInstallation(connection: RedisConnection, shards: numb
     const { created: mark } = createShardKeys(shard)
     if ((await connection.get(mark)) === null) await connection.setnx(mark, '1')
   }
-  return createJobIds(shards, meta['installation'] ?? '')
+  return new JobIds(shards, meta['installation'] ?? '')
 }
 
 /** With what is given put where there is nothing yet. */

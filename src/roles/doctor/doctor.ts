@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { reasonOf, StartupError, StoreUnavailableError } from '../../domain/errors.ts'
-import { createJobIds } from '../../domain/jobs/job-ids.ts'
+import { JobIds } from '../../domain/jobs/job-ids.ts'
 import { checkClock } from '../../redis/checks/clock-check.ts'
 import { checkData } from '../../redis/checks/data-check.ts'
 import { checkInstallation } from '../../redis/checks/installation-check.ts'
@@ -109,7 +109,7 @@ function openEngine(
   const logger = createLogger({ level: 'silent', format: 'json' })
   return createEngine({
     runner: createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics }),
-    jobIds: createJobIds(shards, installation),
+    jobIds: new JobIds(shards, installation),
     logger,
     metrics,
   })

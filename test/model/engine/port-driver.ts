@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { callbackFor } from '../../../src/domain/jobs/callback.ts'
-import { endAttempt } from '../../../src/domain/jobs/attempt-end.ts'
+import { endAttempt } from '../../../src/domain/jobs/retry-policy.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type {
   JobIntake,

@@ -164,8 +164,8 @@ describe('the jobs of a queue', () => {
 
   test.each([1, 3, 100])('of a status are those and no others, in pages of %d', async (limit) => {
     const kinds = await everyKind()
-    const { idOf, seqOf } = world.engine.jobIds
-    const retryOf = (root: number) => idOf(0, seqOf(root), 2)
+    const { jobIds } = world.engine
+    const retryOf = (root: number) => jobIds.idOf(0, jobIds.seqOf(root), 2)
     const expected = {
       pending: [kinds.ready, kinds.near, kinds.late, retryOf(kinds.retrying)],
       processing: [kinds.processing],

@@ -1,5 +1,5 @@
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
-import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createShardKeys } from '../../../src/redis/layout/keys.ts'
 import { loadScripts, type Scripts } from '../../../src/redis/steps.ts'
@@ -73,7 +73,7 @@ export class CronYear {
     })
     this.#around = {
       ...{ scheduler, scripts, trace, random: random.fork(), server: this.#server, target: this.#target },
-      jobIds: createJobIds(this.#shards, '0123456789ab'),
+      jobIds: new JobIds(this.#shards, '0123456789ab'),
       network: () => this.#network,
       hintLoss: () => 0,
       onBreak: () => undefined,

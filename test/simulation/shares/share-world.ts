@@ -1,4 +1,4 @@
-import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { Executor, type ExecutorCapacity } from '../../../src/executor/executor.ts'
 import type { Clock } from '../../../src/ports/runtime.ts'
@@ -90,7 +90,7 @@ export class ShareWorld {
       },
       caller: { call: (...args) => this.#call(...args), close: () => Promise.resolve() },
       teams: { of: () => NO_TEAM_SETTINGS },
-      jobIds: createJobIds(64, '0123456789ab'),
+      jobIds: new JobIds(64, '0123456789ab'),
       clock: this.clock,
       logger: quietLogger,
       metrics: {

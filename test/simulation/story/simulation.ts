@@ -1,4 +1,4 @@
-import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { JobIntake, JobStore } from '../../../src/ports/jobs.ts'
@@ -94,7 +94,7 @@ export class Simulation {
       ...{ scheduler, scripts, trace, complain, random: random.fork() },
       server: this.server,
       target: this.target,
-      jobIds: createJobIds(plan.shards, '0123456789ab'),
+      jobIds: new JobIds(plan.shards, '0123456789ab'),
       network: () => (this.#isHealed || scheduler.nowMs < PREPARED_MS ? NO_FAULTS : plan.network),
       onBreak: (name) => this.faults.noteBreak(name, scheduler.nowMs),
       hintLoss: () => (this.#isHealed ? 0 : plan.hintLoss),

@@ -1,4 +1,4 @@
-import { createJobIds, type JobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { capacityOf } from './capacity.ts'
 import { Executor } from '../../../src/executor/executor.ts'
 import { createEgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
@@ -62,7 +62,7 @@ export async function openCronWorld(
     jump: () => undefined,
   }
   const inner = createStepRunner({ connection, scripts: SCRIPTS, clock: systemClock, metrics: quietMetrics })
-  const jobIds = createJobIds(SHARDS, '0123456789ab')
+  const jobIds = new JobIds(SHARDS, '0123456789ab')
   const engine = createEngine({
     runner: wrapRunner(inner, clock, createStepFaults(), new Map()),
     jobIds,

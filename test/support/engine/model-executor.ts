@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { endAttempt } from '../../../src/domain/jobs/attempt-end.ts'
+import { endAttempt } from '../../../src/domain/jobs/retry-policy.ts'
 import { callbackFor } from '../../../src/domain/jobs/callback.ts'
 import type { CallRecord } from '../../../src/domain/jobs/job.ts'
 import type {

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { ApiServer } from '../../../src/api/api-server.ts'
 import { createApi, type ApiParts } from '../../../src/api/create-api.ts'
 import { type CronSettings, DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
-import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { quotasOf } from '../../../src/domain/quotas.ts'
@@ -16,7 +16,7 @@ import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 export const TOKEN = 'test-token-0123456789'
 export const OTHER_TOKEN = 'other-token-0123456789'
 export const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0)
-export const JOB_IDS = createJobIds(1, '0123456789ab')
+export const JOB_IDS = new JobIds(1, '0123456789ab')
 export const BEARER = { authorization: `Bearer ${TOKEN}` }
 
 /** Real time: only a socket waits for it. */

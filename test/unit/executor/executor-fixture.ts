@@ -1,4 +1,4 @@
-import { endAttempt } from '../../../src/domain/jobs/attempt-end.ts'
+import { endAttempt } from '../../../src/domain/jobs/retry-policy.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { JobRequest } from '../../../src/domain/jobs/job.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'

@@ -1,4 +1,4 @@
-import { createJobIds } from '../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { Executor } from '../../../src/executor/executor.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { ClaimedJob, JobSource } from '../../../src/ports/jobs.ts'
@@ -53,7 +53,7 @@ export function setUpExecutor(shards = 2) {
     },
     caller: { call, close: () => Promise.resolve() },
     teams: { of: () => NO_TEAM_SETTINGS },
-    jobIds: createJobIds(2, '0123456789ab'),
+    jobIds: new JobIds(2, '0123456789ab'),
     clock,
     logger,
     metrics,

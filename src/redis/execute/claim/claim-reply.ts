@@ -1,4 +1,4 @@
-import { effectiveSettings } from '../../../domain/jobs/attempt-end.ts'
+import { effectiveSettings } from '../../../domain/jobs/retry-policy.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../domain/jobs/queue-settings.ts'
 import type { ClaimedWork } from '../../../ports/jobs.ts'
 import type { Engine } from '../../client/engine.ts'

@@ -1,5 +1,5 @@
 import { LOST_LEASES_MAX } from '../../../domain/limits.ts'
-import { effectiveSettings, endAttempt } from '../../../domain/jobs/attempt-end.ts'
+import { effectiveSettings, endAttempt } from '../../../domain/jobs/retry-policy.ts'
 import { callbackFor } from '../../../domain/jobs/callback.ts'
 import type { JobRequest } from '../../../domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../domain/jobs/queue-settings.ts'

@@ -1,5 +1,5 @@
 import { CALLBACK_TIMEOUT_SECONDS } from '../../../domain/limits.ts'
-import type { AttemptEnd } from '../../../domain/jobs/attempt-end.ts'
+import type { AttemptEnd } from '../../../domain/jobs/retry-policy.ts'
 import type { Callback } from '../../../domain/jobs/callback.ts'
 import type { CallRecord, JobRequest } from '../../../domain/jobs/job.ts'
 import type { JobIds } from '../../../domain/jobs/job-ids.ts'

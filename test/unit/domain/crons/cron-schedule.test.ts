@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseCronExpression } from '../../../../src/domain/crons/cron-expression.ts'
-import { createCronSchedule } from '../../../../src/domain/crons/cron-schedule.ts'
+import { CronSchedule } from '../../../../src/domain/crons/cron-schedule.ts'
 import { timeZoneOf } from '../../../../src/domain/crons/time-zone.ts'
 
 const DAY_MS = 86_400_000
@@ -11,7 +11,7 @@ function scheduleOf(text: string, zoneName = 'UTC') {
   if ('problem' in expression) throw new Error(expression.problem)
   const zone = timeZoneOf(zoneName)
   if (zone === null) throw new Error(`no zone ${zoneName}`)
-  return createCronSchedule(expression, zone)
+  return new CronSchedule(expression, zone)
 }
 const at = (text: string) => Date.parse(text)
 const shown = (ticks: ReadonlyArray<number | null>) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseCronExpression } from '../../../../src/domain/crons/cron-expression.ts'
-import { createCronSchedule, type CronSchedule } from '../../../../src/domain/crons/cron-schedule.ts'
+import { CronSchedule } from '../../../../src/domain/crons/cron-schedule.ts'
 import {
   decideTicks,
   missedTicks,
@@ -23,7 +23,7 @@ function scheduleOf(text: string, zoneName: string, onLook = () => {}): CronSche
     onLook()
     return zone.spanAt(unixMs)
   }
-  return createCronSchedule(expression, { ...zone, spanAt })
+  return new CronSchedule(expression, { ...zone, spanAt })
 }
 
 function decide(text: string, rules: Partial<TickRules>, expectedMs: number, nowMs: number) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { endAttempt } from '../../../../src/domain/jobs/attempt-end.ts'
+import { endAttempt } from '../../../../src/domain/jobs/retry-policy.ts'
 import { callbackFor } from '../../../../src/domain/jobs/callback.ts'
-import { createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import {
   DEFAULT_QUEUE_SETTINGS,
   type CallbackEvents,
@@ -9,7 +9,7 @@ import {
 } from '../../../../src/domain/jobs/queue-settings.ts'
 import { jobRequest } from '../../../support/engine/engine.ts'
 
-const jobIds = createJobIds(4, '0123456789ab')
+const jobIds = new JobIds(4, '0123456789ab')
 const rootId = jobIds.idOf(3, 12, 1)
 const uuid = jobIds.uuidOf(rootId)
 const T0 = Date.UTC(2026, 10, 21, 10, 0, 0, 7)

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ATTEMPTS_PER_CHAIN, createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
+import { ATTEMPTS_PER_CHAIN, JobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import { SHARDS_MAX } from '../../../../src/domain/limits.ts'
 
 const INSTALLATION = '0123456789ab'
@@ -22,7 +22,7 @@ describe('an id', () => {
   test('tells its shard, seq and attempt', () => {
     fc.assert(
       fc.property(place, ({ shards, shard, seq, attempt }) => {
-        const jobIds = createJobIds(shards, INSTALLATION)
+        const jobIds = new JobIds(shards, INSTALLATION)
         const jobId = jobIds.idOf(shard, seq, attempt)
         expect(jobIds.shardOf(jobId)).toBe(shard)
         expect(jobIds.seqOf(jobId)).toBe(seq)
@@ -34,7 +34,7 @@ describe('an id', () => {
   })
 
   test('is a safe integer up to the largest seq', () => {
-    const jobIds = createJobIds(SHARDS_MAX, INSTALLATION)
+    const jobIds = new JobIds(SHARDS_MAX, INSTALLATION)
     const largest = jobIds.idOf(SHARDS_MAX - 1, SEQ_MAX, ATTEMPTS_PER_CHAIN)
     expect(Number.isSafeInteger(largest)).toBe(true)
     expect(jobIds.attemptOf(largest)).toBe(ATTEMPTS_PER_CHAIN)
@@ -43,7 +43,7 @@ describe('an id', () => {
   })
 
   test('is another for every shard, seq and attempt', () => {
-    const jobIds = createJobIds(3, INSTALLATION)
+    const jobIds = new JobIds(3, INSTALLATION)
     const seen = new Set<number>()
     for (let shard = 0; shard < 3; shard += 1) {
       for (let seq = 0; seq < 5; seq += 1) {
@@ -58,7 +58,7 @@ describe('an id', () => {
 })
 
 describe('the UUID form', () => {
-  const jobIds = createJobIds(4, INSTALLATION)
+  const jobIds = new JobIds(4, INSTALLATION)
 
   test('is a version 8 UUID that begins with the installation', () => {
     expect(jobIds.uuidOf(0)).toBe('01234567-89ab-8000-8000-000000000000')
@@ -81,14 +81,14 @@ describe('the UUID form', () => {
   test('of another installation is refused', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (jobId) => {
-        expect(jobIds.parse(createJobIds(4, OTHER_INSTALLATION).uuidOf(jobId))).toBeNull()
+        expect(jobIds.parse(new JobIds(4, OTHER_INSTALLATION).uuidOf(jobId))).toBeNull()
       }),
     )
   })
 })
 
 describe('parse refuses', () => {
-  const jobIds = createJobIds(4, INSTALLATION)
+  const jobIds = new JobIds(4, INSTALLATION)
   test.each([
     ['nothing', ''],
     ['a sign', '-1'],
@@ -112,6 +112,6 @@ describe('parse refuses', () => {
 test.each(['', '0123456789a', '0123456789abc', '0123456789AB', 'g123456789ab'])(
   '%o is not an installation id',
   (installation) => {
-    expect(() => createJobIds(4, installation)).toThrow('not an installation id')
+    expect(() => new JobIds(4, installation)).toThrow('not an installation id')
   },
 )

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import type { AttemptSummary, FailureReason, JobChain, OpenAttempt } from '../../../../src/domain/jobs/job.ts'
 import { type JobView, viewChain, viewJob } from '../../../../src/domain/jobs/job-view.ts'
 
-const ids = createJobIds(3, '0123456789ab')
+const ids = new JobIds(3, '0123456789ab')
 const id = (attempt: number) => ids.idOf(2, 40, attempt)
 
 const ended = (attempt: number, failureReason: FailureReason | null): AttemptSummary => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import { createCallRunner } from '../../../../src/executor/calls/call-runner.ts'
 import type { HttpCall, HttpCaller } from '../../../../src/ports/http-caller.ts'
 import type { ClaimedWork } from '../../../../src/ports/jobs.ts'
@@ -16,7 +16,7 @@ import {
   failedCall,
 } from '../executor-fixture.ts'
 
-const jobIds = createJobIds(4, '0123456789ab')
+const jobIds = new JobIds(4, '0123456789ab')
 const rootId = jobIds.idOf(2, 9, 1)
 const retryId = jobIds.idOf(2, 9, 3)
 const teamSettings = { ...NO_TEAM_SETTINGS, version: 7 }

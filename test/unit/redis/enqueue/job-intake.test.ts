@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import { createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import { STORE_DEADLINE_MS } from '../../../../src/domain/limits.ts'
 import { createEngine } from '../../../../src/redis/client/engine.ts'
 import { createJobIntake } from '../../../../src/redis/enqueue/job-intake.ts'
@@ -29,7 +29,7 @@ function slowIntake(stepMs: number) {
   } as unknown as StepRunner
   const parts = {
     runner,
-    jobIds: createJobIds(1, '0'.repeat(12)),
+    jobIds: new JobIds(1, '0'.repeat(12)),
     logger: quietLogger,
     metrics: quietMetrics,
   }

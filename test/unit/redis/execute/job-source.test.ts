@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { endAttempt } from '../../../../src/domain/jobs/attempt-end.ts'
+import { endAttempt } from '../../../../src/domain/jobs/retry-policy.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import { HEADROOM_ENTRIES_MAX } from '../../../../src/domain/limits.ts'
-import { createJobIds } from '../../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../../src/domain/jobs/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import type { ClaimedJob, WorkEnd } from '../../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../../src/redis/client/connection.ts'
@@ -18,7 +18,7 @@ import { grantOf } from '../../../support/engine/claim-grant.ts'
 
 const NOW_MS = 1_800_000_000_000
 const AWAY = new StoreUnavailableError('silent')
-const jobIds = createJobIds(1, '0123456789ab')
+const jobIds = new JobIds(1, '0123456789ab')
 const { hash, json } = encodeSettings(DEFAULT_QUEUE_SETTINGS)
 
 function setUp() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createJobIds } from '../../../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../../../src/domain/jobs/job-ids.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../../src/domain/jobs/queue-settings.ts'
 import { readClaim } from '../../../../../src/redis/execute/claim/claim-reply.ts'
 import { createEngine } from '../../../../../src/redis/client/engine.ts'
@@ -11,7 +11,7 @@ import { jobRequest } from '../../../../support/engine/engine.ts'
 import { quietLogger, quietMetrics } from '../../../../support/quiet.ts'
 
 const NOW_MS = 1_800_000_000_000
-const jobIds = createJobIds(1, '0123456789ab')
+const jobIds = new JobIds(1, '0123456789ab')
 
 function setUp() {
   const told: string[] = []

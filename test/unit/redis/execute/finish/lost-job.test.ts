@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createJobIds } from '../../../../../src/domain/jobs/job-ids.ts'
+import { JobIds } from '../../../../../src/domain/jobs/job-ids.ts'
 import { LOST_LEASES_MAX } from '../../../../../src/domain/limits.ts'
 import type { JobRequest } from '../../../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../../src/domain/jobs/queue-settings.ts'
@@ -15,7 +15,7 @@ import { quietLogger, quietMetrics } from '../../../../support/quiet.ts'
 const NOW_MS = 1_800_000_000_000
 const keys = createShardKeys(0)
 const queue = keys.queue('7')
-const jobIds = createJobIds(1, '0123456789ab')
+const jobIds = new JobIds(1, '0123456789ab')
 const jobId = jobIds.idOf(0, 5, 1)
 const entry = { id: String(jobId), queue: '7', token: '3' }
 const { hash, json } = encodeSettings({ ...DEFAULT_QUEUE_SETTINGS, retriesEnabled: false })

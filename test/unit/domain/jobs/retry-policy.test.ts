@@ -1,6 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { effectiveSettings, endAttempt, type EndingAttempt } from '../../../../src/domain/jobs/attempt-end.ts'
+import {
+  effectiveSettings,
+  endAttempt,
+  type EndingAttempt,
+} from '../../../../src/domain/jobs/retry-policy.ts'
 import { FAILURE_REASONS, type FailureReason } from '../../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type ChainSettings } from '../../../../src/domain/jobs/queue-settings.ts'
 import { jobRequest } from '../../../support/engine/engine.ts'

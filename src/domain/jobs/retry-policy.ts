@@ -11,7 +11,7 @@ export interface AttemptOutcome {
   readonly errorMessage: string | null
 }
 
-/** An attempt about to end, with what its chain went through before. */
+/** An attempt that is about to end, and the earlier attempts of its chain. */
 export interface EndingAttempt {
   readonly attempt: number
   readonly createdAtMs: number
@@ -21,21 +21,21 @@ export interface EndingAttempt {
   readonly settings: ChainSettings
 }
 
-/** What follows from an attempt's end: one row of the contract's transition table. */
+/** What follows an attempt: one row of the contract's transition table. */
 export interface AttemptEnd {
   readonly kind: 'success' | 'retry' | 'failed_no_retries' | 'dead_letter'
   /** Seconds until the retry; 0 for the other kinds. */
   readonly retryDelaySeconds: number
-  /** Of the job that made the attempt. */
+  /** Of the attempt's own job. */
   readonly finalStatus: FinalStatus
-  /** What a callback reports: the chain's end, or the attempt's when it goes on. */
+  /** What a callback reports: how the chain ended, or the attempt if the chain continues. */
   readonly callbackStatus: FinalStatus
   readonly isTerminal: boolean
   /** Every attempt of the chain so far, this one last. */
   readonly attempts: readonly AttemptSummary[]
 }
 
-/** The queue's frozen settings with the job's own overrides. */
+/** The settings that the chain keeps, with the job's overrides. */
 export function effectiveSettings(settings: ChainSettings, request: JobRequest): ChainSettings {
   return {
     ...settings,
@@ -47,32 +47,25 @@ export function effectiveSettings(settings: ChainSettings, request: JobRequest):
   }
 }
 
-/** Retry delay for attempt n (n ≥ 2) is `retryDelays[n − 2]` (contract, rule 1); without jitter. */
+/** Whether a retry follows, and when: attempt n (n ≥ 2) waits `retryDelays[n − 2]` (contract, rule 1), without jitter. */
 export function endAttempt(attempt: EndingAttempt, outcome: AttemptOutcome): AttemptEnd {
-  const { settings } = attempt
+  const { retriesEnabled, retryDelays } = attempt.settings
   const attempts = [...attempt.earlier, summaryOf(attempt, outcome)]
   const isRetry = attempt.attempt > 1
-  if (outcome.failureReason === null) {
-    return end('success', 'success', 'success', attempts)
+  const end = (kind: AttemptEnd['kind'], callbackStatus: FinalStatus, finalStatus = callbackStatus) => {
+    return { kind, retryDelaySeconds: 0, finalStatus, callbackStatus, isTerminal: true, attempts }
   }
-  const delay = settings.retryDelays[attempt.attempt - 1]
-  if (settings.retriesEnabled && delay !== undefined) {
-    const status = isRetry ? 'failed_with_retries' : 'retrying'
-    return { ...end('retry', status, status, attempts), retryDelaySeconds: delay, isTerminal: false }
+  if (outcome.failureReason === null) return end('success', 'success')
+  if (!retriesEnabled) return end('failed_no_retries', 'failed_no_retries')
+  const retryDelaySeconds = retryDelays[attempt.attempt - 1]
+  if (retryDelaySeconds === undefined) {
+    return end('dead_letter', 'dead_lettered', isRetry ? 'failed_with_retries' : 'dead_lettered')
   }
-  if (!settings.retriesEnabled) {
-    return end('failed_no_retries', 'failed_no_retries', 'failed_no_retries', attempts)
+  return {
+    ...end('retry', isRetry ? 'failed_with_retries' : 'retrying'),
+    retryDelaySeconds,
+    isTerminal: false,
   }
-  return end('dead_letter', isRetry ? 'failed_with_retries' : 'dead_lettered', 'dead_lettered', attempts)
-}
-
-function end(
-  kind: AttemptEnd['kind'],
-  finalStatus: FinalStatus,
-  callbackStatus: FinalStatus,
-  attempts: readonly AttemptSummary[],
-): AttemptEnd {
-  return { kind, retryDelaySeconds: 0, finalStatus, callbackStatus, isTerminal: true, attempts }
 }
 
 function summaryOf(attempt: EndingAttempt, outcome: AttemptOutcome): AttemptSummary {
