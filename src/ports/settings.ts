@@ -2,14 +2,15 @@ import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import { NO_QUOTAS, type TeamQuotas } from '../domain/quotas.ts'
 
-/** What a team may reach beyond the public Internet, its signing secrets and its quotas; compiled, in force within 2 s. */
+/** The compiled settings of a team; a change is applied everywhere within 2 s. */
 export interface TeamSettings {
   /** Rises with every change; connections are not shared between two versions. */
   readonly version: number
+  /** CIDRs and host suffixes beyond the public Internet. */
   readonly egressAllow: readonly string[]
   /** `whsec_…` or plain text as configured, newest first, at most two. */
   readonly signingSecrets: readonly string[]
-  /** The team's own; the installation's count beside them. */
+  /** The team's own; those of the installation apply as well. */
   readonly quotas: TeamQuotas
 }
 
@@ -20,23 +21,23 @@ export const NO_TEAM_SETTINGS: TeamSettings = Object.freeze({
   quotas: NO_QUOTAS,
 })
 
-/** Answers from memory; a refresh runs behind it, so it goes on when the source is away. */
+/** Answers from memory and refreshes in the background, so that it works while the source is unavailable. */
 export interface TeamSettingsSource {
   of(team: string): TeamSettings
 }
 
 export interface BoundedTeamsSource extends TeamSettingsSource {
-  /** Teams that have a quota of calls in flight of their own. */
+  /** Teams with their own quota of calls in flight. */
   boundedTeams(): readonly string[]
 }
 
-/** Finds the team of a bearer token. Answers from memory and compares hashes, never texts. */
+/** Finds the team of a bearer token. Answers from memory and compares only hashes. */
 export interface TokenVerifier {
-  /** null when the token is not known. */
+  /** null = unknown token. */
   teamOf(token: string): string | null
 }
 
-/** A write changes nothing when the epoch of its leader has passed, or is not known there any more. */
+/** `superseded`: nothing was written, because another leader epoch has begun or Redis has lost this one. */
 export type CompileEnd<T> = T | { readonly status: 'superseded' }
 
 export interface TeamPolicy {
@@ -44,16 +45,16 @@ export interface TeamPolicy {
   readonly egressAllow: readonly string[]
   /** Newest first, at most two. */
   readonly signingSecrets: readonly string[]
-  /** Left out where the team has none of its own. */
+  /** Absent if the team has none of its own. */
   readonly quotas?: TeamQuotas
 }
 
 /**
- * Puts compiled resources in force in the engine, where the API and the executors read them. Each write is done once
- * however often it is sent; what is in force already is not written. Throws StoreUnavailableError.
+ * Applies settings to the engine, where the API and the executors read them. Writes are idempotent, and settings that
+ * are already applied cause no write. Throws StoreUnavailableError.
  */
 export interface SettingsCompiler {
-  /** Makes or changes the queue; one that a push has made keeps its id and its jobs. */
+  /** Creates or changes the queue; one that a push created keeps its id and its jobs. */
   applyQueue(
     team: string,
     name: string,
@@ -61,7 +62,7 @@ export interface SettingsCompiler {
   ): Promise<CompileEnd<{ readonly status: 'applied'; readonly queueId: number }>>
   /** Removes the queue and its jobs. */
   removeQueue(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' | 'not_found' }>>
-  /** Makes or changes the cron, as `CronStore.apply` does. */
+  /** Creates or changes the cron, as `CronStore.apply` does. */
   applyCron(
     team: string,
     name: string,
@@ -73,21 +74,21 @@ export interface SettingsCompiler {
   removeCron(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' | 'not_found' }>>
   putTeam(team: string, policy: TeamPolicy): Promise<CompileEnd<{ readonly status: 'applied' }>>
   removeTeam(team: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
-  /** Makes this the token of that name in that team; a former one is no longer accepted. @param sha256Hex of the token's bytes */
+  /** Replaces a former token of the same name. @param sha256Hex of the token's bytes */
   putTokenHash(
     team: string,
     name: string,
     sha256Hex: string,
   ): Promise<CompileEnd<{ readonly status: 'applied' }>>
   removeToken(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
-  /** What is in force now, to find what has no resource any more. Names of PUNCTUAL_TOKEN are not among them. */
+  /** The teams and tokens that are applied, without those of PUNCTUAL_TOKEN. */
   applied(): Promise<{
     readonly teams: readonly string[]
     readonly tokens: ReadonlyArray<{ team: string; name: string }>
   }>
 }
 
-/** Numbers that were not yet given when it was read, nor for a long time after: later data may begin with them. */
+/** Numbers above all that were assigned when this was read and for a long time after; ids may begin here after a loss. */
 export interface IdFloor {
   readonly jobBlock: number
   readonly queue: number
@@ -95,26 +96,26 @@ export interface IdFloor {
 }
 
 /**
- * Which engine this is. Written down outside of Redis, and again whenever it differs, it tells wiped, other and
- * restored data from what was known. `idFloor` rises in large steps: days lie between two under load.
+ * Identifies the data in Redis. Recorded outside of Redis, it reveals data that was wiped, replaced or restored.
+ * `idFloor` rises in large steps, days apart even under load, so that it is rarely recorded.
  */
 export interface EngineFacts {
-  /** Made with the data; another one = another or a wiped Redis. */
+  /** Created with the data: another one means that Redis was replaced or wiped. */
   readonly installation: string
-  /** Rises with every epoch of a leader; lower than one seen before = an older copy was restored, or a part was lost. */
+  /** The leader epoch: lower than the recorded one means that an older copy was restored or some data was lost. */
   readonly epoch: number
   readonly idFloor: IdFloor
 }
 
 /** Throws StoreUnavailableError. */
 export interface LeaderEpochs {
-  /** Of a Redis that was emptied: those of the new installation, which is made by this. */
+  /** Creates a new installation in an empty Redis. */
   facts(): Promise<EngineFacts>
   /**
-   * Begins a leader's epoch: from here on writes of former epochs are refused, and those of this compiler taken.
-   * @param earlier what was written down last; when Redis is another one or an older copy, the epoch rises above that
-   * one's and new ids begin at its floor, so that none comes twice
-   * @returns the facts as they are now, to be written down
+   * Begins a new epoch: from then on Redis refuses writes of former epochs and accepts those of this compiler.
+   * @param earlier the recorded facts; if Redis holds other or older data, the epoch rises above theirs and new ids
+   * begin at their floor, so that no id is assigned twice
+   * @returns the facts to be recorded
    */
   begin(
     earlier?: EngineFacts | null,

@@ -7,12 +7,12 @@ interface SharedReasons {
   readonly Stalled: 'InvalidSpec'
 }
 
-/** Reasons that a kind gives, by condition: what a person can look up and a script can test. */
+/** The reasons of each kind, by condition. Users look them up and scripts test them, so they stay stable. */
 export interface ReasonsOf {
   readonly HttpQueue: SharedReasons & {
     readonly Ready: 'Reconciled' | 'InvalidSpec' | 'NameTaken' | 'BackendUnavailable'
     readonly Dispatching: 'Active' | 'Paused'
-    /** Only there for a while after the engine was found empty or older than it had been. */
+    /** Present for a while after the engine was found empty or to hold older data. */
     readonly JobsLost: 'EngineLost' | 'EngineRestored'
   }
   readonly HttpCron: SharedReasons & {
@@ -34,7 +34,7 @@ export interface ReasonsOf {
       | 'SecretNotUsable'
       | 'SecretForbidden'
       | 'BackendUnavailable'
-    /** Only there when pushed queues stay without a resource. */
+    /** Present while pushed queues have no resource. */
     readonly PushedQueues: 'TooMany'
   }
   readonly ApiToken: SharedReasons & {
@@ -54,16 +54,16 @@ export type WantedCondition<Kind extends ReconciledKind> = {
   }
 }[keyof ReasonsOf[Kind] & string]
 
-/** They tell of something out of the ordinary: waiters take their absence for all is well. */
+/** Present only while `True`: kstatus and `kubectl wait` take their absence for success. */
 const ABNORMAL_TRUE: ReadonlySet<string> = new Set(['Reconciling', 'Stalled'])
-/** The CRDs take more; a table in a terminal does not. */
+/** The CRDs allow more, but a terminal is hard to read then. */
 const MESSAGE_CHARACTERS_MAX = 1_024
 
 /**
- * The whole list to write: what is wanted, sorted by type, with the time of the last change of each status. What is
- * not wanted any more is left off, and so are `Reconciling` and `Stalled` unless they are true.
- * @param before as the object holds them now; conditions of others are not ours to write and are left off
- * @param generation of the spec that was looked at
+ * The whole list to write, sorted by type, with the time at which each status last changed. Conditions that are no
+ * longer wanted are omitted, and so are `Reconciling` and `Stalled` unless they are `True`.
+ * @param before the conditions of the object, including those of other writers, which are omitted
+ * @param seen the generation of the spec that was reconciled
  */
 export function mergeConditions<Kind extends ReconciledKind>(
   before: readonly Condition[],
@@ -87,10 +87,7 @@ export function mergeConditions<Kind extends ReconciledKind>(
     .sort((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-/**
- * Whether two statuses say the same, so that no write is due: fields in any order, absent and undefined alike.
- * Lists count with their order; that of conditions is always the same.
- */
+/** Whether two statuses are equal, so that no write is due. Fields may have any order, and undefined equals absent. */
 export function isSameStatus(before: unknown, after: unknown): boolean {
   if (Object.is(before, after)) return true
   if (!isObject(before) || !isObject(after)) return false

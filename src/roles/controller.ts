@@ -42,7 +42,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
     const metrics = createReconcileMetrics(telemetry.registry)
     const elector = new LeaderElector({
       lock: createLeaseLock(cluster.transport, ownPlace(settings, 'controller')),
-      // A pod that starts anew keeps its name, and is another process all the same.
+      // A restarted pod keeps its name but is another process.
       identity: `${settings.podName}_${randomBytes(4).toString('hex')}`,
       clock: systemClock,
       logger,

@@ -4,14 +4,14 @@ import type { ResourceWriter } from '../../ports/kubernetes.ts'
 import { refOf, type ApiToken } from '../kinds.ts'
 import { pause } from '../../domain/pause.ts'
 
-/** What the ApiToken of the first token is called. */
+/** Name of the ApiToken of the first token. */
 export const FIRST_TOKEN_NAME = 'first-token'
 
 const RETRY_MS = 1_000
 const RETRY_MS_MAX = 30_000
 
 export interface FirstTokenOptions {
-  /** Of the token, in hex. */
+  /** Hex. */
   readonly sha256: string
   readonly namespace: string
   readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'create' | 'patchSpec'>
@@ -19,15 +19,14 @@ export interface FirstTokenOptions {
   readonly logger: Logger
 }
 
-/** The team of the first token: the operator's own namespace, or where that is not watched the first that is. */
+/** The team of the first token: the controller's own namespace, or the first watched one if that is not watched. */
 export function firstTokenNamespace(own: string, watched: readonly string[] | null): string {
   return watched === null || watched.includes(own) ? own : (watched[0] ?? own)
 }
 
 /**
- * Makes the ApiToken of the installation's first token, or gives it the hash of a new one; to be run while leading.
- * Not left to the installer: one that sends the kind and its first object together is refused, since the API server
- * serves a new kind only some moments later. Tries until it is done or the signal aborts; never throws.
+ * Creates or updates the ApiToken of the installation's first token. Run by the leader rather than the installer,
+ * because the API server serves a new kind only some moments after its CRD. Retries until the signal; never throws.
  */
 export async function keepFirstToken(options: FirstTokenOptions, signal: AbortSignal): Promise<void> {
   let retryMs = RETRY_MS
@@ -36,7 +35,7 @@ export async function keepFirstToken(options: FirstTokenOptions, signal: AbortSi
       return await keepOnce(options)
     } catch (error) {
       const askedMs = error instanceof ResourceApiError ? (error.retryAfterMs ?? 0) : 0
-      options.logger.warn('The ApiToken of the first token cannot be written yet', {
+      options.logger.warn('The ApiToken of the first token could not be written; trying again', {
         reason: reasonOf(error),
       })
       await pause(options.clock, Math.min(Math.max(retryMs, askedMs), RETRY_MS_MAX), signal)
@@ -54,5 +53,5 @@ async function keepOnce({ sha256, namespace, writer, logger }: FirstTokenOptions
   } else {
     await writer.patchSpec(refOf(found), { sha256 }, found.metadata.resourceVersion)
   }
-  logger.info('The first token is kept as an ApiToken', { namespace, name: FIRST_TOKEN_NAME })
+  logger.info('The ApiToken of the first token was written', { namespace, name: FIRST_TOKEN_NAME })
 }

@@ -6,10 +6,10 @@ import type { SecretReason } from './team-status.ts'
 
 export type SigningSecrets =
   | { readonly kind: 'found'; readonly texts: readonly string[] }
-  /** Never holds a secret's value. */
+  /** Never contains the value of a Secret. */
   | { readonly kind: 'problem'; readonly reason: SecretReason; readonly message: string }
 
-/** Reads what the references name, in their order; the first that cannot be used is the answer. Throws ResourceApiError. */
+/** Reads the Secrets in order and stops at the first that cannot be used. Throws ResourceApiError. */
 export async function readSigningSecrets(
   reader: SecretReader,
   namespace: string,
@@ -34,7 +34,10 @@ async function readSecret(
     data = await reader.read(namespace, name)
   } catch (error) {
     if (!(error instanceof ResourceApiError) || error.fault !== 'forbidden') throw error
-    return { reason: 'SecretForbidden', message: `Secret ${name} may not be read: ${reasonOf(error)}.` }
+    return {
+      reason: 'SecretForbidden',
+      message: `The controller is not allowed to read Secret ${name}: ${reasonOf(error)}.`,
+    }
   }
   if (data === null) {
     return { reason: 'SecretNotFound', message: `There is no Secret ${name} in ${namespace}.` }

@@ -6,7 +6,7 @@ import type { Logger } from '../../ports/runtime.ts'
 import type { ControllerSettings } from '../../settings/role-settings.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 
-/** Whenever this process begins to lead, the ApiToken of PUNCTUAL_TOKEN is there; nothing where none is set. */
+/** Writes the ApiToken of PUNCTUAL_TOKEN, if that is set, whenever this process begins to lead. */
 export function leadFirstToken(
   settings: Pick<ControllerSettings, 'token' | 'podNamespace' | 'watchNamespaces'>,
   parts: {
