@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadKubeconfig } from '../../src/kubernetes/client/kubeconfig.ts'
 import { SharedInformer } from '../../src/kubernetes/informer/shared-informer.ts'
-import { createResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
+import { ApiResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
 import { createTransport, type Transport } from '../../src/kubernetes/client/transport.ts'
 import type { KubeObject } from '../../src/ports/kubernetes.ts'
 import { systemClock } from '../../src/telemetry/system-clock.ts'
@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 test('what is known stays readable, and what comes after is told', async () => {
-  const writer = createResourceWriter<KubeObject>({
+  const writer = new ApiResourceWriter<KubeObject>({
     transport,
     kind: KIND,
     fieldManager: 'punctual-controller',

@@ -5,7 +5,7 @@ import { loadKubeconfig } from '../../src/kubernetes/client/kubeconfig.ts'
 import { HTTP_CRONS } from '../../src/kubernetes/resources/own-kinds.ts'
 import { watchObjects } from '../../src/kubernetes/informer/reflector-watch.ts'
 import { SharedInformer } from '../../src/kubernetes/informer/shared-informer.ts'
-import { createResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
+import { ApiResourceWriter } from '../../src/kubernetes/resources/resource-writer.ts'
 import { collectionPath } from '../../src/kubernetes/client/resource-path.ts'
 import { createTransport } from '../../src/kubernetes/client/transport.ts'
 import type { KubeObject, ObjectRef } from '../../src/ports/kubernetes.ts'
@@ -33,7 +33,7 @@ const transport = createTransport({
   metrics: quietClusterMetrics,
   userAgent: 'punctual/test',
 })
-const writer = createResourceWriter<Queue>({ transport, kind: KIND, fieldManager: 'punctual-controller' })
+const writer = new ApiResourceWriter<Queue>({ transport, kind: KIND, fieldManager: 'punctual-controller' })
 let namespace: string
 
 beforeAll(async () => {
@@ -171,7 +171,7 @@ describe('a view', () => {
   })
 
   test('lists more than what is read of one answer', { timeout: 120_000 }, async () => {
-    const crons = createResourceWriter({ transport, kind: HTTP_CRONS, fieldManager: 'punctual-controller' })
+    const crons = new ApiResourceWriter({ transport, kind: HTTP_CRONS, fieldManager: 'punctual-controller' })
     const spec = { url: 'https://example.com/', cronExpression: '0 0 1 1 *', payload: LONGEST_PAYLOAD }
     const metadata = (index: number) => ({ name: `cron-${index}`, namespace })
     for (let index = 0; index < LARGE_CRONS; index += 1) {

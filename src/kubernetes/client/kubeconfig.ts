@@ -74,15 +74,15 @@ function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
 
 function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): ClusterTls {
   return {
-    ...(ca === undefined ? {} : { ca: textOf(ca) }),
-    ...(cert === undefined ? {} : { cert: textOf(cert) }),
-    ...(key === undefined ? {} : { key: textOf(key) }),
+    ...textsOf({ ca, cert, key }),
     ...(servername === undefined ? {} : { servername }),
     ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
   }
 }
 
 /** client-node sets Buffers. */
-function textOf(pem: unknown): string {
-  return Buffer.isBuffer(pem) ? pem.toString('utf8') : ''
+function textsOf(pems: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(pems).flatMap(([name, pem]) => (Buffer.isBuffer(pem) ? [[name, pem.toString()]] : [])),
+  )
 }

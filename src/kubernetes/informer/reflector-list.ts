@@ -82,30 +82,18 @@ async function listUnpaged(options: ListOptions, signal: AbortSignal): Promise<L
   }
 }
 
-async function nextPage(
-  options: ListOptions,
-  query: PageQuery,
-  signal: AbortSignal,
-): Promise<{ readonly page: Page; readonly limit: number } | 'expired'> {
-  try {
-    return await pageThatFits(options, query, signal)
-  } catch (error) {
-    if (query.continue !== undefined && isFault(error, 'gone')) return 'expired'
-    throw error
-  }
-}
-
 /** Lowers the limit until the answer is not too large. */
-async function pageThatFits(
+async function nextPage(
   options: ListOptions,
   { limit: first, continue: token }: PageQuery,
   signal: AbortSignal,
-) {
+): Promise<{ readonly page: Page; readonly limit: number } | 'expired'> {
   for (let limit = first; ; limit = Math.max(LIST_PAGE_OBJECTS_MIN, Math.floor(limit / LIST_PAGE_DIVISOR))) {
     try {
       const query = { limit, continue: token }
       return { page: await read(options, { query, answerBytesMax: LIST_PAGE_BYTES_MAX, signal }), limit }
     } catch (error) {
+      if (token !== undefined && isFault(error, 'gone')) return 'expired'
       if (!isFault(error, 'too_large') || limit <= LIST_PAGE_OBJECTS_MIN) throw error
     }
   }

@@ -1,12 +1,5 @@
 import { ResourceApiError } from '../../domain/errors.ts'
-import type {
-  KubeObject,
-  ObjectKey,
-  ObjectMeta,
-  ObjectRef,
-  NewObject,
-  ResourceWriter,
-} from '../../ports/kubernetes.ts'
+import type { KubeObject, NewObject, ObjectKey, ObjectRef, ResourceWriter } from '../../ports/kubernetes.ts'
 import { ignoreNotFound, isFault } from '../client/api-errors.ts'
 import { received } from '../client/received-object.ts'
 import {
@@ -31,93 +24,86 @@ export interface ResourceWriterOptions {
 const STATUS_FIELD_MANAGER = 'punctual-status'
 
 /** Writes carry the `uid` as a precondition: if the object was recreated, the API server rejects all but a status. */
-export function createResourceWriter<T extends KubeObject>(
-  options: ResourceWriterOptions,
-): ResourceWriter<T> {
-  const { transport, kind } = options
-  const send = async (request: ApiRequest): Promise<T> =>
-    received(await transport.request(request), kind) as T
+export class ApiResourceWriter<T extends KubeObject> implements ResourceWriter<T> {
+  readonly #options: ResourceWriterOptions
 
-  const read = (namespace: string, name: string): Promise<T | null> =>
-    ignoreNotFound(send({ method: 'GET', path: objectPath(kind, { namespace, name }) }))
-
-  return {
-    read,
-    readAll: async (namespace) => {
-      const { objects } = await listObjects({ ...options, namespace }, new AbortController().signal)
-      return objects as readonly T[]
-    },
-    create: (object) => send(creation(options, object)),
-    patchSpec: (target, spec, resourceVersion) => {
-      const version = resourceVersion === null ? {} : { resourceVersion }
-      return send(mergePatch(options, target, { metadata: { uid: target.uid, ...version }, spec }))
-    },
-    applyStatus: async (target, status) => {
-      const applied = await send(statusApply(kind, target, status))
-      if (applied.metadata.uid === target.uid) return applied
-      throw new ResourceApiError(
-        'conflict',
-        `${target.name} was recreated, and the new object has got the status`,
-      )
-    },
-    setFinalizer: async (object, finalizer, present) => {
-      const metadata = finalizerPatch(object.metadata, finalizer, present)
-      return metadata === null ? object : send(mergePatch(options, object.metadata, { metadata }))
-    },
-    remove: async (target) => {
-      try {
-        await ignoreNotFound(transport.request(removal(kind, target)))
-      } catch (error) {
-        if (!isFault(error, 'conflict')) throw error
-        // Most likely it was recreated, so the object we meant is deleted.
-        const present = await read(target.namespace, target.name)
-        if (present?.metadata.uid === target.uid) throw error
-      }
-    },
+  constructor(options: ResourceWriterOptions) {
+    this.#options = options
   }
-}
 
-function creation({ kind, fieldManager }: ResourceWriterOptions, object: NewObject): ApiRequest {
-  return {
-    method: 'POST',
-    path: collectionPath(kind, object.metadata.namespace),
-    query: { fieldManager },
-    body: { apiVersion: kind.apiVersion, kind: kind.kind, ...object },
+  read(namespace: string, name: string): Promise<T | null> {
+    const path = objectPath(this.#options.kind, { namespace, name })
+    return ignoreNotFound(this.#send({ method: 'GET', path }))
   }
-}
 
-function mergePatch(
-  { kind, fieldManager }: ResourceWriterOptions,
-  name: NamespacedName,
-  body: object,
-): ApiRequest {
-  return { method: 'PATCH', path: objectPath(kind, name), query: { fieldManager }, patchType: 'merge', body }
-}
-
-function statusApply(kind: ResourceKind, { namespace, name, uid }: ObjectRef, status: object): ApiRequest {
-  return {
-    method: 'PATCH',
-    path: `${objectPath(kind, { namespace, name })}/status`,
-    // The status is ours alone: overrule manual edits.
-    query: { fieldManager: STATUS_FIELD_MANAGER, force: true },
-    patchType: 'apply',
-    body: { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { namespace, name, uid }, status },
+  async readAll(namespace: string): Promise<readonly T[]> {
+    const { objects } = await listObjects({ ...this.#options, namespace }, new AbortController().signal)
+    return objects as readonly T[]
   }
-}
 
-/** The metadata to patch; null when there is nothing to change. */
-function finalizerPatch(
-  { uid, resourceVersion, finalizers = [] }: ObjectMeta,
-  finalizer: string,
-  present: boolean,
-): object | null {
-  if (finalizers.includes(finalizer) === present) return null
-  const others = finalizers.filter((one) => one !== finalizer)
-  // A merge patch replaces the whole list: the optimistic lock protects finalizers that others have added since.
-  return { uid, resourceVersion, finalizers: present ? [...others, finalizer] : others }
-}
+  create(object: NewObject): Promise<T> {
+    const { kind, fieldManager } = this.#options
+    return this.#send({
+      method: 'POST',
+      path: collectionPath(kind, object.metadata.namespace),
+      query: { fieldManager },
+      body: { apiVersion: kind.apiVersion, kind: kind.kind, ...object },
+    })
+  }
 
-function removal(kind: ResourceKind, target: ObjectRef): ApiRequest {
-  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: target.uid } }
-  return { method: 'DELETE', path: objectPath(kind, target), body }
+  patchSpec(
+    target: ObjectRef,
+    spec: Readonly<Record<string, unknown>>,
+    resourceVersion: string | null,
+  ): Promise<T> {
+    const version = resourceVersion === null ? {} : { resourceVersion }
+    return this.#mergePatch(target, { metadata: { uid: target.uid, ...version }, spec })
+  }
+
+  async applyStatus({ namespace, name, uid }: ObjectRef, status: object): Promise<T> {
+    const { kind } = this.#options
+    const applied = await this.#send({
+      method: 'PATCH',
+      path: `${objectPath(kind, { namespace, name })}/status`,
+      // The status is ours alone: overrule manual edits.
+      query: { fieldManager: STATUS_FIELD_MANAGER, force: true },
+      patchType: 'apply',
+      body: { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { namespace, name, uid }, status },
+    })
+    if (applied.metadata.uid === uid) return applied
+    throw new ResourceApiError('conflict', `${name} was recreated, and the new object has got the status`)
+  }
+
+  async setFinalizer(object: T, finalizer: string, present: boolean): Promise<T> {
+    const { uid, resourceVersion, finalizers: before = [] } = object.metadata
+    if (before.includes(finalizer) === present) return object
+    const others = before.filter((one) => one !== finalizer)
+    const finalizers = present ? [...others, finalizer] : others
+    // A merge patch replaces the whole list: the optimistic lock protects finalizers that others have added since.
+    return this.#mergePatch(object.metadata, { metadata: { uid, resourceVersion, finalizers } })
+  }
+
+  async remove(target: ObjectRef): Promise<void> {
+    const { transport, kind } = this.#options
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: target.uid } }
+    try {
+      await ignoreNotFound(transport.request({ method: 'DELETE', path: objectPath(kind, target), body }))
+    } catch (error) {
+      if (!isFault(error, 'conflict')) throw error
+      // Most likely it was recreated, so the object we meant is deleted.
+      const present = await this.read(target.namespace, target.name)
+      if (present?.metadata.uid === target.uid) throw error
+    }
+  }
+
+  #mergePatch(target: NamespacedName, body: object): Promise<T> {
+    const { kind, fieldManager } = this.#options
+    const path = objectPath(kind, target)
+    return this.#send({ method: 'PATCH', path, query: { fieldManager }, patchType: 'merge', body })
+  }
+
+  async #send(request: ApiRequest): Promise<T> {
+    const { transport, kind } = this.#options
+    return received(await transport.request(request), kind) as T
+  }
 }

@@ -48,11 +48,6 @@ export class FairQueue {
     if (keys.size === 0) this.#namespaces.delete(namespace)
     return sinceMs
   }
-
-  clear(): void {
-    this.#namespaces.clear()
-    this.#size = 0
-  }
 }
 
 function namespaceOf(key: ObjectKey): string {

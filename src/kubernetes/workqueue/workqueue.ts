@@ -45,10 +45,7 @@ interface Processing {
  */
 export class Workqueue {
   readonly #options: WorkqueueOptions
-  readonly #waiting: Readonly<Record<QueuePriority, FairQueue>> = {
-    high: new FairQueue(),
-    low: new FairQueue(),
-  }
+  #waiting = emptyQueues()
   readonly #processing = new Map<ObjectKey, Processing>()
   /** Cancels the timer of each delayed key. */
   readonly #delayed = new Map<ObjectKey, () => void>()
@@ -79,7 +76,7 @@ export class Workqueue {
     this.#isStopped = true
     for (const cancel of this.#delayed.values()) cancel()
     this.#delayed.clear()
-    for (const waiting of Object.values(this.#waiting)) waiting.clear()
+    this.#waiting = emptyQueues()
     this.#reportDepth()
     if (this.#processing.size === 0) this.#idle.resolve()
     await this.#idle.promise
@@ -166,4 +163,8 @@ export class Workqueue {
     metrics.queueDepth(name, 'high', this.#waiting.high.size)
     metrics.queueDepth(name, 'low', this.#waiting.low.size)
   }
+}
+
+function emptyQueues(): Readonly<Record<QueuePriority, FairQueue>> {
+  return { high: new FairQueue(), low: new FairQueue() }
 }

@@ -5,7 +5,7 @@ import { createTransport, type Transport } from '../../kubernetes/client/transpo
 import type { ClusterMetrics } from '../../ports/metrics.ts'
 import type { KubeObject, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
 import { SharedInformer } from '../../kubernetes/informer/shared-informer.ts'
-import { createResourceWriter } from '../../kubernetes/resources/resource-writer.ts'
+import { ApiResourceWriter } from '../../kubernetes/resources/resource-writer.ts'
 import type { ResourceKind } from '../../kubernetes/client/resource-path.ts'
 import { readPodPlace } from '../../settings/pod-place.ts'
 import { createClusterMetrics } from '../../telemetry/cluster-metrics.ts'
@@ -57,7 +57,7 @@ export async function openCluster(
   lifecycle.onStop('Kubernetes connections', () => transport.close())
   return {
     transport,
-    openWriter: (kind) => createResourceWriter({ transport, kind, fieldManager }),
+    openWriter: (kind) => new ApiResourceWriter({ transport, kind, fieldManager }),
     openKind: <T extends KubeObject>(
       kind: ResourceKind,
       indexes: Readonly<Record<string, (object: T) => readonly string[]>>,
@@ -69,7 +69,7 @@ export async function openCluster(
       lifecycle.onStop(`${kind.plural} informer`, () => informer.stop())
       informer.start()
       const check = { name: kind.plural, failure: () => (informer.isSynced() ? null : 'not listed yet') }
-      const writer = createResourceWriter<T>({
+      const writer = new ApiResourceWriter<T>({
         transport,
         kind,
         fieldManager,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createResourceWriter } from '../../../../src/kubernetes/resources/resource-writer.ts'
+import { ApiResourceWriter } from '../../../../src/kubernetes/resources/resource-writer.ts'
 import { createTransport, type Transport } from '../../../../src/kubernetes/client/transport.ts'
 import type { KubeObject, ObjectRef, ResourceWriter } from '../../../../src/ports/kubernetes.ts'
 import { startFakeApiServer, type FakeApiServer } from '../../../support/fake-api/fake-api-server.ts'
@@ -29,7 +29,7 @@ beforeEach(async () => {
     metrics: quietClusterMetrics,
     userAgent: 'punctual/test',
   })
-  writer = createResourceWriter<Queue>({ transport, kind: KIND, fieldManager: 'punctual-controller' })
+  writer = new ApiResourceWriter<Queue>({ transport, kind: KIND, fieldManager: 'punctual-controller' })
   one = await writer.create({
     metadata: { name: 'one', namespace: 'a' },
     spec: { queueName: 'one', parallelism: 3 },
@@ -77,7 +77,7 @@ test('readAll answers what is known where nothing has changed since', async () =
   await writer.patchSpec(refOf(two), { parallelism: 4 }, null)
   const known = (key: string) => (key === 'a/one' ? one : two)
   const ours = { transport, kind: KIND, fieldManager: 'punctual-controller', known }
-  const all = await createResourceWriter<Queue>(ours).readAll('a')
+  const all = await new ApiResourceWriter<Queue>(ours).readAll('a')
   expect(all.map((object) => [object === one, object.spec['parallelism']])).toEqual([
     [true, 3],
     [false, 4],
