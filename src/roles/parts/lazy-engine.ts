@@ -14,13 +14,14 @@ import { createTeamStats } from '../../redis/quotas/team-usage.ts'
 import { subscribeToWakeHints } from '../../redis/client/wake-hints.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { endWithInstallation, openEngine } from './engine-part.ts'
+import { lazyPort } from '../startup/lazy-port.ts'
 import { createLifecycle, type Lifecycle } from '../startup/lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
 import { redisCheck, type Telemetry } from './telemetry-part.ts'
 
 /**
- * The engine of a role that works without it for a while: resources must be let go, and say what is wrong, also when
- * Redis is not there at the start. Until it is, everything throws StoreUnavailableError.
+ * The engine of a role that starts without it: the controller must remove finalizers and report what is wrong also
+ * while Redis is away. Until Redis answers, every method rejects with StoreUnavailableError.
  */
 export interface LazyEngine {
   readonly epochs: LeaderEpochs
@@ -32,58 +33,52 @@ export interface LazyEngine {
   readonly check: ReadinessCheck
 }
 
-const OPEN_AGAIN_MS = 2_000
-/** How often the log has the same refusal. */
-const TOLD_AGAIN_MS = 60_000
+const RETRY_MS = 2_000
+/** The log repeats the same refusal this often. */
+const REPEAT_MS = 60_000
 
 type LazyEngineSettings = Parameters<typeof openEngine>[0]
 
-type Role = {
+interface Role {
   readonly name: string
   readonly telemetry: Telemetry
   readonly lifecycle: Lifecycle
   readonly clock: Clock
 }
 
-/** @throws StartupError when Redis answers and is not one to work with */
+/** @throws StartupError when Redis answers and cannot be used */
 export async function openLazyEngine(settings: LazyEngineSettings, role: Role): Promise<LazyEngine> {
   const { logger } = role.telemetry
-  const engine = new OpenedLater()
-  const refusals = createRepeats(role.clock)
-  let cancel = (): void => undefined
-  let opened: Lifecycle | null = null
+  const isDue = createRepeatLimit(role.clock)
+  const listeners = new Set<(shard: number) => void>()
+  let opened: Attempt | null = null
+  let lastFailure: unknown = null
   let isStopped = false
-  // Whenever it was opened, it is stopped after all that uses it.
-  role.lifecycle.onStop('late engine', async () => {
+  let cancel = (): void => undefined
+  // Registered before everything that uses the engine, so it stops after all of that, whenever it was opened.
+  role.lifecycle.onStop('lazy engine', async () => {
     isStopped = true
     cancel()
-    await opened?.stop()
+    await opened?.lifecycle.stop()
   })
 
   async function open(): Promise<void> {
-    // Of this attempt alone: what it has opened when it fails is closed again.
-    const lifecycle = createLifecycle(logger, {
-      signal: new AbortController().signal,
-      fail: role.lifecycle.fail,
-    })
-    try {
-      engine.opened(await openParts(settings, { ...role, lifecycle }))
-      opened = lifecycle
-    } finally {
-      if (opened === null || isStopped) await lifecycle.stop()
-    }
+    const attempt = await openOnce(settings, role)
+    if (isStopped) return attempt.lifecycle.stop()
+    opened = attempt
+    attempt.engine.hints.onWake((shard) => listeners.forEach((listener) => listener(shard)))
   }
 
-  function openLater(): void {
+  function retryLater(): void {
     if (isStopped) return
-    cancel = role.clock.after(OPEN_AGAIN_MS, () => {
+    cancel = role.clock.after(RETRY_MS, () => {
       open().then(
         () => logger.info('Redis answers'),
         (error: unknown) => {
-          engine.failed(error)
-          const log = isRefusal(error) && refusals.isDue(reasonOf(error)) ? 'error' : 'debug'
+          lastFailure = error
+          const log = isRefusal(error) && isDue(reasonOf(error)) ? 'error' : 'debug'
           logger[log]('Redis cannot be used yet', { reason: reasonOf(error) })
-          openLater()
+          retryLater()
         },
       )
     })
@@ -93,87 +88,70 @@ export async function openLazyEngine(settings: LazyEngineSettings, role: Role): 
     await open()
   } catch (error) {
     if (error instanceof StartupError && !(error instanceof StoreUnreachableError)) throw error
-    engine.failed(error)
-    logger.warn('Redis does not answer; it is tried again', { reason: reasonOf(error) })
-    openLater()
+    lastFailure = error
+    logger.warn('Redis does not answer; trying again', { reason: reasonOf(error) })
+    retryLater()
   }
-  return engine
+
+  return lazyEngine(listeners, () => {
+    if (opened === null) throw unavailable(lastFailure)
+    return opened.engine
+  })
 }
 
-/** Something answers, and does not become usable by waiting. */
+/** @param current throws StoreUnavailableError until there is one */
+function lazyEngine(listeners: Set<(shard: number) => void>, current: () => LazyEngine): LazyEngine {
+  return {
+    epochs: lazyPort(() => current().epochs),
+    queueStats: lazyPort(() => current().queueStats),
+    cronStats: lazyPort(() => current().cronStats),
+    teamStats: lazyPort(() => current().teamStats),
+    backlog: lazyPort(() => current().backlog),
+    hints: {
+      onWake: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    },
+    check: { name: 'redis', failure: async () => current().check.failure() },
+  }
+}
+
+/** Whether Redis answered and refused: waiting alone does not help. */
 function isRefusal(error: unknown): boolean {
   return error instanceof StoreUnreachableError ? error.isRefusal : error instanceof StartupError
 }
 
-/** Trouble that is the same at every attempt is told once in a while. */
-function createRepeats(clock: Clock): { isDue(reason: string): boolean } {
-  let told: { readonly reason: string; readonly atMs: number } | null = null
-  return {
-    isDue: (reason) => {
-      const nowMs = clock.monotonicMs()
-      if (told?.reason === reason && nowMs - told.atMs < TOLD_AGAIN_MS) return false
-      told = { reason, atMs: nowMs }
-      return true
-    },
+function unavailable(lastFailure: unknown): StoreUnavailableError {
+  if (!isRefusal(lastFailure)) return new StoreUnavailableError('Redis has not answered yet')
+  return new StoreUnavailableError('Redis cannot be used', { cause: lastFailure })
+}
+
+/** Lets the same reason through once in a while. */
+function createRepeatLimit(clock: Clock): (reason: string) => boolean {
+  let last: { readonly reason: string; readonly atMs: number } | null = null
+  return (reason) => {
+    const atMs = clock.monotonicMs()
+    if (last?.reason === reason && atMs - last.atMs < REPEAT_MS) return false
+    last = { reason, atMs }
+    return true
   }
 }
 
-class OpenedLater implements LazyEngine {
-  #parts: LazyEngine | null = null
-  /** What came of the last attempt. */
-  #failure: unknown = null
-  readonly #listeners = new Set<(shard: number) => void>()
+interface Attempt {
+  readonly engine: LazyEngine
+  /** Stops what the attempt has opened. */
+  readonly lifecycle: Lifecycle
+}
 
-  readonly epochs: LeaderEpochs = {
-    facts: () => this.#use(({ epochs }) => epochs.facts()),
-    begin: (earlier) => this.#use(({ epochs }) => epochs.begin(earlier)),
-  }
-  readonly queueStats: QueueStats = {
-    count: (places) => this.#use(({ queueStats }) => queueStats.count(places)),
-    pushed: (limit) => this.#use(({ queueStats }) => queueStats.pushed(limit)),
-    page: (cursor) => this.#use(({ queueStats }) => queueStats.page(cursor)),
-  }
-  readonly cronStats: CronStats = {
-    read: (places) => this.#use(({ cronStats }) => cronStats.read(places)),
-    page: (cursor) => this.#use(({ cronStats }) => cronStats.page(cursor)),
-  }
-  readonly teamStats: TeamStats = {
-    read: (teams) => this.#use(({ teamStats }) => teamStats.read(teams)),
-  }
-  readonly backlog: BacklogReader = {
-    read: (horizonMs, callQuotaOf) => this.#use(({ backlog }) => backlog.read(horizonMs, callQuotaOf)),
-  }
-  readonly hints: WakeHints = {
-    onWake: (listener) => {
-      this.#listeners.add(listener)
-      return () => this.#listeners.delete(listener)
-    },
-  }
-  readonly check: ReadinessCheck = {
-    name: 'redis',
-    failure: () => this.#use(({ check }) => check.failure()),
-  }
-
-  opened(parts: LazyEngine): void {
-    this.#parts = parts
-    parts.hints.onWake((shard) => {
-      for (const listener of this.#listeners) listener(shard)
-    })
-  }
-
-  failed(error: unknown): void {
-    this.#failure = error
-  }
-
-  async #use<T>(run: (parts: LazyEngine) => T | Promise<T>): Promise<T> {
-    if (this.#parts === null) throw this.#unavailable()
-    return run(this.#parts)
-  }
-
-  /** With what is to be mended as its cause, when that is known. */
-  #unavailable(): StoreUnavailableError {
-    if (!isRefusal(this.#failure)) return new StoreUnavailableError('Redis has not answered yet')
-    return new StoreUnavailableError('Redis cannot be used', { cause: this.#failure })
+async function openOnce(settings: LazyEngineSettings, role: Role): Promise<Attempt> {
+  const { signal } = new AbortController()
+  const lifecycle = createLifecycle(role.telemetry.logger, { signal, fail: role.lifecycle.fail })
+  try {
+    return { engine: await openParts(settings, { ...role, lifecycle }), lifecycle }
+  } catch (error) {
+    await lifecycle.stop()
+    throw error
   }
 }
 
