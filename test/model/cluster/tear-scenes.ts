@@ -26,6 +26,7 @@ import {
   pushOne,
 } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
+import { DOCTOR_SCENES } from '../audit/doctor-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 
@@ -46,6 +47,7 @@ const LARGE = JSON.stringify('x'.repeat(5000))
 
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...CRON_SCENES,
+  ...DOCTOR_SCENES,
   [
     'reserve_ids',
     'a first push',
