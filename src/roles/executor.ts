@@ -1,5 +1,6 @@
 import type { Executor } from '../executor/executor.ts'
-import { describeSettings, quotasOfSettings, type ExecutorSettings } from '../settings/role-settings.ts'
+import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
+import { quotasOfSettings } from '../settings/quota-table.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './startup/base-url.ts'
 import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './parts/engine-part.ts'

@@ -1,6 +1,6 @@
 import type { Environment } from './setting.ts'
 
-/** What the client verbs read beside their flags; PUNCTUAL_TOKEN is a setting of roles as well. */
+/** Read by the client verbs beside their flags; PUNCTUAL_TOKEN is a setting of roles too. */
 export const CLIENT_VARIABLES = Object.freeze({ server: 'PUNCTUAL_SERVER', token: 'PUNCTUAL_TOKEN' })
 
 const SERVER_INITIAL = 'http://127.0.0.1:8080'
@@ -19,7 +19,7 @@ export function readClientSettings(env: Environment): ClientSettings {
   }
 }
 
-/** Trimmed; null when there is none. As for settings, an empty variable counts as not set. */
+/** Trimmed. As for settings, an empty variable counts as not set. */
 function givenText(variable: string | undefined): string | null {
   const text = variable?.trim() ?? ''
   return text === '' ? null : text

@@ -5,7 +5,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { egressEntryProblem } from '../domain/net/egress-list.ts'
 import { ALL_ADDRESSES } from '../domain/net/listen-address.ts'
 
-/** What a setting's text came to: its value, or what would have been allowed. */
+/** The value of a setting's text, or what would have been allowed. */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly allowed: string }
@@ -21,7 +21,7 @@ const OBJECT_NAME_CHARACTERS_MAX = 253
 const PASSWORD_CHARACTERS_MAX = 4096
 const SECRETS_KEY_BYTES = 32
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
-/** The last label starts with a letter, else it is a mistyped address. */
+/** The last label must start with a letter, otherwise it is a mistyped address. */
 const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 const BYTES = /^(0|[1-9][0-9]*)(?:([kmgt])i?)?b?$/i
 const BYTES_POWER: Readonly<Record<string, number>> = { '': 0, k: 1, m: 2, g: 3, t: 4 }
@@ -29,7 +29,7 @@ const BYTES_POWER: Readonly<Record<string, number>> = { '': 0, k: 1, m: 2, g: 3,
 const found = <T>(value: T): Parsed<T> => ({ ok: true, value })
 const refused = (allowed: string): { ok: false; allowed: string } => ({ ok: false, allowed })
 
-/** For a setting that may be left out. */
+/** For a setting that may be absent. */
 export function optional<T>(parse: Parser<T>): Parser<T | null> {
   return parse
 }
@@ -59,14 +59,14 @@ export function oneOf<const T extends string>(values: readonly T[]): Parser<T> {
   }
 }
 
-/** A switch: as a flag it stands alone, as a variable it says so. */
+/** As a flag a switch has no value; as a variable it needs one. */
 export const parseSwitch: Parser<boolean> = (text) => {
   if (text === 'true' || text === '1') return found(true)
   if (text === 'false' || text === '0') return found(false)
   return refused('true or false')
 }
 
-/** Bytes with an optional unit, all of them powers of 1024: `1g`, `512MiB`, `1073741824`. */
+/** Bytes with an optional unit, a power of 1024: `1g`, `512MiB`, `1073741824`. */
 export function bytesBetween(min: number, max: number, allowed: string): Parser<number> {
   return (text) => {
     const match = BYTES.exec(text)
@@ -85,7 +85,7 @@ export function quota(parse: Parser<number>): Parser<number | null> {
   }
 }
 
-/** A path, made absolute so that a later change of the working directory cannot move it. */
+/** Made absolute, so that a change of the working directory cannot move it. */
 export const parsePath: Parser<string> = (text) =>
   text.includes('\0') ? refused('a path without NUL characters') : found(resolve(text))
 
@@ -110,13 +110,13 @@ export const parseRedisUrl: Parser<string> = (text) => {
   return isRedis ? found(text) : refused(allowed)
 }
 
-/** Of any text, since whoever makes passwords need not know where they end up. */
+/** Any text: a tool that generates passwords does not know where they are used. */
 export const parsePassword: Parser<string> = (text) =>
   text !== '' && text.length <= PASSWORD_CHARACTERS_MAX
     ? found(text)
     : refused(`1 to ${PASSWORD_CHARACTERS_MAX} characters`)
 
-/** A name that Kubernetes takes for a pod or a Deployment. */
+/** The name of a pod or a Deployment. */
 export const parseObjectName: Parser<string> = (text) =>
   OBJECT_NAME.test(text) && text.length <= OBJECT_NAME_CHARACTERS_MAX
     ? found(text)
@@ -129,7 +129,7 @@ export const parseNamespace: Parser<string> = (text) =>
     ? found(text)
     : refused('a namespace: lower-case letters, digits and -, at most 63 characters')
 
-/** Each is watched on connections of its own, so there is a bound. */
+/** Bounded, because each namespace is watched on its own connections. */
 export const parseNamespaces: Parser<readonly string[]> = (text) => {
   const names = entriesOf(text)
   const isGood =

@@ -3,7 +3,7 @@ import type { Environment } from './setting.ts'
 /** Where Kubernetes mounts the credentials of a pod. */
 const ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** What Kubernetes tells a pod about its API server; null outside of one, and where KUBECONFIG names another. */
+/** How a pod reaches its API server; null outside a pod, and where KUBECONFIG names another cluster. */
 export function readPodPlace(env: Environment = process.env) {
   const { KUBECONFIG: kubeconfig = '' } = env
   const { KUBERNETES_SERVICE_HOST: apiServerHost = '', KUBERNETES_SERVICE_PORT: apiServerPort = '' } = env

@@ -15,13 +15,12 @@ import type {
   ControllerSettings,
   DoctorSettings,
   ExecutorSettings,
-  RoleName,
   StandaloneSettings,
 } from './role-settings.ts'
 import { flagOf } from './setting.ts'
-import type { AnySetting, Environment, GivenFlags } from './setting.ts'
+import type { AnySetting, Environment, GivenFlags, RoleName } from './setting.ts'
 
-/** Runs a role until it has ended; what it rejects with ends the program. */
+/** Each runs a role until it ends; a rejection ends the program. */
 export interface RoleRunners {
   standalone(settings: StandaloneSettings): Promise<void>
   controller(settings: ControllerSettings): Promise<void>
@@ -44,7 +43,7 @@ export interface ProgramOptions {
 
 const MISUSE = 2
 
-/** The command line: one command a role, then the client verbs. Builds only; nothing runs. */
+/** Builds the command line: a command for each role, then the client verbs. Nothing runs yet. */
 export function buildProgram(options: ProgramOptions): Command {
   const env = options.env ?? process.env
   const program = new Command('punctual')
@@ -69,16 +68,13 @@ export function buildProgram(options: ProgramOptions): Command {
       writeErr(`punctual: ${name} is not a setting and has no effect.\n`)
     }
   })
-  addRole(
-    program,
-    'standalone',
-    'run everything on this machine: API, executor and a Redis of its own',
-    (flags) => roles.standalone(loadStandaloneSettings(env, flags)),
+  addRole(program, 'standalone', 'run everything on this machine: API, executor and its own Redis', (flags) =>
+    roles.standalone(loadStandaloneSettings(env, flags)),
   )
-  addRole(program, 'controller', 'put Kubernetes resources in force and scale the executors', (flags) =>
+  addRole(program, 'controller', 'apply Kubernetes resources and scale the executors', (flags) =>
     roles.controller(loadControllerSettings(env, flags)),
   )
-  addRole(program, 'api', 'take jobs in over HTTP', (flags) => roles.api(loadApiSettings(env, flags)))
+  addRole(program, 'api', 'accept jobs over HTTP', (flags) => roles.api(loadApiSettings(env, flags)))
   addRole(program, 'executor', 'make the calls', (flags) => roles.executor(loadExecutorSettings(env, flags)))
   addRole(
     program,
@@ -96,7 +92,7 @@ export function buildProgram(options: ProgramOptions): Command {
 /**
  * Runs the command line to its end.
  * @param argv as `process.argv`: the program's path first
- * @returns the exit code: 0, 2 for a mistake of the person who starts it, whatever a verb asked for, else 1
+ * @returns the exit code: 0, 2 for a mistake in how it was started, the code that a verb chose, otherwise 1
  */
 export async function runProgram(
   program: Command,
@@ -117,7 +113,7 @@ export async function runProgram(
   }
 }
 
-/** Commander says 1 for everything it refuses itself; a verb that throws with a code of its own keeps it. */
+/** Commander uses 1 for everything it refuses itself; the code of a verb stays as it is. */
 function commanderExitCode(error: CommanderError): number {
   return error.exitCode === 1 && error.code.startsWith('commander.') ? MISUSE : error.exitCode
 }

@@ -8,7 +8,7 @@ interface Read<T> {
   readonly mistakes: readonly string[]
 }
 
-/** The password goes into the URL, escaped as one needs: whoever connects is told of the URL alone. */
+/** Puts the password into the URL, escaped, so that callers need only the URL. */
 export function withRedisPassword<T extends RedisPlace>({ values, mistakes }: Read<T>) {
   const { redisPassword, redisUrl, ...others } = values
   const problem = redisPassword === null ? null : problemOf(redisUrl, mistakes)
@@ -35,7 +35,7 @@ function problemOf(url: string | null, mistakes: readonly string[]): string | nu
 
 function fillIn(text: string, password: string): string {
   const url = new URL(text)
-  // The URL escapes what would end the password, but not the % of what looks escaped.
+  // URL escapes what would end the password, but not a % that looks like an escape.
   url.password = encodeURIComponent(password)
   return url.href
 }

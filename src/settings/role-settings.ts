@@ -2,165 +2,52 @@ import type { KeyObject } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
-import { CAPACITY_SETTINGS } from './capacity-table.ts'
-import { quotasOf, type TeamQuotas } from '../domain/quotas.ts'
+import type { CAPACITY_SETTINGS } from './capacity-table.ts'
 import { withRedisPassword } from './redis-password.ts'
-import { readSettings } from './setting.ts'
-import type { AnySetting, Environment, GivenFlags, SettingValues } from './setting.ts'
+import { readSettings, ROLE_NAMES } from './setting.ts'
+import type { AnySetting, Environment, GivenFlags, RoleName, SettingValues } from './setting.ts'
 import { SETTINGS } from './table.ts'
 
-const REDIS_ACCESS = {
-  redisUrl: SETTINGS.redisUrl,
-  redisPassword: SETTINGS.redisPassword,
-  redisCa: SETTINGS.redisCa,
+type Settings = typeof SETTINGS
+type RoleTable<Role extends RoleName> = {
+  readonly [Key in keyof Settings as Role extends Settings[Key]['roles'][number] ? Key : never]: Settings[Key]
 }
-const REDIS = { ...REDIS_ACCESS, allowUnsafeRedis: SETTINGS.allowUnsafeRedis, shards: SETTINGS.shards }
-
-const QUOTAS = {
-  quotaQueues: SETTINGS.quotaQueues,
-  quotaCrons: SETTINGS.quotaCrons,
-  quotaPendingJobs: SETTINGS.quotaPendingJobs,
-  quotaStoredBytes: SETTINGS.quotaStoredBytes,
-  quotaJobsPerMonth: SETTINGS.quotaJobsPerMonth,
-  quotaCallsInFlight: SETTINGS.quotaCallsInFlight,
-}
-
-const LOG = { logLevel: SETTINGS.logLevel, logFormat: SETTINGS.logFormat }
-
-const STANDALONE = Object.freeze({
-  port: SETTINGS.port,
-  host: SETTINGS.host,
-  opsPort: SETTINGS.opsPort,
-  dataDir: SETTINGS.dataDir,
-  manifests: SETTINGS.manifests,
-  ...REDIS,
-  redisMaxmemoryBytes: SETTINGS.redisMaxmemoryBytes,
-  ...CAPACITY_SETTINGS,
-  graceSeconds: SETTINGS.graceSeconds,
-  maxConnections: SETTINGS.maxConnections,
-  intakeBytes: SETTINGS.intakeBytes,
-  token: SETTINGS.token,
-  secretsKey: SETTINGS.secretsKey,
-  egressAllow: SETTINGS.egressAllow,
-  egressDeny: SETTINGS.egressDeny,
-  egressAllowable: SETTINGS.egressAllowable,
-  ...QUOTAS,
-  ...LOG,
-})
-
-const EXECUTOR = Object.freeze({
-  host: SETTINGS.host,
-  opsPort: SETTINGS.opsPort,
-  ...REDIS,
-  ...CAPACITY_SETTINGS,
-  graceSeconds: SETTINGS.graceSeconds,
-  secretsKey: SETTINGS.secretsKey,
-  egressAllow: SETTINGS.egressAllow,
-  egressDeny: SETTINGS.egressDeny,
-  egressAllowable: SETTINGS.egressAllowable,
-  ...QUOTAS,
-  podName: SETTINGS.podName,
-  ...LOG,
-})
-
-const API = Object.freeze({
-  port: SETTINGS.port,
-  host: SETTINGS.host,
-  opsPort: SETTINGS.opsPort,
-  ...REDIS,
-  maxConnections: SETTINGS.maxConnections,
-  intakeBytes: SETTINGS.intakeBytes,
-  drainSeconds: SETTINGS.drainSeconds,
-  token: SETTINGS.token,
-  secretsKey: SETTINGS.secretsKey,
-  egressAllow: SETTINGS.egressAllow,
-  egressDeny: SETTINGS.egressDeny,
-  egressAllowable: SETTINGS.egressAllowable,
-  ...QUOTAS,
-  resources: SETTINGS.resources,
-  watchNamespaces: SETTINGS.watchNamespaces,
-  ...LOG,
-})
-
-const CONTROLLER = Object.freeze({
-  host: SETTINGS.host,
-  opsPort: SETTINGS.opsPort,
-  ...REDIS,
-  token: SETTINGS.token,
-  secretsKey: SETTINGS.secretsKey,
-  ...QUOTAS,
-  podName: SETTINGS.podName,
-  podNamespace: SETTINGS.podNamespace,
-  watchNamespaces: SETTINGS.watchNamespaces,
-  instanceName: SETTINGS.instanceName,
-  executorDeployment: SETTINGS.executorDeployment,
-  scalingMode: SETTINGS.scalingMode,
-  scalingMin: SETTINGS.scalingMin,
-  scalingMax: SETTINGS.scalingMax,
-  scalingCallsPerPod: SETTINGS.scalingCallsPerPod,
-  scalingDownSeconds: SETTINGS.scalingDownSeconds,
-  ...LOG,
-})
-
-const DOCTOR = Object.freeze({
-  dataDir: SETTINGS.dataDir,
-  ...REDIS_ACCESS,
-  shards: SETTINGS.shards,
-  secretsKey: SETTINGS.secretsKey,
-})
 
 /** The settings each role takes, in the order of its help. */
-export const ROLE_TABLES = Object.freeze({
-  standalone: STANDALONE,
-  controller: CONTROLLER,
-  api: API,
-  executor: EXECUTOR,
-  doctor: DOCTOR,
-})
+export const ROLE_TABLES = Object.freeze(
+  Object.fromEntries(ROLE_NAMES.map((role) => [role, tableOf(role)])),
+) as { readonly [Role in RoleName]: RoleTable<Role> }
 
-export type RoleName = keyof typeof ROLE_TABLES
-
-/** What the standalone runs with. `manifests` is always a folder: the one named, or the data folder's. */
-export type StandaloneSettings = Omit<SettingValues<typeof STANDALONE>, 'manifests' | 'redisPassword'> & {
-  readonly manifests: string
+function tableOf(role: RoleName): Readonly<Record<string, AnySetting>> {
+  const entries = Object.entries<AnySetting>(SETTINGS)
+  return Object.freeze(Object.fromEntries(entries.filter(([, { roles }]) => roles.includes(role))))
 }
 
-/** What the API runs with; its Redis is someone else's. */
-export type ApiSettings = Omit<SettingValues<typeof API>, 'redisUrl' | 'redisPassword' | 'secretsKey'> & {
-  readonly redisUrl: string
-  readonly secretsKey: KeyObject
+/** The values of a role. `Filled` holds those that it derives where nothing is given. */
+type RoleValues<Role extends RoleName, Filled = unknown> = Omit<
+  SettingValues<RoleTable<Role>>,
+  'redisPassword' | keyof Filled
+> &
+  Readonly<Filled>
+
+/** What all roles of an installation must share, and standalone makes for itself. */
+interface Shared {
+  redisUrl: string
+  secretsKey: KeyObject
 }
 
-/** What an executor runs with; `host` is for its ops port. */
-export type ExecutorSettings = Omit<
-  SettingValues<typeof EXECUTOR>,
-  'redisUrl' | 'redisPassword' | 'secretsKey' | 'podName'
-> & {
-  readonly redisUrl: string
-  readonly secretsKey: KeyObject
-  readonly podName: string
-}
-
-/** What the controller runs with; `host` is for its ops port. */
-export type ControllerSettings = Omit<
-  SettingValues<typeof CONTROLLER>,
-  'redisUrl' | 'redisPassword' | 'secretsKey' | 'podName' | 'podNamespace'
-> & {
-  readonly redisUrl: string
-  readonly secretsKey: KeyObject
-  readonly podName: string
-  readonly podNamespace: string
-}
-
-/** What the doctor looks with. Without a Redis or a key it takes those of the data folder. */
-export type DoctorSettings = Omit<SettingValues<typeof DOCTOR>, 'redisPassword'>
-
-/** What bounds an executor's calls. */
+/** `manifests` is always a folder: the one given, or the data folder's. */
+export type StandaloneSettings = RoleValues<'standalone', { manifests: string }>
+export type ApiSettings = RoleValues<'api', Shared>
+export type ExecutorSettings = RoleValues<'executor', Shared & { podName: string }>
+export type ControllerSettings = RoleValues<'controller', Shared & { podName: string; podNamespace: string }>
+/** Without a Redis or a key, the doctor takes those of the data folder. */
+export type DoctorSettings = RoleValues<'doctor'>
 export type CapacitySettings = SettingValues<typeof CAPACITY_SETTINGS>
 
 /** @throws StartupError with every mistake, one a line */
 export function loadStandaloneSettings(env: Environment, flags: GivenFlags): StandaloneSettings {
-  const { values, mistakes } = withRedisPassword(readSettings(STANDALONE, env, flags))
+  const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.standalone, env, flags))
   refuseMistakes([...mistakes, ...equalPorts(values.port, values.opsPort)])
   const dataDir = resolve(values.dataDir)
   return Object.freeze({ ...values, dataDir, manifests: values.manifests ?? join(dataDir, 'resources') })
@@ -168,28 +55,25 @@ export function loadStandaloneSettings(env: Environment, flags: GivenFlags): Sta
 
 /** @throws StartupError with every mistake, one a line */
 export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSettings {
-  const { values, mistakes } = withRedisPassword(readSettings(API, env, flags))
+  const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.api, env, flags))
   const shared = requireShared(values, [...mistakes, ...equalPorts(values.port, values.opsPort)])
   return Object.freeze({ ...values, ...shared })
 }
 
 /** @throws StartupError with every mistake, one a line */
 export function loadExecutorSettings(env: Environment, flags: GivenFlags): ExecutorSettings {
-  const { values, mistakes } = withRedisPassword(readSettings(EXECUTOR, env, flags))
-  return Object.freeze({
-    ...values,
-    ...requireShared(values, mistakes),
-    podName: values.podName ?? hostname(),
-  })
+  const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.executor, env, flags))
+  const shared = requireShared(values, mistakes)
+  return Object.freeze({ ...values, ...shared, podName: values.podName ?? hostname() })
 }
 
 /** @throws StartupError with every mistake, one a line */
 export function loadControllerSettings(env: Environment, flags: GivenFlags): ControllerSettings {
-  const { values, mistakes } = withRedisPassword(readSettings(CONTROLLER, env, flags))
+  const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.controller, env, flags))
   const found = [...mistakes]
   if (values.scalingMin > values.scalingMax) {
     found.push(
-      `PUNCTUAL_SCALING_MIN is ${values.scalingMin} and PUNCTUAL_SCALING_MAX is ${values.scalingMax}: the first must not be the greater.`,
+      `PUNCTUAL_SCALING_MIN is ${values.scalingMin} and PUNCTUAL_SCALING_MAX is ${values.scalingMax}: the minimum must not be above the maximum.`,
     )
   }
   const podNamespace = values.podNamespace ?? ''
@@ -202,21 +86,9 @@ export function loadControllerSettings(env: Environment, flags: GivenFlags): Con
 
 /** @throws StartupError with every mistake, one a line */
 export function loadDoctorSettings(env: Environment, flags: GivenFlags): DoctorSettings {
-  const { values, mistakes } = withRedisPassword(readSettings(DOCTOR, env, flags))
+  const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.doctor, env, flags))
   refuseMistakes(mistakes)
   return Object.freeze({ ...values, dataDir: resolve(values.dataDir) })
-}
-
-/** What every team may hold at most, as the installation says. */
-export function quotasOfSettings(settings: SettingValues<typeof QUOTAS>): TeamQuotas {
-  return quotasOf({
-    queues: settings.quotaQueues,
-    crons: settings.quotaCrons,
-    pendingJobs: settings.quotaPendingJobs,
-    storedBytes: settings.quotaStoredBytes,
-    jobsPerMonth: settings.quotaJobsPerMonth,
-    callsInFlight: settings.quotaCallsInFlight,
-  })
 }
 
 function refuseMistakes(mistakes: readonly string[]): void {
@@ -228,14 +100,11 @@ function equalPorts(port: number, opsPort: number): string[] {
   return [`PUNCTUAL_PORT and PUNCTUAL_OPS_PORT are both ${port}: they must differ.`]
 }
 
-/**
- * What every role of an installation must be told and standalone makes for itself.
- * @throws StartupError with these mistakes and the ones found before
- */
+/** @throws StartupError with these mistakes and the ones found before */
 function requireShared(
   { redisUrl, secretsKey }: { readonly redisUrl: string | null; readonly secretsKey: KeyObject | null },
   before: readonly string[],
-): { redisUrl: string; secretsKey: KeyObject } {
+): Shared {
   const mistakes = [...before]
   if (redisUrl === null && !isReported(before, 'PUNCTUAL_REDIS_URL', '--redis-url')) {
     mistakes.push('PUNCTUAL_REDIS_URL is not set: this role needs a Redis, such as redis://127.0.0.1:6379.')
@@ -255,8 +124,8 @@ function isReported(mistakes: readonly string[], variable: string, flag: string)
 }
 
 /**
- * Variables that look like settings and are none, so that a slip of the pen in a name does not pass in silence.
- * Those Kubernetes makes for a Service named punctual, and the client's own, are left out.
+ * Variables that look like settings and are none, so that a misspelt name is noticed.
+ * Variables that Kubernetes makes for a Service named punctual, and the client's own, do not count.
  */
 export function unknownVariables(env: Environment, known: readonly string[] = []): readonly string[] {
   const names = new Set([
@@ -270,7 +139,7 @@ export function unknownVariables(env: Environment, known: readonly string[] = []
 
 const SERVICE_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.+)?|PORT|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_.+)?)$/
 
-/** The settings for the log: secrets as `set` or null, everything else as it is. */
+/** The settings as the log shows them: secrets only as `set` or null. */
 export function describeSettings(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const table: Readonly<Record<string, AnySetting>> = SETTINGS
   return Object.fromEntries(

@@ -3,30 +3,38 @@ import type { Parser } from './parsers.ts'
 
 const SHOWN_CHARACTERS_MAX = 80
 
-/** Where texts of settings come from: the process's variables, or a test's. */
+/** The process's variables, or a test's. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Flags as given on the command line, by the setting's key; a switch is `true`. */
+/** Flags of the command line, by the setting's key; a switch is `true`. */
 export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>
 
+/** The roles that run until they are stopped, in the order of the help. */
+export const PROCESSES = ['standalone', 'controller', 'api', 'executor'] as const
+/** All commands that take settings; `doctor` looks once and ends. */
+export const ROLE_NAMES = [...PROCESSES, 'doctor'] as const
+export type RoleName = (typeof ROLE_NAMES)[number]
+
 /** One thing that can be set, by a variable or by the flag of the same words. */
-export interface Setting<T> {
+export interface Setting<T, Roles extends readonly RoleName[] = readonly RoleName[]> {
+  /** Those that take it. */
+  readonly roles: Roles
   /** `PUNCTUAL_DATA_DIR`; its flag is `--data-dir`. */
   readonly variable: `PUNCTUAL_${string}`
-  /** What stands after the flag in the help; null for a switch. */
+  /** Shown after the flag in the help; null for a switch. */
   readonly placeholder: string | null
   readonly help: string
-  /** The value when nothing is given, and how the help says it. */
+  /** The value when nothing is given, and its text in the help. */
   readonly initial: T
   readonly initialText: string
-  /** Its text is never repeated in a message. */
+  /** Messages never repeat its text. */
   readonly isSecret: boolean
-  /** Spaces around its text belong to it. */
+  /** Spaces around its text are part of it. */
   readonly isVerbatim: boolean
   readonly parse: Parser<T>
 }
 
-/** A setting of any value: what flags and help need to know of it. */
+/** A setting of any type, as flags and help need it. */
 export type AnySetting = Setting<unknown>
 
 /** The values of a table of settings. */
@@ -34,11 +42,12 @@ export type SettingValues<Table extends Readonly<Record<string, AnySetting>>> = 
   readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never
 }
 
-/** A setting that is neither secret nor verbatim, and whose initial text is its value, unless it says so. */
-export function setting<T>(
-  declared: Omit<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'> &
-    Partial<Pick<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'>>,
-): Setting<T> {
+/** Neither secret nor verbatim, and its initial text is its value, unless declared otherwise. */
+export function setting<T, const Roles extends readonly RoleName[]>(
+  declared: Pick<Setting<T, Roles>, 'variable' | 'placeholder' | 'help' | 'parse' | 'roles'> & {
+    readonly initial: NoInfer<T>
+  } & Partial<Pick<Setting<T>, 'initialText' | 'isSecret' | 'isVerbatim'>>,
+): Setting<T, Roles> {
   const usual = { initialText: String(declared.initial), isSecret: false, isVerbatim: false }
   return Object.freeze({ ...usual, ...declared })
 }
@@ -48,7 +57,7 @@ export function flagOf(setting: AnySetting): string {
   return `--${setting.variable.slice('PUNCTUAL_'.length).toLowerCase().replaceAll('_', '-')}`
 }
 
-/** Values of a table and the mistakes found on the way; a setting with a mistake has its initial value. */
+/** A setting with a mistake has its initial value. */
 export interface ReadSettings<Table extends Readonly<Record<string, AnySetting>>> {
   readonly values: SettingValues<Table>
   readonly mistakes: readonly string[]
@@ -56,7 +65,7 @@ export interface ReadSettings<Table extends Readonly<Record<string, AnySetting>>
 
 /**
  * Reads every setting of the table: the flag when given, else the variable, else the initial value. An empty
- * variable counts as not set, as composition files leave them; an empty flag is a mistake.
+ * variable counts as not set, because compose files leave them so; an empty flag is a mistake.
  */
 export function readSettings<const Table extends Readonly<Record<string, AnySetting>>>(
   table: Table,
@@ -101,5 +110,5 @@ function mistakeText(setting: AnySetting, given: GivenText, allowed: string): st
   return `${given.source} ${shown} is not allowed: it must be ${allowed}.${hint}`
 }
 
-/** What Kubernetes puts into variables of pods, named after Services: `tcp://10.0.0.1:80`. */
+/** Kubernetes sets such variables in pods, named after Services: `tcp://10.0.0.1:80`. */
 const SERVICE_LINK = /^(?:tcp|udp|sctp):\/\//

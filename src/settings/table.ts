@@ -1,14 +1,11 @@
 import type { KeyObject } from 'node:crypto'
 import {
   CONNECTIONS_DEFAULT,
-  CRONS_PER_TEAM_DEFAULT,
   INTAKE_BYTES_DEFAULT,
-  PENDING_JOBS_PER_TEAM_DEFAULT,
-  QUEUES_PER_TEAM_DEFAULT,
   REDIS_MAXMEMORY_BYTES_DEFAULT,
   SHARDS_MAX,
 } from '../domain/limits.ts'
-import { CAPACITY_SETTINGS, EXECUTOR_CONCURRENCY_MAX } from './capacity-table.ts'
+import { CAPACITY_SETTINGS } from './capacity-table.ts'
 import {
   bytesBetween,
   integerBetween,
@@ -26,9 +23,10 @@ import {
   parseSecretsKey,
   parseSwitch,
   parseToken,
-  quota,
 } from './parsers.ts'
-import { setting, type Setting } from './setting.ts'
+import { QUOTA_SETTINGS } from './quota-table.ts'
+import { SCALING_SETTINGS } from './scaling-table.ts'
+import { PROCESSES, setting } from './setting.ts'
 
 const PORT_MAX = 65_535
 const GRACE_SECONDS_DEFAULT = 10
@@ -36,25 +34,26 @@ const GRACE_SECONDS_MAX = 3_600
 const DRAIN_SECONDS_MAX = 300
 const CONNECTIONS_MIN = 16
 const CONNECTIONS_MAX = 1_000_000
-/** Less, and a few bodies of a mebibyte each would be all. */
+/** With less, a few request bodies of 1 MiB would take all of it. */
 const INTAKE_BYTES_MIN = 8 * 1024 ** 2
 const INTAKE_BYTES_MAX = 64 * 1024 ** 3
-const EXECUTOR_PODS_MAX = 1_000
-const SCALING_DOWN_SECONDS_MAX = 86_400
 /** Below this Redis 7 cannot hold its own bookkeeping and a batch at once. */
 const REDIS_MAXMEMORY_BYTES_MIN = 16 * 1024 ** 2
 const REDIS_MAXMEMORY_BYTES_MAX = 4 * 1024 ** 4
-const QUOTA_COUNT_MAX = 1_000_000_000
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export const LOG_FORMATS = ['auto', 'json', 'text'] as const
 /** Where the API writes edits of queues. */
 export const RESOURCE_MODES = ['engine', 'kubernetes'] as const
-export const SCALING_MODES = ['builtin', 'external', 'fixed'] as const
+
+const WITH_REDIS = [...PROCESSES, 'doctor'] as const
+const SERVING = ['standalone', 'api'] as const
+const CALLING = ['standalone', 'api', 'executor'] as const
 
 /** Every setting there is, in the order of the help. The keys are the names in the typed objects. */
 export const SETTINGS = Object.freeze({
   port: setting({
+    roles: SERVING,
     variable: 'PUNCTUAL_PORT',
     placeholder: 'number',
     help: 'port of the API; 0 takes any free one',
@@ -62,6 +61,7 @@ export const SETTINGS = Object.freeze({
     parse: integerBetween(0, PORT_MAX),
   }),
   host: setting({
+    roles: PROCESSES,
     variable: 'PUNCTUAL_HOST',
     placeholder: 'address',
     help: 'address to listen on, for all ports; * takes all, IPv4 and IPv6',
@@ -69,6 +69,7 @@ export const SETTINGS = Object.freeze({
     parse: parseListenHost,
   }),
   opsPort: setting({
+    roles: PROCESSES,
     variable: 'PUNCTUAL_OPS_PORT',
     placeholder: 'number',
     help: 'port of /healthz, /readyz and /metrics; 0 takes any free one',
@@ -76,6 +77,7 @@ export const SETTINGS = Object.freeze({
     parse: integerBetween(0, PORT_MAX),
   }),
   dataDir: setting({
+    roles: ['standalone', 'doctor'],
     variable: 'PUNCTUAL_DATA_DIR',
     placeholder: 'folder',
     help: 'where the token, the key, the resources and Redis keep their files',
@@ -83,6 +85,7 @@ export const SETTINGS = Object.freeze({
     parse: parsePath,
   }),
   manifests: setting({
+    roles: ['standalone'],
     variable: 'PUNCTUAL_MANIFESTS',
     placeholder: 'folder',
     help: 'folder of YAML resources',
@@ -91,6 +94,7 @@ export const SETTINGS = Object.freeze({
     parse: optional(parsePath),
   }),
   redisUrl: setting({
+    roles: WITH_REDIS,
     variable: 'PUNCTUAL_REDIS_URL',
     placeholder: 'url',
     help: 'Redis to use: redis://, rediss:// or a socket path',
@@ -100,9 +104,10 @@ export const SETTINGS = Object.freeze({
     parse: optional(parseRedisUrl),
   }),
   redisPassword: setting({
+    roles: WITH_REDIS,
     variable: 'PUNCTUAL_REDIS_PASSWORD',
     placeholder: 'text',
-    help: 'password for the Redis of the URL, as it is: nothing escaped; as a flag it shows in process lists',
+    help: 'password for the Redis of the URL, unescaped; as a flag it shows in process lists',
     initial: null,
     initialText: 'the one in the URL',
     isSecret: true,
@@ -110,14 +115,16 @@ export const SETTINGS = Object.freeze({
     parse: optional(parsePassword),
   }),
   redisCa: setting({
+    roles: WITH_REDIS,
     variable: 'PUNCTUAL_REDIS_CA',
     placeholder: 'file',
-    help: 'PEM file of the authorities that a rediss:// server is verified by',
+    help: 'PEM file of certificate authorities that verify a rediss:// server',
     initial: null,
     initialText: "Node's own",
     parse: optional(parsePath),
   }),
   redisMaxmemoryBytes: setting({
+    roles: ['standalone'],
     variable: 'PUNCTUAL_REDIS_MAXMEMORY',
     placeholder: 'bytes',
     help: "memory limit of standalone's own Redis, such as 512MiB or 2g",
@@ -130,38 +137,43 @@ export const SETTINGS = Object.freeze({
     ),
   }),
   allowUnsafeRedis: setting({
+    roles: PROCESSES,
     variable: 'PUNCTUAL_ALLOW_UNSAFE_REDIS',
     placeholder: null,
-    help: 'start although Redis may lose jobs (evicting policy, no AOF)',
+    help: 'start even if Redis may lose jobs (evicting policy, no AOF)',
     initial: false,
     parse: parseSwitch,
   }),
   shards: setting({
+    roles: WITH_REDIS,
     variable: 'PUNCTUAL_SHARDS',
     placeholder: 'number',
-    help: 'parts the engine is split into; fixed at the first start',
+    help: 'shards of the engine; fixed at the first start',
     initial: 4,
     parse: integerBetween(1, SHARDS_MAX),
   }),
   ...CAPACITY_SETTINGS,
   graceSeconds: setting({
+    roles: ['standalone', 'executor'],
     variable: 'PUNCTUAL_GRACE_SECONDS',
     placeholder: 'seconds',
-    help: 'how long calls under way may go on at a stop, before they are given back',
+    help: 'how long running calls may go on after a stop signal, before their jobs are released',
     initial: GRACE_SECONDS_DEFAULT,
     parse: integerBetween(0, GRACE_SECONDS_MAX),
   }),
   maxConnections: setting({
+    roles: SERVING,
     variable: 'PUNCTUAL_MAX_CONNECTIONS',
     placeholder: 'number',
-    help: 'connections to the API at once; one more is ended at once',
+    help: 'concurrent connections to the API; further ones are closed',
     initial: CONNECTIONS_DEFAULT,
     parse: integerBetween(CONNECTIONS_MIN, CONNECTIONS_MAX),
   }),
   intakeBytes: setting({
+    roles: SERVING,
     variable: 'PUNCTUAL_INTAKE_BYTES',
     placeholder: 'bytes',
-    help: 'request bodies that an API holds at once, those being read and those that wait for Redis',
+    help: 'bytes of request bodies held at once, being read or waiting for Redis',
     initial: INTAKE_BYTES_DEFAULT,
     initialText: '128MiB',
     parse: bytesBetween(
@@ -171,22 +183,25 @@ export const SETTINGS = Object.freeze({
     ),
   }),
   drainSeconds: setting({
+    roles: ['api'],
     variable: 'PUNCTUAL_DRAIN_SECONDS',
     placeholder: 'seconds',
-    help: 'how long the API goes on serving at a stop, while clients turn elsewhere',
+    help: 'how long the API keeps serving after a stop signal, so that clients can move elsewhere',
     initial: 0,
     parse: integerBetween(0, DRAIN_SECONDS_MAX),
   }),
   token: setting({
+    roles: ['standalone', 'controller', 'api'],
     variable: 'PUNCTUAL_TOKEN',
     placeholder: 'text',
-    help: 'token to accept: for team default, by the controller as an ApiToken; as a flag it shows in process lists',
+    help: 'token to accept for team default; the controller makes it an ApiToken; as a flag it shows in process lists',
     initial: null,
     initialText: 'none: standalone makes one and keeps it in the data folder',
     isSecret: true,
     parse: optional(parseToken),
   }),
   secretsKey: setting({
+    roles: WITH_REDIS,
     variable: 'PUNCTUAL_SECRETS_KEY',
     placeholder: 'base64',
     help: 'key for secrets kept in Redis; as a flag it shows in process lists',
@@ -196,132 +211,87 @@ export const SETTINGS = Object.freeze({
     parse: optional<KeyObject>(parseSecretsKey),
   }),
   egressAllow: setting({
+    roles: CALLING,
     variable: 'PUNCTUAL_EGRESS_ALLOW',
     placeholder: 'list',
-    help: 'CIDRs and host suffixes to open beyond public addresses',
+    help: 'CIDRs and host suffixes to allow beyond public addresses',
     initial: Object.freeze([]),
     initialText: 'none',
     parse: parseEgressEntries,
   }),
   egressDeny: setting({
+    roles: CALLING,
     variable: 'PUNCTUAL_EGRESS_DENY',
     placeholder: 'list',
-    help: 'CIDRs and host suffixes never to call; beats every allow',
+    help: 'CIDRs and host suffixes never to call; overrides every allow',
     initial: Object.freeze([]),
     initialText: 'none',
     parse: parseEgressEntries,
   }),
   egressAllowable: setting({
+    roles: CALLING,
     variable: 'PUNCTUAL_EGRESS_ALLOWABLE',
     placeholder: 'list',
-    help: 'the most a team may open by its TeamSettings: CIDRs and host suffixes, any or none',
+    help: 'what a team may allow in its TeamSettings: CIDRs and host suffixes, any or none',
     initial: null,
     initialText: 'any',
     parse: parseEgressAllowable,
   }),
-  quotaQueues: quotaSetting('QUEUES', 'queues', QUEUES_PER_TEAM_DEFAULT),
-  quotaCrons: quotaSetting('CRONS', 'crons', CRONS_PER_TEAM_DEFAULT),
-  quotaPendingJobs: quotaSetting('PENDING_JOBS', 'jobs not ended', PENDING_JOBS_PER_TEAM_DEFAULT),
-  quotaStoredBytes: setting({
-    variable: 'PUNCTUAL_QUOTA_STORED_BYTES',
-    placeholder: 'bytes',
-    help: 'bytes a team may store at most, such as 512MiB, or none: then four times what is free in Redis',
-    initial: null,
-    initialText: 'none',
-    parse: quota(
-      bytesBetween(0, REDIS_MAXMEMORY_BYTES_MAX, 'bytes up to 4TiB, such as 512MiB, 1g or 1073741824'),
-    ),
-  }),
-  quotaJobsPerMonth: quotaSetting('JOBS_PER_MONTH', 'jobs of a calendar month, UTC', null),
-  quotaCallsInFlight: quotaSetting('CALLS_IN_FLIGHT', 'calls at once, over all executors', null),
+  ...QUOTA_SETTINGS,
   podName: setting({
+    roles: ['controller', 'executor'],
     variable: 'PUNCTUAL_POD_NAME',
     placeholder: 'name',
-    help: 'this pod: its identity in the lease, and the name of an executor',
+    help: 'name of this pod: its identity in the Lease, or the name of the executor',
     initial: null,
     initialText: 'the host name',
     parse: optional(parseObjectName),
   }),
   podNamespace: setting({
+    roles: ['controller'],
     variable: 'PUNCTUAL_POD_NAMESPACE',
     placeholder: 'namespace',
-    help: "the operator's own namespace, where its lease and its executors are",
+    help: "the operator's own namespace, with its Lease and its executors",
     initial: null,
     initialText: 'none',
     parse: optional(parseNamespace),
   }),
   watchNamespaces: setting({
+    roles: ['controller', 'api'],
     variable: 'PUNCTUAL_WATCH_NAMESPACES',
     placeholder: 'list',
-    help: 'look at these namespaces only, separated by commas',
+    help: 'watch only these namespaces, separated by commas',
     initial: null,
     initialText: 'all',
     parse: optional(parseNamespaces),
   }),
-  resources: setting<(typeof RESOURCE_MODES)[number]>({
+  resources: setting({
+    roles: ['api'],
     variable: 'PUNCTUAL_RESOURCES',
     placeholder: 'mode',
-    help: 'where edits of queues and crons go: kubernetes writes resources, engine goes straight to Redis',
+    help: 'where edits of queues and crons go: kubernetes writes resources, engine writes to Redis',
     initial: 'engine',
     parse: oneOf(RESOURCE_MODES),
   }),
   instanceName: setting({
+    roles: ['controller'],
     variable: 'PUNCTUAL_INSTANCE_NAME',
     placeholder: 'name',
-    help: 'this installation; its Lease and its record of the engine are called after it',
+    help: 'name of this installation; its Lease and its engine record are named after it',
     initial: 'punctual',
     parse: parseObjectName,
   }),
-  executorDeployment: setting({
-    variable: 'PUNCTUAL_EXECUTOR_DEPLOYMENT',
-    placeholder: 'name',
-    help: 'the Deployment to scale',
-    initial: 'punctual-executor',
-    parse: parseObjectName,
-  }),
-  scalingMode: setting<(typeof SCALING_MODES)[number]>({
-    variable: 'PUNCTUAL_SCALING_MODE',
-    placeholder: 'mode',
-    help: 'builtin scales executors by what they have to do, external and fixed leave their number to others',
-    initial: 'builtin',
-    parse: oneOf(SCALING_MODES),
-  }),
-  scalingMin: setting({
-    variable: 'PUNCTUAL_SCALING_MIN',
-    placeholder: 'number',
-    help: 'executor pods there always are',
-    initial: 0,
-    parse: integerBetween(0, EXECUTOR_PODS_MAX),
-  }),
-  scalingMax: setting({
-    variable: 'PUNCTUAL_SCALING_MAX',
-    placeholder: 'number',
-    help: 'executor pods there are at most',
-    initial: 10,
-    parse: integerBetween(1, EXECUTOR_PODS_MAX),
-  }),
-  scalingCallsPerPod: setting({
-    variable: 'PUNCTUAL_SCALING_CALLS_PER_POD',
-    placeholder: 'number',
-    help: 'calls at once that one executor pod should carry before another is asked for',
-    initial: 200,
-    parse: integerBetween(1, EXECUTOR_CONCURRENCY_MAX),
-  }),
-  scalingDownSeconds: setting({
-    variable: 'PUNCTUAL_SCALING_DOWN_SECONDS',
-    placeholder: 'seconds',
-    help: 'how long fewer executor pods must have been enough before there are fewer',
-    initial: 120,
-    parse: integerBetween(0, SCALING_DOWN_SECONDS_MAX),
-  }),
-  logLevel: setting<(typeof LOG_LEVELS)[number]>({
+  ...SCALING_SETTINGS,
+  logLevel: setting({
+    roles: PROCESSES,
     variable: 'PUNCTUAL_LOG_LEVEL',
     placeholder: 'level',
     help: `least level to log: ${LOG_LEVELS.join(', ')}`,
     initial: 'info',
     parse: oneOf(LOG_LEVELS),
   }),
-  logFormat: setting<(typeof LOG_FORMATS)[number]>({
+  logFormat: setting({
+    roles: PROCESSES,
     variable: 'PUNCTUAL_LOG_FORMAT',
     placeholder: 'format',
     help: 'json, text, or auto: text on a terminal, else json',
@@ -329,14 +299,3 @@ export const SETTINGS = Object.freeze({
     parse: oneOf(LOG_FORMATS),
   }),
 })
-
-function quotaSetting(name: string, what: string, initial: number | null): Setting<number | null> {
-  return setting<number | null>({
-    variable: `PUNCTUAL_QUOTA_${name}`,
-    placeholder: 'number',
-    help: `${what} of a team at most, or none`,
-    initial,
-    initialText: String(initial ?? 'none'),
-    parse: quota(integerBetween(0, QUOTA_COUNT_MAX)),
-  })
-}

@@ -356,7 +356,7 @@ describe('the controller', () => {
 
   it('refuses a minimum above the maximum', () => {
     expect(mistake({ PUNCTUAL_SCALING_MIN: '3', PUNCTUAL_SCALING_MAX: '2' })).toEqual([
-      'PUNCTUAL_SCALING_MIN is 3 and PUNCTUAL_SCALING_MAX is 2: the first must not be the greater.',
+      'PUNCTUAL_SCALING_MIN is 3 and PUNCTUAL_SCALING_MAX is 2: the minimum must not be above the maximum.',
     ])
   })
 
