@@ -1,65 +1,76 @@
+import type { Step } from './client/step.ts'
+import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
 import { READ_RING } from './audit/audit-ring.ts'
 import { READ_CLOCK } from './checks/shard-clock.ts'
-import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
-import type { Step } from './client/step.ts'
+import { BEGIN_EPOCH, TAKE_EPOCH } from './control/leader-epochs.ts'
+import { PUT_SETTING } from './control/put-setting.ts'
+import { READ_CRONS } from './crons/cron-listing.ts'
+import { DROP_CRON, PLACE_CRON, REMOVE_CRON, RESERVE_CRON, RETIRE_CRON } from './crons/write/cron-steps.ts'
+import { SET_CRON } from './crons/write/set-cron.ts'
+import { RESERVE_IDS } from './enqueue/sequence.ts'
 import { FINISH, REAP } from './execute/finish/batch.ts'
 import { BEAT } from './execute/job-source.ts'
-import { RESERVE_IDS } from './enqueue/sequence.ts'
+import { CANCEL } from './jobs/cancel-job.ts'
+import { REPLAY } from './jobs/replay-job.ts'
+import { POUR, PROMOTE } from './maintenance/promotion.ts'
 import { CHECK_RING, CHECK_TEAMS } from './maintenance/ring/ring-check.ts'
+import { RESERVE_QUEUE } from './names/queue-names.ts'
+import { LIST_NAMES } from './names/team-names.ts'
+import { READ_BACKLOG } from './queues/backlog-reader.ts'
+import { READ_QUEUES } from './queues/queue-reader.ts'
+import { COUNT_QUEUES } from './queues/queue-stats.ts'
+import { DELETE_QUEUE, SET_QUEUE } from './queues/queue-writer.ts'
 import { READ_USAGE } from './quotas/usage-reader.ts'
 import { EVICT_CALLS } from './retention/call-records.ts'
 import { PURGE } from './retention/dead-letters.ts'
 import { TRIM } from './retention/finished-chains.ts'
 import { RESCHEDULE } from './retention/retention-sweep.ts'
 import { EMPTY_TRASH } from './retention/trash.ts'
-import { POUR, PROMOTE } from './maintenance/promotion.ts'
-import { READ_QUEUES } from './queues/queue-reader.ts'
-import { COUNT_QUEUES } from './queues/queue-stats.ts'
 
 /** Every step that has a description. */
 const DESCRIBED = [
   BEAT,
+  BEGIN_EPOCH,
+  CANCEL,
   CHECK_RING,
   CHECK_TEAMS,
   COUNT_QUEUES,
+  DELETE_QUEUE,
+  DROP_CRON,
   EMPTY_TRASH,
   EVICT_CALLS,
   FINISH,
+  LIST_NAMES,
+  PLACE_CRON,
   POUR,
   PROMOTE,
   PURGE,
+  PUT_SETTING,
+  READ_BACKLOG,
   READ_CLOCK,
+  READ_CRONS,
   READ_QUEUES,
   READ_RING,
   READ_USAGE,
   REAP,
+  REMOVE_CRON,
+  REPLAY,
   RESCHEDULE,
+  RESERVE_CRON,
   RESERVE_IDS,
+  RESERVE_QUEUE,
+  RETIRE_CRON,
+  SET_CRON,
+  SET_QUEUE,
+  TAKE_EPOCH,
   TRIM,
 ] as const
 
 /** The folders of those that have none yet. */
 const UNDESCRIBED = {
-  begin_epoch: 'control',
-  cancel: 'jobs',
   claim: 'execute/claim',
   claim_suspects: 'execute/claim',
-  delete_queue: 'queues',
-  drop_cron: 'crons/write',
   enqueue: 'enqueue',
-  list_names: 'names',
-  place_cron: 'crons/write',
-  put_setting: 'control',
-  read_backlog: 'queues',
-  read_crons: 'crons',
-  remove_cron: 'crons/write',
-  replay: 'jobs',
-  reserve_cron: 'crons/write',
-  reserve_queue: 'names',
-  retire_cron: 'crons/write',
-  set_cron: 'crons/write',
-  set_queue: 'queues',
-  take_epoch: 'control',
   tick: 'crons/tick',
 } as const
 

@@ -1,7 +1,7 @@
 import { CRON_RECORDS_MAX } from '../../domain/limits.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
-import { homeOfId } from '../crons/cron-reader.ts'
+import { homeOfId } from '../crons/cron-shards.ts'
 import { stateIn } from '../layout/cron-record.ts'
 
 const RECORD = /^([rRsSfF]\|\d+\|\d+|k\|\d+\||m\|\d+\|\d+)$/

@@ -1,7 +1,6 @@
 #!lua flags=allow-oom
--- begin_epoch: writes a leader's epoch to a shard, and raises the id counters to the floor. No value is ever lowered.
--- KEYS  1 epoch  2 seq  3 qseq  4 tok
--- ARGV  epoch, then the highest block, queue number and token that may have been given before, or -1
+-- begin_epoch: writes a leader's epoch to a shard, and raises the id counters to the floor, where ids up to it may have
+-- been given before. No value is ever lowered.
 -- Answer: the highest epoch known in the shard.
 local call = redis.call
 
@@ -12,7 +11,7 @@ local function raise(key, to)
   return to
 end
 
-raise(KEYS[2], ARGV[2])
-raise(KEYS[3], ARGV[3])
-raise(KEYS[4], ARGV[4])
-return raise(KEYS[1], ARGV[1])
+raise(KEYS.jobBlock, ARGV.jobBlock)
+raise(KEYS.queueNumber, ARGV.queue)
+raise(KEYS.fencingToken, ARGV.token)
+return raise(KEYS.leaderEpoch, ARGV.epoch)

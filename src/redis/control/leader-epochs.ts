@@ -5,9 +5,22 @@ import type { Clock } from '../../ports/runtime.ts'
 import type { EngineFacts, LeaderEpochs, IdFloor } from '../../ports/settings.ts'
 import type { Engine } from '../client/engine.ts'
 import { openInstallation } from '../installation/installation.ts'
+import { step } from '../client/step.ts'
+import { META } from '../layout/fields.ts'
 import { META_KEY, TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
+import { putSetting } from './put-setting.ts'
 import type { SecretBox } from './secret-box.ts'
 import { createSettingsCompiler } from './settings-compiler.ts'
+
+export const TAKE_EPOCH = step('take_epoch', import.meta.url, {
+  keys: ['installation'],
+  args: ['highestEpoch'],
+})
+
+export const BEGIN_EPOCH = step('begin_epoch', import.meta.url, {
+  keys: ['leaderEpoch', 'jobBlock', 'queueNumber', 'fencingToken'],
+  args: ['epoch', 'jobBlock', 'queue', 'token'],
+})
 
 /**
  * The floor lies between one and two of these steps above the ids in use. A step lasts for days even under load, so a
@@ -28,22 +41,16 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
         earlier !== null && (earlier.installation !== now.installation || earlier.epoch > now.epoch)
       const { runner } = engine
       const highest = Math.max(highestEpoch, earlier?.epoch ?? 0)
-      const epoch = Number(
-        await runner.run({ name: 'take_epoch', keys: [META_KEY], args: [highest] }, STORE_DEADLINE_MS),
-      )
-      const { jobBlock, queue, token } = isOther ? earlier.idFloor : NO_FLOOR
+      const taken = TAKE_EPOCH.with({ installation: META_KEY, highestEpoch: highest })
+      const epoch = Number(await runner.run(taken, STORE_DEADLINE_MS))
+      const floor = isOther ? earlier.idFloor : NO_FLOOR
       // Every shard knows the epoch before its leader writes anything. A leader that dies half way has written nothing,
       // and in the shards it did not reach its predecessor's epoch stays valid.
       await Promise.all([
-        ...engine.shards.map(({ leaderEpoch: key, jobBlock: seq, queueNumber: qseq, fencingToken: tok }) =>
-          runner.run(
-            { name: 'begin_epoch', keys: [key, seq, qseq, tok], args: [epoch, jobBlock, queue, token] },
-            STORE_DEADLINE_MS,
-          ),
+        ...engine.shards.map((keys) =>
+          runner.run(BEGIN_EPOCH.with({ keys, epoch, ...floor }), STORE_DEADLINE_MS),
         ),
-        ...[TEAMS_KEY, TOKENS_KEY].map((key) =>
-          runner.run({ name: 'put_setting', keys: [key], args: [epoch, '', ''] }, STORE_DEADLINE_MS),
-        ),
+        ...[TEAMS_KEY, TOKENS_KEY].map((hash) => putSetting(engine, { hash, epoch, field: '', text: '' })),
       ])
       const { facts } = await readFacts(engine)
       return { facts, compiler: createSettingsCompiler({ engine, box, epoch }) }
@@ -88,7 +95,7 @@ interface ReadFacts {
 async function readFacts(engine: Engine): Promise<ReadFacts> {
   const [meta, shards] = await engine.runner.read((redis) =>
     Promise.all([
-      redis.hmget(META_KEY, 'installation', 'term'),
+      redis.hmget(META_KEY, META.installation, META.epoch),
       Promise.all(
         engine.shards.map((keys) =>
           Promise.all([

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
-import { STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import { NO_QUOTAS, QUOTA_NAMES } from '../../domain/quotas.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../ports/settings.ts'
-import { createCronWriter } from '../crons/write/cron-writer.ts'
+import { CronWriter } from '../crons/write/cron-writer.ts'
 import type { Engine } from '../client/engine.ts'
 import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
-import { createQueueWriter } from '../queues/queue-writer.ts'
+import { QueueWriter } from '../queues/queue-writer.ts'
+import { putSetting } from './put-setting.ts'
 import type { SecretBox } from './secret-box.ts'
 import {
   decodeTeam,
@@ -30,31 +30,24 @@ export function createSettingsCompiler({
   box: SecretBox
   epoch: number | null
 }): SettingsCompiler {
-  const queues = createQueueWriter(engine, { epoch, isCompiled: true })
-  const crons = createCronWriter(engine, epoch)
-
-  /** @param text '' removes the field */
-  async function put<End>(
-    key: string,
-    field: string,
-    { text, end }: { text: string; end: End },
-  ): Promise<{ readonly status: End | 'superseded' }> {
-    const args = [epoch ?? '', field, text]
-    const answer = await engine.runner.run({ name: 'put_setting', keys: [key], args }, STORE_DEADLINE_MS)
-    return { status: answer === 'superseded' ? answer : end }
-  }
+  const queues = new QueueWriter(engine, { epoch, isCompiled: true })
+  const crons = new CronWriter(engine, epoch)
 
   async function putUnlessApplied(
-    key: string,
+    hash: string,
     field: string,
     setting: { isApplied(value: string): boolean; encode(): string },
   ): Promise<CompileEnd<{ readonly status: 'applied' }>> {
-    const stored = await engine.runner.read((redis) => redis.hget(key, field))
+    const stored = await engine.runner.read((redis) => redis.hget(hash, field))
     if (stored !== null && setting.isApplied(stored)) return { status: 'applied' }
-    return put(key, field, { text: setting.encode(), end: 'applied' })
+    const end = await putSetting(engine, { hash, epoch, field, text: setting.encode() })
+    return { status: end === 'superseded' ? end : 'applied' }
   }
 
-  const removed = { text: '', end: 'removed' } as const
+  async function remove(hash: string, field: string): Promise<CompileEnd<{ readonly status: 'removed' }>> {
+    const end = await putSetting(engine, { hash, epoch, field, text: '' })
+    return { status: end === 'superseded' ? end : 'removed' }
+  }
 
   return {
     applyQueue: (team, name, settings) => queues.apply(team, name, settings),
@@ -66,7 +59,7 @@ export function createSettingsCompiler({
         isApplied: (value) => isPolicy(box, value, policy),
         encode: () => encodeTeam(box, policy),
       }),
-    removeTeam: (team) => put(TEAMS_KEY, team, removed),
+    removeTeam: (team) => remove(TEAMS_KEY, team),
     putTokenHash: (team, name, sha256Hex) => {
       const text = Buffer.from(sha256Hex, 'hex').toString('base64url')
       return putUnlessApplied(TOKENS_KEY, tokenField({ team, name }), {
@@ -74,7 +67,7 @@ export function createSettingsCompiler({
         encode: () => text,
       })
     },
-    removeToken: (team, name) => put(TOKENS_KEY, tokenField({ team, name }), removed),
+    removeToken: (team, name) => remove(TOKENS_KEY, tokenField({ team, name })),
     applied: () => readApplied(engine),
   }
 }

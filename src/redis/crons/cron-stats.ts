@@ -1,21 +1,23 @@
-import type { CronStats, CronRef, CronState } from '../../ports/crons.ts'
-import { homeOf, stateOf } from './cron-reader.ts'
-import { stateIn } from '../layout/cron-record.ts'
+import type { CronRef, CronState, CronStats } from '../../ports/crons.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
-import { nameField, splitNameField, type ShardKeys } from '../layout/keys.ts'
+import { stateIn } from '../layout/cron-record.ts'
+import { nameField, splitNameField } from '../layout/keys.ts'
+import { stateOf } from './cron-reader.ts'
+import { homeOf } from './cron-shards.ts'
+import { readFields } from './read-fields.ts'
 
-/** Crons asked for in one command, and names read in one. */
+/** Crons of one reading, and names read in one command. */
 const PAGE = 500
-/** Crons looked at by one `look`; more would hold too much at once. */
-const LOOKED_MAX = 10_000
+/** More in one call would hold too much at once. */
+const CRONS_MAX = 10_000
 
 export function createCronStats(engine: Engine): CronStats {
   return {
     read: async (places) => {
-      if (places.length > LOOKED_MAX) throw new Error(`at most ${LOOKED_MAX} crons at once`)
+      if (places.length > CRONS_MAX) throw new Error(`at most ${CRONS_MAX} crons at once`)
       const found: Array<CronState | null> = []
       for (let i = 0; i < places.length; i += PAGE) {
-        found.push(...(await lookAt(engine, places.slice(i, i + PAGE))))
+        found.push(...(await readPage(engine, places.slice(i, i + PAGE))))
       }
       return found
     },
@@ -23,57 +25,42 @@ export function createCronStats(engine: Engine): CronStats {
   }
 }
 
-/** A cron under way from one shard to another is looked at where it goes first. */
-async function lookAt(engine: Engine, places: readonly CronRef[]): Promise<Array<CronState | null>> {
-  const homes = places.map(({ team, name }) => ({
-    keys: homeOf(engine, team, name),
-    field: nameField(team, name),
-  }))
-  const ids = await readByShard(engine, homes, (keys) => keys.cronIds)
-  const known = homes.map(({ keys }, i) => ({ keys, field: ids[i] ?? '' }))
-  const elsewhere = await readByShard(engine, known, (keys) => keys.cronShards)
-  const lived = known.map(({ keys, field }, i) => {
-    const shard = elsewhere[i]?.split(',')[0]
-    return { keys: shard === undefined ? keys : shardKeys(engine, Number(shard)), field }
+/** Reads a cron that moves in the shard it moves to. */
+async function readPage(engine: Engine, places: readonly CronRef[]): Promise<Array<CronState | null>> {
+  const homes = places.map(({ team, name }) => homeOf(engine, team, name))
+  const found = await readFields(
+    engine,
+    homes.map((home, i) => ({
+      key: home.cronIds,
+      field: nameField(places[i]?.team ?? '', places[i]?.name ?? ''),
+    })),
+  )
+  const ids = found.map((id) => id ?? '')
+  const noted = await readFields(
+    engine,
+    homes.map((home, i) => ({ key: home.cronShards, field: ids[i] ?? '' })),
+  )
+  const shards = homes.map((home, i) => {
+    const [first] = noted[i]?.split(',') ?? []
+    return first === undefined ? home : shardKeys(engine, Number(first))
   })
-  const states = await readByShard(engine, lived, (keys) => keys.cronStates)
+  const texts = await readFields(
+    engine,
+    shards.map((keys, i) => ({ key: keys.cronStates, field: ids[i] ?? '' })),
+  )
+  // A cron with a damaged state counts as missing, so that it is applied again.
+  const states = texts.map((text) => (text === null ? null : stateIn(text)))
   const last = await engine.runner.read((redis) =>
     Promise.all(
-      lived.map(async ({ keys, field }, i) =>
-        states[i] === null ? null : redis.lindex(keys.cronRecords(field), 0),
+      shards.map(async (keys, i) =>
+        states[i] === null ? null : redis.lindex(keys.cronRecords(ids[i] ?? ''), 0),
       ),
     ),
   )
-  return lived.map(({ field }, i) => {
-    const text = states[i]
-    // One whose state is damaged counts as not there, so that it is put in force anew.
-    const state = typeof text === 'string' ? stateIn(text) : null
-    return state === null ? null : stateOf(Number(field), state, last[i] ?? null)
-  })
+  return states.map((state, i) => (state === null ? null : stateOf(Number(ids[i]), state, last[i] ?? null)))
 }
 
-/** One field each of a hash of its shard; null where there is none, or the field is ''. */
-async function readByShard(
-  engine: Engine,
-  asked: ReadonlyArray<{ readonly keys: ShardKeys; readonly field: string }>,
-  hashOf: (keys: ShardKeys) => string,
-): Promise<Array<string | null>> {
-  const found: Array<string | null> = asked.map(() => null)
-  const byShard = Map.groupBy(asked.keys(), (i) => asked[i]?.keys)
-  await Promise.all(
-    [...byShard].map(async ([keys, positions]) => {
-      const wanted = positions.filter((i) => asked[i]?.field !== '')
-      if (keys === undefined || wanted.length === 0) return
-      const values = await engine.runner.read((redis) =>
-        redis.hmget(hashOf(keys), ...wanted.map((i) => asked[i]?.field ?? '')),
-      )
-      wanted.forEach((i, at) => (found[i] = values[at] ?? null))
-    }),
-  )
-  return found
-}
-
-/** The cursor is the shard and the place of the scan in it. */
+/** The cursor is the shard and the HSCAN cursor in it. */
 async function page(engine: Engine, cursor: string | null) {
   const [shard = 0, scan = '0'] = cursor === null ? [] : [Number(cursor.split(' ')[0]), cursor.split(' ')[1]]
   const [next, flat] = await engine.runner.read((redis) =>

@@ -3,9 +3,11 @@ import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { CRON_RECORDS_MAX, STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import type { Cron, CronRun, CronRunEnd, CronStore } from '../../ports/crons.ts'
 import { listCrons } from './cron-listing.ts'
-import { cronIdOf, findCron, hasEnded, readAtPlace, readCron } from './cron-reader.ts'
+import { cronIdOf, findCron, readCron } from './cron-reader.ts'
+import { readInShards } from './cron-shards.ts'
+import { endedAmong } from './ended-runs.ts'
 import { decodeRun } from '../layout/cron-record.ts'
-import { createCronWriter } from './write/cron-writer.ts'
+import { CronWriter } from './write/cron-writer.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { formatCursor, type ListScope, parseCursor } from '../names/list-cursor.ts'
@@ -19,7 +21,7 @@ const RUN_TRIES_MAX = 4
 const RUN_RESEND_MS = STORE_DEADLINE_MS / 2
 
 export function createCronStore(engine: Engine): CronStore {
-  const writer = createCronWriter(engine, null)
+  const writer = new CronWriter(engine, null)
   const senders = createSenders(engine)
   return {
     list: (query) => listCrons(engine, query),
@@ -82,7 +84,8 @@ async function runNow(
     if (found === null || found.cron.team !== team) return { status: 'not_found' }
     const { keys, cron } = found
     const { version, running } = found.state
-    const endedRun = running !== null && (await hasEnded(engine, running)) ? running : null
+    const ended = await endedAmong(engine, running === null ? [] : [running])
+    const endedRun = running !== null && ended.has(running) ? running : null
     const askedMs = engine.runner.redisNowMs(keys.shard)
     const { settings } = cron
     const entry = { cronId, team, version, settings, expectedMs: null, nextMs: null, missed: null, endedRun }
@@ -113,7 +116,7 @@ async function listRuns(
   },
 ): Promise<{ runs: CronRun[]; nextCursor: string | null }> {
   const { team, cronId, limit } = page
-  const records = await readAtPlace(engine, cronId, async (keys, id) => {
+  const records = await readInShards(engine, cronId, async (keys, id) => {
     const [state, found] = await engine.runner.read((redis) =>
       Promise.all([
         redis.hget(keys.cronStates, id),

@@ -1,19 +1,17 @@
 #!lua flags=no-writes
--- read_crons: what crons are and how they stand, as far as their definitions fit; at least one.
--- KEYS  1 ks  2 kd, then kr:<cron> × crons
--- ARGV  bytes of definitions at most, crons, cron id…
--- Answer {state or '' (it is not here), definition or '', newest record or ''…}, shorter when not all fit
+-- read_crons: states, definitions and newest records of crons, as many as fit into the bytes for definitions, at least one.
+-- Answer {state or '' (it does not live here), definition or '', newest record or ''…}, shorter when not all fit
 local call = redis.call
 
 local answer, bytes = {}, 0
-local bytes_max, count = tonumber(ARGV[1]), tonumber(ARGV[2])
-for i = 1, count do
-  local id = ARGV[2 + i]
-  bytes = bytes + call('HSTRLEN', KEYS[2], id)
+local bytes_max = tonumber(ARGV.bytesMax)
+local crons = ROWS.crons
+for i, cron in ipairs(crons) do
+  bytes = bytes + call('HSTRLEN', KEYS.cronDefinitions, cron.cronId)
   if i > 1 and bytes > bytes_max then break end
-  local state = call('HGET', KEYS[1], id)
+  local state = call('HGET', KEYS.cronStates, cron.cronId)
   answer[#answer + 1] = state or ''
-  answer[#answer + 1] = state and call('HGET', KEYS[2], id) or ''
-  answer[#answer + 1] = state and call('LINDEX', KEYS[2 + i], 0) or ''
+  answer[#answer + 1] = state and call('HGET', KEYS.cronDefinitions, cron.cronId) or ''
+  answer[#answer + 1] = state and call('LINDEX', cron.records, 0) or ''
 end
 return answer

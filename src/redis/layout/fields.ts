@@ -32,11 +32,17 @@ export const CLOCK = {
   lastTime: 't',
 } as const
 
+/** Of the hashes of compiled teams and tokens, beside a field for each. */
+export const COMPILED = { epoch: '#t', version: '#v' } as const
+
 /** Of `heldJobs`, beside an entry for each job: what the last claim and the last finish answered, for a resend. */
 export const HELD = { lastClaim: '#c', lastFinish: '#f' } as const
 
 /** Of `jobIndex`, beside an entry for each job. */
 export const INDEX = { owner: 'o' } as const
+
+/** Of the installation's `meta`. */
+export const META = { epoch: 'term', installation: 'installation' } as const
 
 /** Of `shardUsage`. */
 export const SHARD_USAGE = { callBytes: 'calls', unknownSettings: 'unknown_settings' } as const
@@ -57,4 +63,4 @@ export const END = {
   success: 's',
 } as const
 
-export const FIELDS = { CLOCK, END, HELD, INDEX, QUEUE, SHARD_USAGE, TEAM_USAGE } as const
+export const FIELDS = { CLOCK, COMPILED, END, HELD, INDEX, META, QUEUE, SHARD_USAGE, TEAM_USAGE } as const

@@ -74,6 +74,7 @@ export const QUEUE_KEY_WORDS = {
 
 export type ShardKeyName = keyof typeof SHARD_KEY_WORDS
 export type QueueKeyName = keyof typeof QUEUE_KEY_WORDS
+export const QUEUE_KEY_NAMES = Object.keys(QUEUE_KEY_WORDS) as readonly QueueKeyName[]
 export type QueueKeys = Readonly<Record<QueueKeyName, string>>
 
 export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {

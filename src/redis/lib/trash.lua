@@ -1,28 +1,37 @@
--- Shared by the steps that delete queues. Declares `delete_contents`. Wants `Usage`.
+-- Shared by the steps that delete a queue. Declares `delete_contents`. Wants `Usage` and every key of the queue.
 
--- Removes all that a queue holds, in the same time for one job or a million. What holds settings or index entries is
--- renamed to trash, which sweep empties in pages; the team's bytes in it are counted until then. keys: q r a x h c cf co; kept and trash: b d xb p each.
-local function delete_contents(shard, id, keys, kept, trash)
-  local team = Usage.team_of(call('HGET', keys.q, 'n'))
-  local hash = call('HGET', keys.q, 's')
+-- Removes everything a queue holds, in the same time for one job or a million. Whatever holds settings or index entries is
+-- renamed to trash, which `sweep` empties in pages; until then its bytes count for the team.
+local function delete_contents(id)
+  local team = Usage.team_of(call('HGET', KEYS.meta, QUEUE.name))
+  local hash = call('HGET', KEYS.meta, QUEUE.settingsHash)
   local bytes = 0
-  for _, call_id in ipairs(call('HKEYS', keys.c)) do bytes = bytes + call('HSTRLEN', keys.c, call_id) end
-  local there = {}
-  for i, key in ipairs(kept) do if call('EXISTS', key) == 1 then table.insert(there, i) end end
-  call('ZREM', shard.ring, id)
-  call('ZREM', shard.cq, id)
-  call('ZREM', shard.gc, id)
-  Usage.note(team, -bytes, -call('HLEN', kept[1]), -call('ZCARD', keys.a))
-  Usage.write(shard.tu)
-  if #there > 0 then
-    call('ZADD', shard.gc, 0, 't' .. id)
-    if team then call('HSET', shard.tu, 't' .. id, team) end
+  for _, call_id in ipairs(call('HKEYS', KEYS.callRecords)) do
+    bytes = bytes + call('HSTRLEN', KEYS.callRecords, call_id)
   end
-  for _, i in ipairs(there) do call('RENAME', kept[i], trash[i]) end
-  if bytes > 0 then call('HINCRBY', shard.use, 'calls', -bytes) end
-  if hash and call('HINCRBY', shard.setn, hash, -1) <= 0 then
-    call('HDEL', shard.setn, hash)
-    call('HDEL', shard.set, hash)
+  local renames = {}
+  local function rename_later(key, trash)
+    if call('EXISTS', key) == 1 then table.insert(renames, { key, trash }) end
   end
-  call('UNLINK', keys.q, keys.r, keys.a, keys.x, keys.h, keys.c, keys.cf, keys.co)
+  rename_later(KEYS.records, KEYS.trashedRecords)
+  rename_later(KEYS.summaries, KEYS.trashedSummaries)
+  rename_later(KEYS.deadLetterRecords, KEYS.trashedDeadLetterRecords)
+  rename_later(KEYS.payloads, KEYS.trashedPayloads)
+  call('ZREM', KEYS.ring, id)
+  call('ZREM', KEYS.oldestCalls, id)
+  call('ZREM', KEYS.retentionDue, id)
+  Usage.note(team, -bytes, -call('HLEN', KEYS.records), -call('ZCARD', KEYS.inFlight))
+  Usage.write(KEYS.teamUsage)
+  if #renames > 0 then
+    call('ZADD', KEYS.retentionDue, 0, 't' .. id)
+    if team then call('HSET', KEYS.teamUsage, 't' .. id, team) end
+  end
+  for _, keys in ipairs(renames) do call('RENAME', keys[1], keys[2]) end
+  if bytes > 0 then call('HINCRBY', KEYS.shardUsage, SHARD_USAGE.callBytes, -bytes) end
+  if hash and call('HINCRBY', KEYS.settingsUses, hash, -1) <= 0 then
+    call('HDEL', KEYS.settingsUses, hash)
+    call('HDEL', KEYS.settings, hash)
+  end
+  call('UNLINK', KEYS.meta, KEYS.ready, KEYS.inFlight, KEYS.deadLetters, KEYS.history, KEYS.callRecords,
+    KEYS.failedCalls, KEYS.successfulCalls)
 end

@@ -2,7 +2,13 @@ import { QUEUES_PER_SHARD_MAX } from '../../domain/limits.ts'
 import { LruCache } from '../../domain/lru-cache.ts'
 import type { Engine } from '../client/engine.ts'
 import { orWhenFull } from '../client/faults.ts'
+import { step } from '../client/step.ts'
 import { splitNameField, type ShardKeys } from '../layout/keys.ts'
+
+export const RESERVE_QUEUE = step('reserve_queue', import.meta.url, {
+  keys: ['queueIds', 'queueNumber', 'leaderEpoch', 'teamQueues'],
+  args: ['field', 'highestId', 'epoch', 'queuesMax', 'teamQueuesMax'],
+})
 
 const NAMES_CACHED_MAX = 100_000
 
@@ -36,16 +42,12 @@ export class QueueNames {
     const { runner } = this.#engine
     const highestId = this.#highestIds.get(keys.shard) ?? 0
     const reserved = runner.run(
-      {
-        name: 'reserve_queue',
-        keys: [
-          keys.queueIds,
-          keys.queueNumber,
-          keys.leaderEpoch,
-          keys.teamQueues(splitNameField(field).team),
-        ],
-        args: [field, highestId, QUEUES_PER_SHARD_MAX, this.#epoch ?? '', queuesMax ?? ''],
-      },
+      RESERVE_QUEUE.with({
+        ...{ keys, field, highestId, epoch: this.#epoch ?? '' },
+        teamQueues: keys.teamQueues(splitNameField(field).team),
+        queuesMax: QUEUES_PER_SHARD_MAX,
+        teamQueuesMax: queuesMax ?? '',
+      }),
       resendForMs,
     )
     const reply = await orWhenFull(reserved, () => runner.read((redis) => redis.hget(keys.queueIds, field)))

@@ -3,7 +3,7 @@ import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { formatCursor, parseCursor } from '../names/list-cursor.ts'
 import { readQueues } from './queue-reader.ts'
-import { createQueueWriter } from './queue-writer.ts'
+import { QueueWriter } from './queue-writer.ts'
 import { queueNamed, teamNames } from '../names/team-names.ts'
 
 /** In one line of the log. */
@@ -11,7 +11,7 @@ const DAMAGED_NAMED_MAX = 5
 const WITHOUT_EPOCH = 'a write without an epoch was superseded'
 
 export function createQueueStore(engine: Engine): QueueStore {
-  const writer = createQueueWriter(engine, { epoch: null, isCompiled: false })
+  const writer = new QueueWriter(engine, { epoch: null, isCompiled: false })
   return {
     list: (query) => list(engine, query),
     get: async (team, queueId) => {

@@ -1,14 +1,9 @@
 #!lua flags=allow-oom
--- set_queue: makes a queue or puts new settings in force. New jobs use them, chains that exist keep theirs; the limit
--- and the active flag are live, so a lower limit drains and a pause stops claims at once. What is in force already is
--- not written. Allowed when Redis is full: a pause or a lower limit must get through, and the names there are bound
--- what settings take.
--- KEYS  1 names  2 ring  3 set  4 setn  5 q  6 r  7 a  8 pushed  9 pushed:<bucket>  10 epoch  11 teams
---       12 tn
--- ARGV  team/name, local id, settings hash, timeout, max or '', active (1 or 0), strict (1 or 0), settings json,
---       compiled (1 = a resource says so, 0 = an edit past any resource), epoch or '' (no leader)
--- Answer 'superseded' when another epoch is known · 'moved' when the name has another id by now, else 1 when the queue
---       became runnable, else 0.
+-- set_queue: makes a queue or changes its settings. New jobs use them; existing chains keep theirs. The limit and the
+-- active flag act at once: a lower limit drains, a pause stops claims. Settings that are already applied are not written.
+-- Allowed when Redis is full: a pause or a lower limit must get through, and the number of names bounds the settings.
+-- Answer 'superseded' when the shard has another leader epoch, 'stale_id' when the name has another id by now, else 1 when
+--       the queue became runnable, else 0.
 local call = redis.call
 --#include lib/bands
 --#include lib/ring
@@ -16,46 +11,50 @@ local call = redis.call
 --#include lib/team
 --#include lib/epoch
 
-local field, id, hash, timeout, max, active, strict, json, compiled, epoch = unpack(ARGV)
-if is_superseded(KEYS[10], epoch) then return 'superseded' end
-if call('HGET', KEYS[1], field) ~= id then return 'moved' end
-local live = call('HMGET', KEYS[5], 's', 't', 'a', 'm', 'k', 'c', 'u')
+local field, id, hash, max, active = ARGV.field, ARGV.localId, ARGV.settingsHash, ARGV.maxParallel, ARGV.active
+local is_compiled = ARGV.compiled == '1'
+if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end
+if call('HGET', KEYS.queueIds, field) ~= id then return 'stale_id' end
+local live = call('HMGET', KEYS.meta, QUEUE.settingsHash, QUEUE.timeoutSeconds, QUEUE.active, QUEUE.maxParallel,
+  QUEUE.strict, QUEUE.compiled, QUEUE.teamNumber)
 local before = live[1]
-local in_force = before == hash and live[2] == timeout and live[3] == active and (live[4] or '') == max
-  and (live[5] or '0') == strict and (compiled == '0' or live[6] == '1')
-if in_force then return 0 end
+local is_applied = before == hash and live[2] == ARGV.timeoutSeconds and live[3] == active and (live[4] or '') == max
+  and (live[5] or '0') == ARGV.strict and (live[6] == '1' or not is_compiled)
+if is_applied then return 0 end
 
--- The queue's own fields say what is done: what a resend would not do again comes before them, the release of the
--- former settings, which must not be done twice, after them.
+-- The fields of the queue say whether this was done. What a resend would not repeat comes before them; the release of the
+-- former settings, which must not be repeated, comes after them.
 if before ~= hash then
-  call('HSETNX', KEYS[3], hash, json)
-  call('HINCRBY', KEYS[4], hash, 1)
+  call('HSETNX', KEYS.settings, hash, ARGV.settingsJson)
+  call('HINCRBY', KEYS.settingsUses, hash, 1)
 end
-local u = live[7] or number_of_team(KEYS[12], string.sub(field, 1, string.find(field, '/', 1, true) - 1))
-use_ring(KEYS[2], KEYS[11])
+local team = string.sub(field, 1, string.find(field, '/', 1, true) - 1)
+local team_number = live[7] or number_of_team(KEYS.teamNumbers, team)
+use_ring(KEYS.ring, KEYS.teams)
 local woken = 0
-local free = max == '' or call('ZCARD', KEYS[7]) < tonumber(max)
-if active == '1' and free then
-  woken = wake(id, u, { active, max }, KEYS[6], KEYS[7])
+local has_free_slot = max == '' or call('ZCARD', KEYS.inFlight) < tonumber(max)
+if active == '1' and has_free_slot then
+  woken = wake(id, team_number, { active, max }, KEYS.ready, KEYS.inFlight)
 else
-  call('ZREM', KEYS[2], id)
+  call('ZREM', KEYS.ring, id)
 end
-local fields = { 'n', field, 's', hash, 't', timeout, 'a', active, 'u', u }
+local fields = { QUEUE.name, field, QUEUE.settingsHash, hash, QUEUE.timeoutSeconds, ARGV.timeoutSeconds, QUEUE.active,
+  active, QUEUE.teamNumber, team_number }
 local function set(name, value)
   table.insert(fields, name)
   table.insert(fields, value)
 end
-if max ~= '' then set('m', max) end
-if strict == '1' then set('k', '1') end
-if compiled == '1' then
-  set('c', '1')
-  drop_pushed(KEYS[8], KEYS[9], id)
+if max ~= '' then set(QUEUE.maxParallel, max) end
+if ARGV.strict == '1' then set(QUEUE.strict, '1') end
+if is_compiled then
+  set(QUEUE.compiled, '1')
+  drop_pushed(KEYS.pushedBuckets, KEYS.pushedBucket, id)
 end
-call('HSET', KEYS[5], unpack(fields))
-if max == '' then call('HDEL', KEYS[5], 'm') end
-if strict ~= '1' then call('HDEL', KEYS[5], 'k') end
-if before and before ~= hash and call('HINCRBY', KEYS[4], before, -1) <= 0 then
-  call('HDEL', KEYS[4], before)
-  call('HDEL', KEYS[3], before)
+call('HSET', KEYS.meta, unpack(fields))
+if max == '' then call('HDEL', KEYS.meta, QUEUE.maxParallel) end
+if ARGV.strict ~= '1' then call('HDEL', KEYS.meta, QUEUE.strict) end
+if before and before ~= hash and call('HINCRBY', KEYS.settingsUses, before, -1) <= 0 then
+  call('HDEL', KEYS.settingsUses, before)
+  call('HDEL', KEYS.settings, before)
 end
 return woken

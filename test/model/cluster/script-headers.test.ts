@@ -15,7 +15,20 @@ function wordOf(key: string): string {
 }
 
 /** Keys that the sender gives, by the word they must have. */
-const GIVEN_KEYS: Readonly<Record<string, string>> = { bucket: 'm', callList: 'cf or co', heldJobs: 'in' }
+const GIVEN_KEYS: Readonly<Record<string, string>> = {
+  bucket: 'm',
+  callList: 'cf or co',
+  cronRecords: 'kr',
+  hash: 'teams or tokens',
+  heldJobs: 'in',
+  ids: 'names or kn',
+  index: 'qn or kn',
+  installation: 'meta',
+  jobIndex: 'ix',
+  pushedBucket: 'pushed',
+  teamCrons: 'kn',
+  teamQueues: 'qn',
+}
 
 function describedKeys(name: StepName): readonly string[] | null {
   const shape = STEPS.find((step) => step.name === name)?.shape ?? {}

@@ -556,7 +556,7 @@ export class Story {
     if (resent && answer === 'removed' && step !== undefined) {
       assert.equal(
         await this.world.engine.runner.run({ name: step.name, keys: step.keys, args: step.args }),
-        'moved',
+        'stale_id',
       )
     }
   }

@@ -1,18 +1,17 @@
 #!lua flags=allow-oom
--- place_cron: notes in a cron's home shard where it lives, in the order in which it is looked for.
--- KEYS  1 kn  2 ki  3 epoch
--- ARGV  team/name, cron id, epoch or '' (no leader), what is noted as far as the caller knows, what is to be: shards by
---       commas, '' = at home
--- Answer 'superseded' when a later epoch is known · 'gone' when the name has another id by now · 'moved' when another
---       place is noted, else 'placed'.
+-- place_cron: notes in a cron's home shard where it lives: shard numbers with commas between, in the order in which readers
+-- try them, or '' for the home shard itself. The caller says what it has read there, so that two of them cannot both move
+-- the cron.
+-- Answer 'superseded' when the shard has another leader epoch, 'stale_id' when the name has another id by now, 'conflict'
+--       when other shards are noted than the caller has read, else 'placed'.
 local call = redis.call
 --#include lib/epoch
 
-local field, id, known, places = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
-if is_superseded(KEYS[3], ARGV[3]) then return 'superseded' end
-if call('HGET', KEYS[1], field) ~= id then return 'gone' end
-local noted = call('HGET', KEYS[2], id) or ''
-if noted == places then return 'placed' end
-if noted ~= known then return 'moved' end
-if places == '' then call('HDEL', KEYS[2], id) else call('HSET', KEYS[2], id, places) end
+local id, to = ARGV.cronId, ARGV.toShards
+if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end
+if call('HGET', KEYS.cronIds, ARGV.field) ~= id then return 'stale_id' end
+local noted = call('HGET', KEYS.cronShards, id) or ''
+if noted == to then return 'placed' end
+if noted ~= ARGV.fromShards then return 'conflict' end
+if to == '' then call('HDEL', KEYS.cronShards, id) else call('HSET', KEYS.cronShards, id, to) end
 return 'placed'

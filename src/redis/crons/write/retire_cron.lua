@@ -1,21 +1,20 @@
 #!lua flags=allow-oom
--- retire_cron: stops a cron in a shard that it leaves. It ticks no more there, and what it was stays until `drop_cron`.
--- KEYS  1 crons  2 ks  3 epoch
--- ARGV  cron id, epoch or '' (no leader)
--- Answer 'superseded' when a later epoch is known, else its state, '' when it is not there or damaged. Retired again it stays as it
--- is: of the states in two shards the newer one has the higher version.
+-- retire_cron: stops a cron in a shard that it leaves. It no longer ticks there, and its data stays until `drop_cron`.
+-- Retiring it again changes nothing. Of the states in two shards the newer one has the higher version.
+-- Answer 'superseded' when the shard has another leader epoch, else its state, or '' when it is missing or damaged.
 local call = redis.call
 --#include lib/epoch
 --#include lib/cron
 
-if is_superseded(KEYS[3], ARGV[2]) then return 'superseded' end
-local known = call('HGET', KEYS[2], ARGV[1])
+local id = ARGV.cronId
+if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end
+local known = call('HGET', KEYS.cronStates, id)
 if not known then return '' end
 local cron = Cron.parse(known)
 if cron and (cron.active == '1' or cron.active == '0') then
   cron.active = cron.active == '1' and 'r' or 'p'
   cron.version = string.format('%.0f', tonumber(cron.version) + 1)
-  call('HSET', KEYS[2], ARGV[1], Cron.format(cron))
+  call('HSET', KEYS.cronStates, id, Cron.format(cron))
 end
-call('ZREM', KEYS[1], ARGV[1])
+call('ZREM', KEYS.cronsDue, id)
 return cron and Cron.format(cron) or ''

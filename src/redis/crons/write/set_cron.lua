@@ -1,28 +1,25 @@
 #!lua flags=allow-oom
--- set_cron: makes a cron in the shard it lives in, or puts new settings in force. A new schedule and the end of a pause
--- count from now on; all else leaves the next tick as it is. A tick that was due before that is noted as missed. What is
--- in force already is not written. Allowed when Redis is full, as set_queue is.
--- KEYS  1 clk  2 ex  3 crons  4 kd  5 ks  6 kr  7 epoch  8 kn  9 ki
--- ARGV  lease_ms, cron id, definition, schedule hash, active (1 or 0), spread, bytes, first tick after `asked` or '',
---       asked (Redis time the tick was computed for), epoch or '' (no leader),
---       team/name where it is at home, else '', the places noted there, tick that was due and will not run or '', its
---       record, records_max, state it brings from another shard or '', records it brings…
--- Answer {'superseded'} when a later epoch is known · {'moved'} when at home the name has another id by now, or another
---       place is noted · {'overdue', now, state, definition, '' when they are brought} when another tick was due and
---       will not run · {'time', now} when `asked` lies in another minute than now, and another tick may come first, else
---       {'set', now, next tick with the spread or ''}.
+-- set_cron: makes a cron in the shard it lives in, or changes its settings. A new schedule and the end of a pause count
+-- from now on; every other change keeps the next tick. A tick that was due before is recorded as missed. Settings that are
+-- already applied are not written. Allowed when Redis is full, as set_queue is. A cron that comes from another shard brings
+-- its state and records. In its home shard the step checks its name and the shards noted there.
+-- Answer {'superseded'} when the shard has another leader epoch · {'conflict'} when the name has another id by now or other
+--       shards are noted · {'overdue', now, state, definition, or '' for the one it brings} when another tick than
+--       overdueTick was due and will not run · {'time', now} when `askedMs`, the time firstTick was computed for, lies in
+--       another minute than now, so that another tick may come first · {'set', now, next tick with the spread, or ''}.
 --#include lib/clock
 --#include lib/epoch
 --#include lib/cron
 
-local id, definition, schedule, active = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local spread, bytes, first, brought = tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[16]
-if is_superseded(KEYS[7], ARGV[10]) then return { 'superseded' } end
-if ARGV[11] ~= '' then
-  if call('HGET', KEYS[8], ARGV[11]) ~= id or (call('HGET', KEYS[9], id) or '') ~= ARGV[12] then return { 'moved' } end
+local id, definition, schedule, active = ARGV.cronId, ARGV.definition, ARGV.scheduleHash, ARGV.active
+local spread = tonumber(ARGV.spreadMs)
+if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return { 'superseded' } end
+if ARGV.homeField ~= '' then
+  local shards = call('HGET', KEYS.cronShards, id) or ''
+  if call('HGET', KEYS.cronIds, ARGV.homeField) ~= id or shards ~= ARGV.shards then return { 'conflict' } end
 end
-local now = shard_now(KEYS[1], KEYS[2], tonumber(ARGV[1]))
-local known = call('HGET', KEYS[5], id)
+local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
+local known = call('HGET', KEYS.cronStates, id)
 
 local function answer(cron)
   local due = Cron.due(cron)
@@ -31,35 +28,37 @@ end
 
 local cron = { version = '0', schedule = '', active = '0', tick = '', running = '', failures = 0, success = '' }
 if known then cron = Cron.parse(known) or cron end
--- After a crash it may be here already, or still be here from before it went there.
-local other = brought ~= '' and Cron.parse(brought)
-local is_brought = other and tonumber(other.version) > tonumber(cron.version)
-if is_brought then cron = other end
+-- After a crash the cron may have arrived already, or an older state of it may still be here from before it left.
+local brought = ARGV.state ~= '' and Cron.parse(ARGV.state)
+local is_brought = brought and tonumber(brought.version) > tonumber(cron.version)
+if is_brought then cron = brought end
 local was_active = cron.active == '1' or cron.active == 'r'
 local is_same = cron.schedule == schedule and cron.active == active and cron.spread == spread
-if known and is_same and call('HGET', KEYS[4], id) == definition then return answer(cron) end
+if known and is_same and call('HGET', KEYS.cronDefinitions, id) == definition then return answer(cron) end
 
 local keeps_tick = active == '1' and was_active and cron.schedule == schedule and cron.tick ~= ''
 local is_overdue = not keeps_tick and was_active and cron.tick ~= '' and tonumber(cron.tick) + cron.spread <= now
-if is_overdue and cron.tick ~= ARGV[13] then
-  return { 'overdue', pad13(now), Cron.format(cron), is_brought and '' or call('HGET', KEYS[4], id) or '' }
+if is_overdue and cron.tick ~= ARGV.overdueTick then
+  local last = is_brought and '' or call('HGET', KEYS.cronDefinitions, id) or ''
+  return { 'overdue', pad13(now), Cron.format(cron), last }
 end
 local is_timed = is_overdue or (active == '1' and not keeps_tick)
-if is_timed and math.floor(now / 60000) ~= math.floor(tonumber(ARGV[9]) / 60000) then return { 'time', pad13(now) } end
-if not keeps_tick then cron.tick = active == '1' and first or '' end
+if is_timed and math.floor(now / 60000) ~= math.floor(tonumber(ARGV.askedMs) / 60000) then return { 'time', pad13(now) } end
+if not keeps_tick then cron.tick = active == '1' and ARGV.firstTick or '' end
 cron.version = string.format('%.0f', tonumber(cron.version) + 1)
-cron.schedule, cron.active, cron.spread, cron.bytes = schedule, active, spread, bytes
+cron.schedule, cron.active, cron.spread, cron.bytes = schedule, active, spread, ARGV.bytes
 
 if is_brought then
-  call('DEL', KEYS[6])
-  for i = 17, #ARGV do call('RPUSH', KEYS[6], ARGV[i]) end
+  call('DEL', KEYS.cronRecords)
+  for i = arg_at + 1, #ARGV do call('RPUSH', KEYS.cronRecords, ARGV[i]) end
 end
-if is_overdue and call('LPUSH', KEYS[6], ARGV[14]) > tonumber(ARGV[15]) then
-  call('LTRIM', KEYS[6], 0, tonumber(ARGV[15]) - 1)
+local records_max = tonumber(ARGV.recordsMax)
+if is_overdue and call('LPUSH', KEYS.cronRecords, ARGV.overdueRecord) > records_max then
+  call('LTRIM', KEYS.cronRecords, 0, records_max - 1)
 end
 local due = Cron.due(cron)
-call('HSET', KEYS[4], id, definition)
-if due then call('ZADD', KEYS[3], due, id) else call('ZREM', KEYS[3], id) end
--- From here on a resend finds it in force.
-call('HSET', KEYS[5], id, Cron.format(cron))
+call('HSET', KEYS.cronDefinitions, id, definition)
+if due then call('ZADD', KEYS.cronsDue, due, id) else call('ZREM', KEYS.cronsDue, id) end
+-- From here on a resend finds the settings applied.
+call('HSET', KEYS.cronStates, id, Cron.format(cron))
 return answer(cron)
