@@ -1,37 +1,26 @@
 import type { CronState } from '../../ports/crons.ts'
-import type {
-  EventRecorder,
-  Informer,
-  ObjectKey,
-  Reconciler,
-  ResourceWriter,
-} from '../../ports/kubernetes.ts'
+import type { ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import { CRON_FINALIZER, isDeleted } from '../../resources/finalizers.ts'
-import type { LeaderSession } from '../engine/leader-session.ts'
 import { keyOf, type HttpCron } from '../kinds.ts'
 import { FINALIZER_TIMEOUT_MS } from '../reconcile/finalizer-timeout.ts'
-import { ResourceReconciler, type FinalizedKind, type Orphans } from '../reconcile/resource-reconciler.ts'
-import { StatusWriter } from '../reconcile/status-writer.ts'
+import {
+  ResourceReconciler,
+  type FinalizedKind,
+  type FinalizedParts,
+} from '../reconcile/resource-reconciler.ts'
+import { CHANGE_PENDING, StatusWriter } from '../reconcile/status-writer.ts'
 import type { CronCheck } from './cron-check.ts'
 import type { CronOutcome } from './cron-conditions.ts'
 import { planCron, type DesiredCron } from './cron-plan.ts'
 import type { CronQuota } from './cron-quota.ts'
 import { cronStatus } from './cron-status.ts'
 
-export interface CronReconcilerParts {
-  readonly informer: Pick<Informer<HttpCron>, 'get'>
-  readonly writer: Pick<ResourceWriter<HttpCron>, 'read' | 'applyStatus' | 'setFinalizer'>
+export interface CronReconcilerParts extends FinalizedParts<HttpCron> {
   readonly quota: Pick<CronQuota, 'obstacle'>
   readonly check: CronCheck
-  readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
   /** As read last; null = not yet. */
   readonly stateOf: (key: ObjectKey) => CronState | null
-  readonly orphans: Orphans
-  readonly events: EventRecorder
-  readonly clock: Clock
-  readonly logger: Logger
   readonly metrics: Pick<ControllerMetrics, 'cronLeftBehind' | 'statusWritten'>
 }
 
@@ -40,10 +29,7 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
   const { informer, writer, check, quota, engine, clock, metrics } = parts
   const status = new StatusWriter<HttpCron, CronOutcome>({
     ...{ ...parts, kind: 'HttpCron', action: 'ApplyCron' },
-    pending: (cron) =>
-      isDeleted(cron)
-        ? 'the cron is removed'
-        : 'settings applied earlier stay, and the current ones are applied',
+    pending: (cron) => (isDeleted(cron) ? 'the cron is removed' : CHANGE_PENDING),
     statusOf: (cron, outcome) =>
       cronStatus(cron, outcome, { state: parts.stateOf(keyOf(cron)), wallMs: clock.wallMs() }),
   })
@@ -77,5 +63,5 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
     },
     countLeftBehind: () => metrics.cronLeftBehind(),
   }
-  return new ResourceReconciler(kind, { ...parts, status })
+  return new ResourceReconciler(kind, status, parts)
 }

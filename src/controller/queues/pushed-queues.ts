@@ -1,5 +1,6 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
+import { LruCache } from '../../domain/lru-cache.ts'
 import { pause } from '../../domain/pause.ts'
 import type { EventRecorder, Informer, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
@@ -30,7 +31,7 @@ const CREATES_PER_SECOND = 50
 export const PUSHED_PER_NAMESPACE_MAX = 1_000
 /** A create that was refused is tried again after this: the namespace may be terminating, or the name not allowed. */
 const REFUSED_FOR_MS = 60_000
-/** Refusals remembered; beyond that the oldest are evicted. */
+/** Refusals remembered. */
 const REFUSED_MAX = 10_000
 
 /**
@@ -40,7 +41,7 @@ const REFUSED_MAX = 10_000
 export class PushedQueues {
   readonly #options: PushedQueuesOptions
   /** By namespace or queue key: until when, monotonic. */
-  readonly #refused = new Map<string, number>()
+  readonly #refused = new LruCache<string, number>(REFUSED_MAX)
   #waiting = new Map<string, number>()
   #isFailing = false
 
@@ -102,13 +103,6 @@ export class PushedQueues {
     return untilMs !== undefined && this.#options.clock.monotonicMs() < untilMs
   }
 
-  #refuse(what: string): void {
-    this.#refused.delete(what)
-    this.#refused.set(what, this.#options.clock.monotonicMs() + REFUSED_FOR_MS)
-    const [oldest] = this.#refused.keys()
-    if (this.#refused.size > REFUSED_MAX && oldest !== undefined) this.#refused.delete(oldest)
-  }
-
   #countByNamespace(): Map<string, number> {
     const counts = new Map<string, number>()
     for (const queue of this.#options.informer.all()) {
@@ -120,7 +114,7 @@ export class PushedQueues {
 
   /** The resource's name derives from the queue's, so one that the informer does not have yet is not created twice. */
   async #create(queue: QueueRef): Promise<void> {
-    const { writer, queueStats, logger } = this.#options
+    const { writer, queueStats, clock, logger } = this.#options
     const { team, name } = queue
     // The last of 500 are created seconds later: a queue deleted in the meantime must not come back, empty.
     const [found] = await queueStats.count([queue])
@@ -132,10 +126,10 @@ export class PushedQueues {
       const isNamespace = error.fault === 'forbidden' || error.fault === 'not_found'
       if (!isNamespace && error.fault !== 'conflict' && error.fault !== 'invalid') throw error
       const what = isNamespace ? team : queueKey(team, name)
-      const log = this.#refused.has(what) || error.fault === 'conflict' ? 'debug' : 'warn'
-      this.#refuse(what)
+      const isKnown = this.#refused.get(what) !== undefined || error.fault === 'conflict'
+      this.#refused.set(what, clock.monotonicMs() + REFUSED_FOR_MS)
       const fields = { namespace: team, queue: name, reason: reasonOf(error) }
-      logger[log]('The resource for a pushed queue could not be created', fields)
+      logger[isKnown ? 'debug' : 'warn']('The resource for a pushed queue could not be created', fields)
     }
   }
 

@@ -1,39 +1,30 @@
 import { ResourceApiError } from '../../domain/errors.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
-import type {
-  EventRecorder,
-  Informer,
-  ObjectKey,
-  Reconciler,
-  ResourceWriter,
-} from '../../ports/kubernetes.ts'
+import type { ObjectKey, Reconciler, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import type { QueueStatsEntry } from '../../ports/queues.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
 import { holdsFinalizer, isDeleted, QUEUE_FINALIZER } from '../../resources/finalizers.ts'
 import { queueKeyOf, queueNameOf } from '../../resources/queue-owner.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
 import { BY_QUEUE, refOf, type HttpQueue } from '../kinds.ts'
 import { FINALIZER_TIMEOUT_MS } from '../reconcile/finalizer-timeout.ts'
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
-import { ResourceReconciler, type FinalizedKind, type Orphans } from '../reconcile/resource-reconciler.ts'
-import { StatusWriter } from '../reconcile/status-writer.ts'
+import {
+  ResourceReconciler,
+  type FinalizedKind,
+  type FinalizedParts,
+} from '../reconcile/resource-reconciler.ts'
+import { CHANGE_PENDING, StatusWriter } from '../reconcile/status-writer.ts'
 import type { QueueCheck } from './queue-check.ts'
 import type { QueueOutcome } from './queue-conditions.ts'
 import { endOfRival, givesWay, planQueue, type QueuePlan } from './queue-plan.ts'
 import { queueStatus } from './queue-status.ts'
 
-export interface QueueReconcilerParts {
-  readonly informer: Pick<Informer<HttpQueue>, 'byIndex'>
-  readonly writer: Pick<ResourceWriter<HttpQueue>, 'read' | 'applyStatus' | 'setFinalizer' | 'remove'>
+export interface QueueReconcilerParts extends FinalizedParts<HttpQueue> {
   readonly check: QueueCheck
   readonly engine: Pick<LeaderSession, 'write' | 'loss' | 'obstacle'>
   /** As read last; null = not yet. */
   readonly statsOf: (key: ObjectKey) => QueueStatsEntry | null
-  readonly orphans: Orphans
-  readonly events: EventRecorder
-  readonly clock: Clock
-  readonly logger: Logger
   readonly metrics: Pick<ControllerMetrics, 'queueLeftBehind' | 'statusWritten'>
 }
 
@@ -45,10 +36,7 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
   const { informer, check, engine, clock, metrics } = parts
   const status = new StatusWriter<HttpQueue, QueueOutcome>({
     ...{ ...parts, kind: 'HttpQueue', action: 'ApplyQueue' },
-    pending: (queue) =>
-      isDeleted(queue)
-        ? 'the queue and its jobs are removed'
-        : 'settings applied earlier stay, and the current ones are applied',
+    pending: (queue) => (isDeleted(queue) ? 'the queue and its jobs are removed' : CHANGE_PENDING),
     statusOf: (queue, outcome) =>
       queueStatus(queue, outcome, {
         stats: parts.statsOf(queueKeyOf(queue)),
@@ -85,7 +73,7 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
     },
     countLeftBehind: () => metrics.queueLeftBehind(),
   }
-  return new ResourceReconciler(kind, { ...parts, status })
+  return new ResourceReconciler(kind, status, parts)
 }
 
 async function settleRival(

@@ -1,18 +1,12 @@
 import { StoreUnavailableError } from '../../domain/errors.ts'
-import type {
-  EventRecorder,
-  ObjectKey,
-  ReconcileEnd,
-  Reconciler,
-  ResourceWriter,
-} from '../../ports/kubernetes.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ObjectKey, ReconcileEnd, Reconciler } from '../../ports/kubernetes.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { CompileEnd, SettingsCompiler } from '../../ports/settings.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
-import type { LeaderSession } from '../engine/leader-session.ts'
 import { refOf, type ConditionedObject } from '../kinds.ts'
 import { FINALIZER_TIMEOUT_MS, FinalizerTimeout } from './finalizer-timeout.ts'
 import { ignoreNotFound } from './ignore-not-found.ts'
+import type { ReconcilerParts } from './reconciler-parts.ts'
 import type { StatusWriter } from './status-writer.ts'
 
 /** What is to be done for one key. */
@@ -63,13 +57,8 @@ export interface Orphans {
   takeConfirmed(key: ObjectKey): boolean
 }
 
-export interface ResourceReconcilerParts<T extends ConditionedObject, Outcome> {
-  readonly status: StatusWriter<T, Outcome>
-  readonly writer: Pick<ResourceWriter<T>, 'setFinalizer'>
-  readonly engine: Pick<LeaderSession, 'write'>
+export interface FinalizedParts<T extends ConditionedObject> extends ReconcilerParts<T> {
   readonly orphans: Orphans
-  readonly events: EventRecorder
-  readonly clock: Clock
   readonly logger: Logger
 }
 
@@ -84,13 +73,19 @@ const DONE: ReconcileEnd = { requeueAfterMs: null }
  */
 export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> implements Reconciler {
   readonly #kind: FinalizedKind<T, Desired, Outcome>
-  readonly #parts: ResourceReconcilerParts<T, Outcome>
+  readonly #status: StatusWriter<T, Outcome>
+  readonly #parts: FinalizedParts<T>
   readonly #timeout: FinalizerTimeout
   readonly #released = new Map<ObjectKey, string>()
   readonly #deferred = new Map<ObjectKey, string>()
 
-  constructor(kind: FinalizedKind<T, Desired, Outcome>, parts: ResourceReconcilerParts<T, Outcome>) {
+  constructor(
+    kind: FinalizedKind<T, Desired, Outcome>,
+    status: StatusWriter<T, Outcome>,
+    parts: FinalizedParts<T>,
+  ) {
     this.#kind = kind
+    this.#status = status
     this.#parts = parts
     this.#timeout = new FinalizerTimeout(parts.clock)
   }
@@ -107,7 +102,7 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     if (plan.kind === 'absent' && released === undefined) await this.#removeOrphan(key)
     if (plan.kind === 'absent' || plan.kind === 'nothing') return DONE
 
-    await this.#parts.status.report(plan.object, () => this.#carryOut(key, plan))
+    await this.#status.report(plan.object, () => this.#carryOut(key, plan))
     if (this.#deferred.has(key)) return { requeueAfterMs: STATUS_DEFERRED_MS }
     await this.#kind.settleOthers?.(objects, plan, signal)
     return DONE

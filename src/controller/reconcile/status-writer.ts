@@ -1,18 +1,23 @@
 import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { EventRecorder, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
-import type { LeaderSession } from '../engine/leader-session.ts'
 import { refOf, type ConditionedObject } from '../kinds.ts'
 import { ignoreNotFound } from './ignore-not-found.ts'
 import type { Unavailable } from './ready-conditions.ts'
+import type { ReconcilerParts } from './reconciler-parts.ts'
 
 /** Reasons of `Ready` without an event: an outage or a full quota would cause one for every resource. */
 const WITHOUT_EVENT: ReadonlySet<string> = new Set(['Reconciled', 'BackendUnavailable', 'QuotaExceeded'])
 
+/** What happens to a changed spec once Redis can be written to. */
+export const CHANGE_PENDING = 'settings applied earlier stay, and the current ones are applied'
+
 type Status = NonNullable<ConditionedObject['status']>
 
-export interface StatusWriterOptions<T extends ConditionedObject, Outcome> {
+export interface StatusWriterOptions<T extends ConditionedObject, Outcome> extends Pick<
+  ReconcilerParts<T>,
+  'writer' | 'engine' | 'events' | 'metrics'
+> {
   readonly kind: Parameters<ControllerMetrics['statusWritten']>[0]
   /** Names the reconcile in events, such as `ApplyQueue`. */
   readonly action: string
@@ -20,10 +25,6 @@ export interface StatusWriterOptions<T extends ConditionedObject, Outcome> {
   readonly pending: (object: T) => string
   /** The whole status; equal to the one before if nothing has changed. */
   readonly statusOf: (object: T, outcome: Outcome | Unavailable) => Status
-  readonly writer: Pick<ResourceWriter<T>, 'applyStatus'>
-  readonly engine: Pick<LeaderSession, 'obstacle'>
-  readonly events: EventRecorder
-  readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
 }
 
 /** The one place that writes the status of a kind, counts the write and emits the event. */

@@ -1,29 +1,17 @@
 import { egressEntryProblem } from '../../domain/net/egress-list.ts'
 import { isQuota, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type {
-  EventRecorder,
-  Informer,
-  ObjectKey,
-  Reconciler,
-  ResourceWriter,
-  SecretReader,
-} from '../../ports/kubernetes.ts'
-import type { ControllerMetrics } from '../../ports/metrics.ts'
+import type { ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
-import type { Clock } from '../../ports/runtime.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
-import type { LeaderSession } from '../engine/leader-session.ts'
 import { keyOf, TEAM_SETTINGS_NAME, type TeamSettings } from '../kinds.ts'
-import { StatusWriter } from '../reconcile/status-writer.ts'
+import type { ReconcilerParts } from '../reconcile/reconciler-parts.ts'
+import { CHANGE_PENDING, StatusWriter } from '../reconcile/status-writer.ts'
 import { isDeletionConfirmed } from './confirmed-deletion.ts'
 import { readSigningSecrets } from './signing-secrets.ts'
 import { teamStatus, type TeamOutcome } from './team-status.ts'
 
-export interface TeamReconcilerParts {
-  readonly informer: Pick<Informer<TeamSettings>, 'get'>
-  readonly writer: Pick<ResourceWriter<TeamSettings>, 'read' | 'applyStatus'>
-  readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
+export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
   readonly secrets: SecretReader
   /** Pushed queues that get no resource because the namespace has too many. */
   readonly waitingOf: (namespace: string) => number
@@ -31,9 +19,6 @@ export interface TeamReconcilerParts {
   readonly usageOf: (key: ObjectKey) => TeamUsage | null
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
-  readonly events: EventRecorder
-  readonly clock: Clock
-  readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
 }
 
 /** Secrets are polled: watching them would need the right to list every Secret. */
@@ -46,7 +31,7 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
   const { informer, engine } = parts
   const status = new StatusWriter<TeamSettings, TeamOutcome>({
     ...{ ...parts, kind: 'TeamSettings', action: 'ApplyTeamSettings' },
-    pending: () => 'settings applied earlier stay, and the current ones are applied',
+    pending: () => CHANGE_PENDING,
     statusOf: (settings, outcome) =>
       teamStatus(settings, outcome, {
         waiting: parts.waitingOf(settings.metadata.namespace),

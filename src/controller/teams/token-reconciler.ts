@@ -1,34 +1,17 @@
-import type {
-  EventRecorder,
-  Informer,
-  ObjectKey,
-  Reconciler,
-  ResourceWriter,
-} from '../../ports/kubernetes.ts'
-import type { ControllerMetrics } from '../../ports/metrics.ts'
-import type { Clock } from '../../ports/runtime.ts'
+import type { Informer, ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
 import type { WantedCondition } from '../../resources/conditions.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
-import type { LeaderSession } from '../engine/leader-session.ts'
 import { BY_HASH, keyOf, type ApiToken } from '../kinds.ts'
 import { RECONCILED, reconciledStatus, unavailable, type Unavailable } from '../reconcile/ready-conditions.ts'
+import type { ReconcilerParts } from '../reconcile/reconciler-parts.ts'
 import { StatusWriter } from '../reconcile/status-writer.ts'
 import { isDeletionConfirmed } from './confirmed-deletion.ts'
-
-export interface TokenReconcilerParts {
-  readonly informer: Pick<Informer<ApiToken>, 'get' | 'byIndex'>
-  readonly writer: Pick<ResourceWriter<ApiToken>, 'read' | 'applyStatus'>
-  readonly engine: Pick<LeaderSession, 'write' | 'obstacle'>
-  readonly events: EventRecorder
-  readonly clock: Clock
-  readonly metrics: Pick<ControllerMetrics, 'statusWritten'>
-}
 
 type Outcome = { readonly kind: 'accepted' | 'hash_taken' }
 
 /** Keys are `namespace/name`. */
-export function createTokenReconciler(parts: TokenReconcilerParts): Reconciler {
+export function createTokenReconciler(parts: ReconcilerParts<ApiToken>): Reconciler {
   const { informer, engine, clock } = parts
   const status = new StatusWriter<ApiToken, Outcome>({
     ...{ ...parts, kind: 'ApiToken', action: 'AcceptToken' },
@@ -64,7 +47,7 @@ export function tokenKeysOf(
  * the hash could divert another team's pushes to their own.
  */
 async function accept(
-  { informer, engine }: TokenReconcilerParts,
+  { informer, engine }: ReconcilerParts<ApiToken>,
   { metadata: { namespace, name, uid }, spec: { sha256 } }: ApiToken,
 ): Promise<Outcome> {
   const [oldest] = informer.byIndex(BY_HASH, sha256).toSorted(byAge)

@@ -39,7 +39,7 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
     start: ({ resources: { view, writer }, countLeftBehind, ...parts }) =>
       createCronReconciler({
         ...parts,
-        informer: { get: (key) => shown(view.get(key)) },
+        informer: { ...view, get: (key) => shown(view.get(key)) },
         writer: {
           ...writer,
           read: async (namespace, name) => {
