@@ -1,13 +1,11 @@
 import type { Router } from 'express'
-import { singleProblem } from '../../contract/fields/field-errors.ts'
-import { alreadyUsed } from '../../contract/fields/validation-texts.ts'
 import {
   type CronContext,
   readCronEdit,
   readCronPreview,
   readNewCron,
 } from '../../contract/requests/cron-request.ts'
-import { IDEMPOTENCY_FIELD } from '../../contract/requests/idempotency-key.ts'
+import { IDEMPOTENCY_CONFLICT } from '../../contract/requests/idempotency-key.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import {
   toCreatedCron,
@@ -73,9 +71,7 @@ async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer)
   const wanted = acceptedBody(context, readNewCron(body, { ...checksOf(context, parts), idempotencyKey }))
   if (wanted === null) return
   const cron = await parts.cronEditor.create(team, wanted.settings, wanted.key)
-  if (cron === 'key_used') {
-    return answerProblem(response, singleProblem(IDEMPOTENCY_FIELD, alreadyUsed(IDEMPOTENCY_FIELD)))
-  }
+  if (cron === 'key_used') return answerProblem(response, IDEMPOTENCY_CONFLICT)
   answerJson(response, 201, JSON.stringify(toCreatedCron(cron)))
 }
 

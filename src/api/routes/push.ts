@@ -1,7 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http'
-import { singleProblem } from '../../contract/fields/field-errors.ts'
-import { alreadyUsed } from '../../contract/fields/validation-texts.ts'
-import { IDEMPOTENCY_FIELD } from '../../contract/requests/idempotency-key.ts'
+import { IDEMPOTENCY_CONFLICT } from '../../contract/requests/idempotency-key.ts'
 import { readPush } from '../../contract/requests/push-request.ts'
 import {
   OVER_SHARE_TEXT,
@@ -81,7 +79,7 @@ function answerPush(response: ServerResponse, result: PushResult, { quotas, nowM
     case 'repeated':
       return answerJson(response, 201, scheduledBody(result))
     case 'idempotency_conflict':
-      return answerProblem(response, singleProblem(IDEMPOTENCY_FIELD, alreadyUsed(IDEMPOTENCY_FIELD)))
+      return answerProblem(response, IDEMPOTENCY_CONFLICT)
     case 'idempotency_full':
       return answerShardFull(response, 'idempotency key')
     case 'too_many_queues':

@@ -4,79 +4,67 @@ import {
   SUCCESS_ASSERTIONS_MAX,
   TIMEOUT_SECONDS_MAX,
 } from '../../domain/limits.ts'
-import type { FieldErrors } from './field-errors.ts'
-import { refuseUnknownFields } from './field-reader.ts'
-import { isJsonObject, readChoice, readInteger, readRequiredText } from './field-rules.ts'
+import { type FieldReader, isJsonObject, MappedFields } from './field-reader.ts'
+import { refuseUnknownFields } from './unknown-fields.ts'
 import { mustBeArray, mustBeObject, mustNotHaveMoreItems, required } from './validation-texts.ts'
-
-/** The success assertions of a queue or a cron. */
 
 const ASSERTION_TYPES = ['status_code_equals', 'body_contains', 'response_time_under_ms'] as const
 const ASSERTION_FIELDS: ReadonlySet<string> = new Set(['type', 'value'])
 const STATUS_MIN = 100
 const STATUS_MAX = 599
 
-/** What was stored but cannot work. */
+/** Names assertions that are stored but can never pass. */
 export function assertionWarnings(assertions: readonly SuccessAssertion[]): string[] {
-  const warnings: string[] = []
-  for (const [index, assertion] of assertions.entries()) {
-    if (assertion.type !== 'status_code_equals') continue
-    if (assertion.value >= 200 && assertion.value <= 299) continue
-    warnings.push(
-      `success_assertions.${index}: only a 2xx response is a success, so status ${assertion.value} can never pass.`,
-    )
-  }
-  return warnings
+  return assertions.flatMap((assertion, index) => {
+    if (assertion.type !== 'status_code_equals' || (assertion.value >= 200 && assertion.value <= 299))
+      return []
+    const text = `only a 2xx response is a success, so status ${assertion.value} can never pass.`
+    return [`success_assertions.${index}: ${text}`]
+  })
 }
 
-export function readAssertions(errors: FieldErrors, value: unknown): SuccessAssertion[] | null {
+export function readAssertions(fields: FieldReader): SuccessAssertion[] | null {
   const field = 'success_assertions'
+  const value = fields.value(field)
   if (value === undefined) return null
-  if (!Array.isArray(value)) {
-    errors.add(field, mustBeArray(field))
-    return null
-  }
+  if (!Array.isArray(value)) return fields.refuse(field, mustBeArray)
   if (value.length > SUCCESS_ASSERTIONS_MAX) {
-    errors.add(field, mustNotHaveMoreItems(field, SUCCESS_ASSERTIONS_MAX))
-    return null
+    return fields.refuse(field, (path) => mustNotHaveMoreItems(path, SUCCESS_ASSERTIONS_MAX))
   }
   const items: readonly unknown[] = value
-  return items.flatMap((item, index) => readAssertion(errors, `${field}.${index}`, item) ?? [])
+  return items.flatMap((item, index) => readAssertion(fields, `${field}.${index}`, item) ?? [])
 }
 
-function readAssertion(errors: FieldErrors, field: string, item: unknown): SuccessAssertion | null {
-  if (!isJsonObject(item)) {
-    errors.add(field, mustBeObject(field))
-    return null
+function readAssertion(fields: FieldReader, path: string, item: unknown): SuccessAssertion | null {
+  if (!isJsonObject(item)) return fields.refuse(path, mustBeObject)
+  const { errors } = fields
+  const prefix = `${path}.`
+  const isText = item['type'] === 'body_contains'
+  const valueOf = (field: string): unknown => {
+    const value = item[field] ?? undefined
+    // A number may also be given as a string of digits.
+    return field === 'value' && !isText && typeof value === 'string' && /^[0-9]{1,9}$/.test(value)
+      ? Number(value)
+      : value
   }
-  const assertion = readTypedValue(errors, field, item)
-  refuseUnknownFields(Object.keys(item), ASSERTION_FIELDS, errors, `${field}.`)
+  const assertion = readTypedValue(new MappedFields(errors, valueOf, prefix))
+  refuseUnknownFields(errors, { names: Object.keys(item), known: ASSERTION_FIELDS, prefix })
   return assertion
 }
 
-function readTypedValue(
-  errors: FieldErrors,
-  field: string,
-  item: Readonly<Record<string, unknown>>,
-): SuccessAssertion | null {
-  const given = item['type'] ?? undefined
-  if (given === undefined || given === '') errors.add(`${field}.type`, required(`${field}.type`))
-  const type = given === '' ? null : readChoice(errors, `${field}.type`, given, ASSERTION_TYPES)
+function readTypedValue(item: FieldReader): SuccessAssertion | null {
+  const given = item.value('type')
+  if (given === undefined || given === '') return item.refuse('type', required)
+  const type = item.choice('type', ASSERTION_TYPES)
   if (type === null) return null
-  const at = `${field}.value`
-  const value = item['value'] ?? undefined
   if (type === 'body_contains') {
-    const text = readRequiredText(errors, at, value, ASSERTION_TEXT_CHARACTERS_MAX)
+    const text = item.requiredText('value', ASSERTION_TEXT_CHARACTERS_MAX)
     return text === null ? null : { type, value: text }
   }
+  const value = item.value('value')
+  if (value === undefined || value === '') return item.refuse('value', required)
   const [min, max] =
     type === 'status_code_equals' ? [STATUS_MIN, STATUS_MAX] : [1, TIMEOUT_SECONDS_MAX * 1000]
-  if (value === undefined || value === '') errors.add(at, required(at))
-  const number = value === '' ? null : readInteger(errors, at, fromDigits(value), min, max)
+  const number = item.integer('value', min, max)
   return number === null ? null : { type, value: number }
-}
-
-/** A number may be given as a string of digits (decisions, queue settings). */
-function fromDigits(value: unknown): unknown {
-  return typeof value === 'string' && /^[0-9]{1,9}$/.test(value) ? Number(value) : value
 }

@@ -1,14 +1,13 @@
-import { forbiddenHeaderReason, invalidHeaderValue } from '../../domain/net/header-rules.ts'
 import {
-  HEADERS_MAX,
   HEADER_NAME_CHARACTERS_MAX,
   HEADER_VALUE_BYTES_MAX,
-  TAGS_MAX,
+  HEADERS_MAX,
   TAG_NAME_CHARACTERS_MAX,
   TAG_VALUE_CHARACTERS_MAX,
+  TAGS_MAX,
 } from '../../domain/limits.ts'
-import type { FieldErrors } from './field-errors.ts'
-import { isJsonObject, isLongerThan, readText } from './field-rules.ts'
+import { forbiddenHeaderReason, invalidHeaderValue } from '../../domain/net/header-rules.ts'
+import { type FieldReader, isJsonObject, isLongerThan, MappedFields } from './field-reader.ts'
 import {
   mustBeHeaderValue,
   mustBeObject,
@@ -21,17 +20,20 @@ import {
   refusedBecause,
 } from './validation-texts.ts'
 
-const NO_ENTRIES: Readonly<Record<string, string>> = Object.freeze({})
+type TextMap = Readonly<Record<string, string>>
+
+const NO_ENTRIES: TextMap = Object.freeze({})
 
 /** The request headers of a job, in the order and spelling given. */
-export function readHeaders(errors: FieldErrors, value: unknown): Readonly<Record<string, string>> {
-  const entries = readEntries(errors, 'headers', value, HEADERS_MAX, HEADER_NAME_CHARACTERS_MAX)
+export function readHeaders(fields: FieldReader): TextMap {
+  const entries = readEntries(fields, 'headers', { max: HEADERS_MAX, nameMax: HEADER_NAME_CHARACTERS_MAX })
   if (entries.length === 0) return NO_ENTRIES
   const seen = new Set<string>()
   const headers: Array<[string, string]> = []
   for (const [name, given] of entries) {
-    const problem = headerProblem(`headers.${name}`, name, given, seen)
-    if (problem !== null) errors.add(`headers.${name}`, problem)
+    const field = `headers.${name}`
+    const problem = headerProblem(field, name, given, seen)
+    if (problem !== null) fields.errors.add(field, problem)
     else headers.push([name, given as string])
   }
   return Object.fromEntries(headers)
@@ -41,7 +43,7 @@ function headerProblem(field: string, name: string, value: unknown, seen: Set<st
   const reason = forbiddenHeaderReason(name)
   if (reason !== null) return refusedBecause(field, reason)
   const lower = name.toLowerCase()
-  // Two spellings of one name would be two header lines whose meaning depends on the receiver.
+  // Two spellings of one name are two header lines, and which one counts depends on the receiver.
   if (seen.has(lower)) return mustNotRepeat(field)
   seen.add(lower)
   if (typeof value !== 'string') return mustBeString(field)
@@ -50,48 +52,46 @@ function headerProblem(field: string, name: string, value: unknown, seen: Set<st
   return value.length > HEADER_VALUE_BYTES_MAX ? mustNotBeMoreBytes(field, HEADER_VALUE_BYTES_MAX) : null
 }
 
-/** The labels of a job, for its owner's own use. */
-export function readTags(errors: FieldErrors, value: unknown): Readonly<Record<string, string>> {
-  const entries = readEntries(errors, 'tags', value, TAGS_MAX, TAG_NAME_CHARACTERS_MAX)
+/** The labels of a job, for its owner's use. */
+export function readTags(fields: FieldReader): TextMap {
+  const entries = readEntries(fields, 'tags', { max: TAGS_MAX, nameMax: TAG_NAME_CHARACTERS_MAX })
   if (entries.length === 0) return NO_ENTRIES
-  const tags: Array<[string, string]> = []
-  for (const [name, given] of entries) {
-    const field = `tags.${name}`
-    const text = readText(errors, field, given ?? null, TAG_VALUE_CHARACTERS_MAX)
-    if (text !== null) tags.push([name, text])
-  }
-  return Object.fromEntries(tags)
+  const values = new Map(entries)
+  const tags = new MappedFields(fields.errors, (name) => values.get(name) ?? null, 'tags.')
+  return Object.fromEntries(
+    entries.flatMap(([name]) => {
+      const text = tags.text(name, TAG_VALUE_CHARACTERS_MAX)
+      return text === null ? [] : [[name, text]]
+    }),
+  )
 }
 
-/** The entries of an object whose size and names are within bounds; none when they are not. */
-function readEntries(
-  errors: FieldErrors,
-  field: string,
-  value: unknown,
-  max: number,
-  nameMax: number,
-): Array<[string, unknown]> {
+interface EntryBounds {
+  readonly max: number
+  /** Characters of a name. */
+  readonly nameMax: number
+}
+
+/** The entries of an object; none when their number or a name is out of bounds. */
+function readEntries(fields: FieldReader, field: string, bounds: EntryBounds): Array<[string, unknown]> {
+  const value = fields.value(field)
   if (value === undefined) return []
-  if (!isJsonObject(value)) {
-    errors.add(field, mustBeObject(field))
-    return []
-  }
-  const entries = Object.entries(value)
-  if (entries.length > max) {
-    errors.add(field, mustNotHaveMoreItems(field, max))
-    return []
-  }
-  for (const [name] of entries) {
-    const problem = nameProblem(field, name, nameMax)
-    if (problem !== null) {
-      errors.add(field, problem)
-      return []
-    }
-  }
-  return entries
+  const entries = isJsonObject(value) ? Object.entries(value) : null
+  const problem = entries === null ? mustBeObject(field) : entriesProblem(field, entries, bounds)
+  if (problem === null) return entries ?? []
+  fields.errors.add(field, problem)
+  return []
 }
 
-function nameProblem(field: string, name: string, max: number): string | null {
-  if (name === '' || isLongerThan(name, max)) return namesMustBeBetween(field, max)
-  return name.isWellFormed() ? null : mustBeWellFormed(field)
+function entriesProblem(
+  field: string,
+  entries: ReadonlyArray<[string, unknown]>,
+  { max, nameMax }: EntryBounds,
+): string | null {
+  if (entries.length > max) return mustNotHaveMoreItems(field, max)
+  for (const [name] of entries) {
+    if (name === '' || isLongerThan(name, nameMax)) return namesMustBeBetween(field, nameMax)
+    if (!name.isWellFormed()) return mustBeWellFormed(field)
+  }
+  return null
 }

@@ -1,60 +1,98 @@
 import { isUtf8 } from 'node:buffer'
-import { createFieldErrors, type FieldErrors, singleProblem, type ValidationProblem } from './field-errors.ts'
-import {
-  createFieldReader,
-  type FieldReader,
-  refuseUnknownFields,
-  UNKNOWN_FIELDS_NAMED_MAX,
-} from './field-reader.ts'
-import { describePosition, scanJsonObject } from './json-members.ts'
-import { mustNotRepeat } from './validation-texts.ts'
+import { JSON_DEPTH_MAX } from '../../domain/limits.ts'
+import { FieldErrors, singleProblem, type ValidationProblem } from './field-errors.ts'
+import { FieldReader } from './field-reader.ts'
+import { describePosition, type JsonMember, memberValue, scanJsonObject } from './json-members.ts'
+import { refuseUnknownFields, UNKNOWN_FIELDS_NAMED_MAX } from './unknown-fields.ts'
+import { mustNotBeDeeper, mustNotHoldMoreValues, mustNotRepeat } from './validation-texts.ts'
 
-/** Fields that repeat one before: the later counts, but nobody's body has a hundred thousand of them. */
+/** Repeated fields are tolerated up to here; the last one counts. */
 const REPEATED_FIELDS_MAX = 100
+/**
+ * Values in a field that is parsed, nested ones included. Far above the bound of any field, whose own check then names
+ * the mistake; a field of hundreds of thousands of values is never built.
+ */
+const FIELD_VALUES_MAX = 256
 
-/** What becomes of a body: a checked value, 400 with a sentence, or 422. */
+/** A checked value, a sentence for 400, or a problem for 422. */
 export type BodyResult<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'malformed'; readonly error: string }
   | { readonly kind: 'invalid'; readonly problem: ValidationProblem }
 
+type Members = ReadonlyMap<string, JsonMember>
+
+/** Reads the fields of a JSON body. `null` counts as absent, as does a value that is too deep, which is reported. */
+export class JsonFields extends FieldReader {
+  readonly #text: string
+  readonly #members: Members
+
+  constructor(text: string, members: Members, errors: FieldErrors) {
+    super(errors)
+    this.#text = text
+    this.#members = members
+  }
+
+  override value(field: string): unknown {
+    const member = this.#find(field)
+    if (member === undefined) return undefined
+    if (member.values <= FIELD_VALUES_MAX) return memberValue(this.#text, member) ?? undefined
+    this.refuse(field, (path) => mustNotHoldMoreValues(path, FIELD_VALUES_MAX))
+    return undefined
+  }
+
+  /** Whether the body has the field, even as null. */
+  has(field: string): boolean {
+    return this.#members.has(field)
+  }
+
+  /** The exact source text of a value, not parsed. */
+  source(field: string): string | undefined {
+    const member = this.#find(field)
+    const source = member === undefined ? 'null' : this.#text.slice(member.start, member.end)
+    return source === 'null' ? undefined : source
+  }
+
+  #find(field: string): JsonMember | undefined {
+    const member = this.#members.get(field)
+    if (member === undefined || member.depth <= JSON_DEPTH_MAX) return member
+    this.refuse(field, (path) => mustNotBeDeeper(path, JSON_DEPTH_MAX))
+    return undefined
+  }
+}
+
 /**
- * Reads a JSON object from the bytes of a body. `read` checks the known fields in the contract's order and answers
- * null when it reported something; the unknown ones are reported after it.
+ * Reads a JSON object from the bytes of a body. `read` checks the known fields in the contract's order; unknown ones are
+ * reported after them.
  */
 export function readJsonBody<T>(
   body: Buffer,
   known: ReadonlySet<string>,
-  read: (fields: FieldReader, errors: FieldErrors) => T,
+  read: (fields: JsonFields) => T,
 ): BodyResult<T> {
   const text = body.toString('utf8')
   if (!isUtf8(body)) {
-    return {
-      kind: 'malformed',
-      error: `Malformed UTF-8 at ${describePosition(text, text.indexOf('\ufffd'))}.`,
-    }
+    const position = describePosition(text, text.indexOf('\ufffd'))
+    return { kind: 'malformed', error: `Malformed UTF-8 at ${position}.` }
   }
-  const scan = scanJsonObject(text, seenEnough(known))
-  if (scan.kind === 'stopped') {
-    return { kind: 'invalid', problem: problemOfStart(scan, known) }
-  }
-  if (scan.kind !== 'object') {
-    const where = describePosition(text, scan.position)
-    const error =
-      scan.kind === 'other'
-        ? `The body must be a JSON object, at ${where}.`
-        : `Malformed JSON at ${where}${scan.position === text.length ? ': the body ends early' : ''}.`
-    return { kind: 'malformed', error }
-  }
-  const errors = createFieldErrors()
-  const value = read(createFieldReader(text, scan.members, errors), errors)
-  refuseUnknownFields(scan.members.keys(), known, errors)
+  const scan = scanJsonObject(text, refusedEarly(known))
+  if (scan.kind === 'stopped') return { kind: 'invalid', problem: problemOfStart(scan, known) }
+  if (scan.kind !== 'object') return { kind: 'malformed', error: malformedText(text, scan) }
+  const errors = new FieldErrors()
+  const value = read(new JsonFields(text, scan.members, errors))
+  refuseUnknownFields(errors, { names: scan.members.keys(), known })
   const problem = errors.problem()
   return problem === null ? { kind: 'valid', value } : { kind: 'invalid', problem }
 }
 
-/** Whether a body is refused by what was read of it: the rest would only cost. */
-function seenEnough(known: ReadonlySet<string>): (name: string, isRepeated: boolean) => boolean {
+function malformedText(text: string, scan: { readonly kind: string; readonly position: number }): string {
+  const where = describePosition(text, scan.position)
+  if (scan.kind === 'other') return `The body must be a JSON object, at ${where}.`
+  return `Malformed JSON at ${where}${scan.position === text.length ? ': the body ends early' : ''}.`
+}
+
+/** Ends the scan once the body is certain to be refused. */
+function refusedEarly(known: ReadonlySet<string>): (name: string, isRepeated: boolean) => boolean {
   let unknown = 0
   let repeated = 0
   return (name, isRepeated) => {
@@ -64,12 +102,12 @@ function seenEnough(known: ReadonlySet<string>): (name: string, isRepeated: bool
   }
 }
 
-/** Of what was not read nothing is said: a field that is required may stand in it. */
+/** Reports what was scanned. A required field may be in the rest. */
 function problemOfStart(
-  { members, name }: { readonly members: ReadonlyMap<string, unknown>; readonly name: string },
+  { members, name }: { readonly members: Members; readonly name: string },
   known: ReadonlySet<string>,
 ): ValidationProblem {
-  const errors = createFieldErrors()
-  refuseUnknownFields(members.keys(), known, errors)
+  const errors = new FieldErrors()
+  refuseUnknownFields(errors, { names: members.keys(), known })
   return errors.problem() ?? singleProblem(name, mustNotRepeat(name))
 }

@@ -1,26 +1,26 @@
 /**
- * Finds the members of the outermost object of a JSON text without building their values: a payload is kept as its
- * exact source text, which `JSON.parse` loses (digits of numbers, order of integer-like keys, duplicate keys).
- * Strict RFC 8259 grammar, linear time, no recursion.
+ * Finds the members of the outermost object of a JSON text without parsing their values: a payload is kept as its exact
+ * source text, and `JSON.parse` loses digits of numbers, the order of integer-like keys and duplicate keys. Strict RFC
+ * 8259 grammar, linear time, no recursion.
  */
 export interface JsonMember {
-  /** Of the value in the text, without white space around it. */
+  /** Offsets of the value, without white space around it. */
   readonly start: number
   readonly end: number
-  /** Levels of arrays and objects in the value: 0 for a scalar, 1 for `{}`. */
+  /** Nesting of the value: 0 for a scalar, 1 for `{}`. */
   readonly depth: number
   /** Values in it, itself included: 1 for a scalar, 3 for `{"a":1,"b":2}`. */
   readonly values: number
 }
 
 export type JsonObjectScan =
-  /** Of two members with one name the later counts, as with `JSON.parse`. */
+  /** Of two members with one name the last counts, as in `JSON.parse`. */
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, JsonMember> }
-  /** The caller has seen enough; what follows is not read, and may be no JSON at all. */
+  /** Ended by the caller; the rest was not read and may not be JSON. */
   | { readonly kind: 'stopped'; readonly members: ReadonlyMap<string, JsonMember>; readonly name: string }
-  /** JSON, but no object. `position` is where the value starts. */
+  /** Another JSON value, which starts at `position`. */
   | { readonly kind: 'other'; readonly position: number }
-  /** `position` is the UTF-16 offset of the first character that cannot stand there; the length = text ends early. */
+  /** `position`: UTF-16 offset of the first invalid character; the length of the text when it ends early. */
   | { readonly kind: 'malformed'; readonly position: number }
 
 const LINE_FEED = 0x0a
@@ -39,16 +39,12 @@ const LITERAL = /true|false|null/y
 const UNICODE_ESCAPE = /u[0-9a-fA-F]{4}/y
 const SIMPLE_ESCAPES = '"\\/bfnrt'
 
-/** What is counted while a value is scanned. */
 interface Nesting {
   deepest: number
   values: number
 }
 
-/**
- * @param isEnough asked after each member: true ends the scan, so that a body of a hundred thousand members costs no
- * more than the first ones
- */
+/** @param isEnough called after each member; true ends the scan, which bounds the cost of a body with many members */
 export function scanJsonObject(
   text: string,
   isEnough: (name: string, isRepeated: boolean) => boolean,
@@ -92,7 +88,7 @@ export function memberValue(text: string, member: JsonMember): unknown {
     : JSON.parse(text.slice(member.start, member.end))
 }
 
-/** Where a position stands, for people: lines and columns count from 1. */
+/** An offset for people: lines and columns count from 1. */
 export function describePosition(text: string, position: number): string {
   let line = 1
   let lineStart = 0
@@ -104,7 +100,7 @@ export function describePosition(text: string, position: number): string {
   return `position ${position} (line ${line}, column ${position - lineStart + 1})`
 }
 
-/** The text of the JSON string whose quotes stand at `start` and `end - 1`. */
+/** The JSON string whose quotes are at `start` and `end - 1`. */
 function stringAt(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1)
   return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner
@@ -126,7 +122,7 @@ function scanOther(text: string, start: number): JsonObjectScan {
   return end === text.length ? { kind: 'other', position: start } : { kind: 'malformed', position: end }
 }
 
-// The scan functions below answer the offset after what they read, or the complement (~) of the offending offset.
+// Each scan function below returns the offset after what it read, or the complement (~) of an invalid offset.
 
 function scanValue(text: string, start: number, nesting: Nesting): number {
   const first = text.charCodeAt(start)
@@ -157,7 +153,7 @@ function scanValue(text: string, start: number, nesting: Nesting): number {
   }
 }
 
-/** After a value: closes what ends here. Answers where the next value starts, or the end when all is closed. */
+/** Reads what follows a value. Returns where the next value starts, or the end once everything is closed. */
 function closeOrGoOn(text: string, start: number, closers: number[]): number {
   let at = start
   while (closers.length > 0) {
@@ -177,7 +173,7 @@ function closeOrGoOn(text: string, start: number, closers: number[]): number {
   return at
 }
 
-/** A key and its colon; answers where the value starts. */
+/** Reads a key and its colon; returns where the value starts. */
 function scanKey(text: string, at: number): number {
   const keyEnd = scanString(text, at)
   return keyEnd < 0 ? keyEnd : scanColon(text, keyEnd)

@@ -14,20 +14,9 @@ import type { MissedRunPolicy } from '../../domain/crons/cron-tick.ts'
 import { METHODS } from '../../domain/jobs/job.ts'
 import { QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
 import { readAssertions } from '../fields/assertion-fields.ts'
-import type { FieldErrors } from '../fields/field-errors.ts'
-import type { FieldReader } from '../fields/field-reader.ts'
-import {
-  isLongerThan,
-  readBoolean,
-  readChoice,
-  readInteger,
-  readRequiredText,
-  readText,
-  readUrl,
-} from '../fields/field-rules.ts'
+import { type IsBlocked, isLongerThan } from '../fields/field-reader.ts'
 import { readHeaders } from '../fields/header-fields.ts'
-import { readIdempotencyKey } from './idempotency-key.ts'
-import { type BodyResult, readJsonBody } from '../fields/json-body.ts'
+import { type BodyResult, type JsonFields, readJsonBody } from '../fields/json-body.ts'
 import { readTimeoutSeconds } from '../fields/retry-fields.ts'
 import {
   CRON_EXPRESSION_REQUIRED,
@@ -35,8 +24,8 @@ import {
   mustBeWellFormed,
   mustNotBeLonger,
   refusedAs,
-  required,
 } from '../fields/validation-texts.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
 
 /** The fields of `POST /api/crons`, in the order errors are reported. */
 export const CRON_FIELDS: ReadonlySet<string> = new Set([
@@ -66,8 +55,7 @@ export const PREVIEW_TICKS_MAX = 100
 export const PREVIEW_TICKS_DEFAULT = 5
 
 export interface CronContext {
-  /** The egress policy's answer about a literal address or a name; no DNS. */
-  readonly isBlocked: (url: URL) => boolean
+  readonly isBlocked: IsBlocked
 }
 
 export interface NewCronContext extends CronContext {
@@ -77,7 +65,7 @@ export interface NewCronContext extends CronContext {
 
 export interface NewCron {
   readonly settings: CronSettings
-  /** null = without one. */
+  /** The idempotency key. */
   readonly key: string | null
 }
 
@@ -89,24 +77,24 @@ export interface CronPreviewQuery {
 
 /** Checks the body of `POST /api/crons`. Never throws. */
 export function readNewCron(body: Buffer, context: NewCronContext): BodyResult<NewCron> {
-  return readJsonBody(body, CRON_FIELDS, (fields, errors) => {
+  return readJsonBody(body, CRON_FIELDS, (fields) => {
     const settings = {
       ...DEFAULT_CRON_SETTINGS,
-      // Empty only where a mistake was reported, and then nothing of it is used.
+      // Empty only after a reported mistake, and then the value is not used.
       ...{ displayName: '', url: '', cronExpression: '' },
-      ...readSettings(fields, errors, context, true),
+      ...readSettings(fields, context, true),
     }
-    return { settings, key: readIdempotencyKey(errors, context.idempotencyKey) }
+    return { settings, key: readIdempotencyKey(fields.errors, context.idempotencyKey) }
   })
 }
 
 /**
- * Checks the body of `PATCH /api/crons/{cron_id}`; only fields that were given are in the result. `null` takes away
- * what a cron can be without, and counts as absent elsewhere. Never throws.
+ * Checks the body of `PATCH /api/crons/{cron_id}`. Only fields that were given are in the result. `null` removes an
+ * optional setting and counts as absent elsewhere. Never throws.
  */
 export function readCronEdit(body: Buffer, context: CronContext): BodyResult<Partial<CronSettings>> {
-  return readJsonBody(body, CRON_FIELDS, (fields, errors) => {
-    const given = readSettings(fields, errors, context, false)
+  return readJsonBody(body, CRON_FIELDS, (fields) => {
+    const given = readSettings(fields, context, false)
     const removed = Object.entries(REMOVABLE).filter(
       ([field, setting]) => fields.has(field) && given[setting] === undefined,
     )
@@ -116,14 +104,14 @@ export function readCronEdit(body: Buffer, context: CronContext): BodyResult<Par
 
 /** Checks the body of `POST /api/crons/preview`. Never throws. */
 export function readCronPreview(body: Buffer): BodyResult<CronPreviewQuery> {
-  return readJsonBody(body, PREVIEW_FIELDS, (fields, errors) => ({
-    cronExpression: readExpression(errors, fields.value('cron_expression')) ?? '',
-    timeZone: readTimeZone(errors, fields.value('time_zone')) ?? DEFAULT_CRON_SETTINGS.timeZone,
-    count: readInteger(errors, 'count', fields.value('count'), 1, PREVIEW_TICKS_MAX) ?? PREVIEW_TICKS_DEFAULT,
+  return readJsonBody(body, PREVIEW_FIELDS, (fields) => ({
+    cronExpression: readExpression(fields) ?? '',
+    timeZone: readTimeZone(fields) ?? DEFAULT_CRON_SETTINGS.timeZone,
+    count: fields.integer('count', 1, PREVIEW_TICKS_MAX) ?? PREVIEW_TICKS_DEFAULT,
   }))
 }
 
-/** Fields that a cron can be without → the setting. */
+/** Fields that null removes, and their settings. */
 const REMOVABLE = {
   payload: 'payload',
   callback_url: 'callbackUrl',
@@ -131,93 +119,59 @@ const REMOVABLE = {
   queue: 'queue',
 } as const satisfies Readonly<Record<string, keyof CronSettings>>
 
-/** The settings given, in the contract's order, which is the order of the errors. */
-function readSettings(
-  fields: FieldReader,
-  errors: FieldErrors,
-  { isBlocked }: CronContext,
-  isNew: boolean,
-): Partial<CronSettings> {
-  /** What a cron cannot be without; an edit need not give it. */
-  const needed = (field: string, read: (value: unknown) => string | null): string | null => {
-    const value = fields.value(field)
-    return value === undefined && !isNew ? null : read(value)
-  }
-  const integer = (field: string, min: number, max: number): number | null =>
-    readInteger(errors, field, fields.value(field), min, max)
-  const choice = <T extends string>(field: string, choices: readonly T[]): T | null =>
-    readChoice(errors, field, fields.value(field), choices)
+/**
+ * Reads the fields in the contract's order, which is the order of the errors.
+ * @param isNew whether the required fields must be given
+ */
+function readSettings(fields: JsonFields, { isBlocked }: CronContext, isNew: boolean): Partial<CronSettings> {
+  const isNeeded = (field: string): boolean => isNew || fields.value(field) !== undefined
   const given = {
-    displayName: needed('name', (value) => readRequiredText(errors, 'name', value, CRON_NAME_CHARACTERS_MAX)),
-    url: needed('url', (value) => readTarget(errors, value, isBlocked)),
-    method: choice('method', METHODS),
-    headers: readGivenHeaders(errors, fields.value('headers')),
-    payload: readPayload(fields, errors),
-    callbackUrl: readUrl(errors, 'callback_url', fields.value('callback_url'), isBlocked),
-    cronExpression: needed('cron_expression', (value) => readExpression(errors, value)),
-    timeoutSeconds: readTimeoutSeconds(errors, fields),
-    alertThreshold: integer('alert_threshold', 1, ALERT_THRESHOLD_MAX),
-    successAssertions: readAssertions(errors, fields.value('success_assertions')),
-    isActive: readBoolean(errors, 'is_active', fields.value('is_active')),
-    timeZone: readTimeZone(errors, fields.value('time_zone')),
-    concurrencyPolicy: choice('concurrency_policy', CONCURRENCY_POLICIES),
-    missedRunPolicy: choice('missed_run_policy', MISSED_RUN_POLICIES),
-    startingDeadlineSeconds: integer('starting_deadline_seconds', 1, STARTING_DEADLINE_SECONDS_MAX),
-    jitterSeconds: integer('jitter_seconds', 0, JITTER_SECONDS_MAX),
-    queue: readQueue(errors, fields.value('queue')),
+    displayName: isNeeded('name') ? fields.requiredText('name', CRON_NAME_CHARACTERS_MAX) : null,
+    url: isNeeded('url') ? fields.requiredUrl('url', isBlocked) : null,
+    method: fields.choice('method', METHODS),
+    headers: fields.value('headers') === undefined ? null : readHeaders(fields),
+    payload: readPayload(fields),
+    callbackUrl: fields.url('callback_url', isBlocked),
+    cronExpression: isNeeded('cron_expression') ? readExpression(fields) : null,
+    timeoutSeconds: readTimeoutSeconds(fields),
+    alertThreshold: fields.integer('alert_threshold', 1, ALERT_THRESHOLD_MAX),
+    successAssertions: readAssertions(fields),
+    isActive: fields.boolean('is_active'),
+    timeZone: readTimeZone(fields),
+    concurrencyPolicy: fields.choice('concurrency_policy', CONCURRENCY_POLICIES),
+    missedRunPolicy: fields.choice('missed_run_policy', MISSED_RUN_POLICIES),
+    startingDeadlineSeconds: fields.integer('starting_deadline_seconds', 1, STARTING_DEADLINE_SECONDS_MAX),
+    jitterSeconds: fields.integer('jitter_seconds', 0, JITTER_SECONDS_MAX),
+    queue:
+      fields.value('queue') === undefined ? null : fields.requiredText('queue', QUEUE_NAME_CHARACTERS_MAX),
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
-function readTarget(errors: FieldErrors, value: unknown, isBlocked: (url: URL) => boolean): string | null {
-  if (value === undefined || value === '') {
-    errors.add('url', required('url'))
-    return null
-  }
-  return readUrl(errors, 'url', value, isBlocked)
-}
-
-function readGivenHeaders(errors: FieldErrors, value: unknown): Readonly<Record<string, string>> | null {
-  return value === undefined ? null : readHeaders(errors, value)
-}
-
-/** A text is sent as it is, an object as its exact source text. */
-function readPayload(fields: FieldReader, errors: FieldErrors): string | null {
+/** A string is sent as it is, an object as its exact source text. */
+function readPayload(fields: JsonFields): string | null {
   const field = 'payload'
   const source = fields.source(field)
   if (source === undefined) return null
   const value = source.startsWith('{') ? source : fields.value(field)
-  if (typeof value !== 'string') errors.add(field, mustBeStringOrObject(field))
-  else if (!value.isWellFormed()) errors.add(field, mustBeWellFormed(field))
-  else if (isLongerThan(value, CRON_PAYLOAD_CHARACTERS_MAX)) {
-    errors.add(field, mustNotBeLonger(field, CRON_PAYLOAD_CHARACTERS_MAX))
-  } else return value
-  return null
+  if (typeof value !== 'string') return fields.refuse(field, mustBeStringOrObject)
+  if (!value.isWellFormed()) return fields.refuse(field, mustBeWellFormed)
+  if (!isLongerThan(value, CRON_PAYLOAD_CHARACTERS_MAX)) return value
+  return fields.refuse(field, (path) => mustNotBeLonger(path, CRON_PAYLOAD_CHARACTERS_MAX))
 }
 
-function readExpression(errors: FieldErrors, value: unknown): string | null {
+function readExpression(fields: JsonFields): string | null {
   const field = 'cron_expression'
-  if (value === undefined || value === '') {
-    errors.add(field, CRON_EXPRESSION_REQUIRED)
-    return null
-  }
-  const text = readText(errors, field, value, Infinity)
+  const value = fields.value(field)
+  if (value === undefined || value === '') return fields.refuse(field, () => CRON_EXPRESSION_REQUIRED)
+  const text = fields.text(field, Infinity)
   const expression = text === null ? null : parseCronExpression(text)
   if (expression === null || !('problem' in expression)) return text
-  errors.add(field, refusedAs(field, expression.problem))
-  return null
+  return fields.refuse(field, (path) => refusedAs(path, expression.problem))
 }
 
-function readTimeZone(errors: FieldErrors, value: unknown): string | null {
-  const field = 'time_zone'
-  const text = readText(errors, field, value, Infinity)
+function readTimeZone(fields: JsonFields): string | null {
+  const text = fields.text('time_zone', Infinity)
   const problem = text === null ? null : timeZoneProblem(text)
-  if (problem === null) return text
-  errors.add(field, refusedAs(field, problem))
-  return null
-}
-
-function readQueue(errors: FieldErrors, value: unknown): string | null {
-  if (value === undefined) return null
-  return readRequiredText(errors, 'queue', value, QUEUE_NAME_CHARACTERS_MAX)
+  return problem === null ? text : fields.refuse('time_zone', (path) => refusedAs(path, problem))
 }

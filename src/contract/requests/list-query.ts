@@ -1,13 +1,8 @@
 import type { JobStatus } from '../../domain/jobs/job.ts'
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
-import {
-  createFieldErrors,
-  type FieldErrors,
-  singleProblem,
-  type ValidationProblem,
-} from '../fields/field-errors.ts'
-import { refuseUnknownFields } from '../fields/field-reader.ts'
-import { readChoice, readInteger, readText } from '../fields/field-rules.ts'
+import { FieldErrors, singleProblem, type ValidationProblem } from '../fields/field-errors.ts'
+import { type FieldReader, MappedFields } from '../fields/field-reader.ts'
+import { refuseUnknownFields } from '../fields/unknown-fields.ts'
 import { mustBeGivenOnce, mustBeNextCursor, mustHaveValue } from '../fields/validation-texts.ts'
 
 const JOB_FILTERS = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
@@ -33,12 +28,12 @@ export type QueryResult<T> =
 /** The answer to a cursor that this list did not make. */
 export const BAD_CURSOR: ValidationProblem = singleProblem('cursor', mustBeNextCursor('cursor'))
 
-/** The query of `GET /api/jobs`. An empty value is a mistake: a script whose variable is unset would list everything. */
+/** The query of `GET /api/jobs`. An empty value is a mistake: with an unset variable, a script would list everything. */
 export function readJobFilter(search: string): QueryResult<JobFilter> {
-  return readQuery(search, JOB_PARAMETERS, (value, errors) => ({
-    queue: readText(errors, 'queue', value('queue'), QUEUE_NAME_CHARACTERS_MAX),
-    status: readChoice(errors, 'status', value('status'), JOB_FILTERS),
-    ...readPage(value, errors),
+  return readQuery(search, JOB_PARAMETERS, (query) => ({
+    queue: query.text('queue', QUEUE_NAME_CHARACTERS_MAX),
+    status: query.choice('status', JOB_FILTERS),
+    ...readPage(query),
   }))
 }
 
@@ -47,33 +42,29 @@ export function readPageQuery(search: string): QueryResult<Page> {
   return readQuery(search, PAGE_PARAMETERS, readPage)
 }
 
-type Value = (name: string) => string | undefined
-
-function readPage(value: Value, errors: FieldErrors): Page {
-  const limit = value('limit')
-  const digits = limit !== undefined && /^[0-9]{1,9}$/.test(limit) ? Number(limit) : limit
+function readPage(query: FieldReader): Page {
   return {
-    limit: readInteger(errors, 'limit', digits, 1, LIST_LIMIT_MAX) ?? LIST_LIMIT_DEFAULT,
-    cursor: readText(errors, 'cursor', value('cursor'), CURSOR_CHARACTERS_MAX),
+    limit: query.integer('limit', 1, LIST_LIMIT_MAX) ?? LIST_LIMIT_DEFAULT,
+    cursor: query.text('cursor', CURSOR_CHARACTERS_MAX),
   }
 }
 
 function readQuery<T>(
   search: string,
   known: ReadonlySet<string>,
-  read: (value: Value, errors: FieldErrors) => T,
+  read: (query: FieldReader) => T,
 ): QueryResult<T> {
-  const errors = createFieldErrors()
+  const errors = new FieldErrors()
   const parameters = new URLSearchParams(search)
-  const found = read((name) => {
-    const given = parameters.getAll(name)
-    // One parameter given twice is a list, which none of ours is.
-    if (given.length > 1) errors.add(name, mustBeGivenOnce(name))
-    else if (given[0] === '') errors.add(name, mustHaveValue(name))
-    else return given[0]
+  const query = new MappedFields(errors, (name) => {
+    const [value, ...more] = parameters.getAll(name)
+    if (more.length > 0) errors.add(name, mustBeGivenOnce(name))
+    else if (value === '') errors.add(name, mustHaveValue(name))
+    else return name === 'limit' && value !== undefined && /^[0-9]{1,9}$/.test(value) ? Number(value) : value
     return undefined
-  }, errors)
-  refuseUnknownFields(new Set(parameters.keys()), known, errors)
+  })
+  const found = read(query)
+  refuseUnknownFields(errors, { names: new Set(parameters.keys()), known })
   const problem = errors.problem()
   return problem === null ? { kind: 'valid', value: found } : { kind: 'invalid', problem }
 }

@@ -1,21 +1,18 @@
 import { type JobRequest, METHODS } from '../../domain/jobs/job.ts'
 import { DELAY_SECONDS_MAX, QUEUE_NAME_CHARACTERS_MAX, RUN_AT_DAYS_AHEAD_MAX } from '../../domain/limits.ts'
-import type { FieldErrors } from '../fields/field-errors.ts'
-import type { FieldReader } from '../fields/field-reader.ts'
-import { readBoolean, readChoice, readInteger, readRequiredText, readUrl } from '../fields/field-rules.ts'
+import type { IsBlocked } from '../fields/field-reader.ts'
 import { readHeaders, readTags } from '../fields/header-fields.ts'
-import { fingerprintOf, readIdempotencyKey } from './idempotency-key.ts'
-import { type BodyResult, readJsonBody } from '../fields/json-body.ts'
+import { type BodyResult, type JsonFields, readJsonBody } from '../fields/json-body.ts'
 import { readCallbackEvents, readRetryDelays, readTimeoutSeconds } from '../fields/retry-fields.ts'
-import { parseTimestamp } from './run-at.ts'
 import {
   mustBeObject,
   mustBeString,
   mustBeTimestamp,
   mustNotBeLater,
   prohibits,
-  required,
 } from '../fields/validation-texts.ts'
+import { fingerprintOf, readIdempotencyKey } from './idempotency-key.ts'
+import { parseTimestamp } from './run-at.ts'
 
 /** The fields of `POST /api/jobs`, in the order errors are reported. */
 export const PUSH_FIELDS: ReadonlySet<string> = new Set([
@@ -34,7 +31,7 @@ export const PUSH_FIELDS: ReadonlySet<string> = new Set([
   'callback_events',
 ])
 
-/** A push that may go into the store, but for its team. */
+/** A checked push, without its team. */
 export interface AcceptedPush {
   readonly queue: string
   readonly request: JobRequest
@@ -45,84 +42,72 @@ export interface AcceptedPush {
 export interface PushContext {
   /** The `Idempotency-Key` header as received. */
   readonly idempotencyKey: string | undefined
-  /** Unix ms; only bounds how far ahead `run_at` may be. */
+  /** Unix ms, from which `run_at` is bounded. */
   readonly nowMs: number
-  /** The egress policy's answer about a literal address or a name; no DNS. */
-  readonly isBlocked: (url: URL) => boolean
+  readonly isBlocked: IsBlocked
 }
 
 const DAY_MS = 86_400_000
 
-/** Checks the body of `POST /api/jobs`. Never throws, whatever the bytes are. */
+/** Checks the body of `POST /api/jobs`. Never throws. */
 export function readPush(body: Buffer, context: PushContext): BodyResult<AcceptedPush> {
-  return readJsonBody(body, PUSH_FIELDS, (fields, errors) => {
-    const queue = readRequiredText(errors, 'queue', fields.value('queue'), QUEUE_NAME_CHARACTERS_MAX) ?? ''
-    const { request, start } = readRequest(fields, errors, context)
-    const key = readIdempotencyKey(errors, context.idempotencyKey)
+  return readJsonBody(body, PUSH_FIELDS, (fields) => {
+    const queue = fields.requiredText('queue', QUEUE_NAME_CHARACTERS_MAX) ?? ''
+    const { request, start } = readRequest(fields, context)
+    const key = readIdempotencyKey(fields.errors, context.idempotencyKey)
     const idempotency =
-      key === null || errors.count() > 0 ? null : { key, fingerprint: fingerprintOf(queue, request, start) }
+      key === null || fields.errors.count > 0
+        ? null
+        : { key, fingerprint: fingerprintOf(queue, request, start) }
     return { queue, request, start, idempotency }
   })
 }
 
-/** Evaluates the fields in the contract's order, which is the order of the errors. */
+/** Reads the fields in the contract's order, which is the order of the errors. */
 function readRequest(
-  fields: FieldReader,
-  errors: FieldErrors,
-  context: PushContext,
+  fields: JsonFields,
+  { isBlocked, nowMs }: PushContext,
 ): Pick<AcceptedPush, 'request' | 'start'> {
-  const url = readTarget(fields, errors, context)
-  const method = readChoice(errors, 'method', fields.value('method'), METHODS) ?? 'POST'
-  const headers = readHeaders(errors, fields.value('headers'))
-  const payload = readPayload(fields, errors)
-  const callbackUrl = readUrl(errors, 'callback_url', fields.value('callback_url'), context.isBlocked)
-  const start = readStart(fields, errors, context.nowMs)
+  const url = fields.requiredUrl('url', isBlocked) ?? ''
+  const method = fields.choice('method', METHODS) ?? 'POST'
+  const headers = readHeaders(fields)
+  const payload = readPayload(fields)
+  const callbackUrl = fields.url('callback_url', isBlocked)
+  const start = readStart(fields, nowMs)
   const request = {
     url,
     method,
     headers,
     payload,
     callbackUrl,
-    timeoutSeconds: readTimeoutSeconds(errors, fields),
-    retryDelays: readRetryDelays(errors, fields),
-    retriesEnabled: readBoolean(errors, 'retries_enabled', fields.value('retries_enabled')),
-    tags: readTags(errors, fields.value('tags')),
-    callbackEvents: readCallbackEvents(errors, fields),
+    timeoutSeconds: readTimeoutSeconds(fields),
+    retryDelays: readRetryDelays(fields),
+    retriesEnabled: fields.boolean('retries_enabled'),
+    tags: readTags(fields),
+    callbackEvents: readCallbackEvents(fields),
     successAssertions: null,
     cron: null,
   }
   return { request, start }
 }
 
-function readTarget(fields: FieldReader, errors: FieldErrors, context: PushContext): string {
-  const value = fields.value('url')
-  if (value === undefined || value === '') {
-    errors.add('url', required('url'))
-    return ''
-  }
-  return readUrl(errors, 'url', value, context.isBlocked) ?? ''
-}
-
 /** The exact source text, so that numbers keep their digits and fields their order. */
-function readPayload(fields: FieldReader, errors: FieldErrors): string | null {
+function readPayload(fields: JsonFields): string | null {
   const source = fields.source('payload')
   if (source === undefined) return null
-  if (source.startsWith('{')) return source
-  errors.add('payload', mustBeObject('payload'))
-  return null
+  return source.startsWith('{') ? source : fields.refuse('payload', mustBeObject)
 }
 
-function readStart(fields: FieldReader, errors: FieldErrors, nowMs: number): AcceptedPush['start'] {
-  const delay = fields.value('delay')
-  const delaySeconds = readInteger(errors, 'delay', delay, 0, DELAY_SECONDS_MAX) ?? 0
+function readStart(fields: JsonFields, nowMs: number): AcceptedPush['start'] {
+  const delaySeconds = fields.integer('delay', 0, DELAY_SECONDS_MAX) ?? 0
   const runAt = fields.value('run_at')
   if (runAt === undefined) return { delaySeconds }
   const runAtMs = typeof runAt === 'string' ? parseTimestamp(runAt) : null
-  if (delay !== undefined) errors.add('run_at', prohibits('run_at', 'delay'))
-  else if (typeof runAt !== 'string') errors.add('run_at', mustBeString('run_at'))
-  else if (runAtMs === null) errors.add('run_at', mustBeTimestamp('run_at'))
+  if (fields.value('delay') !== undefined) fields.refuse('run_at', (path) => prohibits(path, 'delay'))
+  else if (typeof runAt !== 'string') fields.refuse('run_at', mustBeString)
+  else if (runAtMs === null) fields.refuse('run_at', mustBeTimestamp)
   else if (runAtMs > nowMs + RUN_AT_DAYS_AHEAD_MAX * DAY_MS) {
-    errors.add('run_at', mustNotBeLater('run_at', RUN_AT_DAYS_AHEAD_MAX))
+    fields.refuse('run_at', (path) => mustNotBeLater(path, RUN_AT_DAYS_AHEAD_MAX))
   } else return { runAtMs }
   return { delaySeconds }
 }

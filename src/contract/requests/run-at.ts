@@ -2,8 +2,8 @@ const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d{2}):?(\d{2})?)$/
 
 /**
- * Reads an ISO 8601 time with an offset (`Z`, `+02:00`, `+0200`, `+02`) to Unix ms; null when it is none.
- * Stricter than `Date.parse`, which takes 30 February, `24:00` and times without an offset.
+ * Parses an ISO 8601 time with an offset (`Z`, `+02:00`, `+0200`, `+02`) to Unix ms; null when it is not valid. Stricter
+ * than `Date.parse`, which accepts 30 February, `24:00` and times without an offset.
  */
 export function parseTimestamp(text: string): number | null {
   const match = TIMESTAMP.exec(text)
@@ -13,7 +13,7 @@ export function parseTimestamp(text: string): number | null {
   const [offsetHours, offsetMinutes] = [part(9), part(10)]
   if (hour > 23 || minute > 59 || second > 59 || offsetHours > 23 || offsetMinutes > 59) return null
   const date = new Date(0)
-  // setUTCFullYear, as Date.UTC takes the years 0–99 for 1900–1999.
+  // Date.UTC would read the years 0–99 as 1900–1999.
   date.setUTCFullYear(year, month - 1, day)
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null
   const millisecond = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))

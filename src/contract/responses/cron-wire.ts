@@ -9,7 +9,7 @@ import type {
   CronSummary,
 } from '../generated/wire.ts'
 
-/** What became of ticks, as the port answers it. */
+/** As in the port. */
 export interface ShownCronRun {
   readonly scheduledAtMs: number
   readonly result: WireCronRun['result']
@@ -18,7 +18,7 @@ export interface ShownCronRun {
   readonly ticks: number
 }
 
-/** A cron as the port answers it, without its team. */
+/** As in the port, without the team. */
 export interface ShownCron {
   readonly cronId: number
   readonly settings: CronSettings
@@ -28,7 +28,6 @@ export interface ShownCron {
   readonly consecutiveFailures: number
 }
 
-/** The answer to `POST /api/crons`. */
 export function toCreatedCron({ cronId, settings, nextRunAtMs }: ShownCron): CreatedCron {
   return {
     id: cronId,
@@ -49,7 +48,7 @@ export function toWireCron(cron: ShownCron): WireCron {
   }
 }
 
-/** Without what may be long: a page of a thousand is to stay small. */
+/** Leaves out headers and payload, which may be long: a page may have a thousand crons. */
 export function toCronSummary(cron: ShownCron): CronSummary {
   const { settings, lastRun } = cron
   return {

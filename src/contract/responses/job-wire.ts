@@ -4,15 +4,15 @@ import { type JobView, viewChain, viewJob } from '../../domain/jobs/job-view.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
 import type { Call, HeaderLine, JobList, JobSummary } from '../generated/wire.ts'
 
-/** A job of a listing, as the store answers it. */
+/** As in the port. */
 export interface ListedChain {
   readonly jobId: number
   readonly chain: JobChain
 }
 
 /**
- * The JSON text of `GET /api/jobs/{job_id}`; null when the chain has no such job. The payload is spliced in as its
- * source text: parsing and writing it again would lose the digits of its numbers.
+ * The JSON text of `GET /api/jobs/{job_id}`; null when the chain has no such job. The payload is inserted as its source
+ * text: parsing it would lose digits of its numbers.
  */
 export function writeJob(chain: JobChain, jobId: number, jobIds: JobIds): string | null {
   const view = viewJob(chain, jobId, jobIds)
@@ -27,7 +27,7 @@ export function writeJob(chain: JobChain, jobId: number, jobIds: JobIds): string
   return `${JSON.stringify(before).slice(0, -1)},"payload":${payloadOf(chain)},${JSON.stringify(after).slice(1)}`
 }
 
-/** As JSON. Only of a pushed job it is known to be some. */
+/** As JSON. The payload of a pushed job is JSON already; that of a cron is any text. */
 function payloadOf({ request: { payload, cron } }: JobChain): string {
   return cron === null ? (payload ?? 'null') : JSON.stringify(payload)
 }
@@ -74,7 +74,7 @@ function toSummary(chain: JobChain, view: JobView, jobIds: JobIds): JobSummary {
   }
 }
 
-/** The hidden queue of a cron is nobody's to see; it has no name. */
+/** The hidden queue of a cron, which has no name, is not shown. */
 function queueOf({ queueId, queueName }: JobChain): Pick<JobSummary, 'queue_id' | 'queue'> {
   return queueName === '' ? { queue_id: null, queue: null } : { queue_id: queueId, queue: queueName }
 }

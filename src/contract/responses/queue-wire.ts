@@ -2,7 +2,7 @@ import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import { assertionWarnings } from '../fields/assertion-fields.ts'
 import type { EditedQueue, Queue as WireQueue, QueueCounts } from '../generated/wire.ts'
 
-/** A queue as the port answers it, without its team. */
+/** As in the port, without the team. */
 export interface ShownQueue {
   readonly queueId: number
   readonly name: string
@@ -10,7 +10,6 @@ export interface ShownQueue {
   readonly counts: QueueCounts
 }
 
-/** A setting of the domain → its name on the wire, in the contract's order. */
 export function toWireQueue(queue: ShownQueue): WireQueue {
   const { settings, counts } = queue
   return {
@@ -35,7 +34,7 @@ export function toWireQueue(queue: ShownQueue): WireQueue {
   }
 }
 
-/** The answer to an edit: the queue, and what was stored but cannot work. */
+/** With warnings about settings that are stored but cannot work. */
 export function toEditedQueue(queue: ShownQueue): EditedQueue {
   return { ...toWireQueue(queue), warnings: assertionWarnings(queue.settings.successAssertions) }
 }
