@@ -12,6 +12,10 @@ export class LruCache<K, V> {
     this.#generationMax = Math.ceil(entriesMax / 2)
   }
 
+  get isEmpty(): boolean {
+    return this.#young.size === 0 && this.#old.size === 0
+  }
+
   get(key: K): V | undefined {
     const young = this.#young.get(key)
     if (young !== undefined) return young

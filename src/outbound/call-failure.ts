@@ -1,4 +1,4 @@
-/** Turns what sockets, TLS and the HTTP parser throw into a failure reason and a sentence for people. */
+/** Maps errors of sockets, TLS and the HTTP parser to a failure reason and a message for people. */
 import { errors } from 'undici'
 import { RESPONSE_HEADER_BYTES_MAX } from '../domain/limits.ts'
 import type { FailureReason } from '../domain/jobs/job.ts'
@@ -6,14 +6,14 @@ import { BLOCKED_TARGET_MESSAGE } from './egress/egress-guard.ts'
 import { NameResolutionError } from './dns/name-resolver.ts'
 import { codeOf, isOutOfDescriptors } from './system-error.ts'
 
-/** The parts of a call, in order. */
+/** The stages of a call, in order. */
 export type Stage = 'dns' | 'connect' | 'tls' | 'waiting' | 'reading'
 
 export type CallFailure =
   | { readonly kind: 'failed'; readonly reason: FailureReason; readonly message: string }
   | { readonly kind: 'local_fault'; readonly message: string }
 
-/** The connected address was not one that had been checked, or a check refused the addresses. */
+/** The connected address was not a checked one, or the egress policy refused the addresses. */
 export class BlockedTargetError extends Error {
   constructor() {
     super(BLOCKED_TARGET_MESSAGE)
@@ -29,19 +29,11 @@ export class ConnectDeadlineError extends Error {
   }
 }
 
-/** What came is no answer that the call can take; the message is for people. */
-export class AnswerError extends Error {
+/** A `connection_error` with this message: a response that the call cannot take, or no free port to call from. */
+export class ConnectionFailedError extends Error {
   constructor(message: string) {
     super(message)
-    this.name = 'AnswerError'
-  }
-}
-
-/** No port came free towards the target within the waits of a call. */
-export class PortShortageError extends Error {
-  constructor() {
-    super('This machine has no free port towards the target.')
-    this.name = 'PortShortageError'
+    this.name = 'ConnectionFailedError'
   }
 }
 
@@ -53,9 +45,9 @@ const SOCKET_MESSAGES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'The network cannot be reached.',
   EADDRNOTAVAIL: 'This machine has no address from which the target can be reached.',
   EAFNOSUPPORT: 'The network cannot be reached.',
-  ETIMEDOUT: 'The host did not answer in time.',
-  UND_ERR_SOCKET: 'The connection was closed before the answer was complete.',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The answer was shorter or longer than its Content-Length.',
+  ETIMEDOUT: 'The host did not respond in time.',
+  UND_ERR_SOCKET: 'The connection was closed before the response was complete.',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The response was shorter or longer than its Content-Length.',
   UND_ERR_HEADERS_OVERFLOW: `The response headers are larger than ${RESPONSE_HEADER_BYTES_MAX / 1024} KiB.`,
 }
 
@@ -72,27 +64,29 @@ const TLS_MESSAGES: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'The target does not speak TLS on this port.',
 }
 
-/** Said by this machine of itself: nothing has reached the target. */
+const TLS_CODE = /^(?:ERR_SSL_|ERR_TLS_|CERT_|EPROTO$)/
+
+/** Codes of this machine's own network stack: nothing has reached the target. */
 const NO_WAY_OUT = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 export const STAGE_DESCRIPTIONS: Readonly<Record<Stage, string>> = {
   dns: 'looking up the host name',
   connect: 'connecting',
   tls: 'in the TLS handshake',
-  waiting: 'waiting for the answer',
-  reading: 'reading the answer',
+  waiting: 'waiting for the response',
+  reading: 'reading the response',
 }
 
 export function failed(reason: FailureReason, message: string): CallFailure {
   return { kind: 'failed', reason, message }
 }
 
-/** Never puts an address or a part of the request into the message. */
+/** The message never contains an address or a part of the request. */
 export function failureOf(error: unknown, stage: Stage): CallFailure {
   if (error instanceof BlockedTargetError) return failed('blocked_target', BLOCKED_TARGET_MESSAGE)
   if (error instanceof NameResolutionError) return failed('dns_error', error.message)
   const causes = causesOf(error)
-  // A fault of the whole machine, for which no attempt may be burnt. A target must not be able to cause one.
+  // A fault of this machine must not use up an attempt. A target must not be able to cause one.
   if (causes.some(isOutOfDescriptors)) {
     return { kind: 'local_fault', message: 'No socket could be opened on this machine.' }
   }
@@ -100,15 +94,13 @@ export function failureOf(error: unknown, stage: Stage): CallFailure {
   if (error instanceof ConnectDeadlineError) {
     return failed(stage === 'tls' ? 'ssl_error' : 'connection_error', error.message)
   }
-  if (error instanceof PortShortageError || error instanceof AnswerError) {
-    return failed('connection_error', error.message)
-  }
+  if (error instanceof ConnectionFailedError) return failed('connection_error', error.message)
   return socketFailure(causes, stage)
 }
 
 /**
- * Whether a connect failed for want of a free port here. On a machine without IPv6 a connect to an IPv6 address says
- * the same, or that there is no route: of itself that is no such want, and beside one it does not hide it.
+ * Whether a connect failed because this machine has no free port. A machine without IPv6 reports the same code, or no
+ * route, for an IPv6 address: that alone is no shortage, and it does not hide one of IPv4.
  */
 export function isPortShortage(error: unknown): boolean {
   const causes = causesOf(error)
@@ -121,29 +113,20 @@ export function isPortShortage(error: unknown): boolean {
 }
 
 function socketFailure(causes: readonly unknown[], stage: Stage): CallFailure {
-  // Of several addresses the refusal tells most; else the first.
+  // A refusal by one of several addresses says most; otherwise take the first error.
   const cause = causes.find((one) => codeOf(one) === 'ECONNREFUSED') ?? causes[0]
   const code = codeOf(cause)
   const socketMessage = SOCKET_MESSAGES[code]
   if (socketMessage !== undefined) return failed('connection_error', socketMessage)
   if (cause instanceof errors.HTTPParserError)
-    return failed('connection_error', 'The answer is not valid HTTP/1.1.')
+    return failed('connection_error', 'The response is not valid HTTP/1.1.')
   if (TLS_MESSAGES[code] !== undefined) return failed('ssl_error', TLS_MESSAGES[code])
-  if (stage === 'tls' || isTlsCode(code))
+  if (stage === 'tls' || TLS_CODE.test(code))
     return failed('ssl_error', `TLS failed (${code || 'unknown error'}).`)
   if (stage === 'connect' || code.startsWith('E')) {
     return failed('connection_error', `The connection failed (${code || 'unknown error'}).`)
   }
   return failed('unknown', `The call failed (${code || 'unknown error'}).`)
-}
-
-function isTlsCode(code: string): boolean {
-  return (
-    code.startsWith('ERR_SSL_') ||
-    code.startsWith('ERR_TLS_') ||
-    code.startsWith('CERT_') ||
-    code === 'EPROTO'
-  )
 }
 
 function causesOf(error: unknown): readonly unknown[] {

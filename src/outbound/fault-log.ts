@@ -2,8 +2,8 @@ import type { Clock, Logger } from '../ports/runtime.ts'
 import { FAULT_LOG_MS } from './bounds.ts'
 
 /**
- * Logs what may meet thousands of calls a second: the first at once, then one line for all of a minute or more.
- * @returns counts one call, with what is known of it
+ * Logs a fault that may hit thousands of calls a second: the first one at once, then one line a minute at most.
+ * @returns counts one call; its fields are logged if it is the first of a line
  */
 export function createFaultLog(
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },

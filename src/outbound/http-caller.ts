@@ -1,9 +1,8 @@
-/** The outbound HTTP client. docs/reference/egress.md tells users what it does. */
 import { isCallableHost } from '../domain/net/host-name.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 import type { HttpCaller, HttpCallResult } from '../ports/http-caller.ts'
-import { abortAll, createAbortGroups, type Abortable } from './exchange/abort-groups.ts'
+import { abortAll, AbortGroups, type Abortable } from './exchange/abort-groups.ts'
 import { IDLE_SOCKETS_MAX_DEFAULT, SOCKETS_MAX_DEFAULT } from './bounds.ts'
 import { ConnectionPool } from './connections/connection-pool.ts'
 import type { EgressGuard } from './egress/egress-guard.ts'
@@ -20,17 +19,18 @@ export interface HttpCallerOptions {
   readonly logger: Logger
   /** The program's version, for `user-agent`. */
   readonly version: string
-  /** Names to addresses; the machine's DNS when not given. */
+  /** Names to addresses; the machine's DNS by default. */
   readonly resolve?: ResolveName
-  /** Opens connections; the network of this machine when not given. */
+  /** Opens connections; over this machine's network by default. */
   readonly openSocket?: OpenSocket
-  /** Certificates in PEM trusted beside the usual authorities. */
+  /** PEM certificates to trust in addition to the usual authorities. */
   readonly authorities?: readonly string[]
   readonly socketsMax?: number
   readonly idleSocketsMax?: number
   readonly socketsPerOriginMax?: number
 }
 
+/** The outbound HTTP client; docs/reference/egress.md describes it for users. `close` aborts the calls in flight. */
 export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
   const { clock, egress } = options
   const underWay = new LinkedList<Abortable>()
@@ -50,7 +50,7 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
       createFaultLog(options, NO_PORT_MESSAGE),
     ),
     connections,
-    abortGroups: createAbortGroups(),
+    abortGroups: new AbortGroups(),
     userAgent: `punctual/${options.version}`,
     underWay,
     onLocalFault: createFaultLog(options, LOCAL_FAULT_MESSAGE),
@@ -78,10 +78,10 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
   }
 }
 
-const NO_PORT_MESSAGE = 'No port of this machine was free towards a target, so its calls failed'
-const LOCAL_FAULT_MESSAGE = 'This machine could open no socket, so jobs were given back'
+const NO_PORT_MESSAGE = 'This machine had no free port towards a target, so its calls failed'
+const LOCAL_FAULT_MESSAGE = 'This machine could not open a socket, so jobs were released'
 
-/** Why a URL cannot be called, or null. The API refuses these at submit. */
+/** Why a URL cannot be called, or null. The API refuses such URLs. */
 function problemOf(url: URL | null): string | null {
   if (url === null) return 'The URL is not valid.'
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'The URL must be http or https.'

@@ -1,11 +1,11 @@
-/** `EMFILE` and its like; empty for what is no error of the system or of a library that names its errors so. */
+/** The code of an error, such as `EMFILE`; empty if it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 const OUT_OF_DESCRIPTORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
-/** Whether this machine can open nothing more, wherever it leads. */
+/** Whether this machine is out of file descriptors or memory for sockets. */
 export function isOutOfDescriptors(error: unknown): boolean {
   return OUT_OF_DESCRIPTORS.has(codeOf(error))
 }

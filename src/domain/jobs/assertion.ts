@@ -51,6 +51,6 @@ function explainIfBroken(assertion: SuccessAssertion, response: AssertedResponse
     case 'response_time_under_ms':
       return response.durationMs < assertion.value
         ? null
-        : `Expected an answer in under ${assertion.value} ms, got one after ${Math.round(response.durationMs)} ms.`
+        : `Expected a response in under ${assertion.value} ms, got one after ${Math.round(response.durationMs)} ms.`
   }
 }

@@ -1,8 +1,8 @@
 import type { JobIds } from './job-ids.ts'
-import type { AttemptSummary, FailureReason, FinalStatus, JobChain, JobStatus, OpenAttempt } from './job.ts'
+import type { AttemptSummary, FinalStatus, JobChain, JobStatus } from './job.ts'
 
 /** One job of a chain as its owner sees it; derived, never stored. Times are Unix ms, null if not yet known. */
-export interface JobView {
+export interface JobView extends Readonly<Nullable<Omit<AttemptSummary, 'createdAtMs' | 'scheduledAtMs'>>> {
   readonly jobId: number
   readonly originalJobId: number
   readonly attempt: number
@@ -14,14 +14,10 @@ export interface JobView {
   readonly hasPendingRetry: boolean
   readonly createdAtMs: number
   readonly scheduledAtMs: number
-  readonly startedAtMs: number | null
-  readonly completedAtMs: number | null
   readonly deadLetteredAtMs: number | null
-  readonly failureReason: FailureReason | null
-  readonly errorMessage: string | null
-  readonly responseStatus: number | null
-  readonly durationMs: number | null
 }
+
+type Nullable<T> = { [Key in keyof T]: T[Key] | null }
 
 /** The job `jobId` of a chain; null if the chain has no such job yet. */
 export function viewJob(chain: JobChain, jobId: number, jobIds: JobIds): JobView | null {
@@ -45,45 +41,32 @@ function viewAttempt(chain: JobChain, attempt: number, jobId: number): JobView |
   const ids = { jobId, originalJobId: chain.rootId, attempt, isRetry: attempt > 1 }
   const ended = chain.attempts[attempt - 1]
   if (ended !== undefined) return { ...ids, ...viewEnded(chain, attempt, ended) }
-  return chain.open?.attempt === attempt ? { ...ids, ...viewOpen(chain.open) } : null
+  return chain.open?.attempt === attempt ? { ...ids, ...NOT_ENDED, ...chain.open } : null
 }
 
 type JobViewIds = 'jobId' | 'originalJobId' | 'attempt' | 'isRetry'
 
-function viewOpen(open: OpenAttempt): Omit<JobView, JobViewIds> {
-  return {
-    status: open.status,
-    finalStatus: null,
-    hasPendingRetry: false,
-    createdAtMs: open.createdAtMs,
-    scheduledAtMs: open.scheduledAtMs,
-    startedAtMs: open.startedAtMs,
-    completedAtMs: null,
-    deadLetteredAtMs: null,
-    failureReason: null,
-    errorMessage: null,
-    responseStatus: null,
-    durationMs: null,
-  }
-}
+const NOT_ENDED = Object.freeze({
+  finalStatus: null,
+  hasPendingRetry: false,
+  completedAtMs: null,
+  deadLetteredAtMs: null,
+  failureReason: null,
+  errorMessage: null,
+  responseStatus: null,
+  durationMs: null,
+})
 
 function viewEnded(chain: JobChain, attempt: number, ended: AttemptSummary): Omit<JobView, JobViewIds> {
   const isOriginal = attempt === 1
   const succeeded = ended.failureReason === null
   return {
+    ...ended,
     status: succeeded ? 'completed' : 'failed',
     // The original has the outcome of the whole chain.
     finalStatus: isOriginal ? (chain.end ?? 'retrying') : succeeded ? 'success' : 'failed_with_retries',
     hasPendingRetry: isOriginal && chain.open !== null,
-    createdAtMs: ended.createdAtMs,
-    scheduledAtMs: ended.scheduledAtMs,
-    startedAtMs: ended.startedAtMs,
-    completedAtMs: ended.completedAtMs,
     deadLetteredAtMs: isOriginal && chain.end === 'dead_lettered' ? lastEndOf(chain, ended) : null,
-    failureReason: ended.failureReason,
-    errorMessage: ended.errorMessage,
-    responseStatus: ended.responseStatus,
-    durationMs: ended.durationMs,
   }
 }
 

@@ -1,15 +1,8 @@
-import type { AttemptSummary, FailureReason, FinalStatus, JobRequest } from './job.ts'
+import type { AttemptSummary, FinalStatus, JobRequest } from './job.ts'
 import type { ChainSettings } from './queue-settings.ts'
 
-/** How one attempt ended. Times are Redis time, Unix ms. */
-export interface AttemptOutcome {
-  readonly completedAtMs: number
-  readonly durationMs: number
-  readonly responseStatus: number | null
-  /** null = success: 2xx and every assertion holds. */
-  readonly failureReason: FailureReason | null
-  readonly errorMessage: string | null
-}
+/** How one attempt ended. Times are Redis time, Unix ms; `failureReason` null = success: 2xx and every assertion holds. */
+export type AttemptOutcome = Omit<AttemptSummary, 'createdAtMs' | 'scheduledAtMs' | 'startedAtMs'>
 
 /** An attempt that is about to end, and the earlier attempts of its chain. */
 export interface EndingAttempt {
@@ -49,8 +42,9 @@ export function effectiveSettings(settings: ChainSettings, request: JobRequest):
 
 /** Whether a retry follows, and when: attempt n (n ≥ 2) waits `retryDelays[n − 2]` (contract, rule 1), without jitter. */
 export function endAttempt(attempt: EndingAttempt, outcome: AttemptOutcome): AttemptEnd {
+  const { createdAtMs, scheduledAtMs, startedAtMs } = attempt
   const { retriesEnabled, retryDelays } = attempt.settings
-  const attempts = [...attempt.earlier, summaryOf(attempt, outcome)]
+  const attempts = [...attempt.earlier, { createdAtMs, scheduledAtMs, startedAtMs, ...outcome }]
   const isRetry = attempt.attempt > 1
   const end = (kind: AttemptEnd['kind'], callbackStatus: FinalStatus, finalStatus = callbackStatus) => {
     return { kind, retryDelaySeconds: 0, finalStatus, callbackStatus, isTerminal: true, attempts }
@@ -65,18 +59,5 @@ export function endAttempt(attempt: EndingAttempt, outcome: AttemptOutcome): Att
     ...end('retry', isRetry ? 'failed_with_retries' : 'retrying'),
     retryDelaySeconds,
     isTerminal: false,
-  }
-}
-
-function summaryOf(attempt: EndingAttempt, outcome: AttemptOutcome): AttemptSummary {
-  return {
-    createdAtMs: attempt.createdAtMs,
-    scheduledAtMs: attempt.scheduledAtMs,
-    startedAtMs: attempt.startedAtMs,
-    completedAtMs: outcome.completedAtMs,
-    durationMs: outcome.durationMs,
-    responseStatus: outcome.responseStatus,
-    failureReason: outcome.failureReason,
-    errorMessage: outcome.errorMessage,
   }
 }

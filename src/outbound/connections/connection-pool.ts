@@ -1,10 +1,3 @@
-/**
- * Open connections by team, policy version and origin. Keep-alive would skip the egress check, so a connection is
- * reused only under the very settings it was checked with; the next version closes it.
- *
- * Each connection is an undici `Client` over a socket we opened, not a connection of an undici `Agent`: only so does
- * a call know its connection's timings, stop a connect at its deadline, and learn whether a byte was written.
- */
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { Client } from 'undici'
@@ -29,11 +22,11 @@ interface TeamPools {
   retired: boolean
 }
 
-/** Those to one origin. */
+/** The connections to one origin. */
 export interface OriginPool {
   readonly origin: string
   readonly pools: TeamPools
-  /** The longest idle first. */
+  /** Longest idle first. */
   readonly idle: Connection[]
   /** Places taken by sockets open or being opened. */
   taken: number
@@ -44,20 +37,27 @@ export interface Connection {
   readonly client: Client
   readonly socket: Socket
   readonly openedAtMs: number
-  /** The next bytes are those of an answer. */
+  /** To be called before a request: the next bytes are a response. */
   readonly awaitAnswer: () => void
-  /** Whether the socket failed: undici takes that for the end of a body without a length. */
+  /** The socket failed, which undici takes for the end of a body without a length. */
   broken: boolean
   holdsPlace: boolean
   /** Its place among all idle connections; null while in use. */
   idleLink: Link<Connection> | null
 }
 
+/**
+ * Open connections by team, policy version and origin. A reused connection skips the egress check, so it is reused only
+ * under the settings version it was checked with; another version closes it.
+ *
+ * Each connection is an undici `Client` over a socket that we opened, and not part of an undici `Agent`: this way a call
+ * knows its connection's timings, stops a connect at its deadline, and learns whether a byte was written.
+ */
 export class ConnectionPool {
   readonly #clock: Clock
   readonly #bounds: PoolBounds
   readonly #teams = new Map<string, TeamPools>()
-  /** Over all origins, the longest idle first. */
+  /** Of all origins, longest idle first. */
   readonly #idle = new LinkedList<Connection>()
   #taken = 0
   #closed = false
@@ -67,10 +67,10 @@ export class ConnectionPool {
     this.#bounds = bounds
   }
 
-  /** A connection that is free and looks alive, or null. A version other than the last closes the last one's. */
+  /** An idle connection that looks alive, or null. Another version than the last closes the connections of the last. */
   takeIdle(team: string, version: number, origin: string): Connection | null {
     const idle = this.#poolsOf(team, version).origins.get(origin)?.idle
-    // The latest first: it is the likeliest to live, and the others may end.
+    // The most recently used one is the most likely to be alive.
     for (let connection = idle?.pop(); connection !== undefined; connection = idle?.pop()) {
       this.#unlink(connection)
       if (this.#isReusable(connection)) return connection
@@ -79,7 +79,7 @@ export class ConnectionPool {
     return null
   }
 
-  /** Takes a place for a new socket; null when the process or the origin has no room. */
+  /** Takes a place for a new socket; null if the process or the origin has none left. */
   takePlace(team: string, version: number, origin: string): OriginPool | null {
     const pools = this.#poolsOf(team, version)
     const pool = pools.origins.get(origin) ?? { origin, pools, idle: [], taken: 0 }
@@ -93,7 +93,7 @@ export class ConnectionPool {
     return pool
   }
 
-  /** Gives back a place, when no socket came to it or its socket has closed. */
+  /** Releases a place whose socket was not opened or has closed. */
   leavePlace(pool: OriginPool): void {
     const { pools, origin } = pool
     this.#taken -= 1
@@ -103,7 +103,7 @@ export class ConnectionPool {
     if (pools.origins.size === 0 && !pools.retired) this.#teams.delete(pools.team)
   }
 
-  /** Puts an open socket on a taken place. */
+  /** Makes a connection of an open socket that has a place. */
   adopt(pool: OriginPool, socket: Socket): Connection {
     const connection: Connection = {
       pool,
@@ -122,7 +122,7 @@ export class ConnectionPool {
     return connection
   }
 
-  /** After an answer that was read to its end. */
+  /** For reuse, after a response that was read to its end. */
   release(connection: Connection): void {
     if (!this.#isReusable(connection)) return this.discard(connection)
     connection.pool.idle.push(connection)
@@ -130,13 +130,13 @@ export class ConnectionPool {
     if (this.#idle.length > this.#bounds.idleSocketsMax) this.#evictLongestIdle()
   }
 
-  /** After anything else. */
+  /** For a connection that cannot be reused. */
   discard(connection: Connection): void {
     this.#drop(connection)
     connection.client.destroy(null, ignore)
   }
 
-  /** Closes all idle connections; those in use close when they are given back. */
+  /** Closes all idle connections; those in use close when they are released. */
   close(): void {
     this.#closed = true
     while (this.#evictLongestIdle());
@@ -159,7 +159,7 @@ export class ConnectionPool {
 
   #poolsOf(team: string, version: number): TeamPools {
     const known = this.#teams.get(team)
-    // Any other version, not only a higher one: numbers may start again after a lost store.
+    // Any other version, not only a higher one: numbers start again after a loss of data.
     if (known !== undefined && known.version === version) return known
     if (known !== undefined) this.#retire(known)
     return { team, version, origins: new Map(), retired: false }
@@ -186,7 +186,7 @@ export class ConnectionPool {
   }
 }
 
-/** The socket was gone before a byte of the request was written. */
+/** The socket closed before a byte of the request was written. */
 class StaleConnectionError extends Error {
   readonly code = 'ECONNRESET'
   constructor() {
@@ -201,13 +201,13 @@ function clientOver(socket: Socket, origin: string): Client {
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
-    // undici's restart at every chunk and every 1xx; the call's own deadline does not.
+    // undici's timeouts restart at every chunk and every 1xx; the call's own deadline does not.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
     keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-    // undici asks again when the socket closed under a request it has not begun to write.
+    // undici connects again if the socket closed before it wrote the request.
     connect: (_options, callback) => {
       queueMicrotask(() => {
         if (handedOver) return callback(new StaleConnectionError(), null)
@@ -216,7 +216,7 @@ function clientOver(socket: Socket, origin: string): Client {
       })
     },
   })
-  // Faults inside undici's own callbacks: the call has its deadline, and the process must not end.
+  // Faults inside undici's callbacks must not end the process; the call has its deadline.
   const emitter: EventEmitter = client
   emitter.on('error', ignore)
   return client

@@ -1,14 +1,15 @@
-/**
- * Where this machine has no free port towards a target, the calls of that target wait for one, and no other call
- * does. They stand back together: one looks, and the others wait as long as it must. Each gives up by itself, before
- * the shortest deadline that a call may have.
- */
+import { LruCache } from '../../domain/lru-cache.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { PORT_SHORTAGES_MAX, PORT_WAIT_MS_MAX, PORT_WAIT_MS_MIN, PORT_WAITS_MAX } from '../bounds.ts'
-import { isPortShortage, PortShortageError } from '../call-failure.ts'
+import { ConnectionFailedError, isPortShortage } from '../call-failure.ts'
 import type { OpenSocket, SocketEvents, SocketTarget } from './socket-opener.ts'
 
-/** @param onGivenUp a call has ended for want of a port, with its target */
+/**
+ * When this machine has no free port towards a target, the calls to that target wait for one, and no other calls do.
+ * They wait together: one call tries, and the others wait as long as it does. Each gives up before the shortest deadline
+ * that a call can have.
+ * @param onGivenUp a call has failed because no port became free
+ */
 export function waitForPorts(
   openSocket: OpenSocket,
   clock: Clock,
@@ -22,7 +23,7 @@ export function waitForPorts(
     function begin(): void {
       const restMs = shortages.restMs(target)
       if (restMs <= 0) {
-        cancel = openSocket(target, looking)
+        cancel = openSocket(target, attempt)
         return
       }
       if (waits < PORT_WAITS_MAX) {
@@ -31,10 +32,10 @@ export function waitForPorts(
         return
       }
       onGivenUp({ port: target.port, addresses: target.addresses })
-      events.onError(new PortShortageError())
+      events.onError(new ConnectionFailedError('This machine has no free port towards the target.'))
     }
 
-    const looking: SocketEvents = {
+    const attempt: SocketEvents = {
       onTlsStart: () => {
         shortages.forget(target)
         events.onTlsStart()
@@ -55,36 +56,37 @@ export function waitForPorts(
   }
 }
 
-/** The targets towards which no port was free at the last look. */
+/** The targets towards which no port was free at the last attempt. */
 class PortShortages {
   readonly #clock: Clock
-  readonly #known = new Map<string, { readonly waitMs: number; readonly untilMs: number }>()
+  readonly #known = new LruCache<string, { readonly waitMs: number; readonly untilMs: number }>(
+    PORT_SHORTAGES_MAX,
+  )
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Whole milliseconds until the target is looked at again; timers may be early by a part of one. */
+  /** Whole milliseconds until the next attempt; timers may be early by a fraction of one. */
   restMs(target: SocketTarget): number {
-    if (this.#known.size === 0) return 0
-    return Math.floor((this.#known.get(placeOf(target))?.untilMs ?? 0) - this.#clock.monotonicMs())
+    if (this.#known.isEmpty) return 0
+    return Math.floor((this.#known.get(keyOf(target))?.untilMs ?? 0) - this.#clock.monotonicMs())
   }
 
   note(target: SocketTarget): void {
-    // Looks that were under way together tell one thing.
+    // Attempts that failed at the same time count as one.
     if (this.restMs(target) > 0) return
-    const place = placeOf(target)
-    const lastMs = this.#known.get(place)?.waitMs
+    const key = keyOf(target)
+    const lastMs = this.#known.get(key)?.waitMs
     const waitMs = lastMs === undefined ? PORT_WAIT_MS_MIN : Math.min(lastMs * 2, PORT_WAIT_MS_MAX)
-    if (this.#known.size >= PORT_SHORTAGES_MAX) this.#known.clear()
-    this.#known.set(place, { waitMs, untilMs: this.#clock.monotonicMs() + waitMs })
+    this.#known.set(key, { waitMs, untilMs: this.#clock.monotonicMs() + waitMs })
   }
 
   forget(target: SocketTarget): void {
-    if (this.#known.size > 0) this.#known.delete(placeOf(target))
+    if (!this.#known.isEmpty) this.#known.delete(keyOf(target))
   }
 }
 
-function placeOf({ port, addresses }: SocketTarget): string {
+function keyOf({ port, addresses }: SocketTarget): string {
   return `${port} ${addresses.length === 1 ? addresses[0] : addresses.toSorted().join(' ')}`
 }

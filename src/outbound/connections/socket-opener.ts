@@ -1,4 +1,3 @@
-/** Opens the TCP and TLS connection of a call, to addresses that have been checked and to no other. */
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import {
   connect as connectTls,
@@ -14,7 +13,7 @@ import { BlockedTargetError, ConnectDeadlineError } from '../call-failure.ts'
 import { parseIpAddress } from '../../domain/net/ip-address.ts'
 
 export interface SocketTarget {
-  /** For TLS: a name without a dot at its end, or a literal without brackets. */
+  /** For TLS: a name without a trailing dot, or a literal address without brackets. */
   readonly host: string
   readonly port: number
   readonly secure: boolean
@@ -23,18 +22,21 @@ export interface SocketTarget {
 }
 
 export interface SocketEvents {
-  /** TCP stands, TLS begins. */
+  /** TCP is connected, TLS begins. */
   onTlsStart(): void
   onOpen(socket: Socket): void
   onError(error: Error): void
 }
 
-/** Starts to open a socket. Exactly one of `onOpen` and `onError` follows, later, unless the answer, a cancel, is called. */
+/** Starts to open a socket. Later either `onOpen` or `onError` is called, once, unless the returned cancel is called. */
 export type OpenSocket = (target: SocketTarget, events: SocketEvents) => () => void
 
-/** @param authorities certificates in PEM trusted beside those of Node and NODE_EXTRA_CA_CERTS */
+/**
+ * Opens TCP and TLS connections, to checked addresses and no others.
+ * @param authorities PEM certificates to trust in addition to those of Node and NODE_EXTRA_CA_CERTS
+ */
 export function createSocketOpener(clock: Clock, authorities: readonly string[]): OpenSocket {
-  // One context for all connections: making one parses every trusted certificate.
+  // One context for all connections, because creating one parses every trusted certificate.
   const ca = [...getCACertificates('default'), ...authorities]
   const secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...(authorities.length > 0 && { ca }) })
 
@@ -62,7 +64,7 @@ export function createSocketOpener(clock: Clock, authorities: readonly string[])
       fail(new ConnectDeadlineError(CONNECT_TIMEOUT_MS)),
     )
 
-    // Errors after the end are of no interest, but without a listener they would end the process.
+    // Later errors do not matter, but without a listener they would end the process.
     current.on('error', ignore).on('error', fail).on('close', failClosed)
     current.once('connect', () => {
       if (over) return
@@ -94,7 +96,7 @@ function startTcp({ host, port, addresses }: SocketTarget): Socket {
     host,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: CONNECTION_ATTEMPT_DELAY_MS,
-    // No look-up: the name was resolved and its addresses were checked.
+    // No lookup: the name is resolved and its addresses are checked.
     lookup: (_host, _options, callback) => callback(null, tried),
   })
 }
@@ -111,10 +113,10 @@ function startTls(socket: Socket, { host }: SocketTarget, secureContext: SecureC
   })
 }
 
-/** The last wall: whatever chose the address, the peer must be one that was checked. */
+/** The last line of defence: the peer must be a checked address, however it was chosen. */
 function wrongPeer(socket: Socket, addresses: readonly string[]): Error | null {
   const peer = socket.remoteAddress
-  // No peer: it has reset the connection already.
+  // Without a peer, the connection was already reset.
   if (peer === undefined) return Object.assign(new Error('no peer'), { code: 'ECONNRESET' })
   if (addresses.includes(peer)) return null
   const value = parseIpAddress(peer)?.value
@@ -122,7 +124,7 @@ function wrongPeer(socket: Socket, addresses: readonly string[]): Error | null {
   return value !== undefined && checked ? null : new BlockedTargetError()
 }
 
-/** At most `ADDRESSES_TRIED_MAX`, so many of each family that neither crowds the other out. */
+/** At most `ADDRESSES_TRIED_MAX`, of both families if both have addresses. */
 function evenlyChosen(addresses: readonly string[]): readonly string[] {
   if (addresses.length <= ADDRESSES_TRIED_MAX) return addresses
   const ipv4 = addresses.filter((address) => isIP(address) === 4)

@@ -1,14 +1,9 @@
-/**
- * Names to addresses without the thread pool: `dns.lookup` runs in libuv's few threads, where one silent zone would
- * stall every other queue. c-ares waits on sockets instead. It knows neither `/etc/hosts` nor search domains
- * (`orders.shop` in a pod), so both are done here as the C library does them. Not covered: other sources of
- * nsswitch.conf, such as mDNS.
- */
 import { CONNREFUSED, NODATA, NOTFOUND, type RecordWithTtl } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { open, readFile } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { DNS_TIMEOUT_MS } from '../../domain/limits.ts'
+import { LruCache } from '../../domain/lru-cache.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import {
   DNS_CACHE_MS_MAX,
@@ -24,7 +19,7 @@ import { candidatesOf, parseHosts, parseSearchRules, type SearchRules } from './
 
 /**
  * All addresses of a host name, IPv4 and IPv6, within `DNS_TIMEOUT_MS`. Rejects with a `NameResolutionError`, or with
- * the system's error when this machine can open nothing more.
+ * the system's error if this machine is out of file descriptors.
  */
 export type ResolveName = (hostname: string) => Promise<readonly string[]>
 
@@ -40,7 +35,7 @@ export interface NameResolverOptions {
   readonly clock: Clock
   readonly hostsPath?: string
   readonly resolvConfPath?: string
-  /** `address:port`; those of the machine when not given. */
+  /** `address:port`; the machine's by default. */
   readonly servers?: readonly string[]
 }
 
@@ -52,21 +47,28 @@ interface Answer {
 interface SystemNames {
   readonly hosts: ReadonlyMap<string, readonly string[]>
   readonly search: SearchRules
-  /** Made anew when the files are read anew, so that it has the name servers of now. */
+  /** Replaced whenever the files are read, so that it has the current name servers. */
   readonly resolver: Resolver
 }
 
 const LOCALHOST_ADDRESSES = ['127.0.0.1', '::1']
 
+/**
+ * Resolves names without the thread pool: `dns.lookup` runs in libuv's few threads, where one silent zone would stall
+ * every other queue. c-ares waits on sockets instead. It knows neither `/etc/hosts` nor search domains (`orders.shop` in
+ * a pod), so both are done here as the C library does them. Other sources of nsswitch.conf, such as mDNS, are not
+ * supported.
+ */
 export function createNameResolver(options: NameResolverOptions): ResolveName {
   const { clock } = options
   const systemNames = createSystemNames(options)
-  const fresh = new Map<string, { readonly addresses: readonly string[]; readonly untilMs: number }>()
-  const underWay = new Map<string, Promise<readonly string[]>>()
+  const fresh = new LruCache<string, { readonly addresses: readonly string[]; readonly untilMs: number }>(
+    DNS_CACHE_NAMES_MAX,
+  )
+  const inFlight = new Map<string, Promise<readonly string[]>>()
 
   async function ask(name: string): Promise<readonly string[]> {
     const answer = await withDeadline(clock, DNS_TIMEOUT_MS, lookUp(clock, await systemNames(), name))
-    if (fresh.size >= DNS_CACHE_NAMES_MAX) fresh.clear()
     fresh.set(name, { addresses: answer.addresses, untilMs: clock.monotonicMs() + answer.ttlMs })
     return answer.addresses
   }
@@ -75,10 +77,10 @@ export function createNameResolver(options: NameResolverOptions): ResolveName {
     const name = hostname.toLowerCase()
     const known = fresh.get(name)
     if (known !== undefined && clock.monotonicMs() < known.untilMs) return Promise.resolve(known.addresses)
-    let answer = underWay.get(name)
+    let answer = inFlight.get(name)
     if (answer === undefined) {
-      answer = ask(name).finally(() => underWay.delete(name))
-      underWay.set(name, answer)
+      answer = ask(name).finally(() => inFlight.delete(name))
+      inFlight.set(name, answer)
     }
     return answer
   }
@@ -86,7 +88,7 @@ export function createNameResolver(options: NameResolverOptions): ResolveName {
 
 async function lookUp(clock: Clock, { hosts, search, resolver }: SystemNames, name: string): Promise<Answer> {
   const bare = name.replace(/\.$/, '')
-  // RFC 6761 §6.3: never asked of a name server.
+  // RFC 6761 §6.3: name servers are never asked.
   if (bare === 'localhost' || bare.endsWith('.localhost')) return answerOf(LOCALHOST_ADDRESSES)
   const listed = hosts.get(bare)
   if (listed !== undefined) return answerOf(listed)
@@ -96,11 +98,11 @@ async function lookUp(clock: Clock, { hosts, search, resolver }: SystemNames, na
     try {
       return await askBothFamilies(clock, resolver, candidate)
     } catch (error) {
-      // A name that does not exist must not hide a name server that failed, and neither ends the search.
+      // Neither ends the search, and the failure of a name server says more than a name that does not exist.
       if (!isAbsence(error)) failure ??= error
     }
   }
-  // c-ares says so too when it could open no socket to ask by.
+  // c-ares reports the same when it could not open a socket.
   if (codeOf(failure) === CONNREFUSED) await proveDescriptor()
   throw failure === null
     ? new NameResolutionError('The host name does not exist or has no address.')
@@ -110,11 +112,11 @@ async function lookUp(clock: Clock, { hosts, search, resolver }: SystemNames, na
 async function askBothFamilies(clock: Clock, resolver: Resolver, name: string): Promise<Answer> {
   const ipv4 = resolver.resolve4(name, { ttl: true }).then(orAbsence)
   const ipv6 = resolver.resolve6(name, { ttl: true }).then(orAbsence)
-  // The first family with an answer; when neither has one, both errors.
+  // The first family that answers, or both errors.
   const first = await Promise.any([ipv4, ipv6]).catch((error: unknown) => {
     throw moreTelling(error)
   })
-  // A server that never answers for one family must not cost the call; that family is then not used at all.
+  // A server that never answers for one family must not fail the call; that family is not used.
   const grace = pause(clock, DNS_FAMILY_GRACE_MS)
   const settled = await Promise.race([Promise.allSettled([ipv4, ipv6]), grace.promise])
   grace.cancel()
@@ -126,7 +128,7 @@ async function askBothFamilies(clock: Clock, resolver: Resolver, name: string): 
   return { addresses: records.map((record) => record.address), ttlMs: clampTtl(ttlMs) }
 }
 
-/** An alias that leads nowhere is an answer without an address: c-ares takes it for a success, the C library does not. */
+/** An alias without a target gives no address: c-ares counts that as success, the C library does not. */
 function orAbsence(records: readonly RecordWithTtl[]): readonly RecordWithTtl[] {
   if (records.length > 0) return records
   throw Object.assign(new Error('The answer holds no address.'), { code: NODATA })
@@ -155,7 +157,7 @@ function createSystemNames(options: NameResolverOptions): () => Promise<SystemNa
   }
 }
 
-/** A file that is missing or not readable says nothing, as for the C library. */
+/** A missing or unreadable file counts as empty, as in the C library. */
 async function textOf(path: string): Promise<string> {
   return await readFile(path, 'utf8').catch((error: unknown) => {
     if (isOutOfDescriptors(error)) throw error
@@ -163,7 +165,7 @@ async function textOf(path: string): Promise<string> {
   })
 }
 
-/** Rejects with the system's error when this machine can open nothing more. */
+/** Rejects with the system's error if this machine is out of file descriptors. */
 async function proveDescriptor(): Promise<void> {
   await (await open(devNull)).close()
 }
@@ -181,7 +183,7 @@ function isAbsence(error: unknown): boolean {
   return code === NOTFOUND || code === NODATA
 }
 
-/** Of both families' errors the one that is not "does not exist": it is the one that may pass. */
+/** Of both families' errors one that is not "does not exist", because it may be temporary. */
 function moreTelling(error: unknown): unknown {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
   return errors.find((one) => !isAbsence(one)) ?? errors[0]
@@ -189,7 +191,7 @@ function moreTelling(error: unknown): unknown {
 
 function describeFailure(error: unknown): string {
   const code = codeOf(error)
-  if (code === 'ETIMEOUT') return 'The name servers did not answer in time.'
+  if (code === 'ETIMEOUT') return 'The name servers did not respond in time.'
   if (code === 'EBADNAME') return 'The host name is not a valid DNS name.'
   return `The name servers could not resolve the host name (${code || 'unknown error'}).`
 }
@@ -199,7 +201,7 @@ async function withDeadline<T>(clock: Clock, ms: number, work: Promise<T>): Prom
   try {
     const result = await Promise.race([work.then((value) => ({ value })), deadline.promise])
     if (result === null)
-      throw new NameResolutionError(`The name servers did not answer within ${ms / 1000} s.`)
+      throw new NameResolutionError(`The name servers did not respond within ${ms / 1000} s.`)
     return result.value
   } finally {
     deadline.cancel()

@@ -1,4 +1,4 @@
-/** What this machine knows of names beside DNS: `/etc/hosts`, and the search list of `/etc/resolv.conf`. */
+/** The machine's own rules for names: `/etc/hosts`, and the search list of `/etc/resolv.conf`. */
 import { isIP } from 'node:net'
 
 export interface SearchRules {
@@ -25,7 +25,7 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly string[]>
   return addressesByName
 }
 
-/** resolv.conf(5): `search`, `domain` (the last of both counts) and `options ndots:n`. */
+/** resolv.conf(5): `search` or `domain` (the last one counts) and `options ndots:n`. */
 export function parseSearchRules(text: string): SearchRules {
   let domains: readonly string[] = []
   let ndots = NDOTS_DEFAULT
@@ -41,7 +41,7 @@ export function parseSearchRules(text: string): SearchRules {
   }
 }
 
-/** The full names to ask for, in the order of the C library's resolver; a dot at the end asks for that name alone. */
+/** The full names to look up, in the order of the C library's resolver; a trailing dot allows only that name. */
 export function candidatesOf(name: string, { domains, ndots }: SearchRules): readonly string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)]
   const searched = domains.map((domain) => `${name}.${domain}`)

@@ -1,7 +1,3 @@
-/**
- * What may be reached. The order of the rules is the security of it: the never-list, then the installation's deny
- * list, then what is open to all, then the allow lists.
- */
 import { StartupError } from '../../domain/errors.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { TeamSettings } from '../../ports/settings.ts'
@@ -20,84 +16,114 @@ import { embeddedIpv4, isGlobal, isNeverReachable, LOCAL_NAMES, NEVER_NAMES } fr
 export interface EgressSettings {
   /** Open to every team. */
   readonly allow: readonly string[]
-  /** Closed to every team, whatever is allowed: the API server, our own Redis and pods. */
+  /** Closed to every team, even if allowed: the API server, our own Redis and pods. */
   readonly deny: readonly string[]
-  /** The most a team may open for itself; null = all that is not denied, [] = nothing. */
+  /** The most that a team may open for itself; null = everything that is not denied, [] = nothing. */
   readonly allowable: readonly string[] | null
 }
 
-export interface EgressGuard extends EgressPolicy {
-  /**
-   * Judges what a host resolved to. All addresses must be allowed: one bad answer refuses the target.
-   * @param hostname a parsed URL's host; @param addresses canonical texts, as resolvers and sockets give them
-   */
-  allowsAddresses(hostname: string, addresses: readonly string[], settings: TeamSettings): boolean
-}
-
-/** One text for every blocked target: a message that differed would tell what lies inside. */
+/** The same text for every blocked target: differences would reveal what exists inside the network. */
 export const BLOCKED_TARGET_MESSAGE = 'The target is not allowed by the egress policy.'
 
+/** What opens a target: its name, and the allow list of its team. */
 interface Openings {
   readonly name: string
   readonly team: EgressList
 }
 
-/** @throws {StartupError} naming the entry that is neither a CIDR block nor a host suffix */
-export function createEgressGuard(installation: EgressSettings): EgressGuard {
-  const allow = parseInstallationList(installation.allow)
-  const deny = parseInstallationList(installation.deny)
-  const allowable = installation.allowable === null ? null : parseInstallationList(installation.allowable)
-  const teamListOf = createTeamLists()
+/**
+ * Decides which targets may be called. The order of its rules is security: the never-list, then the installation's deny
+ * list, then what is open to everyone, then the allow lists.
+ */
+export class EgressGuard implements EgressPolicy {
+  readonly #allow: EgressList
+  readonly #deny: EgressList
+  readonly #allowable: EgressList | null
+  /** Settings objects never change, so each list is parsed once. */
+  readonly #teamLists = new WeakMap<TeamSettings, EgressList>()
+  /** A team mostly pushes to one host, and nothing that a decision depends on ever changes. */
+  readonly #lastHosts = new WeakMap<TeamSettings, { readonly hostname: string; readonly allowed: boolean }>()
 
-  /** A list opens a target by its name or by its address, whichever it holds. */
-  const opens = (list: EgressList, name: string, address: IpAddress) =>
-    listsName(list, name) || listsAddress(list, address)
-
-  const isOpened = ({ name, team }: Openings, address: IpAddress) =>
-    opens(allow, name, address) ||
-    (opens(team, name, address) && (allowable === null || opens(allowable, name, address)))
-
-  const isDenied = (address: IpAddress) => isNeverReachable(address) || listsAddress(deny, address)
-
-  function allowsAddress(openings: Openings, address: IpAddress): boolean {
-    if (isDenied(address)) return false
-    const inner = embeddedIpv4(address)
-    if (inner === null) return isGlobal(address) || isOpened(openings, address)
-    // An IPv6 spelling of an IPv4 address opens no more than that address, and nothing unasked.
-    if (isDenied(inner)) return false
-    return isOpened(openings, inner) || (isOpened(openings, address) && isGlobal(inner))
+  /** @throws {StartupError} naming the entry that is neither a CIDR block nor a host suffix */
+  constructor({ allow, deny, allowable }: EgressSettings) {
+    this.#allow = parseInstallationList(allow)
+    this.#deny = parseInstallationList(deny)
+    this.#allowable = allowable === null ? null : parseInstallationList(allowable)
   }
 
-  function allowsName({ name, team }: Openings): boolean {
-    if (name === '' || hasSuffix(name, NEVER_NAMES) || listsName(deny, name)) return false
-    if (!hasSuffix(name, LOCAL_NAMES) || listsName(allow, name)) return true
-    // A block in `allowable` may cover what the name resolves to: that is decided at the call.
+  refusalOf(url: URL, settings: TeamSettings): 'blocked' | null {
+    let last = this.#lastHosts.get(settings)
+    if (last?.hostname !== url.hostname) {
+      last = { hostname: url.hostname, allowed: this.#allowsHost(url.hostname, settings) }
+      this.#lastHosts.set(settings, last)
+    }
+    return last.allowed ? null : 'blocked'
+  }
+
+  /**
+   * Decides about the addresses that a host resolved to. All must be allowed: one bad address refuses the target.
+   * @param hostname the host of a parsed URL; @param addresses canonical texts, as resolvers and sockets give them
+   */
+  allowsAddresses(hostname: string, addresses: readonly string[], settings: TeamSettings): boolean {
+    const openings = { name: nameOf(hostname, literalOf(hostname)), team: this.#teamListOf(settings) }
+    for (const text of addresses) {
+      const address = parseIpAddress(text)
+      if (address === null || !this.#allowsAddress(openings, address)) return false
+    }
+    return addresses.length > 0
+  }
+
+  #allowsHost(hostname: string, settings: TeamSettings): boolean {
+    const literal = literalOf(hostname)
+    const openings = { name: nameOf(hostname, literal), team: this.#teamListOf(settings) }
+    return literal === null ? this.#allowsName(openings) : this.#allowsAddress(openings, literal)
+  }
+
+  #allowsAddress(openings: Openings, address: IpAddress): boolean {
+    if (this.#isDenied(address)) return false
+    const inner = embeddedIpv4(address)
+    if (inner === null) return isGlobal(address) || this.#isOpened(openings, address)
+    // An IPv6 spelling of an IPv4 address must be opened itself, and opens no more than that address.
+    if (this.#isDenied(inner)) return false
+    return this.#isOpened(openings, inner) || (this.#isOpened(openings, address) && isGlobal(inner))
+  }
+
+  #allowsName({ name, team }: Openings): boolean {
+    if (name === '' || hasSuffix(name, NEVER_NAMES) || listsName(this.#deny, name)) return false
+    if (!hasSuffix(name, LOCAL_NAMES) || listsName(this.#allow, name)) return true
+    const allowable = this.#allowable
+    // A block in `allowable` may cover the address of the name: the call decides.
     return (
       listsName(team, name) &&
       (allowable === null || listsName(allowable, name) || allowable.ranges.length > 0)
     )
   }
 
-  const allowsHost = rememberLast((hostname, settings) => {
-    const literal = literalOf(hostname)
-    const openings = { name: nameOf(hostname, literal), team: teamListOf(settings) }
-    return literal === null ? allowsName(openings) : allowsAddress(openings, literal)
-  })
+  #isDenied(address: IpAddress): boolean {
+    return isNeverReachable(address) || listsAddress(this.#deny, address)
+  }
 
-  return {
-    refusalOf: (url, settings) => (allowsHost(url.hostname, settings) ? null : 'blocked'),
-    allowsAddresses: (hostname, addresses, settings) => {
-      const openings = { name: nameOf(hostname, literalOf(hostname)), team: teamListOf(settings) }
-      for (const text of addresses) {
-        const address = parseIpAddress(text)
-        if (address === null || !allowsAddress(openings, address)) return false
-      }
-      return addresses.length > 0
-    },
+  #isOpened({ name, team }: Openings, address: IpAddress): boolean {
+    if (opens(this.#allow, name, address)) return true
+    return opens(team, name, address) && (this.#allowable === null || opens(this.#allowable, name, address))
+  }
+
+  #teamListOf(settings: TeamSettings): EgressList {
+    let list = this.#teamLists.get(settings)
+    if (list === undefined) {
+      list = parseEgressList(settings.egressAllow)
+      this.#teamLists.set(settings, list)
+    }
+    return list
   }
 }
 
-/** A host's name as lists hold it; empty for a literal, which no suffix may open. */
+/** A list opens a target by its name or its address. */
+function opens(list: EgressList, name: string, address: IpAddress): boolean {
+  return listsName(list, name) || listsAddress(list, address)
+}
+
+/** A host name as lists have it; empty for a literal address, which no suffix may open. */
 function nameOf(hostname: string, literal: IpAddress | null): string {
   if (literal !== null) return ''
   let end = hostname.length
@@ -111,32 +137,4 @@ function parseInstallationList(entries: readonly string[]): EgressList {
     if (problem !== null) throw new StartupError(problem)
   }
   return parseEgressList(entries)
-}
-
-/** Settings are objects that never change, so their list is read once. */
-function createTeamLists(): (settings: TeamSettings) => EgressList {
-  const known = new WeakMap<TeamSettings, EgressList>()
-  return (settings) => {
-    let list = known.get(settings)
-    if (list === undefined) {
-      list = parseEgressList(settings.egressAllow)
-      known.set(settings, list)
-    }
-    return list
-  }
-}
-
-/** A team mostly pushes to one host, and nothing that a judgement rests on ever changes. */
-function rememberLast(
-  judge: (hostname: string, settings: TeamSettings) => boolean,
-): (hostname: string, settings: TeamSettings) => boolean {
-  const last = new WeakMap<TeamSettings, { readonly hostname: string; readonly allowed: boolean }>()
-  return (hostname, settings) => {
-    let judged = last.get(settings)
-    if (judged?.hostname !== hostname) {
-      judged = { hostname, allowed: judge(hostname, settings) }
-      last.set(settings, judged)
-    }
-    return judged.allowed
-  }
 }

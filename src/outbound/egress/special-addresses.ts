@@ -1,12 +1,12 @@
 /**
- * Addresses and names that are not the public Internet, as data. Sources, read 2026-11:
+ * Tables of addresses and names outside the public Internet. Sources, read 2026-11:
  * - IANA IPv4 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv4-special-registry)
  * - IANA IPv6 Special-Purpose Address Registry (https://www.iana.org/assignments/iana-ipv6-special-registry)
  * - IANA multicast registries; RFC 6761, RFC 6762 and RFC 9476 for names; the clouds' manuals for metadata.
  */
 import { inAnyRange, ipRanges, type IpAddress } from '../../domain/net/ip-address.ts'
 
-/** The whole IPv4 registry, entries marked globally reachable (AS112, AMT) included: none serves web targets. */
+/** The whole IPv4 registry, including globally reachable entries (AS112, AMT): none of them serves web targets. */
 const IPV4_SPECIAL = ipRanges([
   '0.0.0.0/8', // "this network", RFC 791; Linux connects 0.0.0.0 to loopback
   '10.0.0.0/8', // private use, RFC 1918
@@ -28,10 +28,10 @@ const IPV4_SPECIAL = ipRanges([
   '240.0.0.0/4', // reserved, RFC 1112; limited broadcast 255.255.255.255, RFC 8190
 ])
 
-/** Global unicast, RFC 4291: all else in IPv6 is special or not assigned. */
+/** Global unicast, RFC 4291: everything else in IPv6 is special or unassigned. */
 const IPV6_GLOBAL = ipRanges(['2000::/3'])
 
-/** What is special inside 2000::/3. */
+/** The special blocks inside 2000::/3. */
 const IPV6_SPECIAL = ipRanges([
   '2001::/23', // IETF protocol assignments: Teredo, benchmarking, AMT, ORCHID v1 and v2, drone ids; RFC 2928
   '2001:db8::/32', // documentation, RFC 3849
@@ -40,7 +40,7 @@ const IPV6_SPECIAL = ipRanges([
   '3fff::/20', // documentation, RFC 9637
 ])
 
-/** No setting opens these: metadata services hand out credentials, the rest is never a single web target. */
+/** No setting opens these: metadata services hand out credentials, and the rest are never single web targets. */
 const NEVER = ipRanges([
   '0.0.0.0/8',
   '169.254.0.0/16', // metadata of most clouds (169.254.169.254), ECS (169.254.170.2), EKS (169.254.170.23)
@@ -84,7 +84,7 @@ export const LOCAL_NAMES: readonly string[] = [
   'svc', // Kubernetes: `name.namespace.svc` through the search list
 ]
 
-/** IPv6 forms that carry an IPv4 address: block, and how far the 32 bits lie from the right end. */
+/** IPv6 blocks whose addresses contain an IPv4 address, and how many bits it is shifted to the left. */
 const EMBEDDINGS = [
   { ranges: ipRanges(['::/96']), shift: 0n }, // IPv4-compatible (deprecated), RFC 4291
   { ranges: ipRanges(['::ffff:0:0/96']), shift: 0n }, // IPv4-mapped, RFC 4291
@@ -94,14 +94,14 @@ const EMBEDDINGS = [
   { ranges: ipRanges(['2002::/16']), shift: 80n }, // 6to4, RFC 3056
 ] as const
 
-/** `::1`, which would else read as the IPv4-compatible form of 0.0.0.1. */
+/** `::1`, which is not the IPv4-compatible form of 0.0.0.1. */
 const LOOPBACK = 1n
 
 export function isNeverReachable(address: IpAddress): boolean {
   return inAnyRange(address, NEVER)
 }
 
-/** Whether an address is plainly of the public Internet, without regard to the never-list. */
+/** Whether an address belongs to the public Internet; the never-list is not considered. */
 export function isGlobal(address: IpAddress): boolean {
   if (address.family === 4) return !inAnyRange(address, IPV4_SPECIAL)
   return inAnyRange(address, IPV6_GLOBAL) && !inAnyRange(address, IPV6_SPECIAL)

@@ -1,4 +1,3 @@
-/** One listener for each signal, however many calls share it: a signal's own listeners are a list that is searched. */
 import { LinkedList, type Link } from '../linked-list.ts'
 
 export interface Abortable {
@@ -6,29 +5,26 @@ export interface Abortable {
   abort(): void
 }
 
-export interface AbortGroups {
-  /** What `leave` takes, once. */
-  join(signal: AbortSignal, member: Abortable): Membership
-}
-
 export interface Membership {
   readonly group: LinkedList<Abortable>
   readonly link: Link<Abortable>
 }
 
-export function createAbortGroups(): AbortGroups {
-  const groups = new WeakMap<AbortSignal, LinkedList<Abortable>>()
-  return {
-    join: (signal, member) => {
-      let group = groups.get(signal)
-      if (group === undefined) {
-        const members = new LinkedList<Abortable>()
-        signal.addEventListener('abort', () => abortAll(members), { once: true })
-        groups.set(signal, members)
-        group = members
-      }
-      return { group, link: group.append(member) }
-    },
+/** One listener per signal for all the calls that share it: a signal searches its listeners when one is removed. */
+export class AbortGroups {
+  readonly #groups = new WeakMap<AbortSignal, LinkedList<Abortable>>()
+
+  /** @returns what `leave` takes, once */
+  join(signal: AbortSignal, member: Abortable): Membership {
+    const group = this.#groups.get(signal) ?? this.#open(signal)
+    return { group, link: group.append(member) }
+  }
+
+  #open(signal: AbortSignal): LinkedList<Abortable> {
+    const group = new LinkedList<Abortable>()
+    signal.addEventListener('abort', () => abortAll(group), { once: true })
+    this.#groups.set(signal, group)
+    return group
   }
 }
 
@@ -36,7 +32,7 @@ export function leave({ group, link }: Membership): void {
   group.remove(link)
 }
 
-/** Every member leaves as it is aborted. */
+/** Members leave as they are aborted. */
 export function abortAll(group: LinkedList<Abortable>): void {
   for (let member = group.first; member !== undefined; member = group.first) member.abort()
 }

@@ -1,39 +1,44 @@
-/** Keeps the first bytes of a response body, and no more memory than that, however large or small the chunks are. */
-export interface BodyCollector {
-  add(chunk: Uint8Array): void
-  /** All bytes that came, kept or not. */
-  received(): number
-  /** The kept bytes. */
-  body(): Uint8Array
-}
+/** Keeps the first `keptMax` bytes of a response body, in no more memory than that, whatever the size of the chunks. */
+export class BodyCollector {
+  readonly #keptMax: number
+  #kept: Uint8Array = new Uint8Array(0)
+  #length = 0
+  #received = 0
 
-/** @param keptMax bytes to keep */
-export function createBodyCollector(keptMax: number): BodyCollector {
-  let kept: Uint8Array = new Uint8Array(0)
-  let length = 0
-  let received = 0
-
-  function append(part: Uint8Array): void {
-    if (kept.length < length + part.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(keptMax, Math.max(length + part.length, length * 2)))
-      larger.set(kept.subarray(0, length))
-      kept = larger
-    }
-    kept.set(part, length)
+  constructor(keptMax: number) {
+    this.#keptMax = keptMax
   }
 
-  return {
-    add: (chunk) => {
-      received += chunk.length
-      const part = chunk.length > keptMax - length ? chunk.subarray(0, keptMax - length) : chunk
-      if (part.length === 0) return
-      // The first chunk is most often the whole body, and a view of it costs no copy. But a view keeps alive all that
-      // the socket read at once, up to 64 KiB.
-      if (length === 0 && part.buffer.byteLength <= keptMax) kept = part
-      else append(part)
-      length += part.length
-    },
-    received: () => received,
-    body: () => kept.subarray(0, length),
+  /** Bytes received, kept or not. */
+  get received(): number {
+    return this.#received
+  }
+
+  /** The kept bytes. */
+  get body(): Uint8Array {
+    return this.#kept.subarray(0, this.#length)
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#received += chunk.length
+    const room = this.#keptMax - this.#length
+    const part = chunk.length > room ? chunk.subarray(0, room) : chunk
+    if (part.length === 0) return
+    // The first chunk is usually the whole body, and a view of it costs no copy. But a view keeps everything alive that
+    // the socket read with it, up to 64 KiB.
+    if (this.#length === 0 && part.buffer.byteLength <= this.#keptMax) this.#kept = part
+    else this.#append(part)
+    this.#length += part.length
+  }
+
+  #append(part: Uint8Array): void {
+    const needed = this.#length + part.length
+    if (this.#kept.length < needed) {
+      const size = Math.min(this.#keptMax, Math.max(needed, this.#length * 2))
+      const larger = Buffer.allocUnsafeSlow(size)
+      larger.set(this.body)
+      this.#kept = larger
+    }
+    this.#kept.set(part, this.#length)
   }
 }

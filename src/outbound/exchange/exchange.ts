@@ -1,4 +1,3 @@
-/** One HTTP call from its start to its one result. */
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import {
@@ -9,10 +8,10 @@ import {
 import type { Clock } from '../../ports/runtime.ts'
 import type { HttpCall, HttpCallResult } from '../../ports/http-caller.ts'
 import { leave, type Abortable, type AbortGroups, type Membership } from './abort-groups.ts'
-import { createBodyCollector, type BodyCollector } from './body-collector.ts'
+import { BodyCollector } from './body-collector.ts'
 import {
-  AnswerError,
   BlockedTargetError,
+  ConnectionFailedError,
   failed,
   failureOf,
   STAGE_DESCRIPTIONS,
@@ -26,9 +25,9 @@ import type { LinkedList } from '../linked-list.ts'
 import type { ResolveName } from '../dns/name-resolver.ts'
 import { headersAsSent, headersToSend } from './request-headers.ts'
 import type { OpenSocket } from '../connections/socket-opener.ts'
-import { createTextSearch, type TextSearch } from './text-search.ts'
+import { TextSearch } from './text-search.ts'
 
-/** What every call of a caller shares. */
+/** Shared by all calls of a caller. */
 export interface ExchangeParts {
   readonly clock: Clock
   readonly egress: EgressGuard
@@ -37,9 +36,9 @@ export interface ExchangeParts {
   readonly connections: ConnectionPool
   readonly abortGroups: AbortGroups
   readonly userAgent: string
-  /** A call ends for a fault of this machine. */
+  /** A call ended because of a fault of this machine. */
   onLocalFault(fields: { readonly reason: string }): void
-  /** All calls under way. */
+  /** All calls in flight. */
   readonly underWay: LinkedList<Abortable>
 }
 
@@ -64,8 +63,9 @@ const TIMING_OF = {
 const STOPPED = new Error('The call has ended.')
 
 /**
- * A class, as the one object per call is also undici's handler. All its ends meet in `#finish`, which acts once;
- * whatever undici or a socket says later is not heard.
+ * One HTTP call from start to result: a reused connection, or egress check, DNS, connect and TLS; then request and
+ * response. Owns its deadline, its place in the pool and its connection. The one object of a call is also undici's
+ * handler. Every end goes through `#finish`, which acts once and ignores later events of undici and the socket.
  */
 export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   readonly #parts: ExchangeParts
@@ -117,7 +117,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     else this.#send(idle, true)
   }
 
-  /** Ends the call on our own wish. */
   abort(): void {
     this.#finish({ kind: 'aborted' })
   }
@@ -132,9 +131,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
       return this.#finish({ kind: 'local_fault', message: 'No socket is free on this machine.' })
     }
     this.#pool = pool
-    // Until a socket is on its way, the place is all there is to give back.
+    // Until a socket is being opened, the place is all there is to release.
     this.#cancelOpening = ignore
-    // Already judged by the policy, in its only spelling.
+    // `refusalOf` has checked the literal address.
     if (literalOf(hostname) !== null) return this.#connect(pool, [bareHost(hostname)])
     void this.#lookUp(pool)
   }
@@ -175,8 +174,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#connection = connection
     this.#isReused = isReused
     this.#enter('waiting')
-    // What reached an idle socket since the last poll is not yet known. undici looks once before it writes, but in
-    // this same turn of the event loop; one turn later it sees an end that has come already.
+    // The target may have closed the idle socket since the last poll. undici checks once before it writes, but in this
+    // turn of the event loop; one turn later it sees a close that has arrived.
     if (isReused) setImmediate(() => this.#dispatch(connection))
     else this.#dispatch(connection)
   }
@@ -191,7 +190,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // From here on bytes may have gone out: the request is never sent a second time.
+    // From here on bytes may have been sent: the request is never sent a second time.
     this.#controller = controller
     this.#connection?.awaitAnswer()
     if (this.#done) controller.abort(STOPPED)
@@ -203,30 +202,30 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number): void {
     if (this.#done) return
-    // 1xx answers have been passed over; this one has a form of its own.
-    if (statusCode < 200) return this.#fail(new AnswerError('The answer is not valid HTTP/1.1.'))
+    // The interim filter removes well-formed 1xx responses; this one is malformed.
+    if (statusCode < 200) return this.#fail(new ConnectionFailedError('The response is not valid HTTP/1.1.'))
     this.#status = statusCode
     this.#responseHeaders = pairsOf(controller.rawHeaders)
-    // They are views of what the socket read at once, up to 64 KiB, which undici would keep alive as long as the call.
+    // They are views of up to 64 KiB that the socket read at once, which undici would keep alive as long as the call.
     controller.rawHeaders = null
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#done) return
     if (this.#collector === null) {
-      this.#collector = createBodyCollector(CALL_RECORD_BODY_BYTES_MAX)
+      this.#collector = new BodyCollector(CALL_RECORD_BODY_BYTES_MAX)
       const { sought } = this.#call
-      if (sought.length > 0) this.#search = createTextSearch(sought, RESPONSE_BODY_INSPECTED_BYTES_MAX)
+      if (sought.length > 0) this.#search = new TextSearch(sought, RESPONSE_BODY_INSPECTED_BYTES_MAX)
     }
     this.#collector.add(chunk)
     this.#search?.add(chunk)
-    if (this.#collector.received() > RESPONSE_BODY_READ_BYTES_MAX) this.#finish(this.#answer())
+    if (this.#collector.received > RESPONSE_BODY_READ_BYTES_MAX) this.#finish(this.#answer())
   }
 
   onResponseEnd(): void {
     const connection = this.#connection
     if (this.#done || connection === null) return
-    // Without a length the body ends where the connection does; a reset is no such end.
+    // A body without a length ends with the connection, but not with a reset.
     if (connection.broken)
       return this.#finish(failed('connection_error', 'The connection was reset by the target.'))
     this.#connection = null
@@ -238,7 +237,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     if (this.#done) return
     const neverBegun = this.#controller === null
     if (!neverBegun || !this.#isReused || this.#connection === null) return this.#fail(error)
-    // The target closed the idle connection and no byte was written: a new one repeats nothing.
+    // The target closed the idle connection and no byte was written: nothing is sent twice on a new one.
     this.#parts.connections.discard(this.#connection)
     this.#connection = null
     this.#enter(null)
@@ -247,30 +246,28 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 
   #answer(): Outcome {
-    const body = this.#collector?.body() ?? EMPTY
-    const bodyTruncated = (this.#collector?.received() ?? 0) > body.length
-    const found = this.#search?.found() ?? NOTHING_FOUND
+    const body = this.#collector?.body ?? EMPTY
     return {
       kind: 'answered',
       status: this.#status,
       headers: this.#responseHeaders,
       body,
-      bodyTruncated,
-      found,
+      bodyTruncated: (this.#collector?.received ?? 0) > body.length,
+      found: this.#search?.found() ?? NOTHING_FOUND,
     }
   }
 
   #passDeadline(): void {
     const seconds = Math.round(this.#call.timeoutMs / 100) / 10
     const doing = this.#stage === null ? '' : `, while ${STAGE_DESCRIPTIONS[this.#stage]}`
-    this.#finish(failed('timeout', `No complete answer within ${seconds} s${doing}.`))
+    this.#finish(failed('timeout', `No complete response within ${seconds} s${doing}.`))
   }
 
   #fail(error: unknown): void {
     this.#finish(failureOf(error, this.#stage ?? 'waiting'))
   }
 
-  /** Ends the stage before and begins one; the stages' times add up to the call's. */
+  /** Ends the last stage and begins the next; the times of the stages add up to the duration of the call. */
   #enter(stage: Stage | null): void {
     const nowMs = this.#parts.clock.monotonicMs()
     if (this.#stage !== null) this.#timings[TIMING_OF[this.#stage]] = nowMs - this.#stageStartedAtMs
@@ -284,7 +281,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#enter(null)
     this.#cancelDeadline()
     this.#memberships.forEach(leave)
-    this.#letGo()
+    this.#releaseResources()
     if (outcome.kind === 'local_fault') this.#parts.onLocalFault({ reason: outcome.message })
     this.#resolveResult({
       ...outcome,
@@ -294,8 +291,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     })
   }
 
-  /** Drops what a call that did not end well still holds. */
-  #letGo(): void {
+  /** Releases what a call that failed still holds. */
+  #releaseResources(): void {
     const { connections } = this.#parts
     if (this.#cancelOpening !== null && this.#pool !== null) {
       this.#cancelOpening()

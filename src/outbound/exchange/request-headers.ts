@@ -1,4 +1,3 @@
-/** The headers of an outgoing call. */
 import { forbiddenHeaderReason, invalidHeaderValue } from '../../domain/net/header-rules.ts'
 import type { HttpCall } from '../../ports/http-caller.ts'
 import { appendSignatureHeaders } from './signing.ts'
@@ -7,8 +6,8 @@ import { appendSignatureHeaders } from './signing.ts'
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
- * Name and value in turn: the caller's in their order and spelling, then ours. The API has refused forbidden
- * headers; one that still comes is dropped.
+ * Names and values in turn: the caller's headers in their order and spelling, then ours. The API has refused forbidden
+ * headers; any that remain are dropped.
  */
 export function headersToSend(call: HttpCall, body: Uint8Array | null, userAgent: string): string[] {
   const headers: string[] = []
@@ -24,7 +23,7 @@ export function headersToSend(call: HttpCall, body: Uint8Array | null, userAgent
     else if (lower === 'user-agent') hasUserAgent = true
   }
   if (body !== null && !hasContentType) headers.push('content-type', 'application/json')
-  // Bodies are kept and searched as they come; nothing is ever decompressed.
+  // Bodies are stored and searched as received, never decompressed.
   if (!hasAcceptEncoding) headers.push('accept-encoding', 'identity')
   if (!hasUserAgent) headers.push('user-agent', userAgent)
   for (const [name, value] of Object.entries(call.identity)) headers.push(`X-Punctual-${name}`, value)
@@ -37,7 +36,7 @@ export function headersToSend(call: HttpCall, body: Uint8Array | null, userAgent
   return headers
 }
 
-/** What goes over the wire, with the headers undici adds. */
+/** The headers on the wire, including those that undici adds. */
 export function headersAsSent(
   headers: readonly string[],
   call: HttpCall,

@@ -1,7 +1,3 @@
-/**
- * Signatures of outgoing calls: Standard Webhooks 1.0 and `X-Punctual-Signature`, both at once, with one or two
- * active secrets. docs/reference/signing.md tells receivers how to verify them.
- */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { TeamSettings } from '../../ports/settings.ts'
 
@@ -23,7 +19,10 @@ const SIGNING_SECRETS_MAX = 2
 
 const keysBySettings = new WeakMap<TeamSettings, readonly SigningKeys[]>()
 
-/** Appends the headers of a call's signatures, name and value in turn; nothing when the team has no secret. */
+/**
+ * Appends the signature headers of a call, names and values in turn: Standard Webhooks 1.0 and `X-Punctual-Signature`,
+ * with one or two active secrets; none if the team has no secret. docs/reference/signing.md says how to verify them.
+ */
 export function appendSignatureHeaders(
   headers: string[],
   content: SignedContent,
@@ -51,7 +50,7 @@ function sign(key: KeyObject, prefix: string, body: Uint8Array | null, encoding:
   return hmac.digest(encoding)
 }
 
-/** Settings are objects that never change, so their keys are made once. */
+/** Settings objects never change, so their keys are created once. */
 function keysOf(settings: TeamSettings): readonly SigningKeys[] {
   let keys = keysBySettings.get(settings)
   if (keys === undefined) {
@@ -63,7 +62,7 @@ function keysOf(settings: TeamSettings): readonly SigningKeys[] {
 
 function keysOfSecret(secret: string): SigningKeys {
   return {
-    // The text as configured, prefix included: what a receiver copies from its settings.
+    // The configured text including its prefix, as a receiver copies it.
     punctual: createSecretKey(secret, 'utf8'),
     webhook: secret.startsWith(WEBHOOK_SECRET_PREFIX)
       ? createSecretKey(secret.slice(WEBHOOK_SECRET_PREFIX.length), 'base64')

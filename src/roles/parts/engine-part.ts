@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { createEgressGuard, type EgressGuard } from '../../outbound/egress/egress-guard.ts'
+import { EgressGuard } from '../../outbound/egress/egress-guard.ts'
 import { RoleEndedError } from '../../domain/errors.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { InstallationWatch } from '../../redis/installation/installation-watch.ts'
@@ -91,7 +91,7 @@ export async function openEgress(
   },
   redisUrl: string,
 ): Promise<EgressGuard> {
-  return createEgressGuard({
+  return new EgressGuard({
     allow: settings.egressAllow,
     deny: [...settings.egressDeny, ...(await denyOwnRedis(redisUrl))],
     allowable: settings.egressAllowable,

@@ -113,7 +113,7 @@ describe('a name and the policy', () => {
     const caller = startCaller({ resolve: () => new Promise(() => {}) })
     expect(await caller.call('http://silent.example/', { timeoutMs: 100 })).toMatchObject({
       reason: 'timeout',
-      message: 'No complete answer within 0.1 s, while looking up the host name.',
+      message: 'No complete response within 0.1 s, while looking up the host name.',
       timings: { dnsMs: expect.any(Number), connectMs: null },
     })
     await caller.close()
@@ -254,7 +254,7 @@ describe('the resolver', () => {
     const pending = Symbol('pending')
     expect(await Promise.race([end, Promise.resolve(pending)])).toBe(pending)
     await clock.advance(1)
-    expect(await end).toEqual(new NameResolutionError('The name servers did not answer within 5 s.'))
+    expect(await end).toEqual(new NameResolutionError('The name servers did not respond within 5 s.'))
   })
 
   test('finds the address behind an alias', async () => {

@@ -100,10 +100,10 @@ describe('no whole answer', () => {
 
 describe('the deadline', () => {
   test.each<[string, string, (socket: Socket) => void]>([
-    ['silence', 'waiting for the answer', () => {}],
+    ['silence', 'waiting for the response', () => {}],
     [
       'headers that drip',
-      'reading the answer',
+      'reading the response',
       (socket) => {
         let count = 0
         socket.write('HTTP/1.1 200 OK\r\n')
@@ -112,7 +112,7 @@ describe('the deadline', () => {
     ],
     [
       'a body that drips',
-      'reading the answer',
+      'reading the response',
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n')
         void drip(socket, () => 'a')
@@ -120,7 +120,7 @@ describe('the deadline', () => {
     ],
     [
       '1xx answers that drip',
-      'waiting for the answer',
+      'waiting for the response',
       (socket) => void drip(socket, () => 'HTTP/1.1 102 Processing\r\n\r\n'),
     ],
   ])('ends %s', async (_name, stage, serve) => {
@@ -131,7 +131,7 @@ describe('the deadline', () => {
     expect(result).toMatchObject({
       kind: 'failed',
       reason: 'timeout',
-      message: `No complete answer within 0.4 s, while ${stage}.`,
+      message: `No complete response within 0.4 s, while ${stage}.`,
     })
     expect(result.durationMs).toBeGreaterThanOrEqual(390)
   })

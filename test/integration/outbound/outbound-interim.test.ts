@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 afterAll(() => caller.close())
 
-describe('1xx answers are passed over', () => {
+describe('1xx responses are removed', () => {
   test.each([
     ['a 100 nobody asked for', CONTINUE + OK],
     ['a 103 with headers of its own', HINTS + OK],
@@ -108,9 +108,13 @@ test.each([
   [
     'a flood of 1xx',
     'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5_000),
-    'The target sent too many 1xx answers.',
+    'The target sent too many 1xx responses.',
   ],
-  ['a 1xx in a form of its own', `\r\nHTTP/1.1 103 Hints\r\n\r\n${OK}`, 'The answer is not valid HTTP/1.1.'],
+  [
+    'a 1xx in a form of its own',
+    `\r\nHTTP/1.1 103 Hints\r\n\r\n${OK}`,
+    'The response is not valid HTTP/1.1.',
+  ],
 ])('%s fails the call and says so', async (_name, answer, message) => {
   const { url, connections } = await target((socket) => socket.write(answer))
   expect(await caller.call(url, { method: 'POST', body: '{}' })).toMatchObject({

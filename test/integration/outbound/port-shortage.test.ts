@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createEgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
+import { EgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
 import { createHttpCaller } from '../../../src/outbound/http-caller.ts'
 import { createSocketOpener, type OpenSocket } from '../../../src/outbound/connections/socket-opener.ts'
 import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
@@ -41,7 +41,7 @@ test('a target without free ports fails its own calls, and no claim rests for it
     return () => undefined
   }
   const caller = createHttpCaller({
-    egress: createEgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null }),
+    egress: new EgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null }),
     clock,
     logger,
     version: '0.0.0',

@@ -1,7 +1,7 @@
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import { capacityOf } from './capacity.ts'
 import { Executor } from '../../../src/executor/executor.ts'
-import { createEgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
+import { EgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
 import { createHttpCaller } from '../../../src/outbound/http-caller.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
@@ -35,7 +35,7 @@ export interface CronWorld {
 }
 
 function systemCaller(): HttpCaller {
-  const egress = createEgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null })
+  const egress = new EgressGuard({ allow: ['127.0.0.0/8'], deny: [], allowable: null })
   return createHttpCaller({ egress, clock: systemClock, logger: quietLogger, version: '0.0.0' })
 }
 

@@ -1,7 +1,7 @@
 /** Targets for the outbound client's tests: raw TCP servers that do what no HTTP library would, and a caller. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { createEgressGuard, type EgressSettings } from '../../../src/outbound/egress/egress-guard.ts'
+import { EgressGuard, type EgressSettings } from '../../../src/outbound/egress/egress-guard.ts'
 import { createHttpCaller, type HttpCallerOptions } from '../../../src/outbound/http-caller.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { quietLogger } from '../quiet.ts'
@@ -72,7 +72,7 @@ export function startCaller(
 ): TestCaller {
   const { egressSettings = LOOPBACK_OPEN, ...others } = options
   const caller = createHttpCaller({
-    egress: createEgressGuard(egressSettings),
+    egress: new EgressGuard(egressSettings),
     clock: systemClock,
     logger: quietLogger,
     version: '0.0.0',

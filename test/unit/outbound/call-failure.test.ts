@@ -3,7 +3,7 @@ import {
   BlockedTargetError,
   failureOf,
   isPortShortage,
-  PortShortageError,
+  ConnectionFailedError,
   type Stage,
 } from '../../../src/outbound/call-failure.ts'
 import { NameResolutionError } from '../../../src/outbound/dns/name-resolver.ts'
@@ -51,7 +51,9 @@ describe('a want of ports', () => {
   })
 
   test('fails the attempt once waited for, and says whose fault it is', () => {
-    expect(failureOf(new PortShortageError(), 'connect')).toEqual({
+    expect(
+      failureOf(new ConnectionFailedError('This machine has no free port towards the target.'), 'connect'),
+    ).toEqual({
       kind: 'failed',
       reason: 'connection_error',
       message: 'This machine has no free port towards the target.',

@@ -60,7 +60,7 @@ describe('assertions', () => {
     [{ type: 'body_contains', value: 'GRÜSSE' }, 'The response body does not contain "GRÜSSE".'],
     [
       { type: 'response_time_under_ms', value: 250 },
-      'Expected an answer in under 250 ms, got one after 250 ms.',
+      'Expected a response in under 250 ms, got one after 250 ms.',
     ],
   ])('%o is broken', (assertion, errorMessage) => {
     expect(judgeCall(answer, settingsWith(assertion))).toEqual({

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { TIMEOUT_SECONDS_MIN } from '../../../../src/domain/limits.ts'
 import { PORT_WAIT_MS_MAX, PORT_WAIT_MS_MIN, PORT_WAITS_MAX } from '../../../../src/outbound/bounds.ts'
-import { PortShortageError } from '../../../../src/outbound/call-failure.ts'
+import { ConnectionFailedError } from '../../../../src/outbound/call-failure.ts'
 import { waitForPorts } from '../../../../src/outbound/connections/port-waits.ts'
 import type { OpenSocket } from '../../../../src/outbound/connections/socket-opener.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -51,7 +51,7 @@ describe('a target without a free port', () => {
     const { clock, looks, givenUp, start } = setUp()
     const { ends } = start(EXHAUSTED)
     await clock.advance(PORT_WAITS_MAX * PORT_WAIT_MS_MAX)
-    expect(ends).toEqual([new PortShortageError()])
+    expect(ends).toEqual([new ConnectionFailedError('This machine has no free port towards the target.')])
     expect(looks).toHaveLength(1 + PORT_WAITS_MAX)
     expect(givenUp).toEqual([{ port: 80, addresses: [EXHAUSTED] }])
     expect(PORT_WAITS_MAX * PORT_WAIT_MS_MAX).toBeLessThan(TIMEOUT_SECONDS_MIN * 1000)
@@ -74,7 +74,8 @@ describe('a target without a free port', () => {
     const calls = Array.from({ length: 1_000 }, () => start(EXHAUSTED))
     await clock.advance(PORT_WAITS_MAX * PORT_WAIT_MS_MAX)
     expect(looks.length).toBeLessThanOrEqual(2 * (1 + PORT_WAITS_MAX))
-    for (const { ends } of calls) expect(ends).toEqual([new PortShortageError()])
+    for (const { ends } of calls)
+      expect(ends).toEqual([new ConnectionFailedError('This machine has no free port towards the target.')])
   })
 
   test('is looked at ever more seldom, up to a bound', async () => {

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createEgressGuard, type EgressSettings } from '../../../../src/outbound/egress/egress-guard.ts'
+import { EgressGuard, type EgressSettings } from '../../../../src/outbound/egress/egress-guard.ts'
 import type { TeamSettings } from '../../../../src/ports/settings.ts'
 import { anyUrl } from '../../../support/any-text.ts'
 import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
@@ -17,7 +17,7 @@ function refusal(
   installation: Partial<EgressSettings> = {},
   settings = team(),
 ): 'blocked' | null {
-  return createEgressGuard({ ...CLOSED, ...installation }).refusalOf(new URL(url), settings)
+  return new EgressGuard({ ...CLOSED, ...installation }).refusalOf(new URL(url), settings)
 }
 
 describe('literal addresses', () => {
@@ -204,14 +204,14 @@ describe('what opens a target', () => {
   })
 
   test('a bad entry of the installation is named', () => {
-    expect(() => createEgressGuard({ ...CLOSED, deny: ['10.0.0.0/8', '10.0.0.1/8'] })).toThrow(
+    expect(() => new EgressGuard({ ...CLOSED, deny: ['10.0.0.0/8', '10.0.0.1/8'] })).toThrow(
       'The egress entry "10.0.0.1/8" is not a CIDR block',
     )
   })
 })
 
 describe('resolved addresses', () => {
-  const guard = createEgressGuard({ ...CLOSED, allowable: ['10.0.0.0/8'] })
+  const guard = new EgressGuard({ ...CLOSED, allowable: ['10.0.0.0/8'] })
 
   test('one bad answer refuses all', () => {
     expect(guard.allowsAddresses('example.com', ['8.8.8.8', '2001:4860::1'], team())).toBe(true)
@@ -262,7 +262,7 @@ describe('properties', () => {
   ]
 
   test('no spelling of a special address passes', () => {
-    const guard = createEgressGuard(CLOSED)
+    const guard = new EgressGuard(CLOSED)
     fc.assert(
       fc.property(specialOctets, fc.constantFrom(...spellings), (parts, spell) => {
         expect(guard.refusalOf(new URL(`http://${spell(parts)}/`), team())).toBe('blocked')
@@ -272,7 +272,7 @@ describe('properties', () => {
   })
 
   test('only global unicast passes of IPv6', () => {
-    const guard = createEgressGuard(CLOSED)
+    const guard = new EgressGuard(CLOSED)
     fc.assert(
       fc.property(fc.ipV6(), (text) => {
         const url = URL.parse(`http://[${text}]/`)
@@ -284,7 +284,7 @@ describe('properties', () => {
   })
 
   test('no URL makes the guard throw', () => {
-    const guard = createEgressGuard({ allow: ['10.0.0.0/8', 'a.b'], deny: ['c'], allowable: ['::/0'] })
+    const guard = new EgressGuard({ allow: ['10.0.0.0/8', 'a.b'], deny: ['c'], allowable: ['::/0'] })
     fc.assert(
       fc.property(anyUrl(), fc.domain(), (text, host) => {
         expect(() => guard.refusalOf(new URL(text), team(host))).not.toThrow()

@@ -2,14 +2,14 @@ import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
 import type { IpAddress } from '../../../../src/domain/net/ip-address.ts'
 import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
-import { createEgressGuard } from '../../../../src/outbound/egress/egress-guard.ts'
+import { EgressGuard } from '../../../../src/outbound/egress/egress-guard.ts'
 import { embeddedIpv4, isGlobal } from '../../../../src/outbound/egress/special-addresses.ts'
 import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
 
 const EVERYTHING = ['0.0.0.0/0', '::/0', 'internal', 'com', 'net', 'goog', 'instance-data']
 const settings = { version: 1, egressAllow: EVERYTHING, signingSecrets: [], quotas: NO_QUOTAS }
 const nothing = { ...settings, egressAllow: [] }
-const guard = createEgressGuard({ allow: [], deny: [], allowable: null })
+const guard = new EgressGuard({ allow: [], deny: [], allowable: null })
 
 const isOpen = (host: string) => guard.refusalOf(new URL(`http://${host}/`), nothing) === null
 /** Whether a team that opens all that it can reaches it. */
@@ -236,7 +236,7 @@ describe('names', () => {
     'localhost',
     'svc',
   ])('%s and what lies below it is closed until it is opened', (name) => {
-    const open = createEgressGuard({ allow: [name], deny: [], allowable: null })
+    const open = new EgressGuard({ allow: [name], deny: [], allowable: null })
     for (const host of [name, `a.${name}`]) {
       expect(isOpen(host), host).toBe(false)
       expect(open.refusalOf(new URL(`http://${host}/`), nothing), host).toBeNull()

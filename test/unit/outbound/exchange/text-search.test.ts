@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTextSearch } from '../../../../src/outbound/exchange/text-search.ts'
+import { TextSearch } from '../../../../src/outbound/exchange/text-search.ts'
 
 function foundIn(body: Uint8Array, texts: readonly string[], cuts: readonly number[], bytesMax: number) {
-  const search = createTextSearch(texts, bytesMax)
+  const search = new TextSearch(texts, bytesMax)
   let at = 0
   for (const cut of [...cuts, body.length]) {
     const end = Math.min(body.length, at + cut)
@@ -75,7 +75,7 @@ describe('texts are found in a stream as in the whole', () => {
 })
 
 test('a body in tiny chunks costs no search for each', () => {
-  const search = createTextSearch(['never'.repeat(800)], 256 * 1024)
+  const search = new TextSearch(['never'.repeat(800)], 256 * 1024)
   const chunk = Buffer.from('a')
   const include = String.prototype.includes
   let searches = 0

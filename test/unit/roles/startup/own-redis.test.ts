@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createEgressGuard } from '../../../../src/outbound/egress/egress-guard.ts'
+import { EgressGuard } from '../../../../src/outbound/egress/egress-guard.ts'
 import { denyOwnRedis } from '../../../../src/roles/startup/own-redis.ts'
 import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
 
@@ -15,7 +15,7 @@ test.each([
 })
 
 test('a team that opens the network of our Redis still cannot call it', async () => {
-  const guard = createEgressGuard({
+  const guard = new EgressGuard({
     allow: [],
     deny: await denyOwnRedis('redis://10.1.2.3:6379'),
     allowable: null,
