@@ -103,6 +103,17 @@ describe('promotes', () => {
     expect(maintenance.peek.calls).toHaveLength(1)
   })
 
+  test('after a failure again only after 200 ms', async () => {
+    const { clock, maintenance, start } = setUp()
+    maintenance.peek.rule = () => ({ runnable: false, nextDueMs: FAKE_EPOCH_MS })
+    maintenance.promote.rule = () => Promise.reject(REDIS_AWAY)
+    await start()
+    await clock.advance(199)
+    expect(maintenance.promote.calls).toHaveLength(1)
+    await clock.advance(1)
+    expect(maintenance.promote.calls).toHaveLength(2)
+  })
+
   test('wakes nobody when another executor was faster', async () => {
     const { clock, maintenance, promoter, start, woken } = setUp()
     await start()

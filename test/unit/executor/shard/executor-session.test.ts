@@ -256,6 +256,20 @@ describe('drain', () => {
   })
 })
 
+test('an answer to a discarded claim is ignored', async () => {
+  const { source, runner, logger, session, start } = setUpSession()
+  source.claim.rule = null
+  await start()
+  const draining = session.drain()
+  session.discard()
+  await draining
+  source.claim.next.answer(claimAnswer(jobs(1)))
+  await quiescence()
+  expect(runner.run.calls).toEqual([])
+  expect(source.finish.calls).toEqual([])
+  expect(logger.lines).toEqual([])
+})
+
 test('leave ends the lease here and in Redis', async () => {
   const { clock, source, session, start } = setUpSession()
   await start()
