@@ -1,4 +1,4 @@
-/** A view while the API server is away, on a control plane of its own. */
+/** An informer during an outage of the API server, on a separate control plane. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -42,7 +42,7 @@ afterAll(async () => {
   await controlPlane?.stop()
 })
 
-test('what is known stays readable, and what comes after is told', async () => {
+test('the copy stays readable, and later changes are reported', async () => {
   const writer = new ApiResourceWriter<KubeObject>({
     transport,
     kind: KIND,
@@ -50,7 +50,7 @@ test('what is known stays readable, and what comes after is told', async () => {
   })
   const make = (name: string) => writer.create({ metadata: { name, namespace }, spec: {} })
   await make('before')
-  const view = new SharedInformer({
+  const informer = new SharedInformer({
     clock: systemClock,
     logger: quietLogger,
     metrics: quietClusterMetrics,
@@ -60,17 +60,17 @@ test('what is known stays readable, and what comes after is told', async () => {
     namespaces: null,
     indexes: {},
   })
-  view.start()
-  await view.whenSynced(AbortSignal.timeout(10_000))
-  const names = () => [...view.all()].map(({ metadata }) => metadata.name).sort()
+  informer.start()
+  await informer.whenSynced(AbortSignal.timeout(10_000))
+  const names = () => [...informer.all()].map(({ metadata }) => metadata.name).sort()
 
   await controlPlane.stopApiServer()
   await expect(make('meanwhile')).rejects.toMatchObject({ fault: 'unavailable' })
-  expect([names(), view.isSynced()]).toEqual([['before'], true])
+  expect([names(), informer.isSynced()]).toEqual([['before'], true])
 
   await controlPlane.startApiServer()
   await make('after')
   await until('the object', () => names().includes('after'), 60_000)
   expect(names()).toEqual(['after', 'before'])
-  await view.stop()
+  await informer.stop()
 })

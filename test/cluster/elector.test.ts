@@ -101,7 +101,7 @@ test('a leader whose Lease was deleted or labelled goes on with it', async () =>
   }
   expect((await until('it is renewed', renewed)).metadata).toMatchObject(labels.metadata)
   await api.send('DELETE', `${leases}/${LEASE}`)
-  await until('it is made anew', () =>
+  await until('it is created again', () =>
     lease().then(
       ({ holderIdentity }) => holderIdentity === 'only',
       () => false,

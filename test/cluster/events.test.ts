@@ -60,7 +60,7 @@ async function eventsAbout(name: string): Promise<readonly AnyObject[]> {
 test('1,000 equal events are one object with a series', async () => {
   const recorder = newRecorder()
   for (let n = 0; n < 500; n += 1) recorder.record(about('many'))
-  await until('the first is told', async () => (await eventsAbout('many')).length > 0)
+  await until('the first is sent', async () => (await eventsAbout('many')).length > 0)
   for (let n = 0; n < 500; n += 1) recorder.record(about('many'))
   await recorder.stop()
   const events = await eventsAbout('many')
@@ -76,10 +76,10 @@ test('1,000 equal events are one object with a series', async () => {
 test('an event that comes twice becomes a series', async () => {
   const recorder = newRecorder()
   recorder.record(about('twice'))
-  await until('the first is told', async () => (await eventsAbout('twice')).length > 0)
+  await until('the first is sent', async () => (await eventsAbout('twice')).length > 0)
   recorder.record(about('twice'))
   const counted = async () => (await eventsAbout('twice'))[0]?.['series']
-  expect(await until('the series is told', counted)).toMatchObject({ count: 2 })
+  expect(await until('the series is sent', counted)).toMatchObject({ count: 2 })
   await recorder.stop()
 })
 

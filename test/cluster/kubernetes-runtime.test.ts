@@ -1,4 +1,4 @@
-/** Our transport, view and writer against a real API server: what the fake only believes. */
+/** Transport, informer and writer against a real API server, which the fake only imitates. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { ANSWER_BYTES_MAX } from '../../src/kubernetes/client/round-tripper.ts'
 import { loadKubeconfig } from '../../src/kubernetes/client/kubeconfig.ts'
@@ -65,7 +65,7 @@ describe('a writer', () => {
     expect(await writer.read(namespace, 'plain')).toBeNull()
   })
 
-  test('is told what is wrong with a spec', async () => {
+  test('reports what is wrong with a spec', async () => {
     const one = await make('invalid')
     const error = await writer
       .patchSpec(refOf(one), { timeoutSeconds: 100_000 }, null)
@@ -132,14 +132,14 @@ async function makeTwice(
   return { one, again: await make(name) }
 }
 
-describe('a view', () => {
-  let view: SharedInformer<Queue>
+describe('an informer', () => {
+  let informer: SharedInformer<Queue>
   let changes: string[]
 
   beforeEach(async () => {
     const own = await newNamespace(api)
     changes = []
-    view = new SharedInformer<Queue>({
+    informer = new SharedInformer<Queue>({
       clock: systemClock,
       logger: quietLogger,
       metrics: quietClusterMetrics,
@@ -149,19 +149,19 @@ describe('a view', () => {
       namespaces: [own],
       indexes: {},
     })
-    view.onChange((key, before, after) => {
+    informer.onChange((key, before, after) => {
       changes.push(`${before === undefined ? '+' : after === undefined ? '-' : '~'}${key.split('/')[1]}`)
     })
     namespace = own
-    return () => view.stop()
+    return () => informer.stop()
   })
 
-  test('lists more than one page, then tells what comes, changes and goes', async () => {
+  test('lists more than one page, then reports what is created, updated and deleted', async () => {
     const names = Array.from({ length: 501 }, (_unused, index) => `queue-${index}`)
     await Promise.all(names.map(make))
-    view.start()
-    await view.whenSynced(AbortSignal.timeout(10_000))
-    expect([...view.all()]).toHaveLength(501)
+    informer.start()
+    await informer.whenSynced(AbortSignal.timeout(10_000))
+    expect([...informer.all()]).toHaveLength(501)
     changes = []
     const one = await make('one')
     await writer.patchSpec(refOf(one), { active: false }, null)
@@ -186,7 +186,7 @@ describe('a view', () => {
     }
   })
 
-  test('is told that a version of long ago is expired', async () => {
+  test('reports that an old version has expired', async () => {
     const options = {
       clock: systemClock,
       logger: quietLogger,
@@ -207,13 +207,13 @@ describe('a view', () => {
   })
 
   test('stays as the API server is after hundreds of writes', async () => {
-    view.start()
-    await view.whenSynced(AbortSignal.timeout(10_000))
+    informer.start()
+    await informer.whenSynced(AbortSignal.timeout(10_000))
     const made = await Promise.all(Array.from({ length: 40 }, (_unused, index) => make(`queue-${index}`)))
     await Promise.all(
       made.map(async (one, index) => {
-        for (let turn = 1; turn <= 8; turn += 1)
-          await writer.patchSpec(refOf(one), { timeoutSeconds: turn }, null)
+        for (let edit = 1; edit <= 8; edit += 1)
+          await writer.patchSpec(refOf(one), { timeoutSeconds: edit }, null)
         if (index % 2 === 0) await writer.remove(refOf(one))
       }),
     )
@@ -223,7 +223,7 @@ describe('a view', () => {
     })
     const versions = (objects: Iterable<Queue>) =>
       [...objects].map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort()
-    await until('the copy', () => String(versions(view.all())) === String(versions(list.items)))
+    await until('the copy', () => String(versions(informer.all())) === String(versions(list.items)))
     expect(list.items).toHaveLength(20)
   })
 })

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey, ObjectMeta, Informer } from '../../../src/ports/kubernetes.ts'
 
-/** An HttpQueue `default/q` unless told otherwise. */
+/** An HttpQueue `default/q` by default. */
 export function kubeObject(metadata: Partial<ObjectMeta> = {}): KubeObject {
   return {
     apiVersion: 'punctual.dev/v1alpha1',
@@ -16,15 +16,15 @@ export function kubeObject(metadata: Partial<ObjectMeta> = {}): KubeObject {
   }
 }
 
-/** A view whose objects the test sets. */
-export interface SettableView extends Informer<KubeObject> {
+/** An informer whose objects the test sets. */
+export interface SettableInformer extends Informer<KubeObject> {
   sync(): void
   /** undefined removes it. */
   set(key: ObjectKey, object: KubeObject | undefined): void
   readonly listeners: number
 }
 
-export function createSettableView(): SettableView {
+export function createSettableInformer(): SettableInformer {
   const objects = new Map<ObjectKey, KubeObject>()
   const listeners = new Set<Parameters<Informer<KubeObject>['onChange']>[0]>()
   const synced = Promise.withResolvers<void>()

@@ -55,7 +55,7 @@ async function faultOf(request: Promise<unknown>): Promise<ResourceApiError> {
   return error as ResourceApiError
 }
 
-/** Moves the clock once so many requests were sent and the transport waits beside its deadline. */
+/** Advances the clock once this many requests were sent and the transport pauses. */
 async function advanceAfter(requests: number, ms: number): Promise<void> {
   await until('the pause', () => server.requests.length === requests && clock.timers === 2)
   await clock.advance(ms)
@@ -147,7 +147,7 @@ describe('deadlines', () => {
   test.each([
     ['nothing comes', { do: 'hang' }],
     ['the answer stops in its middle', { do: 'stall', bytes: 20 }],
-  ] as const)('%s: given up after 30 s', async (_what, effect) => {
+  ] as const)('%s: abandoned after 30 s', async (_what, effect) => {
     server.faults.add({ effect })
     const error = faultOf(transport.request(READ))
     await until('the request', () => server.faults.left === 0)
@@ -160,7 +160,7 @@ describe('deadlines', () => {
     expect(await transport.request(READ)).toMatchObject({ metadata: { name: 'one' } })
   })
 
-  test('a watch that does not begin is given up after 30 s, one that has begun is not', async () => {
+  test('a watch that does not begin is abandoned after 30 s, one that has begun is not', async () => {
     server.faults.add({ verb: 'watch', effect: { do: 'hang' } })
     const { signal } = new AbortController()
     const error = faultOf(transport.watch({ path: QUEUES, query: { watch: true } }, signal))
@@ -207,7 +207,7 @@ describe('second tries', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  test('a Retry-After beyond the deadline is told at once', async () => {
+  test('a Retry-After beyond the deadline fails at once', async () => {
     server.faults.add({ effect: { do: 'answer', code: 429, retryAfterSeconds: 40 } })
     const error = await faultOf(transport.request(READ))
     expect([error.fault, error.retryAfterMs]).toEqual(['too_many', 40_000])
@@ -224,7 +224,7 @@ describe('second tries', () => {
   test.each([
     ['503 without Retry-After', { do: 'answer', code: 503 }],
     ['500 with Retry-After', { do: 'answer', code: 500, retryAfterSeconds: 1 }],
-  ] as const)('%s is told at once', async (_what, effect) => {
+  ] as const)('%s fails at once', async (_what, effect) => {
     server.faults.add({ effect })
     expect((await faultOf(transport.request(READ))).fault).toBe('unavailable')
     expect(server.requests).toHaveLength(1)

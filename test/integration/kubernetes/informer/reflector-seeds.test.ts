@@ -1,6 +1,6 @@
 /**
- * A view under a schedule of changes and faults that a seed decides, against the fake server over real sockets. Whatever
- * has gone wrong, once the server behaves the copy equals it, and what was told adds up to it.
+ * An informer under a seeded schedule of changes and faults, against the fake server over real sockets. Once the server
+ * behaves, the copy equals it, and the reported changes add up to it.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SharedInformer } from '../../../../src/kubernetes/informer/shared-informer.ts'
@@ -13,13 +13,13 @@ import { createFakeClock, quiescence, type FakeClock } from '../../../support/fa
 import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
 
 const KIND = { apiVersion: 'punctual.dev/v1alpha1', kind: 'HttpQueue', plural: 'httpqueues' }
-/** As for the simulation: `SEEDS=5000 FIRST_SEED=1` tells more stories. */
+/** As for the simulation: `SEEDS=5000 FIRST_SEED=1` runs more seeds. */
 const SEEDS = Number(process.env.SEEDS ?? 240)
 const FIRST_SEED = Number(process.env.FIRST_SEED ?? 1)
 const SEEDS_AT_ONCE = 12
 const STEPS = 40
 const NAMES = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']
-/** Fake time in which a view must have found its way back: three silences and the pauses between them. */
+/** Fake time in which an informer must recover: three silences and the pauses between them. */
 const RECOVERY_MS = 900_000
 /** Real time that the sockets have at least: fake time may pass faster than they can answer. */
 const SLOWEST_MS = 10_000
@@ -43,7 +43,7 @@ test.each(Array.from({ length: BLOCKS }, (_unused, block) => FIRST_SEED + block 
   },
 )
 
-/** Tells one story. null = all went well. */
+/** Runs one seed; null = all went well. */
 async function problemOf(seed: number): Promise<string | null> {
   const random = new SeededRandom(seed)
   const clock = createFakeClock()
@@ -54,7 +54,7 @@ async function problemOf(seed: number): Promise<string | null> {
     metrics: quietClusterMetrics,
     userAgent: 'test',
   })
-  const view = new SharedInformer({
+  const informer = new SharedInformer({
     clock,
     logger: quietLogger,
     metrics: quietClusterMetrics,
@@ -64,45 +64,46 @@ async function problemOf(seed: number): Promise<string | null> {
     namespaces: [namespace],
     indexes: {},
   })
-  const mirror = mirrorOf(view)
-  view.start()
+  const mirror = mirrorOf(informer)
+  informer.start()
   for (let step = 0; step < STEPS; step += 1) {
     await act(random, namespace, clock)
     await quiescence()
   }
   server.faults.drop(`/${namespace}/`)
   const expected = versionsOf(server.list(`/apis/punctual.dev/v1alpha1/namespaces/${namespace}/httpqueues`))
-  const isEqual = () => view.isSynced() && versionsOf(view.all()) === expected
+  const isEqual = () => informer.isSynced() && versionsOf(informer.all()) === expected
   const slowestMs = performance.now() + SLOWEST_MS
   const isInTime = (waitedMs: number) => waitedMs < RECOVERY_MS || performance.now() < slowestMs
   for (let waitedMs = 0; !isEqual() && isInTime(waitedMs); waitedMs += 10_000) {
     await clock.advance(10_000)
     await quiescence()
   }
-  await view.stop()
+  await informer.stop()
   await transport.close()
-  if (!isEqual()) return `the copy is ${versionsOf(view.all())}, the server ${expected}`
+  if (!isEqual()) return `the copy is ${versionsOf(informer.all())}, the server ${expected}`
   if (mirror.problem() !== null) return mirror.problem()
   return clock.timers === 0 ? null : `${clock.timers} timers are left`
 }
 
-/** Adds up what is told, and finds what does not fit. */
-function mirrorOf(view: SharedInformer<KubeObject>): { problem(): string | null } {
-  const told = new Map<string, KubeObject>()
+/** Adds up the reported changes, and finds contradictions. */
+function mirrorOf(informer: SharedInformer<KubeObject>): { problem(): string | null } {
+  const reported = new Map<string, KubeObject>()
   let problem: string | null = null
-  view.onChange((key, before, after) => {
-    if (told.get(key) !== before) problem = `${key} was told to change from what it was not`
+  informer.onChange((key, before, after) => {
+    if (reported.get(key) !== before) problem = `${key} was reported to change from what it was not`
     if (before?.metadata.resourceVersion === after?.metadata.resourceVersion)
-      problem = `${key} was told twice`
+      problem = `${key} was reported twice`
     if (before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid) {
-      problem = `${key} was told to change into another object`
+      problem = `${key} was reported to change into another object`
     }
-    if (after === undefined) told.delete(key)
-    else told.set(key, after)
+    if (after === undefined) reported.delete(key)
+    else reported.set(key, after)
   })
   return {
     problem: () =>
-      problem ?? (versionsOf(told.values()) === versionsOf(view.all()) ? null : 'something was not told'),
+      problem ??
+      (versionsOf(reported.values()) === versionsOf(informer.all()) ? null : 'something was not reported'),
   }
 }
 
@@ -119,21 +120,21 @@ function versionsOf(
 async function act(random: SeededRandom, namespace: string, clock: FakeClock): Promise<void> {
   const path = `/apis/punctual.dev/v1alpha1/namespaces/${namespace}/httpqueues/${random.pick(NAMES)}`
   const watch = server.watches.find((one) => one.namespace === namespace)
-  const turn = random.integer(1, 20)
-  if (turn <= 6) server.put(path, { ...KIND, spec: { queueName: `büro ${random.integer(1, 99)}` } })
-  else if (turn <= 8) removeIfThere(path)
-  else if (turn === 9) {
+  const roll = random.integer(1, 20)
+  if (roll <= 6) server.put(path, { ...KIND, spec: { queueName: `büro ${random.integer(1, 99)}` } })
+  else if (roll <= 8) removeIfThere(path)
+  else if (roll === 9) {
     removeIfThere(path)
     server.put(path, { ...KIND, spec: { queueName: 'again' } })
-  } else if (turn <= 11) server.faults.add(faultOf(random, namespace))
-  else if (turn === 12) watch?.reset()
-  else if (turn === 13) watch?.end()
-  else if (turn === 14) watch?.silence()
-  else if (turn === 15) watch?.error(random.pick([410, 500]), 'OnCommand')
-  else if (turn === 16)
+  } else if (roll <= 11) server.faults.add(faultOf(random, namespace))
+  else if (roll === 12) watch?.reset()
+  else if (roll === 13) watch?.end()
+  else if (roll === 14) watch?.silence()
+  else if (roll === 15) watch?.error(random.pick([410, 500]), 'OnCommand')
+  else if (roll === 16)
     watch?.write(random.pick(['{"type":"ADD', 'no JSON\n', '\n', '{"type":"ADDED","object":{}}\n']))
-  else if (turn === 17) watch?.bookmark()
-  else if (turn === 18) server.compact()
+  else if (roll === 17) watch?.bookmark()
+  else if (roll === 18) server.compact()
   else await clock.advance(random.pick([500, 5_000, 60_000, 200_000]))
 }
 

@@ -19,15 +19,15 @@ useInformerWorld()
 describe('listeners', () => {
   test('trap: one that throws is logged; the others and the watch continue', async () => {
     world.informer = createInformer(null)
-    const told: string[] = []
+    const reported: string[] = []
     world.informer.onChange(() => {
       throw new Error('a bug')
     })
-    world.informer.onChange((key) => void told.push(key))
+    world.informer.onChange((key) => void reported.push(key))
     await startWatching()
     put('one')
     put('two')
-    await until('both', () => told.length === 2)
+    await until('both', () => reported.length === 2)
     expect([world.errors.length, world.pauses]).toEqual([2, []])
   })
 })

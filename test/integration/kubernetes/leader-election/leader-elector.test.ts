@@ -48,7 +48,7 @@ test('leads while every other request hangs, and a thousand more wait', async ()
   const ends = Promise.allSettled(others)
   await until('requests hang', () => server.requests.length >= 4)
   elector.start()
-  // Those that hang are given up after 30 s.
+  // Requests that hang are abandoned after 30 s.
   await until('it leads', () => elector.isLeader(), 10_000)
   expect(holder()).toBe('pod-0')
   await transport.close()
@@ -65,7 +65,7 @@ test('leads when the answer to its first write is lost', async () => {
   expect(server.get(LEASE)?.spec).toMatchObject({ leaseTransitions: 0 })
 })
 
-test('gives the Lease away when it stops, and leads no more', async () => {
+test('releases the Lease when it stops, and no longer leads', async () => {
   elector.start()
   await until('it leads', () => elector.isLeader())
   await elector.stop()

@@ -115,7 +115,7 @@ describe.each<Way>(['a kubeconfig', 'a pod'])('a token in a file, as %s has one'
       await read()
     }))
 
-  test('a file that is gone is a fault of the request, and heals', () =>
+  test('a missing file is a fault of the request, and heals', () =>
     withTransport(async (read) => {
       await read()
       rmSync(join(folder, 'ca.crt'))
@@ -127,7 +127,7 @@ describe.each<Way>(['a kubeconfig', 'a pod'])('a token in a file, as %s has one'
       await read()
     }))
 
-  test('a kubeconfig that is gone when a token is refused is no fault of its own', () =>
+  test('a kubeconfig that is missing when a token is refused is no fault', () =>
     withTransport(async (read) => {
       await read()
       rmSync(join(folder, 'config'))

@@ -7,35 +7,35 @@ const { signal } = new AbortController()
 test('a burst goes at once, the rest at the rate, and the burst comes back with time', async () => {
   const clock = createFakeClock()
   const limiter = new RateLimiter(clock, { perSecond: 10, burst: 3, waitMsMax: 30_000 })
-  let gone = 0
+  let sent = 0
   const take = (count: number) => {
-    for (let i = 0; i < count; i += 1) void limiter.wait(signal).then(() => (gone += 1))
+    for (let i = 0; i < count; i += 1) void limiter.wait(signal).then(() => (sent += 1))
   }
   take(5)
   await clock.advance(99)
-  expect(gone).toBe(3)
+  expect(sent).toBe(3)
   await clock.advance(1)
-  expect(gone).toBe(4)
+  expect(sent).toBe(4)
   await clock.advance(100)
-  expect(gone).toBe(5)
+  expect(sent).toBe(5)
   await clock.advance(10_000)
   take(4)
   await clock.advance(0)
-  expect(gone).toBe(8)
+  expect(sent).toBe(8)
 })
 
 test('a request that could not go in time is refused and takes nothing', async () => {
   const clock = createFakeClock()
   const limiter = new RateLimiter(clock, { perSecond: 1, burst: 1, waitMsMax: 30_000 })
-  let gone = 0
-  for (let i = 0; i < 1 + 30; i += 1) void limiter.wait(signal).then(() => (gone += 1))
+  let sent = 0
+  for (let i = 0; i < 31; i += 1) void limiter.wait(signal).then(() => (sent += 1))
   await expect(limiter.wait(signal)).rejects.toMatchObject({ fault: 'too_many' })
   await expect(limiter.wait(signal)).rejects.toMatchObject({ fault: 'too_many' })
   await clock.advance(30_000)
-  expect(gone).toBe(31)
+  expect(sent).toBe(31)
 })
 
-test('one who is given up waits no longer', async () => {
+test('a canceled request waits no longer', async () => {
   const clock = createFakeClock()
   const limiter = new RateLimiter(clock, { perSecond: 1, burst: 1, waitMsMax: 30_000 })
   const giveUp = new AbortController()

@@ -32,7 +32,7 @@ function createEventStore() {
     const key = method === 'POST' ? `${path}/${given.metadata.name}` : path
     const stored = objects.get(key)
     if (method === 'POST' && stored !== undefined) throw new ResourceApiError('conflict', 'exists')
-    if (method === 'PATCH' && stored === undefined) throw new ResourceApiError('not_found', 'gone')
+    if (method === 'PATCH' && stored === undefined) throw new ResourceApiError('not_found', 'expired')
     objects.set(key, { ...stored, ...given })
     return objects.get(key)
   }
@@ -117,7 +117,7 @@ describe('an event', () => {
 })
 
 describe('equal events', () => {
-  test('are one object: told at the second, then when no more came for 6 minutes', async () => {
+  test('are one object: patched at the second, then after 6 minutes without another', async () => {
     const { clock, store, recorder } = setUp()
     for (let n = 0; n < 1_000; n += 1) {
       recorder.record({ ...EVENT, note: `Try ${n}.` })
@@ -144,7 +144,7 @@ describe('equal events', () => {
     expect(store.stored()[1]?.series?.count).toBe(1_000)
   })
 
-  test('that go on are told every 30 minutes', async () => {
+  test('that continue are patched every 30 minutes', async () => {
     const { clock, store, recorder } = setUp()
     for (let minute = 0; minute < 65; minute += 1) {
       recorder.record(EVENT)
@@ -165,7 +165,7 @@ describe('equal events', () => {
     expect(store.objects.size).toBe(2)
   })
 
-  test('whose object is gone make a new one', async () => {
+  test('whose object has expired create a new one', async () => {
     const { store, recorder } = setUp()
     recorder.record(EVENT)
     await quiescence()
@@ -293,7 +293,7 @@ test('at most 2,000 series are known; the oldest is forgotten', async () => {
 })
 
 describe('a stop', () => {
-  test('tells what was only counted', async () => {
+  test('sends what was only counted', async () => {
     const { clock, store, recorder } = setUp()
     for (let n = 0; n < 10; n += 1) {
       recorder.record(EVENT)
@@ -312,7 +312,7 @@ describe('a stop', () => {
     const { clock, store, recorder, dropped } = setUp()
     store.request.rule = ({ signal }) =>
       new Promise((_resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(new ResourceApiError('unavailable', 'given up')))
+        signal?.addEventListener('abort', () => reject(new ResourceApiError('unavailable', 'canceled')))
       })
     recorder.record(EVENT)
     recorder.record(about('other'))
@@ -321,7 +321,7 @@ describe('a stop', () => {
     await clock.advance(4_999)
     expect(isStopped).toBe(false)
     await clock.advance(1)
-    store.request.rule = () => Promise.reject(new ResourceApiError('unavailable', 'given up'))
+    store.request.rule = () => Promise.reject(new ResourceApiError('unavailable', 'canceled'))
     await stopped
     expect(dropped.count).toBe(2)
   })

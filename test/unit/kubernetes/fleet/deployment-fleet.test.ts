@@ -142,14 +142,14 @@ describe('someone else who scales', () => {
 
   test('is looked for once a minute', async () => {
     const { fleet, requests, clock } = setUp()
-    const looks = () => requests().filter(({ path }) => path === HPAS).length
+    const lists = () => requests().filter(({ path }) => path === HPAS).length
     await fleet.read()
     await clock.advance(59_999)
     await fleet.read()
-    expect(looks()).toBe(1)
+    expect(lists()).toBe(1)
     await clock.advance(1)
     await fleet.read()
-    expect(looks()).toBe(2)
+    expect(lists()).toBe(2)
   })
 
   test('is taken for nobody where looking is forbidden, and the log says so once', async () => {
@@ -195,7 +195,7 @@ describe('marks', () => {
         ['busier', 200],
         ['as before', 100],
         ['leaving', 50],
-        ['gone', 7],
+        ['deleted', 7],
       ]),
       LIFE,
     )
@@ -235,7 +235,7 @@ describe('marks', () => {
     expect(marks()).toEqual([['a', '1']])
   })
 
-  test('pass over a pod that is gone, and fail otherwise', async () => {
+  test('ignore a deleted pod, and fail otherwise', async () => {
     const { fleet, request } = setUp([pod('a'), pod('b')])
     await fleet.read()
     const refuse = (fault: 'not_found' | 'forbidden') => () =>
@@ -248,7 +248,7 @@ describe('marks', () => {
     })
   })
 
-  test('are given up with their signal', async () => {
+  test('are canceled by their signal', async () => {
     const { fleet, request } = setUp([pod('a')])
     await fleet.setDeletionCosts(new Map([['a', 1]]), LIFE)
     expect(request.calls.at(-1)?.args[0].signal).toBe(LIFE)

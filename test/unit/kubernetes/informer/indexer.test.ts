@@ -65,7 +65,7 @@ describe('versions', () => {
     expect(store.get('a/one')?.metadata.uid).toBe('second')
   })
 
-  test('a deletion that comes twice, or of what was never known, is told at most once', () => {
+  test('a duplicate deletion, or one of an unknown object, is reported at most once', () => {
     store.put(queue('1'))
     store.delete(queue('2'))
     store.delete(queue('2'))
@@ -83,7 +83,7 @@ describe('versions', () => {
     expect(named('bySecret', 'z')).toEqual(['one'])
   })
 
-  test('what is listed again unchanged stays the very same object, and is not told', () => {
+  test('an object that is listed again unchanged stays the same, and is not reported', () => {
     const first = queue('1')
     store.put(first)
     store.replace(null, [queue('1')])
@@ -104,7 +104,7 @@ describe('indexes', () => {
     expect([named('bySecret', 'y'), named('bySecret', 'z'), named('byName', 'one')]).toEqual([[], [], []])
   })
 
-  test('are up to date when a change is told', () => {
+  test('are up to date when a change is reported', () => {
     const found: string[][] = []
     store.onChange(() => void found.push(named('bySecret', 'x')))
     store.put(queue('1'))

@@ -43,7 +43,7 @@ test('the version is that of the first page, and objects of built-in kinds get t
   expect(objects).toEqual([{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'one' } }])
 })
 
-/** An API server of so many objects, of which so many fit into one answer: of each, or of those before an index. */
+/** An API server with a number of objects, and a limit of how many fit into one answer, everywhere or before an index. */
 function objectsThatFit(count: number, fitting: (from: number) => number) {
   const asked: Array<readonly [from: number, limit: number]> = []
   const request = async ({ query = {} }: ApiRequest) => {

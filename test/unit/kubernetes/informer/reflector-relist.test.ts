@@ -6,13 +6,13 @@ import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
 import { kubeObject } from '../kube-objects.ts'
 
-test('a list tells the store of its own objects where they have not changed', async () => {
+test('a relist reuses known objects that have not changed', async () => {
   const [same, changed] = [kubeObject({ name: 'same' }), kubeObject({ name: 'changed' })]
   const items = structuredClone([
     same,
     { ...changed, metadata: { ...changed.metadata, resourceVersion: '2' } },
   ])
-  const told = Promise.withResolvers<readonly KubeObject[]>()
+  const replaced = Promise.withResolvers<readonly KubeObject[]>()
   const reflector = new Reflector<KubeObject>({
     clock: createFakeClock(),
     logger: quietLogger,
@@ -26,13 +26,13 @@ test('a list tells the store of its own objects where they have not changed', as
     namespace: null,
     store: {
       get: (key) => (key === 'default/same' ? same : changed),
-      replace: (_namespace, objects) => told.resolve(objects),
+      replace: (_namespace, objects) => replaced.resolve(objects),
       put: () => undefined,
       delete: () => undefined,
     },
   })
   reflector.start()
-  const objects = await told.promise
+  const objects = await replaced.promise
   expect(objects).toEqual(items)
   expect(objects.map((object) => object === same || object === changed)).toEqual([true, false])
   await reflector.stop()

@@ -5,10 +5,10 @@ import { createFakeClock } from '../../../support/fake-clock.ts'
 import { latched } from '../../../support/latched.ts'
 import { quietClusterMetrics, quietLogger } from '../../../support/quiet.ts'
 
-test('trap: a list that is answered in the very moment of stop is not told', async () => {
+test('trap: a list that is answered at the moment of stop does not reach the store', async () => {
   const request = latched<(sent: unknown) => Promise<unknown>>()
   const watch = latched<(sent: unknown) => Promise<unknown>>()
-  const told: unknown[] = []
+  const replaced: unknown[] = []
   const reflector = new Reflector({
     clock: createFakeClock(),
     logger: quietLogger,
@@ -19,7 +19,7 @@ test('trap: a list that is answered in the very moment of stop is not told', asy
     namespace: null,
     store: {
       get: () => undefined,
-      replace: (_namespace, objects) => void told.push(objects),
+      replace: (_namespace, objects) => void replaced.push(objects),
       put: () => undefined,
       delete: () => undefined,
     },
@@ -27,5 +27,5 @@ test('trap: a list that is answered in the very moment of stop is not told', asy
   reflector.start()
   request.next.answer({ metadata: { resourceVersion: '7' }, items: [] })
   await reflector.stop()
-  expect([told, watch.calls]).toEqual([[], []])
+  expect([replaced, watch.calls]).toEqual([[], []])
 })

@@ -5,9 +5,9 @@ const added = (name: string) =>
   JSON.stringify({ type: 'ADDED', object: { metadata: { name, resourceVersion: '1' } } })
 
 async function eventsOf(...chunks: readonly string[]): Promise<string[]> {
-  const told: string[] = []
-  for await (const event of watchEventsOf(bodyOf(chunks))) told.push(JSON.stringify(event))
-  return told
+  const events: string[] = []
+  for await (const event of watchEventsOf(bodyOf(chunks))) events.push(JSON.stringify(event))
+  return events
 }
 
 async function* bodyOf(chunks: readonly string[]): AsyncGenerator<Uint8Array> {

@@ -38,12 +38,12 @@ export class ElectorWorld {
     return process
   }
 
-  /** @param look called after each event */
-  async run(ms: number, look: () => void = () => undefined): Promise<void> {
+  /** @param check called after each event */
+  async run(ms: number, check: () => void = () => undefined): Promise<void> {
     const untilMs = this.nowMs + ms
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve))
-      look()
+      check()
       const next = this.#next()
       if (next === undefined || next.atMs > untilMs) break
       this.#events.delete(next)
@@ -211,7 +211,7 @@ export class SimulatedLeases {
   }
 
   replace(former: Lease, spec: LeaseSpec): Lease {
-    if (this.lease === null) throw new ResourceApiError('not_found', 'gone')
+    if (this.lease === null) throw new ResourceApiError('not_found', 'deleted')
     if (former.metadata.resourceVersion !== this.lease.metadata.resourceVersion) {
       throw new ResourceApiError('conflict', 'modified')
     }

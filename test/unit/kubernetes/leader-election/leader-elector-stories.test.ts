@@ -27,16 +27,16 @@ describe('any story of machines and networks', () => {
   test('has never two leaders, and one in the end', async () => {
     const seen = { epochs: 0 }
     await fc.assert(
-      fc.asyncProperty(story, async (told) => {
-        const world = new ElectorWorld(told.seed)
+      fc.asyncProperty(story, async (given) => {
+        const world = new ElectorWorld(given.seed)
         for (const rate of [0.97, 1, 1.03]) world.add({ rate, wallOffMs: world.random.between(-1e7, 1e7) })
-        for (const process of world.processes) disturb(world, process, told)
+        for (const process of world.processes) disturb(world, process, given)
         for (const process of world.processes) {
           world.after(world.random.between(0, 3_000), () => process.elector.start())
         }
-        for (const fault of told.faults) world.after(5_000 + fault.atMs, () => strike(world, fault))
+        for (const fault of given.faults) world.after(5_000 + fault.atMs, () => strike(world, fault))
         const isGone = new Set(
-          told.faults
+          given.faults
             .filter(({ fault }) => fault === 'kill' || fault === 'stop')
             .map(({ process }) => process),
         )
@@ -68,12 +68,12 @@ describe('any story of machines and networks', () => {
   function disturb(
     world: ElectorWorld,
     process: SimulatedProcess,
-    told: { isLossy: boolean; slowMs: number },
+    given: { isLossy: boolean; slowMs: number },
   ): void {
     const { random } = world
-    process.delayMs = () => random.between(1, random.chance(0.1) ? told.slowMs : 20)
+    process.delayMs = () => random.between(1, random.chance(0.1) ? given.slowMs : 20)
     process.fateOf = () => {
-      if (!told.isLossy || random.chance(0.7)) return 'fine'
+      if (!given.isLossy || random.chance(0.7)) return 'fine'
       return random.pick(['unheard', 'unanswered', 'unavailable', 'too_many', 'conflict', 'forbidden'])
     }
   }

@@ -20,7 +20,7 @@ function setUp() {
   return { clock, lock, takeover }
 }
 
-test('an attempt that was given up while it read writes nothing', async () => {
+test('an attempt that was canceled while it read writes nothing', async () => {
   const { lock, takeover } = setUp()
   lock.get.rule = null
   const giving = new AbortController()
@@ -32,7 +32,7 @@ test('an attempt that was given up while it read writes nothing', async () => {
   expect(lock.create.calls).toEqual([])
 })
 
-test('the answer to a write that was given up is not believed: the next attempt reads', async () => {
+test('the answer to a canceled write is not trusted: the next attempt reads', async () => {
   const { lock, takeover } = setUp()
   lock.create.rule = null
   const giving = new AbortController()
@@ -63,7 +63,7 @@ test.each([
   ['its own duration', { holderIdentity: 'other', leaseDurationSeconds: 40 }, 40_000],
   ['ours when it names none', { holderIdentity: 'other' }, 15_000],
 ])(
-  'the lease of another is past after %s, counted from when it was first seen',
+  'the lease of another expires after %s, counted from when it was first seen',
   async (_what, spec, durationMs) => {
     const { clock, lock, takeover } = setUp()
     const { signal } = new AbortController()
@@ -78,7 +78,7 @@ test.each([
   },
 )
 
-test('nothing is given away that is held by another', async () => {
+test('a lease held by another is not released', async () => {
   const { lock, takeover } = setUp()
   lock.get.rule = () => ({ ...LEASE, spec: { holderIdentity: 'other' } })
   await takeover.release(new AbortController().signal)

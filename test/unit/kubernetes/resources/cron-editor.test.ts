@@ -87,7 +87,7 @@ describe('a new cron', () => {
     expect(state.applied).toEqual([])
   })
 
-  it('is put in force from here when no controller leads', async () => {
+  it('is applied from here when no controller leads', async () => {
     const { clock, editor, state } = setUp()
     const made = editor.create('shop', NEW, null)
     await clock.advance(2_100)
@@ -180,7 +180,7 @@ describe('a new cron under a key', () => {
     ])
   })
 
-  it('waits until the one before it is gone', async () => {
+  it('waits until the one before it is deleted', async () => {
     const { clock, kind, editor } = setUp()
     const made = editor.create('shop', NEW, 'order-1')
     await clock.advance(2_100)
@@ -208,7 +208,7 @@ describe('an edit', () => {
     return world
   }
 
-  it('changes the fields given, and answers when they are in force', async () => {
+  it('changes the given fields, and answers when they are applied', async () => {
     const { clock, kind, editor, putInForce } = withCron()
     const edit = editor.edit('shop', 7, { isActive: false, queue: 'mail' })
     await clock.advance(200)
@@ -218,7 +218,7 @@ describe('an edit', () => {
     expect(await edit).toMatchObject({ settings: { isActive: false, queue: 'mail' } })
   })
 
-  it('is answered with what was written when nobody puts it in force', async () => {
+  it('is answered with what was written when nobody applies it', async () => {
     const { clock, editor } = withCron()
     const edit = editor.edit('shop', 7, { timeoutSeconds: 11 })
     await clock.advance(2_100)
@@ -246,7 +246,7 @@ describe('an edit', () => {
     expect(await editor.remove('shop', 7)).toBe('not_found')
   })
 
-  it('to remove is answered when the resource is gone as well', async () => {
+  it('to remove is answered when the resource is deleted as well', async () => {
     const { clock, kind, editor, inEngine } = withCron()
     kind.put(`shop/${NAME}`, {}, { finalizers: [CRON_FINALIZER] })
     let end: unknown = null

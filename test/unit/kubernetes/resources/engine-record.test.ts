@@ -50,7 +50,7 @@ test.each([
   ['a epoch that is no number', { term: 'seven' }],
   ['a loss that is no JSON', { loss: 'yes' }],
   ['a loss that is none', { loss: '[]' }],
-])('with %s is named, for whoever changed it by hand', async (_what, change) => {
+])('with %s is an error that names the ConfigMap', async (_what, change) => {
   await record.write(ENGINE)
   server.put(PATH, { data: { ...(server.get(PATH)?.['data'] as object), ...change } })
   await expect(record.read()).rejects.toThrow(
@@ -58,7 +58,7 @@ test.each([
   )
 })
 
-test('a refusal is told', async () => {
+test('a refusal is thrown', async () => {
   server.faults.add({ effect: { do: 'answer', code: 403 } })
   await expect(record.read()).rejects.toMatchObject({ fault: 'forbidden' })
 })

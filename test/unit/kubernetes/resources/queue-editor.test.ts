@@ -75,7 +75,7 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
 }
 
 describe('an edit', () => {
-  it('changes the fields given of the resource in force, and answers when they are', async () => {
+  it('changes the given fields of the owner, and answers when they are applied', async () => {
     const { kind, editor, clock, putInForce } = setUp()
     kind.put('shop/emails', { queueName: 'Emails', timeoutSeconds: 5 })
     putInForce({ timeoutSeconds: 5 })
@@ -91,7 +91,7 @@ describe('an edit', () => {
     })
   })
 
-  it('is answered with what was written when nobody puts it in force', async () => {
+  it('is answered with what was written when nobody applies it', async () => {
     const { kind, editor, clock } = setUp()
     kind.put('shop/emails', { queueName: 'Emails' })
     const edit = editor.edit('shop', 7, { timeoutSeconds: 9 })
@@ -158,7 +158,7 @@ describe('an edit', () => {
 })
 
 describe('a removal', () => {
-  it('takes all resources of the name, the one in force last, and waits for the engine', async () => {
+  it('removes all resources of the name, the owner last, and waits for the engine', async () => {
     const { kind, editor, clock, inEngine, removed } = setUp()
     kind.put('shop/emails', { queueName: 'Emails' }, { finalizers: [QUEUE_FINALIZER] })
     kind.put('shop/late', { queueName: 'Emails' })

@@ -139,7 +139,7 @@ describe('applyStatus', () => {
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion)
   })
 
-  test('of an object that is gone makes none', async () => {
+  test('of a deleted object creates none', async () => {
     server.remove(ONE)
     await expect(writer.applyStatus(refOf(one), { pending: 3 })).rejects.toEqual(refusal('not_found'))
     expect(server.get(ONE)).toBeUndefined()
@@ -180,13 +180,13 @@ describe('setFinalizer', () => {
 })
 
 describe('remove', () => {
-  test('removes, and is fine when it is gone already', async () => {
+  test('removes, and succeeds when it does not exist', async () => {
     await writer.remove(refOf(one))
     expect(server.get(ONE)).toBeUndefined()
     await writer.remove(refOf(one))
   })
 
-  test('a conflict over the very object is told', async () => {
+  test('a conflict about the same object is thrown', async () => {
     server.faults.add({ verb: 'delete', effect: { do: 'answer', code: 409, reason: 'Conflict' } })
     await expect(writer.remove(refOf(one))).rejects.toEqual(refusal('conflict'))
   })
@@ -207,7 +207,7 @@ describe('trap: a successor of the same name', () => {
     await expect(writer.applyStatus(refOf(one), { pending: 3 })).rejects.toEqual(refusal('conflict'))
   })
 
-  test('remove leaves it, and is content that the one meant is gone', async () => {
+  test('remove leaves it, and succeeds because the object meant is deleted', async () => {
     const again = await makeAgain()
     await writer.remove(refOf(one))
     expect(await writer.read('a', 'one')).toEqual(again)

@@ -40,7 +40,7 @@ test('answers null where there is no such Secret, and asks for this one only', a
   expect(server.requests.map(({ verb, path }) => [verb, path])).toEqual([['get', PATH]])
 })
 
-test('a refusal is told', async () => {
+test('a refusal is thrown', async () => {
   server.faults.add({ effect: { do: 'answer', code: 403 } })
   await expect(secrets.read('shop', 'signing')).rejects.toMatchObject({ fault: 'forbidden' })
 })

@@ -8,17 +8,17 @@ interface Waiting {
   readonly arrival: number
 }
 
-/** The work queue as one would write it without a thought for its cost: lists, sorted anew for every choice. */
+/** The workqueue written without regard to cost: lists that are sorted for every choice. */
 export class NaiveQueue {
   nowMs = 0
   readonly started: ObjectKey[] = []
   running: Array<{ readonly key: ObjectKey; readonly priority: QueuePriority; again: QueuePriority[] }> = []
   waiting: Waiting[] = []
-  resting: Array<{ readonly key: ObjectKey; readonly priority: QueuePriority; readonly dueMs: number }> = []
+  delayed: Array<{ readonly key: ObjectKey; readonly priority: QueuePriority; readonly dueMs: number }> = []
   readonly #workersMax: number
   readonly #failures = new Map<ObjectKey, number>()
-  /** When a namespace's turn comes in a lane, by `priority/namespace`. */
-  readonly #turns = new Map<string, number>()
+  /** The place of each namespace in its rotation, by `priority/namespace`. */
+  readonly #rotation = new Map<string, number>()
   #count = 0
   #highInARow = 0
 
@@ -42,29 +42,29 @@ export class NaiveQueue {
     const run = this.running.find((one) => one.key === key)
     if (run === undefined) throw new Error(`${key} does not run`)
     this.running = this.running.filter((one) => one !== run)
-    let restMs: number | null
+    let delayMs: number | null
     const priority = end.status === 'done' ? 'low' : run.priority
     if (end.status === 'done') {
       this.#failures.delete(key)
-      restMs = end.requeueAfterMs
+      delayMs = end.requeueAfterMs
     } else {
       const failures = (this.#failures.get(key) ?? 0) + 1
       this.#failures.set(key, failures)
       let backoffMs = 5
       for (let failure = 1; failure < failures; failure += 1) backoffMs *= 2
-      restMs = Math.max(end.backoffMsMin, Math.min(end.backoffMsMax, backoffMs))
+      delayMs = Math.max(end.backoffMsMin, Math.min(end.backoffMsMax, backoffMs))
     }
     if (run.again.length > 0) this.#wait(key, run.again.includes('high') ? 'high' : 'low')
-    else if (restMs !== null) this.resting.push({ key, priority, dueMs: this.nowMs + restMs })
+    else if (delayMs !== null) this.delayed.push({ key, priority, dueMs: this.nowMs + delayMs })
     this.#start()
   }
 
   advance(ms: number): void {
     const untilMs = this.nowMs + ms
     for (;;) {
-      const next = this.resting.toSorted((a, b) => a.dueMs - b.dueMs)[0]
+      const next = this.delayed.toSorted((a, b) => a.dueMs - b.dueMs)[0]
       if (next === undefined || next.dueMs > untilMs) break
-      this.resting = this.resting.filter((rest) => rest !== next)
+      this.delayed = this.delayed.filter((one) => one !== next)
       this.nowMs = next.dueMs
       this.add(next.key, next.priority)
     }
@@ -75,32 +75,34 @@ export class NaiveQueue {
     const waits = this.waiting.find((one) => one.key === key)
     if (waits !== undefined && (waits.priority === 'high' || priority === 'low')) return
     this.waiting = this.waiting.filter((one) => one.key !== key)
-    if (!this.waiting.some((one) => turnOf(one) === turnOf({ key, priority })))
-      this.#toTheEnd(turnOf({ key, priority }))
+    if (!this.waiting.some((one) => namespaceOf(one) === namespaceOf({ key, priority })))
+      this.#toTheEnd(namespaceOf({ key, priority }))
     this.waiting.push({ key, priority, arrival: this.#next() })
   }
 
   #start(): void {
     while (this.running.length < this.#workersMax && this.waiting.length > 0) {
-      const lanes = new Set(this.waiting.map(({ priority }) => priority))
+      const priorities = new Set(this.waiting.map(({ priority }) => priority))
       const isLowDue = this.#highInARow >= 7
-      const priority = lanes.has('high') && !(isLowDue && lanes.has('low')) ? 'high' : 'low'
+      const priority = priorities.has('high') && !(isLowDue && priorities.has('low')) ? 'high' : 'low'
       const next = this.waiting
         .filter((one) => one.priority === priority)
         .toSorted(
-          (a, b) => this.#turns.get(turnOf(a))! - this.#turns.get(turnOf(b))! || a.arrival - b.arrival,
+          (a, b) =>
+            this.#rotation.get(namespaceOf(a))! - this.#rotation.get(namespaceOf(b))! ||
+            a.arrival - b.arrival,
         )[0]!
       this.#highInARow = priority === 'high' ? this.#highInARow + 1 : 0
-      this.#toTheEnd(turnOf(next))
+      this.#toTheEnd(namespaceOf(next))
       this.waiting = this.waiting.filter((one) => one !== next)
-      this.resting = this.resting.filter((one) => one.key !== next.key)
+      this.delayed = this.delayed.filter((one) => one.key !== next.key)
       this.running.push({ key: next.key, priority, again: [] })
       this.started.push(next.key)
     }
   }
 
-  #toTheEnd(turn: string): void {
-    this.#turns.set(turn, this.#next())
+  #toTheEnd(namespace: string): void {
+    this.#rotation.set(namespace, this.#next())
   }
 
   #next(): number {
@@ -109,6 +111,6 @@ export class NaiveQueue {
   }
 }
 
-function turnOf({ key, priority }: Pick<Waiting, 'key' | 'priority'>): string {
+function namespaceOf({ key, priority }: Pick<Waiting, 'key' | 'priority'>): string {
   return `${priority}/${key.split('/')[0]}`
 }

@@ -14,12 +14,12 @@ const before = kubeObject({
 const changed = (changes: Partial<ObjectMeta>) =>
   kubeObject({ ...before.metadata, resourceVersion: '11', ...changes })
 
-describe('a turn follows', () => {
+describe('a reconcile is needed after', () => {
   test.each<[string, Partial<ObjectMeta>]>([
     ['a new spec', { generation: 4 }],
     ['another object of the name', { uid: 'other' }],
     ['a deletion', { deletionTimestamp: '2026-11-21T10:00:00Z' }],
-    ['a finalizer gone', { finalizers: [] }],
+    ['a finalizer removed', { finalizers: [] }],
     ['a finalizer in place of another', { finalizers: ['x/y'] }],
     ['a label changed', { labels: { app: 'b' } }],
     ['a label under another name', { labels: { application: 'a' } }],
@@ -28,7 +28,7 @@ describe('a turn follows', () => {
     expect(needsReconcile(before, changed(changes))).toBe(true)
   })
 
-  test('an object that came, and one that went', () => {
+  test('a creation and a deletion', () => {
     expect(needsReconcile(undefined, before)).toBe(true)
     expect(needsReconcile(before, undefined)).toBe(true)
   })
@@ -39,12 +39,12 @@ describe('a turn follows', () => {
   })
 })
 
-describe('no turn follows', () => {
+describe('no reconcile is needed after', () => {
   test('a change of the status alone', () => {
     expect(needsReconcile(before, changed({}))).toBe(false)
   })
 
-  test('a finalizer more, for our own are new in the middle of a turn', () => {
+  test('an added finalizer, for our own are added by a running reconcile', () => {
     expect(needsReconcile(before, changed({ finalizers: ['x/y', 'punctual.dev/queue'] }))).toBe(false)
   })
 

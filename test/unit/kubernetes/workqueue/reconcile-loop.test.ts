@@ -6,13 +6,13 @@ import type { ReconcileResult } from '../../../../src/ports/metrics.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
 import { latched } from '../../../support/latched.ts'
 import { quietLogger, quietReconcileMetrics } from '../../../support/quiet.ts'
-import { createSettableView, kubeObject } from '../kube-objects.ts'
+import { createSettableInformer, kubeObject } from '../kube-objects.ts'
 
 const DONE: ReconcileEnd = { requeueAfterMs: null }
 
 function setUp(keys: readonly string[] = ['default/q'], keysOf?: (object: KubeObject) => readonly string[]) {
   const clock = createFakeClock()
-  const informer = createSettableView()
+  const informer = createSettableInformer()
   for (const key of keys) informer.set(key, objectOf(key))
   const reconcile = latched<(key: string, signal: AbortSignal) => Promise<ReconcileEnd>>(() => DONE)
   const results: ReconcileResult[] = []
@@ -30,8 +30,8 @@ function setUp(keys: readonly string[] = ['default/q'], keysOf?: (object: KubeOb
     random: () => 0.5,
   })
   loop.start()
-  const turns = () => reconcile.calls.map(({ args }) => args[0])
-  return { clock, informer, reconcile, results, warnings, election, loop, turns }
+  const reconciled = () => reconcile.calls.map(({ args }) => args[0])
+  return { clock, informer, reconcile, results, warnings, election, loop, reconciled }
 }
 
 function objectOf(key: string, generation = 1) {
@@ -42,7 +42,7 @@ function objectOf(key: string, generation = 1) {
 /** Leadership by the test's word. */
 function createElection() {
   let lead: ((signal: AbortSignal) => Promise<void>) | null = null
-  let term = new AbortController()
+  let epoch = new AbortController()
   let isLeader = false
   return {
     leadership: {
@@ -50,17 +50,17 @@ function createElection() {
       onLead: (given: (signal: AbortSignal) => Promise<void>) => (lead = given),
     },
     win: () => {
-      term = new AbortController()
+      epoch = new AbortController()
       isLeader = true
       const state = { isOver: false }
-      void lead?.(term.signal).then(() => (state.isOver = true))
+      void lead?.(epoch.signal).then(() => (state.isOver = true))
       return state
     },
     lose: () => {
       isLeader = false
-      term.abort()
+      epoch.abort()
     },
-    /** The lease is past, and the timer that tells of it is late. */
+    /** The lease has expired, and the timer that would report it is late. */
     loseUnnoticed: () => (isLeader = false),
   }
 }
@@ -68,144 +68,146 @@ function createElection() {
 async function leading(keys?: readonly string[]) {
   const made = setUp(keys)
   made.informer.sync()
-  const term = made.election.win()
+  const epoch = made.election.win()
   await quiescence()
-  return { ...made, term }
+  return { ...made, epoch }
 }
 
-describe('a term', () => {
+describe('an epoch', () => {
   test('begins when the first list is in, with every key', async () => {
-    const { informer, election, turns } = setUp(['a/1', 'b/1'])
+    const { informer, election, reconciled } = setUp(['a/1', 'b/1'])
     election.win()
     await quiescence()
-    expect(turns()).toEqual([])
+    expect(reconciled()).toEqual([])
     informer.sync()
     await quiescence()
-    expect(turns()).toEqual(['a/1', 'b/1'])
+    expect(reconciled()).toEqual(['a/1', 'b/1'])
   })
 
   test('that ends before the first list does nothing', async () => {
-    const { informer, election, turns } = setUp()
-    const term = election.win()
+    const { informer, election, reconciled } = setUp()
+    const epoch = election.win()
     election.lose()
     await quiescence()
     informer.sync()
     await quiescence()
-    expect(term.isOver).toBe(true)
-    expect(turns()).toEqual([])
+    expect(epoch.isOver).toBe(true)
+    expect(reconciled()).toEqual([])
   })
 
-  test('ends when the last turn has ended, which is told to stop', async () => {
+  test('aborts the last reconcile, and ends when that has returned', async () => {
     const { clock, informer, reconcile, election } = setUp()
     reconcile.rule = null
     informer.sync()
-    const term = election.win()
+    const epoch = election.win()
     await quiescence()
     const signal = reconcile.next.args[1]
     expect(signal.aborted).toBe(false)
     election.lose()
     await quiescence()
     expect(signal.aborted).toBe(true)
-    expect(term.isOver).toBe(false)
-    reconcile.next.fail(new Error('given up'))
+    expect(epoch.isOver).toBe(false)
+    reconcile.next.fail(new Error('canceled'))
     await quiescence()
-    expect(term.isOver).toBe(true)
+    expect(epoch.isOver).toBe(true)
     expect(informer.listeners).toBe(0)
     expect(clock.timers).toBe(0)
   })
 
   test('starts over with every key', async () => {
-    const { election, turns } = await leading()
+    const { election, reconciled } = await leading()
     election.lose()
     await quiescence()
     election.win()
     await quiescence()
-    expect(turns()).toEqual(['default/q', 'default/q'])
+    expect(reconciled()).toEqual(['default/q', 'default/q'])
   })
 
-  test('begins no turn when the lease is past, even before its signal', async () => {
-    const { election, loop, turns } = await leading()
+  test('begins no reconcile once the lease has expired, even before its signal', async () => {
+    const { election, loop, reconciled } = await leading()
     election.loseUnnoticed()
     loop.enqueue('default/q')
     await quiescence()
-    expect(turns()).toHaveLength(1)
+    expect(reconciled()).toHaveLength(1)
   })
 })
 
-describe('turns', () => {
+describe('reconciles', () => {
   test('follow changes that ask for one, and no others', async () => {
-    const { informer, turns } = await leading(['a/1'])
+    const { informer, reconciled } = await leading(['a/1'])
     informer.set('a/1', {
       ...objectOf('a/1'),
       metadata: { ...objectOf('a/1').metadata, resourceVersion: '9' },
     })
     await quiescence()
-    expect(turns()).toHaveLength(1)
+    expect(reconciled()).toHaveLength(1)
     informer.set('a/1', objectOf('a/1', 2))
     informer.set('a/2', objectOf('a/2'))
     await quiescence()
     informer.set('a/2', undefined)
     await quiescence()
-    expect(turns()).toEqual(['a/1', 'a/1', 'a/2', 'a/2'])
+    expect(reconciled()).toEqual(['a/1', 'a/1', 'a/2', 'a/2'])
   })
 
   test('come for the keys that an object stands for, once where objects share one', async () => {
     const byLabel = ({ metadata }: KubeObject) => [`default/${metadata.labels?.['of'] ?? 'none'}`]
-    const { informer, turns, election } = setUp(['default/a', 'default/b'], byLabel)
+    const { informer, reconciled, election } = setUp(['default/a', 'default/b'], byLabel)
     informer.sync()
     election.win()
     await quiescence()
-    expect(turns()).toEqual(['default/none'])
+    expect(reconciled()).toEqual(['default/none'])
     informer.set('default/a', kubeObject({ name: 'a', labels: { of: 'x' } }))
     await quiescence()
-    expect(turns().slice(1).sort()).toEqual(['default/none', 'default/x'])
+    expect(reconciled().slice(1).sort()).toEqual(['default/none', 'default/x'])
   })
 
   test('come for a key that something else asks for, while leading', async () => {
-    const { election, loop, turns } = await leading()
+    const { election, loop, reconciled } = await leading()
     loop.enqueue('a/other')
     await quiescence()
-    expect(turns()).toEqual(['default/q', 'a/other'])
+    expect(reconciled()).toEqual(['default/q', 'a/other'])
     election.lose()
     await quiescence()
     loop.enqueue('a/other')
     await quiescence()
-    expect(turns()).toHaveLength(2)
+    expect(reconciled()).toHaveLength(2)
   })
 
   test('of changes come before those of the start', async () => {
-    const { informer, reconcile, election, turns } = setUp(Array.from({ length: 40 }, (_, n) => `a/${n}`))
+    const { informer, reconcile, election, reconciled } = setUp(
+      Array.from({ length: 40 }, (_, n) => `a/${n}`),
+    )
     reconcile.rule = null
     informer.sync()
     election.win()
     await quiescence()
-    const running = turns().length
+    const running = reconciled().length
     informer.set('z/changed', objectOf('z/changed'))
     reconcile.next.answer(DONE)
     await quiescence()
-    expect(turns()[running]).toBe('z/changed')
+    expect(reconciled()[running]).toBe('z/changed')
   })
 
   test('come back for every key between 10 and 30 minutes later', async () => {
-    const { clock, turns } = await leading()
+    const { clock, reconciled } = await leading()
     await clock.advance(1_199_999)
-    expect(turns()).toHaveLength(1)
+    expect(reconciled()).toHaveLength(1)
     await clock.advance(1)
-    expect(turns()).toHaveLength(2)
+    expect(reconciled()).toHaveLength(2)
     await clock.advance(1_200_000)
-    expect(turns()).toHaveLength(3)
+    expect(reconciled()).toHaveLength(3)
   })
 
   test('come back when the reconciler asks for it', async () => {
-    const { clock, reconcile, informer, turns, results } = await leading()
+    const { clock, reconcile, informer, reconciled, results } = await leading()
     reconcile.rule = () => ({ requeueAfterMs: 15_000 })
     informer.set('default/q', objectOf('default/q', 2))
     await clock.advance(15_000)
-    expect(turns()).toHaveLength(3)
+    expect(reconciled()).toHaveLength(3)
     expect(results).toEqual(['success', 'requeued', 'requeued'])
   })
 
-  test('that take too long are told to stop', async () => {
+  test('that take too long are aborted', async () => {
     const { clock, informer, reconcile, election } = setUp()
     reconcile.rule = null
     informer.sync()
@@ -217,7 +219,7 @@ describe('turns', () => {
   })
 })
 
-describe('a turn that fails', () => {
+describe('a reconcile that fails', () => {
   async function timesOf(error: Error, untilMs: number) {
     const made = setUp()
     const times: number[] = []
@@ -252,7 +254,7 @@ describe('a turn that fails', () => {
   test.each([
     ['Redis', new StoreUnavailableError('no connection')],
     ['the API server', new ResourceApiError('unavailable', 'no answer')],
-    ['whoever knows our token', new ResourceApiError('unauthorized', 'Unauthorized')],
+    ['authentication', new ResourceApiError('unauthorized', 'Unauthorized')],
   ])('because %s is away is tried every 10 s at least, and logged once', async (_what, error) => {
     const { pauses, warnings, reconcile, clock } = await timesOf(error, 600_000)
     expect(pauses.at(-1)).toBe(10_000)
@@ -270,14 +272,14 @@ describe('a turn that fails', () => {
     expect(times).toEqual([0, 7_000, 14_000])
   })
 
-  test('at the end of a term is not logged', async () => {
+  test('at the end of an epoch is not logged', async () => {
     const { informer, reconcile, election, warnings } = setUp()
     reconcile.rule = null
     informer.sync()
     election.win()
     await quiescence()
     election.lose()
-    reconcile.next.fail(new Error('given up'))
+    reconcile.next.fail(new Error('canceled'))
     await quiescence()
     expect(warnings).toEqual([])
   })

@@ -156,7 +156,7 @@ describe('the order', () => {
     expect(order.flatMap((key, at) => (key.startsWith('a/low') ? [at] : []))).toEqual([7, 15, 22])
   })
 
-  test('gives namespaces turns', async () => {
+  test('rotates between namespaces', async () => {
     const crowd = Array.from({ length: 4 }, (_, n) => [`crowd/${n}`, 'high'] as const)
     const order = await orderOf([...crowd, ['alone/0', 'high']])
     expect(order).toEqual(['crowd/0', 'alone/0', 'crowd/1', 'crowd/2', 'crowd/3'])
@@ -185,7 +185,7 @@ test('as many keys run at once as there are workers', async () => {
   expect(started()).toEqual(['a/0', 'a/1', 'a/2'])
 })
 
-test('the wait is counted from the line to the run', async () => {
+test('the wait is counted from the queue to the run', async () => {
   const { clock, work, queue, waits } = setUp()
   queue.add('a/0', 'high')
   queue.add('a/1', 'low')
@@ -226,7 +226,7 @@ describe('a stop', () => {
     await expect(queue.stop()).resolves.toBeUndefined()
   })
 
-  test('does not begin a run that was just taken from the line', async () => {
+  test('does not begin a run that was just taken from the queue', async () => {
     const { queue, work } = setUp()
     queue.add('a/0', 'high')
     await queue.stop()
@@ -274,10 +274,10 @@ describe('any story', () => {
           const { clock, queue, depth, started, endOf } = setUp({ workersMax })
           const naive = new NaiveQueue(workersMax)
           for (const step of story) {
-            await tell(step, { clock, queue, endOf }, naive)
+            await apply(step, { clock, queue, endOf }, naive)
             expect(started()).toEqual(naive.started)
             expect(depth).toEqual(naive.depth)
-            expect(clock.timers).toBe(naive.resting.length)
+            expect(clock.timers).toBe(naive.delayed.length)
           }
         },
       ),
@@ -285,7 +285,7 @@ describe('any story', () => {
     )
   })
 
-  async function tell(
+  async function apply(
     step: Op,
     real: Pick<ReturnType<typeof setUp>, 'clock' | 'endOf'> & { readonly queue: Workqueue },
     naive: NaiveQueue,
