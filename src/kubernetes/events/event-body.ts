@@ -62,7 +62,7 @@ export function eventName({ regarding }: ResourceEvent, id: string): string {
 function cutBytes(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= bytesMax) return text
-  let end = bytesMax - Buffer.byteLength('…')
-  while ((bytes[end]! & 0xc0) === 0x80) end -= 1
-  return `${bytes.toString('utf8', 0, end)}…`
+  const kept = bytes.subarray(0, bytesMax - Buffer.byteLength('…'))
+  // A streaming decoder holds back a character that is cut in the middle.
+  return `${new TextDecoder().decode(kept, { stream: true })}…`
 }

@@ -1,10 +1,11 @@
-import type { KubeObject, ObjectKey } from '../../ports/kubernetes.ts'
+import type { KubeObject } from '../../ports/kubernetes.ts'
 import type { ClusterMetrics, WatchEnd } from '../../ports/metrics.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { errorOfStatus, isFault } from '../client/api-errors.ts'
 import { received } from '../client/received-object.ts'
 import { collectionPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
+import type { Indexer } from './indexer.ts'
 import { watchEventsOf, type WatchEvent } from './watch-events.ts'
 
 /** Each watch asks for a random duration in this range, so that they do not all reconnect at once; as client-go. */
@@ -12,15 +13,6 @@ const WATCH_SECONDS_MIN = 300
 const WATCH_SECONDS_MAX = 600
 /** Bookmarks come about every minute: a watch without a byte for this long is dead, whatever TCP says. */
 export const WATCH_SILENCE_MS = 150_000
-
-/** Where a reflector puts what it lists and watches. */
-export interface ReflectorStore<T extends KubeObject> {
-  get(key: ObjectKey): T | undefined
-  /** A full list of one namespace, or of all (null): the first one, and whenever events may have been missed. */
-  replace(namespace: string | null, objects: readonly T[]): void
-  put(object: T): void
-  delete(object: T): void
-}
 
 export interface WatchOptions<T extends KubeObject> {
   readonly clock: Clock
@@ -31,7 +23,8 @@ export interface WatchOptions<T extends KubeObject> {
   readonly kind: ResourceKind
   /** null = all. */
   readonly namespace: string | null
-  readonly store: ReflectorStore<T>
+  /** Gets a full list at first and whenever events may have been missed. */
+  readonly store: Pick<Indexer<T>, 'get' | 'replace' | 'put' | 'delete'>
   /** Reduces each object before it is kept, as client-go's SetTransform. */
   readonly transform?: ((object: KubeObject) => KubeObject) | undefined
 }

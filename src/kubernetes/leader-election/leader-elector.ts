@@ -121,7 +121,7 @@ export class LeaderElector implements Leadership {
   }
 
   async #lead(untilMs: number): Promise<void> {
-    const { logger, metrics, identity } = this.#options
+    const { clock, logger, metrics, identity } = this.#options
     const epoch: Epoch = {
       untilMs,
       end: new AbortController(),
@@ -140,13 +140,10 @@ export class LeaderElector implements Leadership {
     logger.info('Stopped leading', { identity, reason })
     await Promise.all(epoch.work)
     this.#handingOverSinceMs = null
-    if (reason === WORK_FAILED) await this.#yield()
-  }
-
-  /** Lets a standby try, which may do better; if none takes over, this process leads again. */
-  async #yield(): Promise<void> {
+    if (reason !== WORK_FAILED) return
+    // Lets a standby try, which may do better; if none takes over, this process leads again.
     await this.#release()
-    await pause(this.#options.clock, YIELD_MS, this.#stopping.signal)
+    await pause(clock, YIELD_MS, this.#stopping.signal)
   }
 
   #begin(lead: Lead, epoch: Epoch): void {

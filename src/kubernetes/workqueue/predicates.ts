@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../ports/kubernetes.ts'
 
 /**
@@ -12,8 +13,8 @@ export function needsReconcile(before: KubeObject | undefined, after: KubeObject
     specVersionOf(before) !== specVersionOf(after) ||
     was.deletionTimestamp !== is.deletionTimestamp ||
     hasLost(was.finalizers, is.finalizers) ||
-    !isSameRecord(was.labels, is.labels) ||
-    !isSameRecord(was.annotations, is.annotations)
+    !isDeepStrictEqual(was.labels ?? {}, is.labels ?? {}) ||
+    !isDeepStrictEqual(was.annotations ?? {}, is.annotations ?? {})
   )
 }
 
@@ -25,12 +26,4 @@ function specVersionOf({ metadata }: KubeObject): number | string {
 /** An added finalizer needs no reconcile, least of all ours: the reconcile that added it is still running. */
 function hasLost(before: readonly string[] = [], after: readonly string[] = []): boolean {
   return before.some((finalizer) => !after.includes(finalizer))
-}
-
-function isSameRecord(
-  a: Readonly<Record<string, string>> = {},
-  b: Readonly<Record<string, string>> = {},
-): boolean {
-  const names = Object.keys(a)
-  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }
