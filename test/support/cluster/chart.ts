@@ -1,4 +1,4 @@
-/** The chart by a real helm: the one on PATH, or the one that scripts/helm.sh makes. */
+/** Renders and installs the chart with a real helm: the one on PATH, or the one that scripts/helm.sh builds. */
 import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 let found: { readonly folder: string } | { readonly obstacle: string } | undefined
 
-/** Why there is no helm; null when there is. The first call builds it where that is needed, for some minutes. */
+/** Why there is no helm; null when there is. The first call may build it, which takes minutes. */
 export function helmObstacle(): string | null {
   const helm = findHelm()
   return 'obstacle' in helm ? helm.obstacle : null
@@ -26,12 +26,12 @@ function findHelm() {
 }
 
 export interface HelmOptions {
-  /** Its settings and cache go to a folder of the test's own. */
+  /** Its settings and cache go to a temporary folder. */
   readonly home?: string
   readonly kubeconfig?: string
 }
 
-/** Runs helm to its end and answers what it printed; throws with what it complained about. */
+/** Runs helm and returns its output. Throws with its error output. */
 export async function helm(
   given: readonly string[],
   { home, kubeconfig }: HelmOptions = {},
@@ -55,7 +55,7 @@ export interface RenderOptions {
   readonly namespace?: string
 }
 
-/** The manifests of a release called punctual; throws with what helm said. */
+/** The manifests of a release called punctual. Throws with helm's error output. */
 export function renderChart({ set = [], namespace = 'punctual' }: RenderOptions = {}): Promise<string> {
   return helm(['template', 'punctual', CHART, '--namespace', namespace, ...flagsOf(set)])
 }

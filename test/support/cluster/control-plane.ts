@@ -1,6 +1,6 @@
 /**
- * A real etcd, kube-apiserver and, unless told otherwise, kube-controller-manager of a test's own: loopback, RBAC on, no
- * nodes. They end by SIGKILL: the API server may take its time after SIGTERM, and nothing here outlives the test.
+ * Starts a real etcd, kube-apiserver and, by default, kube-controller-manager: on loopback, with RBAC, without nodes. They are
+ * stopped with SIGKILL, because the API server may take long after SIGTERM and nothing here outlives the test.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
@@ -20,14 +20,14 @@ import { openKubernetesApi, type ClusterAccess } from './kubernetes-api.ts'
 import { freePort } from '../servers/redis-server.ts'
 import { until } from '../until.ts'
 
-/** On two busy cores; alone it takes three seconds. */
+/** On two busy cores; three seconds on an idle machine. */
 const READY_TIMEOUT_MS = 60_000
 const LOG_TAIL_CHARS = 2_000
 
 export interface ControlPlaneOptions {
   /** Holds etcd, kube-apiserver and kube-controller-manager; scripts/control-plane.sh prints it. */
   readonly binaries: string
-  /** Without it nothing collects garbage, empties namespaces or makes pods of Deployments. */
+  /** Without it nothing collects garbage, empties namespaces or creates the pods of Deployments. */
   readonly controllerManager?: boolean
 }
 
@@ -36,7 +36,7 @@ export interface ControlPlane {
   readonly access: ClusterAccess
   /** The same for kubectl, as a file; gone after `stop`. */
   readonly kubeconfig: string
-  /** Cuts every client off; etcd keeps what was written. */
+  /** Disconnects every client; etcd keeps the data. */
   stopApiServer(): Promise<void>
   /** At the same address, with the same certificate. */
   startApiServer(): Promise<void>
@@ -86,7 +86,7 @@ interface Plan {
   readonly etcdPeerPort: number
   readonly adminToken: string
   readonly controllerManagerToken: string
-  /** The API server makes it itself, with the authority that signed it as second in the file. */
+  /** Created by the API server; the second certificate in the file is the CA. */
   readonly certificate: string
   readonly serviceAccountKey: string
   readonly tokens: string
@@ -144,7 +144,7 @@ function apiServerSettings(plan: Plan): string[] {
   ]
 }
 
-/** At its usual rates towards the API server a new namespace would wait seconds for its ServiceAccount. */
+/** With its default rate limits a new namespace would wait seconds for its ServiceAccount. */
 function controllerManagerSettings(plan: Plan, access: ClusterAccess): string[] {
   const kubeconfig = writeKubeconfig(plan, 'controller-manager', {
     ...access,
@@ -178,7 +178,7 @@ function writeKubeconfig(plan: Plan, user: string, access: ClusterAccess): strin
   return file
 }
 
-/** On Linux the kernel kills the process when this one dies, however it dies. */
+/** On Linux the kernel kills the process when this one dies for whatever reason. */
 function startIn({ binaries, folder }: Plan, name: string, settings: readonly string[]): ChildProcess {
   const log = openSync(join(folder, `${name}.log`), 'a')
   const command = [join(binaries, name), ...settings]
@@ -189,7 +189,7 @@ function startIn({ binaries, folder }: Plan, name: string, settings: readonly st
   const killIt = () => child.kill('SIGKILL')
   process.once('exit', killIt)
   child.once('exit', () => process.off('exit', killIt))
-  // A command that cannot be started ends at once; `ready` says so with its log.
+  // A command that cannot be started ends at once; `ready` reports its log.
   child.once('error', (error) => writeFileSync(join(folder, `${name}.log`), error.message, { flag: 'a' }))
   return child
 }

@@ -1,4 +1,4 @@
-/** The cluster that scripts/e2e.sh made, as scenarios use it: commands with deadlines, the API server, the target. */
+/** The cluster of scripts/e2e.sh for the scenarios: commands with deadlines, the API server, the target. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Report } from '../../e2e/support/target-process.ts'
@@ -18,7 +18,7 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 /** Where the chart is installed; the first token belongs to the team of this name. */
 export const RELEASE_NAMESPACE = 'punctual-system'
 
-/** Plain data, handed from the setup to the scenarios. */
+/** Plain data that the setup passes to the scenarios. */
 export interface KindAccess {
   readonly kubeconfig: string
   /** As a cluster administrator. */
@@ -26,14 +26,14 @@ export interface KindAccess {
   /** Punctual's API, through a Service. */
   readonly apiUrl: string
   readonly token: string
-  /** What the API answered to a client that came as soon as the install was done. */
+  /** The API's answer to a client that came as soon as the install was done. */
   readonly firstStatuses: readonly number[]
   /** From the start of `helm install` to the end of the first job. */
   readonly firstJobSeconds: number
 }
 
 export interface Target {
-  /** What a job calls; the target keeps its arrivals under `label`. */
+  /** The URL for a job; the target records its arrivals under `label`. */
   url(label: string, order?: { readonly delayMs?: number; readonly status?: number }): string
   report(label: string): Promise<Report>
 }
@@ -42,13 +42,13 @@ export interface KindCluster {
   readonly kubernetes: KubernetesApi
   readonly punctual: ApiClient
   readonly target: Target
-  /** Runs to its end and answers what it printed; throws with what it complained about. */
+  /** Runs a command and returns its output. Throws with its error output. */
   kubectl(...given: string[]): Promise<string>
-  /** The HttpQueue of a queue of the first token's team; one made by a push has a name of its own, and comes later. */
+  /** The HttpQueue of a queue of the first token's team; one created for a push has another name and appears later. */
   queueResource(queueName: string): Promise<AnyObject>
-  /** Makes an HttpQueue, or changes it, and waits until it is in force. */
+  /** Creates or changes an HttpQueue and waits until it is applied. */
   applyQueue(name: string, spec: object): Promise<void>
-  /** Executor pods: asked for, and ready. */
+  /** Executor pods: desired and ready. */
   executors(): Promise<{ readonly wanted: number; readonly ready: number }>
   close(): Promise<void>
 }
@@ -81,7 +81,7 @@ export function openKindCluster(access: Omit<KindAccess, 'firstStatuses' | 'firs
   }
 }
 
-/** Of the newest change: a condition may still speak of the one before. */
+/** For the newest generation: a condition may still be about the previous one. */
 function isReady({ metadata, status }: AnyObject): boolean {
   const conditions = (status?.['conditions'] ?? []) as {
     type: string

@@ -1,6 +1,6 @@
 /**
- * What tests do themselves at a real API server, beside the product: no retries and no caches, so that a test sees what
- * the server answers. A refusal is an ApiRefusal with the server's own message.
+ * A test's direct access to a real API server: no retries and no caches, so that a test sees what the server answers. A
+ * refusal is an ApiRefusal with the server's own message.
  */
 import { randomBytes } from 'node:crypto'
 import { Agent, request, type Dispatcher } from 'undici'
@@ -9,7 +9,7 @@ import { until } from '../until.ts'
 
 const ANSWER_TIMEOUT_MS = 30_000
 
-/** Plain data: vitest hands it from the process that started the control plane to those of the tests. */
+/** Plain data: vitest passes it from the process that started the control plane to the tests. */
 export interface ClusterAccess {
   readonly url: string
   readonly caPem: string
@@ -32,23 +32,23 @@ export interface AnyObject {
   readonly [field: string]: unknown
 }
 
-/** One object among all. */
+/** Identifies one object. */
 export interface ObjectName {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
-  /** None for kinds of the whole cluster. */
+  /** Absent for cluster-scoped kinds. */
   readonly namespace?: string
 }
 
 export interface ApplyOptions {
-  /** For objects that name none. */
+  /** The default namespace of objects. */
   readonly namespace?: string
   readonly dryRun?: boolean
   readonly fieldManager?: string
 }
 
-/** The server said no; `message` is what it said. */
+/** A refused request, with the server's message. */
 export class ApiRefusal extends Error {
   readonly code: number
   /** Such as `Invalid`, `Forbidden`, `NotFound`, `Conflict`. */
@@ -65,13 +65,13 @@ export interface KubernetesApi {
   isReady(): Promise<boolean>
   /** @param path from the root, with its query */
   send(method: Dispatcher.HttpMethod, path: string, body?: unknown, contentType?: string): Promise<AnyObject>
-  /** Server-side apply of every document, in order; takes fields over, refuses unknown ones. */
+  /** Server-side apply of every document, in order, with force; unknown fields are an error. */
   apply(manifests: string, options?: ApplyOptions): Promise<AnyObject[]>
   get(name: ObjectName): Promise<AnyObject>
   delete(name: ObjectName): Promise<void>
-  /** Where an object is served, by discovery. */
+  /** The path of an object, by discovery. */
   pathOf(name: ObjectName): Promise<string>
-  /** The same server as somebody else; closed by itself. */
+  /** The same server as another user; to be closed separately. */
   as(token: string): KubernetesApi
   close(): Promise<void>
 }
@@ -157,7 +157,7 @@ export function openKubernetesApi(access: ClusterAccess): KubernetesApi {
   }
 }
 
-/** The objects of a text of several documents; empty ones are left out. */
+/** The objects of a multi-document text, without empty ones. */
 export function documentsOf(manifests: string): AnyObject[] {
   return parseAllDocuments(manifests)
     .map((document) => document.toJS() as AnyObject | null)
@@ -175,14 +175,14 @@ export async function applyDefinitions(api: KubernetesApi, manifests: string): P
   }
 }
 
-/** A namespace of a test's own; it goes with the control plane. */
+/** A new namespace; it lives as long as the control plane. */
 export async function newNamespace(api: KubernetesApi): Promise<string> {
   const name = `test-${randomBytes(4).toString('hex')}`
   await api.send('POST', '/api/v1/namespaces', { metadata: { name } })
   return name
 }
 
-/** Makes a ServiceAccount, without any rights, and answers a token of it that is good for an hour. */
+/** Creates a ServiceAccount without rights and returns a token that is valid for an hour. */
 export async function newServiceAccount(
   api: KubernetesApi,
   namespace: string,

@@ -1,4 +1,4 @@
-/** What a fake API server answers when nothing goes wrong. */
+/** The answers of a fake API server when nothing goes wrong. */
 import type { Verb } from './fake-api-faults.ts'
 import { Refusal, notFound } from './fake-api-objects.ts'
 import type { Collection, FakeObject, FakeObjects, Place } from './fake-api-objects.ts'
@@ -18,7 +18,7 @@ interface Page {
   readonly rest: readonly FakeObject[]
 }
 
-/** Does what is asked. Throws Refusal. */
+/** Carries out a request. Throws Refusal. */
 export function createFakeAnswers(objects: FakeObjects): (call: Call) => unknown {
   const pages = new Map<string, Page>()
 
@@ -78,15 +78,15 @@ export function createFakeAnswers(objects: FakeObjects): (call: Call) => unknown
       case 'patch':
         if (contentType === 'application/merge-patch+json') return objects.patch(place, body, options)
         if (contentType !== 'application/apply-patch+yaml') {
-          throw new Refusal(415, 'UnsupportedMediaType', `the fake knows no ${contentType}`)
+          throw new Refusal(415, 'UnsupportedMediaType', `the fake does not know ${contentType}`)
         }
         if (query.get('force') === 'true') return objects.apply(place, body, options)
-        throw new Refusal(409, 'Conflict', 'the fake applies by force only')
+        throw new Refusal(409, 'Conflict', 'the fake applies only with force')
     }
   }
 }
 
-/** As of the real one: items of a list go without their kind when it is a built-in one. */
+/** As in the real one, the items of a list of built-in objects lack their kind. */
 function isBuiltIn(collection: Collection): boolean {
   return !collection.startsWith('/apis/punctual.dev/')
 }

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 
-/** How a fake API server misbehaves on command. */
+/** Makes a fake API server misbehave. */
 export interface Fault {
   /** Which requests: get, list, watch, create, update, patch, delete. Any when absent. */
   readonly verb?: Verb
   /** Part of the path. Any when absent. */
   readonly path?: string
-  /** How many requests it strikes, 1 when absent. */
+  /** How many requests it affects, 1 when absent. */
   readonly times?: number
   readonly effect: Effect
 }
@@ -14,7 +14,7 @@ export interface Fault {
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete'
 
 export type Effect =
-  /** Answers this instead; nothing is done. */
+  /** Answers this and does nothing. */
   | {
       readonly do: 'answer'
       readonly code: number
@@ -22,41 +22,41 @@ export type Effect =
       readonly message?: string
       readonly retryAfterSeconds?: number
     }
-  /** No byte ever comes, as through a half-open connection. */
+  /** Never sends a byte, as through a half-open connection. */
   | { readonly do: 'hang' }
-  /** Waits for the promise, then goes on as usual. */
+  /** Waits for the promise, then continues as usual. */
   | { readonly do: 'hold'; readonly until: Promise<unknown> }
-  /** Resets the connection before anything is done. */
+  /** Does nothing and resets the connection. */
   | { readonly do: 'reset' }
-  /** Does what was asked and resets the connection instead of answering. */
+  /** Carries out the request and resets the connection instead of answering. */
   | { readonly do: 'lose-answer' }
   /** Resets the connection after this many bytes of the answer's body. */
   | { readonly do: 'cut'; readonly bytes: number }
-  /** Sends so many bytes of the answer's body, then nothing more, with the connection open. */
+  /** Sends this many bytes of the answer's body and leaves the connection open. */
   | { readonly do: 'stall'; readonly bytes: number }
-  /** Answers a body without an end. */
+  /** Sends an endless body. */
   | { readonly do: 'flood' }
-  /** Sends the body in chunks of so many bytes. */
+  /** Sends the body in chunks of this many bytes. */
   | { readonly do: 'split'; readonly bytes: number }
-  /** Answers a body that is no JSON. */
+  /** Sends a body that is not JSON. */
   | { readonly do: 'garble' }
-  /** A watch begins and then says nothing, with its connection open. */
+  /** A watch begins and then sends nothing, with its connection open. */
   | { readonly do: 'silence' }
-  /** After so many events of a watch: an ERROR event with this status, and its end. */
+  /** Ends a watch after this many events with an ERROR event of this status. */
   | { readonly do: 'error-event'; readonly after: number; readonly code: number; readonly reason: string }
-  /** After so many events of a watch: its end, without a reason. */
+  /** Ends a watch after this many events without a reason. */
   | { readonly do: 'end'; readonly after: number }
-  /** Every event of a watch comes twice. */
+  /** Sends every event of a watch twice. */
   | { readonly do: 'duplicate' }
 
 export interface FaultList {
   add(...faults: readonly Fault[]): void
-  /** The effect that strikes this request, which counts as struck. */
+  /** The effect on this request, which counts as affected. */
   take(verb: Verb, path: string): Effect | null
   clear(): void
-  /** Those that were added for exactly this part of the path. */
+  /** Drops the faults that were added for exactly this part of the path. */
   drop(path: string): void
-  /** Faults that have not struck as often as they should. */
+  /** Faults that have not affected as many requests as they should. */
   readonly left: number
 }
 
@@ -87,9 +87,9 @@ export function createFaultList(): FaultList {
   }
 }
 
-/** Cuts a connection as a dying host or a balancer does. */
+/** Cuts a connection as a dying host or a load balancer does. */
 export function reset(socket: Socket | null): void {
-  // The TLS socket over it cannot.
+  // The TLS socket on top of it cannot.
   const { _parent: below } = socket as unknown as { readonly _parent: Socket }
   below.resetAndDestroy()
 }

@@ -1,11 +1,11 @@
 /**
- * What a Kubernetes API server keeps, as far as our tests need it: versions, optimistic locks, finalizers, generations,
+ * The storage of a Kubernetes API server, as far as our tests need it: versions, optimistic locks, finalizers, generations,
  * the status subresource, merge patches and a subset of server-side apply in which lists are atomic.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { lostFields, mergePatch, type Json } from './fake-api-patches.ts'
 
-/** An object as JSON. Those in the store are never changed, only replaced. */
+/** An object as JSON. Stored objects are replaced, never mutated. */
 export interface FakeObject {
   readonly apiVersion: string
   readonly kind: string
@@ -21,7 +21,7 @@ export interface FakeMeta {
   readonly [field: string]: unknown
 }
 
-/** `/apis/punctual.dev/v1alpha1/httpqueues`: without a namespace, and without a name. */
+/** `/apis/punctual.dev/v1alpha1/httpqueues`, without namespace and name. */
 export type Collection = string
 
 export interface Change {
@@ -31,7 +31,7 @@ export interface Change {
   readonly object: FakeObject
 }
 
-/** Refused; becomes a `Status`. */
+/** A refused request; becomes a `Status`. */
 export class Refusal extends Error {
   readonly code: number
   readonly reason: string
@@ -57,7 +57,7 @@ export interface WriteOptions {
 
 export interface FakeObjects {
   readonly version: number
-  /** Versions below this one are forgotten. */
+  /** Older versions are compacted. */
   readonly floor: number
   get(place: Place): FakeObject | undefined
   list(collection: Collection, namespace: string | null): FakeObject[]
@@ -65,12 +65,12 @@ export interface FakeObjects {
   create(place: Place, given: Json, options: WriteOptions): FakeObject
   update(place: Place, given: Json, options: WriteOptions): FakeObject
   patch(place: Place, patch: Json, options: WriteOptions): FakeObject
-  /** By force: whoever else owns a field is overruled. */
+  /** With force: takes fields over from other managers. */
   apply(place: Place, given: Json, options: WriteOptions): FakeObject
   remove(place: Place, preconditions: Json): FakeObject
-  /** Makes it, or merges these fields into it, status included. */
+  /** Creates it, or merges these fields into it, status included. */
   put(place: Place, given: Json): FakeObject
-  /** Of its objects; of an empty one nothing is known. */
+  /** Of its objects; unknown for an empty collection. */
   kindOf(collection: Collection): string
   compact(): void
   onChange(listener: (change: Change) => void): void
@@ -81,7 +81,7 @@ const BY_HAND: WriteOptions = { subresource: null, fieldManager: 'test' }
 
 export function createFakeObjects(): FakeObjects {
   const objects = new Map<string, FakeObject>()
-  /** By object and manager: what it applied last. */
+  /** What each manager applied last, by object and manager. */
   const applied = new Map<string, Json>()
   const history: Change[] = []
   const listeners: Array<(change: Change) => void> = []

@@ -1,6 +1,6 @@
 /**
- * A Kubernetes API server as far as our adapters use one, over TLS and HTTP/1.1, that misbehaves on command. Any kind is
- * known to it; `faults` say which requests go wrong and how, `watches` are the open ones.
+ * A Kubernetes API server as far as our adapters use one, over TLS and HTTP/1.1, that misbehaves on command. It serves any
+ * kind; `faults` decides which requests go wrong and how, `watches` are the open ones.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -17,15 +17,15 @@ import { createFakeWatches, type FakeWatch } from './fake-api-watches.ts'
 
 export interface FakeApiServer {
   readonly url: string
-  /** The authority to trust it by, PEM. */
+  /** The CA certificate, PEM. */
   readonly authority: string
-  /** How our transport reaches it, with the token and authority of the moment. */
+  /** For our transport, with the current token and CA. */
   readonly config: ClusterConfig
   readonly faults: FaultList
   readonly watches: readonly FakeWatch[]
-  /** Requests answered or struck so far, oldest first. */
+  /** Requests so far, oldest first. */
   readonly requests: readonly SeenRequest[]
-  /** Paths of requests that are none of the Kubernetes API. */
+  /** Paths of requests outside the Kubernetes API. */
   readonly strays: readonly string[]
   /** TLS connections accepted so far. */
   readonly connections: number
@@ -33,15 +33,15 @@ export interface FakeApiServer {
   readonly tokens: Set<string>
   /** The newest version of anything. */
   readonly version: number
-  /** Makes an object, or merges these fields into it, status included. */
+  /** Creates an object, or merges these fields into it, status included. */
   put(path: string, object: Json): FakeObject
   /** @param path such as `/apis/punctual.dev/v1alpha1/namespaces/a/httpqueues/one` */
   get(path: string): FakeObject | undefined
-  /** Deletes it as a client would: finalizers hold it. */
+  /** Deletes it as a client would: finalizers delay that. */
   remove(path: string): void
   /** Objects of a collection, or of its part in one namespace. */
   list(path: string): readonly FakeObject[]
-  /** Forgets all versions before this one, so that watches and pages from them are expired. */
+  /** Compacts all older versions, so that watches and pages from them have expired. */
   compact(): void
   /** Shows another certificate to new connections. */
   changeCertificate(certificate: Certificate): void
@@ -59,13 +59,13 @@ export interface SeenRequest {
   readonly body: Json | null
 }
 
-/** Like the real one it would rather speak HTTP/2, which it cannot: a client that offers that gets nowhere. */
+/** Prefers HTTP/2 like the real one but cannot speak it: a client that offers HTTP/2 fails. */
 const TLS = { ALPNProtocols: ['h2', 'http/1.1'] }
 
 let shared: Certificate | null = null
 
 export async function startFakeApiServer(): Promise<FakeApiServer> {
-  // One for all servers of a test file: making it takes longer than most tests.
+  // Shared by all servers of a test file: making it takes longer than most tests.
   shared ??= selfSignedCertificate()
   let certificate = shared
   const objects = createFakeObjects()

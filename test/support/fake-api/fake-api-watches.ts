@@ -7,7 +7,7 @@ import { apiVersionOf, selectorOf, type Route } from './fake-api-routes.ts'
 export interface FakeWatch {
   readonly collection: Collection
   readonly namespace: string | null
-  /** Since which version it was asked for. */
+  /** The requested version. */
   readonly from: string
   /** Sends these bytes as they are. */
   write(text: string): void
@@ -16,7 +16,7 @@ export interface FakeWatch {
   /** Ends the body as the server does when its `timeoutSeconds` are over. */
   end(): void
   reset(): void
-  /** From here on nothing comes, and the connection stays. */
+  /** Sends nothing from now on and keeps the connection open. */
   silence(): void
 }
 
@@ -32,12 +32,12 @@ export interface FakeWatches {
 }
 
 export function createFakeWatches(objects: FakeObjects): FakeWatches {
-  const open: TellableWatch[] = []
+  const open: DeliverableWatch[] = []
   objects.onChange((change) => {
-    for (const watch of open.slice()) watch.tell(change)
+    for (const watch of open.slice()) watch.deliver(change)
   })
 
-  /** What a watch has to be told at its beginning. Without a version: all there is. */
+  /** What a watch is sent at its beginning: all objects if it names no version. */
   function missed({ collection, namespace }: Route, from: number): readonly Change[] {
     if (from > 0) return from < objects.floor ? [] : objects.since(from, collection, namespace)
     const { version } = objects
@@ -54,22 +54,22 @@ export function createFakeWatches(objects: FakeObjects): FakeWatches {
       response.on('close', () => open.splice(open.indexOf(watch), 1))
       response.writeHead(200, { 'content-type': 'application/json' })
       response.flushHeaders()
-      for (const change of missed(request.route, Number(watch.from))) watch.tell(change)
+      for (const change of missed(request.route, Number(watch.from))) watch.deliver(change)
       if (watch.from !== '0' && Number(watch.from) < objects.floor) watch.error(410, 'Expired')
     },
   }
 }
 
-type TellableWatch = FakeWatch & { tell(change: Change): void }
+type DeliverableWatch = FakeWatch & { deliver(change: Change): void }
 
 function createWatch(
   { route: { collection, namespace }, query, effect }: WatchRequest,
   response: ServerResponse,
   objects: FakeObjects,
-): TellableWatch {
+): DeliverableWatch {
   const isSelected = selectorOf(query)
   let isSilent = effect?.do === 'silence'
-  let told = 0
+  let sent = 0
 
   function write(text: string): void {
     if (isSilent || response.destroyed || response.writableEnded) return
@@ -106,16 +106,16 @@ function createWatch(
     silence: () => {
       isSilent = true
     },
-    tell: (change: Change) => {
+    deliver: (change: Change) => {
       const isHere = namespace === null || change.object.metadata.namespace === namespace
       if (change.collection !== collection || !isHere || !isSelected(change.object)) return
-      if (effect !== null && 'after' in effect && told >= effect.after) {
+      if (effect !== null && 'after' in effect && sent >= effect.after) {
         if (effect.do === 'error-event') watch.error(effect.code, effect.reason)
         else response.end()
         isSilent = true
         return
       }
-      told += 1
+      sent += 1
       send(change.type, change.object)
       if (effect?.do === 'duplicate') send(change.type, change.object)
     },
