@@ -5,7 +5,7 @@ import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
 import type { CompileEnd, EngineFacts, SettingsCompiler, TeamPolicy } from '../../../src/ports/settings.ts'
 import { queueKey } from '../../../src/resources/queue-owner.ts'
 
-/** What is in force, as an engine keeps it. */
+/** The applied settings, as an engine keeps them. */
 export interface MemoryEngine {
   readonly compiler: SettingsCompiler
   /** By `team/name`. */
@@ -21,7 +21,7 @@ export interface MemoryEngine {
   /** Of every cron that is active. */
   nextTickMs: number
   isAway: boolean
-  /** Why it cannot be worked on, when that is not for its silence. */
+  /** Why it refuses writes although it answers. */
   refusal: string | null
   obstacle(): string | null
   facts: EngineFacts
@@ -34,7 +34,7 @@ export function createMemoryEngine(
   onEffect: (when: 'before' | 'after') => void = () => undefined,
 ): MemoryEngine {
   let lastId = 0
-  /** What is in force already is not written. */
+  /** Settings that are applied already cause no write. */
   const effect = <T>(isChange: boolean, run: () => T): Promise<T> =>
     Promise.try(() => {
       if (engine.isAway) throw new StoreUnavailableError('Redis is not available: the test took it away')

@@ -13,17 +13,17 @@ interface Stored extends KubeObject {
   readonly status?: unknown
 }
 
-/** The objects of one kind, as an API server keeps them and as a view that is never behind shows them. */
+/** The objects of one kind, as an API server keeps them and as an informer that is never behind has them. */
 export interface MemoryKind<T extends KubeObject> {
-  readonly view: Pick<Informer<T>, 'isSynced' | 'get' | 'all' | 'byIndex'>
+  readonly informer: Pick<Informer<T>, 'isSynced' | 'get' | 'all' | 'byIndex'>
   readonly writer: ResourceWriter<T>
   /** What was written, oldest first: `status shop/emails`. */
   readonly writes: string[]
-  /** Puts an object there as its owner does; the next one is a second younger. */
+  /** Puts an object as its owner does; the next one is a second younger. */
   put(key: ObjectKey, spec: unknown, metadata?: Partial<KubeObject['metadata']>): T
-  /** Deletes as its owner does: with a finalizer it stays and is marked. */
+  /** Deletes as its owner does: with a finalizer it stays, with a deletionTimestamp. */
   delete(key: ObjectKey): void
-  /** Takes it away whatever holds it. */
+  /** Removes it despite its finalizers. */
   force(key: ObjectKey): void
   get(key: ObjectKey): T | undefined
 }
@@ -113,7 +113,7 @@ export function createMemoryKind<T extends KubeObject>(options: {
     stored(key, { ...found, metadata: { ...found.metadata, deletionTimestamp: timeOf(60) } })
   }
   return {
-    view: {
+    informer: {
       isSynced: () => true,
       get: (key) => writerCopy(objects.get(key)),
       all: () => [...objects.values()].map(asT),

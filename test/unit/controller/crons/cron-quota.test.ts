@@ -13,7 +13,7 @@ function setUp() {
   const crons = new Indexer<HttpCron>(quietLogger, {})
   const teams = new Indexer<TeamSettings>(quietLogger, {})
   const enqueued: string[] = []
-  const seen = { beyond: 0 }
+  const seen = { overQuota: 0 }
   let version = 0
 
   function cron(name: string, second: number, { team = 'shop', bytes = 0 } = {}): HttpCron {
@@ -39,8 +39,8 @@ function setUp() {
     new CronQuota({
       ...{ crons, teams, quotas: QUOTAS },
       enqueue: (key) => void enqueued.push(key),
-      count: (beyond) => {
-        seen.beyond = beyond
+      count: (overQuota) => {
+        seen.overQuota = overQuota
       },
     })
   const setQuota = (team: string, quotas: object): void => {
@@ -55,39 +55,39 @@ function setUp() {
   return { crons, enqueued, seen, put, start, setQuota }
 }
 
-it('has room for the oldest, whatever the order they are heard of in', () => {
+it('has quota for the oldest, in whatever order they arrive', () => {
   const { put, start, seen } = setUp()
   const [fourth, first] = [put('d', 4), put('a', 1)]
-  const room = start()
+  const quota = start()
   const [third, second, other] = [put('c', 3), put('b', 2), put('z', 9, { team: 'other' })]
-  expect([first, second, third, other].map((cron) => room.obstacle(cron))).toEqual([null, null, null, null])
-  expect(room.obstacle(fourth)).toBe('The quota of the team is 3 crons, and it has that many older ones.')
-  expect(seen.beyond).toBe(1)
+  expect([first, second, third, other].map((cron) => quota.obstacle(cron))).toEqual([null, null, null, null])
+  expect(quota.obstacle(fourth)).toBe('The quota of the team is 3 crons, and it has that many older ones.')
+  expect(seen.overQuota).toBe(1)
 })
 
-it('gives a turn to who comes into room and to who falls out of it, and to nobody else', () => {
+it('enqueues crons that now fit the quota or no longer do, and no others', () => {
   const { put, start, crons, enqueued, seen } = setUp()
   const all = [1, 2, 3, 4, 5].map((second) => put(`c${second}`, second))
-  const room = start()
+  const quota = start()
   expect(enqueued).toEqual([])
   crons.delete(all[1] as HttpCron)
   expect(enqueued).toEqual(['shop/c4'])
-  expect(room.obstacle(all[3] as HttpCron)).toBeNull()
-  expect(seen.beyond).toBe(1)
+  expect(quota.obstacle(all[3] as HttpCron)).toBeNull()
+  expect(seen.overQuota).toBe(1)
   put('older', 0)
   expect(enqueued.slice(1).toSorted()).toEqual(['shop/c4', 'shop/older'])
-  expect(seen.beyond).toBe(2)
+  expect(seen.overQuota).toBe(2)
 })
 
 it('follows the quota of the team, which may lower and not raise it', () => {
   const { put, start, enqueued, seen, setQuota } = setUp()
   const all = [1, 2, 3, 4].map((second) => put(`c${second}`, second))
-  const room = start()
+  const quota = start()
   setQuota('shop', { crons: 1 })
   expect(enqueued.toSorted()).toEqual(['shop/c2', 'shop/c3'])
-  expect(seen.beyond).toBe(3)
+  expect(seen.overQuota).toBe(3)
   setQuota('shop', { crons: 1000 })
-  expect(all.map((cron) => room.obstacle(cron) === null)).toEqual([true, true, true, false])
+  expect(all.map((cron) => quota.obstacle(cron) === null)).toEqual([true, true, true, false])
 })
 
 it('bounds the bytes of a team', () => {
@@ -98,20 +98,20 @@ it('bounds the bytes of a team', () => {
     put('b', 2, { bytes: half }),
     put('c', 3, { bytes: 2 }),
   ]
-  const room = start()
-  expect([room.obstacle(first), room.obstacle(second)]).toEqual([null, null])
-  expect(room.obstacle(third)).toContain('exceed 33554432 bytes')
+  const quota = start()
+  expect([quota.obstacle(first), quota.obstacle(second)]).toEqual([null, null])
+  expect(quota.obstacle(third)).toContain('exceed 33554432 bytes')
 })
 
-it('forgets a cron that is gone, and its bytes', () => {
+it('forgets a deleted cron and its bytes', () => {
   const { put, start, crons, seen } = setUp()
   const all = [1, 2, 3, 4].map((second) => put(`c${second}`, second))
   start()
   for (const cron of all) crons.delete(cron)
-  expect(seen.beyond).toBe(0)
+  expect(seen.overQuota).toBe(0)
 })
 
-it('leaves long payloads and headers out of a copy, and says how long they are', () => {
+it('leaves long payloads and headers out of a copy, and keeps their length', () => {
   const whole = (spec: object) => ({ ...setUp().put('a', 1), spec }) as unknown as HttpCron
   const large = whole({ url: 'u', payload: 'ä'.repeat(1000), headers: { a: 'b' } })
   const copy = transformCron(large) as HttpCron

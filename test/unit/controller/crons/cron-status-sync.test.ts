@@ -15,7 +15,7 @@ const IDLE: Omit<CronState, 'cronId'> = {
   consecutiveFailures: 0,
 }
 
-/** @param count crons in force, whose statuses say what the engine says */
+/** @param count crons whose statuses match the engine */
 function setUp(count: number) {
   const clock = createFakeClock()
   const crons = new Map(
@@ -52,7 +52,7 @@ function setUp(count: number) {
   return { clock, crons, states, engine, enqueued, sync, end }
 }
 
-test('a cron that is as its status says gets no turn; a changed one gets one within a round', async () => {
+test('a cron with a current status is not requeued; a changed one is, within one sync', async () => {
   const { clock, states, enqueued, sync, end } = setUp(3)
   await clock.advance(0)
   expect(enqueued).toEqual([])
@@ -77,7 +77,7 @@ test.each([
   await end()
 })
 
-test('one that was removed from the engine, or is another there, is not told by a look', async () => {
+test('one that was removed from the engine, or is another one there, is not requeued', async () => {
   const { clock, states, enqueued, end } = setUp(2)
   states.delete('shop/c0')
   states.set('shop/c1', { ...IDLE, cronId: 99, consecutiveFailures: 3 })
@@ -86,7 +86,7 @@ test('one that was removed from the engine, or is another there, is not told by 
   await end()
 })
 
-test('many that have changed get their turns a few a second', async () => {
+test('many that have changed are requeued at a fixed rate', async () => {
   const { clock, states, enqueued, end } = setUp(3 * STATUS_WRITES_PER_SECOND)
   for (const [key, state] of states) states.set(key, { ...state, consecutiveFailures: 1 })
   await clock.advance(SYNC_EVERY_MS)
@@ -96,7 +96,7 @@ test('many that have changed get their turns a few a second', async () => {
   await end()
 })
 
-test('when Redis stays away, each gets one turn to say so', async () => {
+test('when Redis stays away, each is requeued once to report it', async () => {
   const { clock, engine, enqueued, end } = setUp(2)
   engine.isAway = true
   await clock.advance(SYNC_EVERY_MS * 10)

@@ -36,10 +36,10 @@ export function createCronWorld(crash: PlannedCrash | null = null) {
   }
   const world = createReconcileWorld<HttpCron>({
     ...{ kind: 'HttpCron', defaults: CRON_DEFAULTS, crash },
-    start: ({ resources: { view, writer }, countLeftBehind, ...parts }) =>
+    start: ({ resources: { informer, writer }, countLeftBehind, ...parts }) =>
       createCronReconciler({
         ...parts,
-        informer: { ...view, get: (key) => shown(view.get(key)) },
+        informer: { ...informer, get: (key) => shown(informer.get(key)) },
         writer: {
           ...writer,
           read: async (namespace, name) => {

@@ -70,7 +70,7 @@ const known = (facts: EngineFacts): RecordedEngine => ({ ...facts, loss: null })
 const write = (world: ReturnType<typeof setUp>) =>
   world.session.write((compiler) => compiler.removeTeam('shop'))
 
-it('begins an epoch and writes down which engine it is', async () => {
+it('begins an epoch and records which engine it is', async () => {
   const world = setUp()
   world.lead()
   await quiescence()
@@ -102,18 +102,21 @@ describe('an engine that is not the one known', () => {
   it.each([
     ['another installation', { ...FACTS, installation: 'zero' }, 'EngineLost'],
     ['a later epoch than it has', { ...FACTS, epoch: 9 }, 'EngineRestored'],
-  ] as const)('by %s is told, and filled anew above its numbers', async (_what, before, reason) => {
-    const world = setUp(known(before))
-    world.lead()
-    await quiescence()
-    expect(world.session.loss()).toMatchObject({ reason })
-    expect(world.losses).toEqual([reason])
-    expect(world.events).toMatchObject([{ type: 'Warning', reason, regarding: { kind: 'ConfigMap' } }])
-    expect(world.engine.begun).toEqual([known(before)])
-    expect(world.record.kept).toMatchObject({ installation: 'one', loss: { reason } })
-    await world.clock.advance(LOSS_SHOWN_MS)
-    expect(world.session.loss()).toBeNull()
-  })
+  ] as const)(
+    'by %s is reported, and all settings are applied again above its numbers',
+    async (_what, before, reason) => {
+      const world = setUp(known(before))
+      world.lead()
+      await quiescence()
+      expect(world.session.loss()).toMatchObject({ reason })
+      expect(world.losses).toEqual([reason])
+      expect(world.events).toMatchObject([{ type: 'Warning', reason, regarding: { kind: 'ConfigMap' } }])
+      expect(world.engine.begun).toEqual([known(before)])
+      expect(world.record.kept).toMatchObject({ installation: 'one', loss: { reason } })
+      await world.clock.advance(LOSS_SHOWN_MS)
+      expect(world.session.loss()).toBeNull()
+    },
+  )
 
   it('by a lower epoch is none: the leader before began one', async () => {
     const world = setUp(known({ ...FACTS, epoch: 3 }))
@@ -122,7 +125,7 @@ describe('an engine that is not the one known', () => {
     expect(world.session.loss()).toBeNull()
   })
 
-  it('is found while leading, and everything is compiled anew', async () => {
+  it('is detected while leading, and all settings are applied again', async () => {
     const world = setUp()
     world.lead()
     await quiescence()
@@ -147,7 +150,7 @@ describe('an engine that is not the one known', () => {
     },
   )
 
-  it('is told by the next leader too, while it is fresh, without a second event', async () => {
+  it('is reported by the next leader too, for a while, without a second event', async () => {
     const at = new Date(1_800_000_000_000 - 60_000).toISOString()
     const world = setUp({ ...FACTS, loss: { reason: 'EngineRestored', at } })
     world.lead()
@@ -158,7 +161,7 @@ describe('an engine that is not the one known', () => {
 })
 
 describe('while Redis is away', () => {
-  it('writes wait for the first look and then fail; a later look opens', async () => {
+  it('writes wait for the first check and then fail; a later check opens', async () => {
     const world = setUp()
     world.engine.isAway = true
     world.lead()
@@ -174,7 +177,7 @@ describe('while Redis is away', () => {
 describe('a record that cannot be read', () => {
   const REFUSED = new ResourceApiError('forbidden', 'configmaps "punctual-state" is forbidden')
 
-  it('is the obstacle that is told, once, and by a metric, until it is mended', async () => {
+  it('is the obstacle, logged once and shown by a metric until it is resolved', async () => {
     const world = setUp()
     world.record.fault = REFUSED
     const { end, over } = world.lead()
@@ -192,7 +195,7 @@ describe('a record that cannot be read', () => {
     expect(world.state.isHeld).toBe(false)
   })
 
-  it('is told also when Redis was away before, which is no obstacle', async () => {
+  it('is logged also if Redis was away before, which is no obstacle', async () => {
     const world = setUp()
     world.engine.isAway = true
     world.lead()
@@ -216,7 +219,7 @@ describe('a record that cannot be read', () => {
   })
 })
 
-it('a write that another epoch has overtaken fails, and a new epoch is begun at the next look', async () => {
+it('a write superseded by another epoch fails, and a new epoch begins at the next check', async () => {
   const world = setUp()
   world.lead()
   await quiescence()
@@ -226,7 +229,7 @@ it('a write that another epoch has overtaken fails, and a new epoch is begun at 
   expect(world.engine.begun).toHaveLength(2)
 })
 
-it('a write that is overtaken by the next epoch of the same leader asks for no other one', async () => {
+it('a write superseded by the next epoch of the same leader begins no other one', async () => {
   const world = setUp()
   world.lead()
   await quiescence()
@@ -240,7 +243,7 @@ it('a write that is overtaken by the next epoch of the same leader asks for no o
   expect(world.opened()).toBe(1)
 })
 
-it('begins no epoch once its time of leading is over', async () => {
+it('begins no epoch once it leads no more', async () => {
   const world = setUp()
   const { end, over } = world.lead()
   end()
@@ -258,12 +261,12 @@ it('begins no epoch once its time of leading is over', async () => {
   expect(world.record.writes).toBe(0)
 })
 
-it('ends with its time of leading, and knows no epoch from then on', async () => {
+it('ends with the leadership, and has no epoch from then on', async () => {
   const world = setUp()
   const { end, over } = world.lead()
   await quiescence()
   end()
   await over
-  // It does not wait for the next time, which does not begin before it has ended.
+  // It does not wait for the next leadership, which begins only after it has ended.
   await expect(write(world)).rejects.toBeInstanceOf(StoreUnavailableError)
 })

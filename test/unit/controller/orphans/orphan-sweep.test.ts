@@ -34,14 +34,14 @@ function setUp(queues: ReadonlyArray<{ team?: string; name: string; isPushed?: b
   const writer = { read: kind.writer.read, readAll: kind.writer.readAll }
   const orphans = new OrphanSweep({
     what: 'Queues',
-    informer: { ...kind.view, isSynced: () => state.isSynced },
+    informer: { ...kind.informer, isSynced: () => state.isSynced },
     writer: { read: (namespace, name) => writer.read(namespace, name) },
     readKeys: async (namespace) => (await writer.readAll(namespace)).map(queueKeyOf),
     readApplied: async (at) => {
       const { queues: all, cursor } = await queueStats.page(at)
       return { refs: all.filter(({ isPushed }) => !isPushed), cursor }
     },
-    hasResource: (key) => state.notInInformer !== key && kind.view.byIndex(BY_QUEUE, key).length > 0,
+    hasResource: (key) => state.notInInformer !== key && kind.informer.byIndex(BY_QUEUE, key).length > 0,
     isWatched: (namespace) => namespace === 'shop',
     enqueue: (key) => void enqueued.push(key),
     clock,

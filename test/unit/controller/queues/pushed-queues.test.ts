@@ -29,7 +29,7 @@ function setUp(...pushed: readonly QueueRef[]) {
     defaults: QUEUE_DEFAULTS,
   })
   const events: ResourceEvent[] = []
-  const told: string[] = []
+  const reported: string[] = []
   const state = {
     pushed,
     isMore: false,
@@ -39,7 +39,7 @@ function setUp(...pushed: readonly QueueRef[]) {
     deleted: [] as string[],
   }
   const importer = new PushedQueues({
-    informer: kind.view,
+    informer: kind.informer,
     writer: {
       create: (object) => {
         state.creates += 1
@@ -62,7 +62,7 @@ function setUp(...pushed: readonly QueueRef[]) {
         ),
     },
     isWatched: (namespace) => namespace !== 'unwatched',
-    onWaiting: (namespace) => void told.push(namespace),
+    onWaiting: (namespace) => void reported.push(namespace),
     events: { record: (event) => void events.push(event) },
     clock,
     logger: quietLogger,
@@ -70,16 +70,16 @@ function setUp(...pushed: readonly QueueRef[]) {
   })
   const leading = new AbortController()
   const over = importer.run(leading.signal)
-  const round = () => clock.advance(IMPORT_EVERY_MS)
-  return { clock, kind, importer, events, told, state, round, end: () => (leading.abort(), over) }
+  const importNow = () => clock.advance(IMPORT_EVERY_MS)
+  return { clock, kind, importer, events, reported, state, importNow, end: () => (leading.abort(), over) }
 }
 
 const EMAILS = { team: 'shop', name: 'Emails' }
 
 it('makes one resource for each, whose name follows from the queue', async () => {
-  const { kind, round, state } = setUp(EMAILS)
-  await round()
-  await round()
+  const { kind, importNow, state } = setUp(EMAILS)
+  await importNow()
+  await importNow()
   expect(kind.get(`shop/${nameOfPushedQueue('Emails')}`)).toMatchObject({
     metadata: { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } },
     spec: { queueName: 'Emails' },
@@ -87,18 +87,18 @@ it('makes one resource for each, whose name follows from the queue', async () =>
   expect(state.creates).toBe(1)
 })
 
-it('makes none for a queue that was deleted while others had their turn', async () => {
-  const { round, state } = setUp(EMAILS, { team: 'shop', name: 'Reports' })
+it('creates none for a queue that was deleted while others were created', async () => {
+  const { importNow, state } = setUp(EMAILS, { team: 'shop', name: 'Reports' })
   state.deleted.push('Emails')
-  await round()
+  await importNow()
   expect(state.creates).toBe(1)
 })
 
-it('makes none where a resource has the name, nor where it does not look', async () => {
+it('creates none where a resource has the name, nor in namespaces that are not watched', async () => {
   const world = setUp()
   world.kind.put('shop/mine', { queueName: 'Emails' })
   world.state.pushed = [EMAILS, { team: 'unwatched', name: 'x' }]
-  await world.round()
+  await world.importNow()
   expect(world.state.creates).toBe(0)
 })
 
@@ -108,20 +108,20 @@ describe('a namespace that takes none', () => {
     async (fault) => {
       const world = setUp(EMAILS, { team: 'shop', name: 'other' }, { team: 'mail', name: 'news' })
       world.state.faults = [fault]
-      await world.round()
-      expect([...world.kind.view.all()].map(({ metadata }) => metadata.namespace)).toEqual(['mail'])
+      await world.importNow()
+      expect([...world.kind.informer.all()].map(({ metadata }) => metadata.namespace)).toEqual(['mail'])
       await world.clock.advance(60_000)
-      expect([...world.kind.view.all()]).toHaveLength(3)
+      expect([...world.kind.informer.all()]).toHaveLength(3)
     },
   )
 
   it.each(['conflict', 'invalid'] as const)('for one name (%s) takes others', async (fault) => {
     const world = setUp(EMAILS, { team: 'shop', name: 'other' })
     world.state.faults = [fault]
-    await world.round()
+    await world.importNow()
     expect(world.kind.get(`shop/${nameOfPushedQueue('other')}`)).toBeDefined()
     expect(world.state.creates).toBe(2)
-    await world.round()
+    await world.importNow()
     expect(world.state.creates).toBe(2)
   })
 })
@@ -129,12 +129,12 @@ describe('a namespace that takes none', () => {
 it('goes on after an outage of Redis or the API server', async () => {
   const world = setUp(EMAILS)
   world.state.isAway = true
-  await world.round()
+  await world.importNow()
   world.state.isAway = false
   world.state.faults = ['unavailable']
-  await world.round()
-  await world.round()
-  expect([...world.kind.view.all()]).toHaveLength(1)
+  await world.importNow()
+  await world.importNow()
+  expect([...world.kind.informer.all()]).toHaveLength(1)
 })
 
 describe('a namespace with too many', () => {
@@ -144,37 +144,37 @@ describe('a namespace with too many', () => {
       world.kind.put(`shop/q${at}`, {}, { labels: { [ORIGIN_LABEL]: PUSH_ORIGIN } })
     }
     world.state.pushed = [EMAILS, { team: 'mail', name: 'news' }]
-    await world.round()
+    await world.importNow()
     return world
   }
 
-  it('gets no more, says so once, and others do', async () => {
+  it('gets no more, with one event, while others do', async () => {
     const world = await full()
-    await world.round()
+    await world.importNow()
     expect(world.kind.get(`shop/${nameOfPushedQueue('Emails')}`)).toBeUndefined()
     expect(world.kind.get(`mail/${nameOfPushedQueue('news')}`)).toBeDefined()
     expect(world.importer.waitingOf('shop')).toBe(1)
-    expect(world.told).toEqual(['shop'])
+    expect(world.reported).toEqual(['shop'])
     expect(world.events).toMatchObject([{ type: 'Warning', reason: 'TooManyPushedQueues' }])
   })
 
-  it('is counted once, and not forgotten when its queues are not among those looked at', async () => {
+  it('is counted once, and not forgotten when its queues are not in the batch', async () => {
     const world = await full()
     world.state.isMore = true
-    await world.round()
-    await world.round()
+    await world.importNow()
+    await world.importNow()
     expect(world.importer.waitingOf('shop')).toBe(1)
     world.state.pushed = []
-    await world.round()
+    await world.importNow()
     expect(world.importer.waitingOf('shop')).toBe(1)
     world.state.isMore = false
-    await world.round()
+    await world.importNow()
     expect(world.importer.waitingOf('shop')).toBe(0)
-    expect(world.told).toEqual(['shop', 'shop'])
+    expect(world.reported).toEqual(['shop', 'shop'])
   })
 })
 
-it('makes at most fifty a second, and ends with its leading', async () => {
+it('makes at most fifty a second, and ends with the leadership', async () => {
   const pushed = Array.from({ length: 120 }, (_, at) => ({ team: 'shop', name: `q${at}` }))
   const world = setUp(...pushed)
   await world.clock.advance(0)

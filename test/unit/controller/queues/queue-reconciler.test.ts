@@ -127,7 +127,7 @@ it('reports for a while that jobs were lost', async () => {
   expect(resources.get(KEY)?.status?.conditions?.map(({ type }) => type)).toEqual(['Dispatching', 'Ready'])
 })
 
-describe('a crash between any two writes comes to the same end', () => {
+describe('a crash between any two writes ends the same', () => {
   type World = ReturnType<typeof createQueueWorld>
   const stories: Record<string, (world: World) => Promise<void>> = {
     'made, edited and deleted': async ({ resources, settle }) => {
@@ -154,21 +154,21 @@ describe('a crash between any two writes comes to the same end', () => {
   }
   const endOf = ({ resources, engine }: World) => ({
     engine: [...engine.queues].map(([key, { queueId, settings }]) => [key, queueId, settings]),
-    resources: [...resources.view.all()].map(({ metadata, status }) => [
+    resources: [...resources.informer.all()].map(({ metadata, status }) => [
       metadata.name,
       metadata.finalizers,
       status?.conditions?.map(({ type, status: is, reason }) => [type, is, reason]),
     ]),
   })
 
-  test.each(Object.entries(stories))('%s', async (_name, tell) => {
+  test.each(Object.entries(stories))('%s', async (_name, play) => {
     const whole = createQueueWorld()
-    await tell(whole)
+    await play(whole)
     expect(whole.state.effects).toBeGreaterThan(5)
     for (let at = 0; at < whole.state.effects; at += 1) {
       for (const when of ['before', 'after'] as const) {
         const crashed = createQueueWorld({ at, when })
-        await tell(crashed)
+        await play(crashed)
         expect(crashed.state.hasCrashed, `${when} write ${at}`).toBe(true)
         expect(endOf(crashed), `${when} write ${at}`).toEqual(endOf(whole))
       }

@@ -131,7 +131,7 @@ describe("a user's resource of a pushed queue that has its own", () => {
     expect(engine.queues.get(KEY)).toMatchObject({ queueId: 1, settings: { timeoutSeconds: 9 } })
   })
 
-  it('takes nothing away when it is gone and the view still shows it', async () => {
+  it('takes nothing over when it was deleted and the informer still has it', async () => {
     const { resources, engine, apiServer, settle, reconcile } = await pushed()
     resources.put(KEY, {})
     await reconcile(KEY)
@@ -143,7 +143,7 @@ describe("a user's resource of a pushed queue that has its own", () => {
     expect(engine.queues.get(KEY)).toMatchObject({ queueId: 1, settings: { timeoutSeconds: 8 } })
   })
 
-  describe.each(['deleted', 'taken away by force'] as const)('%s after a crash', (how) => {
+  describe.each(['deleted', 'removed by force'] as const)('%s after a crash', (how) => {
     // Finalizer, apply and status of the one; release and delete the other.
     const moments = [3, 4, 5, 6, 7].flatMap((at) =>
       (['before', 'after'] as const).map((when) => ({ at, when })),

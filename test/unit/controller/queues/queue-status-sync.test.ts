@@ -20,18 +20,18 @@ function setUp(names: readonly string[]) {
   })
   for (const name of names) kind.put(`shop/${name}`, {})
   /** As the reconciler writes it. */
-  const tell = async (name: string, status: HttpQueue['status']) => {
+  const writeStatus = async (name: string, status: HttpQueue['status']) => {
     const queue = kind.get(`shop/${name}`)
     if (queue !== undefined) await kind.writer.applyStatus({ ...queue, ...queue.metadata }, status ?? {})
   }
-  const state = { counts: COUNTS, oldestReadyMs: null as number | null, isAway: false, rounds: 0, asked: 0 }
+  const state = { counts: COUNTS, oldestReadyMs: null as number | null, isAway: false, syncs: 0, counted: 0 }
   const enqueued: string[] = []
   const sync = createQueueStatusSync({
-    informer: kind.view,
+    informer: kind.informer,
     queueStats: {
       count: async (places: readonly QueueRef[]) => {
         if (state.isAway) throw new StoreUnavailableError('away')
-        state.asked += places.length
+        state.counted += places.length
         return places.map((place): QueueStatsEntry => ({
           ...place,
           queueId: 1,
@@ -43,7 +43,7 @@ function setUp(names: readonly string[]) {
     enqueue: (key) => void enqueued.push(key),
     clock,
     logger: quietLogger,
-    metrics: { queuesCounted: () => void (state.rounds += 1) },
+    metrics: { queuesCounted: () => void (state.syncs += 1) },
   })
   const leading = new AbortController()
   return {
@@ -52,16 +52,16 @@ function setUp(names: readonly string[]) {
     sync,
     state,
     enqueued,
-    tell,
+    writeStatus,
     start: () => sync.run(leading.signal),
     end: () => leading.abort(),
   }
 }
 
-it('gives a turn to queues whose counts are not those of their status, and to no others', async () => {
+it('requeues queues whose counts differ from their status, and no others', async () => {
   const world = setUp(['same', 'other', 'fresh'])
-  await world.tell('same', { queueId: 1, counts: COUNTS })
-  await world.tell('other', { queueId: 1, counts: { ...COUNTS, pending: 3 } })
+  await world.writeStatus('same', { queueId: 1, counts: COUNTS })
+  await world.writeStatus('other', { queueId: 1, counts: { ...COUNTS, pending: 3 } })
   void world.start()
   await world.clock.advance(0)
   expect(world.enqueued).toEqual(['shop/other'])
@@ -69,19 +69,19 @@ it('gives a turn to queues whose counts are not those of their status, and to no
   expect(world.sync.of('shop/unknown')).toBeNull()
 })
 
-it('counts each queue once a round, however many resources it has', async () => {
+it('counts each queue once per sync, however many resources it has', async () => {
   const world = setUp(['a', 'b'])
   world.kind.put('shop/rival', { queueName: 'a' })
   void world.start()
   await world.clock.advance(SYNC_EVERY_MS)
-  expect(world.state).toMatchObject({ rounds: 2, asked: 4 })
+  expect(world.state).toMatchObject({ syncs: 2, counted: 4 })
 })
 
 it('writes of an oldest job only what is news', async () => {
   const world = setUp(['a'])
   world.state.oldestReadyMs = 60_000
   const since = (ageMs: number) => new Date(world.clock.wallMs() - ageMs).toISOString()
-  await world.tell('a', { queueId: 1, counts: COUNTS, oldestReadyTime: since(58_000) })
+  await world.writeStatus('a', { queueId: 1, counts: COUNTS, oldestReadyTime: since(58_000) })
   void world.start()
   await world.clock.advance(0)
   expect(world.enqueued).toEqual([])
@@ -90,10 +90,10 @@ it('writes of an oldest job only what is news', async () => {
   expect(world.enqueued).toEqual(['shop/a'])
 })
 
-it('gives at most fifty turns a second', async () => {
+it('requeues at most fifty a second', async () => {
   const names = Array.from({ length: 120 }, (_, at) => `q${at}`)
   const world = setUp(names)
-  for (const name of names) await world.tell(name, { queueId: 1 })
+  for (const name of names) await world.writeStatus(name, { queueId: 1 })
   void world.start()
   await world.clock.advance(0)
   expect(world.enqueued).toHaveLength(STATUS_WRITES_PER_SECOND)
@@ -101,7 +101,7 @@ it('gives at most fifty turns a second', async () => {
   expect(world.enqueued).toHaveLength(120)
 })
 
-it('forgets the counts of a queue that is gone', async () => {
+it('forgets the counts of a queue without a resource', async () => {
   const world = setUp(['a'])
   void world.start()
   await world.clock.advance(0)
@@ -110,7 +110,7 @@ it('forgets the counts of a queue that is gone', async () => {
   expect(world.sync.of('shop/a')).toBeNull()
 })
 
-it('gives every queue one turn when Redis stays away, to say so', async () => {
+it('requeues every queue once when Redis stays away, to report it', async () => {
   const world = setUp(['a', 'b'])
   world.state.isAway = true
   void world.start()
@@ -118,10 +118,10 @@ it('gives every queue one turn when Redis stays away, to say so', async () => {
   expect(world.enqueued).toEqual([])
   await world.clock.advance(10 * SYNC_EVERY_MS)
   expect(world.enqueued).toEqual(['shop/a', 'shop/b'])
-  expect(world.state.rounds).toBe(0)
+  expect(world.state.syncs).toBe(0)
 })
 
-it('ends with its leading', async () => {
+it('ends with the leadership', async () => {
   const world = setUp(['a'])
   const over = world.start()
   await world.clock.advance(0)

@@ -22,10 +22,10 @@ export function createQueueWorld(crash: PlannedCrash | null = null) {
   const apiServer = { missing: '' }
   const world = createReconcileWorld<HttpQueue>({
     ...{ kind: 'HttpQueue', indexes: QUEUE_INDEXES, defaults: QUEUE_DEFAULTS, crash },
-    start: ({ resources: { view, writer }, engine, countLeftBehind, ...parts }) =>
+    start: ({ resources: { informer, writer }, engine, countLeftBehind, ...parts }) =>
       createQueueReconciler({
         ...parts,
-        informer: view,
+        informer,
         writer: {
           ...writer,
           read: async (namespace, name) =>

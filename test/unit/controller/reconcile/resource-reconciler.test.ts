@@ -187,7 +187,7 @@ describe.each(KINDS)('an $kind', ({ finalizer, createWorld, inRedis, leftBehind,
   })
 
   it('ends the same after a crash before or after any write', async () => {
-    const tell = async ({ resources, settle }: ReturnType<typeof createWorld>): Promise<void> => {
+    const play = async ({ resources, settle }: ReturnType<typeof createWorld>): Promise<void> => {
       resources.put(KEY, {})
       await settle(KEY)
       resources.put(KEY, { timeoutSeconds: 7 })
@@ -200,12 +200,12 @@ describe.each(KINDS)('an $kind', ({ finalizer, createWorld, inRedis, leftBehind,
       condition(KEY)?.observedGeneration,
     ]
     const whole = createWorld()
-    await tell(whole)
+    await play(whole)
     expect(whole.state.effects).toBeGreaterThan(4)
     for (let at = 0; at < whole.state.effects; at += 1) {
       for (const when of ['before', 'after'] as const) {
         const crashed = createWorld({ at, when })
-        await tell(crashed)
+        await play(crashed)
         expect(crashed.state.hasCrashed, `${when} write ${at}`).toBe(true)
         expect(endOf(crashed), `${when} write ${at}`).toEqual(endOf(whole))
       }
@@ -213,7 +213,7 @@ describe.each(KINDS)('an $kind', ({ finalizer, createWorld, inRedis, leftBehind,
   })
 
   it('is removed after a crash before or after any write of a removal', async () => {
-    const tell = async (crash: PlannedCrash | null) => {
+    const play = async (crash: PlannedCrash | null) => {
       const world = createWorld(crash)
       world.resources.put(KEY, {})
       await world.settle(KEY)
@@ -223,10 +223,10 @@ describe.each(KINDS)('an $kind', ({ finalizer, createWorld, inRedis, leftBehind,
       expect(world.resources.get(KEY)).toBeUndefined()
       return world.state
     }
-    const { effects } = await tell(null)
+    const { effects } = await play(null)
     for (let at = 0; at < effects; at += 1) {
       for (const when of ['before', 'after'] as const) {
-        expect((await tell({ at, when })).hasCrashed, `${when} write ${at}`).toBe(true)
+        expect((await play({ at, when })).hasCrashed, `${when} write ${at}`).toBe(true)
       }
     }
   })

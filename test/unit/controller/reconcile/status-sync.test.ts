@@ -48,7 +48,7 @@ function setUp({ all, news = all }: { readonly all: readonly string[]; readonly 
   return { clock, changed, engine, enqueued, end }
 }
 
-test('of very many that have changed, the last is in line in its time, with what was read just then', async () => {
+test('of very many changes, the last is requeued in time, with what was read just then', async () => {
   const all = keysOf('shop', 4 * PER_SYNC)
   const { clock, enqueued, end } = setUp({ all })
   await clock.advance(4 * SYNC_EVERY_MS)
@@ -57,7 +57,7 @@ test('of very many that have changed, the last is in line in its time, with what
   await end()
 })
 
-test('no second has more than fifty, from one round to the next too', async () => {
+test('no second has more than fifty, from one sync to the next too', async () => {
   const all = keysOf('shop', 3 * PER_SYNC)
   const { clock, enqueued, end } = setUp({ all })
   await clock.advance(3 * SYNC_EVERY_MS)
@@ -67,7 +67,7 @@ test('no second has more than fifty, from one round to the next too', async () =
   await end()
 })
 
-test('one namespace of which much has changed does not hold up another', async () => {
+test('a namespace with many changes does not hold up another', async () => {
   const many = keysOf('shop', 10 * PER_SYNC)
   const { clock, changed, enqueued, end } = setUp({ all: [...many, ...keysOf('office', 1)], news: many })
   await clock.advance(SYNC_EVERY_MS / 2)
@@ -78,7 +78,7 @@ test('one namespace of which much has changed does not hold up another', async (
   await end()
 })
 
-test('what has waited goes before what has changed again', async () => {
+test('keys that have waited go before those that have changed again', async () => {
   const all = keysOf('shop', 2 * PER_SYNC)
   const { clock, changed, enqueued, end } = setUp({ all })
   await clock.advance(SYNC_EVERY_MS - 1)
@@ -88,7 +88,7 @@ test('what has waited goes before what has changed again', async () => {
   await end()
 })
 
-test('what is no news any more when its time comes is left out', async () => {
+test('a status that is current again when its time comes is left out', async () => {
   const all = keysOf('shop', PER_SYNC)
   const { clock, changed, enqueued, end } = setUp({ all })
   await clock.advance(0)
@@ -98,7 +98,7 @@ test('what is no news any more when its time comes is left out', async () => {
   await end()
 })
 
-test('when Redis is back, turns to say that it was away end', async () => {
+test('when Redis is back, requeues to report the outage end', async () => {
   const all = keysOf('shop', 4 * PER_SYNC)
   const { clock, changed, engine, enqueued, end } = setUp({ all })
   engine.isAway = true

@@ -18,7 +18,7 @@ function plan(parts: Partial<ScalingInput> = {}): ScalingPlan {
   })
 }
 
-/** The reason of each condition that is not as one would wish. */
+/** The reason of each condition that reports trouble. */
 function troubles({ conditions }: ScalingPlan): string[] {
   const wanted = { ScalingActive: 'True', ScalingLimited: 'False' }
   return conditions.filter(({ type, status }) => status !== wanted[type]).map(({ reason }) => reason)
@@ -48,7 +48,7 @@ describe('how many executors', () => {
     expect(plan({ backlog: backlogOf({ ready: 1000, usable: 3 }) }).change?.replicas).toBe(1)
   })
 
-  test('no more than allowed, and the condition says so', () => {
+  test('no more than allowed, with a condition', () => {
     const limited = plan({ backlog: backlogOf({ ready: 20_000, usable: 20_000 }) })
     expect(limited.change).toEqual({ replicas: 10, note: 'the maximum is 10' })
     expect(limited.conditions[1]).toEqual({
@@ -81,7 +81,7 @@ describe('how many executors', () => {
     expect(plan({ backlog: backlogOf({ nextDueInMs: DUE_HORIZON_MS + 1 }) }).change).toBeNull()
   })
 
-  test('calls beyond the limits keep their executors and raise none', () => {
+  test('calls above the limits keep their executors but add none', () => {
     const backlog = backlogOf({ inFlight: 1000 })
     const settings = { ...SCALING, downMs: 0 }
     const lowered = plan({ backlog, settings, fleet: fleetOf(7) })
@@ -149,7 +149,7 @@ describe('fewer executors', () => {
 })
 
 describe('what it leaves alone', () => {
-  test('a fleet whose work cannot be read, and the window begins anew', () => {
+  test('a fleet whose work cannot be read, and the window starts again', () => {
     const began = plan({ fleet: fleetOf(5) })
     const blind = plan({ backlog: null, fleet: fleetOf(5), history: began.history, nowMs: 500_000 })
     expect([blind.change, troubles(blind)]).toEqual([null, ['MetricUnavailable']])
@@ -157,7 +157,7 @@ describe('what it leaves alone', () => {
     expect([seeing.change, troubles(seeing)]).toEqual([null, []])
   })
 
-  test('a fleet that another scales, and begins anew once that has ended', () => {
+  test('a fleet that another scaler sets, and starts from scratch once that has ended', () => {
     const fleet = fleetOf(5, { otherScaler: 'HorizontalPodAutoscaler executors' })
     const conflict = plan({ backlog: backlogOf({ ready: 9000, usable: 9000 }), fleet })
     expect([conflict.change, conflict.history, troubles(conflict)]).toEqual([null, null, ['ScalerConflict']])

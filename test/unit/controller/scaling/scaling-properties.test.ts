@@ -52,7 +52,7 @@ const backlog: Arbitrary<Backlog> = oneof(
 /** Replicas when the story begins. */
 const atFirst = oneof(constant(0), nat(30))
 
-interface Look {
+interface Check {
   readonly afterMs: number
   /** null = Redis did not answer. */
   readonly backlog: Backlog | null
@@ -60,7 +60,7 @@ interface Look {
   readonly starting: number
 }
 
-const looks: Arbitrary<Look[]> = array(
+const checks: Arbitrary<Check[]> = array(
   record({
     afterMs: oneof({ weight: 4, arbitrary: constant(1000) }, nat(15_000)),
     backlog: option(backlog, { freq: 8 }),
@@ -76,18 +76,18 @@ interface Seen {
   readonly to: number
 }
 
-/** Plays looks on a fleet that does what it is told. */
-function play(of: ScalingSettings, start: number, story: readonly Look[]) {
+/** Plays checks on a fleet that is scaled at once. */
+function play(of: ScalingSettings, start: number, story: readonly Check[]) {
   const seen: Seen[] = []
   let history: ScalingHistory | null = null
   let desired = start
   let nowMs = 0
-  for (const look of story) {
-    nowMs += look.afterMs
-    const fleet = fleetOf(desired, { ready: Math.max(0, desired - look.starting) })
-    const plan = planScaling({ backlog: look.backlog, fleet, history, settings: of, nowMs })
+  for (const check of story) {
+    nowMs += check.afterMs
+    const fleet = fleetOf(desired, { ready: Math.max(0, desired - check.starting) })
+    const plan = planScaling({ backlog: check.backlog, fleet, history, settings: of, nowMs })
     const to: number = plan.change?.replicas ?? desired
-    seen.push({ atMs: nowMs, backlog: look.backlog, from: desired, to })
+    seen.push({ atMs: nowMs, backlog: check.backlog, from: desired, to })
     history = plan.history
     desired = to
   }
@@ -104,7 +104,7 @@ function needed(of: ScalingSettings, work: Backlog): number {
 
 test('stays within its bounds, and remembers no more than them', () => {
   assert(
-    property(settings, atFirst, looks, (of, start, story) => {
+    property(settings, atFirst, checks, (of, start, story) => {
       const { seen, history } = play(of, start, story)
       for (const { backlog: work, from, to } of seen) {
         if (work === null) expect(to).toBe(from)
@@ -118,7 +118,7 @@ test('stays within its bounds, and remembers no more than them', () => {
 
 test('has what is needed at once', () => {
   assert(
-    property(settings, atFirst, looks, (of, start, story) => {
+    property(settings, atFirst, checks, (of, start, story) => {
       const { seen } = play(of, start, story)
       expect(seen.filter(({ backlog: work, to }) => work !== null && to < needed(of, work))).toEqual([])
     }),
@@ -128,7 +128,7 @@ test('has what is needed at once', () => {
 
 test('is at zero only when nothing is ready, in flight or due', () => {
   assert(
-    property(settings, atFirst, looks, (of, start, story) => {
+    property(settings, atFirst, checks, (of, start, story) => {
       for (const { backlog: work, to } of play(of, start, story).seen) {
         if (work === null || to > 0) continue
         expect([work.ready, work.inFlight, work.usable, work.dueSoon]).toEqual([0, 0, 0, 0])
@@ -141,7 +141,7 @@ test('is at zero only when nothing is ready, in flight or due', () => {
 
 test('raises no further than the limits of the queues can use', () => {
   assert(
-    property(settings, atFirst, looks, (of, start, story) => {
+    property(settings, atFirst, checks, (of, start, story) => {
       const { seen } = play(of, start, story)
       const raised = seen.filter(({ from, to }) => to > from)
       const idle = raised.filter(({ backlog: work, to }) => to > Math.max(of.min, work?.usable ?? 0, 1))
@@ -151,17 +151,17 @@ test('raises no further than the limits of the queues can use', () => {
   )
 })
 
-test('never lowers within the window of a look that needed more, nor of one that saw nothing', () => {
+test('never lowers within the window of a check that needed more, nor of one that could not read the backlog', () => {
   assert(
-    property(settings, atFirst, looks, (of, start, story) => {
+    property(settings, atFirst, checks, (of, start, story) => {
       const { seen } = play(of, Math.min(start, of.max), story)
       seen.forEach(({ atMs, from, to }, index) => {
         if (to >= from) return
-        const within = seen.slice(0, index).filter((look) => look.atMs > atMs - WINDOW_MS)
+        const within = seen.slice(0, index).filter((check) => check.atMs > atMs - WINDOW_MS)
         for (const { backlog: work, from: held } of within) {
           expect(to).toBeGreaterThanOrEqual(work === null ? held : needed(of, work))
         }
-        // Nothing is lowered before a whole window was looked at.
+        // Nothing is lowered before a whole window has passed.
         expect(atMs - (seen[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(WINDOW_MS)
       })
     }),
@@ -171,7 +171,7 @@ test('never lowers within the window of a look that needed more, nor of one that
 
 test('asks for no fewer when more calls could run', () => {
   assert(
-    property(settings, atFirst, looks, backlog, nat(200), (of, start, story, work, more) => {
+    property(settings, atFirst, checks, backlog, nat(200), (of, start, story, work, more) => {
       const { history, desired, nowMs } = play(of, start, story)
       const target = (usable: number) => {
         const at = { ...work, ready: work.ready + more, usable }
@@ -186,7 +186,7 @@ test('asks for no fewer when more calls could run', () => {
 
 test('writes nothing under a steady load once the window is over', () => {
   assert(
-    property(settings, atFirst, looks, backlog, (of, start, story, work) => {
+    property(settings, atFirst, checks, backlog, (of, start, story, work) => {
       const steady = { afterMs: 1000, backlog: { ...work, oldestReadyMs: null }, starting: 0 }
       const { seen } = play(of, start, [...story, ...Array.from({ length: 60 }, () => steady)])
       const changes = seen.slice(story.length).filter(({ from, to }) => from !== to)

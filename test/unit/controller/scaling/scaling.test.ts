@@ -15,7 +15,7 @@ afterEach(() => stop())
 
 const DOWN_MS = SCALING.downMs
 
-/** A leader that scales a fleet which does what it is told at once. */
+/** A leader that scales a fleet which is scaled at once. */
 function start(options: { desired?: number; settings?: Partial<ScalingSettings> } = {}) {
   const clock = createFakeClock()
   const world = {
@@ -82,7 +82,7 @@ function work(usable: number, parts: Partial<Backlog> = {}): Backlog {
   return backlogOf({ ready: usable, usable, ...parts })
 }
 
-test('wakes from zero on a hint, without waiting for the next look', async () => {
+test('wakes from zero on a hint, without waiting for the next check', async () => {
   const { clock, world, hint, written, events, gauges } = start()
   await clock.advance(300)
   world.work = work(520)
@@ -109,14 +109,14 @@ test('wakes from zero within a second when no hint comes', async () => {
   expect(written()).toEqual([1])
 })
 
-test('what there is to do is read by the quotas of teams', async () => {
+test('the backlog is read by the quotas of teams', async () => {
   const { clock, backlog, written } = start()
   backlog.rule = (_, callQuotaOf) => work(callQuotaOf?.('shop') ?? 1_000)
   await clock.advance(1_000)
   expect(written()).toEqual([1])
 })
 
-test('a hint during a look is not missed', async () => {
+test('a hint during a check is not missed', async () => {
   const { clock, world, backlog, hint, written } = start()
   backlog.rule = null
   await clock.advance(1000)
@@ -128,7 +128,7 @@ test('a hint during a look is not missed', async () => {
   expect(written()).toEqual([1])
 })
 
-test('hints that show nothing to do cost at most five looks a second', async () => {
+test('hints that show nothing to do cost at most five checks a second', async () => {
   const { clock, backlog, hint } = start()
   await clock.advance(1)
   const before = backlog.calls.length
@@ -139,7 +139,7 @@ test('hints that show nothing to do cost at most five looks a second', async () 
   expect(backlog.calls.length - before).toBeLessThanOrEqual(6)
 })
 
-test('looks no more often for hints while there are executors', async () => {
+test('checks no more often for hints while there are executors', async () => {
   const { clock, world, backlog, hint } = start({ desired: 1 })
   world.work = work(1)
   await clock.advance(300)
@@ -169,7 +169,7 @@ test('has one write under way at most', async () => {
   scaleTo.next.answer()
 })
 
-test('reads the fleet anew before it writes', async () => {
+test('reads the fleet again before it writes', async () => {
   const { clock, world, written } = start()
   await clock.advance(1)
   world.fleet = fleetOf(5)
@@ -178,7 +178,7 @@ test('reads the fleet anew before it writes', async () => {
   expect(written()).toEqual([])
 })
 
-test('what it planned on an old copy of the fleet leaves no trace', async () => {
+test('a plan on an old copy of the fleet leaves no trace', async () => {
   const { clock, world, written } = start()
   await clock.advance(1)
   world.fleet = fleetOf(5)
@@ -188,7 +188,7 @@ test('what it planned on an old copy of the fleet leaves no trace', async () => 
   expect(written()).toEqual([6])
 })
 
-test('marks what the pods hold, and shrinks at the next look', async () => {
+test('sets deletion costs, and scales down at the next check', async () => {
   const { clock, world, scaleTo, setDeletionCosts, events } = start({ desired: 3 })
   const held = new Map([['executor-a', 7]])
   world.work = work(100, { held })
@@ -205,7 +205,7 @@ test('marks what the pods hold, and shrinks at the next look', async () => {
   expect([setDeletionCosts.calls.length, scaleTo.calls.length]).toEqual([1, 1])
 })
 
-test('shrinks although the marks fail, and to zero without any', async () => {
+test('scales down even if deletion costs fail, and to zero without any', async () => {
   const { clock, world, written, setDeletionCosts } = start({ desired: 3 })
   setDeletionCosts.rule = () => {
     throw new ResourceApiError('forbidden', 'pods is forbidden')
@@ -218,7 +218,7 @@ test('shrinks although the marks fail, and to zero without any', async () => {
   expect([written(), setDeletionCosts.calls.length]).toEqual([[1, 0], 1])
 })
 
-test('waits for no marks to scale up, and for slow ones only a while to shrink', async () => {
+test('never waits for deletion costs to scale up, and only a while to scale down', async () => {
   const { clock, world, written, setDeletionCosts } = start({ desired: 3 })
   setDeletionCosts.rule = (_held, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
@@ -235,7 +235,21 @@ test('waits for no marks to scale up, and for slow ones only a while to shrink',
   expect([written(), setDeletionCosts.calls.length]).toEqual([[4, 1], 2])
 })
 
-test('gives the marks up when its time of leading is over', async () => {
+test('is at rest only when a write of deletion costs has ended', async () => {
+  const { clock, world, setDeletionCosts, gauges } = start({ desired: 3 })
+  const written = Promise.withResolvers<void>()
+  setDeletionCosts.rule = () => written.promise
+  world.work = work(1)
+  await clock.advance(DOWN_MS)
+  const stopped = stop()
+  await clock.advance(1000)
+  expect(gauges).not.toHaveProperty('ended')
+  written.resolve()
+  await stopped
+  expect(gauges).toHaveProperty('ended')
+})
+
+test('gives deletion costs up when the leadership ends', async () => {
   const { clock, world, setDeletionCosts } = start({ desired: 3 })
   setDeletionCosts.rule = (_held, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
@@ -245,7 +259,7 @@ test('gives the marks up when its time of leading is over', async () => {
   expect(setDeletionCosts.calls.map(({ args }) => args[1].aborted)).toEqual([true])
 })
 
-test('holds the number while Redis is away, says so again every ten minutes, and goes on after', async () => {
+test('holds the number while Redis is away, repeats the event every ten minutes, and goes on after', async () => {
   const { clock, world, backlog, written, events, gauges } = start({ desired: 4 })
   backlog.rule = () => {
     throw new StoreUnavailableError('connection refused')
@@ -257,7 +271,7 @@ test('holds the number while Redis is away, says so again every ten minutes, and
     ['Warning', 'MetricUnavailable'],
   ])
   expect(gauges['active']).toBe(false)
-  // One look every 5 s.
+  // One check every 5 s.
   expect(backlog.calls.length).toBeLessThanOrEqual(125)
   backlog.rule = () => world.work
   await clock.advance(DOWN_MS - 5000)
@@ -271,7 +285,7 @@ test('holds the number while Redis is away, says so again every ten minutes, and
   expect(events.filter(({ reason }) => reason === 'MetricUnavailable')).toHaveLength(3)
 })
 
-test('tries a refused write again with growing pauses, and says why it could not', async () => {
+test('retries a refused write with backoff, and records why it failed', async () => {
   const { clock, world, scaleTo, events, written } = start()
   scaleTo.rule = () => {
     throw new ResourceApiError('forbidden', 'deployments.apps is forbidden')
@@ -280,8 +294,8 @@ test('tries a refused write again with growing pauses, and says why it could not
   await clock.advance(60_000)
   expect(scaleTo.calls.length).toBeGreaterThan(10)
   expect(scaleTo.calls.length).toBeLessThan(16)
-  const told = events.filter(({ reason }) => reason === 'FleetUnavailable')
-  expect(told.map(({ note }) => note)).toEqual([
+  const failures = events.filter(({ reason }) => reason === 'FleetUnavailable')
+  expect(failures.map(({ note }) => note)).toEqual([
     'The Deployment of executors cannot be read or scaled: The Kubernetes API answered: deployments.apps is forbidden',
   ])
   scaleTo.rule = () => undefined
@@ -289,7 +303,7 @@ test('tries a refused write again with growing pauses, and says why it could not
   expect(written().at(-1)).toBe(1)
 })
 
-test('pauses for as long as the API server asks, and hints do not cut it short', async () => {
+test('backs off for as long as the API server asks, hints or not', async () => {
   const { clock, read, hint } = start()
   await clock.advance(1)
   read.rule = () => {
@@ -306,7 +320,7 @@ test('pauses for as long as the API server asks, and hints do not cut it short',
   expect(read.calls.length).toBe(before + 1)
 })
 
-test('work seen while the API server is away counts for the window', async () => {
+test('a need while the API server is away counts for the window', async () => {
   const { clock, world, read, written } = start({ desired: 5 })
   await clock.advance(1)
   read.rule = () => {
@@ -322,7 +336,7 @@ test('work seen while the API server is away counts for the window', async () =>
   expect(written()).toEqual([0])
 })
 
-test('leaves a fleet to whoever else scales it, and says so', async () => {
+test('leaves a fleet to another scaler, with an event', async () => {
   const { clock, world, written, events } = start()
   world.fleet = fleetOf(1, { otherScaler: 'HorizontalPodAutoscaler mine' })
   world.work = work(2000)
@@ -346,7 +360,7 @@ test.each([
   expect(gauges).toEqual({ desired: 2, current: 2, active: false, limited: false })
 })
 
-test('writes nothing once it may not lead any more', async () => {
+test('writes nothing once it leads no more', async () => {
   const { clock, world, written } = start()
   await clock.advance(1)
   world.isLeader = false
@@ -355,7 +369,7 @@ test('writes nothing once it may not lead any more', async () => {
   expect(written()).toEqual([])
 })
 
-test('a look that its signal ends writes nothing', async () => {
+test('a check that the signal ends writes nothing', async () => {
   const { clock, backlog, written } = start()
   backlog.rule = null
   await clock.advance(1000)
@@ -365,7 +379,7 @@ test('a look that its signal ends writes nothing', async () => {
   expect(written()).toEqual([])
 })
 
-test('is at rest after its signal: no look, no listener, no timer, no series', async () => {
+test('is at rest after its signal: no check, no listener, no timer, no series', async () => {
   const { clock, backlog, listeners, gauges } = start()
   await clock.advance(1)
   await stop()

@@ -24,7 +24,7 @@ function setUp() {
   const secrets = new Map<string, Record<string, string>>()
   const state = { waiting: 0, fault: null as Error | null, usage: null as TeamUsage | null }
   const reconciler = createTeamReconciler({
-    informer: kind.view,
+    informer: kind.informer,
     writer: kind.writer,
     engine,
     secrets: {
@@ -47,7 +47,7 @@ function setUp() {
   return { clock, kind, engine, events, secrets, state, reconcile, ready }
 }
 
-it('puts egress and signing secrets in force, and writes nothing the next time', async () => {
+it('applies egress and signing secrets, and writes nothing the next time', async () => {
   const { kind, engine, secrets, reconcile, ready } = setUp()
   kind.put(KEY, { ...REFS, egress: { allow: ['10.0.0.0/8'] } })
   secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
@@ -63,7 +63,7 @@ it('puts egress and signing secrets in force, and writes nothing the next time',
   expect(kind.writes).toHaveLength(length)
 })
 
-it('puts quotas in force', async () => {
+it('applies quotas', async () => {
   const { kind, engine, reconcile } = setUp()
   kind.put(KEY, { quotas: { crons: 5, storedBytes: 0 } })
   await reconcile()
@@ -76,14 +76,14 @@ describe('the status', () => {
     ...{ storedBytes: 4, jobsPerMonth: 5, callsInFlight: 6 },
   }
 
-  it('says the lower of the quotas of the team and of the installation, and no others', async () => {
+  it('shows the lower of the quotas of the team and of the installation, and no others', async () => {
     const { kind, reconcile } = setUp()
     kind.put(KEY, { quotas: { crons: 5, queues: 2, storedBytes: 0 } })
     await reconcile()
     expect(kind.get(KEY)?.status?.quotas).toEqual({ queues: 2, crons: 3, storedBytes: 0 })
   })
 
-  it('keeps the quotas that stay in force when the settings cannot be', async () => {
+  it('keeps showing the applied quotas when the settings cannot be applied', async () => {
     const { kind, engine, reconcile } = setUp()
     kind.put(KEY, { quotas: { crons: 2 } })
     await reconcile()
@@ -96,7 +96,7 @@ describe('the status', () => {
     expect(kind.get(KEY)?.status?.quotas).toEqual({ queues: 9, crons: 2 })
   })
 
-  it('says what the team holds once that is known, and keeps it while nobody can look', async () => {
+  it('shows the usage once it is known, and keeps it while it cannot be read', async () => {
     const { kind, state, reconcile } = setUp()
     kind.put(KEY, {})
     await reconcile()
@@ -124,7 +124,7 @@ it.each([-1, 1.5, Number.NaN])('refuses a quota of %s, which an older CRD lets t
   expect(engine.teams.get('shop')).toBeUndefined()
 })
 
-it('looks again only where there are Secrets', async () => {
+it('polls only where there are Secrets', async () => {
   const { kind, reconcile } = setUp()
   kind.put(KEY, {})
   expect(await reconcile()).toEqual({ requeueAfterMs: null })
@@ -135,23 +135,26 @@ describe('a Secret that cannot be used', () => {
     ['SecretNotFound', null, 'There is no Secret signing in shop.'],
     ['SecretKeyNotFound', { other: 'x' }, 'Secret signing has no key current.'],
     ['SecretNotUsable', { current: 'line\n' }, 'ends with a line break'],
-  ] as const)('is %s, told once; what was in force stays so as a whole', async (reason, data, text) => {
-    const { kind, engine, secrets, reconcile, ready, events } = setUp()
-    secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
-    kind.put(KEY, REFS)
-    await reconcile()
-    if (data === null) secrets.delete('shop/signing')
-    else secrets.set('shop/signing', data)
-    kind.put(KEY, { egress: { allow: ['10.0.0.0/8'] } })
-    expect(await reconcile()).toEqual({ requeueAfterMs: SECRET_POLL_MS })
-    await reconcile()
-    expect(ready()).toMatchObject({ status: 'False', reason, message: expect.stringContaining(text) })
-    expect(ready()?.message).not.toContain('c2VjcmV0')
-    expect(engine.teams.get('shop')).toMatchObject({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
-    expect(events).toMatchObject([{ type: 'Warning', reason }])
-  })
+  ] as const)(
+    'is %s, with one event; the settings applied earlier stay as a whole',
+    async (reason, data, text) => {
+      const { kind, engine, secrets, reconcile, ready, events } = setUp()
+      secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
+      kind.put(KEY, REFS)
+      await reconcile()
+      if (data === null) secrets.delete('shop/signing')
+      else secrets.set('shop/signing', data)
+      kind.put(KEY, { egress: { allow: ['10.0.0.0/8'] } })
+      expect(await reconcile()).toEqual({ requeueAfterMs: SECRET_POLL_MS })
+      await reconcile()
+      expect(ready()).toMatchObject({ status: 'False', reason, message: expect.stringContaining(text) })
+      expect(ready()?.message).not.toContain('c2VjcmV0')
+      expect(engine.teams.get('shop')).toMatchObject({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
+      expect(events).toMatchObject([{ type: 'Warning', reason }])
+    },
+  )
 
-  it('that may not be read is SecretForbidden, and its end is told', async () => {
+  it('that the controller may not read is SecretForbidden, and recovery has an event', async () => {
     const { kind, secrets, state, reconcile, ready, events } = setUp()
     kind.put(KEY, REFS)
     secrets.set('shop/signing', { current: 'whsec_c2VjcmV0' })
@@ -166,7 +169,7 @@ describe('a Secret that cannot be used', () => {
     ])
   })
 
-  it('that was rotated is taken at the next look', async () => {
+  it('that was rotated is applied at the next poll', async () => {
     const { kind, engine, secrets, reconcile } = setUp()
     kind.put(KEY, REFS)
     secrets.set('shop/signing', { current: 'old' })
@@ -188,7 +191,7 @@ it('is stalled by an entry that is no address and no name', async () => {
   expect(engine.teams.size).toBe(0)
 })
 
-it('says that Redis is away with one write, and fails its reconcile', async () => {
+it('reports that Redis is away with one write, and is retried', async () => {
   const { kind, engine, reconcile, ready } = setUp()
   kind.put(KEY, {})
   engine.isAway = true
@@ -201,7 +204,7 @@ it('says that Redis is away with one write, and fails its reconcile', async () =
   expect(ready()?.message).toContain('(it evicts keys)')
 })
 
-it('says while pushed queues have no resource', async () => {
+it('reports while pushed queues have no resource', async () => {
   const { kind, state, reconcile } = setUp()
   kind.put(KEY, {})
   state.waiting = 3
@@ -213,7 +216,7 @@ it('says while pushed queues have no resource', async () => {
   expect(types()).toEqual(['Ready'])
 })
 
-describe('settings that are gone', () => {
+describe('settings that were deleted', () => {
   it('are removed', async () => {
     const { kind, engine, reconcile } = setUp()
     kind.put(KEY, {})
@@ -227,10 +230,10 @@ describe('settings that are gone', () => {
     const { kind, engine, reconcile } = setUp()
     kind.put(KEY, {})
     await reconcile()
-    const { get } = kind.view
-    Object.assign(kind.view, { get: () => undefined })
+    const { get } = kind.informer
+    Object.assign(kind.informer, { get: () => undefined })
     await reconcile()
-    Object.assign(kind.view, { get })
+    Object.assign(kind.informer, { get })
     await reconcile('shop/other')
     expect(engine.teams.size).toBe(1)
   })

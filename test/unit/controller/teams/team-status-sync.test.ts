@@ -12,30 +12,30 @@ const USAGE: TeamUsage = {
   ...{ storedBytes: 1_000_000, jobsPerMonth: 1_000, callsInFlight: 0 },
 }
 
-/** @param count teams in force, whose statuses say what they hold; each turn writes the status */
+/** @param count teams whose statuses show their usage; each requeue writes the status */
 function setUp(count: number, quotas = {}) {
   const clock = createFakeClock()
   const held = new Map<string, TeamUsage>(Array.from({ length: count }, (_, i) => [`team${i}`, USAGE]))
   const teams = new Map<string, TeamSettings>()
-  const say = (team: string, usage: TeamUsage | undefined): void => {
+  const show = (team: string, usage: TeamUsage | undefined): void => {
     const metadata = { name: 'team', namespace: team }
     teams.set(`${team}/team`, { metadata, status: { quotas, usage } } as unknown as TeamSettings)
   }
-  for (const team of held.keys()) say(team, USAGE)
-  const engine = { isAway: false, looks: 0 }
+  for (const team of held.keys()) show(team, USAGE)
+  const engine = { isAway: false, reads: 0 }
   const enqueued: string[] = []
   const sync = createTeamStatusSync({
     informer: { all: () => teams.values(), get: (key) => teams.get(key) },
     teamStats: {
       read: (names) => {
         if (engine.isAway) return Promise.reject(new StoreUnavailableError('away'))
-        engine.looks += 1
+        engine.reads += 1
         return Promise.resolve(names.map((team) => held.get(team) ?? USAGE))
       },
     },
     enqueue: (key) => {
       enqueued.push(key)
-      say(key.split('/')[0] ?? '', sync.of(key) ?? undefined)
+      show(key.split('/')[0] ?? '', sync.of(key) ?? undefined)
     },
     clock,
     logger: quietLogger,
@@ -49,10 +49,10 @@ function setUp(count: number, quotas = {}) {
     await clock.advance(SYNC_EVERY_MS)
     await ended
   }
-  return { clock, teams, engine, enqueued, sync, change, say, end }
+  return { clock, teams, engine, enqueued, sync, change, show, end }
 }
 
-test('a team that is as its status says gets no turn; a changed one gets one within a round', async () => {
+test('a team with a current status is not requeued; a changed one is, within one sync', async () => {
   const { clock, enqueued, sync, change, end } = setUp(3)
   await clock.advance(SYNC_EVERY_MS * 3)
   expect(enqueued).toEqual([])
@@ -66,23 +66,23 @@ test('a team that is as its status says gets no turn; a changed one gets one wit
   await end()
 })
 
-test('a team that was never told of gets a turn', async () => {
-  const { clock, enqueued, say, end } = setUp(1)
-  say('team0', undefined)
+test('a team without usage in its status is requeued', async () => {
+  const { clock, enqueued, show, end } = setUp(1)
+  show('team0', undefined)
   await clock.advance(0)
   expect(enqueued).toEqual(['team0/team'])
   await end()
 })
 
-test('counts that change a little at each look cause no writes, and are told once they rest', async () => {
+test('small changes at each read cause no write until the usage is stable', async () => {
   const { clock, enqueued, sync, change, end } = setUp(1)
   await clock.advance(0)
-  for (let round = 1; round <= 9; round += 1) {
-    change('team0', { storedBytes: 1_000_000 + round * 1_000, jobsPerMonth: 1_000 + round })
+  for (let step = 1; step <= 9; step += 1) {
+    change('team0', { storedBytes: 1_000_000 + step * 1_000, jobsPerMonth: 1_000 + step })
     await clock.advance(SYNC_EVERY_MS)
   }
   expect(enqueued).toEqual([])
-  // A turn for another reason writes nothing on its own account.
+  // A reconcile for another reason does not write the usage either.
   expect(sync.of('team0/team')).toEqual(USAGE)
   await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toEqual(['team0/team'])
@@ -90,19 +90,19 @@ test('counts that change a little at each look cause no writes, and are told onc
   await end()
 })
 
-test('counts that never rest are told every five minutes', async () => {
+test('usage that is never stable is written every five minutes', async () => {
   const { clock, enqueued, change, end } = setUp(1, { pendingJobs: 1_000_000 })
   await clock.advance(0)
-  const rounds = (11 * 60_000) / SYNC_EVERY_MS
-  for (let round = 0; round <= rounds; round += 1) {
-    change('team0', { pendingJobs: 2_000 + round })
+  const steps = (11 * 60_000) / SYNC_EVERY_MS
+  for (let step = 0; step <= steps; step += 1) {
+    change('team0', { pendingJobs: 2_000 + step })
     await clock.advance(SYNC_EVERY_MS)
   }
   expect(enqueued).toHaveLength(2)
   await end()
 })
 
-test('a change of a hundredth of what was told, or of a higher quota, is told at once', async () => {
+test('a change of one percent of the usage shown, or of a higher quota, is written at once', async () => {
   const free = setUp(1)
   const bounded = setUp(1, { storedBytes: 10_000_000 })
   for (const { clock, change } of [free, bounded]) {
@@ -118,10 +118,10 @@ test('a change of a hundredth of what was told, or of a higher quota, is told at
   for (const { end } of [free, bounded]) await end()
 })
 
-test('many that have changed get their turns a few a second, and all are seen by one look', async () => {
+test('many that have changed are requeued at a fixed rate, and all are read at once', async () => {
   const { clock, engine, enqueued, change, end } = setUp(3 * STATUS_WRITES_PER_SECOND)
   await clock.advance(0)
-  expect(engine.looks).toBe(1)
+  expect(engine.reads).toBe(1)
   for (let i = 0; i < 3 * STATUS_WRITES_PER_SECOND; i += 1) change(`team${i}`, { crons: 0 })
   await clock.advance(SYNC_EVERY_MS)
   expect(enqueued).toHaveLength(STATUS_WRITES_PER_SECOND)
@@ -130,7 +130,7 @@ test('many that have changed get their turns a few a second, and all are seen by
   await end()
 })
 
-test('when Redis stays away, each gets one turn to say so', async () => {
+test('when Redis stays away, each is requeued once to report it', async () => {
   const { clock, engine, enqueued, end } = setUp(2)
   engine.isAway = true
   await clock.advance(SYNC_EVERY_MS * 10)

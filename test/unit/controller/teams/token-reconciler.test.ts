@@ -16,7 +16,7 @@ function setUp() {
   const engine = createMemoryEngine()
   const events: ResourceEvent[] = []
   const reconciler = createTokenReconciler({
-    informer: kind.view,
+    informer: kind.informer,
     writer: kind.writer,
     engine,
     events: { record: (event) => void events.push(event) },
@@ -68,11 +68,11 @@ it('is revoked when it is deleted, once the API server itself confirms it', asyn
   const { kind, engine, reconcile } = setUp()
   kind.put('shop/ci', { sha256: HASH })
   await reconcile('shop/ci')
-  const { get } = kind.view
-  Object.assign(kind.view, { get: () => undefined })
+  const { get } = kind.informer
+  Object.assign(kind.informer, { get: () => undefined })
   await reconcile('shop/ci')
   expect(engine.tokens.size).toBe(1)
-  Object.assign(kind.view, { get })
+  Object.assign(kind.informer, { get })
   kind.force('shop/ci')
   await reconcile('shop/ci')
   expect(engine.tokens.size).toBe(0)

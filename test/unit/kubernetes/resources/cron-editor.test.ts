@@ -127,7 +127,7 @@ describe('a new cron', () => {
     state.isAway = true
     await clock.advance(100)
     await expect(made).rejects.toBeInstanceOf(StoreUnavailableError)
-    expect([...kind.view.all()]).toEqual([])
+    expect([...kind.informer.all()]).toEqual([])
   })
 
   it('is none when Redis has no room for it, and none later', async () => {
@@ -138,7 +138,7 @@ describe('a new cron', () => {
     // Until it is tried from here.
     await clock.advance(2_000)
     await expect(made).rejects.toBeInstanceOf(StorageFullError)
-    expect([...kind.view.all()]).toEqual([])
+    expect([...kind.informer.all()]).toEqual([])
   })
 
   it.each(['invalid', 'forbidden'] as const)(
@@ -175,7 +175,7 @@ describe('a new cron under a key', () => {
     await clock.advance(2_100)
     await made
     expect(await editor.create('shop', { ...NEW, timeoutSeconds: 8 }, 'order-1')).toBe('key_used')
-    expect([...kind.view.all()].map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual([
+    expect([...kind.informer.all()].map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual([
       expect.stringMatching(NAME),
     ])
   })

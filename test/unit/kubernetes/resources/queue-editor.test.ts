@@ -54,7 +54,7 @@ function setUp(options: { isSynced?: boolean; isBehind?: boolean; watched?: read
     },
     informer: {
       isSynced: () => options.isSynced ?? true,
-      byIndex: (index, value) => (options.isBehind === true ? [] : kind.view.byIndex(index, value)),
+      byIndex: (index, value) => (options.isBehind === true ? [] : kind.informer.byIndex(index, value)),
     },
     writer: {
       ...writer,
