@@ -36,7 +36,7 @@ async function queueIdOf(name: string): Promise<number> {
   return Number(status?.['queueId'])
 }
 
-test('an edit changes the resource, and is in force when it is answered', async () => {
+test('an edit changes the resource, and is applied when it is answered', async () => {
   await world.apply('HttpQueue', 'edited', { timeoutSeconds: 5 })
   await world.reason('HttpQueue', 'edited', 'Reconciled')
   const path = `/api/queues/${await queueIdOf('edited')}`
@@ -68,16 +68,16 @@ test('a pushed queue is edited as its resource, whether it is there yet or not',
   expect((await world.get('HttpQueue', name)).spec).toMatchObject({ queueName: 'Pushed', active: false })
 })
 
-test('a deleted queue is gone as a resource', async () => {
+test('a deleted queue has no resource', async () => {
   await world.apply('HttpQueue', 'deleted', {})
   await world.reason('HttpQueue', 'deleted', 'Reconciled')
   const path = `/api/queues/${await queueIdOf('deleted')}`
   expect((await call('DELETE', path)).status).toBe(204)
-  await until('the resource is gone', async () => (await world.find('HttpQueue', 'deleted')) === null)
+  await until('the resource is deleted', async () => (await world.find('HttpQueue', 'deleted')) === null)
   expect((await call('GET', path)).status).toBe(404)
 })
 
-test('while the API server is away pushes go on, and edits are told to come back', async () => {
+test('while the API server is away pushes go on, and edits are refused for a while', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'punctual-kubeconfig-'))
   const dead = join(folder, 'kubeconfig')
   const port = await freePort()

@@ -7,7 +7,7 @@ import { openControllerWorld, type ControllerWorld } from './controller-world.ts
 
 /** Not due while a test runs. */
 const YEARLY = { url: 'https://target.test/', cronExpression: '0 0 1 1 *' }
-const ROUND_MS = 40_000
+const SYNC_MS = 40_000
 
 let world: ControllerWorld
 let controller: Awaited<ReturnType<ControllerWorld['start']>>
@@ -32,7 +32,7 @@ async function nameOf(cronId: number): Promise<string> {
 }
 
 describe('a resource', () => {
-  test('is in force, says when it runs next, and takes its cron with it', async () => {
+  test('is applied, shows when it runs next, and takes its cron with it', async () => {
     await world.apply('HttpCron', 'yearly', { ...YEARLY, timeZone: 'Europe/Berlin' })
     await world.reason('HttpCron', 'yearly', 'Scheduled', 'Scheduled')
     expect(await world.condition('HttpCron', 'yearly', 'Ready')).toMatchObject({ status: 'True' })
@@ -45,14 +45,14 @@ describe('a resource', () => {
     await world.reason('HttpCron', 'yearly', 'Paused', 'Scheduled')
     expect(await statusOf('yearly')).not.toHaveProperty('nextRunTime')
     await world.remove('HttpCron', 'yearly')
-    await until('the resource is gone', async () => (await world.find('HttpCron', 'yearly')) === null)
+    await until('the resource is deleted', async () => (await world.find('HttpCron', 'yearly')) === null)
     expect(await inEngine('yearly')).toBeNull()
   })
 
   test.each([
     ['never', { cronExpression: '0 0 31 2 *' }, 'ImpossibleSchedule', 'never comes'],
     ['nowhere', { timeZone: 'Mars/Base' }, 'UnknownTimeZone', '"Mars/Base" is none'],
-  ])('called %s says what its rules could not tell', async (name, spec, reason, text) => {
+  ])('called %s reports what the rules of the CRD could not', async (name, spec, reason, text) => {
     await world.apply('HttpCron', name, { ...YEARLY, ...spec })
     const scheduled = await world.reason('HttpCron', name, reason, 'Scheduled')
     expect(scheduled).toMatchObject({ status: 'False', message: expect.stringContaining(text) as string })
@@ -60,13 +60,13 @@ describe('a resource', () => {
     expect(await inEngine(name)).toBeNull()
   })
 
-  test('tells a run within a round', async () => {
+  test('reports a run within a sync', async () => {
     await world.apply('HttpCron', 'by-hand', YEARLY)
     await world.reason('HttpCron', 'by-hand', 'Reconciled')
     const { id } = await statusOf('by-hand')
     expect((await api.send('POST', `/api/crons/${String(id)}/run`)).status).toBe(201)
-    const isTold = async () => (await statusOf('by-hand'))['lastRunResult'] === 'Running'
-    await until('the run is told', isTold, ROUND_MS)
+    const isReported = async () => (await statusOf('by-hand'))['lastRunResult'] === 'Running'
+    await until('the run is reported', isReported, SYNC_MS)
   })
 })
 
@@ -90,7 +90,7 @@ describe('the API', () => {
     expect((await world.get('HttpCron', name)).spec).toMatchObject({ active: false })
 
     expect((await api.send('DELETE', path)).status).toBe(204)
-    await until('the resource is gone', async () => (await world.find('HttpCron', name)) === null)
+    await until('the resource is deleted', async () => (await world.find('HttpCron', name)) === null)
     expect((await api.send('GET', path)).status).toBe(404)
   })
 })
@@ -101,7 +101,7 @@ test('a cron whose resource went by force goes too', async () => {
     await world.reason('HttpCron', name, 'Reconciled')
   }
   await world.force('HttpCron', 'forced')
-  await until('the cron is gone', async () => (await inEngine('forced')) === null, ROUND_MS)
+  await until('the cron is removed', async () => (await inEngine('forced')) === null, SYNC_MS)
   expect(await inEngine('stays')).not.toBeNull()
 })
 
@@ -110,9 +110,9 @@ test('a wiped Redis gives a cron the id that people know', async () => {
   await world.reason('HttpCron', 'kept', 'Reconciled')
   const { id } = await statusOf('kept')
   await world.redis.client.flushall()
-  // It carries names of what is gone: the next start begins on what is there.
+  // It exits, because it has loaded names that no longer exist; the next one starts from the emptied Redis.
   await controller.exited
   await world.start()
-  await until('it is in force anew', async () => (await inEngine('kept')) !== null, ROUND_MS)
+  await until('it is applied again', async () => (await inEngine('kept')) !== null, SYNC_MS)
   expect((await inEngine('kept'))?.cronId).toBe(id)
 })

@@ -5,11 +5,11 @@ import { freePort, startRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
 
-/** Each story waits a lot, so they are told beside each other, each in a world of its own. */
-async function inWorld(tell: (world: ControllerWorld) => Promise<void>): Promise<void> {
+/** Each story waits a lot, so they run concurrently, each in its own world. */
+async function inWorld(play: (world: ControllerWorld) => Promise<void>): Promise<void> {
   const world = await openControllerWorld()
   try {
-    await tell(world)
+    await play(world)
   } finally {
     await world.close()
   }
@@ -53,11 +53,11 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
         30_000,
       )
       const before = await versions(world, 'steady', 'busy')
-      // Two rounds of counting later.
-      const rounds = async () =>
+      // Two syncs later.
+      const syncs = async () =>
         Number(/punctual_queue_count_rounds_total (\d+)/.exec(await metrics(opsUrl))?.[1] ?? 0)
-      const begun = await rounds()
-      await until('two more rounds are over', async () => (await rounds()) >= begun + 2, 60_000)
+      const begun = await syncs()
+      await until('two more syncs are over', async () => (await syncs()) >= begun + 2, 60_000)
       expect(await versions(world, 'steady', 'busy')).toEqual(before)
     }))
 
@@ -69,7 +69,7 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       expect(await first.exited).toMatchObject({ code: 0 })
       await world.force('HttpQueue', 'forced')
       await world.start()
-      await until('its queue is gone', async () => (await inEngine(world, 'forced')) === null, 45_000)
+      await until('its queue is removed', async () => (await inEngine(world, 'forced')) === null, 45_000)
       expect(await inEngine(world, 'stays')).not.toBeNull()
     }))
 
@@ -96,7 +96,7 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       leader.signal('SIGKILL')
       expect(await leader.exited).toMatchObject({ code: null, signal: 'SIGKILL' })
       await world.apply('HttpQueue', 'after', {})
-      await until('it is in force', async () => (await inEngine(world, 'after')) !== null, 40_000)
+      await until('it is applied', async () => (await inEngine(world, 'after')) !== null, 40_000)
       await annotate(`another leader took ${Math.round(performance.now() - killedMs)} ms after a kill`)
     }))
 
@@ -112,13 +112,13 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       await annotate(`another leader took ${Math.round(performance.now() - stoppedMs)} ms after a stop`)
     }))
 
-  test('an emptied Redis is told, and filled from the resources', () =>
+  test('an emptied Redis is reported, and filled from the resources', () =>
     inWorld(async (world) => {
       const first = await world.start()
       await makeQueues(world, 'kept', 'other')
       await pushLater(world, 'kept')
       await world.redis.client.flushall()
-      // It carries names of what is gone: the next start begins on what is there.
+      // It exits, because it has loaded names that no longer exist; the next one starts from the emptied Redis.
       await first.exited
       await world.start()
       const lost = await world.reason('HttpQueue', 'kept', 'EngineLost', 'JobsLost')
@@ -130,7 +130,7 @@ describe.concurrent('a controller', { timeout: 180_000 }, () => {
       expect(await world.find('HttpQueue', 'other')).not.toBeNull()
     }))
 
-  test('without Redis it starts, says what is missing, and goes on when it is there', () =>
+  test('without Redis it starts, reports what is missing, and goes on when Redis is back', () =>
     inWorld(async (world) => {
       const port = await freePort()
       await world.apply('HttpQueue', 'waits', {})

@@ -48,35 +48,35 @@ async function roundsOf(opsUrl: string): Promise<number> {
 }
 
 const isAnswered = ({ status }: AnyObject) => status?.['queueId'] !== undefined
-const isTold = ({ status }: AnyObject) => status?.['counts'] !== undefined
+const hasCounts = ({ status }: AnyObject) => status?.['counts'] !== undefined
 const versions = (queues: readonly AnyObject[]) => queues.map(({ metadata }) => metadata.resourceVersion)
 
 test(
-  'many are in force before they are told, an edit goes before, and then nothing is written',
+  'many are applied before their statuses are written, an edit has priority, and then nothing is written',
   async () => {
     const controller = await world.start()
     const names = world.engine.engine.shards.map(({ queueIds: names }) => names)
-    const inForce = async () => {
+    const applied = async () => {
       const counts = await Promise.all(names.map((key) => world.redis.client.hlen(key)))
       return counts.reduce((sum, count) => sum + count, 0)
     }
-    await until('all are in force', async () => (await inForce()) >= QUEUES, 60_000)
-    const told = (await listed()).filter(isAnswered)
-    expect(told.length).toBeLessThan(QUEUES / 2)
+    await until('all are applied', async () => (await applied()) >= QUEUES, 60_000)
+    const answered = (await listed()).filter(isAnswered)
+    expect(answered.length).toBeLessThan(QUEUES / 2)
 
     const last = nameOf(QUEUES - 1)
     await world.apply('HttpQueue', last, { maxParallelism: 9 })
-    await until('the edit is in force', async () => (await limitOf(last)) === 9)
+    await until('the edit is applied', async () => (await limitOf(last)) === 9)
     expect((await listed()).every(isAnswered)).toBe(false)
 
-    await until('all are told with their counts', async () => (await listed()).every(isTold), 90_000)
+    await until('all have a status with counts', async () => (await listed()).every(hasCounts), 90_000)
     const port = Number(new URL(inject('clusterAccess').url).port)
     expect(socketsTo(controller.pid, port).length).toBeLessThanOrEqual(CONNECTIONS)
 
     const before = versions(await listed())
     const begun = await roundsOf(controller.opsUrl)
     await until(
-      'two more rounds are over',
+      'two more syncs are over',
       async () => (await roundsOf(controller.opsUrl)) >= begun + 2,
       60_000,
     )

@@ -17,17 +17,17 @@ afterAll(() => world.close())
 const inEngine = (name: string) => createQueueStore(world.engine.engine).getByName(world.namespace, name)
 const ready = (name: string) => world.reason('HttpQueue', name, 'Reconciled')
 
-test('a queue is in force soon after it was applied, and says so', async ({ annotate }) => {
+test('a queue is applied soon after its resource was, and reports so', async ({ annotate }) => {
   const startedMs = performance.now()
   await world.apply('HttpQueue', 'emails', { timeoutSeconds: 5, maxParallelism: 3 })
-  await until('it is in force', async () => (await inEngine('emails'))?.settings.maxParallelism === 3)
-  const inForceMs = performance.now() - startedMs
+  await until('it is applied', async () => (await inEngine('emails'))?.settings.maxParallelism === 3)
+  const appliedMs = performance.now() - startedMs
   const condition = await ready('emails')
   expect(condition).toMatchObject({ status: 'True', observedGeneration: 1 })
   const { status, metadata } = await world.get('HttpQueue', 'emails')
   expect(status).toMatchObject({ observedGeneration: 1, queueId: (await inEngine('emails'))?.queueId })
   expect(metadata['finalizers']).toEqual(['punctual.dev/queue'])
-  await annotate(`a new queue was in force after ${Math.round(inForceMs)} ms`)
+  await annotate(`a new queue was applied after ${Math.round(appliedMs)} ms`)
 })
 
 test('an edit and a pause follow', async () => {
@@ -46,7 +46,7 @@ test('another queue name is refused by the API server', async () => {
 })
 
 describe('two resources of one queue', () => {
-  test('have the older in force, and pass the name on without its jobs', async () => {
+  test('have the older applied, and pass the name on without its jobs', async () => {
     await world.apply('HttpQueue', 'first', { queueName: 'shared', timeoutSeconds: 5 })
     await ready('first')
     await world.apply('HttpQueue', 'second', { queueName: 'shared', timeoutSeconds: 9 })
@@ -70,9 +70,9 @@ describe('two resources of one queue', () => {
       newJob({ team: world.namespace, queue: 'both', start: { delaySeconds: 3600 } }),
     )
     await world.remove('HttpQueue', 'loser')
-    await until('the loser is gone', async () => (await world.find('HttpQueue', 'loser')) === null)
+    await until('the loser is deleted', async () => (await world.find('HttpQueue', 'loser')) === null)
     await world.apply('HttpQueue', 'kept', { timeoutSeconds: 4, queueName: 'both' })
-    await until('the edit is in force', async () => (await inEngine('both'))?.settings.timeoutSeconds === 4)
+    await until('the edit is applied', async () => (await inEngine('both'))?.settings.timeoutSeconds === 4)
     expect((await inEngine('both'))?.counts.delayed).toBe(1)
   })
 })
@@ -84,7 +84,7 @@ test('deleting a resource deletes the queue and its jobs', async () => {
     newJob({ team: world.namespace, queue: 'gone', start: { delaySeconds: 3600 } }),
   )
   await world.remove('HttpQueue', 'gone')
-  await until('the resource is gone', async () => (await world.find('HttpQueue', 'gone')) === null)
+  await until('the resource is deleted', async () => (await world.find('HttpQueue', 'gone')) === null)
   expect(await inEngine('gone')).toBeNull()
 })
 
@@ -110,7 +110,7 @@ test("a user's resource takes a pushed queue over, with its id and its jobs", as
     newJob({ team: world.namespace, queue: 'taken-over', start: { delaySeconds: 3600 } }),
   )
   await ready('mine')
-  // One is made for it when the push is looked at before the resource is known, and goes again.
+  // One is created for the push if it is imported before the resource is known, and is deleted again.
   const pushed = nameOfPushedQueue('taken-over')
   await until('there is none of its own', async () => (await world.find('HttpQueue', pushed)) === null)
   expect(await inEngine('taken-over')).toMatchObject({
@@ -127,11 +127,11 @@ test("a user's resource takes a pushed queue over from the resource made for it,
   await ready(pushed)
   const queueId = (await inEngine('mail'))?.queueId
   await world.apply('HttpQueue', pushed, { queueName: 'mail', timeoutSeconds: 8 })
-  await until('the edit is in force', async () => (await inEngine('mail'))?.settings.timeoutSeconds === 8)
+  await until('the edit is applied', async () => (await inEngine('mail'))?.settings.timeoutSeconds === 8)
 
   await world.apply('HttpQueue', 'mail', { maxParallelism: 4 })
   await ready('mail')
-  await until('the pushed resource is gone', async () => (await world.find('HttpQueue', pushed)) === null)
+  await until('the pushed resource is deleted', async () => (await world.find('HttpQueue', pushed)) === null)
   expect(await inEngine('mail')).toMatchObject({
     queueId,
     counts: { delayed: 1 },

@@ -10,7 +10,7 @@ import type { Program } from '../../support/servers/processes.ts'
 import { until } from '../../support/until.ts'
 import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
 
-/** What the chart gives in a release that looks at some namespaces; held to the templates by a test of its own. */
+/** The rights that the chart grants for some namespaces; another test compares them with the templates. */
 const GOLDEN = new URL('../golden/rights-of-some-namespaces.yaml', import.meta.url)
 
 interface Role {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   world = await openControllerWorld()
   const token = await newServiceAccount(world.api, world.namespace, 'controller')
   const all = parse(readFileSync(GOLDEN, 'utf8')) as readonly Role[]
-  // Its own namespace, and one of those that the release looks at, are the same here.
+  // Its own namespace is also the watched one here.
   for (const wanted of ['punctual-own', 'punctual-controller']) {
     await grant(all.find(({ kind, name }) => kind === 'Role' && name === wanted))
   }
@@ -97,6 +97,6 @@ test('the rights of the chart are enough for everything a controller does', asyn
     return items.some(({ reason }) => reason === 'NameTaken')
   })
   await world.remove('HttpQueue', 'emails')
-  await until('it is gone', async () => (await world.find('HttpQueue', 'emails')) === null)
+  await until('it is deleted', async () => (await world.find('HttpQueue', 'emails')) === null)
   expect(controller.log.filter((line) => JSON.stringify(line).includes('forbidden'))).toEqual([])
 })

@@ -51,10 +51,10 @@ async function eventNotes(): Promise<string[]> {
   return ours.map(({ reason, note }) => `${String(reason)}: ${String(note)}`)
 }
 
-test('the leader wakes the fleet on a push and says so, and its successor goes on', async () => {
+test('the leader wakes the fleet on a push with an event, and its successor goes on', async () => {
   await makeDeployment()
   const leader = await world.start(BUILTIN)
-  await until('the leader tells of the fleet', async () => (await series(leader.opsUrl)).length === 4)
+  await until('the leader has series of the fleet', async () => (await series(leader.opsUrl)).length === 4)
   const standby = await world.start(BUILTIN)
   expect(await series(standby.opsUrl)).toEqual([])
 
@@ -70,7 +70,10 @@ test('the leader wakes the fleet on a push and says so, and its successor goes o
 
   leader.signal('SIGTERM')
   expect(await leader.exited).toMatchObject({ code: 0 })
-  await until('the successor tells of the fleet', async () => (await series(standby.opsUrl)).length === 4)
+  await until(
+    'the successor has series of the fleet',
+    async () => (await series(standby.opsUrl)).length === 4,
+  )
   for (let i = 0; i < 300; i += 1) await world.engine.intake.push(newJob())
   await until('two are wanted', async () => (await replicas()) === 2)
 })

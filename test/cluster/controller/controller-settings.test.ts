@@ -8,7 +8,7 @@ import { quietLogger } from '../../support/quiet.ts'
 import { until } from '../../support/until.ts'
 import { openControllerWorld, SECRETS_KEY, type ControllerWorld } from './controller-world.ts'
 
-/** A round of looks and a turn, on a busy machine. */
+/** A sync and a reconcile, on a busy machine. */
 const ROUND_TIMEOUT_MS = 45_000
 
 let world: ControllerWorld
@@ -53,7 +53,7 @@ async function events(reason: string): Promise<unknown[]> {
   return items.filter((event) => event.reason === reason)
 }
 
-test("a team's settings wait for their Secret, and are in force as a whole when it is there", async () => {
+test("a team's settings wait for their Secret, and are applied as a whole when it exists", async () => {
   await world.apply('TeamSettings', 'team', {
     egress: { allow: ['10.0.0.0/8'] },
     signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
@@ -64,10 +64,10 @@ test("a team's settings wait for their Secret, and are in force as a whole when 
     message: expect.stringContaining('There is no Secret signing'),
   })
   expect((await ofTeam()).egressAllow).toEqual([])
-  await until('it is told as an event', async () => (await events('SecretNotFound')).length === 1)
+  await until('it has an event', async () => (await events('SecretNotFound')).length === 1)
 
   await putSecret('signing', { other: 'whsec_c2VjcmV0' })
-  // Its spec has changed, so it is looked at without the pause between looks at Secrets.
+  // Its spec has changed, so it is reconciled before the next poll of Secrets.
   await world.apply('TeamSettings', 'team', {
     egress: { allow: ['10.0.0.0/8', 'internal.test'] },
     signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
@@ -79,7 +79,7 @@ test("a team's settings wait for their Secret, and are in force as a whole when 
     egress: { allow: ['internal.test'] },
     signing: { secretRefs: [{ name: 'signing', key: 'current' }] },
   })
-  await until('all of it is in force', async () => (await ofTeam()).signingSecrets.length === 1)
+  await until('all of it is applied', async () => (await ofTeam()).signingSecrets.length === 1)
   expect(await ofTeam()).toMatchObject({
     egressAllow: ['internal.test'],
     signingSecrets: ['whsec_c2VjcmV0'],
@@ -87,7 +87,7 @@ test("a team's settings wait for their Secret, and are in force as a whole when 
   await world.reason('TeamSettings', 'team', 'Reconciled')
 })
 
-test("a team's status says its quotas and what it holds", async () => {
+test("a team's status shows its quotas and usage", async () => {
   const job = { team: world.namespace, queue: 'mail', start: { delaySeconds: 3_600 } }
   await world.engine.intake.push(newJob(job))
   await world.apply('TeamSettings', 'team', { quotas: { pendingJobs: 5 } })

@@ -24,13 +24,13 @@ export interface ControllerWorld {
   readonly namespace: string
   readonly redis: TestRedis
   readonly engine: TestEngine
-  /** A controller that looks at the namespace alone; answers when it runs. */
+  /** A controller that watches only this namespace; resolves when it runs. */
   start(env?: Readonly<Record<string, string>>): Promise<Program & { readonly opsUrl: string }>
   /** An API of the namespace, with a token of the namespace's team that it takes; answers when it listens. */
   startApi(kubeconfig?: string): Promise<ControllerApi>
   apply(kind: string, name: string, spec: object): Promise<AnyObject>
   get(kind: string, name: string): Promise<AnyObject>
-  /** null when it is gone. */
+  /** null = it does not exist. */
   find(kind: string, name: string): Promise<AnyObject | null>
   condition(kind: string, name: string, type: string): Promise<Condition | undefined>
   /** Waits until the condition has this reason. */
@@ -80,7 +80,7 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
     const patch = { metadata: { finalizers: null } }
     await api.send('PATCH', path, patch, 'application/merge-patch+json')
     await api.delete(nameOf(kind, name)).catch(() => undefined)
-    await until(`${name} is gone`, async () => (await find(kind, name)) === null)
+    await until(`${name} is deleted`, async () => (await find(kind, name)) === null)
   }
   const apply: ControllerWorld['apply'] = async (kind, name, spec) => {
     const manifest = { apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec }
@@ -95,11 +95,11 @@ export async function openControllerWorld(): Promise<ControllerWorld> {
     type = 'Ready',
     timeoutMs = REASON_TIMEOUT_MS,
   ) => {
-    const look = async (): Promise<Condition | null> => {
+    const read = async (): Promise<Condition | null> => {
       const found = await condition(kind, name, type)
       return found?.reason === wanted ? found : null
     }
-    return until(`${kind} ${name} is ${wanted}`, look, timeoutMs)
+    return until(`${kind} ${name} is ${wanted}`, read, timeoutMs)
   }
   const startApi: ControllerWorld['startApi'] = async (kubeconfig = inject('kubeconfig')) => {
     const token = 'the-token-of-this-test-and-no-other'

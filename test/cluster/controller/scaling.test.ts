@@ -21,7 +21,7 @@ import { grantOf } from '../../support/engine/claim-grant.ts'
 
 const NAME = 'punctual-executor'
 const DOWN_MS = 5_000
-/** At most as long before a change something may have been looked at, and after it be done about it, on a busy machine. */
+/** How long before a change the last check may have been, and how long a reaction may take, on a busy machine. */
 const SLOW_MS = 3_000
 
 const api = openKubernetesApi(inject('clusterAccess'))
@@ -75,7 +75,7 @@ const autoscaler = (namespace: string) => ({
   spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: NAME }, maxReplicas: 3 },
 })
 
-/** A fleet of its own that a leader scales, and what was told of it. */
+/** A fleet that a leader scales, and the events about it. */
 async function startScaling(options: { isAutoscaled?: boolean } = {}) {
   const namespace = await newNamespace(api)
   const path = `/apis/apps/v1/namespaces/${namespace}/deployments`
@@ -118,7 +118,7 @@ async function startScaling(options: { isAutoscaled?: boolean } = {}) {
     },
     removeAutoscaler: async () => {
       await api.send('DELETE', `${autoscalers}/mine`)
-      // It is looked for once a minute.
+      // Other scalers are looked up once a minute.
       aheadMs += 60_000
     },
     stop: async () => {
@@ -172,7 +172,7 @@ describe('a fleet', () => {
 
   test('goes from none to as many as needed and back, and is written only for a change', async () => {
     const here = await start()
-    await until('the first look', async () => (await here.replicas()) === 0)
+    await until('the first check', async () => (await here.replicas()) === 0)
     await push(1)
     const pushedAtMs = performance.now()
     await until('one is wanted', async () => (await here.replicas()) === 1)
@@ -181,7 +181,7 @@ describe('a fleet', () => {
     await push(99)
     await until('as many as allowed are wanted', async () => (await here.replicas()) === 5)
     const before = await here.generation()
-    await until('the limit is told', () => here.events.some(({ reason }) => reason === 'TooManyReplicas'))
+    await until('the limit is reported', () => here.events.some(({ reason }) => reason === 'TooManyReplicas'))
     await queues().remove('default', 'emails')
     const emptyAtMs = performance.now()
     await until('none is wanted', async () => (await here.replicas()) === 0)
@@ -202,7 +202,7 @@ describe('a fleet', () => {
     const oldest = await here.podNames()
     await push(30, 'other')
     await until('five pods exist', async () => (await here.podNames()).length === 5)
-    // Without marks the youngest are the first to go.
+    // Without deletion costs the youngest are removed first.
     const busy = (await here.podNames()).filter((name) => !oldest.includes(name)).slice(1)
     await queues().remove('default', 'other')
     for (const name of busy) await claim(name, 6)
@@ -213,7 +213,9 @@ describe('a fleet', () => {
   test('is left to an autoscaler for as long as there is one', async () => {
     const here = await start({ isAutoscaled: true })
     await push(1)
-    await until('the conflict is told', () => here.events.some(({ reason }) => reason === 'ScalerConflict'))
+    await until('the conflict is reported', () =>
+      here.events.some(({ reason }) => reason === 'ScalerConflict'),
+    )
     expect(await here.replicas()).toBe(0)
     await here.removeAutoscaler()
     await until('one is wanted', async () => (await here.replicas()) === 1)
