@@ -151,7 +151,7 @@ export interface CronSource {
    * Quarantines a cron that cannot be ticked: for a while, no answer contains it. Logs it once. Crons with damaged
    * records are quarantined by the source itself. Answers false when too many are quarantined.
    */
-  setAside(cron: DueCron, reason: string): boolean
+  quarantine(cron: DueCron, reason: string): boolean
   /** When the next tick is due, by Redis time; null = there is none. */
   nextDueMs(): Promise<number | null>
   /** A bounded page of crons with a due tick, longest due first. @param skip number of crons to skip */

@@ -5,6 +5,7 @@ import { READ_CLOCK } from './checks/shard-clock.ts'
 import { BEGIN_EPOCH, TAKE_EPOCH } from './control/leader-epochs.ts'
 import { PUT_SETTING } from './control/put-setting.ts'
 import { READ_CRONS } from './crons/cron-listing.ts'
+import { TICK } from './crons/tick/tick-call.ts'
 import { DROP_CRON, PLACE_CRON, REMOVE_CRON, RESERVE_CRON, RETIRE_CRON } from './crons/write/cron-steps.ts'
 import { SET_CRON } from './crons/write/set-cron.ts'
 import { RESERVE_IDS } from './enqueue/sequence.ts'
@@ -63,6 +64,7 @@ const DESCRIBED = [
   SET_CRON,
   SET_QUEUE,
   TAKE_EPOCH,
+  TICK,
   TRIM,
 ] as const
 
@@ -71,7 +73,6 @@ const UNDESCRIBED = {
   claim: 'execute/claim',
   claim_suspects: 'execute/claim',
   enqueue: 'enqueue',
-  tick: 'crons/tick',
 } as const
 
 export type StepName = (typeof DESCRIBED)[number]['name'] | keyof typeof UNDESCRIBED

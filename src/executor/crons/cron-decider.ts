@@ -36,7 +36,7 @@ export class CronDecider {
     for (const cron of crons) {
       const schedule = this.#scheduleOf(cron.settings)
       if (!('problem' in schedule)) decided.push(decideCron(schedule, cron, nowMsOf(cron)))
-      else if (!source.setAside(cron, `${schedule.field} ${schedule.problem}`)) blocking += 1
+      else if (!source.quarantine(cron, `${schedule.field} ${schedule.problem}`)) blocking += 1
       if (clock.monotonicMs() - sinceMs < DECIDING_MS) continue
       await new Promise<void>((resolve) => clock.nextTurn(resolve))
       sinceMs = clock.monotonicMs()

@@ -258,7 +258,7 @@ export function createFakeCrons(shard = 0): CronSource {
     due: () => Promise.resolve([]),
     upcoming: () => Promise.resolve([]),
     prepare: () => Promise.resolve([]),
-    setAside: () => true,
+    quarantine: () => true,
     hint: () => undefined,
   }
 }

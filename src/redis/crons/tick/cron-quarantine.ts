@@ -1,64 +1,69 @@
 import type { Logger } from '../../../ports/runtime.ts'
 
-/**
- * Crons of a shard that cannot be ticked: their records are damaged, or a newer version wrote them. Each is told of
- * once, and left out for a while as if it were not there. One that is listed for another time by now was ticked by
- * another version, or mended by an edit. Owns: which crons, why, and until when.
- */
-export interface CronsAside {
-  /** How many there are at most among those listed. */
-  readonly size: number
-  has(cronId: number, dueMs: number): boolean
-  /** Answers false when it cannot be remembered. */
-  add(cronId: number, dueMs: number, reason: string): boolean
-}
-
-interface AsideCron {
+interface QuarantinedCron {
   readonly dueMs: number
   readonly reason: string
   readonly sinceMs: number
 }
 
-/** An edit may mend a cron and leave its next tick as it is: so late it is found. */
-const ASIDE_MS = 60_000
-const ASIDE_MAX = 10_000
+/** An edit can repair a cron without moving its next tick; it is noticed after this time. */
+const QUARANTINE_MS = 60_000
+const QUARANTINED_MAX = 10_000
 
-/** @param nowMs by Redis time */
-export function createCronsAside(logger: Logger, nowMs: () => number): CronsAside {
-  const aside = new Map<number, AsideCron>()
-  let isFull = false
+/**
+ * Crons of a shard that cannot be ticked, because their records are damaged or a newer version wrote them. Each is logged
+ * once and left out for a while. A cron that is due at another time by now was repaired by an edit or ticked by another
+ * version. Owns which crons these are, why, and since when.
+ */
+export class CronQuarantine {
+  readonly #logger: Logger
+  readonly #nowMs: () => number
+  readonly #crons = new Map<number, QuarantinedCron>()
+  #isFull = false
 
-  function isWithin({ sinceMs }: AsideCron, periodMs: number): boolean {
-    return Math.abs(nowMs() - sinceMs) < periodMs
+  /** @param nowMs in Redis time */
+  constructor(logger: Logger, nowMs: () => number) {
+    this.#logger = logger
+    this.#nowMs = nowMs
   }
 
-  /** Those that were not found again when they were looked at. */
-  function forgetOld(): void {
-    for (const [cronId, cron] of aside) if (!isWithin(cron, 2 * ASIDE_MS)) aside.delete(cronId)
+  /** At most this many crons of a list are left out. */
+  get size(): number {
+    return this.#crons.size
   }
 
-  function hasRoom(): boolean {
-    if (aside.size >= ASIDE_MAX) forgetOld()
-    const wasFull = isFull
-    isFull = aside.size >= ASIDE_MAX
-    if (isFull && !wasFull) logger.error('Crons that cannot be ticked hold up others', { crons: aside.size })
-    return !isFull
+  has(cronId: number, dueMs: number): boolean {
+    const cron = this.#crons.get(cronId)
+    return cron?.dueMs === dueMs && this.#isWithin(cron, QUARANTINE_MS)
   }
 
-  return {
-    get size() {
-      return aside.size
-    },
-    has: (cronId, dueMs) => {
-      const cron = aside.get(cronId)
-      return cron?.dueMs === dueMs && isWithin(cron, ASIDE_MS)
-    },
-    add: (cronId, dueMs, reason) => {
-      const known = aside.get(cronId)
-      if (known === undefined && !hasRoom()) return false
-      if (known?.reason !== reason) logger.error('A cron cannot be ticked', { cronId, reason })
-      aside.set(cronId, { dueMs, reason, sinceMs: nowMs() })
-      return true
-    },
+  /** Answers false when the quarantine is full. */
+  add(cronId: number, dueMs: number, reason: string): boolean {
+    const known = this.#crons.get(cronId)
+    if (known === undefined && !this.#hasRoom()) return false
+    if (known?.reason !== reason) this.#logger.error('A cron cannot be ticked', { cronId, reason })
+    this.#crons.set(cronId, { dueMs, reason, sinceMs: this.#nowMs() })
+    return true
+  }
+
+  #isWithin({ sinceMs }: QuarantinedCron, periodMs: number): boolean {
+    return Math.abs(this.#nowMs() - sinceMs) < periodMs
+  }
+
+  #hasRoom(): boolean {
+    if (this.#crons.size >= QUARANTINED_MAX) this.#forgetOld()
+    const wasFull = this.#isFull
+    this.#isFull = this.#crons.size >= QUARANTINED_MAX
+    if (this.#isFull && !wasFull) {
+      this.#logger.error('Crons that cannot be ticked hold up others', { crons: this.#crons.size })
+    }
+    return !this.#isFull
+  }
+
+  /** Forgets the crons that were not found damaged again. */
+  #forgetOld(): void {
+    for (const [cronId, cron] of this.#crons) {
+      if (!this.#isWithin(cron, 2 * QUARANTINE_MS)) this.#crons.delete(cronId)
+    }
   }
 }

@@ -52,7 +52,7 @@ function createFakeShard(nowMs: () => number) {
     shard: 0,
     redisNowMs: nowMs,
     hint: () => void (hints += 1),
-    setAside: ({ cronId }, reason) => {
+    quarantine: ({ cronId }, reason) => {
       if (quarantined.size >= quarantinedMax) return false
       quarantined.set(cronId, reason)
       return true

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createCronsAside } from '../../../../../src/redis/crons/tick/cron-quarantine.ts'
+import { CronQuarantine } from '../../../../../src/redis/crons/tick/cron-quarantine.ts'
 import { quietLogger } from '../../../../support/quiet.ts'
 
 const DUE_MS = 5_000
@@ -9,20 +9,20 @@ function setUp() {
   let nowMs = 1_000_000
   const told: unknown[] = []
   const logger = { ...quietLogger, error: (_: string, fields?: object) => void told.push(fields) }
-  return { told, aside: createCronsAside(logger, () => nowMs), pass: (ms: number) => (nowMs += ms) }
+  return { told, quarantine: new CronQuarantine(logger, () => nowMs), pass: (ms: number) => (nowMs += ms) }
 }
 
 test('a cron is left out for a minute, and told of once for each reason', () => {
-  const { told, aside, pass } = setUp()
+  const { told, quarantine, pass } = setUp()
   for (let i = 0; i < 3; i += 1) {
-    expect(aside.add(7, DUE_MS, 'odd')).toBe(true)
+    expect(quarantine.add(7, DUE_MS, 'odd')).toBe(true)
     pass(MINUTE_MS - 1)
-    expect(aside.has(7, DUE_MS)).toBe(true)
+    expect(quarantine.has(7, DUE_MS)).toBe(true)
     pass(1)
-    expect(aside.has(7, DUE_MS)).toBe(false)
+    expect(quarantine.has(7, DUE_MS)).toBe(false)
   }
-  expect(aside.has(8, DUE_MS)).toBe(false)
-  aside.add(7, DUE_MS, 'odder')
+  expect(quarantine.has(8, DUE_MS)).toBe(false)
+  quarantine.add(7, DUE_MS, 'odder')
   expect(told).toEqual([
     { cronId: 7, reason: 'odd' },
     { cronId: 7, reason: 'odder' },
@@ -30,28 +30,28 @@ test('a cron is left out for a minute, and told of once for each reason', () => 
 })
 
 test('one that is listed for another time is looked at again at once', () => {
-  const { aside } = setUp()
-  aside.add(7, DUE_MS, 'odd')
-  expect(aside.has(7, DUE_MS + 1)).toBe(false)
+  const { quarantine } = setUp()
+  quarantine.add(7, DUE_MS, 'odd')
+  expect(quarantine.has(7, DUE_MS + 1)).toBe(false)
 })
 
 test('a clock that is put back leaves none out for longer', () => {
-  const { aside, pass } = setUp()
-  aside.add(7, DUE_MS, 'odd')
+  const { quarantine, pass } = setUp()
+  quarantine.add(7, DUE_MS, 'odd')
   pass(-MINUTE_MS)
-  expect(aside.has(7, DUE_MS)).toBe(false)
+  expect(quarantine.has(7, DUE_MS)).toBe(false)
 })
 
 test('no more are remembered than 10,000, and those that were not found again make room', () => {
-  const { told, aside, pass } = setUp()
-  for (let id = 0; id < 10_000; id += 1) expect(aside.add(id, DUE_MS, 'odd')).toBe(true)
-  for (let id = 0; id < 3; id += 1) expect(aside.add(10_000 + id, DUE_MS, 'odd')).toBe(false)
+  const { told, quarantine, pass } = setUp()
+  for (let id = 0; id < 10_000; id += 1) expect(quarantine.add(id, DUE_MS, 'odd')).toBe(true)
+  for (let id = 0; id < 3; id += 1) expect(quarantine.add(10_000 + id, DUE_MS, 'odd')).toBe(false)
   expect(told.slice(10_000)).toEqual([{ crons: 10_000 }])
-  expect(aside.size).toBe(10_000)
-  // Known ones may be set aside again.
+  expect(quarantine.size).toBe(10_000)
+  // Known ones may be set quarantine again.
   pass(MINUTE_MS)
-  expect(aside.add(0, DUE_MS, 'odd')).toBe(true)
+  expect(quarantine.add(0, DUE_MS, 'odd')).toBe(true)
   pass(MINUTE_MS)
-  expect(aside.add(10_000, DUE_MS, 'odd')).toBe(true)
-  expect(aside.size).toBe(2)
+  expect(quarantine.add(10_000, DUE_MS, 'odd')).toBe(true)
+  expect(quarantine.size).toBe(2)
 })
