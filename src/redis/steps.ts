@@ -9,6 +9,8 @@ import { TICK } from './crons/tick/tick-call.ts'
 import { DROP_CRON, PLACE_CRON, REMOVE_CRON, RESERVE_CRON, RETIRE_CRON } from './crons/write/cron-steps.ts'
 import { SET_CRON } from './crons/write/set-cron.ts'
 import { RESERVE_IDS } from './enqueue/sequence.ts'
+import { CLAIM } from './execute/claim/ready-claims.ts'
+import { CLAIM_SUSPECTS } from './execute/claim/suspect-claims.ts'
 import { FINISH, REAP } from './execute/finish/batch.ts'
 import { BEAT } from './execute/job-source.ts'
 import { CANCEL } from './jobs/cancel-job.ts'
@@ -35,6 +37,8 @@ const DESCRIBED = [
   CANCEL,
   CHECK_RING,
   CHECK_TEAMS,
+  CLAIM,
+  CLAIM_SUSPECTS,
   COUNT_QUEUES,
   DELETE_QUEUE,
   DROP_CRON,
@@ -70,8 +74,6 @@ const DESCRIBED = [
 
 /** The folders of those that have none yet. */
 const UNDESCRIBED = {
-  claim: 'execute/claim',
-  claim_suspects: 'execute/claim',
   enqueue: 'enqueue',
 } as const
 

@@ -23,14 +23,14 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'claim forgets the slots in use',
     script: 'claim',
-    right: "(tonumber(live[2]) or 1) - call('ZCARD', queue.a)",
+    right: "(tonumber(live[2]) or 1) - call('ZCARD', queue.inFlight)",
     wrong: '(tonumber(live[2]) or 1)',
   },
   {
     bug: 'a claim sent again takes other jobs',
     script: 'claim',
-    right: 'if same == request_id',
-    wrong: "if same == ''",
+    right: 'if request_id ~= ARGV[3] then',
+    wrong: 'if true then',
   },
   {
     bug: 'finish frees no slot',

@@ -33,7 +33,12 @@ type RowQueueKeys<Shape extends StepShape> = {
     : never
 }[keyof Shape['rows']]
 
-type RowValues<Row extends RowShape> = Readonly<Record<NamesIn<Row['keys']>, string>> &
+/** A row of nothing but `localId` may be that alone. */
+type RowValues<Row extends RowShape> =
+  | NamedRow<Row>
+  | (Row extends { readonly args: readonly ['localId']; readonly keys?: undefined } ? string : never)
+
+type NamedRow<Row extends RowShape> = Readonly<Record<NamesIn<Row['keys']>, string>> &
   Readonly<Record<NamesIn<Row['args']>, Argument>> &
   LocalId<Row>
 
@@ -83,9 +88,13 @@ export function step<const Name extends string, const Shape extends StepShape>(
       const args: Argument[] = []
       add(shape, given, { keys, args, shardKeys: given.keys })
       for (const group in shape.rows) {
-        const rows = given[group] as readonly Values[]
+        const rows = given[group] as ReadonlyArray<Values | string>
         args.push(rows.length)
-        for (const row of rows) add(shape.rows[group] as RowShape, row, { keys, args, shardKeys: given.keys })
+        const to = { keys, args, shardKeys: given.keys }
+        for (const row of rows) {
+          if (typeof row !== 'string') add(shape.rows[group] as RowShape, row, to)
+          else addQueue(shape.rows[group] as RowShape, row, to)
+        }
       }
       if (shape.rest !== undefined) args.push(...(given[shape.rest] as readonly Argument[]))
       return { name, keys, args }
@@ -100,11 +109,18 @@ interface Values {
   readonly [name: string]: unknown
 }
 
-function add(
-  shape: RowShape,
-  values: Values,
-  to: { readonly keys: string[]; readonly args: Argument[]; readonly shardKeys: ShardKeys },
-): void {
+interface Target {
+  readonly keys: string[]
+  readonly args: Argument[]
+  readonly shardKeys: ShardKeys
+}
+
+function addQueue({ queueKeys = [] }: RowShape, localId: string, to: Target): void {
+  for (const name of queueKeys) to.keys.push(to.shardKeys.queueKey(name, localId))
+  to.args.push(localId)
+}
+
+function add(shape: RowShape, values: Values, to: Target): void {
   for (const name of shape.keys ?? []) {
     to.keys.push(name in SHARD_KEY_WORDS ? to.shardKeys[name as ShardKeyName] : (values[name] as string))
   }

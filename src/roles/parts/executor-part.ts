@@ -17,8 +17,8 @@ import { connectRedis } from '../../redis/client/connection.ts'
 import { createCronSource } from '../../redis/crons/tick/cron-source.ts'
 import type { Engine } from '../../redis/client/engine.ts'
 import { executorIdOf } from '../../redis/layout/executor-id.ts'
-import { createJobSource } from '../../redis/execute/job-source.ts'
-import { SuspectCompany } from '../../redis/execute/claim/suspect-company.ts'
+import { RedisJobSource } from '../../redis/execute/job-source.ts'
+import { SuspectCohort } from '../../redis/execute/claim/suspect-cohort.ts'
 import { createShardMaintenance } from '../../redis/maintenance/upkeep.ts'
 import { subscribeToWakeHints } from '../../redis/client/wake-hints.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
@@ -69,7 +69,7 @@ export async function startExecutor(options: {
   })
   lifecycle.onStop('outgoing connections', () => caller.close())
   const executor = new Executor({
-    shards: shardPortsOf(engine, new SuspectCompany(capacity.concurrency)),
+    shards: shardPortsOf(engine, new SuspectCohort(capacity.concurrency)),
     hints: await subscribeToWakeHints(listener),
     caller,
     teams: options.teams,
@@ -95,10 +95,10 @@ function callQuotasOf(
   return createCallQuotas({ engine, clock: systemClock, settings: teams, quotas })
 }
 
-function shardPortsOf(engine: Engine, company: SuspectCompany): ShardPorts[] {
+function shardPortsOf(engine: Engine, cohort: SuspectCohort): ShardPorts[] {
   return engine.shards.map(({ shard }) => ({
     shard,
-    openSource: (executorId) => createJobSource(engine, shard, executorId, company),
+    openSource: (executorId) => new RedisJobSource(engine, shard, executorId, cohort),
     maintenance: createShardMaintenance(engine, shard),
     crons: createCronSource(engine, shard),
   }))

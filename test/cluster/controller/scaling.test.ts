@@ -8,7 +8,7 @@ import type { ResourceEvent } from '../../../src/ports/kubernetes.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import { connectRedis } from '../../../src/redis/client/connection.ts'
 import { executorIdOf } from '../../../src/redis/layout/executor-id.ts'
-import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { subscribeToWakeHints } from '../../../src/redis/client/wake-hints.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
@@ -147,7 +147,7 @@ async function push(count: number, queue = 'emails'): Promise<void> {
 async function claim(name: string, count: number): Promise<void> {
   let left = count
   for (const { shard } of engine.engine.shards) {
-    const source = createJobSource(engine.engine, shard, executorIdOf(name, 'test'))
+    const source = new RedisJobSource(engine.engine, shard, executorIdOf(name, 'test'))
     await source.beat(true)
     const answer = await source.claim(grantOf(Math.max(1, left)))
     if (answer.status === 'claimed') left -= answer.work.length

@@ -87,7 +87,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ],
   ['claim', 'two queues, one at its limit, one with a cancelled job', claimScene],
   ['finish', 'every kind of end', finishScene],
-  ['claim_suspects', 'two of one company, one of a paused queue, one too many', suspectScene],
+  ['claim_suspects', 'two of one cohort, one of a paused queue, one too many', suspectScene],
   ['reap', 'one job lost the first time, one the last', reapScene],
   ['promote', 'due jobs of two queues', promoteScene],
   [

@@ -16,7 +16,7 @@ import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { shardKeys, shardOfQueue } from '../../../src/redis/client/engine.ts'
-import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { nameField } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -181,7 +181,7 @@ export class Story {
 
   #newHold(executor: number, shard: number, generation: number): Hold {
     const name = `e${executor}.${generation}`
-    const source = createJobSource(this.world.engine, shard, name)
+    const source = new RedisJobSource(this.world.engine, shard, name)
     return {
       ...{ name, source, generation, known: [], openClaim: false, openFinish: null },
       ...{ note: null, isFinishNoted: false, highestToken: 0 },

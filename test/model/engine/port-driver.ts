@@ -16,7 +16,7 @@ import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import type { Engine } from '../../../src/redis/client/engine.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
-import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -56,7 +56,7 @@ export class PortDriver {
     this.#queues = createQueueStore(engine)
     this.#jobs = createJobStore(engine)
     this.#holds = ['e1', 'e2'].flatMap((name) =>
-      engine.shards.map(({ shard }) => ({ source: createJobSource(engine, shard, name), works: [] })),
+      engine.shards.map(({ shard }) => ({ source: new RedisJobSource(engine, shard, name), works: [] })),
     )
   }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { JobIntake } from '../../../src/ports/jobs.ts'
-import { queuesOf } from '../../../src/redis/execute/claim/claim-reply.ts'
+import { parseCandidates } from '../../../src/redis/execute/claim/ready-claims.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -187,7 +187,7 @@ describe('claim', () => {
     for (let i = 0; i < 12; i += 1) {
       await claimed(source, 1)
       const reply = world.sent.get('claim')?.reply as ReadonlyArray<string[]> | undefined
-      const candidates = queuesOf(reply?.[5] ?? [])
+      const candidates = parseCandidates(reply?.[5] ?? []).queues
       const head = await redis.client.zrange(shardKeys(world.engine, 0).ring, '0', '15')
       assert.deepEqual(candidates.slice(0, 16), head)
       for (const id of candidates) named.add(id)

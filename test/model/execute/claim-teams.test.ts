@@ -4,7 +4,7 @@ import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { JobIntake, ClaimedWork, JobSource } from '../../../src/ports/jobs.ts'
-import { queuesOf } from '../../../src/redis/execute/claim/claim-reply.ts'
+import { parseCandidates } from '../../../src/redis/execute/claim/ready-claims.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { callbackQueueOf, type ShardKeys } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -171,7 +171,7 @@ describe('a claim between teams', () => {
     await claimed(source, 64)
     await claimed(source, 64)
     const reply = world.sent.get('claim')?.reply as ReadonlyArray<Array<string | number>> | undefined
-    assert.equal(queuesOf(reply?.[5] ?? []).length, 8)
+    assert.equal(parseCandidates(reply?.[5] ?? []).queues.length, 8)
   })
 
   test('teams that have gone idle leave, eight a claim, and hide nobody meanwhile', async () => {

@@ -6,7 +6,7 @@ import type { JobIntake, ClaimedWork, JobSource } from '../../../src/ports/jobs.
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import { shardKeys, type Engine } from '../../../src/redis/client/engine.ts'
-import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -54,7 +54,7 @@ const store = () => createJobStore(engine)
 const upkeep = () => createShardMaintenance(engine, 0)
 
 async function executor(name = 'e1'): Promise<JobSource> {
-  const source = createJobSource(engine, 0, name)
+  const source = new RedisJobSource(engine, 0, name)
   assert.equal((await source.beat(true)).status, 'ok')
   return source
 }

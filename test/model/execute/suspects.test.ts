@@ -6,13 +6,13 @@ import type { JobIntake, ClaimedWork, JobSource } from '../../../src/ports/jobs.
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
-import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
-import { SuspectCompany } from '../../../src/redis/execute/claim/suspect-company.ts'
+import { SuspectCohort } from '../../../src/redis/execute/claim/suspect-cohort.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 import { assertClean, ended, pushAll } from '../../support/engine/model-executor.ts'
@@ -42,10 +42,10 @@ interface Hands {
 }
 
 async function hands(calls: number): Promise<Hands> {
-  const company = new SuspectCompany(calls)
+  const cohort = new SuspectCohort(calls)
   names += 1
-  const sources = world.engine.shards.map(({ shard }) =>
-    createJobSource(world.engine, shard, `e${names}`, company),
+  const sources = world.engine.shards.map(
+    ({ shard }) => new RedisJobSource(world.engine, shard, `e${names}`, cohort),
   )
   for (const source of sources) assert.equal((await source.beat(true)).status, 'ok')
   return { sources, held: [] }
@@ -277,9 +277,9 @@ describe('suspects', () => {
 
   test('of a source that could not leave in order keep no other from having some', async () => {
     await makeSuspects(2, 3)
-    const company = new SuspectCompany(4)
+    const cohort = new SuspectCohort(4)
     const open = async (name: string) => {
-      const source = createJobSource(world.engine, 0, name, company)
+      const source = new RedisJobSource(world.engine, 0, name, cohort)
       await source.beat(true)
       return source
     }

@@ -7,8 +7,8 @@ import { Executor } from '../../../src/executor/executor.ts'
 import { capacityOf } from '../../support/engine/capacity.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
-import { createJobSource } from '../../../src/redis/execute/job-source.ts'
-import { SuspectCompany } from '../../../src/redis/execute/claim/suspect-company.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
+import { SuspectCohort } from '../../../src/redis/execute/claim/suspect-cohort.ts'
 import type { Scripts } from '../../../src/redis/steps.ts'
 import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
@@ -121,11 +121,11 @@ export class SimulatedExecutor {
     this.connection = connection
     let leases = 0
     const random = around.random.fork()
-    const company = new SuspectCompany(options.concurrency)
+    const cohort = new SuspectCohort(options.concurrency)
     this.executor = new Executor({
       shards: engine.shards.map(({ shard }) => ({
         shard,
-        openSource: (id) => createJobSource(engine, shard, id, company),
+        openSource: (id) => new RedisJobSource(engine, shard, id, cohort),
         maintenance: createShardMaintenance(engine, shard),
         crons: createCronSource(engine, shard),
       })),

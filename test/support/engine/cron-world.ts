@@ -11,7 +11,7 @@ import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createEngine, type Engine } from '../../../src/redis/client/engine.ts'
 import { openInstallation } from '../../../src/redis/installation/installation.ts'
-import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createStepRunner } from '../../../src/redis/client/step-runner.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
@@ -89,7 +89,7 @@ export async function openCronWorld(
       const executor = new Executor({
         shards: engine.shards.map(({ shard }) => ({
           shard,
-          openSource: (executorId) => createJobSource(engine, shard, executorId),
+          openSource: (executorId) => new RedisJobSource(engine, shard, executorId),
           maintenance: createShardMaintenance(engine, shard),
           crons: createCronSource(engine, shard),
         })),

@@ -12,14 +12,14 @@ import type {
   NewJob,
 } from '../../../src/ports/jobs.ts'
 import { audit } from '../../../src/redis/audit/audit.ts'
-import { createJobSource } from '../../../src/redis/execute/job-source.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { newJob } from './engine.ts'
 import type { World } from './model-world.ts'
 import { grantOf } from './claim-grant.ts'
 
 /** An executor with a lease on one shard, driven by a test. */
 export async function openExecutor(world: World, name: string, shard = 0): Promise<JobSource> {
-  const source = createJobSource(world.engine, shard, name)
+  const source = new RedisJobSource(world.engine, shard, name)
   assert.equal((await source.beat(true)).status, 'ok')
   return source
 }

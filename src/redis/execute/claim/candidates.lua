@@ -1,29 +1,29 @@
--- Used by claim: whom the next claim asks. Declares `Candidates`. Wants the functions of `bands`.
+-- Used by claim: which teams and queues the next claim asks. Declares `Candidates`. Wants the functions of `bands`.
 
 local Candidates = {}
 
--- Teams without a runnable queue that one claim takes out of `teams`.
+-- Teams without a runnable queue that one claim removes from `teams`.
 local LEFT_TEAMS_MAX = 8
--- Places of the ring that are looked at, so many queues each, when `teams` shows too few that can run.
+-- Positions of the ring that are searched when `teams` shows too few that can run.
 local RING_LOOKS_MAX = 2
 
--- Up to `most` queues of a team: a quarter from the head of its band, the rest from where this turn stands.
-local function queues_in_band(size, u, most, turn)
+-- Up to `most` queues of a team: a quarter from the head of its band, the rest from where the rotation stands.
+local function queues_in_band(size, u, most, rotation)
   local low, high = band_start(u), '(' .. band_start(u + 1)
   local count = size <= most and size or call('ZCOUNT', ring_key, low, high)
   if count <= most then return call('ZRANGE', ring_key, low, high, 'BYSCORE', 'LIMIT', 0, most) end
   local head = math.ceil(most / 4)
   local found = call('ZRANGE', ring_key, low, high, 'BYSCORE', 'LIMIT', 0, head)
   local before = count < size and call('ZCOUNT', ring_key, '-inf', '(' .. low) or 0
-  local start = head + turn * (most - head) % (count - head)
+  local start = head + rotation * (most - head) % (count - head)
   local last = math.min(start + most - head, count) - 1
   for _, id in ipairs(call('ZRANGE', ring_key, before + start, before + last)) do found[#found + 1] = id end
   return found
 end
 
--- Of an installation with one team, or one at work, nothing has to be chosen. Answers nil when it has nothing to run.
+-- With one team there is nothing to choose. Answers nil when it has nothing to run.
 local function of_lone_team(size, u, ask)
-  local ids = queues_in_band(size, u, ask.queues, ask.turn)
+  local ids = queues_in_band(size, u, ask.queues, ask.rotation)
   if #ids == 0 then return nil end
   local flat = { u, #ids }
   for i, id in ipairs(ids) do flat[i + 2] = id end
@@ -31,23 +31,23 @@ local function of_lone_team(size, u, ask)
 end
 
 local function put_first(named, queue)
-  local ids, teams = { queue.id }, {}
+  local ids, teams = { queue.localId }, {}
   for _, team in ipairs(named) do
-    if team.u ~= queue.team.u then
+    if team.u ~= queue.team.number then
       teams[#teams + 1] = team
     else
       for _, id in ipairs(team.ids) do
-        if id ~= queue.id then ids[#ids + 1] = id end
+        if id ~= queue.localId then ids[#ids + 1] = id end
       end
     end
   end
-  named[1] = { u = queue.team.u, ids = ids }
+  named[1] = { u = queue.team.number, ids = ids }
   for i, team in ipairs(teams) do named[i + 1] = team end
 end
 
--- ask: teams and queues to be named at most, turn = claims that this executor has made, full_teams = teams listed
--- without room, first = a queue that is to be asked before all others, or nil, asked = the teams of this claim, rooms by
--- number and other_room: what it was told that they may take.
+-- ask: teams and queues to name at most · rotation · full_teams = how many listed teams have no headroom · first = a queue
+-- to ask before all others, or nil · asked = the teams of this claim · headroom by number, other_headroom: what they may
+-- take.
 -- Answers the size of the ring and, of each team: number, count of its queues, local id…
 function Candidates.next(ask)
   local size = call('ZCARD', ring_key)
@@ -62,18 +62,18 @@ function Candidates.next(ask)
   local most = math.min(ask.teams, math.max(#known, 1))
   local each = math.floor(ask.queues / most)
   local named, full, left, seen, is_head = {}, {}, {}, {}, true
-  local taken_of = {}
-  for _, team in ipairs(ask.asked) do taken_of[team.u] = team.taken end
+  local claimed_of = {}
+  for _, team in ipairs(ask.asked) do claimed_of[team.number] = team.claimed end
 
   local function add(u)
-    local ids = queues_in_band(size, u, each, ask.turn)
+    local ids = queues_in_band(size, u, each, ask.rotation)
     if #ids > 0 then named[#named + 1] = { u = u, ids = ids } end
     return #ids > 0
   end
   local function look_at(u)
     if seen[u] then return end
     seen[u] = true
-    if (ask.rooms[u] or ask.other_room) <= (taken_of[u] or 0) then
+    if (ask.headroom[u] or ask.other_headroom) <= (claimed_of[u] or 0) then
       full[#full + 1], is_head = u, false
     elseif add(u) then
       is_head = false
@@ -90,17 +90,17 @@ function Candidates.next(ask)
   is_head = false
   if #named < most then
     local count = knows_all and #known or call('ZCARD', teams_key)
-    local start = count == 0 and 0 or ask.turn * (most - from_head) % count
+    local start = count == 0 and 0 or ask.rotation * (most - from_head) % count
     if not knows_all then known = call('ZRANGE', teams_key, start, start + most - 1) end
     for i = 0, #known - 1 do
       if #named >= most then break end
       look_at(known[knows_all and (start + i) % count + 1 or i + 1])
     end
   end
-  -- Many that left may hide those who can run; and should `teams` lack one, this finds it.
+  -- Many teams that left may hide those that can run; and a team that `teams` lacks is found here.
   if #named < most and (not knows_all or #named + #full == 0) then
     for i = 1, RING_LOOKS_MAX do
-      local rank = (ask.turn + i) * 7919 % size
+      local rank = (ask.rotation + i) * 7919 % size
       local slice = call('ZRANGE', ring_key, rank, rank + most - 1, 'WITHSCORES')
       for at = 2, #slice, 2 do
         local u = whole(math.floor(tonumber(slice[at]) / BAND))
@@ -111,7 +111,7 @@ function Candidates.next(ask)
       end
     end
   end
-  -- Teams without room come last: it may be another thing when their turn comes.
+  -- Teams without headroom come last: they may have some by the next claim.
   for _, u in ipairs(full) do
     if #named >= most then break end
     add(u)

@@ -4,9 +4,10 @@ import type { ClaimedWork } from '../../../ports/jobs.ts'
 import type { Engine } from '../../client/engine.ts'
 import { decodeRecord, decodeRequest, decodeSystemRequest, type JobRecord } from '../../layout/job-record.ts'
 import { isCallbackQueue, splitNameField, type ShardKeys } from '../../layout/keys.ts'
-import type { SettingsCache } from '../settings-cache.ts'
+import type { StepCall } from '../../client/step.ts'
+import type { SettingsCache } from './settings-cache.ts'
 
-/** What the `claim` step answers; execute/claim/claim.lua says what each part holds. */
+/** The answer of `claim`. */
 export type ClaimReply = [
   status: 'ok' | 'lost',
   now: string,
@@ -15,41 +16,42 @@ export type ClaimReply = [
   ringSize: number,
   /** Whom to ask next: number of a team, count of its queues, their local ids, and so on. */
   candidates: Array<string | number>,
-  /** In fours: job id, number of its queue among those asked, record, large part. */
+  /** In fours: job id, position of its queue among those asked (from 1), record, payload. */
   jobs: Array<string | number>,
-  /** In twos: number of a queue, its `team/name`. */
+  /** In twos: position of a queue, its `team/name`. */
   names: Array<string | number>,
   /** In twos: hash, JSON; '' when it is not stored. */
   settings: string[],
   throttledTeams: string[],
-  /** '' when each job fitted. */
+  /** Of the largest job that did not fit; '' = all fitted. */
   bytesWanted: string,
 ]
 
-/** The queues among those whom a claim asks, in their order. */
-export function queuesOf(candidates: ReadonlyArray<string | number>): string[] {
-  const queues: string[] = []
-  for (let at = 0; at < candidates.length;) {
-    const end = at + 2 + Number(candidates[at + 1])
-    queues.push(...candidates.slice(at + 2, end).map(String))
-    at = end
-  }
-  return queues
+/** A claim that was sent. */
+export interface SentClaim {
+  readonly call: StepCall
+  /** Local ids of the queues that it asks, in the order in which the answer counts them. */
+  readonly queues: readonly string[]
 }
 
-/** @param asked local ids of the queues the claim asked, in order */
 export function readClaim(
   engine: Engine,
   keys: ShardKeys,
-  settings: SettingsCache,
-  reply: readonly [...ClaimReply, ...unknown[]],
-  asked: readonly string[],
+  {
+    settings,
+    reply,
+    queues,
+  }: {
+    readonly settings: SettingsCache
+    readonly reply: readonly [...ClaimReply, ...unknown[]]
+    readonly queues: readonly string[]
+  },
 ): ClaimedWork[] {
   const [, now, token, , , , jobs, names, learnt] = reply
   const settingsOf = new Map(tuples<[string, string]>(learnt, 2))
   const nameOf = new Map(tuples<[number, string]>(names, 2))
   return tuples<[string, number, string, string]>(jobs, 4).map(([id, index, text, large]): ClaimedWork => {
-    const queue = asked[index - 1] as string
+    const queue = queues[index - 1] as string
     const nameField = nameOf.get(index) ?? '/'
     const claimed = {
       shard: keys.shard,
@@ -60,7 +62,7 @@ export function readClaim(
     }
     try {
       const record = decodeRecord(text, large)
-      if (record.isLarge && large === '') throw new Error('what is large of a request is gone')
+      if (record.isLarge && large === '') throw new Error('the payload is missing')
       const base = {
         ...claimed,
         scheduledAtMs: record.dueMs,
@@ -70,7 +72,7 @@ export function readClaim(
         ? claimedCallback(base, record)
         : claimedJob(engine, base, record, {
             nameField,
-            // In the turn of its job: others may be forgotten for what is learnt.
+            // Job by job: learning one version may evict another that this reply brought.
             frozen: settings.learn(record.settingsHash, settingsOf.get(record.settingsHash) ?? ''),
           })
     } catch {

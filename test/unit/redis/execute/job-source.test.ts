@@ -8,7 +8,7 @@ import type { ClaimedJob, WorkEnd } from '../../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../../src/redis/client/connection.ts'
 import { createEngine } from '../../../../src/redis/client/engine.ts'
 import { encodeRequest, encodeSettings } from '../../../../src/redis/layout/job-record.ts'
-import { createJobSource } from '../../../../src/redis/execute/job-source.ts'
+import { RedisJobSource } from '../../../../src/redis/execute/job-source.ts'
 import type { StepRunner } from '../../../../src/redis/client/step-runner.ts'
 import type { StepCall } from '../../../../src/redis/client/step.ts'
 import { jobRequest } from '../../../support/engine/engine.ts'
@@ -50,7 +50,7 @@ function setUp() {
     logger: quietLogger,
     metrics: { ...quietMetrics, clockJumped: (direction) => jumps.push(direction) },
   })
-  return { run, reads, jumps, source: createJobSource(engine, 0, 'me') }
+  return { run, reads, jumps, source: new RedisJobSource(engine, 0, 'me') }
 }
 
 /** The `claim` step's answer to one that asks nobody: whom to ask, if anybody. */
@@ -129,7 +129,7 @@ describe('claim', () => {
     expect(await source.claim(grantOf(4))).toMatchObject({ throttledTeams: ['garage'] })
     const [learnt, first] = run.calls.map((call) => call.args[0].args)
     expect(learnt?.at(-1)).toBe(0)
-    expect(first?.slice(-5)).toEqual([1, '1', 2, '7', '9'])
+    expect(first?.slice(-6)).toEqual([1, '1', 2, 2, '7', '9'])
   })
 
   test('is refused with more rooms than one can be told', async () => {
@@ -159,8 +159,8 @@ describe('claim', () => {
     await claimOne(given)
     await claimOne(given)
     const [first, second] = given.run.calls.map((call) => call.args[0].args)
-    expect(first?.slice(-5)).toEqual([1, '1', 2, '7', '9'])
-    expect(second?.slice(-4)).toEqual([1, '1', 1, '9'])
+    expect(first?.slice(-6)).toEqual([1, '1', 2, 2, '7', '9'])
+    expect(second?.slice(-5)).toEqual([1, '1', 1, 1, '9'])
     expect(first?.[2]).not.toBe(second?.[2])
     expect(second).toContain('5')
   })

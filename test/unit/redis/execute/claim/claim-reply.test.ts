@@ -5,7 +5,7 @@ import { readClaim } from '../../../../../src/redis/execute/claim/claim-reply.ts
 import { createEngine } from '../../../../../src/redis/client/engine.ts'
 import { encodeRequest, encodeSettings } from '../../../../../src/redis/layout/job-record.ts'
 import { createShardKeys } from '../../../../../src/redis/layout/keys.ts'
-import { createSettingsCache } from '../../../../../src/redis/execute/settings-cache.ts'
+import { SettingsCache } from '../../../../../src/redis/execute/claim/settings-cache.ts'
 import type { StepRunner } from '../../../../../src/redis/client/step-runner.ts'
 import { jobRequest } from '../../../../support/engine/engine.ts'
 import { quietLogger, quietMetrics } from '../../../../support/quiet.ts'
@@ -17,7 +17,7 @@ function setUp() {
   const told: string[] = []
   const logger = { ...quietLogger, error: (line: string) => void told.push(line) }
   const engine = createEngine({ runner: {} as StepRunner, jobIds, logger, metrics: quietMetrics })
-  const cache = createSettingsCache()
+  const cache = new SettingsCache()
   /** One job for each timeout; its settings are not sent where they are not stored. */
   const timeouts = (wanted: readonly number[], isStored = true) => {
     const settings = wanted.map((timeoutSeconds) =>
@@ -28,13 +28,11 @@ function setUp() {
       ...[`${NOW_MS}100030${hash}|${encodeRequest(jobRequest()).inline}`, ''],
     ])
     const learnt = settings.flatMap(({ hash, json }) => [hash, isStored ? json : ''])
-    const works = readClaim(
-      engine,
-      createShardKeys(0),
-      cache,
-      ['ok', String(NOW_MS), '7', '', 0, [], jobs, [1, 'default/emails'], learnt, [], ''],
-      ['1'],
-    )
+    const works = readClaim(engine, createShardKeys(0), {
+      settings: cache,
+      reply: ['ok', String(NOW_MS), '7', '', 0, [], jobs, [1, 'default/emails'], learnt, [], ''],
+      queues: ['1'],
+    })
     return works.map((work) => (work.kind === 'job' ? work.settings.timeoutSeconds : null))
   }
   return { timeouts, told }

@@ -1,0 +1,80 @@
+-- Shared by claim and claim_suspects: the jobs that a claim hands out. Declares `jobs`, `names`, `settings` and `bytes`,
+-- which are answered, `payload_field`, `payload_of`, `add_job`, `last_claim`, `still_held`, `new_token` and `hold`. Wants
+-- `Record`.
+
+local jobs, names, settings, bytes = {}, {}, {}, 0
+local known_settings = {}
+local numbers_a_seq = 16 * tonumber(ARGV.shards)
+
+-- The field of `payloads` that has the tail of the request; nil when the record's flags say that there is none.
+local function payload_field(id, body)
+  if not Record.is_large(body) then return nil end
+  return string.format('%.0f', math.floor(tonumber(id) / numbers_a_seq))
+end
+
+local function payload_of(queue, id, body)
+  local field = payload_field(id, body)
+  return field and call('HGET', queue.payloads, field) or ''
+end
+
+local function add_job(queue, id, body, payload)
+  -- By index: table.insert takes twice as long, and this is done for each job.
+  local n = #jobs
+  jobs[n + 1], jobs[n + 2], jobs[n + 3], jobs[n + 4] = id, queue.index, body, payload
+  bytes = bytes + #body + #payload
+  local hash = string.sub(body, 20, 30)
+  if not known_settings[hash] then
+    known_settings[hash] = true
+    table.insert(settings, hash)
+    table.insert(settings, call('HGET', KEYS.settings, hash) or '')
+  end
+  if not queue.is_named then
+    queue.is_named = true
+    table.insert(names, queue.index)
+    table.insert(names, queue.name or call('HGET', queue.meta, QUEUE.name) or '')
+  end
+end
+
+-- After a lost answer: token and job ids of the claim with this request id; nil when the last claim was another.
+local function last_claim()
+  local note = call('HGET', KEYS.heldJobs, HELD.lastClaim)
+  local request_id, token, ids = string.match(note or '', '^(%S+) (%d+) (.*)$')
+  if request_id ~= ARGV.requestId then return nil end
+  return token, ids
+end
+
+-- Of these jobs those that are held under the token still.
+local function still_held(by_id, token, ids)
+  local found = {}
+  for id in string.gmatch(ids, '%d+') do
+    local local_id, held_token = string.match(call('HGET', KEYS.heldJobs, id) or '', '^(%d+)|(%d+)$')
+    local queue = held_token == token and by_id[local_id]
+    local body = queue and call('HGET', queue.records, id)
+    if body then table.insert(found, { queue = queue, id = id, body = body }) end
+  end
+  return found
+end
+
+-- Fencing tokens rise, also past one that the caller knows and a Redis with lost writes does not.
+local function new_token()
+  local last = tonumber(call('GET', KEYS.fencingToken) or '0')
+  local token = string.format('%.0f', math.max(last, tonumber(ARGV.knownToken)) + 1)
+  call('SET', KEYS.fencingToken, token)
+  return token
+end
+
+-- Notes the executor as the holder of all claimed jobs. `claimed` of a queue holds deadline, id, deadline, id…
+local function hold(queues, token)
+  local held, ids = {}, {}
+  for _, queue in ipairs(queues) do
+    if queue.claimed then
+      local holder = queue.localId .. '|' .. token
+      for i = 2, #queue.claimed, 2 do
+        local n, id = #ids, queue.claimed[i]
+        ids[n + 1], held[n * 2 + 1], held[n * 2 + 2] = id, id, holder
+      end
+    end
+  end
+  local note = ARGV.requestId .. ' ' .. token .. ' ' .. table.concat(ids, ' ')
+  call('HSET', KEYS.heldJobs, HELD.lastClaim, note, unpack(held))
+end

@@ -1,0 +1,164 @@
+import {
+  CLAIM_BATCH_MAX,
+  FAIR_QUANTUM,
+  HARD_DEADLINE_GRACE_MS,
+  HEADROOM_ENTRIES_MAX,
+  LEASE_MS,
+} from '../../../domain/limits.ts'
+import type { ClaimAnswer, ClaimGrant } from '../../../ports/jobs.ts'
+import type { Engine } from '../../client/engine.ts'
+import { step } from '../../client/step.ts'
+import type { ShardKeys } from '../../layout/keys.ts'
+import { bandOf } from '../../layout/ring-bands.ts'
+import type { SettingsCache } from './settings-cache.ts'
+import { RESEND_MS, type ClaimCounters } from './claim-counters.ts'
+import { readClaim, type ClaimReply, type SentClaim } from './claim-reply.ts'
+
+export const CLAIM = step('claim', import.meta.url, {
+  keys: [
+    ...(['clock', 'executors', 'heldJobs', 'ring', 'fencingToken', 'settings', 'nearSet'] as const),
+    ...(['teamUsage', 'teams', 'teamNumbers'] as const),
+  ],
+  args: [
+    ...(['leaseMs', 'executor', 'requestId', 'jobsMax', 'bytesMax', 'quantum', 'graceMs'] as const),
+    ...(['knownToken', 'rotation', 'queuesToName', 'shards'] as const),
+    ...(['otherTeamsHeadroom', 'otherQueuesHeadroom'] as const),
+  ],
+  rows: {
+    teamHeadroom: { args: ['team', 'headroom'] },
+    queueHeadroom: { args: ['localId', 'headroom'] },
+    askedTeams: { args: ['number', 'queueCount'] },
+    queues: { queueKeys: ['meta', 'ready', 'records', 'inFlight', 'payloads'], args: ['localId'] },
+  },
+})
+
+const NOTHING_RUNS: ClaimAnswer = {
+  status: 'claimed',
+  work: [],
+  runnable: 0,
+  nextDueMs: null,
+  throttledTeams: [],
+  bytesWanted: null,
+}
+
+/**
+ * Claims ready jobs of one shard for one executor. Owns the queues to ask next and the claim that has no answer yet: it
+ * is sent again unchanged, whatever grant the next call brings.
+ */
+export class ReadyClaims {
+  readonly #engine: Engine
+  readonly #keys: ShardKeys
+  readonly #counters: ClaimCounters
+  readonly #settings: SettingsCache
+  /** Number of a team, count of its queues, their local ids, and so on, as the last claim answered them. */
+  #candidates: ReadonlyArray<string | number> = []
+  #open: SentClaim | null = null
+
+  constructor(engine: Engine, keys: ShardKeys, counters: ClaimCounters, settings: SettingsCache) {
+    this.#engine = engine
+    this.#keys = keys
+    this.#counters = counters
+    this.#settings = settings
+  }
+
+  /** A claim was sent and not answered. */
+  get isOpen(): boolean {
+    return this.#open !== null
+  }
+
+  async claim(grant: ClaimGrant): Promise<ClaimAnswer> {
+    if (this.#open === null && this.#candidates.length === 0) {
+      const seen = await this.#peekRing()
+      if (seen !== 'too_many') {
+        if (seen.length === 0) return NOTHING_RUNS
+        this.#candidates = seen
+      }
+    }
+    const asksAny = (this.#open?.queues ?? this.#candidates).length > 0
+    const answer = await this.#send(grant)
+    // A claim that asks no queue only learns which ones to ask.
+    return asksAny || this.#candidates.length === 0 ? answer : this.#send(grant)
+  }
+
+  async #send(grant: ClaimGrant): Promise<ClaimAnswer> {
+    const { runner } = this.#engine
+    this.#open ??= this.#newClaim(grant)
+    const { call, queues } = this.#open
+    const reply = (await runner.run(call, RESEND_MS)) as ClaimReply
+    this.#open = null
+    if (reply[0] === 'lost') return { status: 'lease_lost' }
+    const [, now, token, nextDue, ringSize, candidates, , , , throttledTeams, bytesWanted] = reply
+    runner.noteRedisTime(this.#keys.shard, Number(now))
+    this.#counters.noteToken(token)
+    const work = readClaim(this.#engine, this.#keys, { settings: this.#settings, reply, queues })
+    this.#candidates = candidates
+    return {
+      status: 'claimed',
+      work,
+      runnable: ringSize,
+      nextDueMs: nextDue === '' ? null : Number(nextDue),
+      throttledTeams,
+      bytesWanted: bytesWanted === '' ? null : Number(bytesWanted),
+    }
+  }
+
+  #newClaim(grant: ClaimGrant): SentClaim {
+    if (Math.max(grant.teamHeadroom.size, grant.queueHeadroom.size) > HEADROOM_ENTRIES_MAX) {
+      throw new Error(
+        `a claim names at most ${HEADROOM_ENTRIES_MAX} teams and as many queues with their headroom`,
+      )
+    }
+    const { askedTeams, queues } = parseCandidates(this.#candidates)
+    const call = CLAIM.with({
+      ...{ keys: this.#keys, leaseMs: LEASE_MS, ...this.#counters.next(this.#keys) },
+      jobsMax: Math.min(grant.slots, CLAIM_BATCH_MAX),
+      bytesMax: grant.bytes,
+      quantum: FAIR_QUANTUM,
+      graceMs: HARD_DEADLINE_GRACE_MS,
+      queuesToName: CLAIM_BATCH_MAX,
+      shards: this.#engine.shards.length,
+      otherTeamsHeadroom: grant.otherTeamsHeadroom,
+      otherQueuesHeadroom: grant.otherQueuesHeadroom,
+      teamHeadroom: Array.from(grant.teamHeadroom, ([team, headroom]) => ({ team, headroom })),
+      queueHeadroom: Array.from(grant.queueHeadroom, ([localId, headroom]) => ({ localId, headroom })),
+      ...{ askedTeams, queues },
+    })
+    return { call, queues }
+  }
+
+  /**
+   * Which queues to ask when no claim has answered that yet: all that can run, in the order of their teams. A claim that
+   * asks no queue answers it too, at ten times the cost; it is needed only where more can run than one claim asks.
+   */
+  async #peekRing(): Promise<ReadonlyArray<string | number> | 'too_many'> {
+    const { ring, teams } = this.#keys
+    const last = String(CLAIM_BATCH_MAX - 1)
+    const [scored, order] = await this.#engine.runner.read((redis) =>
+      Promise.all([redis.zrange(ring, '0', last, 'WITHSCORES'), redis.zrange(teams, '0', last)]),
+    )
+    if (scored.length === 2 * CLAIM_BATCH_MAX) return 'too_many'
+    const bands = new Map<string, string[]>(order.map((team) => [team, []]))
+    for (let at = 0; at < scored.length; at += 2) {
+      const team = bandOf(Number(scored[at + 1]))
+      const queues = bands.get(team) ?? []
+      queues.push(scored[at] as string)
+      bands.set(team, queues)
+    }
+    return [...bands].flatMap(([team, queues]) =>
+      queues.length === 0 ? [] : [team, queues.length, ...queues],
+    )
+  }
+}
+
+/** The teams and queues that a claim asks, from a flat list of number, count and that many local ids. */
+export function parseCandidates(candidates: ReadonlyArray<string | number>) {
+  const askedTeams: Array<{ number: string | number; queueCount: string | number }> = []
+  const queues: string[] = []
+  for (let at = 0; at < candidates.length;) {
+    const [number = '', queueCount = 0] = [candidates[at], candidates[at + 1]]
+    askedTeams.push({ number, queueCount })
+    const end = at + 2 + Number(queueCount)
+    for (at += 2; at < end; at += 1) queues.push(String(candidates[at]))
+  }
+  return { askedTeams, queues }
+}

@@ -1,0 +1,169 @@
+import { CLAIM_BATCH_MAX, HARD_DEADLINE_GRACE_MS, LEASE_MS } from '../../../domain/limits.ts'
+import type { ClaimAnswer, ClaimedWork, ClaimGrant } from '../../../ports/jobs.ts'
+import type { Engine } from '../../client/engine.ts'
+import { step } from '../../client/step.ts'
+import { QUEUE } from '../../layout/fields.ts'
+import { splitNameField, type ShardKeys } from '../../layout/keys.ts'
+import type { SettingsCache } from './settings-cache.ts'
+import { RESEND_MS, type ClaimCounters } from './claim-counters.ts'
+import { readClaim, type ClaimReply, type SentClaim } from './claim-reply.ts'
+import type { SuspectCohort, SuspectHeadroom } from './suspect-cohort.ts'
+
+export const CLAIM_SUSPECTS = step('claim_suspects', import.meta.url, {
+  keys: ['clock', 'executors', 'heldJobs', 'suspects', 'fencingToken', 'settings'],
+  args: [
+    ...(['leaseMs', 'executor', 'requestId', 'jobsMax', 'bytesMax', 'graceMs', 'knownToken'] as const),
+    ...(['shards', 'losses', 'team', 'cohortMax'] as const),
+  ],
+  rows: {
+    queues: { queueKeys: ['meta', 'records', 'inFlight', 'payloads'], args: ['localId'] },
+    suspects: { args: ['localId', 'jobId'] },
+  },
+})
+
+/** What `claim_suspects` answers: like `claim`, with the number of waiting suspects in place of the ring's size. */
+export type SuspectReply = [...claim: ClaimReply, losses: string, team: string]
+
+/** Suspects that one claim looks through, so that those of a throttled team do not hide all others. */
+const LOOKED_MAX = 512
+
+/** Suspects are looked for this often while none waits; a claim waits for the look. */
+const LOOK_EVERY_MS = 250
+const NO_TRAITS = { losses: 0, team: '' }
+
+/**
+ * Claims suspects of one shard for one executor, within the cohort that its sources in all shards share. Owns the claim
+ * that has no answer yet: it is sent again unchanged.
+ */
+export class SuspectClaims {
+  readonly #engine: Engine
+  readonly #keys: ShardKeys
+  readonly #counters: ClaimCounters
+  readonly #settings: SettingsCache
+  readonly #cohort: SuspectCohort
+  #open: SentClaim | null = null
+  /** Suspects that waited when they were last counted. */
+  #waiting = 0
+  #lookedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(
+    engine: Engine,
+    keys: ShardKeys,
+    {
+      counters,
+      settings,
+      cohort,
+    }: { counters: ClaimCounters; settings: SettingsCache; cohort: SuspectCohort },
+  ) {
+    this.#engine = engine
+    this.#keys = keys
+    this.#counters = counters
+    this.#settings = settings
+    this.#cohort = cohort
+  }
+
+  /** null when no suspect waits, or none may join the cohort now. */
+  async claim(grant: ClaimGrant): Promise<ClaimAnswer | null> {
+    const { runner } = this.#engine
+    this.#open ??= await this.#newClaim(grant)
+    if (this.#open === null) return null
+    const { call, queues } = this.#open
+    const reply = (await runner.run(call, RESEND_MS)) as SuspectReply
+    this.#open = null
+    if (reply[0] === 'lost') {
+      this.forget()
+      return { status: 'lease_lost' }
+    }
+    const [, now, token, , waiting, , , , , , bytesWanted, losses, team] = reply
+    runner.noteRedisTime(this.#keys.shard, Number(now))
+    this.#counters.noteToken(token)
+    const work = readClaim(this.#engine, this.#keys, { settings: this.#settings, reply, queues })
+    this.#cohort.answered(this, work.map(suspectOf), { losses: Number(losses), team })
+    // When none could be claimed, the next look waits for its time.
+    const wanted = bytesWanted === '' ? null : Number(bytesWanted)
+    this.#waiting = work.length === 0 && wanted === null ? 0 : waiting
+    return { status: 'claimed', work, runnable: 1, nextDueMs: null, throttledTeams: [], bytesWanted: wanted }
+  }
+
+  ended(work: ClaimedWork): void {
+    this.#cohort.ended(this, suspectOf(work))
+  }
+
+  /** The executor holds nothing here any more. */
+  forget(): void {
+    this.#cohort.forget(this)
+  }
+
+  async #newClaim(grant: ClaimGrant): Promise<SentClaim | null> {
+    const { runner } = this.#engine
+    const nowMs = runner.redisNowMs(this.#keys.shard)
+    if (this.#waiting === 0 && Math.abs(nowMs - this.#lookedAtMs) < LOOK_EVERY_MS) return null
+    this.#waiting = await runner.read((redis) => redis.zcard(this.#keys.suspects))
+    this.#lookedAtMs = nowMs
+    const headroom = this.#waiting === 0 ? null : this.#cohort.ask(this)
+    if (headroom === null) return null
+    let sent: SentClaim | null = null
+    try {
+      sent = await this.#callFor(grant, headroom)
+    } finally {
+      if (sent === null) this.#cohort.answered(this, [], NO_TRAITS)
+    }
+    return sent
+  }
+
+  /** Asks for the suspects that have waited longest, of teams and queues with headroom; null when there are none. */
+  async #callFor(grant: ClaimGrant, headroom: SuspectHeadroom): Promise<SentClaim | null> {
+    const suspects = await eligible(this.#engine, this.#keys, grant)
+    if (suspects.length === 0) return null
+    const queues = [...new Set(suspects.map(({ localId }) => localId))]
+    const call = CLAIM_SUSPECTS.with({
+      ...{ keys: this.#keys, leaseMs: LEASE_MS, ...this.#counters.next(this.#keys) },
+      jobsMax: Math.min(grant.slots, headroom.jobsMax, CLAIM_BATCH_MAX),
+      bytesMax: grant.bytes,
+      graceMs: HARD_DEADLINE_GRACE_MS,
+      shards: this.#engine.shards.length,
+      losses: headroom.traits?.losses ?? '',
+      team: headroom.traits?.team ?? '',
+      cohortMax: headroom.cohortMax,
+      ...{ queues, suspects },
+    })
+    return { call, queues }
+  }
+}
+
+/** A callback has the id of the job that it reports. */
+function suspectOf({ location, jobId }: ClaimedWork): string {
+  return `${location.queue}|${jobId}`
+}
+
+async function eligible(engine: Engine, keys: ShardKeys, grant: ClaimGrant) {
+  const members = await engine.runner.read((redis) =>
+    redis.zrange(keys.suspects, '0', String(LOOKED_MAX - 1)),
+  )
+  const suspects = members.map((member) => {
+    const [localId = '', jobId = ''] = member.split('|')
+    return { localId, jobId }
+  })
+  const queues = [...new Set(suspects.map(({ localId }) => localId))]
+  const names = await engine.runner.read((redis) =>
+    Promise.all(queues.map((localId) => redis.hget(keys.queueKey('meta', localId), QUEUE.name))),
+  )
+  const headroom = new Map(
+    queues.map((localId, i) => [localId, headroomOf(grant, localId, names[i] ?? null)]),
+  )
+  return suspects
+    .filter(({ localId }) => {
+      const left = headroom.get(localId) ?? 0
+      headroom.set(localId, left - 1)
+      return left > 0
+    })
+    .slice(0, CLAIM_BATCH_MAX)
+}
+
+/** A team's queues share its headroom only roughly, as suspects are few. Suspects of a deleted queue are dropped. */
+function headroomOf(grant: ClaimGrant, localId: string, name: string | null): number {
+  if (name === null) return CLAIM_BATCH_MAX
+  const { team } = splitNameField(name)
+  const ofTeam = grant.teamHeadroom.get(team) ?? grant.otherTeamsHeadroom
+  return Math.min(ofTeam, grant.queueHeadroom.get(localId) ?? grant.otherQueuesHeadroom)
+}
