@@ -74,7 +74,7 @@ export class ResourceApiError extends CodedError {
     reason: string,
     options?: ErrorOptions & { readonly retryAfterMs?: number | null },
   ) {
-    super(`The Kubernetes API answered: ${reason}`, options)
+    super(`Kubernetes API: ${reason}`, options)
     this.fault = fault
     this.retryAfterMs = options?.retryAfterMs ?? null
   }

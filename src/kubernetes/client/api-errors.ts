@@ -61,7 +61,7 @@ export function errorOfSilence(what: string, cause?: unknown): ResourceApiError 
 }
 
 export function errorOfSize(bytesMax: number): ResourceApiError {
-  return new ResourceApiError('too_large', `an answer has more than ${bytesMax} bytes`)
+  return new ResourceApiError('too_large', `the answer has more than ${bytesMax} bytes`)
 }
 
 export function isFault(error: unknown, fault: ResourceApiFault): boolean {

@@ -13,13 +13,16 @@ export class Deadline {
   readonly #endsAtMs: number
   readonly #cancel: () => void
 
-  constructor(clock: Clock, timeoutMs: number, callers: readonly AbortSignal[]) {
+  constructor(
+    clock: Clock,
+    { timeoutMs, signals }: { readonly timeoutMs: number; readonly signals: readonly AbortSignal[] },
+  ) {
     this.#clock = clock
     this.#timeoutMs = timeoutMs
-    this.#callers = callers
+    this.#callers = signals
     this.#endsAtMs = clock.monotonicMs() + timeoutMs
     this.#cancel = clock.after(timeoutMs, () => this.#timeout.abort())
-    this.signal = AbortSignal.any([this.#timeout.signal, ...callers])
+    this.signal = AbortSignal.any([this.#timeout.signal, ...signals])
   }
 
   leftMs(): number {

@@ -28,7 +28,10 @@ export class RateLimiter {
     const takenAtMs = Math.max(this.#fullAtMs, nowMs) + intervalMs
     const waitMs = takenAtMs - nowMs - burst * intervalMs
     if (waitMs > waitMsMax) {
-      throw new ResourceApiError('too_many', 'the client-side rate limit does not let it through in time')
+      throw new ResourceApiError(
+        'too_many',
+        'the request was not sent, because the client-side rate limit is exceeded',
+      )
     }
     this.#fullAtMs = takenAtMs
     if (waitMs > 0) await pause(this.#clock, waitMs, signal)

@@ -52,11 +52,11 @@ export function createTransport(options: RoundTripperOptions): Transport {
   const closing = new AbortController()
 
   async function withDeadline<T>(
-    what: string,
-    signals: readonly AbortSignal[],
+    { what, signal }: { readonly what: string; readonly signal: AbortSignal | undefined },
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
-    const deadline = new Deadline(clock, REQUEST_TIMEOUT_MS, [closing.signal, ...signals])
+    const signals = signal === undefined ? [closing.signal] : [closing.signal, signal]
+    const deadline = new Deadline(clock, { timeoutMs: REQUEST_TIMEOUT_MS, signals })
     try {
       return await send(deadline)
     } catch (error) {
@@ -67,16 +67,13 @@ export function createTransport(options: RoundTripperOptions): Transport {
   }
 
   return {
-    request: <T>(request: ApiRequest): Promise<T> => {
-      const { method, path, signal } = request
-      return withDeadline(
-        `${method} ${path}`,
-        signal === undefined ? [] : [signal],
+    request: <T>(request: ApiRequest): Promise<T> =>
+      withDeadline(
+        { what: `${request.method} ${request.path}`, signal: request.signal },
         async (deadline) => parsed(await sendUntilAnswered(parts, request, deadline)) as T,
-      )
-    },
+      ),
     watch: (request, signal) =>
-      withDeadline(`WATCH ${request.path}`, [signal], (deadline) =>
+      withDeadline({ what: `WATCH ${request.path}`, signal }, (deadline) =>
         openWatch(parts, { ...request, method: 'GET' }, deadline.signal),
       ),
     close: async () => {
@@ -143,6 +140,6 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // Node's message would quote the text, which may be that of a Secret.
-    throw errorOfSilence('an answer that is not JSON')
+    throw errorOfSilence('the answer is not JSON')
   }
 }

@@ -175,7 +175,7 @@ export class LeaderElector implements Leadership {
 
   /** null = no answer or a refusal, which is logged. */
   async #tryAcquireOrRenew(timeoutMs: number): Promise<AcquireResult | null> {
-    const deadline = new Deadline(this.#options.clock, timeoutMs, [this.#stopping.signal])
+    const deadline = new Deadline(this.#options.clock, { timeoutMs, signals: [this.#stopping.signal] })
     try {
       // Does not rely on the lock to heed its signal.
       const result = await abortable(this.#takeover.tryAcquireOrRenew(deadline.signal), deadline.signal)
@@ -191,7 +191,7 @@ export class LeaderElector implements Leadership {
 
   async #release(): Promise<void> {
     const { clock, logger } = this.#options
-    const deadline = new Deadline(clock, RELEASE_TIMEOUT_MS, [])
+    const deadline = new Deadline(clock, { timeoutMs: RELEASE_TIMEOUT_MS, signals: [] })
     try {
       await abortable(this.#takeover.release(deadline.signal), deadline.signal)
     } catch (error) {

@@ -13,8 +13,9 @@ export function leaderOnlyWriter<T extends KubeObject>(
   const guarded =
     <Args extends readonly unknown[], Answer>(write: (...args: Args) => Promise<Answer>) =>
     async (...args: Args): Promise<Answer> => {
-      if (!leadership.isLeader())
-        throw new ResourceApiError('unavailable', 'nothing, because this process no longer leads')
+      if (!leadership.isLeader()) {
+        throw new ResourceApiError('unavailable', 'not written, because this process no longer leads')
+      }
       return write(...args)
     }
   return {

@@ -21,6 +21,8 @@ interface HttpCron extends KubeObject {
   readonly spec: HttpCronSpec
 }
 
+type NewCron = Pick<Cron, 'team' | 'name' | 'settings'>
+
 export interface CronEditorOptions {
   readonly crons: Pick<CronStore, 'get' | 'getByName' | 'apply' | 'remove'>
   readonly writer: Pick<ResourceWriter<HttpCron>, 'create' | 'patchSpec' | 'remove' | 'read'>
@@ -45,7 +47,7 @@ export class ResourceCronEditor implements CronEditor {
   async create(team: string, settings: CronSettings, key: string | null): Promise<Cron | 'key_used'> {
     const { isWatched, clock } = this.#options
     if (!isWatched(team)) throw notWatched('Crons', team)
-    if (key !== null) return this.#createUnderKey(team, nameOfKeyedCron(key), settings)
+    if (key !== null) return this.#createUnderKey({ team, name: nameOfKeyedCron(key), settings })
     return this.#appliedOrUndone(await withinTimeout(clock, () => this.#createWithNewName(team, settings)))
   }
 
@@ -56,7 +58,10 @@ export class ResourceCronEditor implements CronEditor {
     if (!isWatched(team)) throw notWatched('Crons', team)
     const settings = await withinTimeout(clock, () => this.#patch(cron, change))
     if (settings === null) return null
-    return whenApplied(clock, { ...cron, settings }, () => crons.get(team, cronId))
+    return whenApplied(clock, {
+      written: { ...cron, settings },
+      read: () => crons.get(team, cronId),
+    })
   }
 
   async remove(team: string, cronId: number): ReturnType<CronEditor['remove']> {
@@ -86,15 +91,15 @@ export class ResourceCronEditor implements CronEditor {
       const name = nameOfNewCron(settings.displayName, newSuffix())
       // Checked first, so that an unavailable Redis refuses the cron before there is a resource.
       if ((await crons.getByName(team, name)) !== null) continue
-      const created = await this.#createNamed(team, name, settings)
+      const created = await this.#createNamed({ team, name, settings })
       if (created !== null) return created
     }
     throw new Error(NO_FREE_NAME)
   }
 
   /** null when the name is taken. */
-  async #createNamed(namespace: string, name: string, settings: CronSettings): Promise<HttpCron | null> {
-    const metadata = { name, namespace, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
+  async #createNamed({ team, name, settings }: NewCron): Promise<HttpCron | null> {
+    const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
     try {
       return await this.#options.writer.create({ metadata, spec: newCronSpec(settings) })
     } catch (error) {
@@ -104,11 +109,12 @@ export class ResourceCronEditor implements CronEditor {
   }
 
   /** The name shows whether the key was used before; the API server lets one of several concurrent requests create it. */
-  async #createUnderKey(team: string, name: string, settings: CronSettings): Promise<Cron | 'key_used'> {
+  async #createUnderKey(cron: NewCron): Promise<Cron | 'key_used'> {
     const { crons, writer, clock } = this.#options
+    const { team, name, settings } = cron
     // As in `#createWithNewName`: refuse before there is a resource.
     await crons.getByName(team, name)
-    const created = await withinTimeout(clock, () => this.#createNamed(team, name, settings))
+    const created = await withinTimeout(clock, () => this.#createNamed(cron))
     if (created !== null) return this.#appliedOrUndone(created)
     const former = await withinTimeout(clock, () => writer.read(team, name))
     if (former === null || former.metadata.deletionTimestamp !== undefined) {

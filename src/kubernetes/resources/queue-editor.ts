@@ -47,7 +47,10 @@ export class ResourceQueueEditor implements QueueEditor {
     if (queue === null) return null
     if (!isWatched(team)) throw notWatched('Queues', team)
     const settings = await withinTimeout(clock, () => this.#write(queue, change))
-    return whenApplied(clock, { ...queue, settings }, () => queues.get(team, queueId))
+    return whenApplied(clock, {
+      written: { ...queue, settings },
+      read: () => queues.get(team, queueId),
+    })
   }
 
   async remove(team: string, queueId: number): ReturnType<QueueEditor['remove']> {

@@ -42,15 +42,14 @@ export async function pollUntil(clock: Clock, condition: () => Promise<boolean>)
 /** What `read` returns once the engine has applied the written settings, or null if it was removed; else what was written. */
 export async function whenApplied<T extends { readonly settings: object }>(
   clock: Clock,
-  written: T,
-  read: () => Promise<T | null>,
+  edit: { readonly written: T; read(): Promise<T | null> },
 ): Promise<T | null> {
   let now: T | null = null
   const isApplied = await pollUntil(clock, async () => {
-    now = await read()
-    return now === null || isDeepStrictEqual({ ...now.settings }, { ...written.settings })
+    now = await edit.read()
+    return now === null || isDeepStrictEqual({ ...now.settings }, { ...edit.written.settings })
   })
-  return isApplied ? now : written
+  return isApplied ? now : edit.written
 }
 
 export function notWatched(what: 'Queues' | 'Crons', namespace: string): EditRefusedError {

@@ -109,7 +109,7 @@ export class ReconcileLoop<T extends KubeObject> {
     const startedMs = clock.monotonicMs()
     // The epoch may be over before its signal aborts; the next leader reconciles every key.
     if (signal.aborted || !leadership.isLeader()) return { status: 'done', requeueAfterMs: null }
-    const deadline = new Deadline(clock, RECONCILE_TIMEOUT_MS, [signal])
+    const deadline = new Deadline(clock, { timeoutMs: RECONCILE_TIMEOUT_MS, signals: [signal] })
     try {
       const { requeueAfterMs } = await reconciler.reconcile(key, deadline.signal)
       this.#isOutage = false

@@ -155,7 +155,7 @@ describe('deadlines', () => {
     expect(clock.timers).toBe(1)
     await clock.advance(1)
     expect((await error).message).toBe(
-      `The Kubernetes API answered: GET ${ONE} had no answer within ${REQUEST_TIMEOUT_MS} ms`,
+      `Kubernetes API: GET ${ONE} had no answer within ${REQUEST_TIMEOUT_MS} ms`,
     )
     expect(await transport.request(READ)).toMatchObject({ metadata: { name: 'one' } })
   })
@@ -309,15 +309,13 @@ describe('failures', () => {
   ])('%i is %s, in the words of the server', async (code, fault) => {
     server.faults.add({ times: 2, effect: { do: 'answer', code, message: 'because of this' } })
     const error = await faultOf(transport.request(READ))
-    expect([error.fault, error.message]).toEqual([fault, 'The Kubernetes API answered: because of this'])
+    expect([error.fault, error.message]).toEqual([fault, 'Kubernetes API: because of this'])
     expect(codes.at(-1)).toEqual(['GET', code])
   })
 
   test('an answer that is no JSON is a fault, and is not quoted', async () => {
     server.faults.add({ effect: { do: 'garble' } })
-    expect((await faultOf(transport.request(READ))).message).toBe(
-      'The Kubernetes API answered: an answer that is not JSON',
-    )
+    expect((await faultOf(transport.request(READ))).message).toBe('Kubernetes API: the answer is not JSON')
   })
 
   test('a request without an answer is counted without a code', async () => {

@@ -296,7 +296,7 @@ test('retries a refused write with backoff, and records why it failed', async ()
   expect(scaleTo.calls.length).toBeLessThan(16)
   const failures = events.filter(({ reason }) => reason === 'FleetUnavailable')
   expect(failures.map(({ note }) => note)).toEqual([
-    'The Deployment of executors cannot be read or scaled: The Kubernetes API answered: deployments.apps is forbidden',
+    'The Deployment of executors cannot be read or scaled: Kubernetes API: deployments.apps is forbidden',
   ])
   scaleTo.rule = () => undefined
   await clock.advance(5000)

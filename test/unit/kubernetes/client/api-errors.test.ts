@@ -22,11 +22,11 @@ test.each([
   ['other JSON', '{"error":"x"}', '{"error":"x"}'],
   ['nothing', '', 'HTTP 502'],
 ])('the reason of %s is what it says', (_what, text, reason) => {
-  expect(errorOf(502, text).message).toBe(`The Kubernetes API answered: ${reason}`)
+  expect(errorOf(502, text).message).toBe(`Kubernetes API: ${reason}`)
 })
 
 test('a long reason is cut', () => {
-  expect(errorOf(500, 'x'.repeat(5_000)).message).toHaveLength(1_000 + 'The Kubernetes API answered: '.length)
+  expect(errorOf(500, 'x'.repeat(5_000)).message).toHaveLength(1_000 + 'Kubernetes API: '.length)
 })
 
 test('a patch for another life of the object is a conflict, other fields that cannot change are not', () => {
@@ -39,7 +39,7 @@ test('what was thrown stays as the cause', () => {
   const cause = new Error('connect ECONNREFUSED')
   expect(errorOfSilence('GET /api failed', cause)).toMatchObject({
     fault: 'unavailable',
-    message: 'The Kubernetes API answered: GET /api failed: connect ECONNREFUSED',
+    message: 'Kubernetes API: GET /api failed: connect ECONNREFUSED',
     cause,
   })
 })

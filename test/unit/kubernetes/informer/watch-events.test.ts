@@ -47,8 +47,6 @@ describe('a line that is no event is a fault and is not quoted', () => {
     ['a bookmark without a version', '{"type":"BOOKMARK","object":{}}'],
   ])('%s', async (_what, line) => {
     const error = await eventsOf(`${line}\n`).catch((thrown: unknown) => thrown)
-    expect(String(error)).toBe(
-      'ResourceApiError: The Kubernetes API answered: a watch sent a line that is no event',
-    )
+    expect(String(error)).toBe('ResourceApiError: Kubernetes API: a watch sent a line that is no event')
   })
 })

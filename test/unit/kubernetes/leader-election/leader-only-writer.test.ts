@@ -41,7 +41,7 @@ test('a leader writes as ever', async () => {
   expect(calls).toEqual(['create(1)', 'patchSpec(3)', 'applyStatus(2)', 'setFinalizer(3)', 'remove(1)'])
 })
 
-test('who leads no more writes nothing, and may read', async () => {
+test('a process that no longer leads may read but not write', async () => {
   const { calls, writer, writes, lose } = setUp()
   lose()
   for (const write of writes) await expect(write()).rejects.toMatchObject({ fault: 'unavailable' })
