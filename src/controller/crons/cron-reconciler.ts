@@ -36,6 +36,7 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
   const kind: FinalizedKind<HttpCron, DesiredCron, CronOutcome> = {
     noun: 'cron',
     finalizer: CRON_FINALIZER,
+    status,
     objectsOf: (key) => [informer.get(key)].filter((cron) => cron !== undefined),
     plan: async ([cron]) => {
       const plan = planCron(cron, check, quota)
@@ -47,7 +48,7 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
     },
     apply: async ({ metadata, status: before }, { settings, overQuota }) => {
       const { namespace, name } = metadata
-      // After a loss of data the cron gets the id back that its users know.
+      // After a loss of data the cron gets back the id that its users know.
       const { cronId, nextRunAtMs } = await engine.write((compiler) =>
         compiler.applyCron(namespace, name, settings, before?.id ?? null),
       )
@@ -55,7 +56,7 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
         ? { kind: 'applied', cronId, nextRunAtMs }
         : { kind: 'over_quota', obstacle: overQuota }
     },
-    remove: (compiler, team, name) => compiler.removeCron(team, name),
+    remove: (compiler, { team, name }) => compiler.removeCron(team, name),
     leftBehind: {
       reason: 'CronLeftBehind',
       action: 'RemoveCron',
@@ -63,5 +64,5 @@ export function createCronReconciler(parts: CronReconcilerParts): Reconciler {
     },
     countLeftBehind: () => metrics.cronLeftBehind(),
   }
-  return new ResourceReconciler(kind, status, parts)
+  return new ResourceReconciler(kind, parts)
 }

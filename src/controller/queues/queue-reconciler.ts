@@ -29,8 +29,8 @@ export interface QueueReconcilerParts extends FinalizedParts<HttpQueue> {
 }
 
 /**
- * Keys are those of `queueKeyOf`: all resources of one queue name are reconciled together, so that none of them is
- * looked at while the name passes from one to the other.
+ * Keys are those of `queueKeyOf`: all resources with one queue name are reconciled together, so that no other reconcile
+ * sees them while the name passes from one to another.
  */
 export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
   const { informer, check, engine, clock, metrics } = parts
@@ -47,6 +47,7 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
   const kind: FinalizedKind<HttpQueue, QueueSettings, QueueOutcome> = {
     noun: 'queue',
     finalizer: QUEUE_FINALIZER,
+    status,
     objectsOf: (key) => informer.byIndex(BY_QUEUE, key),
     plan: (resources) => planQueue(resources, check),
     apply: async (queue, settings) => {
@@ -59,11 +60,11 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
     defersStatus: ({ metadata, status: before }, outcome) =>
       outcome.kind === 'applied' &&
       (before?.observedGeneration !== metadata.generation || before?.queueId !== outcome.queueId),
-    remove: (compiler, team, name) => compiler.removeQueue(team, name),
-    settleOthers: async (resources, plan, signal) => {
-      for (const rival of resources) {
+    remove: (compiler, { team, name }) => compiler.removeQueue(team, name),
+    settleOthers: async ({ objects, plan, signal }) => {
+      for (const rival of objects) {
         if (signal.aborted) break
-        if (rival !== plan.object) await settleRival({ ...parts, status }, rival, plan)
+        if (rival !== plan.object) await settleRival({ ...parts, status }, { rival, plan })
       }
     },
     leftBehind: {
@@ -73,13 +74,12 @@ export function createQueueReconciler(parts: QueueReconcilerParts): Reconciler {
     },
     countLeftBehind: () => metrics.queueLeftBehind(),
   }
-  return new ResourceReconciler(kind, status, parts)
+  return new ResourceReconciler(kind, parts)
 }
 
 async function settleRival(
   parts: QueueReconcilerParts & { readonly status: StatusWriter<HttpQueue, QueueOutcome> },
-  rival: HttpQueue,
-  plan: QueuePlan,
+  { rival, plan }: { readonly rival: HttpQueue; readonly plan: QueuePlan },
 ): Promise<void> {
   const { writer, status, logger } = parts
   const { namespace: team, name: by } = plan.object.metadata

@@ -24,26 +24,27 @@ export type Plan<T, Desired, Outcome> =
 export type ObjectPlan<T, Desired, Outcome> = Extract<Plan<T, Desired, Outcome>, { readonly object: T }>
 
 /** What a kind adds to the reconcile of `ResourceReconciler`. */
-export interface FinalizedKind<T, Desired, Outcome> {
+export interface FinalizedKind<T extends ConditionedObject, Desired, Outcome> {
   readonly noun: 'queue' | 'cron'
   readonly finalizer: string
+  readonly status: StatusWriter<T, Outcome>
   /** All objects of a key that the informer has. */
   objectsOf(key: ObjectKey): readonly T[]
   plan(objects: readonly T[]): Plan<T, Desired, Outcome> | Promise<Plan<T, Desired, Outcome>>
   apply(object: T, desired: Desired): Promise<Outcome>
   /** Whether to apply all other waiting keys before this outcome is written to the status. */
   defersStatus?(object: T, outcome: Outcome): boolean
+  /** @param ref the two parts of the key */
   remove(
     compiler: SettingsCompiler,
-    team: string,
-    name: string,
+    ref: ReturnType<typeof parseKey>,
   ): Promise<CompileEnd<{ readonly status: 'removed' | 'not_found' }>>
-  /** Comes last, when the status is written. */
-  settleOthers?(
-    objects: readonly T[],
-    plan: ObjectPlan<T, Desired, Outcome>,
-    signal: AbortSignal,
-  ): Promise<void>
+  /** Handles the other objects of the key, after the status is written. */
+  settleOthers?(context: {
+    readonly objects: readonly T[]
+    readonly plan: ObjectPlan<T, Desired, Outcome>
+    readonly signal: AbortSignal
+  }): Promise<void>
   /** The event for an object that was released although Redis could not be cleaned up. */
   readonly leftBehind: { readonly reason: string; readonly action: string; readonly note: string }
   countLeftBehind(): void
@@ -73,19 +74,13 @@ const DONE: ReconcileEnd = { requeueAfterMs: null }
  */
 export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> implements Reconciler {
   readonly #kind: FinalizedKind<T, Desired, Outcome>
-  readonly #status: StatusWriter<T, Outcome>
   readonly #parts: FinalizedParts<T>
   readonly #timeout: FinalizerTimeout
   readonly #released = new Map<ObjectKey, string>()
   readonly #deferred = new Map<ObjectKey, string>()
 
-  constructor(
-    kind: FinalizedKind<T, Desired, Outcome>,
-    status: StatusWriter<T, Outcome>,
-    parts: FinalizedParts<T>,
-  ) {
+  constructor(kind: FinalizedKind<T, Desired, Outcome>, parts: FinalizedParts<T>) {
     this.#kind = kind
-    this.#status = status
     this.#parts = parts
     this.#timeout = new FinalizerTimeout(parts.clock)
   }
@@ -102,9 +97,9 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
     if (plan.kind === 'absent' && released === undefined) await this.#removeOrphan(key)
     if (plan.kind === 'absent' || plan.kind === 'nothing') return DONE
 
-    await this.#status.report(plan.object, () => this.#carryOut(key, plan))
+    await this.#kind.status.report(plan.object, () => this.#carryOut(key, plan))
     if (this.#deferred.has(key)) return { requeueAfterMs: STATUS_DEFERRED_MS }
-    await this.#kind.settleOthers?.(objects, plan, signal)
+    await this.#kind.settleOthers?.({ objects, plan, signal })
     return DONE
   }
 
@@ -150,9 +145,8 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
 
   /** @returns false when it has failed for as long as the finalizer timeout */
   async #removeFromEngine(key: ObjectKey, object: T): Promise<boolean> {
-    const { team, name } = parseKey(key)
     try {
-      await this.#parts.engine.write((compiler) => this.#kind.remove(compiler, team, name))
+      await this.#parts.engine.write((compiler) => this.#kind.remove(compiler, parseKey(key)))
       return true
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) || !this.#timeout.hasExpired(key, object)) throw error
@@ -164,9 +158,9 @@ export class ResourceReconciler<T extends ConditionedObject, Desired, Outcome> i
   async #removeOrphan(key: ObjectKey): Promise<void> {
     const { orphans, engine, logger } = this.#parts
     if (!orphans.takeConfirmed(key)) return orphans.request()
-    const { team, name } = parseKey(key)
-    const { status } = await engine.write((compiler) => this.#kind.remove(compiler, team, name))
-    logger.warn('An orphan was removed', { team, [this.#kind.noun]: name, end: status })
+    const ref = parseKey(key)
+    const { status } = await engine.write((compiler) => this.#kind.remove(compiler, ref))
+    logger.warn('An orphan was removed', { team: ref.team, [this.#kind.noun]: ref.name, end: status })
   }
 
   #reportLeftBehind(key: ObjectKey, object: T): void {

@@ -36,8 +36,8 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
   }
 
   /**
-   * Writes the outcome of `reconcile`; null leaves the status as it is. When Redis cannot be written to, the status says
-   * so and the error is thrown on, for a retry. Other errors leave the status alone.
+   * Writes the outcome of `reconcile`; null leaves the status as it is. If Redis cannot be written to, the status reports
+   * that, and the error is rethrown for a retry. Other errors leave the status as it is.
    */
   async report(object: T, reconcile: () => Promise<Outcome | null>): Promise<void> {
     let outcome
