@@ -7,7 +7,7 @@ const ASSERTION_TYPES = {
   ResponseTimeUnderMs: 'response_time_under_ms',
 } as const
 
-/** The rules of the CRD have seen to it that the value fits the type. */
+/** The CRD rules guarantee that the value fits the type. */
 export function assertionOf({ type, value }: AssertionSpec): SuccessAssertion {
   switch (type) {
     case 'BodyContains':

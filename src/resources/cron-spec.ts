@@ -9,8 +9,8 @@ const CONCURRENCY_POLICIES = { Allow: 'allow', Forbid: 'forbid' } as const
 const MISSED_RUN_POLICIES = { Latest: 'latest', Skip: 'skip', All: 'all' } as const
 
 /**
- * The settings that a checked spec stands for, defaults filled in.
- * @param name `metadata.name`, which people see when no other name is given
+ * The settings of a checked spec.
+ * @param name `metadata.name`, the default of the display name
  */
 export function settingsOfCronSpec(name: string, spec: HttpCronSpec): CronSettings {
   return Object.freeze({
@@ -34,10 +34,10 @@ export function settingsOfCronSpec(name: string, spec: HttpCronSpec): CronSettin
   })
 }
 
-/** Fields to be changed; null takes one away, as a JSON merge patch has it. */
+/** Fields to change; null removes one, as in a JSON merge patch. */
 export type CronSpecChange = { readonly [Field in keyof HttpCronSpec]?: HttpCronSpec[Field] | null }
 
-/** Fields of a spec, for those settings that are given. */
+/** The spec fields of the given settings. */
 export function specOfCronSettings(settings: Partial<CronSettings>): CronSpecChange {
   const { isActive, headers, concurrencyPolicy, missedRunPolicy, successAssertions, ...same } = settings
   return {
@@ -50,19 +50,15 @@ export function specOfCronSettings(settings: Partial<CronSettings>): CronSpecCha
   }
 }
 
-/** What the rules of the CRD cannot tell, in the words of the API. */
+/** Checks what CRD rules cannot express, with the texts of the API. */
 export function cronProblemsOf({ cronExpression, timeZone }: HttpCronSpec): readonly FieldProblem[] {
   const schedule = cronScheduleOf({ cronExpression, timeZone: 'UTC' })
   const expression = 'problem' in schedule ? schedule.problem : null
+  const zone = timeZoneProblem(timeZone)
   return [
     ...(expression === null ? [] : [{ path: ['spec', 'cronExpression'], reason: expression }]),
-    ...zoneProblems(timeZone),
+    ...(zone === null ? [] : [{ path: ['spec', 'timeZone'], reason: zone }]),
   ]
-}
-
-function zoneProblems(timeZone: string): readonly FieldProblem[] {
-  const reason = timeZoneProblem(timeZone)
-  return reason === null ? [] : [{ path: ['spec', 'timeZone'], reason }]
 }
 
 function specOfHeaders(headers: CronSettings['headers']): HttpCronSpec['headers'] {

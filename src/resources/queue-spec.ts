@@ -6,7 +6,7 @@ import { changedSettings } from './manifests/manifest-text.ts'
 
 const CALLBACK_EVENTS = { Terminal: 'terminal', EveryAttempt: 'every_attempt' } as const
 
-/** The settings that a checked spec stands for, defaults filled in. */
+/** The settings of a checked spec. */
 export function settingsOfSpec(spec: HttpQueueSpec): QueueSettings {
   return Object.freeze({
     isActive: spec.active,
@@ -22,10 +22,10 @@ export function settingsOfSpec(spec: HttpQueueSpec): QueueSettings {
   })
 }
 
-/** Fields to be changed; null takes one away, as a JSON merge patch has it. */
+/** Fields to change; null removes one, as in a JSON merge patch. */
 export type SpecChange = { readonly [Field in keyof HttpQueueSpec]?: HttpQueueSpec[Field] | null }
 
-/** Fields of a spec, for those settings that are given; `queueName` is never among them. */
+/** The spec fields of the given settings; never `queueName`. */
 export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
   const { isActive, successAssertions, callbackEvents, ...same } = settings
   return {
@@ -36,7 +36,7 @@ export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
   }
 }
 
-/** The spec of a new queue: its name, and those settings that are not the defaults. */
+/** The spec of a new queue, without default settings. */
 export function newQueueSpec(queueName: string, settings: QueueSettings): SpecChange {
   return { queueName, ...specOfSettings(changedSettings(settings, DEFAULT_QUEUE_SETTINGS)) }
 }

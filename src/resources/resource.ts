@@ -5,14 +5,13 @@ import type { MaintenanceWindowSpec, SecretRef } from './generated/kinds.ts'
 
 export const API_VERSION = 'punctual.dev/v1alpha1'
 
-/** A queue as its owner wrote it down. */
 export interface HttpQueueResource {
   readonly kind: 'HttpQueue'
   /** The namespace. */
   readonly team: string
   /** `metadata.name`. */
   readonly name: string
-  /** The name jobs are pushed to: `spec.queueName`, else `metadata.name`. */
+  /** The name that jobs are pushed to: `spec.queueName`, or `metadata.name`. */
   readonly queueName: string
   readonly settings: QueueSettings
 }
@@ -27,7 +26,6 @@ export interface TeamSettingsResource {
   readonly quotas: TeamQuotas
 }
 
-/** A recurring request. */
 export interface HttpCronResource {
   readonly kind: 'HttpCron'
   readonly team: string
@@ -43,7 +41,6 @@ export interface MaintenanceWindowResource {
   readonly spec: MaintenanceWindowSpec
 }
 
-/** A token that is taken for the team, by its hash. */
 export interface ApiTokenResource {
   readonly kind: 'ApiToken'
   readonly team: string
@@ -67,14 +64,14 @@ export type Resource =
   | ApiTokenResource
   | SecretResource
 
-/** What is wrong, and where. Never holds a value of a Secret. */
+/** A mistake in a manifest. Never contains a value of a Secret. */
 export interface ManifestProblem {
   readonly file: string
-  /** From 1; null when the whole file is meant. */
+  /** From 1; null for the whole file. */
   readonly document: number | null
-  /** From 1; null when no line can be named. */
+  /** From 1; null when it is unknown. */
   readonly line: number | null
-  /** `spec.retryDelays[0]`; null when no field is meant. */
+  /** Such as `spec.retryDelays[0]`; null for the whole document. */
   readonly field: string | null
   /** A sentence that says what is allowed. */
   readonly reason: string
@@ -91,7 +88,7 @@ export function problemText(problem: ManifestProblem): string {
   return `${place.join(', ')}: ${problem.reason}`
 }
 
-/** Tells resources of one folder apart, as Kubernetes does in one cluster. */
+/** Identifies a resource within one folder, as Kubernetes does within a cluster. */
 export interface Identity {
   readonly kind: string
   readonly team: string

@@ -1,6 +1,6 @@
 import type { FieldProblem } from './schema/field-path.ts'
 
-/** Fields of a core `v1` Secret that are understood; anything else is a mistake. */
+/** Known fields of a core `v1` Secret; any other is an error. */
 const FIELDS: ReadonlySet<string> = new Set([
   'apiVersion',
   'kind',
@@ -12,7 +12,7 @@ const FIELDS: ReadonlySet<string> = new Set([
 ])
 const KEY = /^[-._a-zA-Z0-9]{1,253}$/
 
-/** The values of a Secret: `data` in base64, and over it `stringData` as it stands. No value is ever named. */
+/** The values of a Secret: `data` in base64, overridden by `stringData`. No problem shows a value. */
 export function secretDataOf(document: Readonly<Record<string, unknown>>): {
   readonly data: Readonly<Record<string, Uint8Array>>
   readonly problems: readonly FieldProblem[]
@@ -23,7 +23,7 @@ export function secretDataOf(document: Readonly<Record<string, unknown>>): {
   const encoded = valuesOf(document, 'data', fromBase64, 'must be a text in base64.')
   const plain = valuesOf(document, 'stringData', fromText, 'must be a text; put quotes around a number.')
   return {
-    // Keys are names that people choose, and ask for: `constructor` may be one.
+    // Without a prototype, so that `constructor` is a key like any other.
     data: Object.freeze(Object.assign(Object.create(null), encoded.values, plain.values)),
     problems: [...problems, ...encoded.problems, ...plain.problems],
   }
@@ -44,7 +44,10 @@ function valuesOf(
   for (const [key, value] of Object.entries(map)) {
     const bytes = decode(value)
     if (!KEY.test(key)) {
-      problems.push({ path: [field, key], reason: 'is no key: letters, digits, -, _ and . are allowed.' })
+      problems.push({
+        path: [field, key],
+        reason: 'is not a valid key: letters, digits, -, _ and . are allowed.',
+      })
     } else if (bytes === null) problems.push({ path: [field, key], reason })
     else values[key] = bytes
   }
@@ -64,11 +67,11 @@ function fromText(value: unknown): Uint8Array | null {
 
 const SIGNING_SECRET = /^[\x21-\x7e]{1,512}$/
 
-/** The text of a signing secret, or what is wrong with it. */
+/** The text of a signing secret, or why it is not valid. */
 export function signingSecretOf(bytes: Uint8Array): { readonly text: string } | { readonly reason: string } {
   const text = Buffer.from(bytes).toString('utf8')
   if (/[\r\n]$/.test(text)) {
-    return { reason: 'ends with a line break: write it without one (printf, not echo).' }
+    return { reason: 'ends with a line break: write it without one (use printf, not echo).' }
   }
   if (!SIGNING_SECRET.test(text)) return { reason: 'must be 1 to 512 visible ASCII characters.' }
   if (text.startsWith('whsec_') && !isBase64(text.slice('whsec_'.length))) {
@@ -77,7 +80,7 @@ export function signingSecretOf(bytes: Uint8Array): { readonly text: string } | 
   return { text }
 }
 
-/** With padding or without. */
+/** Padding is optional. */
 function isBase64(text: string): boolean {
   const bare = text.replace(/=+$/, '')
   return bare !== '' && Buffer.from(text, 'base64').toString('base64').replace(/=+$/, '') === bare

@@ -5,27 +5,27 @@ import { specOfCronSettings } from '../cron-spec.ts'
 import { changedSettings, editSpec, newManifest } from './manifest-text.ts'
 import { slugOf } from './slug.ts'
 
-/** A name drawn at random is taken this often in a row only if something else is wrong. */
+/** Attempts to find a free random name; more collisions in a row mean that something else is wrong. */
 export const NAME_TRIES_MAX = 4
-/** More than a name drawn at random has, so that none is drawn that a key leads to. */
+/** More than a random suffix has, so that a random name never equals one derived from a key. */
 const KEY_HASH_CHARACTERS = 16
 export const NO_FREE_NAME = 'no free name was found for a new cron'
 
 /**
- * `metadata.name` of a cron made by the API, whose own name need not be unique.
+ * `metadata.name` of a cron created by the API, whose display name need not be unique.
  * @param suffix 8 random hex digits
  */
 export function nameOfNewCron(displayName: string, suffix: string): string {
   return `${slugOf(displayName) || 'cron'}-${suffix}`
 }
 
-/** `metadata.name` of a cron made under a key, the same one each time. */
+/** `metadata.name` of a cron created with an idempotency key: one name per key. */
 export function nameOfKeyedCron(key: string): string {
   const hash = createHash('sha256').update(key, 'utf8').digest('hex').slice(0, KEY_HASH_CHARACTERS)
   return `${slugOf(key) || 'cron'}-${hash}`
 }
 
-/** The spec of a new resource; settings that are the defaults are left out. */
+/** The spec of a new resource, without default settings. */
 export function newCronSpec(settings: CronSettings): Readonly<Record<string, unknown>> {
   return specOfCronSettings(changedSettings<CronSettings>(settings, DEFAULT_CRON_SETTINGS))
 }
@@ -33,13 +33,13 @@ export function newCronSpec(settings: CronSettings): Readonly<Record<string, unk
 /**
  * A manifest of one cron.
  * @param name `metadata.name`
- * @param namespace null = the folder's own team
+ * @param namespace null = the team of the folder
  */
 export function newCronManifest(name: string, namespace: string | null, settings: CronSettings): string {
   return newManifest('HttpCron', { name, namespace }, newCronSpec(settings))
 }
 
-/** As `editQueueManifest`. */
+/** Changes settings of one cron, as `editSpec` does. */
 export function editCronManifest(
   text: string,
   document: number,

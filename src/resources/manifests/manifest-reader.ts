@@ -3,17 +3,17 @@ import { shown } from '../schema/crd-schema.ts'
 import { fieldName } from '../schema/field-path.ts'
 import type { FieldPath } from '../schema/field-path.ts'
 import { createResourceMaker } from './resource-maker.ts'
-import type { Fields, FormerResources, Made, MadeResource } from './resource-maker.ts'
+import type { CheckedResource, Fields, FormerResources, Made } from './resource-maker.ts'
 import { identityOf } from '../resource.ts'
 import type { ManifestProblem } from '../resource.ts'
 import { faultText, isBlank, parseManifest } from './yaml-documents.ts'
 
-/** A resource and the document of its file that holds it, from 1. */
-export interface ReadResource extends MadeResource {
+export interface ReadResource extends CheckedResource {
+  /** The number of its document in the file, from 1. */
   readonly document: number
 }
 
-/** What a file says. With any problem the file as a whole is not to be used. */
+/** The content of a file. With any problem, the whole file must not be applied. */
 export interface ReadManifest {
   readonly resources: readonly ReadResource[]
   readonly problems: readonly ManifestProblem[]
@@ -21,9 +21,9 @@ export interface ReadManifest {
 
 export interface ManifestReader {
   /**
-   * Reads YAML of any number of documents; JSON is YAML. Documents of other API groups are passed over.
+   * Reads YAML with any number of documents, or JSON. Skips documents of other API groups.
    * @param file its name, for the problems
-   * @param former what the file held so far: some changes are not allowed
+   * @param former the applied version of the file: some changes are not allowed
    */
   read(file: string, text: string, former?: readonly ReadResource[]): ReadManifest
 }
@@ -55,7 +55,7 @@ function readManifest(file: string, text: string, make: (fields: Fields) => Made
   const report = (document: number | null, line: number | null, field: string | null, reason: string) =>
     void problems.push({ file, document, line, field, reason })
   if (documents.length > DOCUMENTS_MAX) {
-    report(null, null, null, `holds ${documents.length} documents; at most ${DOCUMENTS_MAX} are allowed.`)
+    report(null, null, null, `has ${documents.length} documents; at most ${DOCUMENTS_MAX} are allowed.`)
     return { resources, problems }
   }
   documents.forEach((document, index) => {
@@ -74,7 +74,7 @@ function readManifest(file: string, text: string, make: (fields: Fields) => Made
     } else if (made.made !== null) resources.push({ ...made.made, document: index + 1 })
   })
   if (documents.every(isBlank)) {
-    report(null, null, null, 'holds no resource: it is empty, or all of it is comments.')
+    report(null, null, null, 'has no resource: it is empty, or has only comments.')
   }
   return { resources, problems }
 }
@@ -84,7 +84,7 @@ function makeDocument(document: Document, make: (fields: Fields) => Made): Made 
   try {
     fields = document.toJS()
   } catch (error) {
-    // Aliases that multiply beyond bounds, or lead nowhere.
+    // Aliases that expand beyond the bound or have no anchor.
     return { problems: [{ path: [], reason: `cannot be read: ${faultText(error)}.` }] }
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
@@ -93,7 +93,7 @@ function makeDocument(document: Document, make: (fields: Fields) => Made): Made 
   return make(fields as Fields)
 }
 
-/** The line of the field, or of the nearest one above it that is there. */
+/** The line of the field, or of its nearest parent that exists. */
 function lineOf(document: Document, path: FieldPath, lines: LineCounter): number | null {
   for (let length = path.length; length >= 0; length -= 1) {
     const part = path.slice(0, length)
@@ -108,7 +108,7 @@ function nodeAt(document: Document, path: FieldPath): unknown {
   try {
     return document.getIn(path, true)
   } catch {
-    // The path leads through an alias.
+    // The path goes through an alias.
     return null
   }
 }

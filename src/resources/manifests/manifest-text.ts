@@ -26,7 +26,7 @@ export function newManifest(
   return manifest.toString(STYLE)
 }
 
-/** Settings that are the defaults are left to them. */
+/** The settings that differ from the defaults. */
 export function changedSettings<T extends object>(settings: T, defaults: Partial<T>): Partial<T> {
   const changed = Object.entries(settings).filter(
     ([name, value]) => !isDeepStrictEqual(value, defaults[name as keyof T]),
@@ -35,10 +35,10 @@ export function changedSettings<T extends object>(settings: T, defaults: Partial
 }
 
 /**
- * The file's text with some fields of one resource's spec changed; comments and everything else stay.
- * @param document its place in the file, from 1
- * @param spec null takes a field away
- * @returns null when the file is written in a way that cannot be changed in place (an alias, say)
+ * Changes fields of one resource's spec in the text of a file; comments and everything else stay.
+ * @param document its number in the file, from 1
+ * @param spec null removes a field
+ * @returns null when the text cannot be edited in place, for example because of an alias
  */
 export function editSpec(text: string, document: number, spec: Fields): string | null {
   if (isJson(text)) return editJson(text, spec)
@@ -52,19 +52,19 @@ export function editSpec(text: string, document: number, spec: Fields): string |
   return documents.map((one) => one.toString(STYLE)).join('')
 }
 
-/** The file's text without some of its documents; null when nothing would be left. */
+/** Removes documents from the text of a file; null when nothing would be left. */
 export function removeDocuments(text: string, removed: readonly number[]): string | null {
   const { documents } = parseManifest(text)
   const kept = documents.filter((_, index) => !removed.includes(index + 1))
   if (kept.every(isBlank)) return null
   const [first] = kept
-  // The line of hyphens that stood before it belonged to a document that is gone.
+  // The `---` in front of it belonged to a removed document.
   if (first !== undefined && first !== documents[0])
     first.directives = documents[0]?.directives ?? first.directives
   return kept.map((one) => one.toString(STYLE)).join('')
 }
 
-/** In place where the value stands already, so that the comment beside it stays. False for an alias. */
+/** Replaces a value in place, which keeps its comment. false for an alias. */
 function setField(document: Document, field: string, value: unknown): boolean {
   const old = document.getIn(['spec', field], true)
   if (isAlias(old)) return false
@@ -76,7 +76,7 @@ function setField(document: Document, field: string, value: unknown): boolean {
     return true
   }
   const node = document.createNode(value)
-  // A short list of numbers reads best on one line, unless its owner wrote it otherwise.
+  // Lists of scalars go on one line, unless the file has them otherwise.
   if (isSeq(node)) {
     node.flow = isSeq(old) ? old.flow === true : node.items.every((item) => isScalar(item))
     if (isSeq(old)) {

@@ -7,13 +7,13 @@ import { slugOf } from './slug.ts'
 
 const HASH_CHARACTERS = 8
 
-/** `metadata.name` of a queue made by a push: a DNS-safe slug and 8 hex digits, so that no two names meet. */
+/** `metadata.name` of a pushed queue: a DNS-safe slug and 8 hex digits, so that no two names collide. */
 export function nameOfPushedQueue(queueName: string): string {
   const hash = createHash('sha256').update(queueName, 'utf8').digest('hex').slice(0, HASH_CHARACTERS)
   return `${slugOf(queueName) || 'queue'}-${hash}`
 }
 
-/** The HttpQueue of a queue that a push has made. Its name follows from the queue's, so that it is not made twice. */
+/** The HttpQueue of a pushed queue. Its name derives from the queue's, so that it is created once. */
 export function pushedQueueResource(
   { team, name }: { readonly team: string; readonly name: string },
   settings: QueueSettings,
@@ -29,8 +29,8 @@ export function pushedQueueResource(
 }
 
 /**
- * A manifest of one queue. Settings that are the defaults are left out.
- * @param namespace null = the folder's own team
+ * A manifest of one queue, without default settings.
+ * @param namespace null = the team of the folder
  */
 export function newQueueManifest(
   queueName: string,
@@ -41,11 +41,7 @@ export function newQueueManifest(
   return newManifest('HttpQueue', { name: nameOfPushedQueue(queueName), namespace }, spec)
 }
 
-/**
- * The file's text with some settings of one queue changed; comments and everything else stay.
- * @param document its place in the file, from 1
- * @returns null when the file is written in a way that cannot be changed in place (an alias, say)
- */
+/** Changes settings of one queue, as `editSpec` does. */
 export function editQueueManifest(
   text: string,
   document: number,

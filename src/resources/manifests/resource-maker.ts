@@ -17,22 +17,22 @@ import { secretDataOf } from '../secret-data.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-export interface MadeResource {
+export interface CheckedResource {
   readonly resource: Resource
-  /** As its schema has checked it, defaults filled in; null for a Secret. */
+  /** The document with defaults, as its schema accepted it; null for a Secret. */
   readonly checked: GivenResource | null
 }
 
-/** A document made out: a resource, nothing of ours, or what is wrong with it. */
-export type Made = { readonly made: MadeResource | null } | { readonly problems: readonly FieldProblem[] }
+/** A resource, null for a document of another API group, or problems. */
+export type Made = { readonly made: CheckedResource | null } | { readonly problems: readonly FieldProblem[] }
 
-/** @param former what is in force and the document may be a new version of, by identity */
+/** @param former the applied resources of the file, by identity */
 export type ResourceMaker = (fields: Fields, former: FormerResources) => Made
 export type FormerResources = ReadonlyMap<string, GivenResource>
 
 interface Kind {
   readonly crd: string
-  /** What the rules of the CRD cannot tell. @param spec checked */
+  /** Checks what CRD rules cannot express. @param spec checked */
   readonly problemsOf?: (spec: unknown) => readonly FieldProblem[]
   /** @param spec checked */
   readonly make: (head: Head, spec: unknown) => Resource
@@ -107,7 +107,7 @@ export function createResourceMaker(defaultTeam: string): ResourceMaker {
     const reader = readers.get(kindName)
     if (fields.apiVersion !== API_VERSION || kind === undefined || reader === undefined) {
       const given = `${kindName} of ${String(fields.apiVersion)}`
-      return { problems: [{ path: ['kind'], reason: `${given} is not known here: ${KNOWN} are.` }] }
+      return { problems: [{ path: ['kind'], reason: `${given} is not supported; supported: ${KNOWN}.` }] }
     }
     const read = readResource(fields, head, reader, former.get(identityOf({ kind: kindName, ...head })))
     if ('problems' in read) return read
@@ -123,7 +123,8 @@ function readHead(
 ): Head | { readonly problems: readonly FieldProblem[] } {
   const problems: FieldProblem[] = []
   for (const field of ['apiVersion', 'kind'] as const) {
-    if (typeof fields[field] !== 'string') problems.push({ path: [field], reason: `is required: ${KNOWN}.` })
+    if (typeof fields[field] !== 'string')
+      problems.push({ path: [field], reason: `is required; supported: ${KNOWN}.` })
   }
   const metadata = typeof fields.metadata === 'object' && fields.metadata !== null ? fields.metadata : {}
   const { name, namespace } = metadata as Fields
@@ -147,7 +148,7 @@ function makeSecret(fields: Fields, head: Head): Made {
   return { made: { resource: { kind: 'Secret', ...head, data }, checked: null } }
 }
 
-/** What the folder does not use is allowed where Kubernetes writes it: labels, uid and the like, and status. */
+/** Ignores what only Kubernetes uses: status, and labels, uid and so on in metadata. */
 function readResource(
   fields: Fields,
   { name }: Head,

@@ -1,6 +1,6 @@
 const SLUG_CHARACTERS_MAX = 48
 
-/** What of a name may stand in a `metadata.name`; '' when nothing of it may. */
+/** The characters of a name that are valid in `metadata.name`; '' when none is. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

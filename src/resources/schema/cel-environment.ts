@@ -2,7 +2,7 @@ import { Environment } from '@marcbachmann/cel-js'
 import { parseIpAddress } from '../../domain/net/ip-address.ts'
 import type { IpAddress } from '../../domain/net/ip-address.ts'
 
-/** A class, because the evaluator tells its own types by their constructor. */
+/** A class: the evaluator recognizes its types by their constructor. */
 class CidrBlock {
   readonly address: IpAddress
   readonly prefix: number
@@ -13,8 +13,8 @@ class CidrBlock {
 }
 
 /**
- * The evaluator of the rules in `crds/`: CEL, and of the functions that Kubernetes adds those our rules use. A rule
- * that calls another one works in a cluster and not here; a test finds it.
+ * The evaluator of the rules in `crds/`: CEL with those functions of Kubernetes that our rules use. A test finds a rule
+ * that calls another one, which would work in a cluster only.
  */
 export function createCelEnvironment(): Environment {
   return new Environment()
@@ -32,7 +32,7 @@ export function createCelEnvironment(): Environment {
     .registerOperator('net.CIDR == net.CIDR', isSameBlock)
 }
 
-/** Kubernetes takes no zone and no IPv4 address in the clothes of IPv6. */
+/** Kubernetes accepts neither zones nor IPv4-mapped IPv6 addresses. */
 function readAddress(text: string): IpAddress | null {
   const address = parseIpAddress(text)
   return address?.family === 6 && address.value >> 32n === 0xffffn ? null : address

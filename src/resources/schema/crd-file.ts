@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
-/** A structural schema: the part of OpenAPI that a CRD may use. */
+/** A structural schema, the subset of OpenAPI for CRDs. */
 export interface CrdSchema {
   readonly type?: string
   readonly format?: string
@@ -25,10 +25,10 @@ export interface CrdSchema {
 
 /** One entry of `x-kubernetes-validations`. */
 export interface CrdRule {
-  /** CEL over `self`, the value the schema stands for; with `oldSelf` it judges a change. */
+  /** CEL over `self`, the value of the schema; a rule with `oldSelf` checks a change. */
   readonly rule: string
   readonly message: string
-  /** From the value to the field that is at fault: `.spec.queueName`. */
+  /** The path from the value to the invalid field, such as `.spec.queueName`. */
   readonly fieldPath?: string
 }
 
@@ -38,7 +38,7 @@ interface CrdDocument {
   }
 }
 
-/** Where the files lie, beside `src` as beside `dist`. */
+/** Next to `src`, and in the image next to `dist`. */
 const CRD_FOLDER = new URL('../../../crds/', import.meta.url)
 
 /**
@@ -46,7 +46,7 @@ const CRD_FOLDER = new URL('../../../crds/', import.meta.url)
  * @param file name of a file of `crds/`
  */
 export function schemaOfCrd(file: string): CrdSchema {
-  // Our own file, checked by the tests.
+  // Our own file; tests check its shape.
   const crd = parse(readFileSync(new URL(file, CRD_FOLDER), 'utf8')) as CrdDocument
   const schema = crd.spec.versions[0]?.schema.openAPIV3Schema
   if (schema === undefined) throw new Error(`${file} has no schema`)

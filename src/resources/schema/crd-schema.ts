@@ -5,18 +5,18 @@ import { schemaOfCrd } from './crd-file.ts'
 import type { CrdSchema } from './crd-file.ts'
 import { readDateTime } from './date-time.ts'
 import type { FieldPath, FieldProblem } from './field-path.ts'
-import { repeatedEntries } from './list-keys.ts'
+import { repeatedEntries } from './repeated-entries.ts'
 import { createRuleChecker } from './validation-rules.ts'
 
-/** What a resource's schema speaks of. */
+/** The parts of a resource that its schema covers. */
 export interface GivenResource {
   readonly metadata: { readonly name: string }
   readonly spec: unknown
 }
 
 /**
- * Checks a resource as the API server does, and answers with the defaults filled in.
- * @param former the resource of that name that is in force, checked before; undefined = it is new
+ * Checks a resource as the API server does and fills in the defaults.
+ * @param former the applied version of the resource, checked before; undefined when it is new
  */
 export type ResourceReader = (
   given: GivenResource,
@@ -40,7 +40,7 @@ export function readerOfCrd(file: string): ResourceReader {
   const brokenRules = createRuleChecker(root)
   return ({ metadata, spec: given }, former) => {
     const spec = withoutNulls(structuredClone(given), schema)
-    // A rule may trust the shape of what it reads.
+    // Rules rely on the right shape.
     if (!validate(spec)) return problemsOf((validate.errors ?? []).map(problemOf).map(inSpec))
     const checked = { metadata: { name: metadata.name }, spec }
     const problems = [
@@ -60,13 +60,13 @@ function inSpec(problem: FieldProblem): FieldProblem {
   return { ...problem, path: ['spec', ...problem.path] }
 }
 
-/** The format of a field whose value no message may show. */
+/** The format of a field whose value must not appear in a message. */
 const HIDDEN = 'password'
 const FORMATS: ReadonlySet<string | undefined> = new Set(['date-time', HIDDEN])
 
 /**
- * As JSON Schema: fields that are not named are mistakes, as kubectl has them by default, and an int-or-string is
- * a type of two.
+ * Converts to JSON Schema. Unknown fields are errors, as kubectl treats them by default, and an int-or-string has two
+ * types.
  */
 function toJsonSchema(schema: CrdSchema): SchemaObject {
   const { properties, items, format, ...rest } = schema
@@ -89,7 +89,7 @@ function toJsonSchema(schema: CrdSchema): SchemaObject {
   }
 }
 
-/** As the API server does before it fills in defaults: a null where none may stand counts as not given. */
+/** Drops a null that the schema does not allow, as the API server does before it fills in defaults. */
 function withoutNulls(value: unknown, schema: CrdSchema): unknown {
   if (Array.isArray(value)) {
     const { items } = schema
@@ -105,10 +105,10 @@ function withoutNulls(value: unknown, schema: CrdSchema): unknown {
   return Object.fromEntries(entries)
 }
 
-/** YAML can write half of a surrogate pair; JSON on its way to an API server would lose it. */
+/** YAML can contain half of a surrogate pair, which JSON sent to an API server would lose. */
 function brokenTexts(value: unknown): readonly FieldProblem[] {
   if (typeof value === 'string') {
-    return value.isWellFormed() ? [] : [{ path: [], reason: 'must not hold half of a surrogate pair.' }]
+    return value.isWellFormed() ? [] : [{ path: [], reason: 'must not contain half of a surrogate pair.' }]
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, field]) =>
@@ -186,7 +186,7 @@ function pathOf(pointer: string): FieldPath {
 
 const SHOWN_CHARACTERS_MAX = 60
 
-/** The value as it stands there, shortened. */
+/** The value as JSON, shortened. */
 export function shown(value: unknown): string {
   return excerpt(JSON.stringify(value) ?? String(value), SHOWN_CHARACTERS_MAX)
 }

@@ -5,8 +5,8 @@ import { readDateTime } from './date-time.ts'
 import type { FieldPath, FieldProblem } from './field-path.ts'
 
 /**
- * What a value breaks of its schema's rules. Its shape must be right already.
- * @param former the same value as it is in force; undefined = there is none, and rules over a change do not apply
+ * Finds the rules that a value of the right shape breaks.
+ * @param former the applied version of the value; without one, rules about changes do not apply
  */
 export type RuleChecker = (value: unknown, former: unknown) => readonly FieldProblem[]
 
@@ -18,7 +18,7 @@ export function createRuleChecker(schema: CrdSchema): RuleChecker {
 
 interface Rule {
   holds(values: { readonly self: unknown; readonly oldSelf?: unknown }): boolean
-  readonly isOverChange: boolean
+  readonly isTransition: boolean
   readonly message: string
   readonly fieldPath: FieldPath
 }
@@ -49,29 +49,29 @@ function compileRule({ rule, message, fieldPath = '' }: CrdRule, environment: En
       try {
         return evaluate(values) === true
       } catch {
-        // The API server refuses what a rule cannot judge.
+        // The API server refuses a value when its rule fails to evaluate.
         return false
       }
     },
-    isOverChange: /\boldSelf\b/.test(rule),
+    isTransition: /\boldSelf\b/.test(rule),
     message,
     fieldPath: fieldPath.split('.').slice(1),
   }
 }
 
-interface Place {
+interface Checked {
   readonly value: unknown
   readonly former: unknown
   readonly path: FieldPath
 }
 
-function* brokenIn(node: RuleNode, { value, former, path }: Place): Generator<FieldProblem> {
+function* brokenIn(node: RuleNode, { value, former, path }: Checked): Generator<FieldProblem> {
   if (value === undefined || value === null) return
   const self = celValue(value, node.schema)
   const oldSelf = former === undefined ? undefined : celValue(former, node.schema)
   for (const rule of node.rules) {
-    if (rule.isOverChange && oldSelf === undefined) continue
-    if (rule.holds(rule.isOverChange ? { self, oldSelf } : { self })) continue
+    if (rule.isTransition && oldSelf === undefined) continue
+    if (rule.holds(rule.isTransition ? { self, oldSelf } : { self })) continue
     yield { path: [...path, ...rule.fieldPath], reason: `${rule.message}.` }
   }
   for (const [name, property] of node.properties) {
@@ -83,7 +83,7 @@ function* brokenIn(node: RuleNode, { value, former, path }: Place): Generator<Fi
   }
   if (node.items === null || !Array.isArray(value)) return
   for (const [index, item] of value.entries()) {
-    // Entries of two versions of a list are not the same thing at the same place.
+    // Entries at the same index of two versions need not belong together.
     yield* brokenIn(node.items, { value: item, former: undefined, path: [...path, index] })
   }
 }
@@ -93,7 +93,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[name]
 }
 
-/** As CEL has it: whole numbers are bigint, points in time are dates. */
+/** The types of CEL: integers are bigint, timestamps are dates. */
 function celValue(value: unknown, schema: CrdSchema): unknown {
   if (typeof value === 'number') return schema.type === 'number' ? value : BigInt(value)
   if (typeof value === 'string') return schema.format === 'date-time' ? readDateTime(value) : value

@@ -347,7 +347,7 @@ describe('from one start to the next', () => {
     await store.start(take)
     expect(timeouts(store)).toEqual({ a: 7 })
     clock.advance(250)
-    expect(problems(store)).toEqual(['a.yaml: holds no resource: it is empty, or all of it is comments.'])
+    expect(problems(store)).toEqual(['a.yaml: has no resource: it is empty, or has only comments.'])
   })
 
   it('the older of two files stays the older one though it was written anew', async () => {

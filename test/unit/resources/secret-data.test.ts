@@ -12,7 +12,7 @@ describe('a signing secret', () => {
   )
 
   it.each([
-    ['secret\n', 'ends with a line break: write it without one (printf, not echo).'],
+    ['secret\n', 'ends with a line break: write it without one (use printf, not echo).'],
     ['', 'must be 1 to 512 visible ASCII characters.'],
     ['two words', 'must be 1 to 512 visible ASCII characters.'],
     ['x'.repeat(513), 'must be 1 to 512 visible ASCII characters.'],

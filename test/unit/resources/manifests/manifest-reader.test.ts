@@ -109,7 +109,7 @@ strictParallelism: true`)
     ['callbackEvents: terminal', 'spec.callbackEvents: "terminal" must be one of Terminal, EveryAttempt.'],
     ['queueName: ""', 'spec.queueName: "" must have 1 to 255 characters.'],
     [`queueName: ${'é'.repeat(256)}`, 'must have 1 to 255 characters.'],
-    ['queueName: "a\\uD800"', 'spec.queueName: must not hold half of a surrogate pair.'],
+    ['queueName: "a\\uD800"', 'spec.queueName: must not contain half of a surrogate pair.'],
     ['max_parallelism: 1', 'spec.max_parallelism: is not a known field; known here: queueName, active,'],
     [
       'successAssertions: [{ type: StatusCodeEquals, value: 99 }]',
@@ -153,23 +153,23 @@ describe('a document', () => {
     ['apiVersion: punctual.dev/v1alpha1\nkind: HttpQueue\nmetadata: {name: a}\n', 'spec: is required.'],
     [
       'apiVersion: punctual.dev/v1alpha1\nkind: HttpTask\nmetadata: {name: a}\n',
-      'HttpTask of punctual.dev/v1alpha1 is not known here: HttpQueue, HttpCron, MaintenanceWindow,',
+      'HttpTask of punctual.dev/v1alpha1 is not supported; supported: HttpQueue, HttpCron, MaintenanceWindow,',
     ],
     [
       'apiVersion: punctual.dev/v1alpha1\nkind: constructor\nmetadata: {name: a}\nspec: {}\n',
-      'constructor of punctual.dev/v1alpha1 is not known here',
+      'constructor of punctual.dev/v1alpha1 is not supported',
     ],
     [
       'apiVersion: punctual.dev/v9\nkind: HttpQueue\nmetadata: {name: a}\n',
-      'HttpQueue of punctual.dev/v9 is not known here',
+      'HttpQueue of punctual.dev/v9 is not supported',
     ],
-    ['apiVersion: v1\nkind: List\nmetadata: {name: a}\nitems: []\n', 'List of v1 is not known here'],
+    ['apiVersion: v1\nkind: List\nmetadata: {name: a}\nitems: []\n', 'List of v1 is not supported'],
     ['a: [1\n', 'is not YAML: '],
     ['a: 1\na: 2\n', 'line 2: is not YAML: Map keys must be unique'],
     ['a: !Ref x\n', 'is not YAML: Unresolved tag'],
-    ['', 'a.yaml: holds no resource'],
-    ['# only words\n', 'a.yaml: holds no resource'],
-    ['---\n---\n', 'a.yaml: holds no resource'],
+    ['', 'a.yaml: has no resource'],
+    ['# only words\n', 'a.yaml: has no resource'],
+    ['---\n---\n', 'a.yaml: has no resource'],
   ])('that is %j is refused', (text, problem) => {
     const problems = problemsOf(text)
     expect(problems.join('\n')).toContain(problem)
@@ -247,7 +247,7 @@ describe('TeamSettings', () => {
       team('{ egress: { allow: [10.0.0.1/8] } }'),
       'spec.egress.allow[0]: must be a CIDR block such as 10.0.0.0/8: a complete address, no',
     ],
-    [team('{ egress: { allow: [a, a] } }'), 'spec.egress.allow[1]: "a" stands there twice.'],
+    [team('{ egress: { allow: [a, a] } }'), 'spec.egress.allow[1]: "a" is a duplicate.'],
     [team('{ signing: { secretRefs: [{ name: s }] } }'), 'spec.signing.secretRefs[0].key: is required.'],
     [
       team(`{ signing: { secretRefs: [${'{ name: s, key: k },'.repeat(3)}] } }`),
@@ -269,7 +269,7 @@ describe('Secret', () => {
   it.each([
     ['data: { a: "top%secret" }', 'data.a: must be a text in base64.'],
     ['stringData: { a: 123456789 }', 'stringData.a: must be a text; put quotes around a number.'],
-    ['stringData: { "a b": x }', 'is no key'],
+    ['stringData: { "a b": x }', 'is not a valid key'],
     ['data: topsecret', 'data: must be a map of keys and texts.'],
     ['strData: { a: topsecret }', 'strData: is not a known field'],
   ])('%j is refused without its value', (fields, problem) => {

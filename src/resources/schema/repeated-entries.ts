@@ -1,7 +1,7 @@
 import type { CrdSchema } from './crd-file.ts'
 import type { FieldPath, FieldProblem } from './field-path.ts'
 
-/** Entries of sets, and of lists that are maps by some fields, that stand there a second time. */
+/** Finds repeated entries of sets and of lists with map keys. */
 export function repeatedEntries(value: unknown, schema: CrdSchema, path: FieldPath = []): FieldProblem[] {
   if (Array.isArray(value)) {
     const { items = {} } = schema
@@ -24,7 +24,7 @@ function repeatedIn(list: readonly unknown[], schema: CrdSchema, path: FieldPath
   return identities.flatMap((identity, index) =>
     identities.indexOf(identity) === index
       ? []
-      : [{ path: [...path, index], reason: `${identity} stands there twice.` }],
+      : [{ path: [...path, index], reason: `${identity} is a duplicate.` }],
   )
 }
 
