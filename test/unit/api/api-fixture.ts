@@ -13,6 +13,23 @@ import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 
+/** A push that is accepted. */
+export const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
+export const ROUTES = [
+  ['POST', '/api/jobs'],
+  ['GET', '/api/jobs'],
+  ['GET', '/api/jobs/16'],
+  ['DELETE', '/api/jobs/16'],
+  ['POST', '/api/jobs/16/replay'],
+  ['GET', '/api/queues'],
+  ['GET', '/api/queues/7'],
+  ['PATCH', '/api/queues/7'],
+  ['DELETE', '/api/queues/7'],
+  ['POST', '/api/queues/7/pause'],
+  ['POST', '/api/queues/7/resume'],
+  ['GET', '/api/openapi.json'],
+] as const
+
 export const TOKEN = 'test-token-0123456789'
 export const OTHER_TOKEN = 'other-token-0123456789'
 export const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0)
