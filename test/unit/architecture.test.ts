@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMPOSITION_ROOTS, MAY_IMPORT } from '../support/rules/layers.ts'
-import { importsOf, violationsOf } from '../support/rules/source-rules.ts'
+import { scan } from '../support/rules/source-rules.ts'
 import {
   circlesOfFiles,
   circlesOfFolders,
@@ -16,6 +16,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const sources = globSync('src/**/*.ts', { cwd: ROOT }).sort()
 const scripts = globSync('src/redis/**/*.lua', { cwd: ROOT }).sort()
+const scanned = new Map([...sources, ...scripts].map((path) => [path, scan(path, read(path))]))
 const folders = [...Object.keys(MAY_IMPORT), ...COMPOSITION_ROOTS]
 
 describe('the code as it stands', () => {
@@ -25,11 +26,11 @@ describe('the code as it stands', () => {
   })
 
   test('layers, sizes, names, exports and settings hold in every file', () => {
-    expect(sources.flatMap((path) => violationsOf(path, read(path)))).toEqual([])
+    expect([...scanned.values()].flatMap(({ violations }) => violations)).toEqual([])
   })
 
   test('no file and no sub-folder is part of a circle', () => {
-    const imports = new Map([...sources, ...scripts].map((path) => [path, importsOf(path, read(path))]))
+    const imports = new Map([...scanned].map(([path, file]) => [path, [...file.imports]]))
     expect([...circlesOfFiles(imports), ...circlesOfFolders(imports)]).toEqual([])
   })
 
@@ -113,13 +114,13 @@ describe('the rules bite', () => {
     ['has 61 lines, more than 60', 'src/api/a.ts', `export const f = () => {\n${lines(59)}}`],
     ['the function in line 2 has 61 lines', 'src/api/a.ts', `export class A {\n  m() {\n${lines(59)}  }\n}`],
   ])('%s (%s)', (expected, path, text) => {
-    expect(violationsOf(path, text)).toEqual([expect.stringContaining(expected)])
+    expect(scan(path, text).violations).toEqual([expect.stringContaining(expected)])
   })
 
   test('a circle of files is found, by types alone and by way of others', () => {
-    const a = importsOf('src/redis/a.ts', `import type { B } from './deep/b.ts'`)
-    const b = importsOf('src/redis/deep/b.ts', `export type C = import('../c.ts').C`)
-    const c = importsOf('src/redis/c.ts', `export { x } from './a.ts'`)
+    const a = scan('src/redis/a.ts', `import type { B } from './deep/b.ts'`).imports
+    const b = scan('src/redis/deep/b.ts', `export type C = import('../c.ts').C`).imports
+    const c = scan('src/redis/c.ts', `export { x } from './a.ts'`).imports
     const around = new Map([
       ['src/redis/a.ts', a],
       ['src/redis/deep/b.ts', b],
@@ -139,7 +140,7 @@ describe('the rules bite', () => {
     const toDoor = ['src/redis/jobs/d.ts', ['src/redis/door.ts']] as const
     const lua = [
       'src/redis/queues/e.lua',
-      importsOf('src/redis/queues/e.lua', '#!lua\n--#include jobs/f\n'),
+      scan('src/redis/queues/e.lua', '#!lua\n--#include jobs/f\n').imports,
     ] as const
     const circle = ['src/redis/jobs and src/redis/queues import each other']
     expect(circlesOfFolders(graphOf(one, back))).toEqual(circle)
@@ -157,9 +158,9 @@ describe('the rules bite', () => {
 
   test('what is allowed passes', () => {
     const text = `import { x } from '../domain/x.ts'\nimport { request } from 'undici'\nexport function f() {\n${lines(58)}}\n`
-    expect(violationsOf('src/outbound/a.ts', text)).toEqual([])
-    expect(violationsOf('src/roles/a.ts', `import { x } from '../redis/x.ts'`)).toEqual([])
-    expect(violationsOf('src/settings/a.ts', `export const a = process.env`)).toEqual([])
+    expect(scan('src/outbound/a.ts', text).violations).toEqual([])
+    expect(scan('src/roles/a.ts', `import { x } from '../redis/x.ts'`).violations).toEqual([])
+    expect(scan('src/settings/a.ts', `export const a = process.env`).violations).toEqual([])
   })
 
   test('a Lua step without a part of its header is named', () => {

@@ -22,29 +22,33 @@ interface Node {
   readonly [property: string]: unknown
 }
 
-/** What is wrong with a TypeScript file of src/, in sentences. @param path such as `src/api/answers.ts` */
-export function violationsOf(path: string, text: string): string[] {
+interface Scan {
+  /** In sentences. */
+  readonly violations: readonly string[]
+  /** Files of the project that the file imports, including its types. */
+  readonly imports: readonly string[]
+}
+
+/** Reads a TypeScript or Lua file of src/. @param path such as `src/api/answers.ts` */
+export function scan(path: string, text: string): Scan {
+  if (path.endsWith('.lua')) {
+    const includes = text.matchAll(/^--#include ([\w/]+)$/gm)
+    return { violations: [], imports: [...includes].map(([, include]) => `src/redis/${include}.lua`) }
+  }
   const program = parseAst(text, { lang: 'ts' }) as unknown as Node
   const nodes = [...walk(program)]
   const isGenerated = path.includes('/generated/')
-  return [
+  const violations = [
     ...nameViolations(path),
     ...importViolations(path, nodes),
     ...settingsViolations(path, nodes),
     ...(isGenerated ? [] : [...sizeViolations(text, nodes), ...exportViolations(path, program, nodes)]),
   ].map((problem) => `${path}: ${problem}`)
-}
-
-/** Files of the project that a file of src/ imports, its types included. @param path such as `src/api/answers.ts` */
-export function importsOf(path: string, text: string): string[] {
-  if (path.endsWith('.lua')) {
-    return [...text.matchAll(/^--#include ([\w/]+)$/gm)].map(([, include]) => `src/redis/${include}.lua`)
-  }
-  const program = parseAst(text, { lang: 'ts' }) as unknown as Node
-  return [...walk(program)].flatMap((node) => {
+  const imports = nodes.flatMap((node) => {
     const specifier = specifierOf(node)
     return specifier?.startsWith('.') ? [posix.join(posix.dirname(path), specifier)] : []
   })
+  return { violations, imports }
 }
 
 function nameViolations(path: string): string[] {

@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   CRON_FIELDS,
@@ -19,11 +17,6 @@ import { contract, operations, resolve, validatorOf } from '../../support/rules/
 const schemas = contract.components['schemas'] as Record<string, Record<string, never>>
 const at = (path: string): unknown =>
   path.split('.').reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], schemas)
-
-test('what is generated is fresh', () => {
-  const script = join(import.meta.dirname, '../../../scripts/generate.ts')
-  expect(() => execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' })).not.toThrow()
-})
 
 test.each([
   ['JobPush.properties.queue.maxLength', limits.QUEUE_NAME_CHARACTERS_MAX],
