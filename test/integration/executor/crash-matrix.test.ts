@@ -11,17 +11,17 @@ import { startTrapTarget, type TrapMoment, type TrapTarget } from '../../support
 import { until } from '../../support/until.ts'
 
 /**
- * Executors are killed at every step they take, one after another in one installation, so that their leases run out
- * side by side. The survivors finish the work. CRASHES=full kills at each point with one and with three executors.
+ * Executors are killed at every step they take, one after another in one installation, so that their leases expire in
+ * parallel. The survivors finish the work. CRASHES=full kills at each point with one and with three executors.
  */
 const IS_FULL = process.env['CRASHES'] === 'full'
 
-/** Leases of those killed last, rescuers' rounds, and what a busy machine adds. */
+/** The leases of the executors killed last, the interval of the reapers, and slack for a busy machine. */
 const ENDED_MS = 45_000
 
-/** The lease of one killed before must run out while the others nap. */
+/** The lease of an executor killed earlier must expire while the others nap. */
 const DEATH_MS = 60_000
-/** A nap ends while the sleeper still holds its leases: it gives them up with two seconds left. */
+/** A nap ends while the sleeper still holds its leases: it abandons a lease two seconds before its end. */
 const NAP_LEASE_LEFT_MS = 8_000
 
 type When = 'before' | 'after'
@@ -29,7 +29,7 @@ type When = 'before' | 'after'
 interface StepPoint {
   readonly step: StepName
   readonly when: When
-  /** Only a step with a key that ends so: the callback queue's keys tell a callback's step. */
+  /** Only a step with a key that ends like this: keys of the callback queue identify the step of a callback. */
   readonly about?: string
   readonly delay?: number
 }
@@ -41,7 +41,7 @@ interface CallPoint {
 
 type Point = StepPoint | CallPoint
 
-/** Of the one team there is, in each shard. */
+/** The callback queue of the only team, in each shard. */
 const CALLBACKS = callbackQueueOf('1')
 
 const BOTH: readonly When[] = ['before', 'after']
@@ -55,17 +55,17 @@ const POINTS: readonly Point[] = [
   ...BOTH.map((when) => ({ step: 'claim', when, about: `:p:${CALLBACKS}` }) as const),
   ...MOMENTS.map((moment) => ({ call: 'callback', moment }) as const),
   ...BOTH.map((when) => ({ step: 'finish', when, about: `:xb:${CALLBACKS}` }) as const),
-  // By now the leases of the first have run out.
+  // The leases of the first ones have expired by now.
   ...BOTH.map((when) => ({ step: 'reap', when }) as const),
 ]
-/** With three, what may differ: the others claim, promote and reap at the same time. */
+/** Points that may differ with three executors, because the others claim, promote and reap at the same time. */
 const SHORT_WITH_THREE = POINTS.filter((point) =>
   'step' in point ? point.when === 'after' : point.moment === 'headers',
 )
 
 interface Death {
   readonly queue: string
-  /** What its jobs have beside the usual. */
+  /** Further settings of its jobs. */
   readonly change: Readonly<Record<string, unknown>>
   readonly dying: Program
   /** The others nap. */
@@ -119,7 +119,7 @@ class CrashRun {
     await proxy.close()
   }
 
-  /** With others at work the one that is to die may miss a job or two: once they have ended, more are pushed. */
+  /** The executor to be killed may miss a job or two to the others: once those have ended, more are pushed. */
   async #pushUntilDead({ queue, change, dying, isAlone }: Death): Promise<void> {
     const { client, target } = this.#here
     while (dying.isRunning()) {
@@ -146,7 +146,7 @@ class CrashRun {
     }
   }
 
-  /** What the dead hold until they are reaped. */
+  /** Jobs that dead executors hold until they are reaped. */
   async #noteHeld(): Promise<void> {
     const { client } = this.#here.redis
     for (const key of await client.keys('punctual:*:in:*')) {
@@ -163,7 +163,7 @@ class CrashRun {
   }
 }
 
-/** Leases in all shards by executor: how long the one that ends first still lasts, ms. */
+/** Executors with leases: ms until the earliest end of each one's leases. */
 async function leasesLeft({ client }: TestRedis): Promise<ReadonlyMap<string, number>> {
   const [seconds] = await client.time()
   const left = new Map<string, number>()
@@ -178,7 +178,7 @@ async function leasesLeft({ client }: TestRedis): Promise<ReadonlyMap<string, nu
   return left
 }
 
-/** The sleepers leave a call or a reap to the one that is to die, and wake in time to keep their leases. */
+/** The sleepers leave a call or a reap to the executor to be killed, and wake in time to keep their leases. */
 async function napWhile(redis: TestRedis, sleepers: Sleepers, isOn: () => boolean): Promise<void> {
   const signalAll = (signal: NodeJS.Signals) => sleepers.programs.forEach((one) => one.signal(signal))
   const leftMs = async () => {
@@ -212,12 +212,12 @@ async function expectEachEndedOnce(here: Installation, run: CrashRun): Promise<v
     ({ body }) => (JSON.parse(body) as { job_number: number }).job_number,
   )
   for (const id of run.accepted) {
-    const [calls, told] = [jobs.get(id) ?? [], callbacks.get(id) ?? []]
+    const [calls, reports] = [jobs.get(id) ?? [], callbacks.get(id) ?? []]
     expect(calls.length, `deliveries of ${id}`).toBeGreaterThanOrEqual(1)
     expect(calls.length, `deliveries of ${id}`).toBeLessThanOrEqual(1 + run.hits(String(id)))
     expect(new Set(calls.map(({ attempt }) => attempt))).toEqual(new Set([1]))
-    expect(told.length, `callbacks of ${id}`).toBeGreaterThanOrEqual(1)
-    expect(told.length, `callbacks of ${id}`).toBeLessThanOrEqual(1 + run.hits(`callback of ${id}`))
+    expect(reports.length, `callbacks of ${id}`).toBeGreaterThanOrEqual(1)
+    expect(reports.length, `callbacks of ${id}`).toBeLessThanOrEqual(1 + run.hits(`callback of ${id}`))
   }
 }
 
@@ -234,7 +234,7 @@ describe.concurrent('executors killed at every step', () => {
       const run = new CrashRun(here, await here.loadScripts(), sleepers)
       for (const [at, point] of points.entries()) await run.kill(point, at)
       await here.startExecutor()
-      // Each of those whose call hung held a job at least.
+      // Each executor whose call hung held at least one job.
       expect(run.hit.size).toBeGreaterThanOrEqual(points.filter((point) => 'call' in point).length)
       await expectEachEndedOnce(here, run)
       await here.close()
@@ -254,7 +254,7 @@ interface Freeze {
 const arrivals = (here: Installation, path: string) => here.target.arrivals(path).length
 const FREEZES: readonly Freeze[] = [
   { until: 'half of its lease is left', isOver: ({ leftMs }) => leftMs < LEASE_MS / 2, deliveries: [1] },
-  // It depends on when the lease was last renewed, and how soon it is seen to be over.
+  // The delay depends on the last renewal of the lease, and on how soon its end is noticed.
   { until: 'its lease is nearly over', isOver: ({ leftMs }) => leftMs < 1_000, deliveries: [1, 2] },
   { until: 'another has its job', isOver: ({ here, path }) => arrivals(here, path) === 2, deliveries: [2] },
 ]

@@ -7,15 +7,15 @@ import { hang, latch, type Answering } from '../../support/targets/target.ts'
 import { startTcpProxy } from '../../support/targets/tcp-proxy.ts'
 import { until } from '../../support/until.ts'
 
-/** Lease 15 s, margin 2 s, the rescuers' rounds, and what a busy machine adds. */
+/** Lease 15 s, margin 2 s, the interval of the reapers, and slack for a busy machine. */
 const RESCUED_MS = 40_000
 
-/** The first try of each job waits for the latch, the next ones are answered. */
+/** The first call of each job waits for the latch, further ones are answered at once. */
 function firstTry(held: { readonly answering: Answering }): Answering {
   return (arrival, nth) => (nth === 1 ? held.answering(arrival, nth) : {})
 }
 
-/** What an executor says of itself, from its ops port. */
+/** Metrics of an executor, from its ops port. */
 async function callsInFlight(executor: Program): Promise<number> {
   const { opsUrl } = await executor.logged('The executor runs')
   const text = await (await fetch(`${String(opsUrl)}/metrics`)).text()
@@ -31,8 +31,8 @@ async function expectEachDone(here: Installation, ids: readonly number[]): Promi
 }
 
 describe.concurrent('an executor', () => {
-  // The longest comes first: it runs beside all others.
-  test('whose job kills it each time gives the attempt up as executor_lost, the chain goes on, and so do all others', async () => {
+  // The longest test is first and runs beside all others.
+  test('whose job kills it each time fails the attempt as executor_lost; the chain and all other jobs continue', async () => {
     const here = await startInstallation()
     const held = latch()
     here.target.route('/poisons', ({ attempt }) => (attempt === 1 ? hang() : {}))
@@ -79,7 +79,7 @@ describe.concurrent('an executor', () => {
       ...Array.from({ length: 60 }, (_, i) => push(`wide-${i % 6}`)),
     ])
     await here.target.arrived('/job', 65)
-    // One may have been quicker than the other.
+    // One may have been faster than the other.
     const [few, most] = (
       await Promise.all(
         here.executors.map(async (executor) => ({ executor, calls: await callsInFlight(executor) })),
@@ -144,7 +144,7 @@ describe.concurrent('an executor', () => {
     },
   )
 
-  test('whose answers are lost on the way does everything once', async () => {
+  test('whose replies are lost does everything once', async () => {
     const here = await startInstallation({ executors: 0 })
     const hashes = await here.loadScripts()
     const proxy = await startTcpProxy(here.redis.port)
@@ -216,7 +216,7 @@ describe.concurrent('an executor', () => {
     await here.close()
   })
 
-  test('told to stop claims no more, lets calls end and gives the rest back at once', async () => {
+  test('that stops claims no more, lets calls end and releases the rest at once', async () => {
     const here = await startInstallation()
     const [stopping] = here.executors
     if (stopping === undefined) throw new Error('no executor')
@@ -244,14 +244,14 @@ describe.concurrent('an executor', () => {
     await here.close()
   })
 
-  test('told to stop again once it stops says that the end is forced, and another makes its calls', async () => {
+  test('that gets a second signal logs that the stop is forced, and another makes its calls', async () => {
     const here = await startInstallation()
     const [stopping] = here.executors
     assert.ok(stopping)
     here.target.route('/job', (_arrival, nth) => (nth === 1 ? hang() : {}))
     const { job_id: id } = await here.client.push({ queue: 'work', url: `${here.target.url}/job` })
     await here.target.arrived('/job')
-    // Signals that come within two seconds of the first are the same wish.
+    // Signals within two seconds of the first one count as the same.
     await until('it is forced', () => {
       if (stopping.isRunning()) stopping.signal('SIGTERM')
       return stopping.log.some(

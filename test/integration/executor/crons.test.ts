@@ -13,7 +13,7 @@ import { tickAll } from '../../support/engine/tick-all.ts'
 import { until } from '../../support/until.ts'
 
 const MINUTE_MS = 60_000
-/** A minute begins there. */
+/** The start of a minute. */
 const NOON_MS = Date.UTC(2032, 1, 28, 12)
 
 let redis: TestRedis
@@ -27,7 +27,7 @@ afterAll(async () => {
   await Promise.all([redis.stop(), target.close()])
 })
 beforeEach(async () => {
-  // Time to make crons in; each test says when it is nearly noon.
+  // Leaves time to create crons; each test sets the clock to shortly before noon.
   world = await openCronWorld(redis, NOON_MS - 30_000)
 })
 afterEach(async () => {
@@ -41,7 +41,7 @@ let paths = 0
 const newPath = () => `/cron-${(paths += 1)}`
 
 describe('a tick', () => {
-  test('makes one run at its minute, and its end is the cron’s', async () => {
+  test('makes one run at its minute, whose end becomes the last run of the cron', async () => {
     const path = newPath()
     const { cronId, nextRunAtMs } = await world.store.apply(
       'default',
@@ -75,7 +75,7 @@ describe('a tick', () => {
     expect(target.arrivals(path)).toHaveLength(1)
   })
 
-  test('that is still to come is not missed, whatever the clock says of the executor that decides', async () => {
+  test('in the future is not missed, even if the clock of the deciding executor is wrong', async () => {
     const settings = cronSettings({ url: target.url, missedRunPolicy: 'skip' })
     const { cronId } = await world.store.apply('default', 'nightly', settings)
     const sources = world.engine.shards.map(({ shard }) => createCronSource(world.engine, shard))
@@ -92,7 +92,7 @@ describe('a tick', () => {
     expect(await world.store.get('default', cronId)).toMatchObject({ nextRunAtMs: NOON_MS, lastRun: null })
   })
 
-  test('that nobody was there for runs once, however many there were', async () => {
+  test('that was due while no executor ran makes one run for all', async () => {
     const path = newPath()
     const { cronId } = await world.store.apply('default', 'nightly', cronSettings({ url: target.url + path }))
     world.setTime(NOON_MS + 5 * MINUTE_MS + 1_000)
@@ -109,7 +109,7 @@ describe('a tick', () => {
     expect(target.arrivals(path)).toHaveLength(1)
   })
 
-  test('comes to nothing while the run before it has not ended, where that is forbidden', async () => {
+  test('is skipped while the previous run has not ended, when concurrent runs are forbidden', async () => {
     const path = newPath()
     const held = latch()
     target.route(path, held.answering)
@@ -140,7 +140,7 @@ describe('a tick', () => {
 })
 
 describe('a cron', () => {
-  test('through a queue has its retries, and its failures are counted by the chain', async () => {
+  test('with a queue has retries, and counts a failed chain as one failure', async () => {
     const path = newPath()
     target.route(path, statuses(500))
     await createQueueStore(world.engine).apply('default', 'reports', {
@@ -185,7 +185,7 @@ describe('a cron', () => {
     expect(target.arrivals(path)).toHaveLength(2)
   })
 
-  test('that was paused catches up on nothing, and runs at once when asked', async () => {
+  test('that was paused does not catch up, and can be run by hand', async () => {
     const path = newPath()
     const settings = cronSettings({ url: target.url + path, missedRunPolicy: 'all' })
     const { cronId } = await world.store.apply('default', 'nightly', { ...settings, isActive: false })
@@ -221,7 +221,7 @@ describe('a cron', () => {
     const left = await redis.client.keys('punctual:*')
     const kept = /:(clk|qseq|seq|tok|tu|use|ex|mark|tn|teams)$|:meta$/
     expect(left.filter((key) => !kept.test(key))).toEqual([])
-    // What its team still counts is the runs of the month.
+    // The team's counter of runs this month remains.
     for (const key of left.filter((name) => name.endsWith(':tu'))) {
       const counters = Object.entries(await redis.client.hgetall(key))
       const held = counters.filter(([field, value]) => !field.endsWith(':m') && value !== '0')

@@ -6,10 +6,10 @@ import { until } from '../../support/until.ts'
 
 const CALLS = 1_000
 const SENT_BYTES = 270_000
-/** What the record needs, its assertions and a socket, with room for what the allocator keeps. */
+/** Memory for the record, its assertions and a socket, with slack for the allocator. */
 const GROWTH_MIB_MAX = 200
 
-test('answers that stop on their way hold no more of an executor than their records need', async () => {
+test('responses that stop half-way take no more memory than their records need', async () => {
   const here = await startInstallation()
   const [executor] = here.executors
   const pid = executor?.pid ?? 0
@@ -36,7 +36,7 @@ function residentMib(pid: number): number {
   return Number(kib) / 1024
 }
 
-/** Bytes to and from this port that the system has and no process has read, as Linux shows them. */
+/** Bytes in the socket buffers of this port, as Linux reports them. */
 function bytesUnderWay(port: number): number {
   const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   let bytes = 0

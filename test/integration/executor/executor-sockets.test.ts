@@ -3,10 +3,10 @@ import { startInstallation } from '../../support/engine/installation.ts'
 import { latch } from '../../support/targets/target.ts'
 import { until } from '../../support/until.ts'
 
-/** More than the sockets one target gets when nothing else is said. */
+/** More than the default number of sockets per target. */
 const SLOW_CALLS = 1_060
 
-test('a slow target takes as many calls as the executor may make, and holds up no other queue', async () => {
+test('a slow target takes as many calls as the executor may make, and delays no other queue', async () => {
   const here = await startInstallation({ executorEnv: { PUNCTUAL_EXECUTOR_CONCURRENCY: '1100' } })
   const held = latch()
   here.target.route('/slow', held.answering)

@@ -1,7 +1,7 @@
 /**
- * Opens files until the system gives no more, calls the URLs it is given one after another, lets the files go and looks
- * a name up. Prints what came of each, and what was logged. To be run below `ulimit -n`, with a hosts file and whether
- * a name was looked up before.
+ * Opens files until the system refuses, calls the given URLs one after another, closes the files and resolves a name.
+ * Prints each result and what was logged. Runs below `ulimit -n`; takes a hosts file and whether a name was resolved
+ * before.
  */
 import { closeSync, openSync } from 'node:fs'
 import { createNameResolver } from '../../../src/outbound/dns/name-resolver.ts'
@@ -16,7 +16,7 @@ const held: number[] = []
 try {
   for (;;) held.push(openSync('/dev/null', 'r'))
 } catch {
-  // Now there are none.
+  // No file descriptor is left now.
 }
 const logged: unknown[] = []
 const caller = startCaller({

@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts'
 const JOBS = Number(process.env['PARALLELISM_JOBS'] ?? 20_000)
 const WITHIN_MS = 200_000 * Math.ceil(JOBS / 20_000)
 const EXECUTORS = 3
-/** Queues by limit: at a limit of 1 one call at a time must not hold the run up, so these get few jobs. */
+/** Queues by limit. Those with a limit of 1 get few jobs, because one call at a time would make the test slow. */
 const QUEUES = [
   ...Array.from({ length: 8 }, (_, i) => ({ name: `one-${i}`, limit: 1, share: 1 })),
   ...Array.from({ length: 4 }, (_, i) => ({ name: `three-${i}`, limit: 3, share: 3 })),
@@ -15,7 +15,7 @@ const QUEUES = [
 ]
 const SHARES = QUEUES.reduce((sum, { share }) => sum + share, 0)
 const PUSHED_AT_ONCE = 200
-/** So that calls of one queue can overlap at all. */
+/** Long enough for calls of one queue to overlap. */
 const ANSWERED_AFTER_MS = 4
 
 let here: Installation
@@ -37,7 +37,7 @@ test(
       Array<string>(Math.round((JOBS * share) / SHARES)).fill(name),
     )
     const total = names.length
-    // Half of them wait when the executors are let go, half come while they run.
+    // Half of them wait when the executors start, half are pushed while they run.
     const pause = (verb: string) =>
       Promise.all(ids.values().map((id) => here.client.send('POST', `/api/queues/${id}/${verb}`)))
     const accepted = new Map<number, string>()
@@ -65,7 +65,7 @@ test(
       const { jobs } = await here.client.jobs({ queue: name, status: 'completed', limit: '1' })
       expect(jobs).toMatchObject([{ final_status: 'success' }])
     }
-    // The limits were reached, or the run would prove nothing.
+    // Unless the limits were reached, the test proves nothing.
     for (const { name, limit } of QUEUES)
       expect(here.target.mostOpen(`/${name}`), name).toBeGreaterThan(limit / 3)
     const arrivals = here.target.arrivals()
@@ -84,7 +84,7 @@ test(
   WITHIN_MS + 60_000,
 )
 
-/** What an executor says it has started, from its ops port. */
+/** Jobs that an executor has started, from its ops port. */
 async function startedJobs(executor: Installation['executors'][number]): Promise<number> {
   const { opsUrl } = await executor.logged('The executor runs')
   const text = await (await fetch(`${String(opsUrl)}/metrics`)).text()

@@ -29,7 +29,7 @@ async function pushAll({ client, queue, url, count, payload, atOnce = 50 }: Push
 }
 
 describe.concurrent('the slots of an executor', () => {
-  test('go in equal parts to four queues in four shards, when it is full', async () => {
+  test('are shared equally by four queues in four shards when all are used', async () => {
     const here = await startInstallation({ executorEnv: { PUNCTUAL_EXECUTOR_CONCURRENCY: '20' } })
     // One in each shard.
     const queues = ['q4', 'q0', 'q5', 'q1']
@@ -40,7 +40,7 @@ describe.concurrent('the slots of an executor', () => {
     }
     await Promise.all(ids.map((id) => here.client.send('POST', `/api/queues/${id}/resume`)))
     await until('most have started', () => here.target.arrivals().length >= 1_000)
-    // The first to be resumed took all slots once.
+    // The queue that was resumed first took all slots at first.
     const started = here.target.arrivals().slice(100, 1_000)
     const counts = queues.map((queue) => started.filter(({ path }) => path === `/${queue}`).length)
     for (const count of counts)
@@ -48,7 +48,7 @@ describe.concurrent('the slots of an executor', () => {
     await here.close()
   })
 
-  test('are left to another team, and to other queues of the same team, by queues that hang', async () => {
+  test('remain for another team, and for other queues of the same team, beside queues that hang', async () => {
     const here = await startInstallation({ executorEnv: { PUNCTUAL_EXECUTOR_CONCURRENCY: '50' } })
     const { target, client } = here
     const other = await here.clientOfTeam('other')
@@ -73,7 +73,7 @@ describe.concurrent('the slots of an executor', () => {
     await here.close()
   })
 
-  test('are left to a team’s callbacks by another team’s whose receivers hang', async () => {
+  test('remain for the callbacks of a team beside another one whose receivers hang', async () => {
     const here = await startInstallation({ executorEnv: { PUNCTUAL_EXECUTOR_CONCURRENCY: '20' } })
     const { target, client } = here
     const other = await here.clientOfTeam('other')
@@ -87,16 +87,16 @@ describe.concurrent('the slots of an executor', () => {
       )
     await push(client, '/hung', 120)
     await until('they have their share', () => target.openNow() >= 15)
-    await push(other, '/told', 12)
-    await until('the other team is told', () => target.arrivals('/told').length === 12)
-    // In one queue for all, it would have been the last.
+    await push(other, '/notified', 12)
+    await until('the other team is notified', () => target.arrivals('/notified').length === 12)
+    // A single callback queue for all teams would have delivered it last.
     expect(target.arrivals('/hung').length).toBeLessThan(120)
     hung.open()
-    await until('all are told', () => target.arrivals('/hung').length === 120)
+    await until('all are notified', () => target.arrivals('/hung').length === 120)
     await here.close()
   })
 
-  test('a queue that begins to hang beside healthy ones leaves them their part', async () => {
+  test('a queue that begins to hang leaves healthy ones their share', async () => {
     const here = await startInstallation({ executorEnv: { PUNCTUAL_EXECUTOR_CONCURRENCY: '20' } })
     const { target, client } = here
     const hung = latch()
@@ -116,7 +116,7 @@ describe.concurrent('the slots of an executor', () => {
   })
 })
 
-test('an executor of little memory lives through large jobs whose target never answers', async () => {
+test('an executor with little memory survives large jobs whose target never answers', async () => {
   const here = await startInstallation({ executorEnv: { NODE_OPTIONS: '--max-old-space-size=256' } })
   const { target, client } = here
   const [executor] = here.executors

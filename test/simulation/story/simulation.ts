@@ -177,7 +177,7 @@ export class Simulation {
     const executor = this.executors.find((known) => known.process === process)
     const { nowMs } = this.scheduler
     if (executor !== undefined && calledAtMs > executor.stoppedAtMs) {
-      this.complain(`${executor.name} called ${jobId ?? webhookId} though it was told to stop`)
+      this.complain(`${executor.name} called ${jobId ?? webhookId} though it was stopping`)
     }
     if (executor === undefined || jobId === null || !this.#isPoison(jobId)) return
     this.scheduler.after(this.#random.between(0, 30), () => {
