@@ -3,7 +3,7 @@ import type { HttpCaller } from '../ports/http-caller.ts'
 import type { WakeHints } from '../ports/jobs.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/quotas.ts'
-import type { Clock, Logger } from '../ports/runtime.ts'
+import type { Runtime } from '../ports/runtime.ts'
 import type { TeamSettingsSource } from '../ports/settings.ts'
 import { createCallRunner } from './calls/call-runner.ts'
 import { createCallSampler } from './calls/call-sampler.ts'
@@ -22,7 +22,7 @@ export interface ExecutorCapacity {
   readonly shares: Shares
 }
 
-export interface ExecutorOptions {
+export interface ExecutorOptions extends Runtime {
   readonly shards: readonly ShardPorts[]
   readonly hints: WakeHints
   readonly caller: HttpCaller
@@ -30,8 +30,6 @@ export interface ExecutorOptions {
   /** Left out where no team has a quota of calls. */
   readonly quotas?: CallQuotas
   readonly jobIds: JobIds
-  readonly clock: Clock
-  readonly logger: Logger
   readonly metrics: Metrics
   readonly capacity: ExecutorCapacity
   /** Called for each lease. */
@@ -122,8 +120,8 @@ export class Executor {
 
   async #stop(graceMs: number): Promise<void> {
     this.#unsubscribe()
-    this.#suspension.stop()
-    await Promise.all([...this.#workers.values()].map((worker) => worker.stop(graceMs)))
+    const workers = [...this.#workers.values()].map((worker) => worker.stop(graceMs))
+    await Promise.all([this.#suspension.stop(), ...workers])
     this.#cancelResume()
   }
 

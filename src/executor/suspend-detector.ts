@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/runtime.ts'
+import { PollLoop } from './poll-loop.ts'
 
 const CHECK_EVERY_MS = 1_000
 /** A smaller difference is a corrected clock. */
@@ -6,26 +7,18 @@ const SUSPENDED_MS = 5_000
 
 /**
  * Detects that this machine was suspended: the wall clock has advanced, while the monotonic clock, which leases go by,
- * has not. Owns the last difference between the two and a timer.
+ * has not. Owns the last difference between the two.
  */
-export class SuspendDetector {
+export class SuspendDetector extends PollLoop {
   readonly #clock: Clock
   readonly #onSuspended: () => void
-  #aheadMs = 0
-  #cancel: () => void = () => undefined
+  #aheadMs: number
 
   constructor(clock: Clock, onSuspended: () => void) {
+    super(clock)
     this.#clock = clock
     this.#onSuspended = onSuspended
-  }
-
-  start(): void {
-    this.#aheadMs = this.#clock.wallMs() - this.#clock.monotonicMs()
-    this.#schedule()
-  }
-
-  stop(): void {
-    this.#cancel()
+    this.#aheadMs = clock.wallMs() - clock.monotonicMs()
   }
 
   check(): void {
@@ -34,10 +27,8 @@ export class SuspendDetector {
     if (this.#aheadMs - beforeMs >= SUSPENDED_MS) this.#onSuspended()
   }
 
-  #schedule(): void {
-    this.#cancel = this.#clock.after(CHECK_EVERY_MS, () => {
-      this.check()
-      this.#schedule()
-    })
+  protected override poll(): Promise<number> {
+    this.check()
+    return Promise.resolve(CHECK_EVERY_MS)
   }
 }

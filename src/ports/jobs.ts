@@ -203,18 +203,12 @@ export interface JobSource {
   redisNowMs(): number
 }
 
-/** A shard's state, read without changing it. */
-export interface ShardPeek {
-  readonly runnable: boolean
-  /** When `promote` is next needed, Unix ms by Redis time; null = nothing is delayed. */
-  readonly nextDueMs: number | null
-}
-
 /** Maintenance of a shard. Any executor may do it; several at once do no harm. */
 export interface ShardMaintenance {
   readonly shard: number
-  peek(): Promise<ShardPeek>
-  /** Moves due jobs to their ready lists. `nextDueMs` = when it is next needed. */
+  /** Reads without a change. `nextDueMs` = when `promote` is next needed, Unix ms by Redis time; null = nothing is delayed. */
+  peek(): Promise<{ readonly runnable: boolean; readonly nextDueMs: number | null }>
+  /** Moves due jobs to their ready lists. `nextDueMs` as for `peek`. */
   promote(): Promise<{ promoted: number; nextDueMs: number | null }>
   /** Releases the jobs of executors whose lease has expired. */
   reap(): Promise<{ jobs: number; executors: number }>

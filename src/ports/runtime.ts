@@ -10,6 +10,12 @@ export interface Clock {
   nextTurn(run: () => void): void
 }
 
+/** What every long-lived part needs. */
+export interface Runtime {
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
 /** Structured log. Messages are constant; variable parts go into `fields`. Never a secret, payload or query string. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void

@@ -1,15 +1,13 @@
 import { reasonOf, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../../domain/limits.ts'
 import type { CronSource, DueCron, PreparedTicks, TickAnswer } from '../../ports/crons.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Runtime } from '../../ports/runtime.ts'
 import { PollLoop } from '../poll-loop.ts'
 import { CronDecider } from './cron-decider.ts'
 import { holdsUntilMs } from './cron-decision.ts'
 
-export interface CronTickerOptions {
+export interface CronTickerOptions extends Runtime {
   readonly source: CronSource
-  readonly clock: Clock
-  readonly logger: Logger
   /** 0–1; leads executors to different crons. */
   random(): number
   /** Runs were made and are ready. */

@@ -1,16 +1,14 @@
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import type { ClaimAnswer, JobSource } from '../../ports/jobs.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Runtime } from '../../ports/runtime.ts'
 import type { HeldSlot, SlotGrant, SlotRequester } from '../slots/contender.ts'
 import { NOTHING_CLAIMED, type SlotScheduler } from '../slots/slot-scheduler.ts'
 
 export type ClaimedAnswer = Extract<ClaimAnswer, { status: 'claimed' }>
 
-export interface ClaimLoopOptions {
+export interface ClaimLoopOptions extends Runtime {
   readonly source: JobSource
   readonly scheduler: SlotScheduler
-  readonly clock: Clock
-  readonly logger: Logger
   /** Called before an answer is used; a promise when Redis has to confirm the lease first. */
   confirmLease(): Promise<void> | null
   isLeaseHeld(): boolean

@@ -1,12 +1,10 @@
 import { reasonOf } from '../../domain/errors.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Runtime } from '../../ports/runtime.ts'
 import { PollLoop } from '../poll-loop.ts'
 
-export interface DelayedPromoterOptions {
+export interface DelayedPromoterOptions extends Runtime {
   readonly maintenance: ShardMaintenance
-  readonly clock: Clock
-  readonly logger: Logger
   redisNowMs(): number
   /** New jobs are ready. */
   onWork(): void

@@ -1,7 +1,7 @@
 import { reasonOf } from '../../domain/errors.ts'
 import type { ClaimedWork, JobSource, WorkEnd } from '../../ports/jobs.ts'
 import type { FinishOutcome, Metrics } from '../../ports/metrics.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Runtime } from '../../ports/runtime.ts'
 import type { CallRunner } from '../calls/call-runner.ts'
 import type { HeldSlot } from '../slots/contender.ts'
 import type { SlotScheduler } from '../slots/slot-scheduler.ts'
@@ -9,12 +9,10 @@ import { ClaimLoop, type ClaimedAnswer } from './claim-loop.ts'
 import { Finisher } from './finisher.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 
-export interface ExecutorSessionOptions {
+export interface ExecutorSessionOptions extends Runtime {
   readonly source: JobSource
   readonly scheduler: SlotScheduler
   readonly runCall: CallRunner
-  readonly clock: Clock
-  readonly logger: Logger
   readonly metrics: Metrics
   /** A claim saw when the next delayed job is due, Unix ms by Redis time; null = none. */
   onNextDue(nextDueMs: number | null): void

@@ -1,12 +1,10 @@
 import { FINISH_BATCH_MAX } from '../../domain/limits.ts'
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import type { JobSource, WorkEnd } from '../../ports/jobs.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Runtime } from '../../ports/runtime.ts'
 
-export interface FinisherOptions {
+export interface FinisherOptions extends Runtime {
   readonly source: JobSource
-  readonly clock: Clock
-  readonly logger: Logger
   /** A batch was written, refused as stale or discarded: its slots can be freed. */
   onSettled(ends: readonly WorkEnd[], outcomes: ReadonlyArray<'done' | 'stale'>): void
   /** A fault that a retry does not fix. */

@@ -1,12 +1,10 @@
 import { LEASE_BEAT_MS, LEASE_MARGIN_MS, LEASE_MS } from '../../domain/limits.ts'
 import { reasonOf } from '../../domain/errors.ts'
 import type { JobSource } from '../../ports/jobs.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Runtime } from '../../ports/runtime.ts'
 
-export interface LeaseKeeperOptions {
+export interface LeaseKeeperOptions extends Runtime {
   readonly source: JobSource
-  readonly clock: Clock
-  readonly logger: Logger
   /** `isEarly` = Redis ended it before our own deadline, so other leases may have ended too. */
   onLost(reason: string, isEarly: boolean): void
   /** The number of jobs that Redis lists for this executor. */

@@ -1,12 +1,10 @@
 import { reasonOf, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { ShardMaintenance } from '../../ports/jobs.ts'
-import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Runtime } from '../../ports/runtime.ts'
 import { PollLoop } from '../poll-loop.ts'
 
-export interface ReaperOptions {
+export interface ReaperOptions extends Runtime {
   readonly maintenance: ShardMaintenance
-  readonly clock: Clock
-  readonly logger: Logger
   /** 0–1; spreads the executors over time. */
   random(): number
   /** Jobs of a dead executor are ready again. */

@@ -2,6 +2,7 @@ import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import type { CronSource } from '../../ports/crons.ts'
 import type { JobSource, ShardMaintenance } from '../../ports/jobs.ts'
 import { CronTicker } from '../crons/cron-ticker.ts'
+import type { PollLoop } from '../poll-loop.ts'
 import { DelayedPromoter } from './delayed-promoter.ts'
 import { ExecutorSession, type ExecutorSessionOptions } from './executor-session.ts'
 import { Reaper } from './reaper.ts'
@@ -41,8 +42,7 @@ const WRITE_GRACE_MS = 3_000
 export class ShardWorker {
   readonly #options: ShardWorkerOptions
   readonly #promoter: DelayedPromoter
-  readonly #ticker: CronTicker
-  readonly #reaper: Reaper
+  readonly #loops: readonly PollLoop[]
   readonly #stopping: PromiseWithResolvers<void> = Promise.withResolvers()
   #session: ExecutorSession | null = null
   #isStopping = false
@@ -58,15 +58,12 @@ export class ShardWorker {
       redisNowMs: () => options.redisNowMs(),
       onRunnable: () => this.#session?.nudge(),
     })
-    this.#ticker = new CronTicker({ ...shared, source: ports.crons })
-    this.#reaper = new Reaper(shared)
+    this.#loops = [this.#promoter, new CronTicker({ ...shared, source: ports.crons }), new Reaper(shared)]
   }
 
   start(): void {
     const { ports, logger } = this.#options
-    this.#promoter.start()
-    this.#ticker.start()
-    this.#reaper.start()
+    for (const loop of this.#loops) loop.start()
     this.#running = this.#run().catch((error: unknown) =>
       logger.error('The work on a shard stopped because of a defect', {
         shard: ports.shard,
@@ -84,7 +81,7 @@ export class ShardWorker {
     const session = this.#session
     const cancelAbort = clock.after(graceMs, () => session?.abort())
     const cancelDiscard = clock.after(graceMs + WRITE_GRACE_MS, () => session?.discard())
-    const loops = [this.#promoter.stop(), this.#ticker.stop(), this.#reaper.stop()]
+    const loops = this.#loops.map((loop) => loop.stop())
     await session?.drain()
     cancelAbort()
     cancelDiscard()

@@ -1,5 +1,5 @@
 import { LEASE_MS, PROMOTE_BATCH_MAX } from '../../domain/limits.ts'
-import type { ShardPeek } from '../../ports/jobs.ts'
+import type { ShardMaintenance } from '../../ports/jobs.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
@@ -24,7 +24,7 @@ const POUR_AHEAD_MS = 60_000
 const POURED_PAGES_MAX = 8
 
 /** Whether a shard has something to claim, and when `promote` has something to do next. */
-export async function peek(engine: Engine, keys: ShardKeys): Promise<ShardPeek> {
+export async function peek(engine: Engine, keys: ShardKeys): ReturnType<ShardMaintenance['peek']> {
   const [ring, near, minutes, suspects] = await engine.runner.read((redis) =>
     Promise.all([
       redis.zcard(keys.ring),
