@@ -1,7 +1,8 @@
+import { LruCache } from '../../domain/lru-cache.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import type { StepRunner } from './step-runner.ts'
 
-/** Teams remembered of all shards; above it all are read anew. */
+/** Numbers remembered of all shards. */
 const REMEMBERED_MAX = 20_000
 /** Of a team that has none, as where the shard's data was lost: such a batch has no job that is still held. */
 const NO_NUMBER = '0'
@@ -15,7 +16,7 @@ export interface TeamNumbers {
 }
 
 export function createTeamNumbers(runner: StepRunner): TeamNumbers {
-  const known = new Map<string, string>()
+  const known = new LruCache<string, string>(REMEMBERED_MAX)
   return {
     of: async (keys, team) => {
       const name = `${keys.shard}/${team}`
@@ -23,7 +24,6 @@ export function createTeamNumbers(runner: StepRunner): TeamNumbers {
       if (remembered !== undefined) return remembered
       const found = await runner.read((redis) => redis.hget(keys.teamNumbers, team))
       if (found === null) return NO_NUMBER
-      if (known.size >= REMEMBERED_MAX) known.clear()
       known.set(name, found)
       return found
     },

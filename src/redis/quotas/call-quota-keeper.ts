@@ -1,4 +1,5 @@
 import { HEADROOM_ENTRIES_MAX } from '../../domain/limits.ts'
+import { LruCache } from '../../domain/lru-cache.ts'
 import { effectiveQuotas, monthOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { CallQuotas } from '../../ports/quotas.ts'
 import type { Clock } from '../../ports/runtime.ts'
@@ -36,7 +37,7 @@ interface Look {
 
 class LookingCallQuotas implements CallQuotas {
   readonly #options: CallQuotaOptions
-  readonly #looks = new Map<string, Look>()
+  readonly #looks = new LruCache<string, Look>(TEAMS_MAX)
 
   constructor(options: CallQuotaOptions) {
     this.#options = options
@@ -49,7 +50,6 @@ class LookingCallQuotas implements CallQuotas {
     const look = this.#looks.get(team) ?? { beganAtMs: Number.NEGATIVE_INFINITY, allowed: Math.min(1, quota) }
     if (nowMs - look.beganAtMs >= LOOK_EVERY_MS) {
       look.beganAtMs = nowMs
-      if (this.#looks.size >= TEAMS_MAX) this.#looks.clear()
       this.#looks.set(team, look)
       void this.#look(team, look, { quota, held })
     }

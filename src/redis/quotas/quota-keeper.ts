@@ -1,3 +1,4 @@
+import { LruCache } from '../../domain/lru-cache.ts'
 import { monthOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { memoryCeiling, NO_CEILINGS, roomOf, teamCeilings, type TeamCeilings } from './ceilings.ts'
@@ -53,11 +54,11 @@ interface TeamLook {
 
 class LookingQuotaKeeper implements QuotaKeeper {
   readonly #options: QuotaKeeperOptions
-  readonly #teams = new Map<string, TeamLook>()
+  readonly #teams = new LruCache<string, TeamLook>(TEAMS_MAX)
   readonly #memory: Array<MemoryLook | undefined> = []
   #memoryLookedAtMs = Number.NEGATIVE_INFINITY
   /** When teams were last seen to have as many queues as they may. */
-  readonly #queuesFullAtMs = new Map<string, number>()
+  readonly #queuesFullAtMs = new LruCache<string, number>(TEAMS_MAX)
   /** Teams whose look behind pushes is under way. */
   readonly #looking = new Set<string>()
 
@@ -112,7 +113,6 @@ class LookingQuotaKeeper implements QuotaKeeper {
     )
     const left = quota - counts.reduce((sum, count) => sum + count, 0)
     if (left > 0) return (counts[shard] ?? 0) + Math.max(1, Math.floor(left / counts.length))
-    if (this.#queuesFullAtMs.size >= TEAMS_MAX) this.#queuesFullAtMs.clear()
     this.#queuesFullAtMs.set(team, clock.monotonicMs())
     return 0
   }
@@ -137,14 +137,12 @@ class LookingQuotaKeeper implements QuotaKeeper {
 
   #lookOf(team: string): TeamLook {
     const known = this.#teams.get(team)
-    const look = known ?? {
+    if (known !== undefined) return known
+    const look = {
       lookedAtMs: Number.NEGATIVE_INFINITY,
       held: this.#options.engine.shards.map(() => NOTHING_HELD),
       spread: new Set<number>(),
     }
-    // The last one in a map is the one that was asked for last.
-    if (known !== undefined) this.#teams.delete(team)
-    else if (this.#teams.size >= TEAMS_MAX) this.#teams.delete(this.#teams.keys().next().value ?? '')
     this.#teams.set(team, look)
     return look
   }

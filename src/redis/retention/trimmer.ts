@@ -1,5 +1,6 @@
 import { reasonOf } from '../../domain/errors.ts'
 import { TRIM_BATCH_MAX } from '../../domain/limits.ts'
+import { LruCache } from '../../domain/lru-cache.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { trimFinished } from './finished-chains.ts'
@@ -20,7 +21,7 @@ const RESTING_QUEUES_MAX = 10_000
 
 export function createTrimmer(engine: Engine, keys: ShardKeys): Trimmer {
   const busy = new Set<string>()
-  const restUntilMs = new Map<string, number>()
+  const restUntilMs = new LruCache<string, number>(RESTING_QUEUES_MAX)
 
   async function trim(queue: string): Promise<void> {
     for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -30,7 +31,6 @@ export function createTrimmer(engine: Engine, keys: ShardKeys): Trimmer {
 
   function rest(queue: string): void {
     busy.delete(queue)
-    if (restUntilMs.size >= RESTING_QUEUES_MAX) restUntilMs.clear()
     restUntilMs.set(queue, engine.runner.redisNowMs(keys.shard) + REST_MS)
   }
 
