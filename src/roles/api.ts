@@ -13,12 +13,12 @@ import { systemClock } from '../telemetry/system-clock.ts'
 import { startApi } from './parts/api-part.ts'
 import { baseUrl } from './startup/base-url.ts'
 import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './parts/engine-part.ts'
-import { createEngineCronEditor, createEngineEditor } from './parts/engine-editors.ts'
+import { createCronEditor, newNameSuffix } from './parts/cron-editor.ts'
+import { createQueueEditor } from './parts/queue-editor.ts'
 import { openCluster } from './parts/cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 import { API_REDIS } from './parts/store.ts'
-import { newNameSuffix } from './startup/name-suffix.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
 import { waitForToken } from './startup/token-wait.ts'
 
@@ -88,8 +88,8 @@ async function openEditors(
 ): Promise<{ readonly editor: QueueEditor; readonly cronEditor: CronEditor }> {
   if (settings.resources === 'engine') {
     return {
-      editor: createEngineEditor(queues),
-      cronEditor: createEngineCronEditor(crons, newNameSuffix),
+      editor: createQueueEditor(queues),
+      cronEditor: createCronEditor(crons, newNameSuffix),
     }
   }
   const { watchNamespaces: namespaces } = settings

@@ -29,9 +29,8 @@ import { baseUrl, localHost } from './startup/base-url.ts'
 import { endWithInstallation, openEgress } from './parts/engine-part.ts'
 import { startExecutor } from './parts/executor-part.ts'
 import { showFirstJob } from './startup/first-try.ts'
-import { applyFolderChange, createFolderCronEditor, createFolderEditor } from './parts/folder-part.ts'
+import { applyFolderChange, folderEditors } from './parts/folder-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
-import { newNameSuffix } from './startup/name-suffix.ts'
 import { API_REDIS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './parts/store.ts'
 import { createTelemetry, leasesCheck, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
 
@@ -219,9 +218,8 @@ async function openResources(
   await compiled.start()
   return {
     queues,
-    editor: createFolderEditor(resources, queues),
     crons,
-    cronEditor: createFolderCronEditor(resources, crons, newNameSuffix),
+    ...folderEditors(resources, { queues, crons }),
     compiled,
     isFirstStart,
   }

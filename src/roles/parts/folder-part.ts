@@ -2,17 +2,18 @@ import { EditRefusedError, StorageFullError } from '../../domain/errors.ts'
 import { cronKey, queueKey } from '../../folder-store/folder-snapshot.ts'
 import type { FolderChange, Refusals } from '../../folder-store/folder-snapshot.ts'
 import type { FolderStore } from '../../folder-store/folder-store.ts'
-import type { CronEdit } from '../../folder-store/edits/settings-edits.ts'
+import type { RefusedEdit } from '../../folder-store/edits/manifest-edits.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
-import { createEditMutex, makeCron } from './engine-editors.ts'
+import { createCronEditor, newNameSuffix, type CronKeeper } from './cron-editor.ts'
+import { createQueueEditor, type QueueKeeper } from './queue-editor.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { SettingsCompiler } from '../../ports/settings.ts'
 
 /**
- * Puts a change of the folder in force: what calls may reach and whose tokens count first, then queues and the crons
- * that run through them. A cron that is gone ticks no more before its queue goes, which goes last. What there is no
- * room for holds nothing else up: a deletion would make room.
- * @returns the queues and crons that there is no room for
+ * Applies a change of the folder: first egress rules and tokens, then queues, then the crons that run through them.
+ * Removed crons stop before their queues, which are removed last. A queue or cron that Redis has no room for does not
+ * hold up the others, for a removal may make room.
+ * @returns the queues and crons that Redis has no room for
  */
 export async function applyFolderChange(change: FolderChange, compiler: SettingsCompiler): Promise<Refusals> {
   const refusals = new Map<string, Error>()
@@ -39,65 +40,47 @@ export async function applyFolderChange(change: FolderChange, compiler: Settings
   return refusals
 }
 
-/** Edits go into the queue's manifest, and from there into force, so that file and engine always agree. */
-export function createFolderEditor(folder: FolderStore, queues: QueueStore): QueueEditor {
-  // A removal between an edit's read and its write would be undone by that write.
-  const mutex = createEditMutex()
+/** Edits of queues go into their manifests and are applied from there, so that folder and engine always agree. */
+function queuesInFolder(folder: FolderStore, queues: QueueStore): QueueKeeper {
   return {
-    edit: (team, queueId, change) =>
-      mutex(async () => {
-        const queue = await queues.get(team, queueId)
-        if (queue === null) return null
-        const result = await folder.editQueue({ team, name: queue.name, change, current: queue.settings })
-        if (result.status === 'refused') throw new EditRefusedError(result.reason)
-        return queues.get(team, queueId)
-      }),
-    remove: (team, queueId) =>
-      mutex(async () => {
-        const queue = await queues.get(team, queueId)
-        if (queue === null) return 'not_found'
-        const result = await folder.removeQueue({ team, name: queue.name })
-        if (result.status === 'refused') throw new EditRefusedError(result.reason)
-        // A queue made by a push and never edited has no manifest.
-        return result.status === 'not_found' ? queues.remove(team, queue.name) : 'removed'
-      }),
+    write: async (team, { name, settings }, change) =>
+      accepted(await folder.editQueue({ team, name, change, current: settings })),
+    remove: async (team, name) => {
+      const { status } = accepted(await folder.removeQueue({ team, name }))
+      // A queue that a push made and nobody has edited has no manifest.
+      return status === 'not_found' ? queues.remove(team, name) : 'removed'
+    },
   }
 }
 
-/**
- * As `createFolderEditor`, for crons.
- * @param newSuffix 8 random hex digits, another each time
- */
-export function createFolderCronEditor(
-  folder: FolderStore,
-  crons: CronStore,
-  newSuffix: () => string,
-): CronEditor {
-  const write = async (team: string, name: string, edit: Pick<CronEdit, 'change' | 'current'>) => {
-    const result = await folder.editCron({ team, name, ...edit })
-    if (result.status === 'refused') throw new EditRefusedError(result.reason)
-    return crons.getByName(team, name)
-  }
-  const mutex = createEditMutex()
+/** As `queuesInFolder`, for crons. */
+function cronsInFolder(folder: FolderStore, crons: CronStore): CronKeeper {
   return {
-    create: (team, settings, key) =>
-      mutex(() =>
-        makeCron(crons, { team, settings, key }, newSuffix, (name) =>
-          write(team, name, { change: {}, current: settings }),
-        ),
-      ),
-    edit: (team, cronId, change) =>
-      mutex(async () => {
-        const cron = await crons.get(team, cronId)
-        return cron === null ? null : write(team, cron.name, { change, current: cron.settings })
-      }),
-    remove: (team, cronId) =>
-      mutex(async () => {
-        const cron = await crons.get(team, cronId)
-        if (cron === null) return 'not_found'
-        const result = await folder.removeCron({ team, name: cron.name })
-        if (result.status === 'refused') throw new EditRefusedError(result.reason)
-        return result.status === 'not_found' ? crons.remove(team, cron.name) : 'removed'
-      }),
+    write: async (team, name, { change, current }) =>
+      accepted(await folder.editCron({ team, name, change, current })),
+    remove: async (team, name) => {
+      const { status } = accepted(await folder.removeCron({ team, name }))
+      return status === 'not_found' ? crons.remove(team, name) : 'removed'
+    },
+  }
+}
+
+/** Throws EditRefusedError when the folder has refused. */
+function accepted<Result extends { readonly status: string }>(
+  result: Result | RefusedEdit,
+): Exclude<Result, RefusedEdit> {
+  if (result.status === 'refused') throw new EditRefusedError((result as RefusedEdit).reason)
+  return result as Exclude<Result, RefusedEdit>
+}
+
+/** The editors of queues and crons that a folder describes. */
+export function folderEditors(
+  folder: FolderStore,
+  { queues, crons }: { readonly queues: QueueStore; readonly crons: CronStore },
+  newSuffix: () => string = newNameSuffix,
+): { readonly editor: QueueEditor; readonly cronEditor: CronEditor } {
+  return {
+    editor: createQueueEditor(queues, queuesInFolder(folder, queues)),
+    cronEditor: createCronEditor(crons, newSuffix, cronsInFolder(folder, crons)),
   }
 }

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { CronSettings } from '../../../src/domain/crons/cron.ts'
-import type { FolderStore } from '../../../src/folder-store/folder-store.ts'
-import type { Cron, CronEditor, CronStore } from '../../../src/ports/crons.ts'
-import { createEngineCronEditor } from '../../../src/roles/parts/engine-editors.ts'
-import { createFolderCronEditor } from '../../../src/roles/parts/folder-part.ts'
-import { cronSettings } from '../../support/engine/cron-settings.ts'
-import { quiescence } from '../../support/fake-clock.ts'
+import type { CronSettings } from '../../../../src/domain/crons/cron.ts'
+import type { FolderStore } from '../../../../src/folder-store/folder-store.ts'
+import type { Cron, CronEditor, CronStore } from '../../../../src/ports/crons.ts'
+import type { QueueStore } from '../../../../src/ports/queues.ts'
+import { createCronEditor } from '../../../../src/roles/parts/cron-editor.ts'
+import { folderEditors } from '../../../../src/roles/parts/folder-part.ts'
+import { cronSettings } from '../../../support/engine/cron-settings.ts'
+import { quiescence } from '../../../support/fake-clock.ts'
 
 /** One team's crons; an apply waits for the gate, and makes what is not there. */
 function memoryCrons() {
@@ -45,8 +46,12 @@ function memoryCrons() {
 }
 
 const EDITORS: ReadonlyArray<readonly [string, (crons: ReturnType<typeof memoryCrons>) => CronEditor]> = [
-  ['the engine', ({ store }) => createEngineCronEditor(store, () => '00000000')],
-  ['a folder', ({ folder, store }) => createFolderCronEditor(folder, store, () => '00000000')],
+  ['the engine', ({ store }) => createCronEditor(store, () => '00000000')],
+  [
+    'a folder',
+    ({ folder, store }) =>
+      folderEditors(folder, { queues: {} as QueueStore, crons: store }, () => '00000000').cronEditor,
+  ],
 ]
 
 describe.each(EDITORS)('crons kept in %s', (_where, open) => {
