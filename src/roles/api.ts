@@ -3,7 +3,6 @@ import { createCronStore } from '../redis/crons/cron-store.ts'
 import { createQueueStore } from '../redis/queues/queue-store.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/control/settings-compiler.ts'
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
-import { quotasOfSettings } from '../settings/quota-table.ts'
 import { ResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
 import { EDITOR_INDEXES, ResourceQueueEditor } from '../kubernetes/resources/queue-editor.ts'
 import { HTTP_CRONS, HTTP_QUEUES } from '../kubernetes/resources/own-kinds.ts'
@@ -61,16 +60,13 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       await waitForToken(compiled, { clock: systemClock, logger, signal })
     }
     const port = await startApi({
-      host: settings.host,
-      port: settings.port,
+      settings,
       store,
       queues,
       crons,
       ...(await openEditors(settings, { queues, crons }, { telemetry, lifecycle })),
-      settings: compiled,
-      quotas: quotasOfSettings(settings),
+      compiled,
       egress: await openEgress(settings, settings.redisUrl),
-      limits: settings,
       drainMs: settings.drainSeconds * 1000,
       logger,
       lifecycle,
@@ -80,7 +76,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   })
 }
 
-/** It takes pushes also while the Kubernetes API is away; only edits wait for that. */
+/** Only edits need the Kubernetes API: pushes are accepted while it is away. */
 async function openEditors(
   settings: ApiSettings,
   { queues, crons }: { readonly queues: QueueStore; readonly crons: CronStore },

@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
+import { firstTokenNamespace, keepFirstToken } from '../controller/teams/first-token.ts'
 import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/kinds.ts'
 import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../controller/kinds.ts'
 import { LeaderElector } from '../kubernetes/leader-election/leader-elector.ts'
@@ -6,13 +7,14 @@ import { createLeaseLock } from '../kubernetes/leader-election/lease-lock.ts'
 import { SeriesRecorder } from '../kubernetes/events/series-recorder.ts'
 import { transformCron } from '../kubernetes/informer/cron-transform.ts'
 import { API_TOKENS, HTTP_CRONS, HTTP_QUEUES, TEAM_SETTINGS } from '../kubernetes/resources/own-kinds.ts'
+import type { Leadership, ResourceWriter } from '../ports/kubernetes.ts'
+import type { Logger } from '../ports/runtime.ts'
 import { describeSettings, type ControllerSettings } from '../settings/role-settings.ts'
 import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './startup/base-url.ts'
 import { openCluster } from './parts/cluster-part.ts'
 import { ownPlace, startManager } from './parts/controller-part.ts'
-import { leadFirstToken } from './parts/first-token-part.ts'
 import { openLazyEngine } from './parts/lazy-engine.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
 import { startScaling } from './parts/scaling-part.ts'
@@ -77,4 +79,22 @@ export async function runController(settings: ControllerSettings): Promise<void>
     elector.start()
     logger.info('The controller runs', { opsUrl: baseUrl(settings.host, port) })
   })
+}
+
+/** Writes the ApiToken of PUNCTUAL_TOKEN, if that is set, whenever this process begins to lead. */
+function leadFirstToken(
+  { token, podNamespace, watchNamespaces }: ControllerSettings,
+  {
+    leadership,
+    ...parts
+  }: {
+    readonly leadership: Leadership
+    readonly writer: ResourceWriter<ApiToken>
+    readonly logger: Logger
+  },
+): void {
+  if (token === null) return
+  const sha256 = hash('sha256', token, 'hex')
+  const namespace = firstTokenNamespace(podNamespace, watchNamespaces)
+  leadership.onLead((signal) => keepFirstToken({ ...parts, sha256, namespace, clock: systemClock }, signal))
 }

@@ -1,6 +1,5 @@
 import type { Executor } from '../executor/executor.ts'
 import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
-import { quotasOfSettings } from '../settings/quota-table.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './startup/base-url.ts'
 import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './parts/engine-part.ts'
@@ -12,7 +11,7 @@ import { createTelemetry, leasesCheck, redisCheck } from './parts/telemetry-part
 
 export async function runExecutor(settings: ExecutorSettings): Promise<void> {
   const telemetry = createTelemetry(settings)
-  const { logger, metrics } = telemetry
+  const { logger } = telemetry
   logger.debug('Settings', describeSettings(settings))
   await runUntilSignalled(logger, async (lifecycle, signal) => {
     const open = () =>
@@ -34,16 +33,11 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
     })
     executor = await startExecutor({
       name: settings.podName,
-      redisUrl: settings.redisUrl,
-      redisCa: settings.redisCa,
+      settings,
       store,
       egress: await openEgress(settings, settings.redisUrl),
       teams: await startCompiledSettings(engine, { telemetry, lifecycle }),
-      quotas: quotasOfSettings(settings),
-      capacity: settings,
-      graceMs: settings.graceSeconds * 1000,
-      logger,
-      metrics,
+      telemetry,
       lifecycle,
     })
     logger.info('The executor runs', { opsUrl: baseUrl(settings.host, port) })

@@ -44,8 +44,10 @@ function quotaSetting(
   })
 }
 
+export type QuotaSettings = SettingValues<typeof QUOTA_SETTINGS>
+
 /** What every team may hold at most, as the installation says. */
-export function quotasOfSettings(settings: SettingValues<typeof QUOTA_SETTINGS>): TeamQuotas {
+export function quotasOfSettings(settings: QuotaSettings): TeamQuotas {
   return quotasOf({
     queues: settings.quotaQueues,
     crons: settings.quotaCrons,

@@ -19,13 +19,13 @@ import { urlOf } from './redis-server/redis-config.ts'
 import { rememberedPlace } from './redis-server/redis-address.ts'
 import { makeToken } from './token.ts'
 
-/** The folder that holds everything a standalone keeps, held by this process alone. */
+/** The folder with everything a standalone keeps. Owns its lock: only one process has it open. */
 export interface DataFolder {
   /** Absolute, links resolved. */
   readonly path: string
   /** Where its Redis keeps its files. */
   readonly redisPath: string
-  /** Where the folder store remembers what was in force. */
+  /** Where the folder store remembers what it has applied. */
   readonly folderStatePath: string
   /** The token to accept: the one given, or the one kept here. */
   readonly token: string
@@ -33,15 +33,15 @@ export interface DataFolder {
   readonly tokenPath: string | null
   /** AES-256 key for secrets that lie in Redis. */
   readonly secretsKey: KeyObject
-  /** Tells whoever tries to start here next where this process is to be found. */
+  /** Notes where this process listens, for the error of the next one that tries to open the folder. */
   announce(url: string): void
-  /** Gives the folder up. May be called twice. */
+  /** Releases the folder. Idempotent. */
   close(): void
 }
 
 export interface DataFolderOptions {
   readonly path: string
-  /** From the settings; null = made once and kept here. */
+  /** From the settings; null = generated once and kept here. */
   readonly token: string | null
   readonly secretsKey: KeyObject | null
 }
@@ -50,7 +50,7 @@ const SECRETS_KEY_BYTES = 32
 const TOKEN_CHARACTERS = /^[\x21-\x7e]{16,256}$/
 
 /**
- * Makes the folder when it is missing, locks it, and reads or makes its token and key (mode 0600).
+ * Creates the folder if it is missing, locks it, and reads or generates its token and key (mode 0600).
  * An existing folder keeps its permissions: it may be somebody's home.
  * @throws StartupError when the folder cannot be written, is in use, or holds a token or key that cannot be used
  */
@@ -79,7 +79,7 @@ export function openDataFolder(options: DataFolderOptions): DataFolder {
   }
 }
 
-/** What the folder keeps for whoever looks from beside the standalone: nothing is made, locked or changed. */
+/** Reads the folder from beside a running standalone: creates, locks and changes nothing. */
 export function readDataFolder(path: string): {
   /** Where its Redis listens; null when it has not been started yet. */
   readonly redisUrl: string | null
@@ -103,7 +103,7 @@ function makeFolder(path: string): string {
   })
 }
 
-/** Faults of the file system become the one line that says what to do. */
+/** Turns file system errors into one line that says what to do. */
 function guarded<T>(path: string, run: () => T): T {
   try {
     return run()
@@ -138,7 +138,7 @@ function keyIn(text: string, path: string): KeyObject {
   )
 }
 
-/** The text kept in the file; made and written first when there is no file. Readable by this user only. */
+/** The text in the file, which is generated if there is none. Readable by this user only. */
 function keptText(path: string, make: () => string): string {
   const kept = readIfThere(path)
   if (kept !== null) {
@@ -159,7 +159,7 @@ function readIfThere(path: string): string | null {
   }
 }
 
-/** A crash leaves the old file or the whole new one. The lock keeps others out, so the name may be constant. */
+/** A crash leaves either the old file or the complete new one. The lock keeps others out, so the draft's name is fixed. */
 function writeWhole(path: string, text: string): void {
   const draft = `${path}.new`
   const file = openSync(draft, 'w', 0o600)

@@ -1,18 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { REQUEST_BODY_BYTES_MAX } from '../domain/limits.ts'
 import type { Clock } from '../ports/runtime.ts'
 
 /** Where the echo target answers. */
 export const ECHO_PATH = '/echo'
 
-/** Answers a request to the echo target. */
-export type EchoTarget = (request: IncomingMessage, response: ServerResponse) => void
-
 const DELAY_MS_MAX = 60_000
 const FAIL_MAX = 1_000_000
 const STATUS_MIN = 200
 const STATUS_MAX = 599
-/** Failing calls counted at once; beyond it the one seen longest ago is forgotten. */
+/** Ids whose calls are counted; the one that called longest ago is forgotten first. */
 const COUNTED_IDS_MAX = 10_000
 const FAILING_STATUS = 503
 
@@ -23,10 +20,10 @@ interface EchoOrder {
 }
 
 /**
- * A target to try jobs on: `/echo?fail=2&status=503&delay_ms=0` fails the first two calls of each `webhook-id` with
- * that status, then answers 200 with the request as it came. It answers only to this machine: it shows headers.
+ * A target for trying out jobs: `/echo?fail=2&status=503&delay_ms=0` fails the first two calls of each `webhook-id`
+ * with that status, then answers 200 with the request it got. Only to this machine, because it shows headers.
  */
-export function createEchoTarget(clock: Clock): EchoTarget {
+export function createEchoTarget(clock: Clock): RequestListener {
   const count = createCounts()
   return (request, response) => {
     if (!isLoopback(request.socket.remoteAddress)) {
@@ -47,7 +44,7 @@ export function createEchoTarget(clock: Clock): EchoTarget {
       bytes += chunk.length
       if (bytes <= REQUEST_BODY_BYTES_MAX) chunks.push(chunk)
     })
-    // A caller that goes away in the middle needs no answer.
+    // A caller that went away needs no answer.
     request.on('error', () => undefined)
     request.on('end', () => {
       const cancel = clock.after(order.delayMs, () => {
@@ -66,6 +63,17 @@ export function createEchoTarget(clock: Clock): EchoTarget {
   }
 }
 
+/** For requests that are not the API's: the echo target at its path, 404 elsewhere. */
+export function createEchoFallback(clock: Clock): RequestListener {
+  const echo = createEchoTarget(clock)
+  return (request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0]
+    if (path === ECHO_PATH) return echo(request, response)
+    request.resume()
+    answer(response, 404, { error: 'Not found' })
+  }
+}
+
 /** How often each id has called, this call included. */
 function createCounts(): (id: string) => number {
   const calls = new Map<string, number>()
@@ -81,7 +89,7 @@ function createCounts(): (id: string) => number {
   }
 }
 
-/** What the query asks for, or what is wrong with it. */
+/** Answers a sentence when the query is wrong. */
 function readOrder(url: string): EchoOrder | string {
   const query = URL.parse(url, 'http://echo')?.searchParams ?? new URLSearchParams()
   const fail = numberOf(query.get('fail') ?? '0', 0, FAIL_MAX)

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../domain/errors.ts'
 
-/** One process's hold on a data folder; the kernel ends it with the process, however that dies. */
+/** A process's lock on a data folder. The kernel releases it when the process dies, in whatever way. */
 export interface FolderLock {
-  /** Tells whoever tries to start here next where this process is to be found. */
+  /** Notes where this process listens, for the error of the next one that tries to lock the folder. */
   announce(url: string): void
   release(): void
 }
@@ -20,8 +20,8 @@ const HOLDER_FILE = 'lock.json'
 const SQLITE_BUSY = 5
 
 /**
- * Takes the folder for this process. Node has no `flock`; an exclusive SQLite transaction is the same kernel lock,
- * released by `kill -9`, and unlike a file with a pid it cannot be stale nor taken by two starters at once.
+ * Locks the folder. Node has no `flock`, but an exclusive SQLite transaction is the same kernel lock: `kill -9`
+ * releases it, and unlike a pid file it is never stale, nor taken by two processes at once.
  * @throws StartupError naming the process that holds the folder
  */
 export function lockFolder(folder: string): FolderLock {
@@ -29,7 +29,7 @@ export function lockFolder(folder: string): FolderLock {
   closeSync(openSync(path, 'a', 0o600))
   const database = new DatabaseSync(path, { timeout: 0 })
   try {
-    // The journal stays in memory: nothing is ever written, the lock is all that is wanted.
+    // Only the lock is wanted: nothing is ever written.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     database.close()
@@ -47,7 +47,7 @@ export function lockFolder(folder: string): FolderLock {
     release: () => {
       if (!isHeld) return
       isHeld = false
-      // Before the lock goes: afterwards the file may already be the next holder's.
+      // Before the lock is released: afterwards the file may belong to the next holder.
       rmSync(holderPath, { force: true })
       database.close()
     },
@@ -72,7 +72,7 @@ function readHolder(path: string): Holder | null {
     const url = 'url' in value && typeof value.url === 'string' ? value.url : null
     return typeof value.pid === 'number' ? { pid: value.pid, url } : null
   } catch {
-    // The holder may be writing it right now; its name is a courtesy, the lock is the truth.
+    // The holder may be writing it right now. Only the message needs it, not the lock.
     return null
   }
 }

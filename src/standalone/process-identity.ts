@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** A process that lives now. A pid alone may be another process a moment later; pid and start time may not. */
+/** A live process. The system reuses a pid, but not a pid with the same start time. */
 export interface ProcessIdentity {
   readonly pid: number
   readonly startedAt: string
-  /** As process lists show it; a server may have set it itself. */
+  /** As process lists show it; a server may have changed it. */
   readonly command: string
 }
 
-/** Null when there is no such process, or only its remains (a zombie nobody waits for). */
+/** Null when there is no such process, or only a zombie. */
 export function identityOf(pid: number): ProcessIdentity | null {
   return process.platform === 'linux' ? fromProc(pid) : fromPs(pid)
 }
@@ -18,13 +18,13 @@ export function isSameProcess(process: ProcessIdentity): boolean {
   return identityOf(process.pid)?.startedAt === process.startedAt
 }
 
-/** Signals exactly this process; false when it is gone. */
+/** False when the process is gone. */
 export function signalProcess(target: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   if (!isSameProcess(target)) return false
   try {
     return process.kill(target.pid, signal)
   } catch {
-    // It ended between the look and the signal.
+    // It ended between the check and the signal.
     return false
   }
 }

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { reasonOf, StartupError } from '../domain/errors.ts'
 
-/** Beside `src` as beside `dist`. */
+/** Two folders up, from `src/` as from `dist/`. */
 const SAMPLES_FOLDER = fileURLToPath(new URL('../../config/samples/', import.meta.url))
 
 /**
  * Copies the samples into the folder of resources if it is empty; files whose name begins with a dot do not count.
  * @returns names of the files copied
- * @throws StartupError when they cannot be
+ * @throws StartupError when they cannot be copied
  */
 export function applySamples(
   resourcesFolder: string,

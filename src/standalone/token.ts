@@ -6,8 +6,8 @@ const RANDOM_CHARACTERS = 32
 const CHECKSUM_CHARACTERS = 6
 
 /**
- * A new API token: `pk_`, 32 random characters (190 bits), 6 of checksum. Prefix and checksum are for secret
- * scanners, which find such a token in a repository without asking us.
+ * A new API token: `pk_`, 32 random characters (190 bits), a checksum of 6. Secret scanners recognise a leaked token by
+ * prefix and checksum.
  */
 export function makeToken(): string {
   const random = Array.from({ length: RANDOM_CHARACTERS }, () =>

@@ -7,7 +7,7 @@ import { stateIn } from '../layout/cron-record.ts'
 const RECORD = /^([rRsSfF]\|\d+\|\d+|k\|\d+\||m\|\d+\|\d+)$/
 const PAGE = 500
 
-/** Looks at the crons that have their home in a shard, and at those that live there. */
+/** Checks the crons whose home is this shard, and those whose state lies in it. */
 export async function auditCrons(shard: AuditedShard, facts: ShardFacts): Promise<void> {
   await auditHomes(shard, facts)
   const ids = await auditStates(shard)
@@ -58,7 +58,7 @@ async function auditStates(shard: AuditedShard): Promise<string[]> {
   return [...states.keys()]
 }
 
-/** A cron ticks wherever it is: one that nobody looks for there would tick for good, perhaps beside itself. */
+/** A cron ticks where its state lies: a state that its home does not know of would tick for ever, perhaps a second time. */
 async function auditPlaces(
   { engine, keys, find }: AuditedShard,
   facts: ShardFacts,

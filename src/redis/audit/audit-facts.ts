@@ -46,7 +46,7 @@ export interface AuditedShard {
   advance(): void
 }
 
-/** What the shard's own keys say, and what the queues turn out to hold. */
+/** What the shard's own keys say, and what is counted while its queues are read. */
 export interface ShardFacts {
   readonly names: ReadonlyMap<string, string>
   /** Id → name of the crons whose home this is. */
@@ -58,7 +58,7 @@ export interface ShardFacts {
   readonly numbers: ReadonlyMap<string, string>
   readonly gc: ReadonlyMap<string, number>
   readonly cq: ReadonlyMap<string, number>
-  /** Local ids of queues that a push has made and no resource has taken over. */
+  /** Local ids of queues that a push has created and no resource has taken over. */
   readonly pushed: ReadonlySet<string>
   readonly set: ReadonlyMap<string, string>
   /** `queue|job` → due times of its entries in near and in the minute buckets. */
@@ -68,11 +68,11 @@ export interface ShardFacts {
   readonly buckets: ReadonlyMap<string, readonly number[]>
   /** Local queue id → job → executors that hold it. */
   readonly held: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
-  /** seq → local queue id; a chain that was found takes its entry out. */
+  /** seq → local queue id; the entry of a chain is removed when the chain is found. */
   readonly index: Map<number, string>
   readonly counted: {
     readonly settings: Map<string, number>
-    /** Records that should have been read and cannot be: which settings they use is unknown. */
+    /** Records that cannot be read, whose settings are unknown. */
     damaged: number
     callBytes: number
     highestSeq: number

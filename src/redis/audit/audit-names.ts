@@ -2,7 +2,7 @@ import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { readSortedSet } from './audit-reads.ts'
 import { splitNameField } from '../layout/keys.ts'
 
-/** The teams' indexes hold exactly the names there are: what one lacks no list shows, what it has too much is nothing. */
+/** Checks that each team's index holds exactly the names that exist: lists are read from it. */
 export async function auditTeamIndexes(shard: AuditedShard, facts: ShardFacts): Promise<void> {
   const { keys, list } = shard
   await auditIndexes(shard, facts.names.keys(), {

@@ -14,7 +14,7 @@ import {
   type QueueKeys,
 } from '../layout/keys.ts'
 
-/** Everything the audit knows about one queue while it looks at it. */
+/** What the audit knows of a queue while it reads it. */
 interface AuditedQueue {
   readonly shard: AuditedShard
   readonly facts: ShardFacts
@@ -99,7 +99,7 @@ function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void
     shard.find(shard.keys.pushedBuckets, `names queue ${id}, which a resource has taken over`)
 }
 
-/** A hidden queue has the local number of its cron, and no name of its own. */
+/** A hidden queue has the local number of its cron, and no name. */
 function auditHidden({ shard, facts, id, keys }: AuditedQueue, name: string, cron: string): void {
   const isOfCron = facts.crons.get(cron)?.startsWith(name) === true
   const number = Math.floor(Number(cron) / shard.engine.shards.length)
@@ -116,7 +116,7 @@ function countSettings(facts: ShardFacts, hash: string): void {
   facts.counted.settings.set(hash, (facts.counted.settings.get(hash) ?? 0) + 1)
 }
 
-/** Looks at every job that has not ended; answers their ids. */
+/** Checks every job that has not ended; answers their ids. */
 async function auditRecords(queue: AuditedQueue, key: string): Promise<Set<string>> {
   const pending = new Set<string>()
   await forEachField(queue.shard.engine, key, (id, text) => {
@@ -161,7 +161,7 @@ function readRecord(queue: AuditedQueue, key: string, id: string, text: string):
   return record
 }
 
-/** An entry of near or of a minute counts only when it says the same due time as the record. */
+/** An entry in the near set or in a minute bucket counts only with the due time of the record. */
 function placesOf(queue: AuditedQueue, id: string, dueMs: number): string[] {
   const { facts } = queue
   const member = `${queue.id}|${id}`
@@ -173,7 +173,7 @@ function placesOf(queue: AuditedQueue, id: string, dueMs: number): string[] {
   return places
 }
 
-/** Notes a chain in the one place where it may be, and its index entry as accounted for. */
+/** Notes where a chain was found, and removes its entry from the index. */
 function noteChain(queue: AuditedQueue, key: string, jobId: string, isLarge: boolean): void {
   const { shard, facts } = queue
   const seq = shard.engine.jobIds.seqOf(Number(jobId))
@@ -186,7 +186,7 @@ function noteChain(queue: AuditedQueue, key: string, jobId: string, isLarge: boo
   if (isLarge) queue.large.add(String(seq))
 }
 
-/** The semaphore: every slot has a job and one holder, every holder's job a slot. */
+/** Checks the semaphore: each slot has a job and one holder, and each held job has a slot. */
 function auditSlots(queue: AuditedQueue, pending: ReadonlySet<string>): void {
   const { shard, facts, keys } = queue
   const held = facts.held.get(queue.id) ?? new Map<string, readonly string[]>()
@@ -218,7 +218,7 @@ async function auditDeadLetters(queue: AuditedQueue): Promise<void> {
     if (!purgeTimes.has(root))
       shard.find(keys.deadLetterRecords, `has the dead letter ${root}, which nothing will purge`)
     if (setAsideIn(text) !== null) {
-      // Whether its request is large is not known.
+      // Nothing says whether its request is large.
       noteChain(
         queue,
         keys.deadLetterRecords,
@@ -303,7 +303,7 @@ async function auditCalls(queue: AuditedQueue): Promise<void> {
   for (const length of lengths.values()) facts.counted.callBytes += length
 }
 
-/** What is left of a deleted queue until sweep has forgotten it. */
+/** Checks the remains of a deleted queue, which exist until they have been emptied. */
 export async function auditTrash(
   shard: AuditedShard,
   facts: ShardFacts,

@@ -8,7 +8,7 @@ import { readHash, readSortedSet } from './audit-reads.ts'
 import { auditUsage } from './audit-usage.ts'
 import { isCallbackQueue } from '../layout/keys.ts'
 
-/** Later teams share it. */
+/** The last number, which all later teams share. */
 const TEAM_NUMBER_MAX = 65_535
 
 export async function auditShard(shard: AuditedShard): Promise<void> {
@@ -47,7 +47,7 @@ function auditNames(shard: AuditedShard, facts: ShardFacts): void {
   for (const id of [...shard.list.queues.keys(), ...shard.list.trash.keys()]) noteQueue(facts, id)
 }
 
-/** Each team has a number of its own, but those that share the last one. */
+/** Each team has its own number, except those that share the last one. */
 function auditTeams({ keys, find }: AuditedShard, facts: ShardFacts): void {
   const used = new Set<string>()
   for (const [team, number] of facts.numbers) {
@@ -67,7 +67,7 @@ function noteQueue(facts: ShardFacts, id: string): void {
   facts.counted.highestQueue = Math.max(facts.counted.highestQueue, Number(id))
 }
 
-/** Members of the shard's sorted sets that name queues which have no business there. */
+/** Finds members of the shard's sets that name queues without the data for them. */
 function auditMembers(shard: AuditedShard, facts: ShardFacts): void {
   const { keys, list } = shard
   for (const id of facts.ring.keys()) {
@@ -109,7 +109,7 @@ async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<vo
     )
   }
   const references = await readHash(engine, keys.settingsUses)
-  // Uses by records that are damaged, there or gone, are counted and cannot be found.
+  // Uses by damaged records, present or removed, are in the counter and cannot be found.
   let unknown = Number(use.get('unknown_settings') ?? 0) + counted.damaged
   for (const hash of new Set([...references.keys(), ...facts.set.keys(), ...counted.settings.keys()])) {
     const [said, is] = [Number(references.get(hash) ?? 0), counted.settings.get(hash) ?? 0]

@@ -2,7 +2,7 @@ import type { AuditedShard } from './audit-facts.ts'
 import { readHash, readLengths } from './audit-reads.ts'
 import { splitNameField, usageField, type UsagePart } from '../layout/keys.ts'
 
-/** What a queue holds of its team's bytes. */
+/** The keys of a queue whose bytes count for its team. */
 const PARTS = ['records', 'payloads', 'deadLetterRecords', 'summaries', 'callRecords'] as const
 const TRASH_PARTS = [
   'trashedRecords',
@@ -11,7 +11,7 @@ const TRASH_PARTS = [
   'trashedSummaries',
 ] as const
 
-/** Counts anew what each team holds in a shard, and compares it with what the steps have counted. */
+/** Counts what each team holds in a shard, and compares it with the counters of the steps. */
 export async function auditUsage(shard: AuditedShard): Promise<void> {
   const { keys, list } = shard
   const counted = new Map<string, number>()

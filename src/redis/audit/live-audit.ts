@@ -7,7 +7,7 @@ import { readHash } from './audit-reads.ts'
 
 /** A finding must be there at each of these looks. */
 const LOOKS = 3
-/** Between two looks: far longer than a step that one of them may have met half way. */
+/** Between two looks; far longer than any step takes. */
 const SETTLE_MS = 2_000
 /** A timer is too coarse for shorter rests. */
 const REST_MS_MIN = 10
@@ -28,10 +28,10 @@ export interface LiveAudit {
   readonly uncounted: readonly number[]
 }
 
-/** What all looks at a shard so far agree on. */
+/** What all looks at a shard agree on so far. */
 interface Verdict {
   readonly standing: readonly Finding[]
-  /** Of a look during which nothing changed. */
+  /** From a look during which nothing changed. */
   readonly miscounts: readonly Finding[]
   readonly isCounted: boolean
 }
@@ -77,7 +77,7 @@ export async function auditLive(
   }
 }
 
-/** Whether another look may change the verdict. */
+/** Whether another look can change the verdict. */
 function isOpen(verdict: Verdict | undefined): boolean {
   return verdict === undefined || verdict.standing.length > 0 || !verdict.isCounted
 }
@@ -100,7 +100,7 @@ function textOf({ key, message }: Finding): string {
   return `${key}\n${message}`
 }
 
-/** Whatever changes what is counted, changes one of these: every step that stores, claims or removes a job. */
+/** Every step that stores, claims or removes a job changes one of these. */
 async function countersOf(engine: Engine, shard: number): Promise<string> {
   const { fencingToken, shardUsage, teamUsage, settingsUses } = shardKeys(engine, shard)
   const token = await engine.runner.read((redis) => redis.get(fencingToken))

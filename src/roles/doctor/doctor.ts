@@ -115,7 +115,7 @@ function openEngine(
   })
 }
 
-/** As the roles are told; where nothing is said, as the standalone of the data folder does. */
+/** From the settings, or else from the data folder of a standalone. */
 function findAccess(settings: DoctorSettings): { redisUrl: string; secretsKey: KeyObject } {
   const folder =
     settings.redisUrl === null || settings.secretsKey === null ? readDataFolder(settings.dataDir) : null
@@ -138,7 +138,7 @@ interface AuditedSoFar {
   readonly queues: number
 }
 
-/** One line on a terminal that is written over and over; nothing elsewhere. */
+/** A line that is overwritten, on a terminal only. */
 function createProgress(stream: Output, shards: number) {
   let shownAtMs = -Infinity
   return {

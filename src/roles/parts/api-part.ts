@@ -3,7 +3,6 @@ import { ApiServer } from '../../api/api-server.ts'
 import { createApi } from '../../api/create-api.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
-import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Logger } from '../../ports/runtime.ts'
@@ -13,36 +12,41 @@ import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
 import { createQuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
+import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { createQuotasOf, withQuotas } from './quota-part.ts'
 import type { Store } from './store.ts'
 
-/** Answers still being written at a stop get this long. */
+/** How long responses in progress may take at a stop. */
 const CLOSE_GRACE_MS = 5_000
+
+interface ApiPartSettings extends QuotaSettings {
+  readonly host: string
+  readonly port: number
+  readonly maxConnections: number
+  readonly intakeBytes: number
+}
 
 /** Starts the API on a store; answers its port. It stops taking requests with the lifecycle. */
 export async function startApi(options: {
-  host: string
-  port: number
+  settings: ApiPartSettings
   store: Store
   queues: QueueStore
   editor: QueueEditor
   crons: CronStore
   cronEditor: CronEditor
-  settings: CompiledSettings
-  /** The installation's. */
-  quotas: TeamQuotas
+  compiled: CompiledSettings
   egress: EgressPolicy
   fallback?: RequestListener
-  limits: { readonly maxConnections: number; readonly intakeBytes: number }
-  /** How long it serves on at a stop; 0 when left out. */
+  /** How long it keeps serving after a stop; 0 when absent. */
   drainMs?: number
   logger: Logger
   lifecycle: Lifecycle
 }): Promise<number> {
+  const { settings, compiled } = options
   const { engine } = options.store
-  const quotasOf = createQuotasOf(options.settings, options.quotas)
+  const quotasOf = createQuotasOf(compiled, quotasOfSettings(settings))
   const usage = createTeamUsageReader(engine)
   const listener = createApi({
     intake: createJobIntake(engine, {
@@ -57,27 +61,27 @@ export async function startApi(options: {
     editor: options.editor,
     usage,
     quotasOf,
-    tokens: options.settings,
-    teamSettings: options.settings,
+    tokens: compiled,
+    teamSettings: compiled,
     egress: options.egress,
     jobIds: engine.jobIds,
     clock: systemClock,
     logger: options.logger,
-    intakeBytesMax: options.limits.intakeBytes,
+    intakeBytesMax: settings.intakeBytes,
     ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
   })
   const server = new ApiServer({
     listener,
     clock: systemClock,
     logger: options.logger,
-    connectionsMax: options.limits.maxConnections,
+    connectionsMax: settings.maxConnections,
   })
   options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.drainMs))
   try {
-    const { port } = await server.listen(options.port, options.host)
+    const { port } = await server.listen(settings.port, settings.host)
     return port
   } catch (error) {
-    const place = { host: options.host, port: options.port, variable: 'PUNCTUAL_PORT' }
+    const place = { host: settings.host, port: settings.port, variable: 'PUNCTUAL_PORT' }
     throw new StartupError(listenFailure(error as NodeJS.ErrnoException, place), { cause: error })
   }
 }

@@ -15,7 +15,7 @@ import type { Lifecycle } from '../startup/lifecycle.ts'
 import type { Telemetry } from './telemetry-part.ts'
 import { VERSION } from '../startup/version.ts'
 
-/** The Kubernetes API of the cluster that this process is in, or that KUBECONFIG names. */
+/** The Kubernetes API of the cluster that this process runs in, or that KUBECONFIG names. */
 export interface Cluster {
   readonly transport: Transport
   /** A kind with a live copy, which begins at once and ends with the lifecycle. */

@@ -7,49 +7,23 @@ import { SecretBox } from '../../redis/control/secret-box.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { denyOwnRedis } from '../startup/own-redis.ts'
-import { openStore, type Store } from './store.ts'
+import { openStore, type Store, type StoreRole, type StoreSettings } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
-/** What a role over an installation's Redis begins with. */
+/** What every role on an installation's Redis needs. */
 export interface OpenEngine {
   readonly store: Store
   readonly box: SecretBox
 }
 
-/** @param role.name as Redis lists the connection */
 export async function openEngine(
-  settings: {
-    readonly redisUrl: string
-    readonly redisCa: string | null
-    readonly shards: number
-    readonly allowUnsafeRedis: boolean
-    readonly secretsKey: KeyObject
-  },
-  role: {
-    readonly name: string
-    readonly commandTimeoutMs: number
-    readonly isGuarded?: boolean
-    readonly telemetry: Telemetry
-    readonly lifecycle: Lifecycle
-  },
+  settings: StoreSettings & { readonly secretsKey: KeyObject },
+  role: StoreRole,
 ): Promise<OpenEngine> {
-  const { logger, metrics } = role.telemetry
-  const store = await openStore({
-    url: settings.redisUrl,
-    redisCa: settings.redisCa,
-    name: role.name,
-    commandTimeoutMs: role.commandTimeoutMs,
-    isGuarded: role.isGuarded ?? false,
-    shards: settings.shards,
-    allowUnsafeRedis: settings.allowUnsafeRedis,
-    logger,
-    metrics,
-    lifecycle: role.lifecycle,
-  })
-  return { store, box: new SecretBox(settings.secretsKey) }
+  return { store: await openStore(settings, role), box: new SecretBox(settings.secretsKey) }
 }
 
-/** The copy of what resources say about teams and tokens, read once and from then on looked at. */
+/** Reads the compiled settings of teams and tokens, and keeps them fresh. */
 export async function startCompiledSettings(
   { store, box }: OpenEngine,
   { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
@@ -65,7 +39,7 @@ export async function startCompiledSettings(
   return compiled
 }
 
-/** Ends a role whose Redis was emptied or replaced: its next start begins on the data that is there then. */
+/** Ends a role whose Redis was emptied or replaced; after a restart it works on the new data. */
 export async function endWithInstallation(store: Store, lifecycle: Lifecycle): Promise<void> {
   const watch = new InstallationWatch({
     connection: store.connection,
@@ -73,8 +47,8 @@ export async function endWithInstallation(store: Store, lifecycle: Lifecycle): P
     onLost: () =>
       lifecycle.fail(
         new RoleEndedError(
-          'Redis has lost its data, or another took its place: the jobs and queues of before are gone. ' +
-            'A new start works on what is there now.',
+          'Redis has lost its data, or another Redis took its place: earlier jobs and queues are gone. ' +
+            'After a restart this role works on the new data.',
         ),
       ),
   })
@@ -82,7 +56,7 @@ export async function endWithInstallation(store: Store, lifecycle: Lifecycle): P
   await watch.start()
 }
 
-/** What calls may reach, as the installation says. The Redis that holds the jobs is never among it. */
+/** What calls may reach by the installation's settings: never the Redis that holds the jobs. */
 export async function openEgress(
   settings: {
     readonly egressAllow: readonly string[]

@@ -4,76 +4,63 @@ import { Executor, type ExecutorCapacity } from '../../executor/executor.ts'
 import type { ShardPorts } from '../../executor/shard/shard-worker.ts'
 import { reserveOf } from '../../executor/slots/fair-share.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../../domain/limits.ts'
-import type { TeamQuotas } from '../../domain/quotas.ts'
 import { SOCKETS_MAX_DEFAULT } from '../../outbound/bounds.ts'
 import { createHttpCaller } from '../../outbound/http-caller.ts'
 import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
-import type { CallQuotas } from '../../ports/quotas.ts'
-import type { Logger } from '../../ports/runtime.ts'
-import type { Metrics } from '../../ports/metrics.ts'
 import type { BoundedTeamsSource } from '../../ports/settings.ts'
 import { createCallQuotas } from '../../redis/quotas/call-quota-keeper.ts'
-import { connectRedis } from '../../redis/client/connection.ts'
 import { createCronSource } from '../../redis/crons/tick/cron-source.ts'
 import type { Engine } from '../../redis/client/engine.ts'
 import { executorIdOf } from '../../redis/layout/executor-id.ts'
 import { RedisJobSource } from '../../redis/execute/job-source.ts'
 import { SuspectCohort } from '../../redis/execute/claim/suspect-cohort.ts'
 import { createShardMaintenance } from '../../redis/maintenance/upkeep.ts'
-import { subscribeToWakeHints } from '../../redis/client/wake-hints.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
+import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import type { CapacitySettings } from '../../settings/role-settings.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
-import { EXECUTOR_COMMAND_TIMEOUT_MS, type Store } from './store.ts'
+import { openWakeHints, type Store } from './store.ts'
+import type { Telemetry } from './telemetry-part.ts'
 import { VERSION } from '../startup/version.ts'
 
 /** Starts an executor on a store; it is stopped with the lifecycle. */
 export async function startExecutor(options: {
-  /** By which its calls are told from those of others: the pod's or the host's. */
+  /** Tells its calls from those of other executors: the pod's or the host's name. */
   name: string
-  redisUrl: string
-  redisCa?: string | null
+  settings: CapacitySettings &
+    QuotaSettings & { redisUrl: string; redisCa: string | null; graceSeconds: number }
   store: Store
   egress: EgressGuard
   teams: BoundedTeamsSource
-  /** The installation's. */
-  quotas: TeamQuotas
-  capacity: CapacitySettings
-  /** What running calls get at a stop. */
-  graceMs: number
-  logger: Logger
-  metrics: Metrics
+  telemetry: Telemetry
   lifecycle: Lifecycle
 }): Promise<Executor> {
-  const { store, logger, metrics, lifecycle } = options
+  const { settings, store, teams, lifecycle } = options
+  const { logger, metrics } = options.telemetry
   const { engine } = store
-  const listener = await connectRedis({
-    url: options.redisUrl,
-    redisCa: options.redisCa ?? null,
-    name: 'punctual-hints',
-    commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
-    logger,
-  })
-  lifecycle.onStop('hint connection', () => listener.disconnect())
-  const capacity = capacityOf(options.capacity)
+  const hints = await openWakeHints(settings, options)
+  const capacity = capacityOf(settings)
   const slots = capacity.concurrency + capacity.reserve
   const caller = createHttpCaller({
     egress: options.egress,
     clock: systemClock,
     logger,
     version: VERSION,
-    // Slots bound the calls. Were sockets the tighter bound, one slow target would hold up every queue: a call
-    // without a socket counts as a fault of this machine, for which all claiming rests.
+    // Slots must be the tighter bound: a call without a socket counts as a fault of this machine and pauses all
+    // claims, so one slow target would hold up every queue.
     socketsMax: Math.max(SOCKETS_MAX_DEFAULT, slots),
     socketsPerOriginMax: Math.max(SOCKETS_PER_ORIGIN_MAX, slots),
   })
   lifecycle.onStop('outgoing connections', () => caller.close())
   const executor = new Executor({
     shards: shardPortsOf(engine, new SuspectCohort(capacity.concurrency)),
-    hints: await subscribeToWakeHints(listener),
+    hints,
     caller,
-    teams: options.teams,
-    quotas: callQuotasOf(engine, options),
+    teams,
+    quotas: createCallQuotas({
+      ...{ engine, clock: systemClock, settings: teams },
+      quotas: quotasOfSettings(settings),
+    }),
     jobIds: engine.jobIds,
     clock: systemClock,
     logger,
@@ -83,16 +70,9 @@ export async function startExecutor(options: {
     random: Math.random,
     redisNowMs: (shard) => engine.runner.redisNowMs(shard),
   })
-  lifecycle.onStop('executor', () => executor.stop(options.graceMs))
+  lifecycle.onStop('executor', () => executor.stop(settings.graceSeconds * 1000))
   executor.start()
   return executor
-}
-
-function callQuotasOf(
-  engine: Engine,
-  { teams, quotas }: { readonly teams: BoundedTeamsSource; readonly quotas: TeamQuotas },
-): CallQuotas {
-  return createCallQuotas({ engine, clock: systemClock, settings: teams, quotas })
 }
 
 function shardPortsOf(engine: Engine, cohort: SuspectCohort): ShardPorts[] {
@@ -104,7 +84,7 @@ function shardPortsOf(engine: Engine, cohort: SuspectCohort): ShardPorts[] {
   }))
 }
 
-/** Of Node's heap: the rest is for whatever else there is, and for what the collector has not found yet. */
+/** Of Node's heap; the rest holds everything else, and garbage that is not collected yet. */
 const CALL_BYTES_SHARE = 0.5
 
 function capacityOf(settings: CapacitySettings): ExecutorCapacity {

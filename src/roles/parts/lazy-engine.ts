@@ -6,17 +6,15 @@ import type { WakeHints } from '../../ports/jobs.ts'
 import type { LeaderEpochs } from '../../ports/settings.ts'
 import type { TeamStats } from '../../ports/quotas.ts'
 import { createBacklogReader } from '../../redis/queues/backlog-reader.ts'
-import { connectRedis } from '../../redis/client/connection.ts'
 import { createCronStats } from '../../redis/crons/cron-stats.ts'
 import { createLeaderEpochs } from '../../redis/control/leader-epochs.ts'
 import { createQueueStats } from '../../redis/queues/queue-stats.ts'
 import { createTeamStats } from '../../redis/quotas/team-usage.ts'
-import { subscribeToWakeHints } from '../../redis/client/wake-hints.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
 import { endWithInstallation, openEngine } from './engine-part.ts'
 import { lazyPort } from '../startup/lazy-port.ts'
 import { createLifecycle, type Lifecycle } from '../startup/lifecycle.ts'
-import { EXECUTOR_COMMAND_TIMEOUT_MS } from './store.ts'
+import { EXECUTOR_COMMAND_TIMEOUT_MS, openWakeHints } from './store.ts'
 import { redisCheck, type Telemetry } from './telemetry-part.ts'
 
 /**
@@ -156,24 +154,18 @@ async function openOnce(settings: LazyEngineSettings, role: Role): Promise<Attem
 }
 
 async function openParts(settings: LazyEngineSettings, role: Role): Promise<LazyEngine> {
-  const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
-  const { store, box } = await openEngine(settings, { ...role, commandTimeoutMs })
-  await endWithInstallation(store, role.lifecycle)
-  const listener = await connectRedis({
-    url: settings.redisUrl,
-    redisCa: settings.redisCa,
-    name: 'punctual-hints',
-    commandTimeoutMs,
-    logger: role.telemetry.logger,
+  const { store, box } = await openEngine(settings, {
+    ...role,
+    commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
   })
-  role.lifecycle.onStop('hint connection', () => listener.disconnect())
+  await endWithInstallation(store, role.lifecycle)
   return {
     epochs: createLeaderEpochs(store.engine, box),
     queueStats: createQueueStats(store.engine),
     cronStats: createCronStats(store.engine),
     teamStats: createTeamStats(store.engine),
     backlog: createBacklogReader(store.engine),
-    hints: await subscribeToWakeHints(listener),
+    hints: await openWakeHints(settings, role),
     check: redisCheck(store.connection),
   }
 }

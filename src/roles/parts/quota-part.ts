@@ -8,7 +8,7 @@ import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
 import type { MetQuota, TeamUsageReader } from '../../ports/quotas.ts'
 import { nameOfKeyedCron } from '../../resources/manifests/cron-manifest.ts'
 
-/** The quotas of each team: its own and the installation's, the lower of each. */
+/** The quotas of a team: the lower of its own and the installation's. */
 export type QuotasOf = (team: string) => TeamQuotas
 
 export function createQuotasOf(settings: TeamSettingsSource, installation: TeamQuotas): QuotasOf {
@@ -35,15 +35,15 @@ export interface QuotaParts {
   readonly clock: Pick<Clock, 'wallMs'>
 }
 
-/** What a job that is made by hand may meet, in the order in which a push names them. */
+/** The quotas that a replay or a run by hand may exceed, in the order in which a push names them. */
 const JOB_QUOTAS = ['pendingJobs', 'storedBytes', 'jobsPerMonth'] as const satisfies readonly BoundName[]
 
 /**
- * Looks at what a team holds before anything more of it is made. What is being made counts, one each, so that many at
- * once in this process do not pass together.
+ * Checks a team's usage before anything is created. Creations in progress in this process count too, so that many at
+ * once do not pass together.
  */
-function createQuotaLook({ usage, quotasOf }: QuotaParts, names: readonly BoundName[]) {
-  const underWay = new Map<string, number>()
+function createQuotaCheck({ usage, quotasOf }: QuotaParts, names: readonly BoundName[]) {
+  const inProgress = new Map<string, number>()
 
   async function met(team: string, others: number): Promise<Met | null> {
     const quotas = quotasOf(team)
@@ -56,16 +56,16 @@ function createQuotaLook({ usage, quotasOf }: QuotaParts, names: readonly BoundN
     return null
   }
 
-  /** @param make told which quota leaves no room for it; null = none */
+  /** @param make gets the exceeded quota; null = there is room */
   return async <T>(team: string, make: (over: Met | null) => Promise<T>): Promise<T> => {
-    const others = underWay.get(team) ?? 0
-    underWay.set(team, others + 1)
+    const others = inProgress.get(team) ?? 0
+    inProgress.set(team, others + 1)
     try {
       return await make(await met(team, others))
     } finally {
-      const left = (underWay.get(team) ?? 1) - 1
-      if (left === 0) underWay.delete(team)
-      else underWay.set(team, left)
+      const left = (inProgress.get(team) ?? 1) - 1
+      if (left === 0) inProgress.delete(team)
+      else inProgress.set(team, left)
     }
   }
 }
@@ -77,15 +77,15 @@ function refusal({ metrics, clock }: QuotaParts, over: Met): Error {
   return new QuotaExceededError(quota, limit, { retryAfterSeconds })
 }
 
-/** Refuses a cron beyond the team's quota before anything of it is written. Throws QuotaExceededError. */
+/** Refuses a cron beyond the team's quota before it is written. Throws QuotaExceededError. */
 export function withCronQuota(
   editor: CronEditor,
   parts: QuotaParts & { readonly crons: Pick<CronStore, 'getByName'> },
 ): CronEditor {
-  const within = createQuotaLook(parts, ['crons'])
+  const within = createQuotaCheck(parts, ['crons'])
   return {
     create: async (team, settings, key) => {
-      // One of a key that lives already is no other cron.
+      // A known key creates no other cron.
       const isKnown = key !== null && (await parts.crons.getByName(team, nameOfKeyedCron(key))) !== null
       if (isKnown) return editor.create(team, settings, key)
       return within(team, (over) => {
@@ -99,15 +99,15 @@ export function withCronQuota(
 }
 
 /**
- * Refuses runs by hand and replays of a team that is at a quota of jobs, bytes or jobs a month, as its pushes are. What
- * cannot be made anyway is answered for its own reason. Throws QuotaExceededError.
+ * Refuses runs by hand and replays of a team that has reached a quota of jobs, bytes or jobs per month, like its pushes.
+ * A missing cron or job is answered as such. Throws QuotaExceededError.
  */
 export function withJobQuotas(
   crons: Pick<CronStore, 'get' | 'runNow'>,
   jobs: Pick<JobStore, 'get' | 'replay'>,
   parts: QuotaParts,
 ): Pick<CronStore, 'runNow'> & Pick<JobStore, 'replay'> {
-  const within = createQuotaLook(parts, JOB_QUOTAS)
+  const within = createQuotaCheck(parts, JOB_QUOTAS)
   return {
     runNow: (team, cronId) =>
       within(team, async (over) => {
@@ -124,7 +124,7 @@ export function withJobQuotas(
   }
 }
 
-/** What an API makes and edits, held to the quotas of each team. */
+/** The stores of an API, with the quotas of each team enforced. */
 export function withQuotas(
   stores: { readonly crons: CronStore; readonly cronEditor: CronEditor; readonly jobs: JobStore },
   parts: QuotaParts,

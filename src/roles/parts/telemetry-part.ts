@@ -13,10 +13,10 @@ type LoggerOptions = Parameters<typeof createLogger>[0]
 export interface Telemetry {
   readonly logger: Logger
   readonly metrics: Metrics
-  /** For the series of one role alone. */
+  /** For series that only one role has. */
   readonly registry: Registry
   /**
-   * Answers the port. Started before what works, it is stopped after it: while a role ends it is alive and not ready.
+   * Answers the port. It starts before the role's work and stops after it: a role that stops is alive and not ready.
    */
   startOpsServer(options: {
     host: string

@@ -5,7 +5,7 @@ export function baseUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Where this machine reaches what listens on `host`: all addresses are none that one can call. */
+/** The address at which this machine reaches a server on `host`: a wildcard cannot be called. */
 export function localHost(host: string): string {
   if (host === '0.0.0.0' || host === ALL_ADDRESSES) return '127.0.0.1'
   return host === '::' ? '::1' : host

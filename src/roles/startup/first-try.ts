@@ -4,14 +4,14 @@ import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { JobIntake, JobStore } from '../../ports/jobs.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 
-/** The sample queue whose retries come within seconds. */
+/** The sample queue whose retries follow within seconds. */
 const QUEUE = 'quick-retries'
 const LOOK_MS = 200
 const LOOKS_MAX = 150
 
 /**
- * Pushes a job that fails twice and then succeeds, and tells each attempt as it ends: the first thing a newcomer sees
- * is a retry that happens. Ends by itself after half a minute at the most.
+ * Pushes a job that fails twice and then succeeds, and prints each attempt as it ends, so that a newcomer first sees a
+ * retry at work. Ends after half a minute at most.
  */
 export async function showFirstJob(options: {
   baseUrl: string
@@ -45,16 +45,16 @@ export async function showFirstJob(options: {
   })
   if (pushed.status !== 'created') return
   say(`A first job was pushed to queue ${QUEUE}: job ${pushed.jobId}. Its target fails twice, then answers.`)
-  let told = 0
+  let shown = 0
   for (let looks = 0; looks < LOOKS_MAX && !options.signal.aborted; looks += 1) {
     const chain = await jobs.get(team, pushed.jobId)
     if (chain === null) return
     const views = viewChain(chain, options.jobIds)
-    for (const view of views.slice(told, chain.attempts.length)) {
+    for (const view of views.slice(shown, chain.attempts.length)) {
       const answer = view.errorMessage ?? `The target answered ${view.responseStatus}.`
       say(`  attempt ${view.attempt}: ${view.status} in ${view.durationMs} ms. ${answer}`)
     }
-    told = chain.attempts.length
+    shown = chain.attempts.length
     if (chain.end !== null) return
     await pause(systemClock, LOOK_MS, options.signal)
   }

@@ -3,20 +3,20 @@ import { systemClock } from '../../telemetry/system-clock.ts'
 import { heedStopSignals, type StopSignal } from './stop-signals.ts'
 
 /**
- * What a role has started, stopped in reverse order. A stop that fails is logged and the others go on; `stop` may be
- * called again and answers when everything is at rest.
+ * Owns the stops of everything that a role has started, and runs them in reverse order. A stop that fails is logged,
+ * and the others go on. `stop` is idempotent and resolves when everything is at rest.
  */
 export interface Lifecycle {
-  /** Notes how to stop what was just started. */
+  /** Registers how to stop what was just started. */
   onStop(name: string, stop: () => unknown): void
-  /** As `onStop`, and a forced end does it too: for what would outlive the process. `stop` may be called twice. */
+  /** As `onStop`, also at a forced end: for what would outlive the process. `stop` must be idempotent. */
   onEveryEnd(name: string, stop: () => unknown): void
   stop(): Promise<void>
-  /** Stops no more than what would outlive the process; beside a `stop` that takes too long. */
+  /** Stops only what would outlive the process, while a `stop` takes too long. */
   stopByForce(): Promise<void>
-  /** Ends the role from within: everything stops, and the process ends with this as its reason. */
+  /** Stops the role because of this error, which becomes the reason why the process ends. */
   fail(error: Error): void
-  /** Whether the end has begun, also while the role still starts. */
+  /** Whether the role stops, even while it still starts. */
   isStopping(): boolean
 }
 
@@ -28,7 +28,7 @@ export function createLifecycle(
   const outliving: Stop[] = []
   let stopping: Promise<void> | null = null
 
-  /** The last comes first; what is noted meanwhile is stopped too. */
+  /** In reverse order, with stops that are registered meanwhile. */
   async function stopEach(parts: Stop[]): Promise<void> {
     for (let next = parts.pop(); next !== undefined; next = parts.pop()) {
       try {
@@ -60,9 +60,9 @@ interface Stop {
 }
 
 /**
- * Starts a role, runs it until SIGINT or SIGTERM or until it fails, and stops it. A start that fails stops what had
- * started. Who signals again because it takes too long (see stop-signals) ends the process with code 1.
- * @throws what the role failed with
+ * Starts a role, runs it until SIGINT, SIGTERM or a failure, and stops it. A start that fails stops what it had
+ * started. A second signal (see stop-signals) forces the end, with code 1.
+ * @throws the error that the role failed with
  */
 export async function runUntilSignalled(
   logger: Logger,
@@ -70,7 +70,7 @@ export async function runUntilSignalled(
 ): Promise<void> {
   const stopping = new AbortController()
   const ended = Promise.withResolvers<void>()
-  // A role may fail while it starts, when nobody waits for its end yet.
+  // A role may fail while it starts, before anybody awaits `ended`.
   ended.promise.catch(() => undefined)
   const fail = (error: Error): void => {
     logger.error('The role ends', { reason: error.message })
@@ -101,7 +101,7 @@ async function endByForce(signal: StopSignal, lifecycle: Lifecycle, logger: Logg
   process.exit(1)
 }
 
-/** What the end breaks of a start under way is no failure of its own. */
+/** An error of a start that a stop has interrupted is no failure. */
 async function startUnlessStopped(starting: Promise<void>, signal: AbortSignal): Promise<void> {
   try {
     await starting

@@ -2,9 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
 /**
- * Egress entries that keep jobs away from the Redis that holds them, whatever a team may open: its name and the
- * addresses it has at the start. On this machine's own loopback there is nothing to add: it is closed unless the
- * installation opens it, and then for its own targets.
+ * Egress entries that keep jobs away from the Redis that holds them, whatever a team may allow: its name, and its
+ * addresses at the start. Loopback needs no entry: it is denied unless the installation allows it for its own targets.
  */
 export async function denyOwnRedis(redisUrl: string): Promise<string[]> {
   if (redisUrl.startsWith('/')) return []

@@ -2,39 +2,39 @@ import type { Clock } from '../../ports/runtime.ts'
 
 export type StopSignal = 'SIGINT' | 'SIGTERM'
 
-/** Where signals come from: the process. */
+/** The process, or a test's. */
 export interface SignalSource {
   on(name: StopSignal, listener: (name: StopSignal) => void): unknown
 }
 
-export interface StopWishes {
-  /** Once, at the first signal. */
+export interface StopRequests {
+  /** Called once, at the first signal. */
   stop(signal: StopSignal): void
-  /** Once, when somebody does not want to wait for the end. */
+  /** Called once, at a later signal: somebody does not want to wait. */
   force(signal: StopSignal): void
 }
 
 /**
- * Signals that come this soon after the first are the same wish: a supervisor that signals a whole process group, or
- * a parent that passes on what the group got too, sends two or three within milliseconds.
+ * Signals this soon after the first belong to it: a supervisor that signals a whole process group, or a parent that
+ * forwards what the group got too, sends two or three within milliseconds.
  */
-const SAME_WISH_MS = 2_000
+const SAME_REQUEST_MS = 2_000
 
 /**
- * Turns signals into wishes. It listens until the process is gone: without a listener, a signal that comes while the
- * last lines run would turn a clean end into a death by that signal.
+ * Listens for signals until the process is gone: without a listener, a signal during the last lines would kill the
+ * process instead of letting it end cleanly.
  */
-export function heedStopSignals(source: SignalSource, clock: Clock, wishes: StopWishes): void {
+export function heedStopSignals(source: SignalSource, clock: Clock, requests: StopRequests): void {
   let firstAtMs: number | null = null
   let isForced = false
   const heed = (signal: StopSignal): void => {
     const nowMs = clock.monotonicMs()
     if (firstAtMs === null) {
       firstAtMs = nowMs
-      wishes.stop(signal)
-    } else if (!isForced && nowMs - firstAtMs >= SAME_WISH_MS) {
+      requests.stop(signal)
+    } else if (!isForced && nowMs - firstAtMs >= SAME_REQUEST_MS) {
       isForced = true
-      wishes.force(signal)
+      requests.force(signal)
     }
   }
   source.on('SIGINT', heed)

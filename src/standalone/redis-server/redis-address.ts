@@ -8,7 +8,7 @@ import type { RedisPlace } from './redis-config.ts'
 const SOCKET_PATH_BYTES_MAX = 100
 const PLACE_FILE = 'place.json'
 
-/** Where the last Redis of this folder was started; the socket when nothing is known. Null: it had a port, now lost. */
+/** Where the last Redis of this folder listens: the socket, if its path is short enough. Null = no port is known. */
 export function rememberedPlace(folder: string): RedisPlace | null {
   const path = socketPath(folder)
   if (path !== null) return { kind: 'socket', path }
@@ -20,7 +20,7 @@ export function rememberedPlace(folder: string): RedisPlace | null {
   }
 }
 
-/** A place for a new Redis of this folder, remembered before it starts so that it can be found again. */
+/** Where a new Redis of this folder will listen, written down first so that it can be found again. */
 export async function newPlace(folder: string): Promise<RedisPlace> {
   const path = socketPath(folder)
   if (path !== null) return { kind: 'socket', path }

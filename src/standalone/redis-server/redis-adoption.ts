@@ -15,9 +15,9 @@ const SILENCE_MS_MAX = 10_000
 const RETRY_MS = 100
 
 /**
- * The Redis of this folder that still runs, after our last process was killed; null when there is none. One that
- * runs but can no longer be reached (its socket's file is gone) is ended: two on one folder would spoil the data.
- * @throws StartupError when one runs and does not answer, or a stranger answers on the folder's socket
+ * Finds the Redis that a killed process of ours has left running on this folder; null when there is none. One that
+ * cannot be reached, because its socket file is gone, is terminated: two servers on one folder would corrupt the data.
+ * @throws StartupError when it runs and does not answer, or another server answers on the folder's socket
  */
 export async function findLiveRedis(
   folder: string,
@@ -53,7 +53,7 @@ function isSameFolder(dir: string, folder: string): boolean {
   }
 }
 
-/** The process that Redis noted in its pid file, if it still runs and names our place as its own. */
+/** The process of Redis's pid file, if it still runs and listens at our address. */
 function processOf(folder: string, place: RedisPlace): ProcessIdentity | null {
   try {
     const identity = identityOf(Number(readFileSync(join(folder, 'redis.pid'), 'utf8')))
@@ -67,5 +67,5 @@ function silentText(folder: string, place: RedisPlace): string {
   const pid = processOf(folder, place)?.pid
   const process = pid === undefined ? '' : ` (process ${pid})`
   const how = pid === undefined ? 'end it' : `end it with kill ${pid}`
-  return `The Redis at ${nameOf(place)}${process} takes connections and does not answer: ${how}, then start again.`
+  return `The Redis at ${nameOf(place)}${process} accepts connections and does not answer: ${how}, then start again.`
 }

@@ -12,50 +12,49 @@ import { configureRedis, probeRedis } from './redis-probe.ts'
 import { adoptProcess, lastLogLine, spawnRedis } from './redis-process.ts'
 import type { RedisProcess } from './redis-process.ts'
 
-/** Standalone's own Redis. It is restarted whenever it ends by itself, and outlives us only when we are killed. */
+/** Standalone's own Redis. It is restarted whenever it exits, and outlives this process only when that is killed. */
 export interface RedisChild {
-  /** The path of its socket, or `redis://…` with a password. The same for as long as this process runs. */
+  /** The path of its socket, or `redis://…` with a password. Stays the same across restarts. */
   readonly url: string
-  /** Whether it was found running, left by a process of ours that was killed. */
+  /** Whether a killed process of ours had left it running. */
   readonly isAdopted: boolean
   /** Null while it is being restarted. */
   pid(): number | null
-  /** Ends it for good and resolves when it is gone. Call it last. May be called twice. */
+  /** Terminates it and resolves when it is gone. Call it last. Idempotent. */
   stop(): Promise<void>
 }
 
-/** It ended, or could not be started again; another start follows. */
+/** It exited or could not be restarted; a restart follows. */
 export interface RedisExit {
   readonly reason: string
   readonly restartInMs: number
 }
 
 export interface RedisChildOptions {
-  /** Must exist; held by nobody else (see the data folder's lock). */
+  /** Must exist, and be locked by this process (see the data folder). */
   readonly folder: string
   readonly maxmemoryBytes: number
   readonly clock: Clock
   readonly logger: Logger
   readonly onExit?: (exit: RedisExit) => void
-  /** Gives the start up: nothing of it is left running but a Redis that ran before. */
+  /** Aborts the start; only a Redis that ran before is left running. */
   readonly signal?: AbortSignal
-  /** Names or paths of server programs to try; `redis-server`, then `valkey-server` unless given. */
+  /** Names or paths of server programs to try; by default `redis-server`, then `valkey-server`. */
   readonly servers?: readonly string[]
 }
 
 const PROBE_TIMEOUT_MS = 2_000
 const PROBE_INTERVAL_MS = 20
-/** Until it listens. Loading its data may then take as long as it takes. */
+/** Until it listens. Loading its data afterwards has no limit. */
 const LISTEN_MS_MAX = 15_000
 const LOADING_NOTE_MS = 5_000
 const RESTART_MS_MIN = 100
 const RESTART_MS_MAX = 5_000
-/** One that ran this long and ended is not one that cannot run. */
+/** After running this long, an exit is not a failure to start. */
 const STEADY_MS = 60_000
 
 /**
- * Starts a Redis for the folder, or takes over the one that still runs there. Resolves once it answers, its data
- * loaded.
+ * Starts a Redis for the folder, or adopts the one that still runs there. Resolves once its data is loaded.
  * @throws StartupError when no server program is installed, or it does not start
  */
 export async function startRedisChild(options: RedisChildOptions): Promise<RedisChild> {
@@ -78,7 +77,7 @@ interface StartOptions extends RedisChildOptions {
   readonly signal: AbortSignal
 }
 
-/** Null when it ended meanwhile: our last process was killed while it stopped it. */
+/** Null when it has exited meanwhile: our last process was killed while it stopped it. */
 async function adopt(found: RedisProcess, options: StartOptions): Promise<RedisProcess | null> {
   try {
     await untilReady(found, options)
@@ -88,7 +87,7 @@ async function adopt(found: RedisProcess, options: StartOptions): Promise<RedisP
     if (isSameProcess(found.identity)) throw error
     return null
   }
-  options.logger.info('Redis was still running and is used again', { pid: found.identity.pid })
+  options.logger.info('Redis was still running and is adopted', { pid: found.identity.pid })
   return found
 }
 
@@ -126,7 +125,7 @@ function supervise(
       while (reason !== null && !stopping.signal.aborted) {
         const restartInMs = Math.min(RESTART_MS_MIN * 2 ** failures, RESTART_MS_MAX)
         failures += 1
-        options.logger.error('Redis ended by itself and is started again', { reason, restartInMs })
+        options.logger.error('Redis exited and is restarted', { reason, restartInMs })
         options.onExit?.({ reason, restartInMs })
         await pause(clock, restartInMs, stopping.signal)
         if (stopping.signal.aborted) return
@@ -150,7 +149,7 @@ function supervise(
   }
 }
 
-/** What runs, or why it does not. */
+/** The process, or why it could not be started. */
 async function launchOrReason(options: StartOptions): Promise<RedisProcess | string> {
   try {
     return await launch(options)
@@ -159,7 +158,7 @@ async function launchOrReason(options: StartOptions): Promise<RedisProcess | str
   }
 }
 
-/** What an adopted one may have had otherwise: our last process ran with other settings, or somebody played with it. */
+/** Settings that an adopted Redis may lack: our last process had others, or somebody changed them. */
 function adoptedSettings(maxmemoryBytes: number): Record<string, string> {
   return {
     maxmemory: String(maxmemoryBytes),
@@ -169,7 +168,7 @@ function adoptedSettings(maxmemoryBytes: number): Record<string, string> {
   }
 }
 
-/** @throws StartupError when it ends, or does not listen in time */
+/** @throws StartupError when it exits, or does not listen in time */
 async function untilReady(redis: RedisProcess, options: StartOptions): Promise<void> {
   const { clock, folder, logger, place, signal } = options
   const listenByMs = clock.monotonicMs() + LISTEN_MS_MAX
@@ -190,7 +189,7 @@ async function untilReady(redis: RedisProcess, options: StartOptions): Promise<v
     }
     await pause(clock, PROBE_INTERVAL_MS, signal)
   }
-  throw new StartupError('The start of Redis was given up: the program ends.')
+  throw new StartupError('The start of Redis was aborted because the program ends.')
 }
 
 function deathText(folder: string, ended: string): string {

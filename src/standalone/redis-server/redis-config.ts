@@ -3,19 +3,19 @@ export type RedisPlace =
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'port'; readonly port: number; readonly password: string }
 
-/** As a client connects to it: a path, or `redis://:password@127.0.0.1:port`. */
+/** For clients: a path, or `redis://:password@127.0.0.1:port`. */
 export function urlOf(place: RedisPlace): string {
   return place.kind === 'socket' ? place.path : `redis://:${place.password}@127.0.0.1:${place.port}`
 }
 
-/** Fits a place's name in process lists and messages: no password. */
+/** For messages, and as process lists show it: without the password. */
 export function nameOf(place: RedisPlace): string {
   return place.kind === 'socket' ? place.path : `127.0.0.1:${place.port}`
 }
 
 /**
- * The configuration of standalone's own Redis. No snapshots: the append-only file holds everything. A torn end of
- * that file, as a power cut leaves it, is cut off and not refused.
+ * The configuration of standalone's own Redis. There are no snapshots, since the append-only file holds everything. A
+ * torn end of that file, as after a power cut, is truncated and not refused.
  * @param folder absolute; holds the data, the log and the pid file
  */
 export function renderRedisConfig(folder: string, place: RedisPlace, maxmemoryBytes: number): string {
@@ -49,7 +49,7 @@ export function renderRedisConfig(folder: string, place: RedisPlace, maxmemoryBy
   return `${lines.map((line) => line.join(' ')).join('\n')}\n`
 }
 
-/** As Redis reads a quoted word of its configuration. */
+/** Quotes a word for Redis's configuration. */
 function quote(text: string): string {
   const escaped = text
     .replaceAll(/[\\"]/g, String.raw`\$&`)

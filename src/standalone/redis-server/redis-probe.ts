@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis'
 
-/** What answers at a place where a Redis may be. */
+/** What answers where a Redis may listen. */
 export type RedisProbe =
   /** Nothing listens there. */
   | { readonly state: 'absent' }
-  /** Something took the connection and did not answer in time. */
+  /** Something accepted the connection and did not answer in time. */
   | { readonly state: 'silent' }
-  /** An answer that is not that of a Redis we may use. */
+  /** The answer does not come from a Redis that we may use. */
   | { readonly state: 'foreign'; readonly reason: string }
   | {
       readonly state: 'loading' | 'ready'
@@ -15,7 +15,7 @@ export type RedisProbe =
       readonly dir: string
     }
 
-/** Asks once, on a connection of its own. Never rejects. */
+/** Asks once, on its own connection. Never rejects. */
 export async function probeRedis(url: string, timeoutMs: number): Promise<RedisProbe> {
   try {
     return await withRedis(url, timeoutMs, async (redis) => {
@@ -55,7 +55,7 @@ async function withRedis<T>(url: string, timeoutMs: number, ask: (redis: Redis) 
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   })
-  // The first event says why; what a command rejects with afterwards is only that the connection is gone.
+  // The first event says why; later commands only say that the connection is gone.
   let fault: Error | null = null
   redis.on('error', (error: Error) => void (fault ??= error))
   try {

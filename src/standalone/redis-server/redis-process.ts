@@ -11,21 +11,21 @@ export interface RedisProcess {
   readonly identity: ProcessIdentity
   /** Resolves with how it ended. */
   readonly ended: Promise<string>
-  /** SIGTERM, and SIGKILL when that has not ended it in time. Resolves when it is gone. */
+  /** Sends SIGTERM, and SIGKILL if it is still there in the end. Resolves when it is gone. */
   terminate(): Promise<void>
-  /** Looks no more; for a process that outlives us on purpose. */
+  /** Stops watching; for a process that may outlive this one. */
   forget(): void
 }
 
 const LOG_BYTES_MAX = 1024 * 1024
 const LOG_TAIL_BYTES = 8 * 1024
 const WATCH_INTERVAL_MS = 100
-/** SIGTERM makes Redis write out its file; a slow disk may need this long. */
+/** At SIGTERM Redis flushes its file, which may take a slow disk this long. */
 const TERMINATE_MS_MAX = 15_000
 
 /**
- * Starts the server in a session of its own, so that a Ctrl-C meant for us does not end it before us. Its output
- * goes to a file: a pipe would break when we are killed.
+ * Starts the server detached, so that a Ctrl-C does not end it before us. Its output goes to a file, because a pipe
+ * would break when this process is killed.
  * @throws StartupError when the program cannot be run
  */
 export async function spawnRedis(
@@ -53,13 +53,13 @@ export async function spawnRedis(
   return {
     identity,
     ended,
-    // Our own child keeps its pid until we have seen it exit: the plain kill cannot hit another.
+    // The pid of our own child is not reused before we have seen its exit, so a plain kill is safe.
     terminate: () => terminate(ended, (signal) => void child.kill(signal), clock),
     forget: () => undefined,
   }
 }
 
-/** Watches over a Redis that somebody else started: a killed process of ours. */
+/** Watches a Redis that another process has started: a killed one of ours. */
 export function adoptProcess(identity: ProcessIdentity, clock: Clock): RedisProcess {
   let cancel = (): void => undefined
   const ended = new Promise<string>((resolve) => {
@@ -88,7 +88,7 @@ async function terminate(
   cancel()
 }
 
-/** The last line Redis wrote, without its prefix of pid, date and level; null when there is none. */
+/** The last line of Redis's log, without pid, date and level; null when there is none. */
 export function lastLogLine(folder: string): string | null {
   try {
     const lines = readFileSync(join(folder, 'redis.log'), 'utf8').slice(-LOG_TAIL_BYTES).trim().split('\n')
@@ -98,7 +98,7 @@ export function lastLogLine(folder: string): string | null {
   }
 }
 
-/** One old log is kept; Redis opens its log anew for each line, so the move is safe at any time. */
+/** Keeps one old log. Redis opens the file for each line, so renaming it is safe at any time. */
 function rotatedLog(folder: string): string {
   const path = join(folder, 'redis.log')
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -205,8 +205,8 @@ describe('a start', () => {
     expect(await connect(redis.url).ping()).toBe('PONG')
   })
 
-  it('that was given up leaves nothing running', async () => {
-    await expect(start({ signal: AbortSignal.abort() })).rejects.toThrow('given up')
+  it('that was aborted leaves nothing running', async () => {
+    await expect(start({ signal: AbortSignal.abort() })).rejects.toThrow('aborted')
     expect(readdirSync(folder)).not.toContain('redis.pid')
   })
 })
@@ -290,7 +290,7 @@ describe('a killed parent', () => {
     process.kill(left.pid, 'SIGSTOP')
     const fast = { ...realClock, monotonicMs: () => realClock.monotonicMs() * 10 }
     await expect(start({ clock: fast })).rejects.toThrow(
-      `The Redis at ${left.url} (process ${left.pid}) takes connections and does not answer: end it with kill ${left.pid}, then start again.`,
+      `The Redis at ${left.url} (process ${left.pid}) accepts connections and does not answer: end it with kill ${left.pid}, then start again.`,
     )
     process.kill(left.pid, 'SIGCONT')
     expect((await start()).pid()).toBe(left.pid)

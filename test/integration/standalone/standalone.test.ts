@@ -379,7 +379,7 @@ describe.concurrent('standalone', () => {
     )
     expect(target.arrivals('/held').length).toBeLessThanOrEqual(40)
     if (signal === 'SIGKILL') expect(redisPid(folder)).not.toBe(pid)
-    expect(await stopProgram(program, { errors: ['Redis ended by itself and is started again'] })).toEqual([])
+    expect(await stopProgram(program, { errors: ['Redis exited and is restarted'] })).toEqual([])
     expect(redisPid(folder)).toBeNull()
   })
 })

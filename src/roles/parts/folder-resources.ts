@@ -1,0 +1,72 @@
+import { openFolderStore } from '../../folder-store/folder-store.ts'
+import type { CronEditor, CronStore } from '../../ports/crons.ts'
+import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
+import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
+import { SecretBox } from '../../redis/control/secret-box.ts'
+import { createSettingsCompiler, putOwnToken } from '../../redis/control/settings-compiler.ts'
+import { createCronStore } from '../../redis/crons/cron-store.ts'
+import { bindStoreId, whenThereIsRoom } from '../../redis/installation/installation.ts'
+import { createQueueStore } from '../../redis/queues/queue-store.ts'
+import type { StandaloneSettings } from '../../settings/role-settings.ts'
+import type { DataFolder } from '../../standalone/data-folder.ts'
+import { applySamples } from '../../standalone/samples.ts'
+import { systemClock } from '../../telemetry/system-clock.ts'
+import type { Lifecycle } from '../startup/lifecycle.ts'
+import { applyFolderChange, folderEditors } from './folder-part.ts'
+import type { Store } from './store.ts'
+import type { Telemetry } from './telemetry-part.ts'
+
+export const STANDALONE_TEAM = 'default'
+
+interface Resources {
+  readonly queues: QueueStore
+  readonly editor: QueueEditor
+  readonly crons: CronStore
+  readonly cronEditor: CronEditor
+  readonly compiled: CompiledSettings
+  /** The folder was empty, and got the samples. */
+  readonly isFirstStart: boolean
+}
+
+/** Applies the token and the folder of resources, and watches the folder from then on. */
+export async function openFolderResources(
+  settings: StandaloneSettings,
+  folder: DataFolder,
+  store: Store,
+  { telemetry: { logger }, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+): Promise<Resources> {
+  const { connection } = store
+  const queues = createQueueStore(store.engine)
+  const crons = createCronStore(store.engine)
+  const box = new SecretBox(folder.secretsKey)
+  const compiler = createSettingsCompiler({ engine: store.engine, box, epoch: null })
+  const compiled = new CompiledSettings({ connection, box, clock: systemClock, logger })
+  await putOwnToken(compiler, STANDALONE_TEAM, folder.token)
+  lifecycle.onStop('compiled settings', () => compiled.stop())
+
+  const resources = await openFolderStore({
+    folder: settings.manifests,
+    team: STANDALONE_TEAM,
+    statePath: folder.folderStatePath,
+    logger,
+    clock: systemClock,
+  })
+  await whenThereIsRoom(bindStoreId(connection, resources.storeId, settings.manifests))
+  // Only now is the folder known to be the right one; another, still empty, must stay as it is.
+  const isFirstStart = applySamples(settings.manifests).length > 0
+  lifecycle.onStop('resources', () => resources.stop())
+  await resources.start(async (change) => {
+    const refusals = await applyFolderChange(change, compiler)
+    await compiled.refresh()
+    return refusals
+  })
+  // Only now: secrets in Redis may be sealed under a former key until the folder has been applied.
+  await compiled.start()
+  return {
+    queues,
+    crons,
+    ...folderEditors(resources, { queues, crons }),
+    compiled,
+    isFirstStart,
+  }
+}

@@ -1,0 +1,46 @@
+import { relative } from 'node:path'
+import type { DataFolder } from '../../standalone/data-folder.ts'
+
+/** A line for the person at the terminal. */
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+/** Says where a standalone listens, and how to push a first job. */
+export function greet({
+  localUrl,
+  folder,
+  manifests,
+  isEchoOpen,
+}: {
+  localUrl: string
+  folder: DataFolder
+  manifests: string
+  isEchoOpen: boolean
+}): void {
+  const token = folder.tokenPath === null ? '$PUNCTUAL_TOKEN' : `$(cat ${shown(folder.tokenPath)})`
+  const tokenText = folder.tokenPath === null ? 'the one in PUNCTUAL_TOKEN' : folder.token
+  say('')
+  say(`  Punctual runs on ${localUrl}`)
+  say(`  Token      ${tokenText}`)
+  say(`  Resources  ${shown(manifests)} (queues, crons and team settings; changes apply within 2 s)`)
+  say('')
+  if (!isEchoOpen) {
+    say(
+      '  Jobs may call public addresses only. To call targets on this machine, such as the echo target of the',
+    )
+    say('  next lines, start with PUNCTUAL_EGRESS_ALLOW=127.0.0.0/8,localhost.')
+    say('')
+  }
+  say('  Push a job from another terminal:')
+  say('')
+  say(`  curl ${localUrl}/api/jobs -H "Authorization: Bearer ${token}" \\`)
+  say(`    -H 'Content-Type: application/json' \\`)
+  say(`    -d '{"queue": "emails", "url": "${localUrl}/echo", "payload": {"to": "ada"}}'`)
+  say('')
+}
+
+function shown(path: string): string {
+  const short = relative(process.cwd(), path)
+  return short.startsWith('..') ? path : short
+}
