@@ -1,6 +1,6 @@
 // Generated from openapi.yaml by `npm run generate`: change that file, not this one.
 /**
- * Below 2^53, never reused, in no promised order.
+ * Below 2^53, never reused, in no particular order.
  */
 export type Id = number
 /**
@@ -25,11 +25,11 @@ export type RetryDelays = number[]
  */
 export type CallbackEvents = 'terminal' | 'every_attempt'
 /**
- * For the whole call, DNS to the last byte of the body.
+ * Timeout of the whole call, from DNS to the last byte of the body.
  */
 export type TimeoutSeconds = number
 /**
- * `pending` waits, `processing` is in flight, `completed` had a 2xx and met every assertion.
+ * `pending` waits, `processing` is in flight, `completed` got a 2xx and passed every assertion.
  */
 export type JobStatus = 'pending' | 'processing' | 'completed' | 'failed'
 /**
@@ -38,7 +38,7 @@ export type JobStatus = 'pending' | 'processing' | 'completed' | 'failed'
 export type FinalStatus =
   ('success' | 'retrying' | 'failed_with_retries' | 'failed_no_retries' | 'dead_lettered') | null
 /**
- * `damaged`: what Redis holds of the job cannot be read. It does not run, its fields are empty as far as they are unknown, and it can be deleted.
+ * `damaged`: the record of the job in Redis cannot be read. The job does not run; unknown fields are empty; it can be deleted.
  */
 export type FailureReason =
   | (
@@ -59,15 +59,15 @@ export type FailureReason =
     )
   | null
 /**
- * Give it as `cursor` for the next page; null on the last one.
+ * Pass it as `cursor` to get the next page; null on the last one.
  */
 export type NextCursor = string | null
 /**
- * A condition on the response, beside its 2xx status.
+ * A condition on the response, in addition to its 2xx status.
  */
 export type SuccessAssertion = StatusCodeEquals | BodyContains | ResponseTimeUnderMs
 /**
- * Five fields: minute, hour, day of month, month, day of week (0 to 7, 0 and 7 are Sunday). Each is `*`, a value, a range `a-b`, one of these with a step `/n`, or a list of them; months and weekdays have their English names of three letters too. With both day fields restricted either will do. Seconds, macros such as `@daily` and `H` are refused, and so is what never comes.
+ * Five fields: minute, hour, day of month, month, day of week (0 to 7, 0 and 7 are Sunday). Each is `*`, a value, a range `a-b`, one of these with a step `/n`, or a list of them; months and weekdays also have their three-letter English names. When both day fields are restricted, either matches. Seconds, macros such as `@daily`, `H`, and dates that never come are refused.
  */
 export type CronExpression = string
 /**
@@ -75,11 +75,11 @@ export type CronExpression = string
  */
 export type TimeZone = string
 /**
- * `forbid` skips a tick while a run of the cron has not ended.
+ * `forbid` skips a tick while the previous run has not ended.
  */
 export type ConcurrencyPolicy = 'allow' | 'forbid'
 /**
- * Of ticks that were missed while nothing ran, `latest` makes up for the last one, `all` for up to 100, `skip` for none.
+ * Which ticks that were missed while nothing ran are run later: `latest` the last one, `all` up to 100, `skip` none.
  */
 export type MissedRunPolicy = 'latest' | 'skip' | 'all'
 
@@ -88,13 +88,13 @@ export type MissedRunPolicy = 'latest' | 'skip' | 'all'
  */
 export interface JobPush {
   /**
-   * Name of the queue; made if absent.
+   * Name of the queue, which is created if it does not exist.
    */
   queue: string
   url: TargetUrl
   method?: Method | null
   /**
-   * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Headers that steer the connection (`Host`, `Content-Length`, …) and ours (`webhook-*`, `X-Punctual-*`) are refused, and so are two spellings of one name.
+   * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Refused: headers that control the connection (`Host`, `Content-Length`, …), those that Punctual sets (`webhook-*`, `X-Punctual-*`), and two spellings of one name.
    */
   headers?: {
     [k: string]: string
@@ -107,7 +107,7 @@ export interface JobPush {
   } | null
   callback_url?: TargetUrl | null
   /**
-   * Seconds to wait before running. `5.0` is an integer, `"5"` is none.
+   * Seconds to wait before running. `5.0` is an integer, `"5"` is not.
    */
   delay?: number | null
   /**
@@ -118,7 +118,7 @@ export interface JobPush {
   retry_delays?: RetryDelays | null
   retries_enabled?: boolean | null
   /**
-   * For your own use; shown with the job.
+   * For your use; returned with the job.
    */
   tags?: {
     [k: string]: string
@@ -142,7 +142,7 @@ export interface JobSummary {
    */
   uuid: string
   /**
-   * Below 2^53, never reused, in no promised order.
+   * Below 2^53, never reused, in no particular order.
    */
   original_job_id: number
   /**
@@ -161,7 +161,7 @@ export interface JobSummary {
   attempt_number: number
   is_retry: boolean
   /**
-   * On an original job that failed, while its chain goes on.
+   * true for a failed original job whose chain goes on.
    */
   has_pending_retry: boolean
   scheduled_at: Timestamp
@@ -180,11 +180,11 @@ export interface JobSummary {
    */
   duration_ms: number | null
   /**
-   * The cron whose run it is; null for a job that was pushed.
+   * The cron that the job is a run of; null for a pushed job.
    */
   cron_id: Id | null
   /**
-   * On a dead letter that was replayed, the job made of it.
+   * The job that a replayed dead letter became.
    */
   replayed_as: Id | null
 }
@@ -195,7 +195,7 @@ export interface Job {
    */
   uuid: string
   /**
-   * Below 2^53, never reused, in no promised order.
+   * Below 2^53, never reused, in no particular order.
    */
   original_job_id: number
   /**
@@ -214,7 +214,7 @@ export interface Job {
   attempt_number: number
   is_retry: boolean
   /**
-   * On an original job that failed, while its chain goes on.
+   * true for a failed original job whose chain goes on.
    */
   has_pending_retry: boolean
   scheduled_at: Timestamp
@@ -233,21 +233,21 @@ export interface Job {
    */
   duration_ms: number | null
   /**
-   * The cron whose run it is; null for a job that was pushed.
+   * The cron that the job is a run of; null for a pushed job.
    */
   cron_id: Id | null
   /**
-   * On a dead letter that was replayed, the job made of it.
+   * The job that a replayed dead letter became.
    */
   replayed_as: Id | null
   /**
-   * As pushed; null when they were over 1 KiB and the chain has ended, but for a dead letter.
+   * As pushed; null when they exceed 1 KiB and the chain has ended, except for a dead letter.
    */
   headers: {
     [k: string]: string
   } | null
   /**
-   * As pushed, digit by digit; of a cron's run the body as a text. null when none was given or it is no longer kept.
+   * As pushed, with all digits; the body as a string for a run of a cron. null when there was none or it is no longer kept.
    */
   payload:
     | {
@@ -266,7 +266,7 @@ export interface Job {
    */
   calls: Call[]
   /**
-   * Exchanges of this job whose record is no longer kept, or never was: of successes an executor keeps the first 20 a second of each queue, and records go after 3 days or when their room is needed.
+   * Exchanges of this job without a record. An executor keeps the first 20 successes a second of each queue; records expire after 3 days, or earlier when their space is needed.
    */
   calls_dropped: number
 }
@@ -281,7 +281,7 @@ export interface Call {
     method: Method
     url: string
     /**
-     * Ours and the signature included.
+     * Includes those that Punctual adds, such as the signature.
      */
     headers: HeaderLine[]
     body: string | null
@@ -306,7 +306,7 @@ export interface CallResponse {
   body_truncated: boolean
 }
 /**
- * Milliseconds each part took; null for a part that did not happen.
+ * Milliseconds of each part; null for a part that did not happen.
  */
 export interface CallTimings {
   queue_wait_ms: number
@@ -326,14 +326,14 @@ export interface JobList {
 export interface StatusCodeEquals {
   type: 'status_code_equals'
   /**
-   * Outside 200–299 it can never hold; the edit is answered with a warning.
+   * Outside 200–299 it can never pass, and the answer to the edit has a warning.
    */
   value: number
 }
 export interface BodyContains {
   type: 'body_contains'
   /**
-   * Looked for in the first 256 KiB of the body.
+   * Searched in the first 256 KiB of the body.
    */
   value: string
 }
@@ -354,7 +354,7 @@ export interface QueueCounts {
    */
   pending: number
   /**
-   * Waiting for their time.
+   * Not due yet.
    */
   delayed: number
   /**
@@ -381,7 +381,7 @@ export interface Queue {
    */
   success_assertions: SuccessAssertion[]
   /**
-   * Kept, without effect in this version.
+   * Stored, without effect in this version.
    */
   alerts_enabled: boolean
   /**
@@ -391,7 +391,7 @@ export interface Queue {
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
   /**
-   * Kept, without effect in this version.
+   * Stored, without effect in this version.
    */
   strict_parallelism: boolean
   counts: QueueCounts
@@ -411,7 +411,7 @@ export interface EditedQueue {
    */
   success_assertions: SuccessAssertion[]
   /**
-   * Kept, without effect in this version.
+   * Stored, without effect in this version.
    */
   alerts_enabled: boolean
   /**
@@ -421,17 +421,17 @@ export interface EditedQueue {
   dlq_retention_days: 3 | 7 | 14 | 30
   callback_events: CallbackEvents
   /**
-   * Kept, without effect in this version.
+   * Stored, without effect in this version.
    */
   strict_parallelism: boolean
   counts: QueueCounts
   /**
-   * Settings that were stored but cannot work.
+   * Settings that are stored but cannot work.
    */
   warnings: string[]
 }
 /**
- * `null` counts as absent, but for `max_parallelism`: there it means unlimited.
+ * `null` counts as absent, except for `max_parallelism`, where it means unlimited.
  */
 export interface QueueEdit {
   is_active?: boolean | null
@@ -458,7 +458,7 @@ export interface QueueList {
 export interface Team {
   team: string
   /**
-   * The lower of the team's own and the installation's; null = none.
+   * The lower of the quotas of team and installation; null = none.
    */
   quotas: {
     queues: number | null
@@ -469,7 +469,7 @@ export interface Team {
     calls_in_flight: number | null
   }
   /**
-   * What the team holds now.
+   * The current usage of the team.
    */
   usage: {
     /**
@@ -493,7 +493,7 @@ export interface Team {
      */
     jobs_per_month: number
     /**
-     * Calls at once, over all executors.
+     * Calls in flight, over all executors.
      */
     calls_in_flight: number
   }
@@ -503,19 +503,19 @@ export interface Team {
  */
 export interface CronCreate {
   /**
-   * For people; need not be unique.
+   * Display name; need not be unique.
    */
   name: string
   url: TargetUrl
   method?: Method | null
   /**
-   * As of a job.
+   * As in a job.
    */
   headers?: {
     [k: string]: string
   } | null
   /**
-   * The body of the request, sent exactly as written: a text as it is, an object as its JSON. At most 262,144 characters.
+   * The body of the request, sent exactly as written: a string as it is, an object as its JSON. At most 262,144 characters.
    */
   payload?:
     | string
@@ -527,11 +527,11 @@ export interface CronCreate {
   cron_expression: CronExpression
   timeout_seconds?: TimeoutSeconds | null
   /**
-   * So many failures in a row raise a failure alert. Kept, without effect in this version.
+   * Failures in a row that raise a failure alert. Stored, without effect in this version.
    */
   alert_threshold?: number | null
   /**
-   * Must all hold beside a 2xx status; without any, those of the queue.
+   * Must all pass, in addition to a 2xx status; without any, those of the queue apply.
    *
    * @maxItems 10
    */
@@ -544,36 +544,36 @@ export interface CronCreate {
   concurrency_policy?: ConcurrencyPolicy | null
   missed_run_policy?: MissedRunPolicy | null
   /**
-   * A tick that could not start for this long is missed for good; without it none is too old, with `skip` one of over 60 s.
+   * A tick that could not start within this time is missed for good. Without it no tick is too late, or with `skip` one over 60 s.
    */
   starting_deadline_seconds?: number | null
   /**
-   * Over how long crons are spread after their tick; each keeps its own spread.
+   * Delays runs by up to this long, to spread crons; each cron keeps its own delay.
    */
   jitter_seconds?: number | null
   /**
-   * The queue to run through, with its parallelism, retries and dead letters. Without one the next tick is the retry.
+   * The queue to run through, with its parallelism, retries and dead letters. Without a queue the next tick is the retry.
    */
   queue?: string | null
 }
 /**
- * `null` takes away `payload`, `callback_url`, `starting_deadline_seconds` and `queue`, and counts as absent elsewhere.
+ * `null` removes `payload`, `callback_url`, `starting_deadline_seconds` and `queue`, and counts as absent elsewhere.
  */
 export interface CronEdit {
   /**
-   * For people; need not be unique.
+   * Display name; need not be unique.
    */
   name?: string | null
   url?: TargetUrl | null
   method?: Method | null
   /**
-   * As of a job.
+   * As in a job.
    */
   headers?: {
     [k: string]: string
   } | null
   /**
-   * The body of the request, sent exactly as written: a text as it is, an object as its JSON. At most 262,144 characters.
+   * The body of the request, sent exactly as written: a string as it is, an object as its JSON. At most 262,144 characters.
    */
   payload?:
     | string
@@ -585,11 +585,11 @@ export interface CronEdit {
   cron_expression?: CronExpression | null
   timeout_seconds?: TimeoutSeconds | null
   /**
-   * So many failures in a row raise a failure alert. Kept, without effect in this version.
+   * Failures in a row that raise a failure alert. Stored, without effect in this version.
    */
   alert_threshold?: number | null
   /**
-   * Must all hold beside a 2xx status; without any, those of the queue.
+   * Must all pass, in addition to a 2xx status; without any, those of the queue apply.
    *
    * @maxItems 10
    */
@@ -602,15 +602,15 @@ export interface CronEdit {
   concurrency_policy?: ConcurrencyPolicy | null
   missed_run_policy?: MissedRunPolicy | null
   /**
-   * A tick that could not start for this long is missed for good; without it none is too old, with `skip` one of over 60 s.
+   * A tick that could not start within this time is missed for good. Without it no tick is too late, or with `skip` one over 60 s.
    */
   starting_deadline_seconds?: number | null
   /**
-   * Over how long crons are spread after their tick; each keeps its own spread.
+   * Delays runs by up to this long, to spread crons; each cron keeps its own delay.
    */
   jitter_seconds?: number | null
   /**
-   * The queue to run through, with its parallelism, retries and dead letters. Without one the next tick is the retry.
+   * The queue to run through, with its parallelism, retries and dead letters. Without a queue the next tick is the retry.
    */
   queue?: string | null
 }
@@ -619,7 +619,7 @@ export interface CreatedCron {
   name: string
   cron_expression: CronExpression
   /**
-   * null when it was created paused.
+   * null when the cron was created paused.
    */
   next_run_at: Timestamp | null
   is_active: boolean
@@ -648,15 +648,15 @@ export interface CronSummary {
   jitter_seconds: number
   queue: string | null
   /**
-   * With the cron's spread within `jitter_seconds`; null while it is paused.
+   * Includes the cron's delay within `jitter_seconds`; null while it is paused.
    */
   next_run_at: Timestamp | null
   /**
-   * What became of the newest tick or run by hand; null before the first.
+   * The record of the newest tick or run by hand; null before the first.
    */
   last_run: CronRun | null
   /**
-   * The tick of the newest run that succeeded; of one by hand, when it was asked for. null before the first.
+   * The tick of the newest run that succeeded, or the time of the request for a run by hand; null before the first.
    */
   last_success_at: Timestamp | null
   /**
@@ -665,15 +665,15 @@ export interface CronSummary {
   consecutive_failures: number
 }
 /**
- * What became of a tick, of several missed ones, or of a run made by hand.
+ * The record of one tick, of several missed ticks, or of a run by hand.
  */
 export interface CronRun {
   /**
-   * The tick, without the cron's spread within `jitter_seconds`; of missed ticks the last one. Of a run made by hand when it was asked for.
+   * The tick, without the cron's delay within `jitter_seconds`; the last one of missed ticks; the time of the request for a run by hand.
    */
   scheduled_at: Timestamp
   /**
-   * `skipped`: the run before it had not ended. `missed`: it could not run in its time. `running`: its job has not ended, or was removed before it could.
+   * `skipped`: the previous run had not ended. `missed`: it could not run in time. `running`: its job has not ended, or was removed before it ended.
    */
   result: 'running' | 'succeeded' | 'failed' | 'skipped' | 'missed'
   /**
@@ -681,7 +681,7 @@ export interface CronRun {
    */
   job_id: Id | null
   /**
-   * Made by hand.
+   * Whether it was a run by hand.
    */
   is_manual: boolean
   /**
@@ -713,15 +713,15 @@ export interface Cron {
   jitter_seconds: number
   queue: string | null
   /**
-   * With the cron's spread within `jitter_seconds`; null while it is paused.
+   * Includes the cron's delay within `jitter_seconds`; null while it is paused.
    */
   next_run_at: Timestamp | null
   /**
-   * What became of the newest tick or run by hand; null before the first.
+   * The record of the newest tick or run by hand; null before the first.
    */
   last_run: CronRun | null
   /**
-   * The tick of the newest run that succeeded; of one by hand, when it was asked for. null before the first.
+   * The tick of the newest run that succeeded, or the time of the request for a run by hand; null before the first.
    */
   last_success_at: Timestamp | null
   /**
@@ -732,11 +732,11 @@ export interface Cron {
     [k: string]: string
   }
   /**
-   * The body as it is sent; null = none.
+   * The body as sent; null = none.
    */
   payload: string | null
   /**
-   * Settings that were stored but cannot work.
+   * Settings that are stored but cannot work.
    */
   warnings: string[]
 }
@@ -766,7 +766,7 @@ export interface CronPreviewQuery {
   cron_expression: CronExpression
   time_zone?: TimeZone | null
   /**
-   * Ticks to give.
+   * Number of ticks.
    */
   count?: number | null
 }
@@ -774,11 +774,11 @@ export interface CronPreview {
   cron_expression: CronExpression
   time_zone: TimeZone
   /**
-   * In English, by a clock of 24 hours.
+   * In English, with a 24-hour clock.
    */
   description: string
   /**
-   * The next ticks from now on; fewer than asked for where time as we count it ends.
+   * The next ticks; fewer than requested only at the end of representable time.
    *
    * @maxItems 100
    */
@@ -793,7 +793,7 @@ export interface ValidationError {
    */
   message: string
   /**
-   * A field's path with dots (`retry_delays.0`, `headers.X-A`) → its texts; in the contract's field order, unknown fields last, but those whose name is a whole number (`7`) first. Of more than 20 unknown fields the last that is named says so, and no other field is named.
+   * A field's path with dots (`retry_delays.0`, `headers.X-A`) → its texts; in the contract's field order, unknown fields last; names that are whole numbers (`7`) come first. After 20 unknown fields the last text says that there are more, and no other field is listed.
    */
   errors: {
     /**
