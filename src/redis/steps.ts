@@ -8,6 +8,7 @@ import { READ_CRONS } from './crons/cron-listing.ts'
 import { TICK } from './crons/tick/tick-call.ts'
 import { DROP_CRON, PLACE_CRON, REMOVE_CRON, RESERVE_CRON, RETIRE_CRON } from './crons/write/cron-steps.ts'
 import { SET_CRON } from './crons/write/set-cron.ts'
+import { ENQUEUE } from './enqueue/enqueue-batch.ts'
 import { RESERVE_IDS } from './enqueue/sequence.ts'
 import { CLAIM } from './execute/claim/ready-claims.ts'
 import { CLAIM_SUSPECTS } from './execute/claim/suspect-claims.ts'
@@ -30,7 +31,6 @@ import { TRIM } from './retention/finished-chains.ts'
 import { RESCHEDULE } from './retention/retention-sweep.ts'
 import { EMPTY_TRASH } from './retention/trash.ts'
 
-/** Every step that has a description. */
 const DESCRIBED = [
   BEAT,
   BEGIN_EPOCH,
@@ -43,6 +43,7 @@ const DESCRIBED = [
   DELETE_QUEUE,
   DROP_CRON,
   EMPTY_TRASH,
+  ENQUEUE,
   EVICT_CALLS,
   FINISH,
   LIST_NAMES,
@@ -72,26 +73,13 @@ const DESCRIBED = [
   TRIM,
 ] as const
 
-/** The folders of those that have none yet. */
-const UNDESCRIBED = {
-  enqueue: 'enqueue',
-} as const
-
-export type StepName = (typeof DESCRIBED)[number]['name'] | keyof typeof UNDESCRIBED
+export type StepName = (typeof DESCRIBED)[number]['name']
 export type Scripts = Readonly<Record<StepName, Script>>
 
-export const STEPS: ReadonlyArray<Pick<Step<StepName>, 'name' | 'url' | 'shape'>> = [
-  ...DESCRIBED,
-  ...Object.entries(UNDESCRIBED).map(([name, folder]) => ({
-    name: name as keyof typeof UNDESCRIBED,
-    url: new URL(`./${folder}/${name}.lua`, import.meta.url),
-    shape: {},
-  })),
-]
+/** Every step of the engine. */
+export const STEPS: ReadonlyArray<Pick<Step<StepName>, 'name' | 'url' | 'shape'>> = DESCRIBED
 
 export function loadScripts(rewrite: Rewrite = (source) => source): Scripts {
-  return Object.fromEntries(STEPS.map((step) => [step.name, loadScript(step, rewrite)])) as Record<
-    StepName,
-    Script
-  >
+  const entries = STEPS.map((step) => [step.name, loadScript(step, rewrite)])
+  return Object.fromEntries(entries) as Record<StepName, Script>
 }

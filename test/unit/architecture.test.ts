@@ -164,9 +164,9 @@ describe('the rules bite', () => {
   })
 
   test('a Lua step without a part of its header is named', () => {
-    const header = '#!lua\n-- claim: takes.\n-- KEYS  1 a\n-- ARGV  b\n-- Answer c\nreturn KEYS[1]\n'
+    const header = '#!lua\n-- claim: takes.\n-- Answer c\nreturn 1\n'
     expect(headerViolations('src/redis/execute/claim/claim.lua', header)).toEqual([])
-    for (const part of ['claim:', 'KEYS', 'ARGV', 'Answer']) {
+    for (const part of ['claim:', 'Answer']) {
       const without = header.replace(part, 'x')
       expect(headerViolations('src/redis/execute/claim/claim.lua', without)).toEqual([
         `src/redis/execute/claim/claim.lua: the header lacks "${part}"`,
@@ -187,7 +187,7 @@ interface LintOverride {
 function headerViolations(path: string, text: string): string[] {
   const header = /^(?:#!lua[^\n]*\n)?((?:--[^\n]*\n)*)/.exec(text)?.[1] ?? ''
   if (!text.startsWith('#!lua')) return header === '' ? [`${path}: no comment says what it is for`] : []
-  const parts = [`${basename(path, '.lua')}:`, ...(text.includes('KEYS[') ? ['KEYS', 'ARGV'] : []), 'Answer']
+  const parts = [`${basename(path, '.lua')}:`, 'Answer']
   return parts
     .filter((part) => !header.includes(`-- ${part}`))
     .map((part) => `${path}: the header lacks "${part}"`)

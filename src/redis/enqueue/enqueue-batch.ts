@@ -1,17 +1,41 @@
 import { IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../../domain/limits.ts'
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
 import { monthOf } from '../../domain/quotas.ts'
 import type { NewJob } from '../../ports/jobs.ts'
 import { minutesAround } from '../execute/finish/batch.ts'
-import { NO_CEILINGS, type TeamCeilings } from '../quotas/ceilings.ts'
+import { NO_CEILINGS } from '../quotas/ceilings.ts'
 import type { Engine } from '../client/engine.ts'
 import { encodeSettings, type EncodedRequest } from '../layout/job-record.ts'
 import { indexPlace, queueIdOf, type ShardKeys } from '../layout/keys.ts'
 import type { ShardCeilings } from '../quotas/quota-keeper.ts'
-import type { Argument } from '../client/step.ts'
+import { CLOCK } from '../layout/fields.ts'
+import { step, type StepCall } from '../client/step.ts'
+
+export const ENQUEUE = step('enqueue', import.meta.url, {
+  keys: [
+    ...(['clock', 'executors', 'queueIds', 'nearSet', 'minutes', 'ring', 'teams', 'teamNumbers'] as const),
+    ...(['settings', 'settingsUses', 'pushedBuckets', 'teamUsage'] as const),
+  ],
+  args: [
+    ...(['leaseMs', 'shards', 'shard', 'nonce', 'idempotencyKeysMax', 'newHash', 'newTimeout'] as const),
+    ...(['newJson', 'month', 'monthEndsMs', 'allBytesMax', 'plan'] as const),
+  ],
+  rows: {
+    blocks: { keys: ['jobIndex'], args: ['block'] },
+    days: { keys: ['idempotencyKeys'], args: ['day'] },
+    minutes: { keys: ['bucket'], args: ['minute'] },
+    teams: { args: ['team', 'jobsMax', 'bytesMax', 'monthMax', 'isShare'] },
+    queues: {
+      keys: ['pushedBucket'],
+      queueKeys: ['meta', 'ready', 'records', 'payloads', 'inFlight'],
+      args: ['field', 'localId', 'teamIndex'],
+    },
+  },
+  rest: 'requests',
+})
 
 const DAY_MS = 86_400_000
-/** The day of Redis's TIME is declared even if our estimate of it is this far off. */
+/** Tries after our estimate of Redis's day was wrong. */
 const DAY_TRIES_MAX = 3
 
 export interface PendingPush {
@@ -55,18 +79,14 @@ interface EnqueueBatch {
   readonly resendForMs: number
 }
 
-/** Sends one `enqueue` step; answers one outcome a push, in order. */
+/** Sends one `enqueue` step. Answers one outcome for each push, in order. */
 export async function enqueueBatch(
   engine: Engine,
   keys: ShardKeys,
   batch: EnqueueBatch,
 ): Promise<EnqueueAnswer> {
   for (let tries = 0; tries < DAY_TRIES_MAX; tries += 1) {
-    const step = buildStep(engine, keys, batch)
-    const reply = await engine.runner.run(
-      { name: 'enqueue', keys: step.keys, args: step.args },
-      batch.resendForMs,
-    )
+    const reply = await engine.runner.run(enqueueCall(engine, keys, batch), batch.resendForMs)
     if (reply === 'day') {
       await learnTime(engine, keys)
       continue
@@ -77,7 +97,7 @@ export async function enqueueBatch(
 }
 
 async function learnTime(engine: Engine, keys: ShardKeys): Promise<void> {
-  const seen = await engine.runner.read((redis) => redis.hget(keys.clock, 't'))
+  const seen = await engine.runner.read((redis) => redis.hget(keys.clock, CLOCK.lastTime))
   if (seen !== null) engine.runner.noteRedisTime(keys.shard, Number(seen))
 }
 
@@ -163,67 +183,33 @@ function minutesOf({ start }: NewJob, nowMs: number): number[] {
   return dueMs - nowMs > NEAR_DELAY_SECONDS_MAX * 1000 ? minutesAround(dueMs) : []
 }
 
-function buildStep(
-  engine: Engine,
-  keys: ShardKeys,
-  batch: EnqueueBatch,
-): { keys: string[]; args: Argument[] } {
+function enqueueCall(engine: Engine, keys: ShardKeys, batch: EnqueueBatch): StepCall {
   const nowMs = engine.runner.redisNowMs(keys.shard)
   const { blocks, queues, teams, minutes, plan, requests } = nameBatch(batch, nowMs)
-  const hasIdempotency = batch.pushes.some(({ job }) => job.idempotency !== null)
-  const days = hasIdempotency ? daysAround(nowMs) : []
-  const fields = queues.keys
-  return {
-    keys: [
-      ...[
-        keys.clock,
-        keys.executors,
-        keys.queueIds,
-        keys.nearSet,
-        keys.minutes,
-        keys.ring,
-        keys.settings,
-        keys.settingsUses,
-        keys.pushedBuckets,
-      ],
-      ...[keys.teamUsage, keys.teams, keys.teamNumbers],
-      ...blocks.keys.map((block) => keys.jobIndex(block)),
-      ...days.map((day) => keys.idempotencyKeys(day)),
-      ...[...minutes].map((minute) => keys.minuteBucket(minute)),
-      ...fields.flatMap((field) => {
-        const localId = batch.localIds.get(field) ?? ''
-        const { meta: q, ready: r, records: b, payloads: p, inFlight: a } = keys.queue(localId)
-        return [q, r, b, p, a, keys.pushedBucket(localId)]
-      }),
-    ],
-    args: [
-      ...[LEASE_MS, engine.shards.length, keys.shard, batch.nonce, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX],
-      ...[blocks.keys.length, ...blocks.keys, days.length, ...days, minutes.size, ...minutes],
-      ...NEW_QUEUE,
-      ...boundArguments(batch.ceilings, nowMs),
-      teams.keys.length,
-      ...teams.keys.flatMap((team) => [team, ...ceilingArguments(batch.ceilings?.of(team) ?? NO_CEILINGS)]),
-      fields.length,
-      ...fields.flatMap((field) => [
-        field,
-        batch.localIds.get(field) ?? '',
-        teams.of(field.slice(0, field.indexOf('/'))),
-      ]),
-      plan,
-      ...requests,
-    ],
-  }
-}
-
-/** What bounds all teams, as lib/quota.lua reads it. */
-export function boundArguments(ceilings: ShardCeilings | null, nowMs: number): Argument[] {
-  const { month, nextStartsMs } = ceilings?.month ?? monthOf(nowMs)
-  return [month, nextStartsMs, ceilings?.memory ?? '']
-}
-
-/** What bounds one team. */
-export function ceilingArguments({ jobs, bytes, monthJobs, isShare }: TeamCeilings): Argument[] {
-  return [jobs ?? '', bytes ?? '', monthJobs ?? '', isShare ? 1 : 0]
+  const isKeyed = batch.pushes.some(({ job }) => job.idempotency !== null)
+  const { month, nextStartsMs } = batch.ceilings?.month ?? monthOf(nowMs)
+  return ENQUEUE.with({
+    ...{ keys, leaseMs: LEASE_MS, shards: engine.shards.length, shard: keys.shard, nonce: batch.nonce },
+    ...NEW_QUEUE,
+    idempotencyKeysMax: IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX,
+    ...{ month, monthEndsMs: nextStartsMs, allBytesMax: batch.ceilings?.memory ?? '', plan, requests },
+    blocks: blocks.keys.map((block) => ({ block, jobIndex: keys.jobIndex(block) })),
+    days: (isKeyed ? daysAround(nowMs) : []).map((day) => ({
+      day,
+      idempotencyKeys: keys.idempotencyKeys(day),
+    })),
+    minutes: Array.from(minutes, (minute) => ({ minute, bucket: keys.minuteBucket(minute) })),
+    teams: teams.keys.map((team) => {
+      const { jobs, bytes, monthJobs, isShare } = batch.ceilings?.of(team) ?? NO_CEILINGS
+      const ceilings = { jobsMax: jobs ?? '', bytesMax: bytes ?? '', monthMax: monthJobs ?? '' }
+      return { team, ...ceilings, isShare: isShare ? 1 : 0 }
+    }),
+    queues: queues.keys.map((field) => {
+      const localId = batch.localIds.get(field) ?? ''
+      const teamIndex = teams.of(field.slice(0, field.indexOf('/')))
+      return { field, localId, teamIndex, pushedBucket: keys.pushedBucket(localId) }
+    }),
+  })
 }
 
 /** Redis's day and the day before; near midnight also the day after, should our estimate be behind. */
@@ -233,11 +219,6 @@ function daysAround(nowMs: number): number[] {
   return tomorrow === today ? [today, today - 1] : [tomorrow, today, today - 1]
 }
 
-/** What a step writes into a queue that it makes. Such a queue is active and has no limit. */
-export function newQueueArguments(settings: QueueSettings): Argument[] {
-  const { hash, json } = encodeSettings(settings)
-  return [hash, settings.timeoutSeconds, json]
-}
-
-/** Encoded once, as every batch carries it. */
-const NEW_QUEUE = newQueueArguments(DEFAULT_QUEUE_SETTINGS)
+const { hash, json } = encodeSettings(DEFAULT_QUEUE_SETTINGS)
+/** The settings of a queue that a push makes, encoded once because every batch carries them. */
+const NEW_QUEUE = { newHash: hash, newTimeout: DEFAULT_QUEUE_SETTINGS.timeoutSeconds, newJson: json }

@@ -22,17 +22,6 @@ export function keyViolations(source: string): string[] {
   ]
 }
 
-/** Highest number N of a literal KEYS[N]. */
-export function highestKeyNumber(source: string): number {
-  const script = readScript(parseLua(source))
-  const numbers = script.expressions.flatMap((one) =>
-    one.kind === 'index' && isNamed(one.of, 'KEYS') && one.key?.kind === 'value'
-      ? [Number(one.key.text)]
-      : [],
-  )
-  return Math.max(0, ...numbers)
-}
-
 type Call = Extract<Lua, { kind: 'call' }>
 
 interface Script {
