@@ -1,4 +1,5 @@
 import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
+import { REAP } from '../../../src/redis/execute/finish/batch.ts'
 import type { MemoryRedis } from '../redis/memory-redis.ts'
 import type { Reply } from '../redis/redis-values.ts'
 import type { SimulatedServer, ServerStep, StepWatcher } from '../redis/simulated-server.ts'
@@ -14,17 +15,6 @@ export interface Claim {
   /** Shard prefix and local id of the queue. */
   readonly queue: string
 }
-
-/** Places among the arguments and keys of `reap`, as `batchKeys` lays them out. */
-const MINUTES_AT = 12
-const CALLBACK_QUEUE_WORDS = 3
-const QUEUE_WORDS = 2
-/** The end of a cron's run. */
-const RUN_WORDS = 4
-const JOB_WORDS = 13
-const FIXED_KEYS = 15
-const CALLBACK_QUEUE_KEYS = 4
-const QUEUE_KEYS = 12
 
 const CLAIMS: ReadonlySet<string> = new Set(['claim', 'claim_suspects'])
 
@@ -93,21 +83,14 @@ export class ClaimWatcher implements StepWatcher {
     const isTaken = status === 'ok' && /[bf]/.test(codes)
     if (isTaken && (args[2] === 'deadline' || args[2] === 'unknown')) this.#onRescue(args[1] ?? '', args[2])
     if (status !== 'ok' || (args[2] !== 'lease' && args[2] !== 'deadline')) return
-    let at = MINUTES_AT
-    // Skips a list whose items have `size` words each; answers the number of items.
-    const pass = (words: number): number => {
-      const count = Number(args[at])
-      at += 1 + count * words
-      return count
-    }
-    const [minutes, callbacks] = [pass(1), pass(CALLBACK_QUEUE_WORDS)]
-    pass(QUEUE_WORDS)
-    pass(RUN_WORDS)
-    const jobsAt = at + 1
-    const queuesAt = FIXED_KEYS + minutes + callbacks * CALLBACK_QUEUE_KEYS
+    const { jobs, ...before } = REAP.shape.rows
+    let at: number = REAP.shape.args.length
+    for (const { args: words } of Object.values(before)) at += 1 + Number(args[at]) * words.length
+    const [idAt, queueAt] = [jobs.args.indexOf('id'), jobs.args.indexOf('queue')]
     for (const [i, code] of [...codes].entries()) {
-      const [id, , , queue] = args.slice(jobsAt + i * JOB_WORDS)
-      const head = keys[queuesAt + (Number(queue) - 1) * QUEUE_KEYS] as string
+      const job = args.slice(at + 1 + i * jobs.args.length)
+      const [id, localId] = [job[idAt], job[queueAt]]
+      const head = keys.find((key) => key.endsWith(`:q:${localId}`)) as string
       // A deleted queue has no counters any more.
       if (this.#redis.run('hlen', [head]) === 0) continue
       const key = `${/:q:1099\d+$/.test(head) ? 'callback' : 'job'} ${id}`
