@@ -1,23 +1,24 @@
 import { HARD_DEADLINE_GRACE_MS } from '../../domain/limits.ts'
 import type { CallRecord, JobChain, OpenAttempt } from '../../domain/jobs/job.ts'
 import { ATTEMPTS_PER_CHAIN } from '../../domain/jobs/job-ids.ts'
-import { damagedChain, type DamagedParts } from './damaged-chain.ts'
+import { chainIdentity, damagedChain, type DamagedParts } from './damaged-chain.ts'
 import type { Engine } from '../client/engine.ts'
 import type { KnownQueue } from './known-queue.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
 import { decodeRecord, decodeRequest, type JobRecord } from '../layout/job-record.ts'
-import { isSuspectWaiting, queueIdOf } from '../layout/keys.ts'
+import { isSuspectWaiting } from '../layout/keys.ts'
 
-/** Everything known of one chain; null when nothing is. */
+/** Everything that is stored of one chain; null when nothing is. */
 export async function readChain(engine: Engine, queue: KnownQueue, rootId: number): Promise<JobChain | null> {
   const k = queue.keys.queue(queue.localId)
   const { jobIds } = engine
   const root = String(rootId)
-  const shard = queue.keys.shard
   const seq = jobIds.seqOf(rootId)
-  const ids = Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, i) => String(jobIds.idOf(shard, seq, i + 1)))
-  // A chain moves from b: to xb: to d:, so reading in this order never misses it.
-  const [open, dead, finished, calls, largePart] = await engine.runner.read((redis) =>
+  const ids = Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, i) =>
+    String(jobIds.idOf(queue.keys.shard, seq, i + 1)),
+  )
+  // A chain moves from the records to the dead letters to the summaries, so reading in this order never misses it.
+  const [open, dead, finished, callTexts, largePart] = await engine.runner.read((redis) =>
     Promise.all([
       redis.hmget(k.records, ...ids),
       redis.hget(k.deadLetterRecords, root),
@@ -26,9 +27,9 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
       redis.hget(k.payloads, String(seq)),
     ]),
   )
-  const records = calls.flatMap(readCall)
+  const calls = callTexts.flatMap(readCall)
   const damaged = (parts: Pick<DamagedParts, 'attempt' | 'text' | 'end'>) =>
-    damagedChain(engine, queue, { rootId, calls: records, ...parts })
+    damagedChain(engine, queue, { rootId, calls, ...parts })
   const at = open.findIndex((body) => body !== null)
   const body = open[at]
   if (body !== undefined && body !== null) {
@@ -36,23 +37,20 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
     return unlessDamaged(
       () => {
         const record = decodeRecord(body, largePart)
-        return openChain(engine, queue, {
-          ...{ rootId, record, calls: records },
-          open: toOpenAttempt(record, deadline),
-        })
+        return chainOf(engine, queue, { rootId, record, calls, open: toOpenAttempt(record, deadline) })
       },
       () => damaged({ attempt: at + 1, text: body, end: 'dead_lettered' }),
     )
   }
   if (dead !== null) {
     return unlessDamaged(
-      () => deadChain(engine, queue, rootId, decodeRecord(dead, largePart), records),
+      () => chainOf(engine, queue, { rootId, record: decodeRecord(dead, largePart), calls, open: null }),
       () => damaged({ attempt: 1, text: dead, end: 'dead_lettered' }),
     )
   }
   if (finished === null) return null
   return unlessDamaged(
-    () => finishedChain(engine, queue, rootId, finished, records),
+    () => finishedChain(engine, queue, { rootId, text: finished, calls }),
     () => damaged({ attempt: 1, text: finished, end: 'failed_no_retries' }),
   )
 }
@@ -61,12 +59,12 @@ export function unlessDamaged<T>(read: () => T, otherwise: () => T): T {
   try {
     return read()
   } catch {
-    // Not why: it would quote the request.
+    // The error would quote the request.
     return otherwise()
   }
 }
 
-/** None when there is none, or it is damaged. */
+/** Empty when there is no call record, or it is damaged. */
 function readCall(text: string | null): CallRecord[] {
   return unlessDamaged(
     () => (text === null ? [] : [JSON.parse(text) as CallRecord]),
@@ -74,7 +72,7 @@ function readCall(text: string | null): CallRecord[] {
   )
 }
 
-/** @param deadline the job's score in a:, or null when it is not in flight */
+/** @param deadline the job's score in the in-flight set; null = not in flight */
 export function toOpenAttempt(record: JobRecord, deadline: string | null): OpenAttempt {
   const deadlineMs = deadline === null || isSuspectWaiting(deadline) ? null : Number(deadline)
   return {
@@ -87,80 +85,46 @@ export function toOpenAttempt(record: JobRecord, deadline: string | null): OpenA
   }
 }
 
-/** What was read of a chain that goes on. */
-export interface OpenChainParts {
-  readonly rootId: number
-  readonly record: JobRecord
-  readonly open: OpenAttempt
-  readonly calls: readonly CallRecord[]
-}
-
-export function openChain(engine: Engine, queue: KnownQueue, parts: OpenChainParts): JobChain {
-  const { rootId, record, open, calls } = parts
+/** A chain with a record: an open one, or a dead letter where `open` is null. */
+export function chainOf(
+  engine: Engine,
+  queue: KnownQueue,
+  chain: { rootId: number; record: JobRecord; open: OpenAttempt | null; calls: readonly CallRecord[] },
+): JobChain {
+  const { rootId, record, open, calls } = chain
   return {
-    ...identity(engine, queue, rootId),
+    ...chainIdentity(engine, queue, rootId),
     request: requestOf(record),
     attempts: record.earlier,
     open,
-    end: null,
+    end: open === null ? 'dead_lettered' : null,
     replayedAs: null,
     calls,
   }
 }
 
-export function deadChain(
-  engine: Engine,
-  queue: KnownQueue,
-  rootId: number,
-  record: JobRecord,
-  calls: readonly CallRecord[],
-): JobChain {
-  return {
-    ...identity(engine, queue, rootId),
-    request: requestOf(record),
-    attempts: record.earlier,
-    open: null,
-    end: 'dead_lettered',
-    replayedAs: null,
-    calls,
-  }
-}
-
+/** @param chain.text its summary */
 export function finishedChain(
   engine: Engine,
   queue: KnownQueue,
-  rootId: number,
-  text: string,
-  calls: readonly CallRecord[],
+  chain: { rootId: number; text: string; calls: readonly CallRecord[] },
 ): JobChain {
-  const record = decodeFinished(text)
+  const { request, attempts, end, replayedAs } = decodeFinished(chain.text)
   return {
-    ...identity(engine, queue, rootId),
-    request: { ...record.request, payload: keptPayload(calls) },
-    attempts: record.attempts,
-    open: null,
-    end: record.end,
-    replayedAs: record.replayedAs,
-    calls,
+    ...chainIdentity(engine, queue, chain.rootId),
+    request: { ...request, payload: keptPayload(chain.calls) },
+    ...{ attempts, open: null, end, replayedAs, calls: chain.calls },
   }
 }
 
-/** A finished chain's payload lives on in its call records only, as far as those hold it whole. */
+/** Only call records keep the payload of a finished chain, and only if they hold all of it. */
 function keptPayload(calls: readonly CallRecord[]): string | null {
   const call = calls.at(-1)
   return call === undefined || call.request.bodyTruncated ? null : call.request.body
 }
 
-/** A listing does not read the tails of large requests: what may stand in them is null there. */
+/** Lists do not read the payloads of large requests; headers and payload are null there. */
 function requestOf(record: JobRecord): JobChain['request'] {
   if (record.requestPart !== null) return decodeRequest(record.requestPart)
   return { ...decodeRequest(record.inlinePart), headers: null, payload: null }
-}
-
-function identity(engine: Engine, queue: KnownQueue, rootId: number) {
-  return {
-    rootId,
-    queueId: queueIdOf(queue.localId, queue.keys.shard, engine.shards.length),
-    queueName: queue.name,
-  }
 }

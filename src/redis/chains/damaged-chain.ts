@@ -6,21 +6,21 @@ import { queueIdOf } from '../layout/keys.ts'
 
 const MESSAGE = 'What Redis holds of this job is damaged. It does not run, and can be deleted.'
 
-/** What is known of a chain whose record cannot be read: its place, and when it was found so. */
+/** What is known of a chain whose record cannot be read. */
 export interface DamagedParts {
   readonly rootId: number
   /** The number of its last attempt. */
   readonly attempt: number
-  /** The record, as far as it says when it was set aside; else that is now. */
+  /** The record. It may still say when the job was quarantined. */
   readonly text: string
   readonly end: NonNullable<JobChain['end']>
   readonly calls: readonly CallRecord[]
 }
 
-/** A chain whose record is damaged: each attempt as one that failed for that. What cannot be known is empty. */
+/** Shows a damaged chain: every attempt failed as damaged, and unknown fields are empty. */
 export function damagedChain(engine: Engine, queue: KnownQueue, parts: DamagedParts): JobChain {
-  const setAside = setAsideIn(parts.text)
-  const foundAtMs = setAside?.setAsideAtMs ?? engine.runner.redisNowMs(queue.keys.shard)
+  const quarantined = setAsideIn(parts.text)
+  const foundAtMs = quarantined?.setAsideAtMs ?? engine.runner.redisNowMs(queue.keys.shard)
   const attempt: AttemptSummary = {
     createdAtMs: foundAtMs,
     scheduledAtMs: foundAtMs,
@@ -32,9 +32,7 @@ export function damagedChain(engine: Engine, queue: KnownQueue, parts: DamagedPa
     durationMs: 0,
   }
   return {
-    rootId: parts.rootId,
-    queueId: queueIdOf(queue.localId, queue.keys.shard, engine.shards.length),
-    queueName: queue.name,
+    ...chainIdentity(engine, queue, parts.rootId),
     request: {
       url: '',
       method: 'POST',
@@ -49,7 +47,7 @@ export function damagedChain(engine: Engine, queue: KnownQueue, parts: DamagedPa
       successAssertions: null,
       cron: null,
     },
-    attempts: Array.from({ length: setAside?.attempt ?? parts.attempt }, () => attempt),
+    attempts: Array.from({ length: quarantined?.attempt ?? parts.attempt }, () => attempt),
     open: null,
     end: parts.end,
     replayedAs: null,
@@ -57,13 +55,21 @@ export function damagedChain(engine: Engine, queue: KnownQueue, parts: DamagedPa
   }
 }
 
+export function chainIdentity(
+  engine: Engine,
+  { keys, localId, name }: KnownQueue,
+  rootId: number,
+): Pick<JobChain, 'rootId' | 'queueId' | 'queueName'> {
+  return { rootId, queueId: queueIdOf(localId, keys.shard, engine.shards.length), queueName: name }
+}
+
 export function isDamaged(chain: JobChain): boolean {
   return chain.attempts.at(-1)?.failureReason === 'damaged'
 }
 
-/** Of one job, once: what stands in the log is told when the step has done it. */
-export function tellSetAside(engine: Engine, shard: number, jobId: number): void {
+/** Called once per job, after the step that quarantined it. */
+export function reportQuarantined(engine: Engine, shard: number, jobId: number): void {
   engine.metrics.jobsQuarantined(1)
-  // Not what it holds: it would quote the request.
-  engine.logger.error('A record is damaged; its job was set aside as a dead letter', { shard, jobId })
+  // Without the record, which holds the request.
+  engine.logger.error('A record is damaged; its job is quarantined as a dead letter', { shard, jobId })
 }

@@ -1,6 +1,6 @@
 import { CLAIM_BATCH_MAX, LEASE_MS, LOST_LEASES_MAX, REAP_BATCH_MAX } from '../../domain/limits.ts'
 import type { ClaimAnswer, ClaimGrant, JobSource, WorkEnd } from '../../ports/jobs.ts'
-import { tellSetAside } from '../chains/damaged-chain.ts'
+import { reportQuarantined } from '../chains/damaged-chain.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import { step, type StepCall } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
@@ -83,7 +83,7 @@ export class RedisJobSource implements JobSource {
     for (const queue of toTrim) this.#trimmer.ask(queue)
     for (const { work } of ends) this.#suspects.ended(work)
     ends.forEach(({ work }, i) => {
-      if (codes[i] === 'a') tellSetAside(engine, this.shard, work.jobId)
+      if (codes[i] === 'a') reportQuarantined(engine, this.shard, work.jobId)
     })
     return [...codes].map((code) => (code === 's' ? 'stale' : 'done'))
   }

@@ -9,10 +9,11 @@ import {
   sectionsOf,
   type Spot,
 } from './job-cursor.ts'
-import { countSection, readSection, type AskedSection, type SectionPage } from './job-sections.ts'
+import { countSection, readSection } from './job-sections.ts'
+import type { AskedSection, SectionPage } from './section-page.ts'
 import { queueNamed, teamNames } from '../names/team-names.ts'
 
-/** One request looks at this many entries and queues at most, then answers what it has and a cursor. */
+/** After this many entries or queues, a request answers what it has found, and a cursor. */
 const EXAMINED_ENTRIES_MAX = 5_000
 const EXAMINED_QUEUES_MAX = 500
 /** Queues whose sections are counted together, and sections that are read together. */
@@ -25,9 +26,8 @@ interface JobPage {
 }
 
 /**
- * Queue by queue in the order of their names, and within a queue section by section. What is empty is told by its
- * count, and sections that will not fill the page are read together, so that many queues with few jobs cost few round
- * trips.
+ * Lists queues by name, and each queue section by section. Sections are counted first, and those that cannot fill the page
+ * alone are read together, so that many queues with few jobs take few round trips.
  */
 export async function listJobs(engine: Engine, query: JobListQuery): Promise<JobPage | 'bad_cursor'> {
   const from = query.cursor === null ? null : parseJobCursor(query, query.cursor)
@@ -71,9 +71,7 @@ async function countFrom(
 ): Promise<CountedSections> {
   const { queues, isMore } = await queuesFrom(engine, query, from)
   const asked = queues.flatMap((queue) => sectionsFrom(query, queue, from))
-  const counts = await Promise.all(
-    asked.map(({ queue, section, status }) => countSection(engine, queue, section, status)),
-  )
+  const counts = await Promise.all(asked.map((section) => countSection(engine, section)))
   return {
     sections: asked.flatMap((section, i) => {
       const count = counts[i] ?? 0

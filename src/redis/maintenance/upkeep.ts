@@ -10,7 +10,7 @@ import { batchValues, REAP } from '../execute/finish/batch.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import { settleEach } from '../retention/settle-each.ts'
 import { META_KEY, type ShardKeys } from '../layout/keys.ts'
-import { tellSetAside } from '../chains/damaged-chain.ts'
+import { reportQuarantined } from '../chains/damaged-chain.ts'
 import { heldEntries, type HeldEntry } from '../execute/held-entries.ts'
 import { prepareLoss } from '../execute/finish/lost-job.ts'
 import { peek, promote } from './promotion.ts'
@@ -110,7 +110,7 @@ async function reapPage(
   if (woken > 0) hintWake(engine, keys.shard)
   for (const queue of toTrim) await trimFinished(engine, keys, queue)
   jobs.forEach(({ id }, i) => {
-    if (codes[i] === 'a') tellSetAside(engine, keys.shard, id)
+    if (codes[i] === 'a') reportQuarantined(engine, keys.shard, id)
   })
   return [...codes].filter((code) => code !== 's' && code !== 'p').length
 }

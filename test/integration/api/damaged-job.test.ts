@@ -30,5 +30,5 @@ test('a job whose record is damaged stops no other; it is shown as damaged, and 
   expect((await here.client.send('POST', `${path}/replay`)).status).toBe(409)
   expect((await here.client.send('DELETE', path)).status).toBe(204)
   expect((await here.client.send('GET', path)).status).toBe(404)
-  await here.close({ errors: ['A record is damaged; its job was set aside as a dead letter'] })
+  await here.close({ errors: ['A record is damaged; its job is quarantined as a dead letter'] })
 })
