@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { CONNECTIONS_DEFAULT } from '../domain/limits.ts'
-import { listenPlace } from '../domain/net/listen-address.ts'
+import { listenOptions } from '../domain/net/listen-address.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 import { clientErrorHandler, rejectConnect } from './client-errors.ts'
 import { ConnectionLimiter } from './connection-limiter.ts'
@@ -66,7 +66,7 @@ export class ApiServer {
     const server = this.#server
     return new Promise((resolve, reject) => {
       server.once('error', reject)
-      server.listen(listenPlace(port, host), () => {
+      server.listen(listenOptions(port, host), () => {
         server.off('error', reject)
         resolve(server.address() as AddressInfo)
       })

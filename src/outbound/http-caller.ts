@@ -33,7 +33,7 @@ export interface HttpCallerOptions {
 /** The outbound HTTP client; docs/reference/egress.md describes it for users. `close` aborts the calls in flight. */
 export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
   const { clock, egress } = options
-  const underWay = new LinkedList<Abortable>()
+  const inFlight = new LinkedList<Abortable>()
   let closed = false
   const connections = new ConnectionPool(clock, {
     socketsMax: options.socketsMax ?? SOCKETS_MAX_DEFAULT,
@@ -52,7 +52,7 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
     connections,
     abortGroups: new AbortGroups(),
     userAgent: `punctual/${options.version}`,
-    underWay,
+    inFlight,
     onLocalFault: createFaultLog(options, LOCAL_FAULT_MESSAGE),
   }
 
@@ -72,7 +72,7 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
     },
     close: async () => {
       closed = true
-      abortAll(underWay)
+      abortAll(inFlight)
       connections.close()
     },
   }

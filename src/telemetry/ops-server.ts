@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StartupError } from '../domain/errors.ts'
-import { listenFailure, listenPlace } from '../domain/net/listen-address.ts'
+import { listenFailure, listenOptions } from '../domain/net/listen-address.ts'
 import { redactText } from './redaction.ts'
 
 /** One thing the process needs before it may be given work. */
@@ -135,10 +135,10 @@ function send(request: IncomingMessage, response: ServerResponse, result: Answer
 function listen(server: Server, options: OpsServerOptions): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   server.once('error', (error: NodeJS.ErrnoException) => {
-    const place = { host: options.host, port: options.port, variable: 'PUNCTUAL_OPS_PORT' }
-    reject(new StartupError(listenFailure(error, place), { cause: error }))
+    const address = { host: options.host, port: options.port, variable: 'PUNCTUAL_OPS_PORT' }
+    reject(new StartupError(listenFailure(error, address), { cause: error }))
   })
-  server.listen(listenPlace(options.port, options.host), () =>
+  server.listen(listenOptions(options.port, options.host), () =>
     resolve((server.address() as AddressInfo).port),
   )
   return promise

@@ -32,8 +32,8 @@ export const FAILURE_REASONS = [
 ] as const
 export type FailureReason = (typeof FAILURE_REASONS)[number]
 
-/** The run of a cron that a job is. */
-export interface CronMark {
+/** The cron run that made a job. */
+export interface CronOrigin {
   readonly cronId: number
   /** The tick, without the cron's spread; for a run by hand, the time it was asked for. */
   readonly tickMs: number
@@ -58,7 +58,7 @@ export interface JobRequest {
   readonly retriesEnabled: boolean | null
   readonly successAssertions: readonly SuccessAssertion[] | null
   /** null = not a run of a cron. */
-  readonly cron: CronMark | null
+  readonly cron: CronOrigin | null
 }
 
 /** One attempt that has ended. Times are Redis time, Unix ms. */

@@ -28,8 +28,8 @@ export interface OriginPool {
   readonly pools: TeamPools
   /** Longest idle first. */
   readonly idle: Connection[]
-  /** Places taken by sockets open or being opened. */
-  taken: number
+  /** Sockets open or being opened. */
+  sockets: number
 }
 
 export interface Connection {
@@ -41,8 +41,9 @@ export interface Connection {
   readonly awaitAnswer: () => void
   /** The socket failed, which undici takes for the end of a body without a length. */
   broken: boolean
-  holdsPlace: boolean
-  /** Its place among all idle connections; null while in use. */
+  /** Its socket still counts. */
+  holdsSocket: boolean
+  /** Among all idle connections; null while in use. */
   idleLink: Link<Connection> | null
 }
 
@@ -59,7 +60,7 @@ export class ConnectionPool {
   readonly #teams = new Map<string, TeamPools>()
   /** Of all origins, longest idle first. */
   readonly #idle = new LinkedList<Connection>()
-  #taken = 0
+  #sockets = 0
   #closed = false
 
   constructor(clock: Clock, bounds: PoolBounds) {
@@ -79,31 +80,31 @@ export class ConnectionPool {
     return null
   }
 
-  /** Takes a place for a new socket; null if the process or the origin has none left. */
-  takePlace(team: string, version: number, origin: string): OriginPool | null {
+  /** Reserves a new socket; null if the process or the origin may open no more. */
+  reserveSocket(team: string, version: number, origin: string): OriginPool | null {
     const pools = this.#poolsOf(team, version)
-    const pool = pools.origins.get(origin) ?? { origin, pools, idle: [], taken: 0 }
-    if (pool.taken >= this.#bounds.socketsPerOriginMax) return null
-    if (this.#taken >= this.#bounds.socketsMax && !this.#evictLongestIdle()) return null
+    const pool = pools.origins.get(origin) ?? { origin, pools, idle: [], sockets: 0 }
+    if (pool.sockets >= this.#bounds.socketsPerOriginMax) return null
+    if (this.#sockets >= this.#bounds.socketsMax && !this.#evictLongestIdle()) return null
     // The eviction may have emptied the maps.
     this.#teams.set(team, pools)
     pools.origins.set(origin, pool)
-    this.#taken += 1
-    pool.taken += 1
+    this.#sockets += 1
+    pool.sockets += 1
     return pool
   }
 
-  /** Releases a place whose socket was not opened or has closed. */
-  leavePlace(pool: OriginPool): void {
+  /** For a reserved socket that was not opened, or has closed. */
+  releaseSocket(pool: OriginPool): void {
     const { pools, origin } = pool
-    this.#taken -= 1
-    pool.taken -= 1
-    if (pool.taken > 0) return
+    this.#sockets -= 1
+    pool.sockets -= 1
+    if (pool.sockets > 0) return
     pools.origins.delete(origin)
     if (pools.origins.size === 0 && !pools.retired) this.#teams.delete(pools.team)
   }
 
-  /** Makes a connection of an open socket that has a place. */
+  /** Makes a connection of a reserved socket that is open. */
   adopt(pool: OriginPool, socket: Socket): Connection {
     const connection: Connection = {
       pool,
@@ -112,7 +113,7 @@ export class ConnectionPool {
       openedAtMs: this.#clock.monotonicMs(),
       awaitAnswer: passOverInterim(socket),
       broken: false,
-      holdsPlace: true,
+      holdsSocket: true,
       idleLink: null,
     }
     socket.prependListener('error', () => {
@@ -145,9 +146,9 @@ export class ConnectionPool {
   #drop(connection: Connection): void {
     const { pool } = connection
     if (this.#unlink(connection)) pool.idle.splice(pool.idle.indexOf(connection), 1)
-    if (!connection.holdsPlace) return
-    connection.holdsPlace = false
-    this.leavePlace(pool)
+    if (!connection.holdsSocket) return
+    connection.holdsSocket = false
+    this.releaseSocket(pool)
   }
 
   #unlink(connection: Connection): boolean {

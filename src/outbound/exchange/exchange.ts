@@ -39,7 +39,7 @@ export interface ExchangeParts {
   /** A call ended because of a fault of this machine. */
   onLocalFault(fields: { readonly reason: string }): void
   /** All calls in flight. */
-  readonly underWay: LinkedList<Abortable>
+  readonly inFlight: LinkedList<Abortable>
 }
 
 type Outcome =
@@ -64,7 +64,7 @@ const STOPPED = new Error('The call has ended.')
 
 /**
  * One HTTP call from start to result: a reused connection, or egress check, DNS, connect and TLS; then request and
- * response. Owns its deadline, its place in the pool and its connection. The one object of a call is also undici's
+ * response. Owns its deadline, its reserved socket and its connection. The one object of a call is also undici's
  * handler. Every end goes through `#finish`, which acts once and ignores later events of undici and the socket.
  */
 export class Exchange implements Dispatcher.DispatchHandler, Abortable {
@@ -99,8 +99,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#parts = parts
     this.#call = call
     this.#url = url
-    const { abortGroups, underWay } = parts
-    this.#memberships = [abortGroups.join(signal, this), { group: underWay, link: underWay.append(this) }]
+    const { abortGroups, inFlight } = parts
+    this.#memberships = [abortGroups.join(signal, this), { group: inFlight, link: inFlight.append(this) }]
     this.#resolveResult = resolve
     this.#body = call.body === null || call.body === '' ? null : Buffer.from(call.body)
     this.#startedAtMs = parts.clock.monotonicMs()
@@ -126,12 +126,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     const { hostname, origin } = this.#url
     if (this.#parts.egress.refusalOf(this.#url, settings) !== null)
       return this.#fail(new BlockedTargetError())
-    const pool = this.#parts.connections.takePlace(team, settings.version, origin)
+    const pool = this.#parts.connections.reserveSocket(team, settings.version, origin)
     if (pool === null) {
       return this.#finish({ kind: 'local_fault', message: 'No socket is free on this machine.' })
     }
     this.#pool = pool
-    // Until a socket is being opened, the place is all there is to release.
+    // Until a socket is being opened, the reservation is all there is to release.
     this.#cancelOpening = ignore
     // `refusalOf` has checked the literal address.
     if (literalOf(hostname) !== null) return this.#connect(pool, [bareHost(hostname)])
@@ -296,7 +296,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     const { connections } = this.#parts
     if (this.#cancelOpening !== null && this.#pool !== null) {
       this.#cancelOpening()
-      connections.leavePlace(this.#pool)
+      connections.releaseSocket(this.#pool)
     }
     if (this.#connection === null) return
     this.#controller?.abort(STOPPED)

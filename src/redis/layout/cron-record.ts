@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../domain/crons/cron.ts'
 import type { MissedTicks } from '../../domain/crons/cron-tick.ts'
-import { METHODS, type CronMark, type JobRequest, type Method } from '../../domain/jobs/job.ts'
+import { METHODS, type CronOrigin, type JobRequest, type Method } from '../../domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { CronRun } from '../../ports/crons.ts'
 import { decodeAssertions, encodeAssertions, withoutTail, type EncodedAssertions } from './job-record.ts'
@@ -131,7 +131,7 @@ export function scheduleHash({ cronExpression, timeZone }: CronSettings): string
 }
 
 /** The request of one run of a cron. */
-export function requestOfRun(cron: CronSettings, mark: CronMark): JobRequest {
+export function requestOfRun(cron: CronSettings, mark: CronOrigin): JobRequest {
   const hasAssertions = cron.queue === null || cron.successAssertions.length > 0
   return {
     url: cron.url,
@@ -186,7 +186,7 @@ export function decodeState(text: string): CronStateRecord {
 }
 
 /** The record of a run whose chain has not ended. */
-export function runningRecord({ tickMs, isManual }: CronMark, rootId: number): string {
+export function runningRecord({ tickMs, isManual }: CronOrigin, rootId: number): string {
   return `${isManual ? 'R' : 'r'}|${tickMs}|${rootId}`
 }
 

@@ -4,7 +4,7 @@ import {
   FAILURE_REASONS,
   METHODS,
   type AttemptSummary,
-  type CronMark,
+  type CronOrigin,
   type JobRequest,
   type Method,
 } from '../../domain/jobs/job.ts'
@@ -174,12 +174,12 @@ function largePartsOf(
   return { headers: movedHeaders, assertions: movedAssertions, payload }
 }
 
-export function encodeMark(mark: CronMark | null): EncodedMark | 0 {
+export function encodeMark(mark: CronOrigin | null): EncodedMark | 0 {
   if (mark === null) return 0
   return mark.isManual ? [mark.cronId, mark.tickMs, 1] : [mark.cronId, mark.tickMs]
 }
 
-export function decodeMark(mark: EncodedMark | 0 | undefined): CronMark | null {
+export function decodeMark(mark: EncodedMark | 0 | undefined): CronOrigin | null {
   if (mark === undefined || mark === 0) return null
   return { cronId: mark[0], tickMs: mark[1], isManual: mark[2] === 1 }
 }
