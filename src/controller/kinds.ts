@@ -12,27 +12,18 @@ import type {
 } from '../resources/generated/kinds.ts'
 import { queueKeyOf } from '../resources/queue-owner.ts'
 
-export interface HttpQueue extends KubeObject {
-  readonly spec: HttpQueueSpec
-  readonly status?: HttpQueueStatus
+interface CustomResource<Spec, Status> extends KubeObject {
+  readonly spec: Spec
+  readonly status?: Status
 }
 
-export interface HttpCron extends KubeObject {
-  readonly spec: HttpCronSpec
-  readonly status?: HttpCronStatus
+export type HttpQueue = CustomResource<HttpQueueSpec, HttpQueueStatus>
+export interface HttpCron extends CustomResource<HttpCronSpec, HttpCronStatus> {
   /** Set on a copy without payload and headers: how many bytes these have. */
   readonly leftOutBytes?: number
 }
-
-export interface TeamSettings extends KubeObject {
-  readonly spec: TeamSettingsSpec
-  readonly status?: TeamSettingsStatus
-}
-
-export interface ApiToken extends KubeObject {
-  readonly spec: ApiTokenSpec
-  readonly status?: ApiTokenStatus
-}
+export type TeamSettings = CustomResource<TeamSettingsSpec, TeamSettingsStatus>
+export type ApiToken = CustomResource<ApiTokenSpec, ApiTokenStatus>
 
 /** An object whose status a reconciler writes. */
 export interface ConditionedObject extends KubeObject {
@@ -44,6 +35,11 @@ export interface KindAccess<T extends KubeObject> {
   readonly informer: Informer<T>
   readonly writer: ResourceWriter<T>
 }
+
+/** Adds keys to the workqueue of each kind. */
+export type Workqueues = Readonly<
+  Record<'queues' | 'crons' | 'teams' | 'tokens', (key: ObjectKey, priority: 'high' | 'low') => void>
+>
 
 /** The one name of a TeamSettings. */
 export const TEAM_SETTINGS_NAME = 'team'

@@ -1,7 +1,6 @@
-import { reasonOf } from '../domain/errors.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 import type { CronStats } from '../ports/crons.ts'
-import type { EngineRecord, EventRecorder, ObjectKey, Reconciler, SecretReader } from '../ports/kubernetes.ts'
+import type { EngineRecord, EventRecorder, Reconciler, SecretReader } from '../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../ports/metrics.ts'
 import type { QueueStats } from '../ports/queues.ts'
 import type { TeamStats } from '../ports/quotas.ts'
@@ -22,6 +21,7 @@ import {
   type HttpQueue,
   type KindAccess,
   type TeamSettings,
+  type Workqueues,
 } from './kinds.ts'
 import { enqueueOrphanSettings } from './orphans/orphan-settings.ts'
 import { OrphanSweep } from './orphans/orphan-sweep.ts'
@@ -53,11 +53,6 @@ export interface ManagerParts {
   readonly logger: Logger
   readonly metrics: ControllerMetrics
 }
-
-/** Adds keys to the workqueue of each kind. */
-export type Workqueues = Readonly<
-  Record<'queues' | 'crons' | 'teams' | 'tokens', (key: ObjectKey, priority: 'high' | 'low') => void>
->
 
 /** All controllers of a process: one reconciler per kind, and the loops of a leader beside them. */
 export interface Manager {
@@ -101,7 +96,7 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
         enqueueAll(parts, enqueue)
         loops.orphanQueues.request()
         loops.orphanCrons.request()
-        void findOrphanSettings(parts, { engine, enqueue }, signal)
+        void enqueueOrphanSettings({ ...parts, engine, enqueue }, signal)
       }
       await Promise.all([engine.run(signal, onOpen), runLoops(parts, loops, signal)])
     },
@@ -114,26 +109,6 @@ function enqueueAll({ queues, crons, teams, tokens }: ManagerParts, enqueue: Wor
   for (const cron of crons.informer.all()) enqueue.crons(keyOf(cron), 'low')
   for (const settings of teams.informer.all()) enqueue.teams(keyOf(settings), 'low')
   for (const token of tokens.informer.all()) enqueue.tokens(keyOf(token), 'low')
-}
-
-async function findOrphanSettings(
-  { isWatched, teams, tokens, logger }: ManagerParts,
-  { engine, enqueue }: { readonly engine: LeaderSession; readonly enqueue: Workqueues },
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await enqueueOrphanSettings(
-      {
-        ...{ engine, isWatched, teams: teams.informer, tokens: tokens.informer },
-        enqueueTeam: (key) => enqueue.teams(key, 'low'),
-        enqueueToken: (key) => enqueue.tokens(key, 'low'),
-      },
-      signal,
-    )
-  } catch (error) {
-    if (signal.aborted) return
-    logger.warn('Settings without a resource could not be searched for', { reason: reasonOf(error) })
-  }
 }
 
 type Loops = ReturnType<typeof createLoops>

@@ -1,32 +1,43 @@
-import type { Informer, ObjectKey } from '../../ports/kubernetes.ts'
+import { reasonOf } from '../../domain/errors.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { LeaderSession } from '../engine/leader-session.ts'
-import { TEAM_SETTINGS_NAME, type ApiToken, type TeamSettings } from '../kinds.ts'
+import {
+  TEAM_SETTINGS_NAME,
+  type ApiToken,
+  type KindAccess,
+  type TeamSettings,
+  type Workqueues,
+} from '../kinds.ts'
 
 export interface OrphanSettingsParts {
   readonly engine: Pick<LeaderSession, 'applied'>
   readonly isWatched: (namespace: string) => boolean
-  readonly teams: Pick<Informer<TeamSettings>, 'get' | 'whenSynced'>
-  readonly tokens: Pick<Informer<ApiToken>, 'get' | 'whenSynced'>
-  readonly enqueueTeam: (key: ObjectKey) => void
-  readonly enqueueToken: (key: ObjectKey) => void
+  readonly teams: Pick<KindAccess<TeamSettings>, 'informer'>
+  readonly tokens: Pick<KindAccess<ApiToken>, 'informer'>
+  readonly enqueue: Pick<Workqueues, 'teams' | 'tokens'>
+  readonly logger: Logger
 }
 
 /**
  * Enqueues applied teams and tokens whose resource is missing: it was deleted while there was no leader. The reconciler
- * confirms the deletion with the API server before it removes anything. Throws StoreUnavailableError.
+ * confirms the deletion with the API server before it removes anything. Never throws.
  */
-export async function enqueueOrphanSettings(
-  { engine, isWatched, teams, tokens, enqueueTeam, enqueueToken }: OrphanSettingsParts,
-  signal: AbortSignal,
-): Promise<void> {
-  await Promise.all([teams.whenSynced(signal), tokens.whenSynced(signal)])
-  const applied = await engine.applied()
-  for (const team of applied.teams) {
-    const key = `${team}/${TEAM_SETTINGS_NAME}`
-    if (isWatched(team) && teams.get(key) === undefined) enqueueTeam(key)
-  }
-  for (const { team, name } of applied.tokens) {
-    const key = `${team}/${name}`
-    if (isWatched(team) && tokens.get(key) === undefined) enqueueToken(key)
+export async function enqueueOrphanSettings(parts: OrphanSettingsParts, signal: AbortSignal): Promise<void> {
+  const { engine, isWatched, enqueue, logger } = parts
+  const [teams, tokens] = [parts.teams.informer, parts.tokens.informer]
+  try {
+    await Promise.all([teams.whenSynced(signal), tokens.whenSynced(signal)])
+    const applied = await engine.applied()
+    for (const team of applied.teams) {
+      const key = `${team}/${TEAM_SETTINGS_NAME}`
+      if (isWatched(team) && teams.get(key) === undefined) enqueue.teams(key, 'low')
+    }
+    for (const { team, name } of applied.tokens) {
+      const key = `${team}/${name}`
+      if (isWatched(team) && tokens.get(key) === undefined) enqueue.tokens(key, 'low')
+    }
+  } catch (error) {
+    if (signal.aborted) return
+    logger.warn('Settings without a resource could not be searched for', { reason: reasonOf(error) })
   }
 }

@@ -47,8 +47,8 @@ const EXAMPLES_MAX = 10
  */
 export class OrphanSweep implements Orphans {
   readonly #options: OrphanSweepOptions
-  #isRequested = false
-  #wake: () => void = () => undefined
+  /** Aborted by a request. */
+  #wake = new AbortController()
   #confirmed = new Set<ObjectKey>()
 
   constructor(options: OrphanSweepOptions) {
@@ -60,8 +60,7 @@ export class OrphanSweep implements Orphans {
   }
 
   request(): void {
-    this.#isRequested = true
-    this.#wake()
+    this.#wake.abort()
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -70,27 +69,21 @@ export class OrphanSweep implements Orphans {
       await this.#requested(signal)
       await pause(clock, SWEEP_DELAY_MS, signal)
       if (signal.aborted) return
-      this.#isRequested = false
+      this.#wake = new AbortController()
       try {
         if (await this.#sweep(signal)) continue
       } catch (error) {
         logger.warn(`${what} without a resource could not be searched for`, { reason: reasonOf(error) })
       }
       await pause(clock, SWEEP_AGAIN_MS, signal)
-      this.#isRequested = true
+      this.request()
     }
   }
 
-  #requested(signal: AbortSignal): Promise<void> {
-    if (this.#isRequested || signal.aborted) return Promise.resolve()
-    return new Promise((resolve) => {
-      const end = () => {
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      this.#wake = end
-      signal.addEventListener('abort', end, { once: true })
-    })
+  async #requested(signal: AbortSignal): Promise<void> {
+    const woken = AbortSignal.any([signal, this.#wake.signal])
+    if (woken.aborted) return
+    await new Promise((resolve) => woken.addEventListener('abort', resolve, { once: true }))
   }
 
   /** @returns false when orphans are left that must not be removed */

@@ -1,5 +1,12 @@
-import type { ApiToken, HttpCron, HttpQueue, KindAccess, TeamSettings } from '../../controller/kinds.ts'
-import { createManager, type Manager, type Workqueues } from '../../controller/manager.ts'
+import type {
+  ApiToken,
+  HttpCron,
+  HttpQueue,
+  KindAccess,
+  TeamSettings,
+  Workqueues,
+} from '../../controller/kinds.ts'
+import { createManager, type Manager } from '../../controller/manager.ts'
 import { tokenKeysOf } from '../../controller/teams/token-reconciler.ts'
 import { createEngineRecord } from '../../kubernetes/resources/engine-record.ts'
 import { leaderOnlyWriter } from '../../kubernetes/leader-election/leader-only-writer.ts'

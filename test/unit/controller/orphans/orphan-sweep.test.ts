@@ -97,6 +97,8 @@ it('waits for the rest of a bulk deletion, and does nothing until it is requeste
   expect(world.enqueued).toEqual([])
   await world.clock.advance(1)
   expect(world.enqueued).toEqual(['shop/lost'])
+  await world.clock.advance(3_600_000)
+  expect(world.enqueued).toEqual(['shop/lost'])
 })
 
 describe('removes nothing', () => {

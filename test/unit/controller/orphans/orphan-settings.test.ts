@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { KindAccess } from '../../../../src/controller/kinds.ts'
+import { enqueueOrphanSettings } from '../../../../src/controller/orphans/orphan-settings.ts'
+import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
+import type { KubeObject } from '../../../../src/ports/kubernetes.ts'
+import { quietLogger } from '../../../support/quiet.ts'
+
+/** @param keys of the resources that exist */
+function setUp(...keys: readonly string[]) {
+  const enqueued: string[] = []
+  const warnings: string[] = []
+  const state = { isAway: false, synced: Promise.resolve() }
+  const kindOf = <T extends KubeObject>(): Pick<KindAccess<T>, 'informer'> => ({
+    informer: {
+      get: (key: string) => (keys.includes(key) ? ({} as T) : undefined),
+      whenSynced: () => state.synced,
+    } as unknown as KindAccess<T>['informer'],
+  })
+  const run = (signal = new AbortController().signal) =>
+    enqueueOrphanSettings(
+      {
+        engine: {
+          applied: async () => {
+            if (state.isAway) throw new StoreUnavailableError('Redis is not available')
+            const teams = ['shop', 'office', 'unwatched']
+            return { teams, tokens: teams.map((team) => ({ team, name: 'ci' })) }
+          },
+        },
+        isWatched: (namespace) => namespace !== 'unwatched',
+        teams: kindOf(),
+        tokens: kindOf(),
+        enqueue: {
+          teams: (key) => void enqueued.push(`teams ${key}`),
+          tokens: (key) => void enqueued.push(`tokens ${key}`),
+        },
+        logger: { ...quietLogger, warn: (message) => void warnings.push(message) },
+      },
+      signal,
+    )
+  return { run, enqueued, warnings, state }
+}
+
+test('enqueues the applied teams and tokens of watched namespaces that have no resource', async () => {
+  const { run, enqueued } = setUp('shop/team', 'office/ci')
+  await run()
+  expect(enqueued).toEqual(['teams office/team', 'tokens shop/ci'])
+})
+
+test('waits for the informers, which have no resource before', async () => {
+  const { run, enqueued, state } = setUp()
+  const synced = Promise.withResolvers<void>()
+  state.synced = synced.promise
+  const running = run()
+  await Promise.resolve()
+  expect(enqueued).toEqual([])
+  synced.resolve()
+  await running
+  expect(enqueued).toHaveLength(4)
+})
+
+test('logs that Redis is away, but not at the end of the leadership', async () => {
+  const { run, warnings, state } = setUp()
+  state.isAway = true
+  await run()
+  expect(warnings).toEqual(['Settings without a resource could not be searched for'])
+  await run(AbortSignal.abort())
+  expect(warnings).toHaveLength(1)
+})
