@@ -37,9 +37,9 @@ interface Verdict {
 }
 
 /**
- * Audits an installation that works. Two reads of one look may fall before and after a step, so nothing is believed at
- * once: what is out of place must be so at every look, and a counter must differ from its count during a look in which
- * nothing in the shard changed. Half of the time goes into pauses, so that Redis is free for its own work. Throws StoreUnavailableError.
+ * Audits an installation while it works. A step may run between two reads of a look, so one look proves nothing: what
+ * is out of place must be so at every look, and a counter must differ from the count during a look in which nothing in
+ * its shard changed. Pauses take half of the time, so that Redis stays free. Throws StoreUnavailableError.
  */
 export async function auditLive(
   engine: Engine,

@@ -19,24 +19,16 @@ import { createLogger } from '../../telemetry/logger.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { VERSION } from '../startup/version.ts'
+import { createProgress, type Terminal } from './progress.ts'
 import { reportOf, textOf, type CheckReport, type HealthReport } from './health-report.ts'
 
 const COMMAND_TIMEOUT_MS = 10_000
-/** Between two lines of progress. */
-const PROGRESS_EVERY_MS = 200
-
-/** A stream of the process. */
-interface Output {
-  readonly isTTY?: boolean
-  write(text: string): unknown
-}
-
 export interface DoctorOutput {
   readonly isJson: boolean
   /** The report. */
-  readonly stdout: Output
+  readonly stdout: Terminal
   /** Progress, on a terminal only. */
-  readonly stderr: Output
+  readonly stderr: Terminal
 }
 
 /**
@@ -93,7 +85,7 @@ async function runChecks(connection: RedisConnection, context: CheckContext): Pr
   add('secrets', await checkSecrets(engine, new SecretBox(context.secretsKey)))
   add('clock', await checkClock(engine, systemClock))
   add('leases', await checkLeases(engine))
-  const progress = createProgress(output.stderr, found.shards)
+  const progress = createProgress(output.stderr, { shards: found.shards, clock: systemClock })
   try {
     add('data', await checkData(engine, { clock: systemClock, onProgress: progress.show }))
   } finally {
@@ -129,26 +121,4 @@ function findAccess(settings: DoctorSettings): { redisUrl: string; secretsKey: K
   throw new StartupError(
     `${missing.join(' and ')} must be set as for the roles: no standalone has kept them in ${settings.dataDir}.`,
   )
-}
-
-interface AuditedSoFar {
-  readonly look: number
-  readonly shard: number
-  readonly queuesDone: number
-  readonly queues: number
-}
-
-/** A line that is overwritten, on a terminal only. */
-function createProgress(stream: Output, shards: number) {
-  let shownAtMs = -Infinity
-  return {
-    show: ({ look, shard, queuesDone, queues }: AuditedSoFar): void => {
-      const nowMs = systemClock.monotonicMs()
-      if (stream.isTTY !== true || nowMs - shownAtMs < PROGRESS_EVERY_MS) return
-      shownAtMs = nowMs
-      const again = look > 1 ? ', looking again at what was found' : ''
-      stream.write(`\r\u001b[Kshard ${shard + 1} of ${shards}: queue ${queuesDone} of ${queues}${again}`)
-    },
-    clear: (): void => void (stream.isTTY === true && stream.write('\r\u001b[K')),
-  }
 }

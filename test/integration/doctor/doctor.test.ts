@@ -4,13 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HealthReport } from '../../../src/roles/doctor/health-report.ts'
 import { createShardKeys } from '../../../src/redis/layout/keys.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
-import { programCommand } from '../../support/servers/processes.ts'
-import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { programCommand, runProgram } from '../../support/servers/processes.ts'
+import { startCluster, startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
 import { until } from '../../support/until.ts'
 
 const QUEUES = 12
 const PUSHERS = 6
 const RUN_TIMEOUT_MS = 120_000
+const SECRETS = { PUNCTUAL_SECRETS_KEY: Buffer.alloc(32).toString('base64') }
 
 interface Run {
   readonly code: number
@@ -213,13 +215,44 @@ describe('an installation at rest', () => {
   }
 })
 
-describe('what cannot be checked ends with 2', () => {
-  const secrets = { PUNCTUAL_SECRETS_KEY: Buffer.alloc(32).toString('base64') }
+describe('other places', () => {
+  test('a standalone is found by its data folder', async () => {
+    const world = createStandaloneWorld()
+    try {
+      const folder = world.newFolder()
+      await world.start(folder)
+      const { code, out } = await doctor({ PUNCTUAL_DATA_DIR: folder })
+      expect({ code, lines: out.match(/^ok/gm)?.length }).toEqual({ code: 0, lines: 6 })
+    } finally {
+      await world.close()
+    }
+  })
 
+  test('of a Cluster every node is checked', async () => {
+    const nodes = await startCluster()
+    const env = { ...SECRETS, PUNCTUAL_REDIS_URL: nodes[0].url, PUNCTUAL_PORT: '0', PUNCTUAL_OPS_PORT: '0' }
+    const api = runProgram(['api'], { ...env, PUNCTUAL_TOKEN: 'a-token-of-team-default' })
+    try {
+      await api.logged('The API listens')
+      expect(await doctor(env)).toMatchObject({ code: 0, err: '' })
+      await nodes[1].client.config('SET', 'appendonly', 'no')
+      const found = findingsOf(await report(env))
+      expect(found).toEqual([
+        expect.stringMatching(`^redis failed: .* port ${nodes[1].port}: Redis would lose jobs at a restart`),
+      ])
+    } finally {
+      api.signal('SIGTERM')
+      await api.exited
+      await Promise.all(nodes.map((node) => node.stop()))
+    }
+  })
+})
+
+describe('what cannot be checked ends with 2', () => {
   test.each([
     [
       'a Redis that is away',
-      { ...secrets, PUNCTUAL_REDIS_URL: 'redis://127.0.0.1:1' },
+      { ...SECRETS, PUNCTUAL_REDIS_URL: 'redis://127.0.0.1:1' },
       'Redis does not answer',
     ],
     [
@@ -227,7 +260,7 @@ describe('what cannot be checked ends with 2', () => {
       { PUNCTUAL_DATA_DIR: '/nowhere' },
       'PUNCTUAL_REDIS_URL and PUNCTUAL_SECRETS_KEY must be set',
     ],
-    ['a setting that is no such', { ...secrets, PUNCTUAL_SHARDS: 'many' }, 'PUNCTUAL_SHARDS is "many"'],
+    ['a setting that is no such', { ...SECRETS, PUNCTUAL_SHARDS: 'many' }, 'PUNCTUAL_SHARDS is "many"'],
   ])('%s', async (_, env, text) => {
     const { code, out, err } = await doctor(env)
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -237,7 +270,7 @@ describe('what cannot be checked ends with 2', () => {
   test('a Redis without an installation is a finding', async () => {
     const empty = await startRedis()
     try {
-      const { code, out } = await doctor({ ...secrets, PUNCTUAL_REDIS_URL: empty.url })
+      const { code, out } = await doctor({ ...SECRETS, PUNCTUAL_REDIS_URL: empty.url })
       expect(code).toBe(1)
       expect(out).toContain('Redis holds no installation of Punctual.')
     } finally {

@@ -85,6 +85,20 @@ describe('a role', () => {
   })
 })
 
+describe('the doctor', () => {
+  it.each([
+    [true, 0],
+    [false, 1],
+  ])('that answers %s ends with %i, without a word of its own', async (isHealthy, code) => {
+    expect(await run(['doctor'], { isHealthy })).toMatchObject({ code, out: '', err: '' })
+  })
+
+  it('ends with 2 when it could not look', async () => {
+    const fail = new StartupError('Redis went away.')
+    expect(await run(['doctor'], { fail })).toMatchObject({ code: 2, err: 'punctual: Redis went away.\n' })
+  })
+})
+
 describe('a mistake on the command line', () => {
   it.each([
     [['standalone', '--prot', '1'], "unknown option '--prot'"],
