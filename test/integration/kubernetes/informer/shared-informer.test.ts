@@ -43,8 +43,10 @@ describe('several namespaces', () => {
     await until('the first failure', () => world.pauses.length === 1)
     await until('the other list', () => names().length === 1)
     expect(world.informer.isSynced()).toBe(false)
+    const synced = world.informer.whenSynced(new AbortController().signal)
+    expect(await Promise.race([synced.then(() => 'synced'), quiescence()])).toBeUndefined()
     await passPause(1)
-    await world.informer.whenSynced(new AbortController().signal)
+    await synced
     await until('both watches', () => world.server.watches.length === 2)
     expect(names()).toEqual(['one', 'two'])
     expect(world.server.requests.every(({ path }) => !path.startsWith(QUEUES))).toBe(true)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ResourceApiError } from '../../../../src/domain/errors.ts'
 import { errorOfSize } from '../../../../src/kubernetes/client/api-errors.ts'
 import {
   LIST_OBJECTS_MAX,
@@ -30,6 +31,15 @@ test('trap: a list that never ends is a fault, not a loop', async () => {
   const list = listObjects({ transport, kind: KIND, namespace: null }, signal)
   await expect(list).rejects.toThrow('a list of secrets has no end')
   expect(requests).toHaveLength(LIST_OBJECTS_MAX / LIST_PAGE_OBJECTS)
+})
+
+test('a first page that is refused as expired is a fault, not an unpaged list', async () => {
+  const { transport, requests } = pagesBy(() => {
+    throw new ResourceApiError('gone', 'too old')
+  })
+  const list = listObjects({ transport, kind: KIND, namespace: null }, signal)
+  await expect(list).rejects.toMatchObject({ fault: 'gone' })
+  expect(requests).toHaveLength(1)
 })
 
 test('the version is that of the first page, and objects of built-in kinds get their kind', async () => {
