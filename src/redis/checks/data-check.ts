@@ -5,6 +5,7 @@ import type { Finding } from '../audit/audit.ts'
 import { auditLive, type AuditProgress } from '../audit/live-audit.ts'
 import type { Engine } from '../client/engine.ts'
 import { shardPrefix, splitNameField } from '../layout/keys.ts'
+import { counted } from './counted.ts'
 
 /** Findings beyond these are counted alone: one lost write may spoil many places. */
 const NAMED_MAX = 1_000
@@ -32,7 +33,10 @@ export async function checkData(
     uncounted.length === 0
       ? ''
       : `; counters of shard ${uncounted.join(', ')} not compared, as jobs came and went at every look`
-  return { summary: `${queues} queues in ${engine.shards.length} shards${busy}`, findings: named }
+  return {
+    summary: `${counted(queues, 'queue')} in ${counted(engine.shards.length, 'shard')}${busy}`,
+    findings: named,
+  }
 }
 
 async function describe(engine: Engine, { key, message }: Finding): Promise<HealthFinding> {

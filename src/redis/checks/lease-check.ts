@@ -3,20 +3,22 @@ import type { CheckResult, HealthFinding } from '../../ports/health.ts'
 import { readSortedSet } from '../audit/audit-reads.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
+import { counted } from './counted.ts'
 import { readShardClock } from './shard-clock.ts'
 
-/** After its lease a dead executor is reaped within seconds; a whole lease more, and nobody does it. */
+/** A dead executor is reaped within seconds after its lease; after another whole lease, nobody is doing it. */
 const REAPED_WITHIN_MS = LEASE_MARGIN_MS + LEASE_MS
 
-/** Looks whether executors are alive in each shard, and whether those that died were reaped. */
+/** Checks that executors are alive in each shard, and that dead ones have been reaped. */
 export async function checkLeases(engine: Engine): Promise<CheckResult> {
   const findings: HealthFinding[] = []
-  const alive = new Set<string>()
+  let alive = 0
   for (const keys of engine.shards) {
     const { nowMs } = await readShardClock(engine, keys)
     const leases = [...(await readSortedSet(engine, keys.executors))]
-    const living = leases.filter(([, untilMs]) => untilMs >= nowMs).map(([executor]) => executor)
-    for (const executor of living) alive.add(executor)
+    const living = leases.filter(([, untilMs]) => untilMs >= nowMs)
+    // An executor has a lease in each shard, under another id in each.
+    alive = Math.max(alive, living.length)
     const dead = leases.filter(([, untilMs]) => untilMs + REAPED_WITHIN_MS < nowMs)
     for (const [executor, untilMs] of dead) {
       findings.push(await unreaped(engine, keys, { executor, deadForMs: nowMs - untilMs }))
@@ -26,12 +28,13 @@ export async function checkLeases(engine: Engine): Promise<CheckResult> {
       findings.push({
         severity: 'failed',
         subject: `shard ${keys.shard}`,
-        message: `${waiting} queues have jobs that may run, and no executor is alive here.`,
-        advice: 'Start executors, or look at the logs of those that run. From zero pods they take a minute.',
+        message: `${counted(waiting, 'queue')} can run jobs, and no executor is alive here.`,
+        advice:
+          'Start executors, or check the logs of running ones. Scaling up from zero pods takes up to a minute.',
       })
     }
   }
-  return { summary: `${alive.size} executors alive`, findings }
+  return { summary: `${counted(alive, 'executor')} alive`, findings }
 }
 
 async function unreaped(
@@ -43,7 +46,7 @@ async function unreaped(
   return {
     severity: 'failed',
     subject: `executor ${executor} in shard ${keys.shard}`,
-    message: `Its lease ended ${Math.round(deadForMs / 1000)} s ago, and no executor has given back what it holds (${held} entries).`,
-    advice: 'Start an executor: each one gives back the jobs of dead ones within seconds.',
+    message: `Its lease ended ${Math.round(deadForMs / 1000)} s ago, and no executor has released its jobs (${held} entries).`,
+    advice: 'Start an executor: each one releases the jobs of dead ones within seconds.',
   }
 }

@@ -4,11 +4,12 @@ import type { Engine } from '../client/engine.ts'
 import type { SecretBox } from '../control/secret-box.ts'
 import { decodeTeam, teamsOf, tokensOf, type AcceptedToken } from '../control/stored-settings.ts'
 import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
+import { counted } from './counted.ts'
 
 /** A SHA-256 in base64url. */
 const HASH = /^[\w-]{43}$/
 
-/** Opens the secrets of every team with the master key, and looks whether every token can count. */
+/** Opens the secrets of every team with the master key, and checks every token. */
 export async function checkSecrets(engine: Engine, box: SecretBox): Promise<CheckResult> {
   const teams = teamsOf(Object.fromEntries(await readHash(engine, TEAMS_KEY)))
   const fields = [...(await readHash(engine, TOKENS_KEY))].filter(([field]) => field.startsWith('['))
@@ -26,7 +27,7 @@ export async function checkSecrets(engine: Engine, box: SecretBox): Promise<Chec
       advice: 'Apply an ApiToken, or set PUNCTUAL_TOKEN.',
     })
   }
-  return { summary: `${teams.length} teams, ${fields.length} tokens`, findings }
+  return { summary: `${counted(teams.length, 'team')}, ${counted(fields.length, 'token')}`, findings }
 }
 
 function teamProblem(box: SecretBox, team: string, value: string): HealthFinding[] {

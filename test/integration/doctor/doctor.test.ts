@@ -81,6 +81,8 @@ describe('an installation at work', () => {
       await until('every chain has ended', async () => (await openJobs()) === 0)
       expect(meanwhile).toBeGreaterThan(100)
       expect({ ...healthy, out: healthy.out.match(/To do/g) }).toEqual({ code: 0, err: '', out: null })
+      // Each holds a lease in each of the four shards.
+      expect(healthy.out).toMatch(/^ok +leases +2 executors alive$/m)
       expect(found.filter((each) => !/trash of queue 1 is|trash:1:b/.test(each))).toEqual([
         `data failed: ${stray}: It was left behind.`,
       ])
