@@ -1,7 +1,7 @@
 import type { Engine } from '../client/engine.ts'
 import { splitNameField, type ShardKeys } from '../layout/keys.ts'
 
-/** A queue as the readers know it. */
+/** A queue that exists, and where it lives. */
 export interface KnownQueue {
   readonly keys: ShardKeys
   readonly localId: string

@@ -6,13 +6,13 @@ import type { RedisConnection } from '../client/connection.ts'
 import { asStoreFault } from '../client/faults.ts'
 import { createShardKeys, META_KEY } from '../layout/keys.ts'
 
-/** Version of the data model; a program that does not know the stored one refuses to start. */
+/** Version of the data model. A program that does not know the stored version refuses to start. */
 export const DATA_VERSION = '2'
 
 /**
- * Reads what this installation is, and writes what is missing, at the very first start all of it: shards, installation
- * id, data version, each shard's mark. A full Redis refuses a write even when it would change nothing.
- * Throws StartupError when the stored facts do not fit.
+ * Reads the facts of this installation and writes the missing ones, at the first start all of them: shards, installation
+ * id, data version and the mark of each shard. Existing ones are not written, because a full Redis refuses even a write
+ * that changes nothing. Throws StartupError when the stored facts do not fit.
  */
 export async function openInstallation(connection: RedisConnection, shards: number): Promise<JobIds> {
   const meta = await readMeta(connection, {
@@ -37,7 +37,7 @@ export async function openInstallation(connection: RedisConnection, shards: numb
   return new JobIds(shards, meta['installation'] ?? '')
 }
 
-/** With what is given put where there is nothing yet. */
+/** Writes the initial values of missing fields first. */
 async function readMeta(
   connection: RedisConnection,
   initial: Readonly<Record<string, string>>,
@@ -45,19 +45,19 @@ async function readMeta(
   const known = await connection.hgetall(META_KEY)
   const missing = Object.entries(initial).filter(([field]) => known[field] === undefined)
   if (missing.length === 0) return known
-  // Roles that start at once agree on whose came first.
+  // When several roles start at once, the first write wins.
   for (const [field, value] of missing) await connection.hsetnx(META_KEY, field, value)
   return connection.hgetall(META_KEY)
 }
 
-/** What a role does at its start and has to write down. Throws StartupError when Redis is too full for it. */
+/** Awaits a start-up task that writes. Throws StartupError when Redis is too full for it. */
 export async function whenThereIsRoom<T>(begun: Promise<T>): Promise<T> {
   try {
     return await begun
   } catch (error) {
     if (!(asStoreFault(error) instanceof StorageFullError)) throw error
     throw new StartupError(
-      'Redis is full, and this installation is not written down in it yet: raise its maxmemory, or use another Redis.',
+      'Redis is full, and it does not hold this installation yet: raise its maxmemory, or use another Redis.',
       { cause: error },
     )
   }

@@ -1,22 +1,22 @@
 import type { JobListQuery } from '../../ports/jobs.ts'
 import { formatCursor, type ListScope, parseCursor } from '../names/list-cursor.ts'
 
-/** The parts of a queue in which its jobs are listed, in this order. */
+/** The parts of a queue's list, in their order. */
 export type Section = 'open' | 'dead' | 'finished'
 
-/** Where the jobs of a section that are still to be listed begin. */
+/** Where the rest of a section begins. */
 export type Spot =
-  /** Open jobs behind this one, by due time and id. */
+  /** Open jobs after this one, by due time and id. */
   | { readonly kind: 'due'; readonly dueMs: number; readonly id: number }
-  /** Open jobs in no order: a cursor of HSCAN, and how many entries of that scan step were given. */
+  /** Open jobs in no order: an HSCAN cursor, and how many entries of that scan step were listed. */
   | { readonly kind: 'scan'; readonly scan: string; readonly given: number }
-  /** Dead letters or finished chains: entries left, counted from the oldest, so that what arrives shifts nothing. */
+  /** Dead letters or finished chains: entries left, counted from the oldest, so that new ones do not shift the page. */
   | { readonly kind: 'left'; readonly left: number }
 
 /** Where a page ends. */
 export type ListPosition =
   | { readonly queue: string; readonly section: Section; readonly spot: Spot }
-  /** Behind all jobs of this queue. */
+  /** After all jobs of this queue. */
   | { readonly queue: string; readonly section: null }
 
 export const FIRST_DUE = { kind: 'due', dueMs: 0, id: 0 } as const satisfies Spot

@@ -57,10 +57,10 @@ export async function listJobs(engine: Engine, query: JobListQuery): Promise<Job
 }
 
 interface CountedSections {
-  /** Those that hold something, in the order in which they are listed. */
+  /** Sections with jobs, in the order of the list. */
   readonly sections: readonly AskedSection[]
   readonly queues: number
-  /** null when there are no queues behind them. */
+  /** null when these are the last queues. */
   readonly lastQueue: string | null
 }
 
@@ -99,7 +99,7 @@ async function queuesFrom(
   }
 }
 
-/** The sections of a queue; of the one that the position is in, those from there on. */
+/** The sections of a queue, from the position on. */
 function sectionsFrom(
   { status }: JobListQuery,
   queue: KnownQueue,
@@ -111,7 +111,7 @@ function sectionsFrom(
   return all.slice(at).map((asked, i) => (i === 0 ? { ...asked, spot: from.spot } : asked))
 }
 
-/** Reads as many sections as would fill the page if all that they hold were listed, at least one. */
+/** Reads at least one section, and as many as fill the page when all their jobs are listed. */
 async function readTogether(
   engine: Engine,
   sections: readonly AskedSection[],
@@ -121,7 +121,7 @@ async function readTogether(
   const reads: Array<Promise<SectionPage>> = []
   for (const asked of sections.slice(0, READ_TOGETHER)) {
     if (left <= 0) break
-    // Not more than was counted: what comes meanwhile must not make the page longer than asked for.
+    // No more than was counted: jobs that arrive meanwhile must not make the page too long.
     reads.push(readSection(engine, asked, Math.min(left, asked.count)))
     left -= asked.count
   }

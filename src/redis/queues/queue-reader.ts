@@ -11,15 +11,15 @@ export const READ_QUEUES = step('read_queues', import.meta.url, {
   rows: { queues: { queueKeys: ['meta', 'ready', 'records', 'inFlight', 'deadLetters'] } },
 })
 
-/** Queues one step reads, as many as one reading of stats counts. */
+/** Queues that one step reads. */
 const READ_BATCH_MAX = 250
-/** What the step answers of a queue. */
+/** Values that the step answers for each queue. */
 const ANSWERED = 8
 
-/** null: the name is reserved but the queue was not made yet, or it was deleted. */
+/** null: the queue was deleted, or its name is reserved and it is not made yet. */
 export type ReadQueue = Queue | 'damaged' | null
 
-/** Queues in the order asked: one step a shard, or one for every 250 of its queues. */
+/** Queues in the order asked: one step per shard for 250 of its queues. */
 export async function readQueues(engine: Engine, queues: readonly KnownQueue[]): Promise<ReadQueue[]> {
   const read: ReadQueue[] = queues.map(() => null)
   const byShard = Map.groupBy(queues.keys(), (at) => queues[at]?.keys.shard)
@@ -77,7 +77,7 @@ function toQueue(
   }
 }
 
-/** null when they are missing or cannot be read. */
+/** null when missing or damaged. */
 function settingsIn(json: string | undefined): ReturnType<typeof decodeSettings> | null {
   try {
     return json === undefined ? null : decodeSettings(json)

@@ -6,7 +6,7 @@ import { readQueues } from './queue-reader.ts'
 import { QueueWriter } from './queue-writer.ts'
 import { queueNamed, teamNames } from '../names/team-names.ts'
 
-/** In one line of the log. */
+/** Names in one line of the log. */
 const DAMAGED_NAMED_MAX = 5
 const WITHOUT_EPOCH = 'a write without an epoch was superseded'
 
@@ -18,7 +18,7 @@ export function createQueueStore(engine: Engine): QueueStore {
       const shard = queueId % engine.shards.length
       const localId = String(Math.floor(queueId / engine.shards.length))
       const queue = await knownQueue(engine, shardKeys(engine, shard), localId)
-      // A cron's hidden queue has its cron's id, and is nobody's to see.
+      // The API does not show the hidden queue of a cron, which shares the cron's id.
       const isHidden = queue === null || queue.team !== team || queue.name === ''
       return isHidden ? null : readOne(engine, queue)
     },

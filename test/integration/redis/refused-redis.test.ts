@@ -106,7 +106,7 @@ describe('a Redis', () => {
       const refused = runProgram([role], { ...SETTINGS, PUNCTUAL_REDIS_URL: full.url })
       expect(await refused.exited).toEqual({ code: 2, signal: null })
       expect(refused.errorLines).toEqual([
-        'punctual: Redis is full, and this installation is not written down in it yet: raise its maxmemory, or use another Redis.',
+        'punctual: Redis is full, and it does not hold this installation yet: raise its maxmemory, or use another Redis.',
       ])
       expect([...refused.strayLines, ...refused.log]).toEqual([])
     }
