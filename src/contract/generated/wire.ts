@@ -548,7 +548,7 @@ export interface CronCreate {
    */
   starting_deadline_seconds?: number | null
   /**
-   * Delays runs by up to this long, to spread crons; each cron keeps its own delay.
+   * Delays runs by up to this long, to spread crons; each cron keeps its own spread.
    */
   jitter_seconds?: number | null
   /**
@@ -606,7 +606,7 @@ export interface CronEdit {
    */
   starting_deadline_seconds?: number | null
   /**
-   * Delays runs by up to this long, to spread crons; each cron keeps its own delay.
+   * Delays runs by up to this long, to spread crons; each cron keeps its own spread.
    */
   jitter_seconds?: number | null
   /**
@@ -648,7 +648,7 @@ export interface CronSummary {
   jitter_seconds: number
   queue: string | null
   /**
-   * Includes the cron's delay within `jitter_seconds`; null while it is paused.
+   * Includes the cron's spread within `jitter_seconds`; null while it is paused.
    */
   next_run_at: Timestamp | null
   /**
@@ -669,7 +669,7 @@ export interface CronSummary {
  */
 export interface CronRun {
   /**
-   * The tick, without the cron's delay within `jitter_seconds`; the last one of missed ticks; the time of the request for a run by hand.
+   * The tick, without the cron's spread within `jitter_seconds`; the last one of missed ticks; the time of the request for a run by hand.
    */
   scheduled_at: Timestamp
   /**
@@ -713,7 +713,7 @@ export interface Cron {
   jitter_seconds: number
   queue: string | null
   /**
-   * Includes the cron's delay within `jitter_seconds`; null while it is paused.
+   * Includes the cron's spread within `jitter_seconds`; null while it is paused.
    */
   next_run_at: Timestamp | null
   /**
