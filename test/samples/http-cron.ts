@@ -9,7 +9,7 @@ const CREDENTIALS = 'must not carry a user name or password: put them into a hea
 const FIVE_FIELDS =
   'must have five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
 const NO_VALUE =
-  'has a value that is none: allowed are numbers, names of three letters, ranges a-b, steps */n and lists of these'
+  'has an invalid value: allowed are numbers, names of three letters, ranges a-b, steps */n and lists of these'
 const NOT_A_HEADER = 'must be a header name'
 const CONNECTION = 'controls the connection and cannot be set'
 const OURS = 'is set by Punctual and cannot be given'

@@ -1,7 +1,7 @@
 import { assertionSamples } from './assertions.ts'
 import type { KindSamples } from './sample.ts'
 
-const RENAMED = 'cannot be changed: make another HttpQueue'
+const RENAMED = 'cannot be changed: create another HttpQueue'
 
 const ASSERTIONS = assertionSamples({})
 

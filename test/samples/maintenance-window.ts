@@ -12,7 +12,7 @@ const FIVE_FIELDS =
   'must have five fields: minute, hour, day of month, month, day of week; neither seconds nor macros such as @daily are known'
 
 const NO_VALUE =
-  'has a value that is none: allowed are numbers, names of three letters, ranges a-b, steps */n and lists of these'
+  'has an invalid value: allowed are numbers, names of three letters, ranges a-b, steps */n and lists of these'
 
 const TIMES_REFUSED = [
   'tomorrow',

@@ -1,6 +1,6 @@
 // Generated from crds/ by `npm run generate`: change those files, not this one.
 /**
- * The token by its hash; the token itself is nowhere kept.
+ * The token, by its hash; the token itself is stored nowhere.
  */
 export interface ApiTokenSpec {
   /**
@@ -8,12 +8,12 @@ export interface ApiTokenSpec {
    */
   readonly sha256: string
   /**
-   * Who uses the token, for people.
+   * Who uses the token.
    */
   readonly description?: string
 }
 /**
- * One side of what a resource is, as Kubernetes writes it.
+ * A condition in the form of Kubernetes.
  */
 export interface Condition {
   readonly type: string
@@ -24,11 +24,11 @@ export interface Condition {
   readonly message: string
 }
 /**
- * Whether the token is taken; written by Punctual.
+ * Whether the token is accepted; written by Punctual.
  */
 export interface ApiTokenStatus {
   /**
-   * The metadata.generation that the status speaks of; -1 = none yet.
+   * The metadata.generation that the status describes; -1 = none yet.
    */
   readonly observedGeneration?: number
   readonly conditions?: readonly Condition[]
@@ -51,15 +51,15 @@ export interface AssertionSpec {
   readonly value: number | string
 }
 /**
- * What the cron is to do, and when.
+ * What the cron does, and when.
  */
 export interface HttpCronSpec {
   /**
-   * The name people see. Without it, metadata.name. Need not be unique.
+   * Display name; metadata.name when absent. Need not be unique.
    */
   readonly displayName?: string
   /**
-   * Where the request goes.
+   * The URL to call.
    */
   readonly url: string
   /**
@@ -75,15 +75,15 @@ export interface HttpCronSpec {
    */
   readonly payload?: string
   /**
-   * Told how each run ended.
+   * Receives a POST when a run has ended.
    */
   readonly callbackUrl?: string
   /**
-   * Five fields, namely minute, hour, day of month, month and day of week.
+   * Five fields of minute, hour, day of month, month and day of week.
    */
   readonly cronExpression: string
   /**
-   * The IANA time zone that the expression is read in.
+   * The IANA time zone of the expression.
    */
   readonly timeZone: string
   /**
@@ -91,19 +91,19 @@ export interface HttpCronSpec {
    */
   readonly active: boolean
   /**
-   * Forbid skips a tick while a run of the cron has not ended.
+   * Forbid skips a tick while the previous run has not ended.
    */
   readonly concurrencyPolicy: 'Allow' | 'Forbid'
   /**
-   * Of ticks missed while nothing ran, Latest makes up for the last one, All for up to 100, Skip for none.
+   * Which ticks that were missed while nothing ran are run later. Latest is the last one, All up to 100, Skip none.
    */
   readonly missedRunPolicy: 'Latest' | 'Skip' | 'All'
   /**
-   * A tick that could not start for this long is missed for good; without it none is, with Skip one of over 60 s.
+   * A tick that could not start within this time is missed for good. Without it no tick is too late, or with Skip one over 60 s.
    */
   readonly startingDeadlineSeconds?: number
   /**
-   * Over how long crons are spread after their tick; each keeps its own spread.
+   * Delays runs by up to this long, to spread crons; each cron keeps its own spread.
    */
   readonly jitterSeconds: number
   /**
@@ -111,24 +111,24 @@ export interface HttpCronSpec {
    */
   readonly queue?: string
   /**
-   * For the whole call, from DNS to the last byte of the body.
+   * Timeout of the whole call, from DNS to the last byte of the body.
    */
   readonly timeoutSeconds: number
   /**
-   * Must all hold, beside a 2xx status, for a call to succeed.
+   * Must all pass, in addition to a 2xx status, for a call to succeed.
    */
   readonly successAssertions: readonly AssertionSpec[]
   /**
-   * So many failures in a row raise a failure alert. Kept for the alerts to come; this version raises none.
+   * Failures in a row that raise a failure alert. Stored for future alerts; this version raises none.
    */
   readonly alertThreshold: number
 }
 /**
- * What the cron does; written by Punctual.
+ * The state of the cron; written by Punctual.
  */
 export interface HttpCronStatus {
   /**
-   * The metadata.generation that the status speaks of; -1 = none yet.
+   * The metadata.generation that the status describes; -1 = none yet.
    */
   readonly observedGeneration?: number
   /**
@@ -136,19 +136,19 @@ export interface HttpCronStatus {
    */
   readonly id?: number
   /**
-   * When it runs next, which is a tick and the cron's spread; without one, none comes.
+   * When it runs next, the tick plus the cron's spread; absent when it never runs again.
    */
   readonly nextRunTime?: string
   /**
-   * The newest tick; or of a newer run by hand, when it was asked for.
+   * The newest tick, or the time of the request for a newer run by hand.
    */
   readonly lastRunTime?: string
   /**
-   * What became of that tick or run.
+   * The result of that tick or run.
    */
   readonly lastRunResult?: 'Running' | 'Succeeded' | 'Failed' | 'Skipped' | 'Missed'
   /**
-   * The tick of the newest run that succeeded; of one by hand, when it was asked for.
+   * The tick of the newest run that succeeded, or the time of the request for a run by hand.
    */
   readonly lastSuccessTime?: string
   /**
@@ -158,11 +158,11 @@ export interface HttpCronStatus {
   readonly conditions?: readonly Condition[]
 }
 /**
- * What the queue is to be.
+ * The settings of the queue.
  */
 export interface HttpQueueSpec {
   /**
-   * The name jobs are pushed to. Without it, metadata.name. Cannot be changed.
+   * The name that jobs are pushed to; metadata.name when absent. Cannot be changed.
    */
   readonly queueName?: string
   /**
@@ -170,11 +170,11 @@ export interface HttpQueueSpec {
    */
   readonly active: boolean
   /**
-   * For the whole call, from DNS to the last byte of the body.
+   * Timeout of the whole call, from DNS to the last byte of the body.
    */
   readonly timeoutSeconds: number
   /**
-   * false lets a job fail for good at its first failure.
+   * With false, a job that fails is not retried.
    */
   readonly retriesEnabled: boolean
   /**
@@ -182,15 +182,15 @@ export interface HttpQueueSpec {
    */
   readonly retryDelays: readonly number[]
   /**
-   * Must all hold, beside a 2xx status, for a call to succeed.
+   * Must all pass, in addition to a 2xx status, for a call to succeed.
    */
   readonly successAssertions: readonly AssertionSpec[]
   /**
-   * Kept for the alerts to come; this version raises none.
+   * Stored for future alerts; this version raises none.
    */
   readonly alertsEnabled: boolean
   /**
-   * Calls in flight at once; without it, as many as the executors can make.
+   * Calls in flight at once; unlimited when absent.
    */
   readonly maxParallelism?: number
   /**
@@ -198,16 +198,16 @@ export interface HttpQueueSpec {
    */
   readonly dlqRetentionDays: 3 | 7 | 14 | 30
   /**
-   * Terminal calls back when a job has ended for good, EveryAttempt after each attempt too.
+   * Terminal calls back when the chain has ended, EveryAttempt after each attempt too.
    */
   readonly callbackEvents: 'Terminal' | 'EveryAttempt'
   /**
-   * Kept for strict parallelism to come; this version ignores it.
+   * Stored for future strict parallelism; this version ignores it.
    */
   readonly strictParallelism: boolean
 }
 /**
- * Jobs of the queue, a while ago.
+ * Jobs of the queue, some seconds old.
  */
 export interface JobCounts {
   /**
@@ -215,7 +215,7 @@ export interface JobCounts {
    */
   readonly pending: number
   /**
-   * Waiting for their time.
+   * Not due yet.
    */
   readonly delayed: number
   /**
@@ -228,11 +228,11 @@ export interface JobCounts {
   readonly dead: number
 }
 /**
- * What the queue is; written by Punctual.
+ * The state of the queue; written by Punctual.
  */
 export interface HttpQueueStatus {
   /**
-   * The metadata.generation that the status speaks of; -1 = none yet.
+   * The metadata.generation that the status describes; -1 = none yet.
    */
   readonly observedGeneration?: number
   /**
@@ -241,31 +241,31 @@ export interface HttpQueueStatus {
   readonly queueId?: number
   readonly counts?: JobCounts
   /**
-   * When the job that has waited longest became ready; without one, none is ready.
+   * When the ready job that has waited longest became ready; absent when none is ready.
    */
   readonly oldestReadyTime?: string
   readonly conditions?: readonly Condition[]
 }
 /**
- * The one queue or cron that is meant. Without it, all of the namespace.
+ * One queue or cron. Without it, all of the namespace.
  */
 export interface ResourceRef {
   readonly kind: 'HttpQueue' | 'HttpCron'
   /**
-   * The name jobs are pushed to for a queue, metadata.name for a cron.
+   * The queue name of a queue, metadata.name of a cron.
    */
   readonly name: string
 }
 /**
- * One rhythm.
+ * One schedule.
  */
 export interface RecurringSpec {
   /**
-   * Five fields, namely minute, hour, day of month, month and day of week.
+   * Five fields of minute, hour, day of month, month and day of week.
    */
   readonly cronExpression: string
   /**
-   * The IANA time zone that the expression is read in.
+   * The IANA time zone of the expression.
    */
   readonly timeZone: string
   /**
@@ -279,19 +279,19 @@ export interface RecurringSpec {
 export interface MaintenanceWindowSpec {
   readonly resource?: ResourceRef
   /**
-   * When a window that comes once opens.
+   * When a single window opens.
    */
   readonly start?: string
   /**
-   * When a window that comes once closes.
+   * When a single window closes.
    */
   readonly end?: string
   /**
-   * When a window that recurs opens, and for how long.
+   * When a recurring window opens, and for how long.
    */
   readonly recurring?: readonly RecurringSpec[]
   /**
-   * Why, for people.
+   * A comment.
    */
   readonly reason?: string
 }
@@ -300,15 +300,15 @@ export interface MaintenanceWindowSpec {
  */
 export interface MaintenanceWindowStatus {
   /**
-   * The metadata.generation that the status speaks of; -1 = none yet.
+   * The metadata.generation that the status describes; -1 = none yet.
    */
   readonly observedGeneration?: number
   /**
-   * Whether alerts are kept back now.
+   * Whether alerts are suppressed now.
    */
   readonly open?: boolean
   /**
-   * When it opens next; without it, never again.
+   * When it opens next; absent when it never opens again.
    */
   readonly nextStartTime?: string
   /**
@@ -318,7 +318,7 @@ export interface MaintenanceWindowStatus {
   readonly conditions?: readonly Condition[]
 }
 /**
- * Names one value of a Secret of the same namespace.
+ * One value of a Secret in the same namespace.
  */
 export interface SecretRef {
   /**
@@ -331,7 +331,7 @@ export interface SecretRef {
   readonly key: string
 }
 /**
- * What is to hold for the team.
+ * The settings of the team.
  */
 export interface TeamSettingsSpec {
   /**
@@ -339,12 +339,12 @@ export interface TeamSettingsSpec {
    */
   readonly signing: {
     /**
-     * Where the signing secrets are; newest first, two during a rotation.
+     * The signing secrets, newest first; two during a rotation.
      */
     readonly secretRefs: readonly SecretRef[]
   }
   /**
-   * What the team's jobs may reach beyond public addresses.
+   * What the team's jobs may call in addition to public addresses.
    */
   readonly egress: {
     /**
@@ -353,7 +353,7 @@ export interface TeamSettingsSpec {
     readonly allow: readonly string[]
   }
   /**
-   * What the team may hold at most; the installation's quotas count beside these. 0 allows nothing.
+   * The quotas of the team; the installation's apply too, and the lower one counts. 0 allows nothing.
    */
   readonly quotas: {
     /**
@@ -373,7 +373,7 @@ export interface TeamSettingsSpec {
      */
     readonly crons?: number
     /**
-     * Calls at once, over all executors.
+     * Calls in flight, over all executors.
      */
     readonly callsInFlight?: number
     /**
@@ -383,15 +383,15 @@ export interface TeamSettingsSpec {
   }
 }
 /**
- * What is in force; written by Punctual.
+ * The applied settings; written by Punctual.
  */
 export interface TeamSettingsStatus {
   /**
-   * The metadata.generation that the status speaks of; -1 = none yet.
+   * The metadata.generation that the status describes; -1 = none yet.
    */
   readonly observedGeneration?: number
   /**
-   * In force, the lower of the team's own and the installation's; what is left out is not bounded.
+   * The quotas that apply, the lower of the team's and the installation's; an absent one is unlimited.
    */
   readonly quotas?: {
     /**
@@ -415,12 +415,12 @@ export interface TeamSettingsStatus {
      */
     readonly jobsPerMonth?: number
     /**
-     * Calls at once, over all executors.
+     * Calls in flight, over all executors.
      */
     readonly callsInFlight?: number
   }
   /**
-   * What the team holds, a while ago.
+   * The usage of the team, some seconds old.
    */
   readonly usage?: {
     /**
@@ -444,7 +444,7 @@ export interface TeamSettingsStatus {
      */
     readonly jobsPerMonth: number
     /**
-     * Calls being made, over all executors.
+     * Calls in flight, over all executors.
      */
     readonly callsInFlight: number
   }

@@ -191,6 +191,6 @@ describe('deletion', () => {
 it('a queue that is called otherwise is told the rule', () => {
   const file = after([[0, text(queue('a', '{ queueName: other }') + queue('b'))]], known()) ?? UNKNOWN
   expect(problemsOf(file, 300)).toMatchObject([
-    { document: 1, field: 'spec.queueName', line: 4, reason: 'cannot be changed: make another HttpQueue.' },
+    { document: 1, field: 'spec.queueName', line: 4, reason: 'cannot be changed: create another HttpQueue.' },
   ])
 })
