@@ -96,7 +96,7 @@ test('the chart bounds pods as the program bounds itself', () => {
 
 test('the chart lets teams open what the program does, as the egress page says', () => {
   expect(values).toHaveProperty('egress.allowable', SETTINGS.egressAllowable.initialText)
-  expect(read('docs/reference/egress.md')).toContain('That is `any` unless set, in the chart too')
+  expect(read('docs/reference/egress.md')).toContain('The default is `any`, in the chart too')
 })
 
 test('the install page names the oldest Kubernetes that the chart takes', () => {
