@@ -55,7 +55,7 @@ function runText(run: CronRun): string {
 }
 
 function remarkOf({ is_manual: isManual, ticks }: CronRun): string {
-  if (isManual) return 'by hand'
+  if (isManual) return 'manual'
   return ticks === 1 ? '' : `${ticks} ticks`
 }
 

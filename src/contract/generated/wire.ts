@@ -652,11 +652,11 @@ export interface CronSummary {
    */
   next_run_at: Timestamp | null
   /**
-   * The record of the newest tick or run by hand; null before the first.
+   * The record of the newest tick or manual run; null before the first.
    */
   last_run: CronRun | null
   /**
-   * The tick of the newest run that succeeded, or the time of the request for a run by hand; null before the first.
+   * The tick of the newest run that succeeded, or the time of the request for a manual run; null before the first.
    */
   last_success_at: Timestamp | null
   /**
@@ -665,11 +665,11 @@ export interface CronSummary {
   consecutive_failures: number
 }
 /**
- * The record of one tick, of several missed ticks, or of a run by hand.
+ * The record of one tick, of several missed ticks, or of a manual run.
  */
 export interface CronRun {
   /**
-   * The tick, without the cron's spread within `jitter_seconds`; the last one of missed ticks; the time of the request for a run by hand.
+   * The tick, without the cron's spread within `jitter_seconds`; the last one of missed ticks; the time of the request for a manual run.
    */
   scheduled_at: Timestamp
   /**
@@ -681,7 +681,7 @@ export interface CronRun {
    */
   job_id: Id | null
   /**
-   * Whether it was a run by hand.
+   * Whether it was a manual run.
    */
   is_manual: boolean
   /**
@@ -717,11 +717,11 @@ export interface Cron {
    */
   next_run_at: Timestamp | null
   /**
-   * The record of the newest tick or run by hand; null before the first.
+   * The record of the newest tick or manual run; null before the first.
    */
   last_run: CronRun | null
   /**
-   * The tick of the newest run that succeeded, or the time of the request for a run by hand; null before the first.
+   * The tick of the newest run that succeeded, or the time of the request for a manual run; null before the first.
    */
   last_success_at: Timestamp | null
   /**

@@ -140,7 +140,7 @@ export interface HttpCronStatus {
    */
   readonly nextRunTime?: string
   /**
-   * The newest tick, or the time of the request for a newer run by hand.
+   * The newest tick, or the time of the request for a newer manual run.
    */
   readonly lastRunTime?: string
   /**
@@ -148,7 +148,7 @@ export interface HttpCronStatus {
    */
   readonly lastRunResult?: 'Running' | 'Succeeded' | 'Failed' | 'Skipped' | 'Missed'
   /**
-   * The tick of the newest run that succeeded, or the time of the request for a run by hand.
+   * The tick of the newest run that succeeded, or the time of the request for a manual run.
    */
   readonly lastSuccessTime?: string
   /**

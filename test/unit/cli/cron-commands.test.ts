@@ -92,7 +92,7 @@ describe('crons', () => {
     expect(api.received[0]?.url).toBe('/api/crons/3/runs?limit=3')
     expect(out).toBe(
       'SCHEDULED                      RESULT     JOB\n' +
-        '2026-11-21T03:00:00.000+00:00  succeeded  32   by hand\n' +
+        '2026-11-21T03:00:00.000+00:00  succeeded  32   manual\n' +
         '2026-11-21T03:00:00.000+00:00  missed     -    12 ticks\n' +
         '2026-11-21T03:00:00.000+00:00  failed     16\n',
     )
