@@ -219,7 +219,7 @@ describe('marks', () => {
     expect(marks()).toEqual([['a', '1']])
   })
 
-  test('are at most 50 a round; the rest comes in the next', async () => {
+  test('are at most 50 per call; the next call writes the rest', async () => {
     const { fleet, marks } = setUp(Array.from({ length: 80 }, (_, n) => pod(`p${n}`)))
     const held = new Map(Array.from({ length: 80 }, (_, n) => [`p${n}`, 1]))
     await fleet.read()

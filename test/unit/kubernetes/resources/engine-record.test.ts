@@ -47,7 +47,7 @@ test('that was emptied by hand is none', async () => {
 test.each([
   ['a floor that is no JSON', { idFloor: '{' }],
   ['a floor without its numbers', { idFloor: '{"jobBlock":1}' }],
-  ['a epoch that is no number', { term: 'seven' }],
+  ['an epoch that is no number', { term: 'seven' }],
   ['a loss that is no JSON', { loss: 'yes' }],
   ['a loss that is none', { loss: '[]' }],
 ])('with %s is an error that names the ConfigMap', async (_what, change) => {

@@ -86,7 +86,7 @@ describe('a key', () => {
     expect(started()).toEqual(['a/1', 'a/2', 'a/3', 'a/1'])
   })
 
-  test('that rests runs at once when it is added, and its rest is over', async () => {
+  test('that is delayed is processed at once when it is added, and its timer is canceled', async () => {
     const { clock, work, queue } = setUp()
     work.rule = () => ({ status: 'done', requeueAfterMs: 5_000 })
     queue.add('a/1', 'high')
