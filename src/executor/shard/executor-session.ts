@@ -36,9 +36,6 @@ const MISMATCHES_MAX = 2
  * `drain` waits for the claim in progress and until the end of every job is written; `leave` waits for Redis.
  */
 export class ExecutorSession {
-  /** Resolves when the lease was lost and every call has ended. */
-  readonly lost: Promise<void>
-  readonly #resolveLost: () => void
   readonly #options: ExecutorSessionOptions
   readonly #redisNowMs: () => number
   /** null = it has no slot and is released. Not keyed by job id: a callback has the id of its job. */
@@ -47,6 +44,7 @@ export class ExecutorSession {
   readonly #finisher: Finisher
   readonly #lease: LeaseKeeper
   readonly #calls = new AbortController()
+  readonly #lost: PromiseWithResolvers<void> = Promise.withResolvers()
   #state: 'new' | 'working' | 'ending' = 'new'
   #isLost = false
   #confirming: Promise<void> | null = null
@@ -54,16 +52,10 @@ export class ExecutorSession {
   #onIdle: () => void = () => undefined
 
   constructor(options: ExecutorSessionOptions) {
-    const { source, scheduler, clock, logger } = options
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.lost = promise
-    this.#resolveLost = resolve
     this.#options = options
-    this.#redisNowMs = () => source.redisNowMs()
-    const shared = { source, clock, logger }
+    this.#redisNowMs = () => options.source.redisNowMs()
     this.#claims = new ClaimLoop({
-      ...shared,
-      scheduler,
+      ...options,
       confirmLease: () => {
         options.checkSuspended()
         return this.#confirming
@@ -74,12 +66,12 @@ export class ExecutorSession {
       onAbandoned: () => this.#checkIdle(),
     })
     this.#finisher = new Finisher({
-      ...shared,
+      ...options,
       onSettled: (ends, outcomes) => this.#settle(ends, outcomes),
       onFault: () => this.#lose('ends could not be written', false),
     })
     this.#lease = new LeaseKeeper({
-      ...shared,
+      ...options,
       onLost: (reason, isEarly) => this.#lose(reason, isEarly),
       onHeld: (held) => this.#compareHeld(held),
     })
@@ -91,6 +83,11 @@ export class ExecutorSession {
     if (this.#state !== 'new') return
     this.#state = 'working'
     this.#claims.open()
+  }
+
+  /** Resolves when the lease was lost and every call has ended. */
+  get lost(): Promise<void> {
+    return this.#lost.promise
   }
 
   isHeld(): boolean {
@@ -201,7 +198,7 @@ export class ExecutorSession {
     metrics.leaseLost()
     const fields = { shard: source.shard, reason }
     logger.warn('The lease of a shard was lost; its calls are aborted and their results discarded', fields)
-    void this.drain().then(this.#resolveLost)
+    void this.drain().then(this.#lost.resolve)
     this.#options.onLeaseLost(isEarly)
   }
 

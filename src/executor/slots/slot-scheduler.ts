@@ -51,11 +51,10 @@ export class SlotScheduler {
   #pass = 0
   #isPaused = false
 
-  constructor({ slots, newcomerSlots, bytes, shares, clock, quotas }: SlotSchedulerOptions) {
-    this.#slots = new CapacityPool(slots)
-    this.#bytes = new CapacityPool(bytes)
-    const pools = { slots: this.#slots, bytes: this.#bytes }
-    this.#usage = new UsageTracker({ ...pools, newcomerSlots, shares, clock, quotas })
+  constructor(options: SlotSchedulerOptions) {
+    this.#slots = new CapacityPool(options.slots)
+    this.#bytes = new CapacityPool(options.bytes)
+    this.#usage = new UsageTracker({ ...options, slots: this.#slots, bytes: this.#bytes })
   }
 
   /** Slots held or granted. */
@@ -125,6 +124,7 @@ export class SlotScheduler {
     this.#grantAvailable()
   }
 
+  /** Frees the slots and bytes of jobs whose end is written, or worth nothing. */
   free(slots: readonly HeldSlot[]): void {
     for (const { queue, contender, bytes } of slots) {
       this.#slots.free(1)

@@ -19,11 +19,11 @@ describe('stories of crons whose executors die', () => {
     const failures: string[] = []
     let [kills, ticks] = [0, 0]
     for (let seed = first; seed < first + SEEDS_PER_TEST; seed += 1) {
-      const told = await runSeed(seed, { plan: drawCronPlan(seed) })
-      kills += told.kills
-      ticks += told.ticks
-      if (told.problems.length === 0) continue
-      failures.push(`seed ${seed}: ${told.problems.slice(0, FAILURES_SHOWN_MAX).join('\n    ')}`)
+      const outcome = await runSeed(seed, { plan: drawCronPlan(seed) })
+      kills += outcome.kills
+      ticks += outcome.ticks
+      if (outcome.problems.length === 0) continue
+      failures.push(`seed ${seed}: ${outcome.problems.slice(0, FAILURES_SHOWN_MAX).join('\n    ')}`)
     }
     process.stdout.write(`seeds from ${first} on: ${kills} kills, ${ticks} ticks\n`)
     assert.equal(failures.join('\n'), '')
