@@ -3,13 +3,13 @@ import type { Clock } from '../../ports/runtime.ts'
 import { asStoreFault } from './faults.ts'
 
 /**
- * Without one answer for so long, though something was asked, Redis counts as away. Less than a command may take, so
- * that the first one that finds it silent is enough, and than the pushes of before wait, so that none waits again.
+ * Redis counts as away when commands have been unanswered for this long. Shorter than the command timeout, so the first
+ * command that meets the silence is enough; shorter than the deadline of a push, so no push waits a second time.
  */
 const AWAY_AFTER_MS = 1_200
 const LOOK_MS = 1_000
 
-/** What is not even sent, as Redis is known to be away. */
+/** The command was not sent, because Redis is known to be away. */
 export class StoreAwayError extends StoreUnavailableError {
   constructor() {
     super('it has not answered for a while')
@@ -18,7 +18,7 @@ export class StoreAwayError extends StoreUnavailableError {
 
 export interface CircuitOptions {
   readonly clock: Clock
-  /** Asks Redis for what any step needs. Settles as a command does. */
+  /** Asks Redis for something that every step needs. */
   look(): Promise<unknown>
   onChange(isOpen: boolean): void
 }
@@ -27,15 +27,15 @@ export interface CircuitOptions {
  * Knows whether one Redis, or the node of one shard, answers.
  *
  *     closed → open (no answer for AWAY_AFTER_MS, though asked)
- *     open → closed (an answer, be it to a look)
+ *     open → closed (any answer, also to a probe)
  *
- * Closed it lets everything through. Open it refuses what comes and what is under way at once, and looks every second.
- * Owns: the commands under way, and while it is open one timer, which `stop` ends.
+ * While closed it passes everything on. While open it rejects new and pending commands at once, and probes every second.
+ * Owns the pending commands and, while open, one timer, which `stop` cancels.
  */
 export class Circuit {
   readonly #options: CircuitOptions
   readonly #underWay = new Set<(error: StoreAwayError) => void>()
-  /** When the oldest command was sent of those since the last answer; null = all is answered. */
+  /** When the oldest command since the last answer was sent; null = all are answered. */
   #silentSinceMs: number | null = null
   #lastFaultMs = -Infinity
   #isOpen = false
@@ -55,7 +55,7 @@ export class Circuit {
     return this.#isOpen ? Promise.reject(new StoreAwayError()) : this.#send(command)
   }
 
-  /** The connection is there again: whoever waits need not wait for the next look. */
+  /** The connection is back: probe now instead of waiting for the timer. */
   lookNow(): void {
     if (!this.#isOpen || this.#isStopped) return
     this.#cancelLook()
@@ -90,7 +90,7 @@ export class Circuit {
 
   #noteSent(): void {
     const nowMs = this.#options.clock.monotonicMs()
-    // A fault of long ago says nothing of now.
+    // An old fault says nothing about the present.
     const isStale = this.#underWay.size === 0 && nowMs - this.#lastFaultMs > AWAY_AFTER_MS
     if (this.#silentSinceMs === null || isStale) this.#silentSinceMs = nowMs
   }

@@ -65,19 +65,19 @@ export interface ConnectionOptions {
 
 const RECONNECT_DELAY_MS_MAX = 1000
 /**
- * A connection is left for a new one when answers are due and none at all has come for this much longer than a command
- * may take: a host without power, or a flow dropped on the way, sends no reset, and the kernel would try for a quarter
- * of an hour. One that waits for nothing, as that of the hints, keep-alive finds dead within a minute.
+ * When answers are due and none has come for this much longer than the command timeout, the connection is replaced. A host
+ * without power or a dropped flow sends no reset, and the kernel would retry for a quarter of an hour. Keep-alive finds an
+ * idle connection, such as that of the wake hints, dead within a minute.
  */
 const SILENCE_SLACK_MS = 1000
 
 /**
- * Connects and waits until Redis answers. Commands fail at once while the connection is down: the callers resend
- * whole steps themselves, so that nothing waits unseen in a client's queue.
+ * Connects and waits until Redis answers. Commands fail at once while the connection is down: callers resend whole steps,
+ * so nothing waits unseen in a client's queue.
  */
 export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
   const single = new Redis(options.url, clientOptions(options))
-  // What a command rejects with is only that the connection is gone; the first event says why.
+  // A command's rejection only says that the connection is gone; the first event says why.
   let first: Error | null = null
   single.on('error', (error: Error) => {
     first ??= error
@@ -108,18 +108,15 @@ export function primariesOf(
   return connection instanceof Cluster ? connection.nodes('master') : [connection]
 }
 
-/**
- * Resolves when Redis answers: of a Cluster any node, for whoever works on the others must not look dead for one that
- * is silent.
- */
+/** Resolves when Redis answers. Of a Cluster any node will do: one silent node must not make the others look dead. */
 export async function pingAny(connection: RedisConnection): Promise<void> {
   const pings = primariesOf(connection).map((node) => node.ping())
   await Promise.any(pings).catch(() => pings[0])
 }
 
 /**
- * The client learns the nodes from the one the URL names, then tries until any of them is ready. Nodes that announce
- * addresses nobody here can reach would be tried for ever, so the first connection has a bound.
+ * The client learns the nodes from the one in the URL, then tries until one of them is ready. Nodes that announce
+ * unreachable addresses would be tried forever, so the first connection has a bound.
  */
 async function connectCluster(options: ConnectionOptions, named: RedisOptions): Promise<RedisConnection> {
   const { host = 'localhost', port = 6379, username, password, tls } = named
@@ -127,7 +124,7 @@ async function connectCluster(options: ConnectionOptions, named: RedisOptions): 
     enableOfflineQueue: false,
     lazyConnect: true,
     clusterRetryStrategy: reconnectDelayMs,
-    // The nodes ask for the same credentials as the one that the URL names.
+    // The nodes use the same credentials as the one in the URL.
     redisOptions: { ...clientOptions(options), username, password, tls },
   })
   logConnectionEvents(cluster, options.logger)
@@ -138,7 +135,7 @@ async function connectCluster(options: ConnectionOptions, named: RedisOptions): 
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
   cluster.once('ready', resolve)
   const timer = setTimeout(() => reject(new Error(reason)), 2 * options.commandTimeoutMs + 1000)
-  // Of its tries only the first one's answer comes here; `ready` tells of each.
+  // Only the first try is reported here; `ready` reports any.
   cluster.connect().catch(() => undefined)
   try {
     await ready
@@ -198,7 +195,7 @@ function logConnectionEvents(connection: RedisConnection, logger: Logger): void 
   })
 }
 
-/** For messages: the address without credentials, which may hold an `@` or a `/` that should have been escaped. */
+/** For messages: the address without its credentials, which may contain an unescaped `@` or `/`. */
 export function withoutPassword(url: string): string {
   return url.replace(/\/\/.*@/, '//')
 }

@@ -15,7 +15,7 @@ import { createShardKeys, nameField, WAKE_CHANNEL, type ShardKeys } from '../lay
 import type { StepRunner } from './step-runner.ts'
 import { createTeamNumbers, type TeamNumbers } from './team-numbers.ts'
 
-/** How long what stays; see docs/reference/settings.md. */
+/** How much is kept, and for how long; see docs/reference/settings.md. */
 export interface Retention {
   readonly finishedChainsMax: number
   /** In hidden queues. */
@@ -40,7 +40,7 @@ export const DEFAULT_RETENTION: Retention = Object.freeze({
   callRecordsBytesMax: CALL_RECORDS_BYTES_MAX,
 })
 
-/** What every adapter of this folder works with. */
+/** What all parts of the engine share. */
 export interface Engine {
   readonly runner: StepRunner
   readonly shards: readonly ShardKeys[]
@@ -69,7 +69,7 @@ export function createEngine(parts: {
   }
 }
 
-/** The shard that a queue of this team and name lives in. */
+/** The shard of a team's queue. */
 export function shardOfQueue(engine: Engine, team: string, queue: string): ShardKeys {
   return shardKeys(engine, crc32(nameField(team, queue)) % engine.shards.length)
 }
@@ -80,7 +80,7 @@ export function shardKeys(engine: Engine, shard: number): ShardKeys {
   return keys
 }
 
-/** Tells the executors that a shard has something to claim. Lossy: a failed publish is not an error. */
+/** Hints to executors that a shard has something to claim. Lossy: a failed publish is not an error. */
 export function hintWake(engine: Engine, shard: number): void {
   engine.runner
     .read((connection) => connection.publish(WAKE_CHANNEL, String(shard)))

@@ -1,6 +1,6 @@
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 
-/** Error replies of a Redis that will, or may, answer later. */
+/** Error replies of a Redis that may answer later. */
 const PASSING_REPLIES = [
   'LOADING',
   'READONLY',
@@ -13,7 +13,7 @@ const PASSING_REPLIES = [
   'UNBLOCKED',
 ]
 
-/** What ioredis says when the connection is down, breaks or stays silent. */
+/** Messages of ioredis when the connection is down, breaks or stays silent. */
 const CONNECTION_FAULTS = [
   'Connection is closed',
   "Stream isn't writeable",
@@ -23,7 +23,7 @@ const CONNECTION_FAULTS = [
   'Cluster isn',
   'Socket closed unexpectedly',
   'None of startup nodes is available',
-  // A slot that moves: some of a step's keys are here, some there.
+  // A slot is being migrated: some of a step's keys are here, some there.
   'Too many Cluster redirections',
 ]
 const CONNECTION_CODES = new Set([
@@ -52,8 +52,8 @@ export function asStoreFault(error: unknown): unknown {
 }
 
 /**
- * The id of a name. The step that may give it one is refused when Redis is full; what has one already must still be
- * found, so that it can be paused, moved or narrowed.
+ * The id of a name. A full Redis refuses the step that assigns one, but a name that has an id must still be found, so
+ * that its queue or cron can be paused, edited or deleted.
  */
 export async function orWhenFull(
   reserved: Promise<unknown>,

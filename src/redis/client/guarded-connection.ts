@@ -4,19 +4,19 @@ import { Circuit } from './circuit.ts'
 import type { RedisConnection } from './connection.ts'
 
 /**
- * Writes nothing, and is refused wherever a step would be: by a replica, by a server that loads its data or cannot
- * write it down, by a Cluster that does not serve the slot. A full server runs it.
+ * Writes nothing, but is refused wherever a step would be: by a replica, by a server that is loading or cannot persist
+ * its data, by a Cluster that does not serve the slot. A full server runs it.
  */
 const LOOK = '#!lua flags=allow-oom\nreturn 1'
-/** Where a look at the whole of a single server goes. It need not exist. */
+/** The key of a probe of a single server. It need not exist. */
 const ANY_KEY = 'punctual:look'
 
 type Command = (...words: unknown[]) => Promise<unknown>
 
-/** What is no command to wait for, or keeps to itself that it is down. */
+/** Not guarded: they wait for no answer, or handle a lost connection themselves. */
 const PASSED_ON = ['disconnect', 'on', 'subscribe', 'unsubscribe'] as const
 
-/** Where the first key stands among a command's words; -1 = it has none. */
+/** Position of the first key among a command's arguments; -1 = it has none. */
 const FIRST_KEY: Readonly<Record<Exclude<keyof RedisConnection, (typeof PASSED_ON)[number]>, number>> = {
   ...{ config: -1, info: -1, ping: -1, publish: -1, scan: -1 },
   ...{ eval: 2, evalsha: 2 },
@@ -37,14 +37,14 @@ const FIRST_KEY: Readonly<Record<Exclude<keyof RedisConnection, (typeof PASSED_O
   ...{ ttl: 0, zcard: 0, zmscore: 0, zrange: 0, zrangebyscore: 0, zrevrange: 0, zscan: 0, zscore: 0 },
 }
 
-/** For whoever must answer soon: while Redis is known to be away, commands fail at once. */
+/** For callers that must answer soon: while Redis is known to be away, commands fail at once. */
 export interface GuardedConnection {
   readonly connection: RedisConnection
-  /** Ends the looks. */
+  /** Ends the probes. */
   stop(): void
 }
 
-/** One circuit over a single server; over a Cluster one for each shard, so that a node away closes no other's shards. */
+/** A single server has one circuit; a Cluster has one for each shard, so that a lost node blocks only its own shards. */
 export function guardConnection(
   connection: RedisConnection,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
@@ -68,7 +68,7 @@ export function guardConnection(
     return made
   }
   const guard = (command: Command, at: number): Command => {
-    // Which node a command without a key goes to is not known.
+    // A command without a key goes to an unknown node.
     if (at < 0 && isCluster) return command
     return (...words) => {
       const key = at < 0 ? ANY_KEY : String(words[at])
@@ -94,7 +94,7 @@ export function guardConnection(
   }
 }
 
-/** What stands in braces, which names the slot; the whole key where nothing does. */
+/** The part of a key in braces, which decides the slot; the whole key when there is none. */
 function tagOf(key: string): string {
   return /\{([^}]+)\}/.exec(key)?.[1] ?? key
 }

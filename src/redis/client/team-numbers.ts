@@ -4,14 +4,14 @@ import type { StepRunner } from './step-runner.ts'
 
 /** Numbers remembered of all shards. */
 const REMEMBERED_MAX = 20_000
-/** Of a team that has none, as where the shard's data was lost: such a batch has no job that is still held. */
+/** For a team without a number, as after the loss of the shard's data: no job of such a batch is still held. */
 const NO_NUMBER = '0'
 
-/** The numbers that teams have in their shards; lib/team.lua gives them, and a team keeps its own. */
+/** The numbers of teams in their shards. lib/team.lua assigns them, and a team keeps its number. */
 export interface TeamNumbers {
   /** Throws StoreUnavailableError. */
   of(keys: ShardKeys, team: string): Promise<string>
-  /** One of them is another by now: Redis lost its last writes. */
+  /** A number has changed, because Redis lost its last writes. */
   forget(): void
 }
 

@@ -2,7 +2,7 @@ import type { WakeHints } from '../../ports/jobs.ts'
 import type { RedisConnection } from './connection.ts'
 import { WAKE_CHANNEL } from '../layout/keys.ts'
 
-/** Listens on a connection of its own; subscriptions come back by themselves after a reconnect. */
+/** Listens on its own connection; ioredis renews subscriptions after a reconnect. */
 export async function subscribeToWakeHints(connection: RedisConnection): Promise<WakeHints> {
   const listeners = new Set<(shard: number) => void>()
   connection.on('message', (channel: string, message: string) => {

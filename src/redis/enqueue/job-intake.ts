@@ -16,29 +16,29 @@ import { QueueNames } from '../names/queue-names.ts'
 import type { QuotaKeeper, ShardCeilings } from '../quotas/quota-keeper.ts'
 import type { MetQuota } from '../../ports/quotas.ts'
 
-/** A push whose queue was deleted and made again, or whose id block was lost, is tried again this often. */
+/** Tries of a push whose queue was deleted and created again, or whose id block was lost. */
 const PUSH_TRIES_MAX = 4
-/** A job due this soon may fall between two polls of the executors: they are told. */
+/** A job due this soon may fall between two polls of the executors, so they get a hint. */
 const HINTED_DELAY_MS = 1_000
 
 interface Waiting extends PendingPush {
   readonly deadlineMs: number
   tries: number
-  /** A quota has refused it: its next try, with a new look, is the last. */
+  /** A quota has refused it: its next try, with a new reading, is the last. */
   isLastTry: boolean
   resolve(result: PushResult): void
   reject(error: unknown): void
 }
 
 /**
- * Takes jobs in. Pushes of the same turn share one `enqueue` step per shard; while one is under way the next batch
- * gathers, so batches are single jobs when it is quiet and large under load.
+ * Stores pushed jobs. Pushes of the same tick of the event loop share one `enqueue` step per shard, and the next batch
+ * gathers meanwhile, so batches are single jobs when it is quiet and large under load.
  */
 export function createJobIntake(
   engine: Engine,
   options: {
     nowMs(): number
-    /** Left out where nothing is bounded. */
+    /** Absent = no quotas. */
     readonly quotas?: QuotaKeeper
   },
 ): JobIntake {
@@ -61,14 +61,14 @@ interface LaneOptions {
   readonly engine: Engine
   readonly keys: ShardKeys
   readonly names: QueueNames
-  /** Names this process in the idempotency of its resends. */
+  /** Identifies this process, so that its resends are recognized. */
   readonly nonce: string
   readonly quotas: QuotaKeeper | null
   nowMs(): number
 }
 
 /**
- * One shard's pushes. Owns: the waiting list, its part of the shard's id blocks, and at most one flush under way.
+ * One shard's pushes. Owns the waiting list, its part of the shard's id blocks, and at most one running flush.
  *
  *     idle ⇄ flushing (until nothing waits)
  *
@@ -127,7 +127,7 @@ class Lane {
     }
   }
 
-  /** A push whose time is over is answered alone: the others of its batch still have theirs. */
+  /** Answers expired pushes alone: the others of their batch still have time. */
   #withoutExpired(batch: readonly Waiting[]): Waiting[] {
     const nowMs = this.#options.nowMs()
     return batch.filter((push) => {
@@ -137,7 +137,7 @@ class Lane {
     })
   }
 
-  /** Never 0: that would be without end. */
+  /** Never 0, which would mean no deadline. */
   #remainingMs(pushes: readonly Waiting[]): number {
     return Math.max(1, Math.min(...pushes.map((push) => push.deadlineMs)) - this.#options.nowMs())
   }
@@ -158,7 +158,7 @@ class Lane {
   async #enqueue(batch: readonly Waiting[]): Promise<void> {
     const { engine, keys, nonce } = this.#options
     const { placed, localIds } = await this.#place(batch)
-    // To place them may have taken what was left of their time.
+    // Placing them may have used up their time.
     const ready = this.#withoutExpired(placed)
     if (ready.length === 0) return
     const answer = await enqueueBatch(engine, keys, {
@@ -204,7 +204,7 @@ class Lane {
     return { placed, localIds }
   }
 
-  /** A name that is there costs no look at the team's other queues. */
+  /** A name that exists is resolved without counting the team's other queues. */
   async #resolve(field: string, resendForMs: number): ReturnType<QueueNames['resolve']> {
     const { names, keys, quotas } = this.#options
     const { team } = splitNameField(field)
@@ -222,7 +222,7 @@ class Lane {
     return quotas.ceilings(keys.shard, [...teams], lastTries)
   }
 
-  /** Once more with a new look, for what was refused by an old one may have room by now. */
+  /** Tries once more with a new reading, as usage may have dropped since the old one. */
   #refuse(push: Waiting, quota: MetQuota | 'room'): void {
     const isOver = push.isLastTry || this.#options.quotas?.isWorthAnotherLook(push.job.team) !== true
     if (!isOver) {

@@ -1,19 +1,19 @@
 import type { Engine } from '../client/engine.ts'
 import { indexPlace, type ShardKeys } from '../layout/keys.ts'
 
-/** A job in flight, as its executor's `in:` hash tells of it. */
+/** A job in flight, by its entry in `heldJobs` of its executor. */
 export interface HeldEntry {
   readonly id: string
-  /** Local queue id; '' when nothing tells it. */
+  /** Local queue id; '' = unknown. */
   readonly queue: string
-  /** Of a value that is damaged the value itself, by which `reap` knows it again. */
+  /** For a damaged value the value itself, by which `reap` recognizes it. */
   readonly token: string
 }
 
 /**
- * The entries of `in:` that are of jobs. Where a value is damaged the index tells the queue, so that its slot is freed.
+ * The jobs in `heldJobs`. The index names the queue of a damaged value, so that its slot is freed.
  *
- * @param flat fields and values in turn
+ * @param flat field, value, field, value…
  */
 export async function heldEntries(
   engine: Engine,
@@ -23,7 +23,7 @@ export async function heldEntries(
   const entries: HeldEntry[] = []
   for (let i = 0; i < flat.length; i += 2) {
     const [id = '', value = ''] = [flat[i], flat[i + 1]]
-    // The notes of the last claim and the last finish.
+    // Notes of the last claim and the last finish.
     if (id.startsWith('#')) continue
     const [, queue, token] = /^(\d+)\|(\d+)$/.exec(value) ?? []
     if (queue !== undefined && token !== undefined) entries.push({ id, queue, token })

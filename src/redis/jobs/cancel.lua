@@ -39,7 +39,7 @@ elseif is_in_bucket() then
   location = 'bucket'
 end
 
-release_settings(body, { set = KEYS.settings, setn = KEYS.settingsUses, use = KEYS.shardUsage })
+release_settings_of(body)
 local bytes = #body
 if flags % 2 == 1 or not is_sound then
   bytes = bytes + call('HSTRLEN', KEYS.payloads, ARGV.seq)

@@ -1,8 +1,8 @@
--- Shared by the steps that look how full Redis is. Declares `Memory`.
+-- Shared by the steps that check how full Redis is. Declares `Memory`.
 
 local Memory = {}
 
--- The id of the server's run, the bytes in use as they count against maxmemory, and maxmemory, 0 = no limit.
+-- Answers the server's run id, the bytes in use that count against maxmemory, and maxmemory (0 = no limit).
 function Memory.read()
   local info = call('INFO', 'server') .. call('INFO', 'memory')
   local function figure(name) return tonumber(string.match(info, '\n' .. name .. ':(%d+)') or '0') end

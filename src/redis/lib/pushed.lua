@@ -1,5 +1,5 @@
 -- Shared by the steps that make and take over pushed queues. Declares `note_pushed` and `drop_pushed`.
--- pushed:<bucket> holds the ids of 512 numbers: as many as Redis keeps in a few bytes each. pushed lists the buckets.
+-- A bucket holds the ids of 512 numbers, as many as Redis keeps in a few bytes each; `pushedBuckets` lists the buckets.
 
 local function bucket_of(id) return string.format('%.0f', math.floor(tonumber(id) / 512)) end
 

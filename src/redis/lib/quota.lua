@@ -1,18 +1,19 @@
 -- Shared by the steps that take jobs in. Declares `Quota`.
 --
--- A ceiling is absolute: what a counter of `tu` may reach in this shard. The caller computes it of a look at all shards;
--- that many callers have looked at the same does not add up. <team>:m of `tu` is 'month jobs': the jobs of a month.
+-- A ceiling is absolute: the value that a counter of `teamUsage` may reach in this shard. The caller computes it from the
+-- usage in all shards. Several callers that read the same usage therefore do not add up. The field `<team>:m` is
+-- 'month jobs': the number of jobs in a month.
 
 local Quota = { teams = {}, all_max = nil, month = nil }
 
--- month, start of the next one (ms), ceiling of *:b or ''
+-- Month, when the next one starts (ms), ceiling of the bytes of all teams or ''.
 function Quota.bound(now, month, next_starts, all_max)
   Quota.month = string.format('%.0f', now < tonumber(next_starts) and tonumber(month) or tonumber(month) + 1)
   Quota.all_max = tonumber(all_max)
 end
 
--- team, ceilings of its jobs not ended, of its bytes, of its jobs this month, each or '', share (1 = the ceiling of bytes
--- is its share of what is free)
+-- Team, ceilings of its pending jobs, of its bytes and of its jobs this month ('' = none), share (1 = the ceiling of bytes
+-- is a share of the free memory, not a quota).
 function Quota.add_team(name, jobs_max, bytes_max, month_max, share)
   local team = {
     name = name, jobs_max = tonumber(jobs_max), bytes_max = tonumber(bytes_max), month_max = tonumber(month_max),
@@ -32,22 +33,22 @@ local function open(tu, team)
   Quota.all = Quota.all or tonumber(held[4] or '0')
 end
 
--- Takes a job of so many bytes in; answers nothing then, else which bound is in the way.
+-- Counts a job of `size` bytes, or answers the name of the bound that it would exceed.
 function Quota.admit(tu, team, size)
   if not team.jobs then open(tu, team) end
   if team.jobs_max and team.jobs + 1 > team.jobs_max then return 'pendingJobs' end
   local is_over = team.bytes_max and team.bytes + size > team.bytes_max
   if is_over and not team.is_share then return 'storedBytes' end
   if team.month_max and team.month_jobs + 1 > team.month_max then return 'jobsPerMonth' end
-  -- Where nothing is left for anybody, the share of a team says nothing about it.
+  -- When no memory is left for anyone, the team's share is not the reason.
   if Quota.all_max and Quota.all + size > Quota.all_max then return 'room' end
   if is_over then return 'share' end
   team.jobs, team.bytes, team.month_jobs = team.jobs + 1, team.bytes + size, team.month_jobs + 1
   Quota.all = Quota.all + size
 end
 
--- Takes the run of a cron in, which no quota stops, only the team's share of what is free, nil = no bound. Answers
--- whether it is taken.
+-- Counts a run of a cron. No quota stops it, only the team's share of the free memory (nil = no bound). Answers whether it
+-- was admitted.
 function Quota.admit_run(tu, team, size, share)
   if not team.jobs then open(tu, team) end
   if share and team.bytes + size > share then return false end

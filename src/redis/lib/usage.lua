@@ -1,18 +1,18 @@
--- Shared by the steps that make and remove what a team holds. Declares `Usage`.
+-- Shared by the steps that change what a team holds. Declares `Usage`.
 --
--- tu, by team: <team>:b bytes of records · <team>:j jobs that have not ended · <team>:f in flight ·
--- <team>:m 'month jobs', as lib/quota.lua writes it. *:b bytes of all.
--- t<queue>: the team whose deleted queue's remains wait in the trash.
+-- Fields of `teamUsage`: <team>:b bytes of records · <team>:j pending and running jobs · <team>:f jobs in flight ·
+-- <team>:m 'month jobs', as lib/quota.lua writes it · *:b bytes of all teams · t<queue> the team whose deleted queue is in
+-- the trash.
 
 local Usage = { teams = {} }
 
--- The team of a queue's `team/name`; nil for a queue that is gone.
+-- The team of a queue's `team/name`; nil for a queue that was deleted.
 function Usage.team_of(name)
   local slash = name and string.find(name, '/', 1, true)
   return slash and string.sub(name, 1, slash - 1)
 end
 
--- Notes what a step adds and takes away; `write` writes it, so that a team costs the same for one job or a batch.
+-- Sums up what a step adds and removes; `write` writes the sums, so that a batch costs a team as much as one job.
 function Usage.note(team, bytes, jobs, flights)
   if not team then return end
   local sums = Usage.teams[team]

@@ -7,7 +7,7 @@ import type { BoundedTeamsSource } from '../../ports/settings.ts'
 import type { Engine } from '../client/engine.ts'
 import { lookAtShard } from './usage-reader.ts'
 
-/** How old a look may be before the next one begins. */
+/** How old a reading may be before the next one begins. */
 const LOOK_EVERY_MS = 500
 /** Teams that are remembered. */
 const TEAMS_MAX = 4_096
@@ -20,22 +20,17 @@ export interface CallQuotaOptions {
   readonly quotas: TeamQuotas
 }
 
-/**
- * Parts what is left of a team's calls in flight between the executors there are. Like a ceiling its part is absolute,
- * so that executors that have looked at the same do not take many times what is left. Until the first look a team
- * makes one call here.
- */
-export function createCallQuotas(options: CallQuotaOptions): CallQuotas {
-  return new LookingCallQuotas(options)
-}
-
 interface Look {
   beganAtMs: number
-  /** Calls of the team that this executor may hold. */
+  /** Calls of the team that this executor may run at once. */
   allowed: number
 }
 
-class LookingCallQuotas implements CallQuotas {
+/**
+ * Divides the rest of a team's quota of calls in flight between the executors. The part is absolute, like a ceiling, so
+ * executors with the same reading do not exceed the rest together. Until the first reading a team makes one call here.
+ */
+export class RedisCallQuotas implements CallQuotas {
   readonly #options: CallQuotaOptions
   readonly #looks = new LruCache<string, Look>(TEAMS_MAX)
 
@@ -70,7 +65,7 @@ class LookingCallQuotas implements CallQuotas {
     return effectiveQuotas(settings.of(team).quotas, quotas).callsInFlight
   }
 
-  /** A shard that does not answer counts nothing: its calls are few beside those of all. */
+  /** A shard that does not answer counts as 0, as it has only a part of the calls. */
   async #look(team: string, look: Look, { quota, held }: { quota: number; held: number }): Promise<void> {
     const { engine } = this.#options
     const shards = await Promise.allSettled(
@@ -88,7 +83,7 @@ class LookingCallQuotas implements CallQuotas {
     const inFlight = answers.reduce((sum, one) => sum + one.inFlight, 0)
     const executors = Math.max(1, ...answers.map((one) => one.executors))
     const left = quota - inFlight
-    // Of the last few each executor may take one, else the last would be nobody's.
+    // Each executor may take one of the last few; otherwise none could take the last.
     look.allowed = held + (left > 0 ? Math.max(1, Math.floor(left / executors)) : left)
   }
 }

@@ -3,14 +3,14 @@ import type { TeamQuotas } from '../../domain/quotas.ts'
 import type { MemoryLook, ShardUsage } from './usage-reader.ts'
 
 /**
- * What the counters of one shard may reach, for one team or for all; null = no bound. The steps compare them with the
- * live counters, so that many processes that have looked at the same take no more than one would.
+ * Values that the counters of one shard may reach, for one team or for all; null = no bound. The steps compare them with
+ * the live counters, so many processes with the same reading take no more than one process would.
  */
 export interface TeamCeilings {
   readonly jobs: number | null
   readonly bytes: number | null
   readonly monthJobs: number | null
-  /** The ceiling of bytes is no quota but a share of what is free. */
+  /** The ceiling of bytes is a share of the free memory, not a quota. */
   readonly isShare: boolean
 }
 
@@ -21,12 +21,12 @@ export const NO_CEILINGS: TeamCeilings = Object.freeze({
   isShare: false,
 })
 
-/** What intake leaves free for ticks, retries and ends: a tenth, and no less than a few batches take. */
+/** Intake leaves this free for ticks, retries and finishes: a tenth, but at least a few batches. */
 const RESERVE_PART = 0.1
 const RESERVE_BYTES_MIN = 4 * ENQUEUE_BATCH_BYTES_MAX
-/** A team without a quota of bytes may hold this many times what is free. */
+/** A team without a quota of bytes may hold this many times the free memory. */
 const SHARE_OF_FREE = 4
-/** The largest job, about: as much is granted wherever it fits into what is left. */
+/** About the largest job; this much is granted wherever it fits into the rest. */
 const JOB_BYTES = REQUEST_BODY_BYTES_MAX + 16 * 1024
 
 /** Bytes that intake may still take on a server; null = it has no limit. */
@@ -36,20 +36,20 @@ export function roomOf({ usedBytes, maxBytes }: MemoryLook): number | null {
   return Math.max(0, Math.floor(maxBytes - reserve - usedBytes))
 }
 
-/** How much of what is left one of several shards gets. */
+/** How the rest of a quota is divided between shards. */
 export interface Part {
-  /** How many share in it. */
+  /** Shards between which it is divided. */
   readonly shards: number
-  /** Of a push that a look moments ago has let be refused: all that is left, for once. */
+  /** A push that was refused a moment ago may use the whole rest, once. */
   readonly isLastTry: boolean
 }
 
-/** What a part of what is left comes to; the last of it is granted to each shard, up to one job. */
+/** One shard's part of the rest. Each shard may use the last of it, up to one job. */
 function partOf(left: number, unit: number, { shards, isLastTry }: Part): number {
   return isLastTry ? left : Math.max(Math.floor(left / shards), Math.min(left, unit))
 }
 
-/** Of the bytes of all teams in a shard. */
+/** For the bytes of all teams in a shard. */
 export function memoryCeiling(memory: MemoryLook, part: Part): number | null {
   const room = roomOf(memory)
   return room === null ? null : memory.allBytes + partOf(room, JOB_BYTES, part)
@@ -77,7 +77,7 @@ export function teamCeilings(
     quota === null ? null : used + partOf(Math.max(0, quota - total), unit, part)
   const { room } = server
   const isShare = quotas.storedBytes === null && room !== null
-  // Each byte taken is also one less that is free.
+  // Each stored byte also lowers the free memory by one.
   const shareLeft = Math.floor(Math.max(0, SHARE_OF_FREE * (room ?? 0) - server.bytes) / (SHARE_OF_FREE + 1))
   return {
     jobs: ceiling(here.jobs, quotas.pendingJobs, held.jobs, 1),

@@ -5,16 +5,16 @@ import { memoryCeiling, NO_CEILINGS, roomOf, teamCeilings, type TeamCeilings } f
 import type { Engine } from '../client/engine.ts'
 import { lookAtShard, NOTHING_HELD, type MemoryLook, type ShardUsage } from './usage-reader.ts'
 
-/** A look goes on behind pushes after this: near a quota, or for the memory, and else. */
+/** Age of a reading after which it is renewed in the background: near a quota and for memory, and otherwise. */
 const CLOSE_LOOK_MS = 1_000
 const FAR_LOOK_MS = 10_000
-/** A push that is refused has a new look made, unless there was one within this. */
+/** A refused push triggers a new reading, unless the last one is younger than this. */
 const FRESH_MS = 250
-/** A push waits so long for shards that do not answer; they count with what was last seen. */
+/** How long a push waits for shards that do not answer; they count with their last reading. */
 const LOOK_WAIT_MS = 250
 /** Teams that are remembered; the one that was asked for least lately goes first. */
 const TEAMS_MAX = 10_000
-/** Teams of one look. */
+/** Teams of one reading. */
 const LOOKED_TEAMS_MAX = 250
 
 export interface ShardCeilings {
@@ -23,49 +23,36 @@ export interface ShardCeilings {
   of(team: string): TeamCeilings
 }
 
-/** Up to where the counters of teams may go. Owns: what the last looks have shown. */
-export interface QuotaKeeper {
-  /** Waits for a look where a team was not looked at yet. */
-  ceilings(shard: number, teams: readonly string[], lastTries: ReadonlySet<string>): Promise<ShardCeilings>
-  /** Whether a refused push may be tried once more, with a new look: not when there has just been one. */
-  isWorthAnotherLook(team: string): boolean
-  boundsQueues(team: string): boolean
-  /** How many queues the team may have in this shard, by a look at all; null = no bound. */
-  queuesCeiling(shard: number, team: string): Promise<number | null>
-}
-
 export interface QuotaKeeperOptions {
   readonly engine: Engine
   readonly clock: Clock
   quotasOf(team: string): TeamQuotas
 }
 
-export function createQuotaKeeper(options: QuotaKeeperOptions): QuotaKeeper {
-  return new LookingQuotaKeeper(options)
-}
-
 interface TeamLook {
   lookedAtMs: number
   /** By shard. */
   readonly held: ShardUsage[]
-  /** Shards that the team has used, or wants to use now: what is left is parted between them. */
+  /** Shards that the team uses: the rest of a quota is divided between them. */
   readonly spread: Set<number>
 }
 
-class LookingQuotaKeeper implements QuotaKeeper {
+/** Ceilings for the counters of teams. Owns the last readings of all shards. */
+export class QuotaKeeper {
   readonly #options: QuotaKeeperOptions
   readonly #teams = new LruCache<string, TeamLook>(TEAMS_MAX)
   readonly #memory: Array<MemoryLook | undefined> = []
   #memoryLookedAtMs = Number.NEGATIVE_INFINITY
-  /** When teams were last seen to have as many queues as they may. */
+  /** When teams were last found to have reached their quota of queues. */
   readonly #queuesFullAtMs = new LruCache<string, number>(TEAMS_MAX)
-  /** Teams whose look behind pushes is under way. */
+  /** Teams whose background reading has not ended. */
   readonly #looking = new Set<string>()
 
   constructor(options: QuotaKeeperOptions) {
     this.#options = options
   }
 
+  /** Waits for a reading if a team has none yet. */
   async ceilings(
     shard: number,
     teams: readonly string[],
@@ -92,6 +79,7 @@ class LookingQuotaKeeper implements QuotaKeeper {
     }
   }
 
+  /** Whether a refused push should be tried once more with a new reading: not right after one. */
   isWorthAnotherLook(team: string): boolean {
     const look = this.#teams.get(team)
     return look === undefined || this.#options.clock.monotonicMs() - look.lookedAtMs > FRESH_MS
@@ -101,11 +89,12 @@ class LookingQuotaKeeper implements QuotaKeeper {
     return this.#options.quotasOf(team).queues !== null
   }
 
+  /** How many queues the team may have in this shard, given its queues in all; null = no bound. */
   async queuesCeiling(shard: number, team: string): Promise<number | null> {
     const { engine, clock, quotasOf } = this.#options
     const quota = quotasOf(team).queues
     if (quota === null) return null
-    // Whoever makes names without end is looked at seldom once there are too many.
+    // A team that keeps creating names over its quota is counted only now and then.
     if (clock.monotonicMs() - (this.#queuesFullAtMs.get(team) ?? Number.NEGATIVE_INFINITY) < FRESH_MS)
       return 0
     const counts = await engine.runner.read((redis) =>
@@ -147,7 +136,7 @@ class LookingQuotaKeeper implements QuotaKeeper {
     return look
   }
 
-  /** What has grown old is looked at anew; nobody waits for it. */
+  /** Renews old readings in the background. */
   #lookBehind(teams: readonly string[], nowMs: number): void {
     const old = teams.filter((team) => {
       const look = this.#teams.get(team)
@@ -170,7 +159,7 @@ class LookingQuotaKeeper implements QuotaKeeper {
     )
   }
 
-  /** Looks at all shards; ends when each has answered or failed, or when the others are no longer waited for. */
+  /** Reads all shards; ends when each has answered or failed, or after LOOK_WAIT_MS. */
   async #look(wanted: readonly string[]): Promise<void> {
     const { engine, clock } = this.#options
     const teams = wanted.slice(0, LOOKED_TEAMS_MAX)

@@ -4,7 +4,7 @@ import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { lookAtShard, NOTHING_HELD } from './usage-reader.ts'
 
-/** Teams of one step, so that nobody waits long behind it. */
+/** Teams that one step reads, so that it does not hold up other steps. */
 const COUNTED_TEAMS_MAX = 250
 
 export function createTeamUsageReader(engine: Engine): TeamUsageReader {
@@ -56,7 +56,7 @@ async function readShard(engine: Engine, keys: ShardKeys, teams: readonly string
 
 function usageOf(team: string, shards: readonly UsageByTeam[]): TeamUsage {
   const held = shards.flatMap((byTeam) => byTeam.get(team) ?? [])
-  // A counter that is wrong must not make an answer or a status that its schema refuses.
+  // A wrong counter must not produce an answer or a status that its schema refuses.
   const total = (of: (usage: TeamUsage) => number): number =>
     held.reduce((sum, usage) => sum + Math.max(0, of(usage)), 0)
   return {

@@ -9,7 +9,7 @@ export interface ShardUsage {
   readonly jobs: number
   readonly bytes: number
   readonly inFlight: number
-  /** Jobs of the month that was asked for. */
+  /** Jobs in the month asked for. */
   readonly monthJobs: number
 }
 
@@ -17,7 +17,7 @@ export const NOTHING_HELD: ShardUsage = Object.freeze({ jobs: 0, bytes: 0, inFli
 
 /** How full the Redis under a shard is. */
 export interface MemoryLook {
-  /** Shards of one server have the same. */
+  /** Run id of the server; shards on one server have the same. */
   readonly server: string
   readonly usedBytes: number
   /** 0 = no limit. */
@@ -31,7 +31,7 @@ export interface ShardLook {
   readonly teams: ReadonlyMap<string, ShardUsage>
 }
 
-/** One look at a shard. Throws StoreUnavailableError. */
+/** Reads the usage of teams in one shard. Throws StoreUnavailableError. */
 export async function lookAtShard(
   engine: Engine,
   keys: ShardKeys,

@@ -12,9 +12,7 @@ local entries = ROWS.entries
 for _, entry in ipairs(entries) do
   local body = call('HGET', entry.part, entry.jobId)
   if body then
-    if entry.part == KEYS.trashedRecords then
-      release_settings(body, { set = KEYS.settings, setn = KEYS.settingsUses, use = KEYS.shardUsage })
-    end
+    if entry.part == KEYS.trashedRecords then release_settings_of(body) end
     bytes = bytes + #body
     if entry.part ~= KEYS.trashedSummaries and (Record.is_large(body) or not Record.is_sound(body)) then
       bytes = bytes + call('HSTRLEN', KEYS.trashedPayloads, entry.seq)

@@ -1,6 +1,6 @@
 -- Shared by the steps that forget chains. Declares `forget`.
 
--- Drops a chain's index entry if it still names this queue; a block without entries goes with its owner mark.
+-- Removes a chain's index entry if it still names this queue, and the block when only its owner is left.
 local function forget(block, field, q)
   if call('HGET', block, field) ~= q then return end
   call('HDEL', block, field)

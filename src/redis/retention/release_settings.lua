@@ -1,15 +1,19 @@
--- Shared by the steps that end jobs. Declares `release_settings`. Wants `Record`.
+-- Shared by the steps that end jobs. Declares `release_settings` and `release_settings_of`. Wants `Record`.
 
--- Lowers the count of uses of a record's settings, as the record goes; at 0 both fields go. Which settings a damaged
--- record used nobody knows: they stay for good, and `use` counts how many do so at most.
-local function release_settings(body, keys)
-  if not Record.is_sound(body) then
-    call('HINCRBY', keys.use, 'unknown_settings', 1)
-    return
+-- Lowers the count of uses of a settings version; at 0 both fields go.
+local function release_settings(hash, count)
+  if call('HINCRBY', KEYS.settingsUses, hash, -count) <= 0 then
+    call('HDEL', KEYS.settingsUses, hash)
+    call('HDEL', KEYS.settings, hash)
   end
-  local hash = string.sub(body, 20, 30)
-  if call('HINCRBY', keys.setn, hash, -1) <= 0 then
-    call('HDEL', keys.setn, hash)
-    call('HDEL', keys.set, hash)
+end
+
+-- For a record that is removed. A damaged record does not say which settings it used: they stay for good, and
+-- `unknownSettings` counts at most how many.
+local function release_settings_of(body)
+  if Record.is_sound(body) then
+    release_settings(string.sub(body, 20, 30), 1)
+  else
+    call('HINCRBY', KEYS.shardUsage, SHARD_USAGE.unknownSettings, 1)
   end
 end

@@ -10,7 +10,7 @@ import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
-import { createQuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
+import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
@@ -51,7 +51,7 @@ export async function startApi(options: {
   const listener = createApi({
     intake: createJobIntake(engine, {
       nowMs: () => systemClock.monotonicMs(),
-      quotas: createQuotaKeeper({ engine, clock: systemClock, quotasOf }),
+      quotas: new QuotaKeeper({ engine, clock: systemClock, quotasOf }),
     }),
     ...withQuotas(
       { crons: options.crons, cronEditor: options.cronEditor, jobs: createJobStore(engine) },

@@ -8,13 +8,13 @@ import { SOCKETS_MAX_DEFAULT } from '../../outbound/bounds.ts'
 import { createHttpCaller } from '../../outbound/http-caller.ts'
 import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
 import type { BoundedTeamsSource } from '../../ports/settings.ts'
-import { createCallQuotas } from '../../redis/quotas/call-quota-keeper.ts'
+import { RedisCallQuotas } from '../../redis/quotas/call-quota-keeper.ts'
 import { createCronSource } from '../../redis/crons/tick/cron-source.ts'
 import type { Engine } from '../../redis/client/engine.ts'
 import { executorIdOf } from '../../redis/layout/executor-id.ts'
 import { RedisJobSource } from '../../redis/execute/job-source.ts'
 import { SuspectCohort } from '../../redis/execute/claim/suspect-cohort.ts'
-import { createShardMaintenance } from '../../redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../redis/maintenance/shard-maintenance.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import type { CapacitySettings } from '../../settings/role-settings.ts'
@@ -57,7 +57,7 @@ export async function startExecutor(options: {
     hints,
     caller,
     teams,
-    quotas: createCallQuotas({
+    quotas: new RedisCallQuotas({
       ...{ engine, clock: systemClock, settings: teams },
       quotas: quotasOfSettings(settings),
     }),

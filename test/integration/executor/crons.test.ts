@@ -4,7 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { openCronWorld, type CronWorld } from '../../support/engine/cron-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'

@@ -14,7 +14,7 @@ import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {

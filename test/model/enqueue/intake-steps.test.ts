@@ -6,7 +6,7 @@ import type { JobIntake, NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import { BEAT } from '../../../src/redis/execute/job-source.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {
   assertClean,

@@ -6,13 +6,13 @@ import type { JobIntake, NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
-import { createCallQuotas } from '../../../src/redis/quotas/call-quota-keeper.ts'
+import { RedisCallQuotas } from '../../../src/redis/quotas/call-quota-keeper.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createQuotaKeeper } from '../../../src/redis/quotas/quota-keeper.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { QuotaKeeper } from '../../../src/redis/quotas/quota-keeper.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
 import { withJobQuotas } from '../../../src/roles/parts/quota-part.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
@@ -56,7 +56,7 @@ function newIntake(): JobIntake {
   const { engine } = world
   return createJobIntake(engine, {
     nowMs: () => systemClock.monotonicMs(),
-    quotas: createQuotaKeeper({
+    quotas: new QuotaKeeper({
       engine,
       clock: systemClock,
       quotasOf: (team) => quotas.get(team) ?? NO_QUOTAS,
@@ -383,7 +383,7 @@ test('a quota of calls in flight is parted between executors, and they make no m
   const executors = await Promise.all(
     ['e1', 'e2'].map(async (name) => ({
       source: await openExecutor(world, name, shard),
-      quotas: createCallQuotas({ engine: world.engine, clock: systemClock, settings, quotas: NO_QUOTAS }),
+      quotas: new RedisCallQuotas({ engine: world.engine, clock: systemClock, settings, quotas: NO_QUOTAS }),
       held: 0,
     })),
   )

@@ -8,7 +8,7 @@ import { parseCandidates } from '../../../src/redis/execute/claim/ready-claims.t
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { callbackQueueOf, type ShardKeys } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 import {
   assertClean,

@@ -8,7 +8,7 @@ import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import {
   assertClean,
   callRecord,

@@ -3,7 +3,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.
 import type { JobIntake, JobSource } from '../../../src/ports/jobs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'

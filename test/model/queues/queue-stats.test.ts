@@ -9,7 +9,7 @@ import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../../../src/redis/control/settings-compiler.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import {
   assertClean,
   claimed,

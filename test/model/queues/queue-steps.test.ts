@@ -5,7 +5,7 @@ import { formatJobCursor } from '../../../src/redis/jobs/job-cursor.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
-import { createShardMaintenance } from '../../../src/redis/maintenance/upkeep.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import {
   assertClean,
   callRecord,

@@ -78,7 +78,7 @@ local function close_batch(batch)
       if queue.exists then Usage.note(Usage.team_of(queue.name), queue.bytes, queue.jobs, -#queue.freed) end
     end
   end
-  for hash, count in pairs(batch.settings_released) do Settle.release_settings(hash, count) end
+  for hash, count in pairs(batch.settings_released) do release_settings(hash, count) end
   if batch.call_bytes ~= batch.call_bytes_before then
     call('HSET', KEYS.shardUsage, SHARD_USAGE.callBytes, string.format('%.0f', batch.call_bytes))
   end

@@ -33,7 +33,7 @@ end
 function Settle.quarantine(batch, queue, job, body)
   job.is_quarantined = true
   if queue.is_of_callbacks then return -#body end
-  release_settings(body, { set = KEYS.settings, setn = KEYS.settingsUses, use = KEYS.shardUsage })
+  release_settings_of(body)
   local attempt = math.floor(tonumber(job.id) / tonumber(ARGV.shards)) % 16 + 1
   local letter = '!' .. attempt_digit(attempt) .. pad13(batch.now) .. '\n' .. body
   keep_dead_letter(queue, job.root, letter, batch.now + tonumber(ARGV.finishedMs))
@@ -121,14 +121,6 @@ function Settle.callback(batch, queue, job)
   call('HSET', queue.records, job.id, record)
   if call('RPUSH', queue.ready, job.id) == 1 then
     batch.woken = batch.woken + wake(queue.localId, queue.teamNumber, CALLBACK_QUEUE_LIVE, queue.ready, queue.inFlight)
-  end
-end
-
--- Lowers the count of chains that use a settings version; at 0 both fields go.
-function Settle.release_settings(hash, count)
-  if call('HINCRBY', KEYS.settingsUses, hash, -count) <= 0 then
-    call('HDEL', KEYS.settingsUses, hash)
-    call('HDEL', KEYS.settings, hash)
   end
 end
 

@@ -5,94 +5,61 @@ import {
   REAP_BATCH_MAX,
   TIMEOUT_SECONDS_MAX,
 } from '../../domain/limits.ts'
-import type { ShardMaintenance } from '../../ports/jobs.ts'
-import { batchValues, REAP } from '../execute/finish/batch.ts'
-import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
-import { settleEach } from '../retention/settle-each.ts'
-import { META_KEY, type ShardKeys } from '../layout/keys.ts'
 import { reportQuarantined } from '../chains/damaged-chain.ts'
-import { heldEntries, type HeldEntry } from '../execute/held-entries.ts'
+import { hintWake, type Engine } from '../client/engine.ts'
+import { batchValues, REAP } from '../execute/finish/batch.ts'
 import { prepareLoss } from '../execute/finish/lost-job.ts'
-import { peek, promote } from './promotion.ts'
-import { createRingCheck } from './ring/ring-check.ts'
-import { evictCalls } from '../retention/call-records.ts'
+import { heldEntries, type HeldEntry } from '../execute/held-entries.ts'
+import type { ShardKeys } from '../layout/keys.ts'
 import { trimFinished } from '../retention/finished-chains.ts'
-import { sweepRetention } from '../retention/retention-sweep.ts'
+import { settleEach } from '../retention/settle-each.ts'
 
-/** Executors and pages one call of `reap` or `sweep` deals with at most. */
+/** Executors that one call of `reap` deals with, and pages of each. */
 const REAPED_EXECUTORS_MAX = 16
 const REAP_PAGES_MAX = 100
-/** The longest a hard deadline can lie ahead of its claim. */
+/** How far ahead of its claim a hard deadline can be. */
 const HARD_DEADLINE_MS_MAX = TIMEOUT_SECONDS_MAX * 1000 + HARD_DEADLINE_GRACE_MS
 
-export function createShardMaintenance(engine: Engine, shard: number): ShardMaintenance {
-  const keys = shardKeys(engine, shard)
-  const checkRing = createRingCheck(engine, keys)
-  return {
-    shard,
-    peek: () => peek(engine, keys),
-    promote: () => promote(engine, keys),
-    reap: () => reap(engine, keys),
-    sweep: async () => {
-      let [hasGarbage, hasCalls] = [false, false]
-      const parts = [
-        () => mendMark(engine, keys),
-        () => freeOverdue(engine, keys),
-        async () => {
-          hasGarbage = await sweepRetention(engine, keys)
-        },
-        async () => {
-          hasCalls = await evictCalls(engine, keys)
-        },
-        checkRing,
-      ]
-      await settleEach(parts, (part) => part())
-      return { isMore: hasGarbage || hasCalls }
-    },
-  }
-}
-
-async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; executors: number }> {
+/** Releases the jobs of executors whose lease has expired. */
+export async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; executors: number }> {
   const cutMs = engine.runner.redisNowMs(keys.shard) - LEASE_MARGIN_MS
   const expired = await engine.runner.read((redis) =>
     redis.zrangebyscore(keys.executors, '-inf', cutMs, 'LIMIT', 0, REAPED_EXECUTORS_MAX),
   )
   let jobs = 0
   await settleEach(expired, async (executor) => {
-    let taken = 0
+    let released = 0
     for (let page = 0; page < REAP_PAGES_MAX; page += 1) {
       const held = await heldPage(engine, keys, executor)
-      const answer = await reapPage(engine, keys, executor, 'lease', held)
+      const answer = await reapPage(engine, keys, { executor, mode: 'lease', held })
       if (answer === 'live') break
-      taken += answer
+      released += answer
       if (held.length < REAP_BATCH_MAX) break
     }
-    jobs += taken
-    if (taken === 0) return
+    jobs += released
+    if (released === 0) return
     engine.logger.warn('An executor was lost; its jobs are ready again', {
       shard: keys.shard,
       executor,
-      jobs: taken,
+      jobs: released,
     })
   })
   return { jobs, executors: expired.length }
 }
 
 async function heldPage(engine: Engine, keys: ShardKeys, executor: string): Promise<HeldEntry[]> {
-  // Two more than a page, for the notes of the last claim and the last finish.
+  // Two more than a page: the last claim and the last finish are noted beside the jobs.
   const flat = (await engine.runner.read((redis) =>
     redis.hrandfield(keys.heldJobs(executor), REAP_BATCH_MAX + 2, 'WITHVALUES'),
   )) as string[] | null
   return (await heldEntries(engine, keys, flat ?? [])).slice(0, REAP_BATCH_MAX)
 }
 
-/** Answers how many jobs left the executor. */
+/** Answers how many jobs the executor lost; 'live' when it may not be judged. */
 async function reapPage(
   engine: Engine,
   keys: ShardKeys,
-  executor: string,
-  mode: 'lease' | 'deadline',
-  held: readonly HeldEntry[],
+  { executor, mode, held }: { executor: string; mode: 'lease' | 'deadline'; held: readonly HeldEntry[] },
 ): Promise<number | 'live'> {
   const jobs = await Promise.all(held.map((entry) => prepareLoss(engine, keys, entry)))
   const values = await batchValues(engine, keys, { executor, jobs })
@@ -102,7 +69,7 @@ async function reapPage(
   )) as ['live'] | ['moved'] | ['ok', now: string, woken: number, codes: string, toTrim: string[]]
   if (reply[0] === 'live') return 'live'
   if (reply[0] === 'moved') {
-    // Nothing was done; the next round finds these jobs again.
+    // Nothing was done; the next pass finds these jobs again.
     engine.teamNumbers.forget()
     return 0
   }
@@ -115,8 +82,8 @@ async function reapPage(
   return [...codes].filter((code) => code !== 's' && code !== 'p').length
 }
 
-/** Frees jobs in flight past their hard deadline, whatever their holder says. Bounded by the jobs in flight. */
-async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
+/** Frees jobs in flight past their hard deadline, whatever their executor says. Bounded by the jobs in flight. */
+export async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
   const executors = await engine.runner.read((redis) => redis.zrange(keys.executors, '0', '-1'))
   await settleEach(executors, async (executor) => {
     let cursor = '0'
@@ -127,7 +94,8 @@ async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
       cursor = next
       const overdue = await overdueOf(engine, keys, await heldEntries(engine, keys, flat))
       for (let i = 0; i < overdue.length; i += REAP_BATCH_MAX) {
-        await reapPage(engine, keys, executor, 'deadline', overdue.slice(i, i + REAP_BATCH_MAX))
+        const held = overdue.slice(i, i + REAP_BATCH_MAX)
+        await reapPage(engine, keys, { executor, mode: 'deadline', held })
       }
     } while (cursor !== '0')
   })
@@ -144,22 +112,4 @@ async function overdueOf(engine: Engine, keys: ShardKeys, held: readonly HeldEnt
     overdue.push(...entries.filter((_, i) => deadlines[i] !== null && Number(deadlines[i]) <= nowMs))
   }
   return overdue
-}
-
-/**
- * The mark was made at the start of every role. When it is gone, so is all data of the shard: a node of a Cluster came
- * back without its file. That is said once, by whoever makes it anew.
- * When the whole installation is gone nothing is written: each role is about to end, and its next start makes them all.
- * A read as long as it is there: a full Redis refuses the write even when it would change nothing.
- */
-async function mendMark(engine: Engine, keys: ShardKeys): Promise<void> {
-  const known = await engine.runner.read((redis) => redis.get(keys.created))
-  if (known !== null) return
-  const installation = await engine.runner.read((redis) => redis.hget(META_KEY, 'installation'))
-  if (installation === null) return
-  const made = await engine.runner.read((redis) => redis.setnx(keys.created, '1'))
-  if (made === 0) return
-  engine.logger.error('A shard has lost its data: its jobs and queues of before are gone', {
-    shard: keys.shard,
-  })
 }

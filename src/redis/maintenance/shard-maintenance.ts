@@ -1,0 +1,54 @@
+import type { ShardMaintenance } from '../../ports/jobs.ts'
+import { shardKeys, type Engine } from '../client/engine.ts'
+import { META_KEY, type ShardKeys } from '../layout/keys.ts'
+import { evictCalls } from '../retention/call-records.ts'
+import { sweepRetention } from '../retention/retention-sweep.ts'
+import { settleEach } from '../retention/settle-each.ts'
+import { peek, promote } from './promotion.ts'
+import { freeOverdue, reap } from './reaper.ts'
+import { createRingCheck } from './ring/ring-check.ts'
+
+export function createShardMaintenance(engine: Engine, shard: number): ShardMaintenance {
+  const keys = shardKeys(engine, shard)
+  const checkRing = createRingCheck(engine, keys)
+  return {
+    shard,
+    peek: () => peek(engine, keys),
+    promote: () => promote(engine, keys),
+    reap: () => reap(engine, keys),
+    sweep: async () => {
+      let [hasGarbage, hasCalls] = [false, false]
+      const parts = [
+        () => restoreCreated(engine, keys),
+        () => freeOverdue(engine, keys),
+        async () => {
+          hasGarbage = await sweepRetention(engine, keys)
+        },
+        async () => {
+          hasCalls = await evictCalls(engine, keys)
+        },
+        checkRing,
+      ]
+      await settleEach(parts, (part) => part())
+      return { isMore: hasGarbage || hasCalls }
+    },
+  }
+}
+
+/**
+ * Every role creates this key at its start, so without it all data of the shard is gone: a node of a Cluster came back
+ * without its file. Whoever creates it again logs that, once. When the whole installation is gone, nothing is written: the
+ * roles are about to end, and create the keys at their next start. The read comes first because a full Redis refuses even
+ * a write that changes nothing.
+ */
+async function restoreCreated(engine: Engine, keys: ShardKeys): Promise<void> {
+  const known = await engine.runner.read((redis) => redis.get(keys.created))
+  if (known !== null) return
+  const installation = await engine.runner.read((redis) => redis.hget(META_KEY, 'installation'))
+  if (installation === null) return
+  const created = await engine.runner.read((redis) => redis.setnx(keys.created, '1'))
+  if (created === 0) return
+  engine.logger.error('A shard has lost its data: its jobs and queues of before are gone', {
+    shard: keys.shard,
+  })
+}
