@@ -1,5 +1,4 @@
-import { open, readdir, stat } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { open, readdir, stat, type FileHandle } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { reasonOf } from '../../domain/errors.ts'
 import type { Content } from './manifest-file.ts'

@@ -1,6 +1,5 @@
 import type { ManifestReader, ReadResource } from '../../resources/manifests/manifest-reader.ts'
-import { identityOf } from '../../resources/resource.ts'
-import type { ManifestProblem } from '../../resources/resource.ts'
+import { identityOf, type ManifestProblem } from '../../resources/resource.ts'
 
 /** What a scan found under a file name. */
 export type Content =

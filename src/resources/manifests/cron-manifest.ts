@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DEFAULT_CRON_SETTINGS } from '../../domain/crons/cron.ts'
-import type { CronSettings } from '../../domain/crons/cron.ts'
+import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../domain/crons/cron.ts'
 import { specOfCronSettings } from '../cron-spec.ts'
 import { changedSettings, editSpec, newManifest } from './manifest-text.ts'
 import { slugOf } from './slug.ts'

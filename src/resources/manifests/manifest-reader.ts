@@ -1,11 +1,9 @@
 import type { Document, LineCounter } from 'yaml'
 import { shown } from '../schema/crd-schema.ts'
-import { fieldName } from '../schema/field-path.ts'
-import type { FieldPath } from '../schema/field-path.ts'
+import { fieldName, type FieldPath } from '../schema/field-path.ts'
 import { createResourceMaker } from './resource-maker.ts'
 import type { CheckedResource, Fields, FormerResources, Made } from './resource-maker.ts'
-import { identityOf } from '../resource.ts'
-import type { ManifestProblem } from '../resource.ts'
+import { identityOf, type ManifestProblem } from '../resource.ts'
 import { faultText, isBlank, parseManifest } from './yaml-documents.ts'
 
 export interface ReadResource extends CheckedResource {

@@ -1,6 +1,5 @@
 import { quotasOf } from '../../domain/quotas.ts'
-import { readerOfCrd, shown } from '../schema/crd-schema.ts'
-import type { GivenResource, ResourceReader } from '../schema/crd-schema.ts'
+import { readerOfCrd, shown, type GivenResource, type ResourceReader } from '../schema/crd-schema.ts'
 import type { FieldProblem } from '../schema/field-path.ts'
 import type {
   ApiTokenSpec,
@@ -11,8 +10,7 @@ import type {
 } from '../generated/kinds.ts'
 import { cronProblemsOf, settingsOfCronSpec } from '../cron-spec.ts'
 import { settingsOfSpec } from '../queue-spec.ts'
-import { API_VERSION, identityOf } from '../resource.ts'
-import type { Resource } from '../resource.ts'
+import { API_VERSION, identityOf, type Resource } from '../resource.ts'
 import { secretDataOf } from '../secret-data.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,5 +1,4 @@
-import { isScalar, LineCounter, parseAllDocuments, YAMLError } from 'yaml'
-import type { Document } from 'yaml'
+import { isScalar, LineCounter, parseAllDocuments, YAMLError, type Document } from 'yaml'
 import { reasonOf } from '../../domain/errors.ts'
 
 /** Parses YAML 1.2 with merge keys. Each document carries its errors. */

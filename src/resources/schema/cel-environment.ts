@@ -1,6 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js'
-import { parseIpAddress } from '../../domain/net/ip-address.ts'
-import type { IpAddress } from '../../domain/net/ip-address.ts'
+import { parseIpAddress, type IpAddress } from '../../domain/net/ip-address.ts'
 
 /** A class: the evaluator recognizes its types by their constructor. */
 class CidrBlock {
