@@ -8,7 +8,7 @@ import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
 import type { MetQuota, TeamUsageReader } from '../../ports/quotas.ts'
 import { nameOfKeyedCron } from '../../resources/manifests/cron-manifest.ts'
 
-/** The quotas of a team: the lower of its own and the installation's. */
+/** The quotas of a team: the lower of the team's and the installation's. */
 export type QuotasOf = (team: string) => TeamQuotas
 
 export function createQuotasOf(settings: TeamSettingsSource, installation: TeamQuotas): QuotasOf {

@@ -338,8 +338,8 @@ describe.concurrent('while Redis', () => {
     await here.target.arrived('/held')
     await here.redis.client.flushall()
     const said =
-      'punctual: Redis has lost its data, or another took its place: the jobs and queues of before are gone. ' +
-      'A new start works on what is there now.'
+      'punctual: Redis has lost its data, or another Redis took its place: earlier jobs and queues are gone. ' +
+      'After a restart this role works on the new data.'
     for (const program of [here.api.program, here.executors[0] as Program]) {
       expect(await program.exited).toEqual({ code: 1, signal: null })
       expect(program.errorLines).toEqual([said])
