@@ -3,7 +3,7 @@
 /** Sockets one process holds open, in use or idle. */
 export const SOCKETS_MAX_DEFAULT = 4096
 /** Idle sockets kept for reuse over all targets; the one idle longest is closed first. */
-export const IDLE_SOCKETS_MAX_DEFAULT = 1024
+export const IDLE_SOCKETS_MAX = 1024
 /**
  * How long an idle socket is kept if the target names no time. Less than the 5 s of common servers, so that a request is
  * rarely written while the target closes the socket.

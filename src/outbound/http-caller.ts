@@ -3,7 +3,7 @@ import { SOCKETS_PER_ORIGIN_MAX } from '../domain/limits.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 import type { HttpCaller, HttpCallResult } from '../ports/http-caller.ts'
 import { abortAll, AbortGroups, type Abortable } from './exchange/abort-groups.ts'
-import { IDLE_SOCKETS_MAX_DEFAULT, SOCKETS_MAX_DEFAULT } from './bounds.ts'
+import { SOCKETS_MAX_DEFAULT } from './bounds.ts'
 import { ConnectionPool } from './connections/connection-pool.ts'
 import type { EgressGuard } from './egress/egress-guard.ts'
 import { Exchange, type ExchangeParts } from './exchange/exchange.ts'
@@ -26,7 +26,6 @@ export interface HttpCallerOptions {
   /** PEM certificates to trust in addition to the usual authorities. */
   readonly authorities?: readonly string[]
   readonly socketsMax?: number
-  readonly idleSocketsMax?: number
   readonly socketsPerOriginMax?: number
 }
 
@@ -37,7 +36,6 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
   let closed = false
   const connections = new ConnectionPool(clock, {
     socketsMax: options.socketsMax ?? SOCKETS_MAX_DEFAULT,
-    idleSocketsMax: options.idleSocketsMax ?? IDLE_SOCKETS_MAX_DEFAULT,
     socketsPerOriginMax: options.socketsPerOriginMax ?? SOCKETS_PER_ORIGIN_MAX,
   })
   const parts: ExchangeParts = {

@@ -5,12 +5,17 @@ import { RESPONSE_HEADER_BYTES_MAX } from '../../domain/limits.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { passOverInterim } from './interim-responses.ts'
 import { LinkedList, type Link } from '../linked-list.ts'
-import { CONNECTION_AGE_MS_MAX, KEEP_ALIVE_MARGIN_MS, KEEP_ALIVE_MS, KEEP_ALIVE_MS_MAX } from '../bounds.ts'
+import {
+  CONNECTION_AGE_MS_MAX,
+  IDLE_SOCKETS_MAX,
+  KEEP_ALIVE_MARGIN_MS,
+  KEEP_ALIVE_MS,
+  KEEP_ALIVE_MS_MAX,
+} from '../bounds.ts'
 
 export interface PoolBounds {
   /** Open or being opened, over all teams. */
   readonly socketsMax: number
-  readonly idleSocketsMax: number
   readonly socketsPerOriginMax: number
 }
 
@@ -128,7 +133,7 @@ export class ConnectionPool {
     if (!this.#isReusable(connection)) return this.discard(connection)
     connection.pool.idle.push(connection)
     connection.idleLink = this.#idle.append(connection)
-    if (this.#idle.length > this.#bounds.idleSocketsMax) this.#evictLongestIdle()
+    if (this.#idle.length > IDLE_SOCKETS_MAX) this.#evictLongestIdle()
   }
 
   /** For a connection that cannot be reused. */

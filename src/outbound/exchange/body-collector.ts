@@ -1,7 +1,9 @@
+const NOTHING = new Uint8Array(0)
+
 /** Keeps the first `keptMax` bytes of a response body, in no more memory than that, whatever the size of the chunks. */
 export class BodyCollector {
   readonly #keptMax: number
-  #kept: Uint8Array = new Uint8Array(0)
+  #kept: Uint8Array = NOTHING
   #length = 0
   #received = 0
 
