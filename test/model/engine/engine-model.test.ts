@@ -48,7 +48,8 @@ describe.each([
 
   async function tell(ops: readonly Op[], limit: number | null, isAuditedAlways: boolean): Promise<void> {
     const told = await Story.begin(redis, connection)
-    if (limit !== null) for (const queue of QUEUES.keys()) await told.edit(queue, { max: limit }, false)
+    if (limit !== null)
+      for (const queue of QUEUES.keys()) await told.callers.edit(queue, { max: limit }, false)
     for (const op of ops) {
       await told.run(op)
       await told.compare()

@@ -1,59 +1,20 @@
 import assert from 'node:assert/strict'
-import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import type {
-  ClaimedWork,
-  ClaimGrant,
-  JobSource,
-  WorkEnd,
-  JobIntake,
-  NewJob,
-  PushResult,
-} from '../../../src/ports/jobs.ts'
-import type { SettingsCompiler } from '../../../src/ports/settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import type { ClaimedWork, ClaimGrant, JobSource, WorkEnd } from '../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
-import { shardKeys, shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
-import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { nameField } from '../../../src/redis/layout/keys.ts'
-import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
-import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { callRecord, ended } from '../../support/engine/model-executor.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import type { SentStep } from '../../support/lua/wrapped-scripts.ts'
-import { EngineModel, type DrawnEnd, type ModelQueue } from './engine-model.ts'
-import {
-  edited,
-  QUEUES,
-  queueAt,
-  toGrant,
-  toJob,
-  type EditOp,
-  type EndOp,
-  type Op,
-  type PushOp,
-} from './engine-ops.ts'
-import { differences, keepHead } from './engine-state.ts'
+import { EngineModel, type DrawnEnd } from './engine-model.ts'
+import { QUEUES, toGrant, type EndOp, type Op } from './engine-ops.ts'
+import { SHARDS, STORY_RETENTION, StoryCallers } from './story-callers.ts'
+import { differences } from './engine-state.ts'
 import { judgeRooms, readSentClaim } from '../execute/sent-claim.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
-
-const SHARDS = 2
-const BOX = new SecretBox(createSecretKey(randomBytes(32)))
-const SUPERSEDED = { status: 'superseded' }
-export const STORY_RETENTION = {
-  failedCallsMax: 3,
-  successfulCallsMax: 2,
-  callRecordsMs: 1_800_000,
-  callRecordsBytesMax: SHARDS * 4000,
-  finishedChainsMax: 5,
-  finishedChainsPerCronMax: 5,
-  finishedChainsMs: 7_200_000,
-}
 
 /** One executor's hold on one shard, as the executor itself sees it. */
 interface Hold {
@@ -74,14 +35,9 @@ export class Story {
   readonly world: World
   readonly model: EngineModel
   readonly #client: Redis
-  readonly #intakes: JobIntake[]
-  readonly #store: ReturnType<typeof createJobStore>
-  readonly #queues: ReturnType<typeof createQueueStore>
+  readonly callers: StoryCallers
   readonly #holds: Hold[][]
-  /** The leader before, and the one of now. */
-  #leaders: SettingsCompiler[] = []
   #lastStep = new Map<string, SentStep>()
-  #lastPush: { step: SentStep; atMs: number } | null = null
 
   constructor(world: World, client: Redis) {
     this.world = world
@@ -95,9 +51,7 @@ export class Story {
       },
       () => world.newQueues,
     )
-    this.#intakes = [world.newIntake(), world.newIntake()]
-    this.#store = createJobStore(world.engine)
-    this.#queues = createQueueStore(world.engine)
+    this.callers = new StoryCallers(world, { client, model: this.model, lastStep: this.#lastStep })
     world.faults.before = (step) => {
       const shard = world.engine.shards.findIndex((keys) => keys.clock === step.keys[0])
       if (shard >= 0) this.model.tick(shard, world.clock.wallMs)
@@ -115,8 +69,8 @@ export class Story {
     const world = await openWorld(redis, { connection, shards: SHARDS, retention: STORY_RETENTION })
     world.newQueues = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1, 70] }
     const story = new Story(world, redis.client)
-    story.#leaders = [(await createLeaderEpochs(world.engine, BOX).begin()).compiler]
-    await story.#lead()
+    await story.callers.lead()
+    await story.callers.lead()
     for (const executor of [0, 1, 2]) {
       for (const shard of [0, 1]) await story.run({ op: 'beat', executor, shard, register: true })
     }
@@ -131,9 +85,9 @@ export class Story {
   async run(op: Op): Promise<void> {
     switch (op.op) {
       case 'push':
-        return this.#push(op.jobs, op.intake, op.resent)
+        return this.callers.push(op.jobs, op.intake, op.resent)
       case 'push_again':
-        return this.#pushAgain()
+        return this.callers.pushAgain()
       case 'claim':
         await this.claim(
           op.executor,
@@ -155,23 +109,23 @@ export class Story {
       case 'leave':
         return this.#leave(op.executor, op.shard)
       case 'promote':
-        return this.promote(op.shard)
+        return this.callers.promote(op.shard)
       case 'sweep':
-        return this.sweep(op.shard)
+        return this.callers.sweep(op.shard)
       case 'edit':
-        return this.edit(op.queue, op.change, op.resent)
+        return this.callers.edit(op.queue, op.change, op.resent)
       case 'compile':
-        return this.#compile(op.queue, op.change, op.resent)
+        return this.callers.compile(op.queue, op.change, op.resent)
       case 'lead':
-        return this.#lead()
+        return this.callers.lead()
       case 'remove':
-        return this.remove(op.queue, op.resent)
+        return this.callers.remove(op.queue, op.resent)
       case 'cancel':
-        return this.#cancel(op.pick)
+        return this.callers.cancel(op.pick)
       case 'replay':
-        return this.#replay(op.pick, op.resent)
+        return this.callers.replay(op.pick, op.resent)
       case 'purge':
-        return this.#purge(op.pick)
+        return this.callers.purge(op.pick)
       case 'advance':
         return this.world.clock.advance(op.ms)
       case 'jump':
@@ -190,46 +144,6 @@ export class Story {
 
   #hold(executor: number, shard: number): Hold {
     return this.#holds[executor]?.[shard] as Hold
-  }
-
-  async #push(ops: readonly PushOp[], intake: number, resent: boolean): Promise<void> {
-    const jobs = ops.map((op) => toJob(op, this.world.clock.wallMs))
-    if (resent) this.world.faults.resent.add('enqueue')
-    const to = this.#intakes[intake] as JobIntake
-    const answers = await Promise.all(jobs.map((job) => to.push(job)))
-    this.world.faults.resent.delete('enqueue')
-    for (const [i, job] of jobs.entries()) this.#judgePush(job, answers[i] as PushResult)
-    const step = this.#lastStep.get('enqueue')
-    this.#lastPush = step === undefined ? null : { step, atMs: this.world.clock.monotonicMs }
-  }
-
-  #judgePush(job: NewJob, answer: PushResult): void {
-    const field = nameField(job.team, job.queue)
-    const { shard } = shardOfQueue(this.world.engine, job.team, job.queue)
-    let queue = this.model.queues.get(field)
-    if ('queueId' in answer) {
-      const localId = String(Math.floor(answer.queueId / SHARDS))
-      queue ??= this.model.queueOf(field, shard, localId, true)
-      assert.equal(answer.queueId, Number(queue.localId) * SHARDS + shard)
-    }
-    assert.ok(queue, `${JSON.stringify(answer)} came for a queue that is not there`)
-    assert.equal(this.model.push(job, queue, answer), null)
-  }
-
-  /** The last enqueue once more, as an API process does that got no answer: nothing may change. */
-  async #pushAgain(): Promise<void> {
-    const last = this.#lastPush
-    if (last === null || this.world.clock.monotonicMs - last.atMs > 10_000) return
-    const { name, keys, args, reply: before } = last.step
-    const after = ((await this.world.engine.runner.run({ name, keys, args })) as string).split(' ')
-    const first = (before as string).split(' ')
-    if (after[0] === 'day' || first[0] === 'day') return
-    for (let i = 2; i < first.length; i += 3) {
-      const expected = first[i] === 'ok' ? 'again' : first[i]
-      assert.ok(after[i] === expected || after[i] === 'moved', `${first[i]} became ${after[i]}`)
-      if (after[i] === 'again') assert.equal(after[i + 1], first[i + 1])
-      if (after[i] === 'again' && after[i + 2] !== '-1') assert.equal(after[i + 2], first[i + 2])
-    }
   }
 
   async claim(executor: number, shard: number, grant: ClaimGrant, lost: boolean): Promise<number> {
@@ -383,7 +297,7 @@ export class Story {
   }
 
   async reap(shard: number): Promise<void> {
-    await this.promote(shard)
+    await this.callers.promote(shard)
     await createShardMaintenance(this.world.engine, shard).reap()
     for (const name of this.model.expired(shard)) {
       this.model.reap(shard, name)
@@ -432,8 +346,8 @@ export class Story {
   async drain(): Promise<void> {
     for (const field of this.model.queues.keys()) {
       const pick = QUEUES.findIndex(({ field: each }) => each === field)
-      await this.edit(pick, { max: null }, false)
-      await this.edit(pick, { active: true }, false)
+      await this.callers.edit(pick, { max: null }, false)
+      await this.callers.edit(pick, { active: true }, false)
     }
     this.world.clock.advance(100_000_000)
     const ends = Array.from({ length: 64 }, (): EndOp => ({ how: 'success', call: null }))
@@ -454,147 +368,22 @@ export class Story {
       // Steps in between, or the gap would be taken for a jump and stamp the leases of the lost anew.
       for (const shard of [0, 1, 0, 1, 0, 1]) {
         this.world.clock.advance(4_500)
-        await this.promote(shard)
+        await this.callers.promote(shard)
       }
     }
   }
 
   /** Takes everything away that the program can take away: queues, remains, executors. */
   async clear(): Promise<void> {
-    for (const pick of QUEUES.keys()) await this.remove(pick, false)
+    for (const pick of QUEUES.keys()) await this.callers.remove(pick, false)
     for (const executor of [0, 1]) {
       for (const shard of [0, 1]) await this.#hold(executor, shard).source.leave()
     }
     // The leases of the others, and of names given up earlier, run out.
     for (const shard of [0, 1, 0, 1]) {
       this.world.clock.advance(4_500)
-      await this.sweep(shard)
+      await this.callers.sweep(shard)
     }
     for (const shard of [0, 1]) await createShardMaintenance(this.world.engine, shard).reap()
-  }
-
-  /** Twice: the first answer brings the program's estimate of Redis time up to date. */
-  async promote(shard: number): Promise<void> {
-    const upkeep = createShardMaintenance(this.world.engine, shard)
-    await upkeep.promote()
-    await upkeep.promote()
-    this.model.promote(shard)
-  }
-
-  async sweep(shard: number): Promise<void> {
-    await this.promote(shard)
-    const upkeep = createShardMaintenance(this.world.engine, shard)
-    while ((await upkeep.sweep()).isMore);
-    this.model.freeOverdue(shard)
-    const { nowMs } = this.model.shard(shard)
-    for (const [root, letter] of this.model.dead) {
-      if (letter.queue.shard === shard && letter.purgeAtMs <= nowMs) this.model.dead.delete(root)
-    }
-    for (const queue of this.model.queues.values()) if (queue.shard === shard) await this.#acceptTrims(queue)
-  }
-
-  /** Retention may forget from the old end what is over its count or its age. */
-  async #acceptTrims(queue: ModelQueue): Promise<void> {
-    const keys = shardKeys(this.world.engine, queue.shard).queue(queue.localId)
-    const { nowMs } = this.model.shard(queue.shard)
-    const kept = new Set(await this.#client.lrange(keys.history, 0, -1))
-    for (const [root, chain] of this.model.finished) {
-      if (chain.queue !== queue || kept.has(String(root))) continue
-      const ageMs = nowMs - chain.endedAtMs
-      assert.ok(ageMs >= 30_000, `the chain ${root} was forgotten after ${ageMs} ms`)
-      assert.ok(ageMs > STORY_RETENTION.finishedChainsMs || kept.size >= STORY_RETENTION.finishedChainsMax)
-      this.model.finished.delete(root)
-    }
-    queue.failedCalls = keepHead(queue.failedCalls, await this.#client.lrange(keys.failedCalls, 0, -1))
-    queue.successfulCalls = keepHead(
-      queue.successfulCalls,
-      await this.#client.lrange(keys.successfulCalls, 0, -1),
-    )
-  }
-
-  async edit(pick: number, change: EditOp, resent: boolean): Promise<void> {
-    const { team, name, field } = queueAt(pick)
-    const settings = edited(this.model.queues.get(field)?.settings ?? this.world.newQueues, change)
-    if (resent) this.world.faults.resent.add('set_queue')
-    const { queueId } = await this.#queues.apply(team, name, settings)
-    this.#settled(field, queueId, settings)
-  }
-
-  /** What a resource says, by the leader of now and by the one before it, whose writes change nothing. */
-  async #compile(pick: number, change: EditOp, resent: boolean): Promise<void> {
-    const { team, name, field } = queueAt(pick)
-    const settings = edited(this.model.queues.get(field)?.settings ?? this.world.newQueues, change)
-    const [former, current] = this.#leaders
-    assert.deepEqual(await former?.applyQueue(team, name, { ...settings, timeoutSeconds: 299 }), SUPERSEDED)
-    assert.deepEqual(await former?.removeQueue(team, name), {
-      status: this.model.queues.has(field) ? 'superseded' : 'not_found',
-    })
-    if (resent) this.world.faults.resent.add('set_queue')
-    const end = await current?.applyQueue(team, name, settings)
-    assert.ok(end?.status === 'applied')
-    this.#settled(field, end.queueId, settings).isPushed = false
-  }
-
-  #settled(field: string, queueId: number, settings: QueueSettings): ModelQueue {
-    const localId = String(Math.floor(queueId / SHARDS))
-    const queue = this.model.queueOf(field, queueId % SHARDS, localId, false)
-    queue.settings = settings
-    return queue
-  }
-
-  async #lead(): Promise<void> {
-    const { compiler } = await createLeaderEpochs(this.world.engine, BOX).begin()
-    this.#leaders = [this.#leaders.at(-1) as SettingsCompiler, compiler]
-  }
-
-  async remove(pick: number, resent: boolean): Promise<void> {
-    const { team, name, field } = queueAt(pick)
-    const answer = await this.#queues.remove(team, name)
-    assert.equal(answer, this.model.queues.has(field) ? 'removed' : 'not_found')
-    this.model.deleteQueue(field)
-    const step = this.#lastStep.get('delete_queue')
-    if (resent && answer === 'removed' && step !== undefined) {
-      assert.equal(
-        await this.world.engine.runner.run({ name: step.name, keys: step.keys, args: step.args }),
-        'stale_id',
-      )
-    }
-  }
-
-  async #cancel(pick: number): Promise<void> {
-    const jobs = [...this.model.jobs.values()].filter((job) => job.request !== null)
-    const job = jobs[pick % Math.max(1, jobs.length)]
-    if (job === undefined) return
-    const answer = await this.#store.cancel(job.queue.team, job.id)
-    assert.equal(answer, job.place === 'in_flight' ? 'in_flight' : 'cancelled')
-    if (answer === 'in_flight') return
-    this.model.jobs.delete(`${job.queue.key}|${job.id}`)
-    this.#lastPush = null
-    assert.notEqual(await this.#store.cancel(job.queue.team, job.id), 'cancelled')
-  }
-
-  async #replay(pick: number, resent: boolean): Promise<void> {
-    const [rootId, letter] = [...this.model.dead][pick % Math.max(1, this.model.dead.size)] ?? []
-    if (rootId === undefined || letter === undefined) return
-    if (resent) this.world.faults.resent.add('replay')
-    const answer = await this.#store.replay(letter.queue.team, rootId)
-    assert.equal(answer.status, 'replayed')
-    if (answer.status !== 'replayed') return
-    this.model.replay(rootId, answer.jobId)
-    assert.equal(answer.scheduledAtMs, this.model.shard(letter.queue.shard).nowMs)
-    const again = await this.#store.replay(letter.queue.team, rootId)
-    assert.deepEqual(again, { status: 'already_replayed', jobId: answer.jobId })
-  }
-
-  async #purge(pick: number): Promise<void> {
-    const [rootId, letter] = [...this.model.dead][pick % Math.max(1, this.model.dead.size)] ?? []
-    if (rootId === undefined || letter === undefined) return
-    const { engine } = this.world
-    const keys = shardKeys(engine, letter.queue.shard)
-    const dead = { localId: letter.queue.localId, roots: [String(rootId), '0'], onlyDue: false }
-    const removed = await purgeDeadLetters(engine, keys, dead)
-    assert.equal(removed, 1)
-    this.model.dead.delete(rootId)
-    this.#lastPush = null
   }
 }

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { createSecretKey, randomBytes } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
+import type { JobIntake, NewJob, PushResult } from '../../../src/ports/jobs.ts'
+import type { SettingsCompiler } from '../../../src/ports/settings.ts'
+import { shardKeys, shardOfQueue } from '../../../src/redis/client/engine.ts'
+import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
+import { SecretBox } from '../../../src/redis/control/secret-box.ts'
+import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
+import { nameField } from '../../../src/redis/layout/keys.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
+import type { World } from '../../support/engine/model-world.ts'
+import type { SentStep } from '../../support/lua/wrapped-scripts.ts'
+import type { EngineModel, ModelQueue } from './engine-model.ts'
+import { edited, queueAt, toJob, type EditOp, type PushOp } from './engine-ops.ts'
+import { keepHead } from './engine-state.ts'
+
+export const SHARDS = 2
+export const STORY_RETENTION = {
+  failedCallsMax: 3,
+  successfulCallsMax: 2,
+  callRecordsMs: 1_800_000,
+  callRecordsBytesMax: SHARDS * 4000,
+  finishedChainsMax: 5,
+  finishedChainsPerCronMax: 5,
+  finishedChainsMs: 7_200_000,
+}
+const BOX = new SecretBox(createSecretKey(randomBytes(32)))
+const SUPERSEDED = { status: 'superseded' }
+
+/** What the APIs, the leader and the maintenance do in a story, to the real engine and to the model. */
+export class StoryCallers {
+  readonly #world: World
+  readonly #client: Redis
+  readonly #model: EngineModel
+  readonly #lastStep: ReadonlyMap<string, SentStep>
+  readonly #intakes: readonly JobIntake[]
+  readonly #store: ReturnType<typeof createJobStore>
+  readonly #queues: ReturnType<typeof createQueueStore>
+  /** The leader before, and the current one. */
+  #leaders: SettingsCompiler[] = []
+  #lastPush: { step: SentStep; atMs: number } | null = null
+
+  constructor(
+    world: World,
+    story: { client: Redis; model: EngineModel; lastStep: ReadonlyMap<string, SentStep> },
+  ) {
+    this.#world = world
+    this.#client = story.client
+    this.#model = story.model
+    this.#lastStep = story.lastStep
+    this.#intakes = [world.newIntake(), world.newIntake()]
+    this.#store = createJobStore(world.engine)
+    this.#queues = createQueueStore(world.engine)
+  }
+
+  async push(ops: readonly PushOp[], intake: number, resent: boolean): Promise<void> {
+    const jobs = ops.map((op) => toJob(op, this.#world.clock.wallMs))
+    if (resent) this.#world.faults.resent.add('enqueue')
+    const to = this.#intakes[intake] as JobIntake
+    const answers = await Promise.all(jobs.map((job) => to.push(job)))
+    this.#world.faults.resent.delete('enqueue')
+    for (const [i, job] of jobs.entries()) this.#judgePush(job, answers[i] as PushResult)
+    const step = this.#lastStep.get('enqueue')
+    this.#lastPush = step === undefined ? null : { step, atMs: this.#world.clock.monotonicMs }
+  }
+
+  #judgePush(job: NewJob, answer: PushResult): void {
+    const field = nameField(job.team, job.queue)
+    const { shard } = shardOfQueue(this.#world.engine, job.team, job.queue)
+    let queue = this.#model.queues.get(field)
+    if ('queueId' in answer) {
+      const localId = String(Math.floor(answer.queueId / SHARDS))
+      queue ??= this.#model.queueOf(field, shard, localId, true)
+      assert.equal(answer.queueId, Number(queue.localId) * SHARDS + shard)
+    }
+    assert.ok(queue, `${JSON.stringify(answer)} came for a queue that is not there`)
+    assert.equal(this.#model.push(job, queue, answer), null)
+  }
+
+  /** The last enqueue once more, as an API process does that got no answer: nothing may change. */
+  async pushAgain(): Promise<void> {
+    const last = this.#lastPush
+    if (last === null || this.#world.clock.monotonicMs - last.atMs > 10_000) return
+    const { name, keys, args, reply: before } = last.step
+    const after = ((await this.#world.engine.runner.run({ name, keys, args })) as string).split(' ')
+    const first = (before as string).split(' ')
+    if (after[0] === 'day' || first[0] === 'day') return
+    for (let i = 2; i < first.length; i += 3) {
+      const expected = first[i] === 'ok' ? 'again' : first[i]
+      assert.ok(after[i] === expected || after[i] === 'moved', `${first[i]} became ${after[i]}`)
+      if (after[i] === 'again') assert.equal(after[i + 1], first[i + 1])
+      if (after[i] === 'again' && after[i + 2] !== '-1') assert.equal(after[i + 2], first[i + 2])
+    }
+  }
+
+  /** Twice: the first answer brings the program's estimate of Redis time up to date. */
+  async promote(shard: number): Promise<void> {
+    const upkeep = createShardMaintenance(this.#world.engine, shard)
+    await upkeep.promote()
+    await upkeep.promote()
+    this.#model.promote(shard)
+  }
+
+  async sweep(shard: number): Promise<void> {
+    await this.promote(shard)
+    const upkeep = createShardMaintenance(this.#world.engine, shard)
+    while ((await upkeep.sweep()).isMore);
+    this.#model.freeOverdue(shard)
+    const { nowMs } = this.#model.shard(shard)
+    for (const [root, letter] of this.#model.dead) {
+      if (letter.queue.shard === shard && letter.purgeAtMs <= nowMs) this.#model.dead.delete(root)
+    }
+    for (const queue of this.#model.queues.values()) if (queue.shard === shard) await this.#acceptTrims(queue)
+  }
+
+  /** Retention may forget from the old end what is over its count or its age. */
+  async #acceptTrims(queue: ModelQueue): Promise<void> {
+    const keys = shardKeys(this.#world.engine, queue.shard).queue(queue.localId)
+    const { nowMs } = this.#model.shard(queue.shard)
+    const kept = new Set(await this.#client.lrange(keys.history, 0, -1))
+    for (const [root, chain] of this.#model.finished) {
+      if (chain.queue !== queue || kept.has(String(root))) continue
+      const ageMs = nowMs - chain.endedAtMs
+      assert.ok(ageMs >= 30_000, `the chain ${root} was forgotten after ${ageMs} ms`)
+      assert.ok(ageMs > STORY_RETENTION.finishedChainsMs || kept.size >= STORY_RETENTION.finishedChainsMax)
+      this.#model.finished.delete(root)
+    }
+    queue.failedCalls = keepHead(queue.failedCalls, await this.#client.lrange(keys.failedCalls, 0, -1))
+    queue.successfulCalls = keepHead(
+      queue.successfulCalls,
+      await this.#client.lrange(keys.successfulCalls, 0, -1),
+    )
+  }
+
+  async edit(pick: number, change: EditOp, resent: boolean): Promise<void> {
+    const { team, name, field } = queueAt(pick)
+    const settings = edited(this.#model.queues.get(field)?.settings ?? this.#world.newQueues, change)
+    if (resent) this.#world.faults.resent.add('set_queue')
+    const { queueId } = await this.#queues.apply(team, name, settings)
+    this.#settled(field, queueId, settings)
+  }
+
+  /** What a resource says, by the leader of now and by the one before it, whose writes change nothing. */
+  async compile(pick: number, change: EditOp, resent: boolean): Promise<void> {
+    const { team, name, field } = queueAt(pick)
+    const settings = edited(this.#model.queues.get(field)?.settings ?? this.#world.newQueues, change)
+    const [former, current] = this.#leaders
+    assert.deepEqual(await former?.applyQueue(team, name, { ...settings, timeoutSeconds: 299 }), SUPERSEDED)
+    assert.deepEqual(await former?.removeQueue(team, name), {
+      status: this.#model.queues.has(field) ? 'superseded' : 'not_found',
+    })
+    if (resent) this.#world.faults.resent.add('set_queue')
+    const end = await current?.applyQueue(team, name, settings)
+    assert.ok(end?.status === 'applied')
+    this.#settled(field, end.queueId, settings).isPushed = false
+  }
+
+  #settled(field: string, queueId: number, settings: QueueSettings): ModelQueue {
+    const localId = String(Math.floor(queueId / SHARDS))
+    const queue = this.#model.queueOf(field, queueId % SHARDS, localId, false)
+    queue.settings = settings
+    return queue
+  }
+
+  async lead(): Promise<void> {
+    const { compiler } = await createLeaderEpochs(this.#world.engine, BOX).begin()
+    this.#leaders = [...this.#leaders.slice(-1), compiler]
+  }
+
+  async remove(pick: number, resent: boolean): Promise<void> {
+    const { team, name, field } = queueAt(pick)
+    const answer = await this.#queues.remove(team, name)
+    assert.equal(answer, this.#model.queues.has(field) ? 'removed' : 'not_found')
+    this.#model.deleteQueue(field)
+    const step = this.#lastStep.get('delete_queue')
+    if (resent && answer === 'removed' && step !== undefined) {
+      assert.equal(
+        await this.#world.engine.runner.run({ name: step.name, keys: step.keys, args: step.args }),
+        'stale_id',
+      )
+    }
+  }
+
+  async cancel(pick: number): Promise<void> {
+    const jobs = [...this.#model.jobs.values()].filter((job) => job.request !== null)
+    const job = jobs[pick % Math.max(1, jobs.length)]
+    if (job === undefined) return
+    const answer = await this.#store.cancel(job.queue.team, job.id)
+    assert.equal(answer, job.place === 'in_flight' ? 'in_flight' : 'cancelled')
+    if (answer === 'in_flight') return
+    this.#model.jobs.delete(`${job.queue.key}|${job.id}`)
+    this.#lastPush = null
+    assert.notEqual(await this.#store.cancel(job.queue.team, job.id), 'cancelled')
+  }
+
+  async replay(pick: number, resent: boolean): Promise<void> {
+    const [rootId, letter] = [...this.#model.dead][pick % Math.max(1, this.#model.dead.size)] ?? []
+    if (rootId === undefined || letter === undefined) return
+    if (resent) this.#world.faults.resent.add('replay')
+    const answer = await this.#store.replay(letter.queue.team, rootId)
+    assert.equal(answer.status, 'replayed')
+    if (answer.status !== 'replayed') return
+    this.#model.replay(rootId, answer.jobId)
+    assert.equal(answer.scheduledAtMs, this.#model.shard(letter.queue.shard).nowMs)
+    const again = await this.#store.replay(letter.queue.team, rootId)
+    assert.deepEqual(again, { status: 'already_replayed', jobId: answer.jobId })
+  }
+
+  async purge(pick: number): Promise<void> {
+    const [rootId, letter] = [...this.#model.dead][pick % Math.max(1, this.#model.dead.size)] ?? []
+    if (rootId === undefined || letter === undefined) return
+    const { engine } = this.#world
+    const keys = shardKeys(engine, letter.queue.shard)
+    const dead = { localId: letter.queue.localId, roots: [String(rootId), '0'], onlyDue: false }
+    const removed = await purgeDeadLetters(engine, keys, dead)
+    assert.equal(removed, 1)
+    this.#model.dead.delete(rootId)
+    this.#lastPush = null
+  }
+}
