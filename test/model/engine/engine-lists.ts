@@ -1,7 +1,8 @@
 import type { Engine } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
-import type { EngineModel, ModelQueue } from './engine-model.ts'
+import type { EngineModel } from './engine-model.ts'
+import type { ModelQueue } from './model-records.ts'
 
 /** Small, so that places lie between and within all that is listed. */
 const PAGE = 3

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { Redis } from 'ioredis'
 import { decodeFinished } from '../../../src/redis/layout/finished-record.ts'
 import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
-import type { KeptCall, EngineModel, ModelQueue } from './engine-model.ts'
+import type { EngineModel } from './engine-model.ts'
+import type { KeptCall, ModelQueue } from './model-records.ts'
 
 /** Reads what Redis holds and says how it differs from the model. Structure is the audit's business, not looked at here. */
 export async function differences(
