@@ -1,15 +1,15 @@
 -- Shared by the steps that know crons. Declares `Cron`.
 --
--- A cron's state (value in ks:) is text of nine parts:
+-- A cron's state, a value in `cronStates`, is text of nine parts:
 --   version|schedule|active|spread|bytes|tick|running|failures|success
--- version rises with every edit, and in the shard that the cron leaves · schedule: hash of expression and zone, 6
--- characters · active: 1, or 0 paused; in the shard that it leaves r, or p paused · bytes of its definition · tick: the
--- next one, '' = none · running: root id of the run that has not ended, or '' · failures in a row · success: the tick
--- of the newest run that succeeded, or ''.
+-- version: rises with every edit, and when the cron is retired in a shard · schedule: hash of expression and zone, 6
+-- characters · active: 1, or 0 while paused; r or p instead when retired · spread: ms · bytes: of its definition · tick:
+-- the next one, or '' · running: root id of the run that has not ended, or '' · failures: in a row · success: the tick of
+-- the newest run that succeeded, or ''.
 
 local Cron = {}
 
--- nil when the state is damaged: its cron ticks no more until it is edited, and is edited as one without a state.
+-- nil when the state is damaged. Such a cron does not tick until an edit, which treats it as one without a state.
 function Cron.parse(text)
   local version, schedule, active, spread, bytes, tick, running, failures, success =
     string.match(text, '^(%d+)|(......)|(%w)|(%d+)|(%d+)|(%d*)|(%d*)|(%d+)|(%d*)$')
@@ -20,8 +20,8 @@ function Cron.parse(text)
   }
 end
 
--- What a tick looks at, without a table: what stands before the tick, version, active, spread, tick, running, and what
--- stands after.
+-- The parts that a tick needs, without a table: the text before the tick, version, active, spread, tick, running, and the
+-- text after them.
 function Cron.parse_tick(text)
   local head, version, active, spread, tick, running, tail =
     string.match(text, '^((%d+)|......|(%w)|(%d+)|%d+|)(%d*)|(%d*)(|.*)$')
@@ -34,7 +34,7 @@ function Cron.format(cron)
     .. cron.success
 end
 
--- When the cron is next looked at; nil when it never is.
+-- When the cron ticks next; nil when it does not.
 function Cron.due(cron)
   if cron.active ~= '1' or cron.tick == '' then return nil end
   return tonumber(cron.tick) + cron.spread
