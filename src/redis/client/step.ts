@@ -115,15 +115,17 @@ interface Target {
   readonly shardKeys: ShardKeys
 }
 
-function addQueue({ queueKeys = [] }: RowShape, localId: string, to: Target): void {
+const NONE: readonly never[] = []
+
+function addQueue({ queueKeys = NONE }: RowShape, localId: string, to: Target): void {
   for (const name of queueKeys) to.keys.push(to.shardKeys.queueKey(name, localId))
   to.args.push(localId)
 }
 
 function add(shape: RowShape, values: Values, to: Target): void {
-  for (const name of shape.keys ?? []) {
+  for (const name of shape.keys ?? NONE) {
     to.keys.push(name in SHARD_KEY_WORDS ? to.shardKeys[name as ShardKeyName] : (values[name] as string))
   }
-  for (const name of shape.queueKeys ?? []) to.keys.push(to.shardKeys.queueKey(name, values.localId))
-  for (const name of shape.args ?? []) to.args.push(values[name] as Argument)
+  for (const name of shape.queueKeys ?? NONE) to.keys.push(to.shardKeys.queueKey(name, values.localId))
+  for (const name of shape.args ?? NONE) to.args.push(values[name] as Argument)
 }

@@ -110,12 +110,10 @@ function failedByLoss(
       team,
       location: { queue: entry.queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
       request,
-      dlqRetentionDays: settings.dlqRetentionDays,
+      settings,
       bytes: null,
     },
-    end,
-    callback,
-    null,
+    { end, callback, call: null },
     jobIds,
   )
 }

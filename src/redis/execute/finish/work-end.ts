@@ -26,29 +26,21 @@ export interface EndedJob {
   readonly team: string
   readonly location: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
   readonly request: JobRequest
-  readonly dlqRetentionDays: number
+  readonly settings: { readonly dlqRetentionDays: number }
   /** null when it is not known. */
   readonly bytes: number | null
 }
 
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
 /** Puts an executor's answer into the words of the `finish` step. */
 export function toBatchJob(end: WorkEnd, jobIds: JobIds): BatchJob {
-  if (end.type === 'ended') {
-    const { work } = end
-    return endedBatchJob(
-      { ...work, dlqRetentionDays: work.settings.dlqRetentionDays },
-      end.end,
-      end.callback,
-      end.call,
-      jobIds,
-    )
-  }
+  if (end.type === 'ended') return endedBatchJob(end.work, end, jobIds)
   const { work } = end
-  return {
-    ...blankBatchJob(work.jobId, work.token, work.location, jobIds),
-    kind: KINDS[end.type],
-    bytes: work.bytes ?? '',
-  }
+  const job = blankBatchJob(work.jobId, work.token, work.location, jobIds)
+  job.kind = KINDS[end.type]
+  job.bytes = work.bytes ?? ''
+  return job
 }
 
 export function blankBatchJob(
@@ -56,7 +48,7 @@ export function blankBatchJob(
   token: string,
   location: EndedJob['location'],
   jobIds: JobIds,
-): BatchJob {
+): Mutable<BatchJob> {
   return {
     id: jobId,
     root: jobIds.rootOf(jobId),
@@ -76,53 +68,47 @@ export function blankBatchJob(
   }
 }
 
+/** One object per job, filled in: copies of it showed in the executor's garbage collection. */
 export function endedBatchJob(
   job: EndedJob,
-  end: AttemptEnd,
-  callback: Callback | null,
-  call: CallRecord | null,
+  ending: {
+    readonly end: AttemptEnd
+    readonly callback: Callback | null
+    readonly call: CallRecord | null
+  },
   jobIds: JobIds,
 ): BatchJob {
-  const common = {
-    ...blankBatchJob(job.jobId, job.token, job.location, jobIds),
-    bytes: job.bytes ?? ('' as const),
-    call: call === null ? '' : JSON.stringify(call),
-    ...(callback !== null && {
-      callback: encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS),
-      callbackTeam: job.team,
-    }),
+  const { end, callback, call } = ending
+  const batchJob = blankBatchJob(job.jobId, job.token, job.location, jobIds)
+  batchJob.bytes = job.bytes ?? ''
+  if (call !== null) batchJob.call = JSON.stringify(call)
+  if (callback !== null) {
+    batchJob.callback = encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS)
+    batchJob.callbackTeam = job.team
   }
-  const run = end.isTerminal ? endedRun(job) : null
+  if (end.isTerminal) batchJob.run = endedRun(job)
   switch (end.kind) {
     case 'retry':
-      return {
-        ...common,
-        kind: END.retry,
-        delayMs: end.retryDelaySeconds * 1000,
-        record: encodeAttempts(end.attempts),
-      }
+      batchJob.kind = END.retry
+      batchJob.delayMs = end.retryDelaySeconds * 1000
+      batchJob.record = encodeAttempts(end.attempts)
+      break
     case 'dead_letter':
-      return {
-        ...common,
-        kind: END.deadLetter,
-        run,
-        delayMs: job.dlqRetentionDays * DAY_MS,
-        record: encodeAttempts(end.attempts),
-      }
+      batchJob.kind = END.deadLetter
+      batchJob.delayMs = job.settings.dlqRetentionDays * DAY_MS
+      batchJob.record = encodeAttempts(end.attempts)
+      break
     case 'success':
     case 'failed_no_retries':
-      return {
-        ...common,
-        kind: end.kind === 'success' ? END.success : END.failed,
-        run,
-        record: encodeFinished({
-          end: end.kind,
-          attempts: end.attempts,
-          request: job.request,
-          replayedAs: null,
-        }),
-      }
+      batchJob.kind = end.kind === 'success' ? END.success : END.failed
+      batchJob.record = encodeFinished({
+        end: end.kind,
+        attempts: end.attempts,
+        request: job.request,
+        replayedAs: null,
+      })
   }
+  return batchJob
 }
 
 function endedRun({ rootId, request: { cron } }: EndedJob): EndedRun | null {
