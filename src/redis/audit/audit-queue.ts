@@ -4,7 +4,7 @@ import { auditRing } from './audit-ring.ts'
 import { unlessDamaged } from '../chains/chain-reader.ts'
 import { forEachField, readFields, readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
-import { decodeRecord, setAsideIn, SYSTEM_SETTINGS_HASH, type JobRecord } from '../layout/job-record.ts'
+import { decodeRecord, quarantineIn, SYSTEM_SETTINGS_HASH, type JobRecord } from '../layout/job-record.ts'
 import {
   callbackQueueOf,
   isCallbackQueue,
@@ -217,7 +217,7 @@ async function auditDeadLetters(queue: AuditedQueue): Promise<void> {
     bodies.add(root)
     if (!purgeTimes.has(root))
       shard.find(keys.deadLetterRecords, `has the dead letter ${root}, which nothing will purge`)
-    if (setAsideIn(text) !== null) {
+    if (quarantineIn(text) !== null) {
       // Nothing says whether its request is large.
       noteChain(
         queue,

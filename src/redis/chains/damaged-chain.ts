@@ -1,7 +1,7 @@
 import type { AttemptSummary, CallRecord, JobChain } from '../../domain/jobs/job.ts'
 import type { KnownQueue } from './known-queue.ts'
 import type { Engine } from '../client/engine.ts'
-import { setAsideIn } from '../layout/job-record.ts'
+import { quarantineIn } from '../layout/job-record.ts'
 import { queueIdOf } from '../layout/keys.ts'
 
 const MESSAGE = 'What Redis holds of this job is damaged. It does not run, and can be deleted.'
@@ -19,8 +19,8 @@ export interface DamagedParts {
 
 /** Shows a damaged chain: every attempt failed as damaged, and unknown fields are empty. */
 export function damagedChain(engine: Engine, queue: KnownQueue, parts: DamagedParts): JobChain {
-  const quarantined = setAsideIn(parts.text)
-  const foundAtMs = quarantined?.setAsideAtMs ?? engine.runner.redisNowMs(queue.keys.shard)
+  const quarantined = quarantineIn(parts.text)
+  const foundAtMs = quarantined?.quarantinedAtMs ?? engine.runner.redisNowMs(queue.keys.shard)
   const attempt: AttemptSummary = {
     createdAtMs: foundAtMs,
     scheduledAtMs: foundAtMs,

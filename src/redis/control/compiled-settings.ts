@@ -157,7 +157,7 @@ function openTeam(box: SecretBox, team: string, value: string): TeamSettings | S
   }
 }
 
-/** The oldest entry of a hash wins: whoever learns a token's hash must not take over the jobs of its team with it. */
+/** The oldest entry of a hash wins: a team that learns another's token hash must not take over its jobs with it. */
 function teamsByToken(tokens: Readonly<Record<string, string>>): Map<string, string> {
   const latestFirst = tokensOf(tokens).toSorted((a, b) => b.version - a.version)
   return new Map(latestFirst.map(({ hash, team }) => [hash, team]))

@@ -44,7 +44,7 @@ export function createSequence(engine: Engine, keys: ShardKeys): Sequence {
   async function take(count: number, resendForMs: number): Promise<number[]> {
     const taken: number[] = []
     while (taken.length < count) {
-      // Whoever comes while a block is being opened waits for that one: opened twice, it would give numbers twice.
+      // Callers that arrive while a block is being opened wait for it: a second opening would give its numbers twice.
       while (next >= end) {
         opening ??= openBlock(resendForMs).finally(() => {
           opening = null

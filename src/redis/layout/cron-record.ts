@@ -7,8 +7,8 @@ import type { CronRun } from '../../ports/crons.ts'
 import { decodeAssertions, encodeAssertions, withoutTail, type EncodedAssertions } from './job-record.ts'
 
 /**
- * How crons are written in Redis. A definition is a JSON array without what has its default at the end. The state, which
- * the scripts read and change, and the records are described in lib/cron.lua and crons/tick/tick.lua.
+ * The format of crons in Redis. A definition is a JSON array without trailing defaults. The state, which the steps read
+ * and change, and the records are described in lib/cron.lua and crons/tick/tick.lua.
  */
 
 type Definition = [
@@ -35,20 +35,20 @@ type Definition = [
 
 const MISSED_RUN_POLICIES = ['latest', 'skip', 'all'] as const
 const POST = METHODS.indexOf('POST')
-/** Where a definition's default is not 0. */
+/** Elements of a definition whose default is not 0. */
 const DEFAULTS: Readonly<Record<number, number>> = {
   7: POST,
   10: DEFAULT_CRON_SETTINGS.timeoutSeconds,
   16: DEFAULT_CRON_SETTINGS.alertThreshold,
 }
 
-/** What a hidden queue has: the next tick is the retry. The rest is its cron's, and goes with each run. */
+/** Settings of a hidden queue. It has no retries, because the next tick is one; each run carries the cron's own settings. */
 export const HIDDEN_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   ...DEFAULT_QUEUE_SETTINGS,
   retriesEnabled: false,
 })
 
-/** Whether a cron is active stands in its state. */
+/** A cron's state says whether it is active. */
 export function encodeDefinition(place: { team: string; name: string }, cron: CronSettings): string {
   const definition: Definition = [
     `${place.team}/${place.name}`,
@@ -125,7 +125,7 @@ function given<T>(value: T | 0 | undefined): T | null {
   return value === 0 || value === undefined ? null : value
 }
 
-/** By this an edit of the schedule is told from one of all else. */
+/** Distinguishes an edit of the schedule from any other edit. */
 export function scheduleHash({ cronExpression, timeZone }: CronSettings): string {
   return hash('sha256', `${cronExpression}\n${timeZone}`, 'base64url').slice(0, 6)
 }
@@ -168,13 +168,13 @@ export function stateIn(text: string): CronStateRecord | null {
   return STATE.test(text) ? decodeState(text) : null
 }
 
-/** Of a state that a step has answered. */
+/** Reads a state from the reply of a step. */
 export function decodeState(text: string): CronStateRecord {
   const [version, , active, spread, bytes, tick = '', running = '', failures, success = ''] = text.split('|')
   const numberOf = (part: string) => (part === '' ? null : Number(part))
   return {
     version: Number(version),
-    // One that is about to move is as active as it will be where it goes.
+    // A cron that is about to move counts as it will in its new shard.
     isActive: active === '1' || active === 'r',
     spreadMs: Number(spread),
     bytes: Number(bytes),

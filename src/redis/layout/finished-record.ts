@@ -22,13 +22,13 @@ export type ChainEnd = keyof typeof END_CODES
 /** Headers of a finished chain are kept up to this many characters of JSON. */
 const KEPT_HEADERS_CHARACTERS_MAX = 1024
 
-/** What stays of a chain that has ended; its payload lives only as long as its call records. */
+/** What is kept of an ended chain; its payload is kept only as long as its call records. */
 export interface FinishedRecord {
   readonly end: ChainEnd
   readonly attempts: readonly AttemptSummary[]
-  /** Headers are null when they were too long to be kept. */
+  /** Headers are null if they were too long to keep. */
   readonly request: Omit<JobRequest, 'headers' | 'payload'> & Pick<JobChain['request'], 'headers'>
-  /** The job a replay of this dead letter made. */
+  /** The job that a replay of this dead letter created. */
   readonly replayedAs: number | null
 }
 

@@ -12,22 +12,23 @@ import type { SuccessAssertion } from '../../domain/jobs/assertion.ts'
 import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
 
 /**
- * How jobs are written in Redis. A record is text, so that `redis-cli` shows it; the scripts read its head:
+ * The format of jobs in Redis. A record is text, so that `redis-cli` shows it; the steps read its head:
  *
  *     due(13) attempt(1) losses(1) flags(1) timeout(3) settings(11) lag '|' chain '\n' meta '\n' payload
  *
- * `lag` is due − created in ms, empty for 0; a cron's run is made after it was due. `chain` is a JSON array of the chain's earlier attempts, empty for none.
- * `meta` is a JSON array; the payload stands last, as its exact source text, and is missing when there is none.
- * The part from the first line break on is the request part. When it is over 4 KiB, flag bit 0 is set and its tail lies
- * once per chain in `p:`: the payload, and where that is not enough a line before it of headers and assertions, in whose
- * place `meta` has 1. So a list needs the record alone.
+ * `lag` is due − created in ms, empty for 0; a cron's run is created after it was due. `chain` is a JSON array of the
+ * chain's earlier attempts, empty for none.
+ * `meta` is a JSON array. The payload comes last, as its exact source text, or is absent.
+ * The part from the first line break on is the request part. If it exceeds 4 KiB, flag bit 0 is set and its tail is kept
+ * in `p:`, once per chain: the payload and, if needed, a line before it with headers and assertions, for which `meta` has
+ * a 1. So a list needs only the record.
  */
 
 const HEAD_LENGTH = 30
-/** As lib/record.lua tells a record from a damaged one, or more strictly. */
+/** Recognizes a sound record as lib/record.lua does, or more strictly. */
 const SOUND = /^\d{13}[1-9a-g]\d[0-3]\d{3}[\w-]{11}(?:-?\d{1,13})?\|[^\n]*\n/
-/** How a dead letter begins that was set aside; see execute/finish/settle.lua. */
-const SET_ASIDE = /^!([1-9a-g])(\d{13})\n/
+/** The prefix of a quarantined dead letter; see execute/finish/settle.lua. */
+const QUARANTINED = /^!([1-9a-g])(\d{13})\n/
 
 /** The settings hash of system jobs, whose settings are fixed in the program. */
 export const SYSTEM_SETTINGS_HASH = '-----------'
@@ -46,13 +47,13 @@ type Meta = [
   successAssertions?: EncodedAssertions | 0,
 ]
 
-/** A line of its own when the request is large. */
+/** A separate line if the request is large. */
 type Moved = [headers: Record<string, string>, successAssertions: EncodedAssertions | 0]
 
 export type EncodedMark = [cronId: number, tickMs: number, isManual?: 1]
 export type EncodedAssertions = Array<[type: SuccessAssertion['type'], value: never]>
 
-/** A callback: where it goes, for which team, and its `webhook-id`. */
+/** A callback: its URL, its team and its `webhook-id`. */
 export interface SystemRequest {
   readonly url: string
   readonly team: string
@@ -60,7 +61,7 @@ export interface SystemRequest {
   readonly body: string
 }
 
-/** The request part, cut in two: what stands in the record, and what lies in `p:` ('' when nothing does). */
+/** The request part in two pieces: one for the record, one for `p:` ('' if none). */
 export interface EncodedRequest {
   readonly inline: string
   readonly large: string
@@ -101,7 +102,7 @@ function isOver(bytes: number, text: string): boolean {
   return text.length > bytes || (text.length > bytes / 3 && Buffer.byteLength(text) > bytes)
 }
 
-/** Drops trailing elements that hold their default. */
+/** Drops trailing elements that have their default value. */
 export function withoutTail(values: readonly unknown[], defaultOf: (index: number) => unknown): unknown[] {
   let length = values.length
   while (length > 1 && values[length - 1] === defaultOf(length - 1)) length -= 1
@@ -109,7 +110,7 @@ export function withoutTail(values: readonly unknown[], defaultOf: (index: numbe
 }
 
 /**
- * What stands in a tail that is not there is left out: payload, headers and assertions. Throws when it is damaged.
+ * Without the tail, payload, headers and assertions are left out. Throws when the record is damaged.
  */
 export function decodeRequest(part: string): JobRequest {
   const { meta, rest } = splitRequest(part)
@@ -133,7 +134,7 @@ export function decodeRequest(part: string): JobRequest {
   return request
 }
 
-/** Whether what a call needs has the right type: it was valid when it was written, but a record may be damaged since. */
+/** Whether everything a call needs has the right type: it was valid when written, but may have been damaged since. */
 function isRequest({
   url,
   method,
@@ -210,7 +211,7 @@ export function decodeSystemRequest(part: string): SystemRequest {
   return { url, team, webhookId, body: rest ?? '' }
 }
 
-/** The record of a system job without its due time, which the script writes. */
+/** The record of a system job without its due time, which the step writes. */
 export function encodeSystemRecord(request: SystemRequest, timeoutSeconds: number): string {
   return `100${String(timeoutSeconds).padStart(3, '0')}${SYSTEM_SETTINGS_HASH}|${encodeSystemRequest(request)}`
 }
@@ -221,21 +222,21 @@ export interface JobRecord {
   readonly attempt: number
   /** Leases lost by this attempt so far. */
   readonly losses: number
-  /** Whether the tail of the request part lies in `p:`. */
+  /** Whether the tail of the request part is in `p:`. */
   readonly isLarge: boolean
   readonly timeoutSeconds: number
   readonly settingsHash: string
   readonly earlier: readonly AttemptSummary[]
   /** null for a large request whose tail was not read. */
   readonly requestPart: string | null
-  /** What of the request part stands in the record itself. */
+  /** The piece of the request part that is in the record. */
   readonly inlinePart: string
 }
 
 /**
- * Throws when it is damaged, without a word of what it holds.
+ * Throws when it is damaged; the error reveals nothing of the content.
  *
- * @param largePart the value in `p:`, for a record whose request's tail lies there
+ * @param largePart the value in `p:`, if the record has its tail there
  */
 export function decodeRecord(text: string, largePart: string | null): JobRecord {
   if (!SOUND.test(text)) throw new Error('a record is damaged')
@@ -259,19 +260,19 @@ export function decodeRecord(text: string, largePart: string | null): JobRecord 
   }
 }
 
-/** A dead letter whose record cannot be read, as the step that set it aside wrote it. */
-export interface SetAsideRecord {
+/** A dead letter whose record cannot be read, as the step that quarantined it wrote it. */
+export interface QuarantinedRecord {
   readonly attempt: number
-  readonly setAsideAtMs: number
+  readonly quarantinedAtMs: number
 }
 
-/** null when it is a record like any other. */
-export function setAsideIn(text: string): SetAsideRecord | null {
-  const [, attempt, at] = SET_ASIDE.exec(text) ?? []
-  return attempt === undefined ? null : { attempt: Number.parseInt(attempt, 36), setAsideAtMs: Number(at) }
+/** null when the record is not quarantined. */
+export function quarantineIn(text: string): QuarantinedRecord | null {
+  const [, attempt, at] = QUARANTINED.exec(text) ?? []
+  return attempt === undefined ? null : { attempt: Number.parseInt(attempt, 36), quarantinedAtMs: Number(at) }
 }
 
-/** Offsets keep the common attempt under 40 characters. */
+/** Times are offsets from each other, which keeps a common attempt under 40 characters. */
 export type AttemptTuple = [
   scheduledAtMs: number,
   createdLagMs: number,
@@ -302,7 +303,7 @@ export function toTuple(attempt: AttemptSummary): AttemptTuple {
   return tuple
 }
 
-/** Throws when they are damaged. */
+/** Throws when an attempt is damaged. */
 export function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[] {
   const areTimes = tuples.every((tuple) => tuple.slice(0, 6).every((part) => Number.isSafeInteger(part)))
   if (!areTimes) throw new Error('the attempts of a chain are damaged')
@@ -320,7 +321,7 @@ export function decodeAttempts(tuples: readonly AttemptTuple[]): AttemptSummary[
   )
 }
 
-/** Chain settings as frozen in `set`, and the name that their content gives them. */
+/** Chain settings as frozen in `set`, and their name, which is the hash of their content. */
 export function encodeSettings(settings: ChainSettings): { hash: string; json: string } {
   const json = JSON.stringify([
     settings.timeoutSeconds,
@@ -334,7 +335,7 @@ export function encodeSettings(settings: ChainSettings): { hash: string; json: s
   return { hash: hashOf(json), json }
 }
 
-/** null when they are damaged: not what their name was made of. */
+/** null when they are damaged, because the name is not their hash. */
 export function settingsIn(hash: string, json: string): ChainSettings | null {
   return hashOf(json) === hash ? decodeSettings(json) : null
 }

@@ -1,4 +1,4 @@
-/** The part of the ring's scores that each team has, as lib/ring.lua cuts it. */
+/** The range of scores that each team has in the ring; see lib/bands.lua. */
 const BAND = 2 ** 37
 
 /** Lowest score of a team's band, and the first above it, as ZRANGE and ZCOUNT read them. */
