@@ -137,3 +137,22 @@ export const REDIS_MAXMEMORY_BYTES_DEFAULT = 1024 * 1024 * 1024
 export const DUE_HORIZON_MS = 20_000
 /** One executor more than computed once the oldest startable job has waited for this long, and again after as long. */
 export const OLD_READY_MS = 30_000
+
+// Alerts and notifications.
+/** Alerts of one resource, type and reason within this time are one record with a count. */
+export const ALERT_COALESCE_MS = 60_000
+/** Alerts kept for a team; each shard keeps an equal part, and at least ALERTS_PER_SHARD_MIN. */
+export const ALERTS_PER_TEAM_MAX = 10_000
+export const ALERTS_PER_SHARD_MIN = 500
+export const ALERT_RETENTION_DAYS = 30
+/** Different resources, types and reasons whose alerts are counted apart, for each team and shard. */
+export const ALERT_FINGERPRINTS_MAX = 1_000
+export const CHANNELS_PER_TEAM_MAX = 10
+export const MEMBERS_PER_TEAM_MAX = 100
+/** Entries of one message to a channel. */
+export const NOTIFICATION_ENTRIES_MAX = 20
+/** One try to tell a channel. */
+export const DELIVERY_TIMEOUT_MS = 10_000
+
+// Maintenance windows.
+export const WINDOWS_PER_TEAM_MAX = 100

@@ -1,5 +1,6 @@
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
+import type { Channel, Member } from '../domain/notifications/channel.ts'
 import { NO_QUOTAS, type TeamQuotas } from '../domain/quotas.ts'
 
 /** The compiled settings of a team; a change is applied everywhere within 2 s. */
@@ -12,6 +13,10 @@ export interface TeamSettings {
   readonly signingSecrets: readonly string[]
   /** The team's own; those of the installation apply as well. */
   readonly quotas: TeamQuotas
+  /** How the team is told of its alerts; at most CHANNELS_PER_TEAM_MAX. */
+  readonly channels: readonly Channel[]
+  /** Who gets its e-mails; at most MEMBERS_PER_TEAM_MAX. */
+  readonly members: readonly Member[]
 }
 
 export const NO_TEAM_SETTINGS: TeamSettings = Object.freeze({
@@ -19,6 +24,8 @@ export const NO_TEAM_SETTINGS: TeamSettings = Object.freeze({
   egressAllow: Object.freeze([]),
   signingSecrets: Object.freeze([]),
   quotas: NO_QUOTAS,
+  channels: Object.freeze([]),
+  members: Object.freeze([]),
 })
 
 /** Answers from memory and refreshes in the background, so that it works while the source is unavailable. */

@@ -37,6 +37,8 @@ export function decodeTeam(box: SecretBox, value: string): TeamSettings {
     egressAllow,
     signingSecrets: signingSecrets.map((sealed) => box.open(sealed)),
     quotas: quotasOf(quotas),
+    channels: [],
+    members: [],
   }
 }
 

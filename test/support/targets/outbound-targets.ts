@@ -86,7 +86,15 @@ export function startCaller(
 }
 
 export function teamSettings(fields: Partial<TeamSettings> = {}): TeamSettings {
-  return { version: 1, egressAllow: [], signingSecrets: [], quotas: NO_QUOTAS, ...fields }
+  return {
+    version: 1,
+    egressAllow: [],
+    signingSecrets: [],
+    quotas: NO_QUOTAS,
+    channels: [],
+    members: [],
+    ...fields,
+  }
 }
 
 const DEFAULTS: Omit<HttpCall, 'url'> = {

@@ -9,7 +9,7 @@ import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
 const CLOSED: EgressSettings = { allow: [], deny: [], allowable: null }
 
 function team(...egressAllow: string[]): TeamSettings {
-  return { version: 1, egressAllow, signingSecrets: [], quotas: NO_QUOTAS }
+  return { version: 1, egressAllow, signingSecrets: [], quotas: NO_QUOTAS, channels: [], members: [] }
 }
 
 function refusal(

@@ -7,7 +7,14 @@ import { embeddedIpv4, isGlobal } from '../../../../src/outbound/egress/special-
 import { SeededRandom } from '../../../simulation/story/seeded-random.ts'
 
 const EVERYTHING = ['0.0.0.0/0', '::/0', 'internal', 'com', 'net', 'goog', 'instance-data']
-const settings = { version: 1, egressAllow: EVERYTHING, signingSecrets: [], quotas: NO_QUOTAS }
+const settings = {
+  version: 1,
+  egressAllow: EVERYTHING,
+  signingSecrets: [],
+  quotas: NO_QUOTAS,
+  channels: [],
+  members: [],
+}
 const nothing = { ...settings, egressAllow: [] }
 const guard = new EgressGuard({ allow: [], deny: [], allowable: null })
 

@@ -6,7 +6,14 @@ import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
 
 function signed(secrets: readonly string[], content: Partial<SignedContent> = {}): Record<string, string> {
   const flat: string[] = []
-  const settings = { version: 1, egressAllow: [], signingSecrets: secrets, quotas: NO_QUOTAS }
+  const settings = {
+    version: 1,
+    egressAllow: [],
+    signingSecrets: secrets,
+    quotas: NO_QUOTAS,
+    channels: [],
+    members: [],
+  }
   appendSignatureHeaders(flat, { webhookId: 'id', timestampSeconds: 7, body: null, ...content }, settings)
   return Object.fromEntries(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])))
 }

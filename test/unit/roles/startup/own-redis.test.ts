@@ -20,7 +20,14 @@ test('a team that opens the network of our Redis still cannot call it', async ()
     deny: await denyOwnRedis('redis://10.1.2.3:6379'),
     allowable: null,
   })
-  const team = { version: 1, egressAllow: ['10.0.0.0/8'], signingSecrets: [], quotas: NO_QUOTAS }
+  const team = {
+    version: 1,
+    egressAllow: ['10.0.0.0/8'],
+    signingSecrets: [],
+    quotas: NO_QUOTAS,
+    channels: [],
+    members: [],
+  }
   expect(guard.refusalOf(new URL('http://10.1.2.3:6379/'), team)).toBe('blocked')
   expect(guard.refusalOf(new URL('http://10.1.2.4/'), team)).toBeNull()
 })

@@ -1,0 +1,44 @@
+import type { MaintenanceWindow, WindowResource } from '../domain/windows/maintenance-window.ts'
+
+/** Which windows mute the alerts of a team at one time; each value is the name of a window. */
+export interface Mutes {
+  /** null = alerts of the team and of all its resources are sent. */
+  readonly all: string | null
+  /** By queue name. */
+  readonly queues: ReadonlyMap<string, string>
+  /** By name of the cron's resource. */
+  readonly crons: ReadonlyMap<string, string>
+}
+
+/** A hold that is in force. */
+export interface Hold {
+  readonly team: string
+  /** null = all queues and crons of the team. */
+  readonly resource: WindowResource | null
+  /** The end of this opening, or of several that overlap; Unix ms. */
+  readonly untilMs: number
+}
+
+/** The maintenance windows as compiled. Answers from memory; a change is in force within 2 s. */
+export interface WindowSource {
+  /** null = nothing is muted. A window of either action mutes. @param atMs Redis time, Unix ms */
+  mutes(team: string, atMs: number): Mutes | null
+  /** All holds in force at that time; the same array while nothing changes. */
+  holds(atMs: number): readonly Hold[]
+}
+
+/** Where no window can exist. */
+export const NO_WINDOWS: WindowSource = Object.freeze({ mutes: () => null, holds: () => [] })
+
+/** Windows as users see them. Throws StoreUnavailableError. */
+export interface WindowStore {
+  /** By name. `bad_cursor` when this list did not make the cursor. */
+  list(query: {
+    readonly team: string
+    readonly limit: number
+    readonly cursor: string | null
+  }): Promise<
+    { readonly windows: readonly MaintenanceWindow[]; readonly nextCursor: string | null } | 'bad_cursor'
+  >
+  get(team: string, name: string): Promise<MaintenanceWindow | null>
+}
