@@ -153,6 +153,8 @@ export const MEMBERS_PER_TEAM_MAX = 100
 export const NOTIFICATION_ENTRIES_MAX = 20
 /** One try to tell a channel. */
 export const DELIVERY_TIMEOUT_MS = 10_000
+/** How long the API waits for the answer of a channel that is tested. */
+export const CHANNEL_TEST_TIMEOUT_MS = 15_000
 
 // Maintenance windows.
 export const WINDOWS_PER_TEAM_MAX = 100

@@ -65,3 +65,58 @@ export interface ChannelSender {
   /** Closes pooled connections. */
   close(): Promise<void>
 }
+
+/** How a channel does, as its deliveries show. Times are Redis time, Unix ms. */
+export interface ChannelHealth {
+  readonly channel: string
+  /** `retrying`: the last try failed and another follows. `failing`: a message was given up, and none got through since. */
+  readonly state: 'ok' | 'retrying' | 'failing'
+  /** When the message that was given up first was; null unless failing. */
+  readonly failingSinceMs: number | null
+  /** Of the last try; null before the first. Never a URL or a password. */
+  readonly lastAnswer: string | null
+  readonly lastTriedAtMs: number | null
+}
+
+/** Throws StoreUnavailableError. */
+export interface ChannelHealthReader {
+  /** Channels that executors know by now; by name. */
+  healthOf(team: string): Promise<readonly ChannelHealth[]>
+}
+
+/** Of a test message. `busy`: another test of the channel is under way. `no_executor`: none has answered in time. */
+export type ChannelTestResult =
+  | {
+      readonly status: 'answered'
+      readonly isSent: boolean
+      /** What the channel said, as of a delivery. */
+      readonly answer: string
+      readonly tookMs: number
+    }
+  | { readonly status: 'busy' | 'no_executor' }
+
+/** Throws StoreUnavailableError. */
+export interface ChannelTester {
+  /**
+   * Has an executor send a test message, once, as it sends alerts. Ends within CHANNEL_TEST_TIMEOUT_MS.
+   * @param channel one that the settings of the team have
+   */
+  requestTest(team: string, channel: string): Promise<ChannelTestResult>
+}
+
+/** What became of an alert on one channel. */
+export interface AlertDelivery {
+  readonly channel: string
+  /** `failed`: a message with it was given up. `suppressed`: a maintenance window kept it from being sent. */
+  readonly state: 'pending' | 'sent' | 'failed' | 'suppressed'
+  /** Of the last try; null before it. */
+  readonly answer: string | null
+  /** When the message ended; Redis time, Unix ms; null while it is pending. */
+  readonly atMs: number | null
+}
+
+/** Throws StoreUnavailableError. */
+export interface DeliveryReader {
+  /** By alert id, of each channel that gets alerts of this type. An alert from before a channel was made has no entry of it. */
+  deliveriesOf(team: string, alerts: readonly Alert[]): Promise<ReadonlyMap<number, readonly AlertDelivery[]>>
+}
