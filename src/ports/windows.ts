@@ -15,7 +15,7 @@ export interface Hold {
   readonly team: string
   /** null = all queues and crons of the team. */
   readonly resource: WindowResource | null
-  /** The end of this opening, or of several that overlap; Unix ms. */
+  /** It lasts at least up to this time, Unix ms: the latest end of the openings that hold the resource now. */
   readonly untilMs: number
 }
 
