@@ -1,6 +1,7 @@
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { Channel, Member } from '../domain/notifications/channel.ts'
+import type { MaintenanceWindow } from '../domain/windows/maintenance-window.ts'
 import { NO_QUOTAS, type TeamQuotas } from '../domain/quotas.ts'
 
 /** The compiled settings of a team; a change is applied everywhere within 2 s. */
@@ -56,11 +57,18 @@ export interface TeamPolicy {
   readonly quotas?: TeamQuotas
 }
 
+/** Applies maintenance windows to the engine, as `SettingsCompiler` does. */
+export interface WindowCompiler {
+  /** Creates or changes it. */
+  putWindow(window: MaintenanceWindow): Promise<CompileEnd<{ readonly status: 'applied' }>>
+  removeWindow(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
+}
+
 /**
  * Applies settings to the engine, where the API and the executors read them. Writes are idempotent, and settings that
  * are already applied cause no write. Throws StoreUnavailableError.
  */
-export interface SettingsCompiler {
+export interface SettingsCompiler extends WindowCompiler {
   /** Creates or changes the queue; one that a push created keeps its id and its jobs. */
   applyQueue(
     team: string,
@@ -88,9 +96,10 @@ export interface SettingsCompiler {
     sha256Hex: string,
   ): Promise<CompileEnd<{ readonly status: 'applied' }>>
   removeToken(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
-  /** The teams and tokens that are applied, without those of PUNCTUAL_TOKEN. */
+  /** The teams, tokens and windows that are applied, without the token of PUNCTUAL_TOKEN. */
   applied(): Promise<{
     readonly teams: readonly string[]
+    readonly windows: ReadonlyArray<{ team: string; name: string }>
     readonly tokens: ReadonlyArray<{ team: string; name: string }>
   }>
 }

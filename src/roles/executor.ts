@@ -2,7 +2,13 @@ import type { Executor } from '../executor/executor.ts'
 import { describeSettings, type ExecutorSettings } from '../settings/role-settings.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './startup/base-url.ts'
-import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './parts/engine-part.ts'
+import {
+  endWithInstallation,
+  openEgress,
+  openEngine,
+  startCompiledSettings,
+  startCompiledWindows,
+} from './parts/engine-part.ts'
 import { startExecutor } from './parts/executor-part.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
@@ -37,6 +43,7 @@ export async function runExecutor(settings: ExecutorSettings): Promise<void> {
       store,
       egress: await openEgress(settings, settings.redisUrl),
       teams: await startCompiledSettings(engine, { telemetry, lifecycle }),
+      windows: await startCompiledWindows(store, { telemetry, lifecycle }),
       telemetry,
       lifecycle,
     })

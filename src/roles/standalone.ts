@@ -3,6 +3,7 @@ import type { EgressGuard } from '../outbound/egress/egress-guard.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/runtime.ts'
 import { NO_TEAM_SETTINGS, type BoundedTeamsSource } from '../ports/settings.ts'
+import type { WindowSource } from '../ports/windows.ts'
 import { createJobIntake } from '../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../redis/jobs/job-store.ts'
 import { describeSettings, type StandaloneSettings } from '../settings/role-settings.ts'
@@ -90,6 +91,7 @@ async function startParts(
   executor = await startOwnExecutor({ ...settings, redisUrl }, context, {
     egress,
     teams: resources.compiled,
+    windows: resources.windows,
   })
   const port = await startApi({
     settings,
@@ -118,7 +120,11 @@ async function startParts(
 async function startOwnExecutor(
   settings: StandaloneSettings & { readonly redisUrl: string },
   { telemetry, lifecycle }: StartContext,
-  parts: { readonly egress: EgressGuard; readonly teams: BoundedTeamsSource },
+  parts: {
+    readonly egress: EgressGuard
+    readonly teams: BoundedTeamsSource
+    readonly windows: WindowSource
+  },
 ): Promise<Executor> {
   const commandTimeoutMs = EXECUTOR_COMMAND_TIMEOUT_MS
   const role = { name: 'punctual-executor', commandTimeoutMs, telemetry, lifecycle }

@@ -7,7 +7,7 @@ import type { Engine } from '../client/engine.ts'
 import { openInstallation } from '../installation/installation.ts'
 import { step } from '../client/step.ts'
 import { META } from '../layout/fields.ts'
-import { META_KEY, TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
+import { META_KEY, TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY } from '../layout/keys.ts'
 import { putSetting } from './put-setting.ts'
 import type { SecretBox } from './secret-box.ts'
 import { createSettingsCompiler } from './settings-compiler.ts'
@@ -50,7 +50,9 @@ export function createLeaderEpochs(engine: Engine, box: SecretBox): LeaderEpochs
         ...engine.shards.map((keys) =>
           runner.run(BEGIN_EPOCH.with({ keys, epoch, ...floor }), STORE_DEADLINE_MS),
         ),
-        ...[TEAMS_KEY, TOKENS_KEY].map((hash) => putSetting(engine, { hash, epoch, field: '', text: '' })),
+        ...[TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY].map((hash) =>
+          putSetting(engine, { hash, epoch, field: '', text: '' }),
+        ),
       ])
       const { facts } = await readFacts(engine)
       return { facts, compiler: createSettingsCompiler({ engine, box, epoch }) }

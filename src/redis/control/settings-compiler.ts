@@ -3,7 +3,7 @@ import { NO_QUOTAS, QUOTA_NAMES } from '../../domain/quotas.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../ports/settings.ts'
 import { CronWriter } from '../crons/write/cron-writer.ts'
 import type { Engine } from '../client/engine.ts'
-import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
+import { TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY } from '../layout/keys.ts'
 import { QueueWriter } from '../queues/queue-writer.ts'
 import { putSetting } from './put-setting.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -16,6 +16,7 @@ import {
   tokenField,
   tokensOf,
 } from './stored-settings.ts'
+import { encodeWindow, windowField, windowFieldsOf, windowKeyOf } from './stored-windows.ts'
 
 /**
  * Throws StoreUnavailableError.
@@ -68,19 +69,28 @@ export function createSettingsCompiler({
       })
     },
     removeToken: (team, name) => remove(TOKENS_KEY, tokenField({ team, name })),
+    putWindow: (window) => {
+      const text = encodeWindow(window)
+      return putUnlessApplied(WINDOWS_KEY, windowField(window), {
+        isApplied: (value) => hasText(value, text),
+        encode: () => text,
+      })
+    },
+    removeWindow: (team, name) => remove(WINDOWS_KEY, windowField({ team, name })),
     applied: () => readApplied(engine),
   }
 }
 
 async function readApplied(engine: Engine): ReturnType<SettingsCompiler['applied']> {
-  const [teams, tokens] = await engine.runner.read((redis) =>
-    Promise.all([redis.hgetall(TEAMS_KEY), redis.hgetall(TOKENS_KEY)]),
+  const [teams, tokens, windows] = await engine.runner.read((redis) =>
+    Promise.all([redis.hgetall(TEAMS_KEY), redis.hgetall(TOKENS_KEY), redis.hkeys(WINDOWS_KEY)]),
   )
   return {
     teams: teamsOf(teams).map(([team]) => team),
     tokens: tokensOf(tokens)
       .filter(({ name }) => name !== OWN_TOKEN_NAME)
       .map(({ team, name }) => ({ team, name })),
+    windows: windowFieldsOf(windows).map(windowKeyOf),
   }
 }
 

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { EgressGuard } from '../../outbound/egress/egress-guard.ts'
 import { RoleEndedError } from '../../domain/errors.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
+import { CompiledWindows } from '../../redis/control/compiled-windows.ts'
 import { InstallationWatch } from '../../redis/installation/installation-watch.ts'
 import { SecretBox } from '../../redis/control/secret-box.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
@@ -37,6 +38,20 @@ export async function startCompiledSettings(
   lifecycle.onStop('compiled settings', () => compiled.stop())
   await compiled.start()
   return compiled
+}
+
+/** Reads the compiled maintenance windows, and keeps them fresh. */
+export async function startCompiledWindows(
+  { engine }: Store,
+  { telemetry, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+): Promise<CompiledWindows> {
+  const windows = new CompiledWindows({
+    ...{ runner: engine.runner, clock: systemClock },
+    logger: telemetry.logger,
+  })
+  lifecycle.onStop('compiled windows', () => windows.stop())
+  await windows.start()
+  return windows
 }
 
 /** Ends a role whose Redis was emptied or replaced; after a restart it works on the new data. */

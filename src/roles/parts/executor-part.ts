@@ -8,6 +8,7 @@ import { SOCKETS_MAX_DEFAULT } from '../../outbound/bounds.ts'
 import { createHttpCaller } from '../../outbound/http-caller.ts'
 import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
 import type { BoundedTeamsSource } from '../../ports/settings.ts'
+import type { WindowSource } from '../../ports/windows.ts'
 import { RedisCallQuotas } from '../../redis/quotas/call-quota-keeper.ts'
 import { createCronSource } from '../../redis/crons/tick/cron-source.ts'
 import type { Engine } from '../../redis/client/engine.ts'
@@ -32,6 +33,7 @@ export async function startExecutor(options: {
   store: Store
   egress: EgressGuard
   teams: BoundedTeamsSource
+  windows: WindowSource
   telemetry: Telemetry
   lifecycle: Lifecycle
 }): Promise<Executor> {

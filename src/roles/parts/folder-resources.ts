@@ -2,6 +2,7 @@ import { openFolderStore } from '../../folder-store/folder-store.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
+import type { CompiledWindows } from '../../redis/control/compiled-windows.ts'
 import { SecretBox } from '../../redis/control/secret-box.ts'
 import { createSettingsCompiler, putOwnToken } from '../../redis/control/settings-compiler.ts'
 import { createCronStore } from '../../redis/crons/cron-store.ts'
@@ -12,6 +13,7 @@ import type { DataFolder } from '../../standalone/data-folder.ts'
 import { applySamples } from '../../standalone/samples.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
+import { startCompiledWindows } from './engine-part.ts'
 import { applyFolderChange, folderEditors } from './folder-part.ts'
 import type { Store } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
@@ -24,6 +26,7 @@ interface Resources {
   readonly crons: CronStore
   readonly cronEditor: CronEditor
   readonly compiled: CompiledSettings
+  readonly windows: CompiledWindows
   /** The folder was empty, and got the samples. */
   readonly isFirstStart: boolean
 }
@@ -33,8 +36,10 @@ export async function openFolderResources(
   settings: StandaloneSettings,
   folder: DataFolder,
   store: Store,
-  { telemetry: { logger }, lifecycle }: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
+  context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
 ): Promise<Resources> {
+  const { lifecycle } = context
+  const { logger } = context.telemetry
   const { connection } = store
   const queues = createQueueStore(store.engine)
   const crons = createCronStore(store.engine)
@@ -43,6 +48,8 @@ export async function openFolderResources(
   const compiled = new CompiledSettings({ connection, box, clock: systemClock, logger })
   await putOwnToken(compiler, STANDALONE_TEAM, folder.token)
   lifecycle.onStop('compiled settings', () => compiled.stop())
+
+  const windows = await startCompiledWindows(store, context)
 
   const resources = await openFolderStore({
     folder: settings.manifests,
@@ -57,7 +64,7 @@ export async function openFolderResources(
   lifecycle.onStop('resources', () => resources.stop())
   await resources.start(async (change) => {
     const refusals = await applyFolderChange(change, compiler)
-    await compiled.refresh()
+    await Promise.all([compiled.refresh(), windows.refresh()])
     return refusals
   })
   // Only now: secrets in Redis may be sealed under a former key until the folder has been applied.
@@ -67,6 +74,7 @@ export async function openFolderResources(
     crons,
     ...folderEditors(resources, { queues, crons }),
     compiled,
+    windows,
     isFirstStart,
   }
 }

@@ -3,6 +3,7 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { StorageFullError } from '../../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import type { MaintenanceWindow } from '../../../src/domain/windows/maintenance-window.ts'
 import type { LeaderEpochs, SettingsCompiler } from '../../../src/ports/settings.ts'
 import { createLeaderEpochs, untilLed } from '../../../src/redis/control/leader-epochs.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
@@ -22,6 +23,10 @@ const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const SETTINGS = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 3 }
 const POLICY = { egressAllow: ['10.0.0.0/8'], signingSecrets: ['whsec_c2VjcmV0'] }
 const SHA = 'ab'.repeat(32)
+const WINDOW: MaintenanceWindow = {
+  ...{ team: 'default', name: 'night', action: 'mute', resource: null, reason: null },
+  times: { kind: 'once', startMs: 1, endMs: 2 },
+}
 const SUPERSEDED = { status: 'superseded' } as const
 
 describe('terms and what is compiled under them', () => {
@@ -56,6 +61,7 @@ describe('terms and what is compiled under them', () => {
     await compiler.applyQueue('default', 'emails', SETTINGS),
     await compiler.putTeam('default', POLICY),
     await compiler.putTokenHash('default', 'first', SHA),
+    await compiler.putWindow(WINDOW),
   ]
   const changeAll = (compiler: SettingsCompiler): Array<Promise<unknown>> => [
     compiler.applyQueue('default', 'emails', { ...SETTINGS, maxParallelism: 9 }),
@@ -65,6 +71,8 @@ describe('terms and what is compiled under them', () => {
     compiler.removeTeam('default'),
     compiler.putTokenHash('default', 'first', 'cd'.repeat(32)),
     compiler.removeToken('default', 'first'),
+    compiler.putWindow({ ...WINDOW, action: 'hold' }),
+    compiler.removeWindow('default', 'night'),
   ]
 
   test('a former leader changes nothing', async () => {
@@ -146,7 +154,7 @@ describe('terms and what is compiled under them', () => {
     const compiler = createSettingsCompiler({ engine: world.engine, box: BOX, epoch: null })
     assert.deepEqual(
       (await compileAll(compiler)).map(({ status }) => status),
-      ['applied', 'applied', 'applied'],
+      ['applied', 'applied', 'applied', 'applied'],
     )
     const queues = createQueueStore(world.engine)
     await queues.apply('default', 'emails', DEFAULT_QUEUE_SETTINGS)

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { CronSettings } from '../../../src/domain/crons/cron.ts'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
+import type { MaintenanceWindow } from '../../../src/domain/windows/maintenance-window.ts'
 import type { CompileEnd, EngineFacts, SettingsCompiler, TeamPolicy } from '../../../src/ports/settings.ts'
 import { queueKey } from '../../../src/resources/queue-owner.ts'
 
@@ -18,6 +19,8 @@ export interface MemoryEngine {
   readonly teams: Map<string, TeamPolicy>
   /** By `team/name`. */
   readonly tokens: Map<string, string>
+  /** By `team/name`. */
+  readonly windows: Map<string, MaintenanceWindow>
   /** Of every cron that is active. */
   nextTickMs: number
   isAway: boolean
@@ -86,7 +89,19 @@ export function createMemoryEngine(
         engine.tokens.delete(queueKey(team, name))
         return { status: 'removed' }
       }),
-    applied: () => Promise.resolve({ teams: [...engine.teams.keys()], tokens: [] }),
+    putWindow: (window) => {
+      const key = queueKey(window.team, window.name)
+      return effect(!isDeepStrictEqual(engine.windows.get(key), window), () => {
+        engine.windows.set(key, window)
+        return { status: 'applied' }
+      })
+    },
+    removeWindow: (team, name) =>
+      effect(engine.windows.has(queueKey(team, name)), () => {
+        engine.windows.delete(queueKey(team, name))
+        return { status: 'removed' }
+      }),
+    applied: () => Promise.resolve({ teams: [...engine.teams.keys()], tokens: [], windows: [] }),
   }
   const engine: MemoryEngine = {
     compiler,
@@ -94,6 +109,7 @@ export function createMemoryEngine(
     crons: new Map(),
     teams: new Map(),
     tokens: new Map(),
+    windows: new Map(),
     nextTickMs: Date.parse('2026-11-22T03:00:00Z'),
     isAway: false,
     refusal: null,

@@ -23,7 +23,7 @@ function setUp(...keys: readonly string[]) {
           applied: async () => {
             if (state.isAway) throw new StoreUnavailableError('Redis is not available')
             const teams = ['shop', 'office', 'unwatched']
-            return { teams, tokens: teams.map((team) => ({ team, name: 'ci' })) }
+            return { teams, tokens: teams.map((team) => ({ team, name: 'ci' })), windows: [] }
           },
         },
         isWatched: (namespace) => namespace !== 'unwatched',

@@ -24,7 +24,9 @@ function notingCompiler(): { readonly compiler: SettingsCompiler; readonly told:
     removeTeam: note('removeTeam'),
     putTokenHash: note('putTokenHash'),
     removeToken: note('removeToken'),
-    applied: () => Promise.resolve({ teams: [], tokens: [] }),
+    putWindow: ({ team, name }) => note('putWindow')(team, name),
+    removeWindow: note('removeWindow'),
+    applied: () => Promise.resolve({ teams: [], tokens: [], windows: [] }),
   }
   return { compiler, told }
 }

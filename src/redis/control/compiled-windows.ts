@@ -1,0 +1,134 @@
+import { reasonOf } from '../../domain/errors.ts'
+import type { MaintenanceWindow } from '../../domain/windows/maintenance-window.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Hold, Mutes, WindowSource, WindowStore } from '../../ports/windows.ts'
+import type { StepRunner } from '../client/step-runner.ts'
+import { WINDOWS_KEY } from '../layout/keys.ts'
+import { formatCursor, parseCursor } from '../names/list-cursor.ts'
+import { VERSION_FIELD } from './stored-settings.ts'
+import { decodeWindow, windowFieldsOf } from './stored-windows.ts'
+import { WindowsInForce } from './windows-in-force.ts'
+
+/** As teams and tokens: a change is in force within 2 s of a write to the folder. */
+const REFRESH_MS = 800
+
+interface CompiledWindowsOptions {
+  readonly runner: Pick<StepRunner, 'read'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * The maintenance windows as compiled from resources. Only the version of the last change is polled. Owns the windows
+ * last read and the timer of the next poll; they stay in force while Redis is away.
+ *
+ *     new → polling (a timer is set or a read is under way) → stopped
+ *
+ * `stop` waits for nothing: a read under way still ends, and no other follows.
+ */
+export class CompiledWindows implements WindowSource, WindowStore {
+  readonly #options: CompiledWindowsOptions
+  /** As last read; undefined before the first read, null in an installation that never had a window. */
+  #version: string | null | undefined
+  #inForce = new WindowsInForce([])
+  /** Each in the order of its names. */
+  #byTeam: ReadonlyMap<string, readonly MaintenanceWindow[]> = new Map()
+  /** Entries that cannot be read; each is logged once. */
+  #damaged: ReadonlySet<string> = new Set()
+  #cancelTimer: () => void = () => undefined
+  #isStopped = false
+  /** Only the first of several failures in a row is a warning. */
+  #isFailing = false
+
+  constructor(options: CompiledWindowsOptions) {
+    this.#options = options
+  }
+
+  /** Reads what is stored, then polls; the first read must succeed. */
+  async start(): Promise<void> {
+    await this.refresh()
+    this.#schedule()
+  }
+
+  /** Reads now instead of at the next poll. Throws StoreUnavailableError. */
+  async refresh(): Promise<void> {
+    const { runner } = this.#options
+    const version = await runner.read((redis) => redis.hget(WINDOWS_KEY, VERSION_FIELD))
+    if (version === this.#version) return
+    const hash = await runner.read((redis) => redis.hgetall(WINDOWS_KEY))
+    const windows = this.#readAll(hash).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    this.#byTeam = Map.groupBy(windows, ({ team }) => team)
+    this.#inForce = new WindowsInForce(windows)
+    this.#version = hash[VERSION_FIELD] ?? null
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelTimer()
+  }
+
+  mutes(team: string, atMs: number): Mutes | null {
+    return this.#inForce.mutes(team, atMs)
+  }
+
+  holds(atMs: number): readonly Hold[] {
+    return this.#inForce.holds(atMs)
+  }
+
+  /** Reads first what another process has changed a moment ago. */
+  async list({ team, limit, cursor }: Parameters<WindowStore['list']>[0]): ReturnType<WindowStore['list']> {
+    const after = cursor === null ? '' : parseCursor(['windows', team], cursor)
+    if (after === null) return 'bad_cursor'
+    await this.refresh()
+    const rest = (this.#byTeam.get(team) ?? []).filter(({ name }) => name > after)
+    const windows = rest.slice(0, limit)
+    const last = windows.at(-1)
+    const isLast = rest.length <= limit || last === undefined
+    return { windows, nextCursor: isLast ? null : formatCursor(['windows', team], last.name) }
+  }
+
+  async get(team: string, name: string): Promise<MaintenanceWindow | null> {
+    await this.refresh()
+    return this.#byTeam.get(team)?.find((window) => window.name === name) ?? null
+  }
+
+  #readAll(hash: Readonly<Record<string, string>>): MaintenanceWindow[] {
+    const damaged = new Set<string>()
+    const windows = windowFieldsOf(Object.keys(hash)).flatMap((field) => {
+      try {
+        return [decodeWindow(field, hash[field] ?? '')]
+      } catch {
+        damaged.add(field)
+        return []
+      }
+    })
+    for (const field of damaged) {
+      if (!this.#damaged.has(field)) {
+        this.#options.logger.error('A maintenance window in Redis cannot be read; it is not in force', {
+          field,
+        })
+      }
+    }
+    this.#damaged = damaged
+    return windows
+  }
+
+  #schedule(): void {
+    if (this.#isStopped) return
+    this.#cancelTimer = this.#options.clock.after(REFRESH_MS, () => void this.#poll())
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      await this.refresh()
+      this.#isFailing = false
+    } catch (error) {
+      const log = this.#isFailing ? 'debug' : 'warn'
+      this.#isFailing = true
+      this.#options.logger[log]('Maintenance windows cannot be read; the last ones stay in force', {
+        reason: reasonOf(error),
+      })
+    }
+    this.#schedule()
+  }
+}
