@@ -87,6 +87,7 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
         ...{ ...shared, ...teams },
         waitingOf: (namespace) => loops.pushedQueues.waitingOf(namespace),
         usageOf: (key) => loops.teamStatuses.of(key),
+        failingOf: () => [],
       }),
       tokens: createTokenReconciler({ ...shared, ...tokens }),
     },

@@ -8,6 +8,8 @@ import type {
   TeamSettingsResource,
 } from '../resources/resource.ts'
 import { signingSecretOf } from '../resources/secret-data.ts'
+import type { SecretRef } from '../resources/generated/kinds.ts'
+import { channelOf, secretFieldOf } from '../resources/team-channels.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import { cronKey, queueKey } from './folder-snapshot.ts'
 import type { FolderSnapshot, FolderTeam, FolderToken, TeamPolicy } from './folder-snapshot.ts'
@@ -112,23 +114,47 @@ function teamOf(
   before: FolderSnapshot,
   problems: FolderProblem[],
 ): readonly FolderTeam[] {
-  const { team, egressAllow, quotas } = resource
-  const found = resource.signingSecretRefs.map(({ name, key }, index) => {
-    const secret = secrets.get(identityOf({ kind: 'Secret', team, name }))
-    const bytes = secret?.data[key]
-    const missing =
-      secret === undefined ? `There is no Secret ${name} in ${team}.` : `Secret ${name} has no key ${key}.`
-    const read = bytes === undefined ? { reason: missing } : signingSecretOf(bytes)
-    if ('text' in read) return read.text
-    const reason = bytes === undefined ? read.reason : `Key ${key} of Secret ${name} ${read.reason}`
-    const field = `spec.signing.secretRefs[${index}]`
-    problems.push({ code: 'SecretNotUsable', file, document, line: null, field, reason })
+  const { team, egressAllow, quotas, members } = resource
+  const report = (code: FolderProblem['code'], field: string, reason: string): null => {
+    problems.push({ code, file, document, line: null, field, reason })
     return null
+  }
+  const found = resource.signingSecretRefs.map((ref, index) => {
+    const field = `spec.signing.secretRefs[${index}]`
+    const bytes = valueOf(secrets, team, ref)
+    if ('missing' in bytes) return report('SecretNotUsable', field, bytes.missing)
+    const read = signingSecretOf(bytes)
+    if ('text' in read) return read.text
+    return report('SecretNotUsable', field, `Key ${ref.key} of Secret ${ref.name} ${read.reason}`)
+  })
+  const channels = resource.channels.map((plan, index) => {
+    const bytes = plan.secretRef === null ? null : valueOf(secrets, team, plan.secretRef)
+    if (bytes !== null && 'missing' in bytes) {
+      return report('ChannelNotUsable', secretFieldOf(index), bytes.missing)
+    }
+    const check = channelOf(plan, bytes, egressAllow)
+    return 'channel' in check
+      ? check.channel
+      : report('ChannelNotUsable', secretFieldOf(index), check.message)
   })
   const signingSecrets = found.filter((text) => text !== null)
   if (signingSecrets.length < found.length) return before.teams.filter((one) => one.team === team)
-  const policy: TeamPolicy = Object.freeze({ egressAllow, signingSecrets, quotas })
+  const usable = channels.filter((channel) => channel !== null)
+  const policy: TeamPolicy = Object.freeze({
+    ...{ egressAllow, signingSecrets, quotas, members },
+    channels: usable,
+  })
   return [{ team, policy }]
+}
+
+function valueOf(
+  secrets: ReadonlyMap<string, SecretResource>,
+  team: string,
+  { name, key }: SecretRef,
+): Uint8Array | { readonly missing: string } {
+  const secret = secrets.get(identityOf({ kind: 'Secret', team, name }))
+  if (secret === undefined) return { missing: `There is no Secret ${name} in ${team}.` }
+  return secret.data[key] ?? { missing: `Secret ${name} has no key ${key}.` }
 }
 
 /** A token belongs to one team: that of the older resource. */

@@ -13,6 +13,8 @@ export interface FolderProblem extends ManifestProblem {
     | 'NotRunYet'
     /** A TeamSettings names a signing secret that is missing or invalid; the team's last good settings stay applied. */
     | 'SecretNotUsable'
+    /** The URL of a channel is missing or not allowed; the team's other channels are applied. */
+    | 'ChannelNotUsable'
     /** Nothing changes until the folder is fixed. */
     | 'FolderNotUsable'
 }

@@ -1,5 +1,6 @@
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
+import type { Channel, Member } from '../domain/notifications/channel.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 
 export interface FolderQueue {
@@ -21,6 +22,9 @@ export interface TeamPolicy {
   /** Newest first, at most two. */
   readonly signingSecrets: readonly string[]
   readonly quotas: TeamQuotas
+  /** Only those whose Secret can be used. */
+  readonly channels: readonly Channel[]
+  readonly members: readonly Member[]
 }
 
 export interface FolderTeam {

@@ -55,6 +55,9 @@ export interface TeamPolicy {
   readonly signingSecrets: readonly string[]
   /** Absent if the team has none of its own. */
   readonly quotas?: TeamQuotas
+  /** Only those that can be used. */
+  readonly channels?: readonly Channel[]
+  readonly members?: readonly Member[]
 }
 
 /** Applies maintenance windows to the engine, as `SettingsCompiler` does. */

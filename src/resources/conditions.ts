@@ -34,6 +34,15 @@ export interface ReasonsOf {
       | 'SecretNotUsable'
       | 'SecretForbidden'
       | 'BackendUnavailable'
+    /** Present while the team has channels: whether all of them can be used. */
+    readonly NotificationsReady:
+      | 'Reconciled'
+      | 'SecretNotFound'
+      | 'SecretKeyNotFound'
+      | 'SecretNotUsable'
+      | 'SecretForbidden'
+      | 'ChannelUrlNotAllowed'
+      | 'ChannelFailing'
     /** Present while pushed queues have no resource. */
     readonly PushedQueues: 'TooMany'
   }

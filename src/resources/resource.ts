@@ -1,7 +1,9 @@
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
+import type { Member } from '../domain/notifications/channel.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
 import type { MaintenanceWindowSpec, SecretRef } from './generated/kinds.ts'
+import type { ChannelPlan } from './team-channels.ts'
 
 export const API_VERSION = 'punctual.dev/v1alpha1'
 
@@ -24,6 +26,8 @@ export interface TeamSettingsResource {
   /** Newest first, at most two. */
   readonly signingSecretRefs: readonly SecretRef[]
   readonly quotas: TeamQuotas
+  readonly channels: readonly ChannelPlan[]
+  readonly members: readonly Member[]
 }
 
 export interface HttpCronResource {

@@ -61,6 +61,33 @@ const allowing = (entry: string): GivenSample => ({
 
 const signing = (...secretRefs: readonly object[]) => ({ signing: { secretRefs } })
 
+const SLACK = { name: 'slack', key: 'url' }
+const notifying = (...channels: readonly object[]) => ({ notifications: { channels } })
+
+const ADDRESSES = ['a@b', 'first.last+tag@mail.example.com', "o'brien@a.test", `${'x'.repeat(64)}@a-b.c1`]
+const ADDRESSES_REFUSED = [
+  '',
+  'a',
+  '@a.test',
+  'a@',
+  'a@b@c',
+  'a b@a.test',
+  'a@a.test\nBcc: b@b.test',
+  'a@a.test\r',
+  '<a@a.test>',
+  'Ada <a@a.test>',
+  'a@a.test, b@a.test',
+  '"a"@a.test',
+  'a@-a.test',
+  'a@a..test',
+  'ä@a.test',
+  `${'x'.repeat(65)}@a.test`,
+]
+const mailing = (email: string) => ({
+  title: `a member at ${JSON.stringify(email)}`,
+  spec: { members: [{ name: 'Ada', email }] },
+})
+
 export const TEAM_SETTINGS: KindSamples = {
   kind: 'TeamSettings',
   crd: 'teamsettings.punctual.dev.yaml',
@@ -77,15 +104,28 @@ export const TEAM_SETTINGS: KindSamples = {
         jobsPerMonth: 1,
       },
       ...signing({ name: 'signing', key: 'current' }),
+      members: [{ name: 'Ada', email: 'ada@a.test' }],
+      ...notifying({ name: 'ops', type: 'Slack', alertTypes: ['Warning'], secretRef: SLACK }),
     },
   ],
-  padding: { 'spec.egress.allow[]': '.x' },
+  padding: { 'spec.egress.allow[]': '.x', 'spec.members[].email': '.x' },
   valid: [
     { title: 'nothing but defaults', spec: {} },
     { title: 'empty halves', spec: { egress: {}, signing: {}, quotas: {} } },
     { title: 'one secret twice', spec: signing({ name: 's', key: 'k' }, { name: 's', key: 'k' }) },
     { title: 'every sign of a key', spec: signing({ name: 'a.b-c', key: '-._aZ9' }) },
     ...EGRESS_ENTRIES.map(allowing),
+    { title: 'a channel of nothing but its type', spec: notifying({ name: 'a', type: 'Email' }) },
+    {
+      title: 'several channels on one secret',
+      spec: notifying(
+        { name: 'a', type: 'Slack', secretRef: SLACK },
+        { name: 'b', type: 'Discord', secretRef: SLACK },
+        { name: 'c', type: 'Webhook', secretRef: SLACK, alertTypes: ['Warning', 'LimitWarning'] },
+      ),
+    },
+    { title: 'empty notifications', spec: { notifications: {} } },
+    ...ADDRESSES.map((email) => mailing(email)),
   ],
   invalid: [
     { title: 'another name', name: 'teams', spec: {}, field: 'metadata.name', rule: NAMED_TEAM },
@@ -116,6 +156,39 @@ export const TEAM_SETTINGS: KindSamples = {
       field: 'spec.signing.secretRefs[0].key',
     },
     { title: 'an empty key', spec: signing({ name: 's', key: '' }), field: 'spec.signing.secretRefs[0].key' },
+    {
+      title: 'a chat channel without a secret',
+      spec: notifying({ name: 'a', type: 'Email' }, { name: 'b', type: 'Slack' }),
+      field: 'spec.notifications.channels[1].secretRef',
+      rule: 'is required: the Secret that holds the URL',
+    },
+    {
+      title: 'e-mail with a secret',
+      spec: notifying({ name: 'a', type: 'Email', secretRef: SLACK }),
+      field: 'spec.notifications.channels[0].secretRef',
+      rule: 'cannot be given for Email, which goes to spec.members by the mail server of the installation',
+    },
+    {
+      title: 'two channels of one name',
+      spec: notifying({ name: 'a', type: 'Email' }, { name: 'a', type: 'Email' }),
+      field: 'spec.notifications.channels[1]',
+    },
+    ...['A', 'a-', '-a', 'a.b', ''].map((name) => ({
+      title: `a channel called ${JSON.stringify(name)}`,
+      spec: notifying({ name, type: 'Email' }),
+      field: 'spec.notifications.channels[0].name',
+    })),
+    {
+      title: 'one address twice',
+      spec: { members: [...mailing('a@a.test').spec.members, ...mailing('a@a.test').spec.members] },
+      field: 'spec.members[1]',
+    },
+    ...ADDRESSES_REFUSED.map((email) => ({ ...mailing(email), field: 'spec.members[0].email' })),
+    ...['a\nb', '<a>', 'a"b', 'a\\b', ''].map((name) => ({
+      title: `a member called ${JSON.stringify(name)}`,
+      spec: { members: [{ name, email: 'a@a.test' }] },
+      field: 'spec.members[0].name',
+    })),
     ...EGRESS_ENTRIES_REFUSED.map(([entry, rule]): GivenInvalidSample => ({
       ...allowing(entry),
       field: 'spec.egress.allow[0]',

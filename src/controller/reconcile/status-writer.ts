@@ -6,7 +6,10 @@ import { ignoreNotFound } from './ignore-not-found.ts'
 import type { Unavailable } from './ready-conditions.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
 
-/** Reasons of `Ready` without an event: an outage or a full quota would cause one for every resource. */
+/** Conditions whose changes are events. */
+const WITH_EVENTS = ['Ready', 'NotificationsReady'] as const
+
+/** Reasons of these without an event: an outage or a full quota would cause one for every resource. */
 const WITHOUT_EVENT: ReadonlySet<string> = new Set(['Reconciled', 'BackendUnavailable', 'QuotaExceeded'])
 
 /** What happens to a changed spec once Redis can be written to. */
@@ -56,7 +59,7 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
     if (isSameStatus(object.status, status)) return
     await ignoreNotFound(writer.applyStatus(refOf(object), status))
     metrics.statusWritten(kind)
-    this.#recordEvent(object, status)
+    for (const type of WITH_EVENTS) this.#recordEvent(object, status, type)
   }
 
   #unavailable(object: T): Unavailable {
@@ -69,10 +72,10 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
     return { kind: 'unavailable', message }
   }
 
-  /** An event says that `Ready` got a new reason, or that it has recovered from one. */
-  #recordEvent(object: T, status: Status): void {
-    const before = readyOf(object.status)
-    const now = readyOf(status)
+  /** An event says that a condition got a new reason, or that it has recovered from one. */
+  #recordEvent(object: T, status: Status, type: string): void {
+    const before = conditionOf(object.status, type)
+    const now = conditionOf(status, type)
     if (now === undefined || now.reason === before?.reason) return
     const isTrouble = !WITHOUT_EVENT.has(now.reason)
     const isRecovery = now.status === 'True' && before !== undefined && !WITHOUT_EVENT.has(before.reason)
@@ -84,6 +87,6 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
   }
 }
 
-function readyOf(status: Status | undefined) {
-  return status?.conditions?.find(({ type }) => type === 'Ready')
+function conditionOf(status: Status | undefined, type: string) {
+  return status?.conditions?.find((condition) => condition.type === type)
 }

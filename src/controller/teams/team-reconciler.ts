@@ -4,11 +4,14 @@ import type { ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes
 import type { TeamUsage } from '../../ports/quotas.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
+import { channelPlansOf, membersOf } from '../../resources/team-channels.ts'
 import { keyOf, TEAM_SETTINGS_NAME, type TeamSettings } from '../kinds.ts'
 import type { ReconcilerParts } from '../reconcile/reconciler-parts.ts'
 import { CHANGE_PENDING, StatusWriter } from '../reconcile/status-writer.ts'
 import { isDeletionConfirmed } from './confirmed-deletion.ts'
+import { SecretValues } from './secret-values.ts'
 import { readSigningSecrets } from './signing-secrets.ts'
+import { readChannels, type ChannelProblem } from './team-channels.ts'
 import { teamStatus, type TeamOutcome } from './team-status.ts'
 
 export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
@@ -17,14 +20,16 @@ export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
   readonly waitingOf: (namespace: string) => number
   /** The usage that the status is to show; null = not known yet. */
   readonly usageOf: (key: ObjectKey) => TeamUsage | null
+  /** Channels that cannot be told at present. */
+  readonly failingOf: (key: ObjectKey) => readonly ChannelProblem[]
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
 }
 
 /** Secrets are polled: watching them would need the right to list every Secret. */
 export const SECRET_POLL_MS = 30_000
-/** Many teams are polled less often, so that there are at most ten reads per second. */
-const SECRET_POLL_MS_PER_TEAM = 100
+/** Many Secrets are polled less often, so that there are at most ten reads per second. */
+const POLL_MS_PER_SECRET = 100
 
 /** Keys are `namespace/name`. */
 export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
@@ -37,11 +42,12 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
         waiting: parts.waitingOf(settings.metadata.namespace),
         installation: parts.quotas,
         usage: parts.usageOf(keyOf(settings)),
+        failing: parts.failingOf(keyOf(settings)),
         wallMs: parts.clock.wallMs(),
       }),
   })
-  /** Teams whose Secrets are polled. */
-  const polled = new Set<ObjectKey>()
+  /** Secrets that are polled, of each team that has any. */
+  const polled = new Map<ObjectKey, number>()
 
   return {
     reconcile: async (key) => {
@@ -55,29 +61,38 @@ export function createTeamReconciler(parts: TeamReconcilerParts): Reconciler {
         }
         return { requeueAfterMs: null }
       }
-      const hasSecrets = settings.spec.signing.secretRefs.length > 0
-      if (hasSecrets) polled.add(key)
+      const secrets = secretsOf(settings)
+      if (secrets > 0) polled.set(key, secrets)
       else polled.delete(key)
       await status.report(settings, () => applySettings(parts, settings))
-      const pollMs = Math.max(SECRET_POLL_MS, polled.size * SECRET_POLL_MS_PER_TEAM)
-      return { requeueAfterMs: hasSecrets ? pollMs : null }
+      const sum = polled.values().reduce((total, count) => total + count, 0)
+      const pollMs = Math.max(SECRET_POLL_MS, sum * POLL_MS_PER_SECRET)
+      return { requeueAfterMs: secrets > 0 ? pollMs : null }
     },
   }
 }
 
+/** How many Secrets the settings name. */
+function secretsOf({ spec }: TeamSettings): number {
+  const ofChannels = channelPlansOf(spec).flatMap(({ secretRef }) => secretRef ?? [])
+  return new Set([...spec.signing.secretRefs, ...ofChannels].map(({ name }) => name)).size
+}
+
 async function applySettings(
-  { engine, secrets }: TeamReconcilerParts,
+  { engine, secrets: reader }: TeamReconcilerParts,
   { metadata: { namespace }, spec }: TeamSettings,
 ): Promise<TeamOutcome> {
   const egressAllow = spec.egress.allow
   const quotas = quotasOf(spec.quotas)
   const problem = egressProblem(egressAllow) ?? quotaProblem(quotas)
   if (problem !== null) return { kind: 'refused', problem }
-  const found = await readSigningSecrets(secrets, namespace, spec.signing.secretRefs)
+  const secrets = new SecretValues(reader, namespace)
+  const found = await readSigningSecrets(secrets, spec.signing.secretRefs)
   if (found.kind === 'problem') return { ...found, kind: 'secret' }
-  const policy = { egressAllow, signingSecrets: found.texts, quotas }
+  const { channels, problems } = await readChannels(secrets, channelPlansOf(spec), egressAllow)
+  const policy = { egressAllow, signingSecrets: found.texts, quotas, channels, members: membersOf(spec) }
   await engine.write((compiler) => compiler.putTeam(namespace, policy))
-  return { kind: 'applied' }
+  return { kind: 'applied', channelProblems: problems }
 }
 
 function egressProblem(allow: readonly string[]): string | null {

@@ -1,7 +1,8 @@
 import { effectiveQuotas, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
 import type { ReasonsOf, WantedCondition } from '../../resources/conditions.ts'
-import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'
+import type { Condition, TeamSettingsStatus } from '../../resources/generated/kinds.ts'
+import { channelPlansOf } from '../../resources/team-channels.ts'
 import type { TeamSettings } from '../kinds.ts'
 import {
   invalidSpec,
@@ -11,10 +12,15 @@ import {
   unavailable,
   type Unavailable,
 } from '../reconcile/ready-conditions.ts'
+import type { ChannelProblem } from './team-channels.ts'
 
-/** How the reconcile of a team's settings ended. If anything is wrong, all former settings stay applied. */
+/** How the reconcile of a team's settings ended. Unless they are applied, all former settings stay applied. */
 export type TeamOutcome =
-  | { readonly kind: 'applied' }
+  | {
+      readonly kind: 'applied'
+      /** Channels that were left out. */
+      readonly channelProblems: readonly ChannelProblem[]
+    }
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'secret'; readonly reason: SecretReason; readonly message: string }
 
@@ -29,6 +35,8 @@ export interface TeamFacts {
   readonly installation: TeamQuotas
   /** null = not known yet; the status keeps the former usage. */
   readonly usage: TeamUsage | null
+  /** Channels that cannot be told at present. */
+  readonly failing: readonly ChannelProblem[]
   readonly wallMs: number
 }
 
@@ -36,7 +44,7 @@ export interface TeamFacts {
 export function teamStatus(
   team: TeamSettings,
   outcome: TeamOutcome | Unavailable,
-  { waiting, installation, usage, wallMs }: TeamFacts,
+  { waiting, installation, usage, failing, wallMs }: TeamFacts,
 ): TeamSettingsStatus {
   const { spec, status } = team
   const quotas =
@@ -47,7 +55,11 @@ export function teamStatus(
   return {
     ...(quotas === undefined ? {} : { quotas }),
     ...(shownUsage === undefined ? {} : { usage: shownUsage }),
-    ...reconciledStatus<'TeamSettings'>(team, [...conditionsOf(outcome), ...pushedQueues(waiting)], wallMs),
+    ...reconciledStatus<'TeamSettings'>(
+      team,
+      [...conditionsOf(outcome), ...notificationsReady(team, outcome, failing), ...pushedQueues(waiting)],
+      wallMs,
+    ),
   }
 }
 
@@ -70,6 +82,32 @@ function conditionsOf(outcome: TeamOutcome | Unavailable): readonly Wanted[] {
     case 'unavailable':
       return unavailable(outcome)
   }
+}
+
+function notificationsReady(
+  { spec, status }: TeamSettings,
+  outcome: TeamOutcome | Unavailable,
+  failing: readonly ChannelProblem[],
+): readonly Wanted[] {
+  if (channelPlansOf(spec).length === 0) return []
+  if (outcome.kind !== 'applied') {
+    // The former channels stay in force, and with them what is known of them.
+    return (status?.conditions ?? []).filter(isNotificationsReady)
+  }
+  const problems = [...outcome.channelProblems, ...failing]
+  const [first] = problems
+  if (first === undefined) {
+    const message = 'All channels can be used.'
+    return [{ type: 'NotificationsReady', status: 'True', reason: 'Reconciled', message }]
+  }
+  const message = problems.map((problem) => problem.message).join(' ')
+  return [{ type: 'NotificationsReady', status: 'False', reason: first.reason, message }]
+}
+
+function isNotificationsReady(
+  condition: Condition,
+): condition is Condition & Extract<Wanted, { type: 'NotificationsReady' }> {
+  return condition.type === 'NotificationsReady'
 }
 
 function pushedQueues(waiting: number): readonly Wanted[] {

@@ -151,7 +151,7 @@ function openTeam(box: SecretBox, team: string, value: string): TeamSettings | S
     return decodeTeam(box, value)
   } catch (error) {
     return new StartupError(
-      `The signing secrets of team ${team} in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.`,
+      `The secrets of team ${team} in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.`,
       { cause: error },
     )
   }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { NO_QUOTAS, QUOTA_NAMES } from '../../domain/quotas.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { NO_QUOTAS } from '../../domain/quotas.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../ports/settings.ts'
 import { CronWriter } from '../crons/write/cron-writer.ts'
 import type { Engine } from '../client/engine.ts'
@@ -102,18 +103,10 @@ export async function putOwnToken(compiler: SettingsCompiler, team: string, toke
 /** A value that was sealed under another key or that cannot be read does not count as applied, so it is overwritten. */
 function isPolicy(box: SecretBox, value: string, policy: TeamPolicy): boolean {
   try {
-    const { egressAllow, signingSecrets, quotas } = decodeTeam(box, value)
-    const wanted = policy.quotas ?? NO_QUOTAS
-    return (
-      isSame(egressAllow, policy.egressAllow) &&
-      isSame(signingSecrets, policy.signingSecrets) &&
-      QUOTA_NAMES.every((name) => quotas[name] === wanted[name])
-    )
+    const { version: _, ...applied } = decodeTeam(box, value)
+    const { egressAllow, signingSecrets, quotas = NO_QUOTAS, channels = [], members = [] } = policy
+    return isDeepStrictEqual(applied, { egressAllow, signingSecrets, quotas, channels, members })
   } catch {
     return false
   }
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((each, i) => each === b[i])
 }

@@ -1,3 +1,4 @@
+import type { Channel, Member } from '../../domain/notifications/channel.ts'
 import { NO_QUOTAS, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { TeamPolicy, TeamSettings } from '../../ports/settings.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -17,13 +18,21 @@ interface StoredTeam {
   readonly signingSecrets: readonly string[]
   /** Only those that the team has. */
   readonly quotas: Partial<TeamQuotas>
+  /** With sealed URLs. Earlier versions stored neither channels nor members. */
+  readonly channels?: readonly Channel[]
+  readonly members?: readonly Member[]
 }
 
-export function encodeTeam(box: SecretBox, { egressAllow, signingSecrets, quotas }: TeamPolicy): string {
+export function encodeTeam(
+  box: SecretBox,
+  { egressAllow, signingSecrets, quotas, channels = [], members = [] }: TeamPolicy,
+): string {
   const stored: StoredTeam = {
     egressAllow,
     signingSecrets: signingSecrets.map((secret) => box.seal(secret)),
     quotas: setQuotas(quotas ?? NO_QUOTAS),
+    channels: channels.map((channel) => withUrl(channel, (url) => box.seal(url))),
+    members,
   }
   return JSON.stringify(stored)
 }
@@ -31,15 +40,19 @@ export function encodeTeam(box: SecretBox, { egressAllow, signingSecrets, quotas
 /** Throws when the secrets were sealed under another key. */
 export function decodeTeam(box: SecretBox, value: string): TeamSettings {
   const { version, text } = split(value)
-  const { egressAllow, signingSecrets, quotas } = JSON.parse(text) as StoredTeam
+  const { egressAllow, signingSecrets, quotas, channels = [], members = [] } = JSON.parse(text) as StoredTeam
   return {
     version,
     egressAllow,
     signingSecrets: signingSecrets.map((sealed) => box.open(sealed)),
     quotas: quotasOf(quotas),
-    channels: [],
-    members: [],
+    channels: channels.map((channel) => withUrl(channel, (sealed) => box.open(sealed))),
+    members,
   }
+}
+
+function withUrl({ name, type, alertTypes, url }: Channel, turn: (url: string) => string): Channel {
+  return { name, type, alertTypes, url: url === null ? null : turn(url) }
 }
 
 function setQuotas(quotas: TeamQuotas): Partial<TeamQuotas> {

@@ -331,6 +331,37 @@ export interface SecretRef {
   readonly key: string
 }
 /**
+ * One person.
+ */
+export interface MemberSpec {
+  /**
+   * What the person is called.
+   */
+  readonly name: string
+  /**
+   * The address, name@example.com without anything around it.
+   */
+  readonly email: string
+}
+/**
+ * One way to be told.
+ */
+export interface ChannelSpec {
+  /**
+   * Its name in answers, messages and metrics.
+   */
+  readonly name: string
+  /**
+   * What is there. Webhook gets the alert as JSON, signed as callbacks are.
+   */
+  readonly type: 'Email' | 'Slack' | 'Discord' | 'Webhook'
+  /**
+   * The types of alerts that it gets.
+   */
+  readonly alertTypes: ('Warning' | 'Failure' | 'Recovery' | 'LimitWarning')[]
+  readonly secretRef?: SecretRef
+}
+/**
  * The settings of the team.
  */
 export interface TeamSettingsSpec {
@@ -380,6 +411,19 @@ export interface TeamSettingsSpec {
      * Jobs of a calendar month, UTC; retries are not counted.
      */
     readonly jobsPerMonth?: number
+  }
+  /**
+   * The people of the team, who get the mails of its Email channels.
+   */
+  readonly members: readonly MemberSpec[]
+  /**
+   * How the team is told of its alerts.
+   */
+  readonly notifications: {
+    /**
+     * Where messages about alerts go. One that cannot be used does not hold up the others.
+     */
+    readonly channels: readonly ChannelSpec[]
   }
 }
 /**

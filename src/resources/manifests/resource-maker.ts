@@ -12,6 +12,7 @@ import { cronProblemsOf, settingsOfCronSpec } from '../cron-spec.ts'
 import { settingsOfSpec } from '../queue-spec.ts'
 import { API_VERSION, identityOf, type Resource } from '../resource.ts'
 import { secretDataOf } from '../secret-data.ts'
+import { channelPlansOf, membersOf } from '../team-channels.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -73,6 +74,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
         egressAllow: egress.allow,
         signingSecretRefs: signing.secretRefs,
         quotas: quotasOf(quotas),
+        channels: channelPlansOf(spec as TeamSettingsSpec),
+        members: membersOf(spec as TeamSettingsSpec),
       }
     },
   },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TeamSettings } from '../../../../src/controller/kinds.ts'
+import type { ChannelProblem } from '../../../../src/controller/teams/team-channels.ts'
 import { createTeamReconciler, SECRET_POLL_MS } from '../../../../src/controller/teams/team-reconciler.ts'
 import { ResourceApiError } from '../../../../src/domain/errors.ts'
 import { NO_QUOTAS, quotasOf } from '../../../../src/domain/quotas.ts'
@@ -22,7 +23,12 @@ function setUp() {
   const engine = createMemoryEngine()
   const events: ResourceEvent[] = []
   const secrets = new Map<string, Record<string, string>>()
-  const state = { waiting: 0, fault: null as Error | null, usage: null as TeamUsage | null }
+  const state = {
+    waiting: 0,
+    fault: null as Error | null,
+    usage: null as TeamUsage | null,
+    failing: [] as ChannelProblem[],
+  }
   const reconciler = createTeamReconciler({
     informer: kind.informer,
     writer: kind.writer,
@@ -37,6 +43,7 @@ function setUp() {
     },
     waitingOf: () => state.waiting,
     usageOf: () => state.usage,
+    failingOf: () => state.failing,
     quotas: quotasOf({ queues: 9, crons: 3 }),
     events: { record: (event) => void events.push(event) },
     clock,
@@ -56,6 +63,8 @@ it('applies egress and signing secrets, and writes nothing the next time', async
     egressAllow: ['10.0.0.0/8'],
     signingSecrets: ['whsec_c2VjcmV0'],
     quotas: NO_QUOTAS,
+    channels: [],
+    members: [],
   })
   expect(ready()).toMatchObject({ status: 'True', reason: 'Reconciled' })
   const { length } = kind.writes
