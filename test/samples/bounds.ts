@@ -24,7 +24,9 @@ export function boundSamples(kind: KindSamples): BoundSamples {
     spec: withValueAt(full.spec, path.slice(1), value),
   })
   return {
-    valid: changes.filter((change) => change.isValid).map(sampleOf),
+    valid: changes
+      .filter(({ isValid, path }) => isValid && kind.deciding?.includes(patternOf(path)) !== true)
+      .map(sampleOf),
     invalid: changes
       .filter((change) => !change.isValid)
       .map((change) => ({ ...sampleOf(change), field: fieldName(change.path) })),

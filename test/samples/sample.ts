@@ -28,6 +28,8 @@ export interface KindSamples {
   readonly full: readonly object[]
   /** What makes a value longer and keeps it valid, by path; `x` where none is named, null where nothing does. */
   readonly padding?: Readonly<Record<string, string | null>>
+  /** Fields that decide what stands beside them: their valid values are in `valid`. */
+  readonly deciding?: readonly string[]
   /** Fields of which the folder, like the controller, refuses more than the rules of the CRD can tell. */
   readonly strictFields?: readonly string[]
   readonly valid: readonly GivenSample[]

@@ -81,7 +81,8 @@ const ADDRESSES_REFUSED = [
   'a@-a.test',
   'a@a..test',
   'ä@a.test',
-  `${'x'.repeat(65)}@a.test`,
+  '.a@a.test',
+  'a..b@a.test',
 ]
 const mailing = (email: string) => ({
   title: `a member at ${JSON.stringify(email)}`,
@@ -109,6 +110,7 @@ export const TEAM_SETTINGS: KindSamples = {
     },
   ],
   padding: { 'spec.egress.allow[]': '.x', 'spec.members[].email': '.x' },
+  deciding: ['spec.notifications.channels[].type'],
   valid: [
     { title: 'nothing but defaults', spec: {} },
     { title: 'empty halves', spec: { egress: {}, signing: {}, quotas: {} } },
@@ -182,6 +184,11 @@ export const TEAM_SETTINGS: KindSamples = {
       title: 'one address twice',
       spec: { members: [...mailing('a@a.test').spec.members, ...mailing('a@a.test').spec.members] },
       field: 'spec.members[1]',
+    },
+    {
+      ...mailing(`${'x'.repeat(65)}@a.test`),
+      field: 'spec.members[0].email',
+      rule: 'must have at most 64 characters before the @',
     },
     ...ADDRESSES_REFUSED.map((email) => ({ ...mailing(email), field: 'spec.members[0].email' })),
     ...['a\nb', '<a>', 'a"b', 'a\\b', ''].map((name) => ({

@@ -1,11 +1,11 @@
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
 import type { SecretReader } from '../../ports/kubernetes.ts'
+import type { ReasonsOf } from '../../resources/conditions.ts'
 import type { SecretRef } from '../../resources/generated/kinds.ts'
-import type { SecretReason } from './team-status.ts'
 
 /** Why a Secret cannot be used. Never contains its value. */
 export interface SecretProblem {
-  readonly reason: SecretReason
+  readonly reason: Extract<ReasonsOf['TeamSettings']['Ready'], `Secret${string}`>
   readonly message: string
 }
 

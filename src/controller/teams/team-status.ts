@@ -1,6 +1,6 @@
 import { effectiveQuotas, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
-import type { ReasonsOf, WantedCondition } from '../../resources/conditions.ts'
+import type { WantedCondition } from '../../resources/conditions.ts'
 import type { Condition, TeamSettingsStatus } from '../../resources/generated/kinds.ts'
 import { channelPlansOf } from '../../resources/team-channels.ts'
 import type { TeamSettings } from '../kinds.ts'
@@ -12,6 +12,7 @@ import {
   unavailable,
   type Unavailable,
 } from '../reconcile/ready-conditions.ts'
+import type { SecretProblem } from './secret-values.ts'
 import type { ChannelProblem } from './team-channels.ts'
 
 /** How the reconcile of a team's settings ended. Unless they are applied, all former settings stay applied. */
@@ -22,9 +23,7 @@ export type TeamOutcome =
       readonly channelProblems: readonly ChannelProblem[]
     }
   | { readonly kind: 'refused'; readonly problem: string }
-  | { readonly kind: 'secret'; readonly reason: SecretReason; readonly message: string }
-
-export type SecretReason = Extract<ReasonsOf['TeamSettings']['Ready'], `Secret${string}`>
+  | ({ readonly kind: 'secret' } & SecretProblem)
 
 type Wanted = WantedCondition<'TeamSettings'>
 

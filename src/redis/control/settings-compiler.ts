@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { NO_QUOTAS } from '../../domain/quotas.ts'
+import { NO_QUOTAS, QUOTA_NAMES } from '../../domain/quotas.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../ports/settings.ts'
 import { CronWriter } from '../crons/write/cron-writer.ts'
 import type { Engine } from '../client/engine.ts'
@@ -103,9 +103,15 @@ export async function putOwnToken(compiler: SettingsCompiler, team: string, toke
 /** A value that was sealed under another key or that cannot be read does not count as applied, so it is overwritten. */
 function isPolicy(box: SecretBox, value: string, policy: TeamPolicy): boolean {
   try {
-    const { version: _, ...applied } = decodeTeam(box, value)
+    const applied = decodeTeam(box, value)
     const { egressAllow, signingSecrets, quotas = NO_QUOTAS, channels = [], members = [] } = policy
-    return isDeepStrictEqual(applied, { egressAllow, signingSecrets, quotas, channels, members })
+    return (
+      isDeepStrictEqual(applied.egressAllow, egressAllow) &&
+      isDeepStrictEqual(applied.signingSecrets, signingSecrets) &&
+      QUOTA_NAMES.every((name) => applied.quotas[name] === quotas[name]) &&
+      isDeepStrictEqual(applied.channels, channels) &&
+      isDeepStrictEqual(applied.members, members)
+    )
   } catch {
     return false
   }

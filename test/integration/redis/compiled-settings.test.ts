@@ -1,5 +1,5 @@
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import { CompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
@@ -142,7 +142,7 @@ test('a secret that another key has sealed stops only that change of that team, 
   for (let looks = 0; looks < 4; looks += 1) await look()
 
   const reason =
-    'The signing secrets of team team-c in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.'
+    'The secrets of team team-c in Redis were stored with another key: set PUNCTUAL_SECRETS_KEY to that key.'
   expect(told).toEqual([{ team: 'team-c', reason }])
   expect(reads).toBe(2)
   expect(other.of('team-c')).toMatchObject({ egressAllow: [], signingSecrets: ['whsec_c2VjcmV0'] })
@@ -164,4 +164,59 @@ test('a secret that another key has sealed stops only that change of that team, 
   expect(other.of('team-c').signingSecrets).toEqual(['whsec_b3RoZXI='])
   other.stop()
   await compiler.removeTeam('team-c')
+})
+
+describe('channels and members', () => {
+  const URL = 'https://hooks.slack.com/services/T1/B2/canary'
+  const POLICY = {
+    egressAllow: [],
+    signingSecrets: [],
+    channels: [
+      { name: 'mail', type: 'email', alertTypes: ['failure'], url: null },
+      { name: 'chat', type: 'slack', alertTypes: ['failure', 'recovery'], url: URL },
+    ],
+    members: [{ name: 'Ada', email: 'ada@a.test' }],
+  } as const
+
+  test('come back as they were put, and Redis holds no URL that can be read', async () => {
+    await compiler.putTeam('team-n', POLICY)
+    await reader.refresh()
+    expect(reader.of('team-n')).toMatchObject(POLICY)
+    const held = await Promise.all(
+      (await redis.client.keys('*')).map(async (key) => {
+        const type = await redis.client.type(key)
+        return type === 'hash' ? JSON.stringify(await redis.client.hgetall(key)) : redis.client.dump(key)
+      }),
+    )
+    expect(held.join()).toContain('"chat')
+    expect(held.join()).not.toContain('canary')
+  })
+
+  test('that are already applied cause no write, and each change causes one', async () => {
+    const stored = () => redis.client.hget('punctual:teams', 'team-n')
+    await compiler.putTeam('team-n', POLICY)
+    let before = await stored()
+    await compiler.putTeam('team-n', structuredClone(POLICY))
+    expect(await stored()).toBe(before)
+    const [mail, chat] = POLICY.channels
+    const changes = [
+      { ...POLICY, channels: [mail, { ...chat, url: `${URL}2` }] },
+      { ...POLICY, channels: [mail, { ...chat, alertTypes: ['warning'] as const }] },
+      { ...POLICY, channels: [mail] },
+      { ...POLICY, members: [{ name: 'Bob', email: 'ada@a.test' }] },
+    ]
+    for (const change of changes) {
+      await compiler.putTeam('team-n', change)
+      expect(await stored()).not.toBe(before)
+      before = await stored()
+    }
+  })
+
+  test('are none of a team that an earlier version has stored', async () => {
+    const text = JSON.stringify({ egressAllow: ['a.b'], signingSecrets: [], quotas: {} })
+    await redis.client.hset('punctual:teams', { 'team-o': `1 ${text}`, '#v': '999' })
+    await reader.refresh()
+    expect(reader.of('team-o')).toMatchObject({ egressAllow: ['a.b'], channels: [], members: [] })
+    await redis.client.hdel('punctual:teams', 'team-o')
+  })
 })

@@ -120,7 +120,15 @@ describe('team settings', () => {
       queues: [],
       crons: [],
       tokens: [],
-      teams: [{ team: 'default', policy: { egressAllow: [], signingSecrets: ['last'], quotas: NO_QUOTAS } }],
+      teams: [
+        {
+          team: 'default',
+          policy: {
+            ...{ egressAllow: [], signingSecrets: ['last'], quotas: NO_QUOTAS },
+            ...{ channels: [], members: [] },
+          },
+        },
+      ],
     }
     const result = of([file('a.yaml', 1, team(SIGNED)), ...files], before)
     expect(result.snapshot.teams).toEqual(before.teams)
@@ -141,6 +149,59 @@ describe('team settings', () => {
   it('take a Secret of their own team only', () => {
     const other = secret('{ new: n1, old: o1 }').replace('name: s', 'name: s, namespace: other')
     expect(of([file('a.yaml', 1, team(SIGNED), other)]).problems).toHaveLength(2)
+  })
+})
+
+describe('channels', () => {
+  const SLACK_URL = 'https://hooks.slack.com/services/T1/B2/canary'
+  const notifying = (...channels: readonly string[]) =>
+    team(
+      `{ egress: { allow: [a.b] }, members: [{ name: Ada, email: a@a.test }], notifications: { channels: [${channels.join()}] } }`,
+    )
+  const slack = (key: string) => `{ name: ${key}, type: Slack, secretRef: { name: s, key: ${key} } }`
+  const mail = '{ name: mail, type: Email, alertTypes: [Warning, LimitWarning, Warning] }'
+
+  it('have the URL of their Secret, and e-mail has none', () => {
+    const hook = '{ name: hook, type: Webhook, secretRef: { name: s, key: hook } }'
+    const found = of([
+      file(
+        'a.yaml',
+        1,
+        notifying(mail, slack('chat'), hook),
+        secret(`{ chat: " ${SLACK_URL}\\n", hook: "http://x.a.b/in" }`.replace('\\n', '\n')),
+      ),
+    ])
+    expect(found.problems).toEqual([])
+    const alertTypes = ['failure', 'recovery', 'limit_warning']
+    expect(found.snapshot.teams).toMatchObject([
+      {
+        policy: {
+          channels: [
+            { name: 'mail', type: 'email', alertTypes: ['warning', 'limit_warning'], url: null },
+            { name: 'chat', type: 'slack', alertTypes, url: SLACK_URL },
+            { name: 'hook', type: 'webhook', alertTypes, url: 'http://x.a.b/in' },
+          ],
+          members: [{ name: 'Ada', email: 'a@a.test' }],
+        },
+      },
+    ])
+  })
+
+  it.each([
+    ['{ other: x }', 'Secret s has no key chat.'],
+    ['{ chat: " " }', 'Key chat of Secret s is empty'],
+    ['{ chat: "canary" }', 'The URL must begin with https://'],
+    ['{ chat: "https://canary.test/services/x" }', 'The URL must be one of Slack'],
+  ])('that cannot be used are left out, here of %s; all else is applied', (data, text) => {
+    const found = of([file('a.yaml', 1, notifying(slack('chat'), mail), secret(data))])
+    expect(found.problems).toMatchObject([
+      { code: 'ChannelNotUsable', field: 'spec.notifications.channels[0].secretRef' },
+    ])
+    expect(texts(found).join()).toContain(text)
+    expect(texts(found).join()).not.toContain('canary')
+    expect(found.snapshot.teams).toMatchObject([
+      { policy: { egressAllow: ['a.b'], channels: [{ name: 'mail' }] } },
+    ])
   })
 })
 

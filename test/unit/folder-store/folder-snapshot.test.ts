@@ -22,7 +22,7 @@ const cron = (name: string, cronExpression = '0 8 * * *') => ({
 })
 const team = (name: string, ...egressAllow: string[]) => ({
   team: name,
-  policy: { egressAllow, signingSecrets: [], quotas: NO_QUOTAS },
+  policy: { egressAllow, signingSecrets: [], quotas: NO_QUOTAS, channels: [], members: [] },
 })
 const NONE: ReadonlySet<string> = new Set()
 

@@ -24,6 +24,7 @@ function setUp() {
   const events: ResourceEvent[] = []
   const secrets = new Map<string, Record<string, string>>()
   const state = {
+    reads: 0,
     waiting: 0,
     fault: null as Error | null,
     usage: null as TeamUsage | null,
@@ -35,6 +36,7 @@ function setUp() {
     engine,
     secrets: {
       read: async (namespace, name) => {
+        state.reads += 1
         if (state.fault !== null) throw state.fault
         const data = secrets.get(`${namespace}/${name}`)
         if (data === undefined) return null
@@ -186,6 +188,101 @@ describe('a Secret that cannot be used', () => {
     secrets.set('shop/signing', { current: 'new' })
     await reconcile()
     expect(engine.teams.get('shop')?.signingSecrets).toEqual(['new'])
+  })
+})
+
+describe('channels', () => {
+  const CHANNELS = {
+    members: [{ name: 'Ada', email: 'a@a.test' }],
+    notifications: {
+      channels: [
+        { name: 'mail', type: 'Email', alertTypes: ['Failure'] },
+        { name: 'chat', type: 'Slack', alertTypes: ['Failure'], secretRef: { name: 'urls', key: 'slack' } },
+        { name: 'hook', type: 'Webhook', alertTypes: ['Failure'], secretRef: { name: 'urls', key: 'hook' } },
+      ],
+    },
+  }
+  const URLS = { slack: 'https://hooks.slack.com/services/T/B/canary\n', hook: 'https://a.test/canary' }
+  const notifications = (kind: ReturnType<typeof setUp>['kind']) =>
+    kind.get(KEY)?.status?.conditions?.find(({ type }) => type === 'NotificationsReady')
+
+  it('are applied with their URLs, and their Secret is read once and polled', async () => {
+    const { kind, engine, secrets, state, reconcile } = setUp()
+    kind.put(KEY, CHANNELS)
+    secrets.set('shop/urls', URLS)
+    expect(await reconcile()).toEqual({ requeueAfterMs: SECRET_POLL_MS })
+    expect(engine.teams.get('shop')).toMatchObject({
+      channels: [
+        { name: 'mail', type: 'email', alertTypes: ['failure'], url: null },
+        { name: 'chat', type: 'slack', url: 'https://hooks.slack.com/services/T/B/canary' },
+        { name: 'hook', type: 'webhook', url: 'https://a.test/canary' },
+      ],
+      members: [{ name: 'Ada', email: 'a@a.test' }],
+    })
+    expect(notifications(kind)).toMatchObject({ status: 'True', reason: 'Reconciled' })
+    expect(state.reads).toBe(1)
+  })
+
+  it.each([
+    ['SecretNotFound', null, 'There is no Secret urls in shop.'],
+    ['SecretKeyNotFound', { hook: URLS.hook }, 'Secret urls has no key slack.'],
+    ['SecretNotUsable', { ...URLS, slack: '\n' }, 'Key slack of Secret urls is empty'],
+    ['ChannelUrlNotAllowed', { ...URLS, slack: URLS.hook }, 'The URL must be one of Slack'],
+  ] as const)('that are %s hold up nothing else', async (reason, data, text) => {
+    const { kind, engine, secrets, reconcile, ready, events } = setUp()
+    if (data !== null) secrets.set('shop/urls', data)
+    kind.put(KEY, { ...CHANNELS, egress: { allow: ['10.0.0.0/8'] } })
+    await reconcile()
+    await reconcile()
+    expect(ready()).toMatchObject({ status: 'True', reason: 'Reconciled' })
+    expect(notifications(kind)).toMatchObject({ status: 'False', reason })
+    expect(notifications(kind)?.message).toContain(
+      'spec.notifications.channels[1].secretRef (channel chat): ',
+    )
+    expect(notifications(kind)?.message).toContain(text)
+    expect(JSON.stringify([kind.get(KEY), events])).not.toContain('canary')
+    expect(engine.teams.get('shop')).toMatchObject({ egressAllow: ['10.0.0.0/8'] })
+    const names = engine.teams.get('shop')?.channels?.map(({ name }) => name)
+    expect(names).toEqual(data === null ? ['mail'] : ['mail', 'hook'])
+    expect(events).toMatchObject([{ type: 'Warning', reason }])
+  })
+
+  it('that fail are named, with an event, and with another when they are well', async () => {
+    const { kind, secrets, state, reconcile, ready, events } = setUp()
+    secrets.set('shop/urls', URLS)
+    kind.put(KEY, CHANNELS)
+    await reconcile()
+    state.failing = [{ reason: 'ChannelFailing', message: 'Channel chat: 404 no_service.' }]
+    await reconcile()
+    expect(notifications(kind)).toMatchObject({ status: 'False', message: 'Channel chat: 404 no_service.' })
+    expect(ready()).toMatchObject({ status: 'True' })
+    state.failing = []
+    await reconcile()
+    expect(events.map(({ type, reason }) => [type, reason])).toEqual([
+      ['Warning', 'ChannelFailing'],
+      ['Normal', 'Reconciled'],
+    ])
+  })
+
+  it('keep their condition while other settings cannot be applied, and lose it with the last channel', async () => {
+    const { kind, reconcile, ready } = setUp()
+    kind.put(KEY, CHANNELS)
+    await reconcile()
+    const before = notifications(kind)
+    kind.put(KEY, { ...CHANNELS, egress: { allow: ['10.0.0.1/8'] } })
+    await reconcile()
+    expect(ready()).toMatchObject({ reason: 'InvalidSpec' })
+    expect(notifications(kind)).toMatchObject({ status: 'False', message: before?.message })
+    kind.put(KEY, { egress: { allow: [] }, notifications: { channels: [] } })
+    await reconcile()
+    expect(notifications(kind)).toBeUndefined()
+  })
+
+  it('that a CRD of an earlier version knows nothing of are none', async () => {
+    const { kind, engine, reconcile } = setUp()
+    kind.put(KEY, { members: undefined, notifications: undefined })
+    await reconcile()
+    expect(engine.teams.get('shop')).toMatchObject({ channels: [], members: [] })
   })
 })
 

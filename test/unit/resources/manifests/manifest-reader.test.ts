@@ -232,6 +232,8 @@ describe('TeamSettings', () => {
       egressAllow: ['10.0.0.0/8', '.svc.cluster.local'],
       signingSecretRefs: [{ name: 's', key: 'k' }],
       quotas: NO_QUOTAS,
+      channels: [],
+      members: [],
     })
     expect(only(team('{}'))).toMatchObject({ egressAllow: [], signingSecretRefs: [] })
   })

@@ -35,7 +35,12 @@ it('a change of the folder takes effect in its order', async () => {
   const { compiler, told } = notingCompiler()
   await applyFolderChange(
     {
-      teams: [{ team: 't', policy: { egressAllow: [], signingSecrets: [], quotas: NO_QUOTAS } }],
+      teams: [
+        {
+          team: 't',
+          policy: { egressAllow: [], signingSecrets: [], quotas: NO_QUOTAS, channels: [], members: [] },
+        },
+      ],
       removedTeams: ['u'],
       removedTokens: [{ team: 't', name: 'old' }],
       tokens: [{ team: 't', name: 'new', sha256Hex: '0'.repeat(64) }],
