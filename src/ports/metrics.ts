@@ -1,3 +1,4 @@
+import type { AlertResourceKind, AlertType } from '../domain/alerts/alert.ts'
 import type { MetQuota } from './quotas.ts'
 
 /** How a claimed job left this executor. */
@@ -29,6 +30,8 @@ export interface Metrics {
   callRecordsDropped(count: number): void
   /** Jobs and callbacks whose records were damaged. */
   jobsQuarantined(count: number): void
+  /** Alerts that a step of this process raised, muted or not. */
+  alertsRaised(type: AlertType, resource: AlertResourceKind, count: number): void
   /** One round trip of a step: `enqueue`, `claim`, `finish`, … */
   redisStep(step: string, seconds: number, ok: boolean): void
 }

@@ -1,4 +1,5 @@
 import { Registry, collectDefaultMetrics } from 'prom-client'
+import { ALERT_RESOURCE_KINDS, ALERT_TYPES } from '../domain/alerts/alert.ts'
 import { QUOTA_NAMES } from '../domain/quotas.ts'
 import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
 import { Series } from './series.ts'
@@ -36,7 +37,7 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
   }
 }
 
-type EngineMetrics = Pick<Metrics, 'shardsHeld' | 'leaseLost' | 'clockJumped' | 'redisStep'>
+type EngineMetrics = Pick<Metrics, 'shardsHeld' | 'leaseLost' | 'clockJumped' | 'alertsRaised' | 'redisStep'>
 
 function jobMetrics(series: Series): Omit<Metrics, keyof EngineMetrics> {
   const pushed = series.counter('punctual_jobs_pushed_total', 'Jobs accepted by this process.')
@@ -93,6 +94,13 @@ function engineMetrics(series: Series): EngineMetrics {
     'Jumps of the Redis clock: forward by more than 10 s, or back by more than 5 s.',
     { direction: ['forward', 'backward'] },
   )
+  const alerts = series.counter(
+    'punctual_alerts_total',
+    'Alerts raised by this process, muted or not.',
+    ...(['type', 'resource'] as const),
+  )
+  for (const type of ALERT_TYPES)
+    for (const resource of ALERT_RESOURCE_KINDS) alerts.inc({ type, resource }, 0)
   const seconds = series.histogram('punctual_redis_step_duration_seconds', {
     help: 'Round trip of one step in Redis.',
     seconds: STEP_SECONDS,
@@ -103,6 +111,7 @@ function engineMetrics(series: Series): EngineMetrics {
     shardsHeld,
     leaseLost: () => leases.inc(),
     clockJumped: (direction) => jumps.inc({ direction }),
+    alertsRaised: (type, resource, count) => alerts.inc({ type, resource }, count),
     redisStep: (step, duration, ok) => {
       seconds.observe({ step }, duration)
       errors.inc({ step }, ok ? 0 : 1)

@@ -21,6 +21,7 @@ export const quietMetrics: Metrics = {
   clockJumped: () => undefined,
   callRecordsDropped: () => undefined,
   jobsQuarantined: () => undefined,
+  alertsRaised: () => undefined,
   redisStep: () => undefined,
 }
 

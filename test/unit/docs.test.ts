@@ -171,6 +171,10 @@ describe('lists that must agree', () => {
     const made = {
       teamQueues: keys.teamQueues('<team>'),
       teamCrons: keys.teamCrons('<team>'),
+      alertRecords: keys.alertRecords('<team>'),
+      alertOrder: keys.alertOrder('<team>'),
+      alertTotals: keys.alertTotals('<team>'),
+      alertCounts: keys.alertCounts('<team>'),
       cronRecords: keys.cronRecords('<id>'),
       heldJobs: keys.heldJobs('<executor>'),
       pushedBucket: keys.pushedBucket('0').replace(/0$/, '<n>'),

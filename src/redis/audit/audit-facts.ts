@@ -16,6 +16,8 @@ export interface ShardKeyList {
   /** Teams with an index of their queues' names, and of those of their crons. */
   readonly queueTeams: string[]
   readonly cronTeams: string[]
+  /** Teams with alerts. */
+  readonly alertTeams: Set<string>
   /** Local queue id → parts that exist. */
   readonly queues: Map<string, Set<string>>
   readonly trash: Map<string, Set<string>>
@@ -32,7 +34,7 @@ export function createShardKeyList(): ShardKeyList {
     queueTeams: [],
     cronTeams: [],
   }
-  return { ...lists, queues: new Map(), trash: new Map() }
+  return { ...lists, alertTeams: new Set(), queues: new Map(), trash: new Map() }
 }
 
 export interface AuditedShard {

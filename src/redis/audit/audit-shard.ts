@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { ID_BLOCK, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX } from '../../domain/limits.ts'
+import { auditAlerts } from './audit-alerts.ts'
 import { auditCrons } from './audit-crons.ts'
-import { readFacts, type AuditedShard, type ShardFacts } from './audit-facts.ts'
+import { readFacts, type AuditedShard, type ShardFacts, type ShardKeyList } from './audit-facts.ts'
 import { auditTeamIndexes } from './audit-names.ts'
 import { auditQueue, auditTrash } from './audit-queue.ts'
 import { readHash, readSortedSet } from './audit-reads.ts'
@@ -22,6 +23,7 @@ export async function auditShard(shard: AuditedShard): Promise<void> {
   await auditTeamIndexes(shard, facts)
   auditTeams(shard, facts)
   await auditCrons(shard, facts)
+  await auditAlerts(shard, facts)
   auditMembers(shard, facts)
   await auditCounters(shard, facts)
   await auditUsage(shard)
@@ -81,9 +83,14 @@ function auditMembers(shard: AuditedShard, facts: ShardFacts): void {
     if (!list.queues.has(id)) shard.find(keys.pushedBuckets, `names queue ${id}, which holds nothing`)
   }
   for (const member of facts.gc.keys()) {
-    const isKnown = member.startsWith('t') ? list.trash.has(member.slice(1)) : list.queues.has(member)
-    if (!isKnown) shard.find(keys.retentionDue, `names ${member}, which holds nothing`)
+    if (!isRetained(list, member)) shard.find(keys.retentionDue, `names ${member}, which holds nothing`)
   }
+}
+
+function isRetained(list: ShardKeyList, member: string): boolean {
+  if (member.startsWith('t')) return list.trash.has(member.slice(1))
+  if (member.startsWith('a')) return list.alertTeams.has(member.slice(1))
+  return list.queues.has(member)
 }
 
 async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<void> {

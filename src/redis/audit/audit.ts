@@ -80,6 +80,9 @@ const QUEUE_PARTS: ReadonlySet<string> = new Set(
   Object.values(QUEUE_KEY_WORDS).flatMap((word) => (word.endsWith(':<q>') ? [word.slice(0, -4)] : [])),
 )
 
+/** `ad` of `ad:<team>`: keys of a team's alerts. */
+const ALERT_PARTS: ReadonlySet<string> = new Set(['ad', 'ao', 'af', 'an'])
+
 /** Sorts a key into its shard's list; false when nothing knows it. */
 function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (INSTALLATION_KEYS.has(key)) return true
@@ -94,6 +97,7 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (kind === 'trash') return placeTrash(list, rest)
   if (kind === 'qn') return list.queueTeams.push(rest) > 0
   if (kind === 'kn') return list.cronTeams.push(rest) > 0
+  if (ALERT_PARTS.has(kind)) return list.alertTeams.add(rest).size > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
   if (kind === 'kr') return list.records.push(rest) > 0
   if (kind === 'm') return list.minutes.push(Number(rest)) > 0

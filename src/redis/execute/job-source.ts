@@ -1,5 +1,7 @@
 import { CLAIM_BATCH_MAX, LEASE_MS, LOST_LEASES_MAX, REAP_BATCH_MAX } from '../../domain/limits.ts'
 import type { ClaimAnswer, ClaimGrant, JobSource, WorkEnd } from '../../ports/jobs.ts'
+import { NO_WINDOWS, type WindowSource } from '../../ports/windows.ts'
+import { countRaised } from '../alerts/raised.ts'
 import { reportQuarantined } from '../chains/damaged-chain.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import { step, type StepCall } from '../client/step.ts'
@@ -19,7 +21,14 @@ export const BEAT = step('beat', import.meta.url, {
   args: ['leaseMs', 'executor', 'register'],
 })
 
-type FinishReply = [now: string, woken: number, dropped: number, codes: string, toTrim: string[]]
+type FinishReply = [
+  now: string,
+  woken: number,
+  dropped: number,
+  codes: string,
+  toTrim: string[],
+  raised: string,
+]
 
 interface SentFinish {
   readonly ends: readonly WorkEnd[]
@@ -42,22 +51,28 @@ export class RedisJobSource implements JobSource {
   readonly #ready: ReadyClaims
   readonly #suspects: SuspectClaims
   readonly #trimmer: Trimmer
+  readonly #windows: WindowSource
   #finishes = 0
   #openFinish: SentFinish | null = null
   /** Jumps of Redis's clock forward and back, as the last beat counted them. */
   #lastJumps: readonly [number, number] | null = null
 
-  /** @param cohort of the executor, which its sources in all shards share */
+  /**
+   * @param cohort of the executor, which its sources in all shards share
+   * @param windows that mute alerts
+   */
   constructor(
     engine: Engine,
     shard: number,
     executor: string,
     cohort: SuspectCohort = new SuspectCohort(CLAIM_BATCH_MAX),
+    windows: WindowSource = NO_WINDOWS,
   ) {
     this.shard = shard
     this.#engine = engine
     this.#keys = shardKeys(engine, shard)
     this.#executor = executor
+    this.#windows = windows
     const settings = new SettingsCache()
     this.#counters = new ClaimCounters(executor)
     this.#ready = new ReadyClaims(engine, this.#keys, this.#counters, settings)
@@ -76,10 +91,11 @@ export class RedisJobSource implements JobSource {
 
   async finish(ends: readonly WorkEnd[]): Promise<Array<'done' | 'stale'>> {
     const engine = this.#engine
-    const [now, woken, dropped, codes, toTrim] = await this.#sendFinish(ends)
+    const [now, woken, dropped, codes, toTrim, raised] = await this.#sendFinish(ends)
     engine.runner.noteRedisTime(this.shard, Number(now))
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
-    if (woken > 0) hintWake(engine, this.shard)
+    if (woken > 0 || raised !== '') hintWake(engine, this.shard)
+    countRaised(engine.metrics, raised)
     for (const queue of toTrim) this.#trimmer.ask(queue)
     for (const { work } of ends) this.#suspects.ended(work)
     ends.forEach(({ work }, i) => {
@@ -136,8 +152,13 @@ export class RedisJobSource implements JobSource {
     this.#finishes += 1
     const finishId = `${this.#executor}:${this.#finishes}`
     const jobs = ends.map((end) => toBatchJob(end, engine.jobIds))
-    const values = await batchValues(engine, this.#keys, { executor: this.#executor, jobs })
+    const values = await this.#batchValues(jobs)
     return { ends, call: FINISH.with({ ...values, finishId }) }
+  }
+
+  #batchValues(jobs: readonly BatchJob[]) {
+    const around = { executor: this.#executor, jobs, windows: this.#windows }
+    return batchValues(this.#engine, this.#keys, around)
   }
 
   #noteJumps(forward: number, back: number): void {
@@ -157,7 +178,7 @@ export class RedisJobSource implements JobSource {
     let count = 0
     do {
       const page = unknown.slice(count, count + REAP_BATCH_MAX)
-      const values = await batchValues(engine, this.#keys, { executor: this.#executor, jobs: page })
+      const values = await this.#batchValues(page)
       const call = REAP.with({
         ...values,
         ...{ executor: this.#executor, mode, marginMs: 0, lossesMax: LOST_LEASES_MAX },

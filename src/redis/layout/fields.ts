@@ -50,6 +50,15 @@ export const SHARD_USAGE = { callBytes: 'calls', unknownSettings: 'unknown_setti
 /** Endings of the fields of `teamUsage`, `<team>:b` and so on; `*:b` is the bytes of all teams. */
 export const TEAM_USAGE = { bytes: ':b', inFlight: ':f', jobs: ':j', month: ':m' } as const
 
+/** Of `alertCounts`; `unread` is followed by a type. */
+export const ALERT_COUNTS = {
+  /** The highest number that an id was made of. */
+  last: 'i',
+  unread: 'u:',
+  /** How often something was raised. */
+  version: 'v',
+} as const
+
 /** How a job in flight ends: the `kind` of a job in the batches of `finish` and `reap`. */
 export const END = {
   callbackEnded: 'c',
@@ -63,4 +72,15 @@ export const END = {
   success: 's',
 } as const
 
-export const FIELDS = { CLOCK, COMPILED, END, HELD, INDEX, META, QUEUE, SHARD_USAGE, TEAM_USAGE } as const
+export const FIELDS = {
+  ALERT_COUNTS,
+  CLOCK,
+  COMPILED,
+  END,
+  HELD,
+  INDEX,
+  META,
+  QUEUE,
+  SHARD_USAGE,
+  TEAM_USAGE,
+} as const

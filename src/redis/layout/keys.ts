@@ -38,6 +38,7 @@ export const SHARD_KEY_WORDS = {
   leaderEpoch: 'term',
   minutes: 'mins',
   nearSet: 'near',
+  notices: 'np',
   oldestCalls: 'cq',
   pushedBuckets: 'pushed',
   queueIds: 'names',
@@ -87,6 +88,14 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   teamQueues(team: string): string
   /** The names of a team's crons at home here, in order. */
   teamCrons(team: string): string
+  /** The alerts of a team's resources here, by id. */
+  alertRecords(team: string): string
+  /** Their ids, in order. */
+  alertOrder(team: string): string
+  /** What is counted of each fingerprint of them. */
+  alertTotals(team: string): string
+  /** The last id, and what is unread. */
+  alertCounts(team: string): string
   /** The records of a cron's last ticks, by its whole id. */
   cronRecords(cronId: string): string
   heldJobs(executor: string): string
@@ -115,6 +124,10 @@ export function createShardKeys(shard: number): ShardKeys {
     queueKey: (name, localId) => ofQueue[name].before + localId + ofQueue[name].after,
     teamQueues: (team) => `${prefix}qn:${team}`,
     teamCrons: (team) => `${prefix}kn:${team}`,
+    alertRecords: (team) => `${prefix}ad:${team}`,
+    alertOrder: (team) => `${prefix}ao:${team}`,
+    alertTotals: (team) => `${prefix}af:${team}`,
+    alertCounts: (team) => `${prefix}an:${team}`,
     cronRecords: (cronId) => `${prefix}kr:${cronId}`,
     pushedBucket: (localId) => `${prefix}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
     heldJobs: (executor) => `${prefix}in:${executor}`,

@@ -5,6 +5,8 @@ import {
   REAP_BATCH_MAX,
   TIMEOUT_SECONDS_MAX,
 } from '../../domain/limits.ts'
+import type { WindowSource } from '../../ports/windows.ts'
+import { countRaised } from '../alerts/raised.ts'
 import { reportQuarantined } from '../chains/damaged-chain.ts'
 import { hintWake, type Engine } from '../client/engine.ts'
 import { batchValues, REAP } from '../execute/finish/batch.ts'
@@ -21,7 +23,11 @@ const REAP_PAGES_MAX = 100
 const HARD_DEADLINE_MS_MAX = TIMEOUT_SECONDS_MAX * 1000 + HARD_DEADLINE_GRACE_MS
 
 /** Releases the jobs of executors whose lease has expired. */
-export async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: number; executors: number }> {
+export async function reap(
+  engine: Engine,
+  keys: ShardKeys,
+  windows: WindowSource,
+): Promise<{ jobs: number; executors: number }> {
   const cutMs = engine.runner.redisNowMs(keys.shard) - LEASE_MARGIN_MS
   const expired = await engine.runner.read((redis) =>
     redis.zrangebyscore(keys.executors, '-inf', cutMs, 'LIMIT', 0, REAPED_EXECUTORS_MAX),
@@ -31,7 +37,7 @@ export async function reap(engine: Engine, keys: ShardKeys): Promise<{ jobs: num
     let released = 0
     for (let page = 0; page < REAP_PAGES_MAX; page += 1) {
       const held = await heldPage(engine, keys, executor)
-      const answer = await reapPage(engine, keys, { executor, mode: 'lease', held })
+      const answer = await reapPage(engine, keys, { executor, mode: 'lease', held, windows })
       if (answer === 'live') break
       released += answer
       if (held.length < REAP_BATCH_MAX) break
@@ -59,22 +65,31 @@ async function heldPage(engine: Engine, keys: ShardKeys, executor: string): Prom
 async function reapPage(
   engine: Engine,
   keys: ShardKeys,
-  { executor, mode, held }: { executor: string; mode: 'lease' | 'deadline'; held: readonly HeldEntry[] },
+  {
+    executor,
+    mode,
+    held,
+    windows,
+  }: { executor: string; mode: 'lease' | 'deadline'; held: readonly HeldEntry[]; windows: WindowSource },
 ): Promise<number | 'live'> {
   const jobs = await Promise.all(held.map((entry) => prepareLoss(engine, keys, entry)))
-  const values = await batchValues(engine, keys, { executor, jobs })
+  const values = await batchValues(engine, keys, { executor, jobs, windows })
   const marginMs = mode === 'lease' ? LEASE_MARGIN_MS : HARD_DEADLINE_MS_MAX
   const reply = (await engine.runner.run(
     REAP.with({ ...values, executor, mode, marginMs, lossesMax: LOST_LEASES_MAX }),
-  )) as ['live'] | ['moved'] | ['ok', now: string, woken: number, codes: string, toTrim: string[]]
+  )) as
+    | ['live']
+    | ['moved']
+    | ['ok', now: string, woken: number, codes: string, toTrim: string[], raised: string]
   if (reply[0] === 'live') return 'live'
   if (reply[0] === 'moved') {
     // Nothing was done; the next pass finds these jobs again.
     engine.teamNumbers.forget()
     return 0
   }
-  const [, , woken, codes, toTrim] = reply
-  if (woken > 0) hintWake(engine, keys.shard)
+  const [, , woken, codes, toTrim, raised] = reply
+  if (woken > 0 || raised !== '') hintWake(engine, keys.shard)
+  countRaised(engine.metrics, raised)
   for (const queue of toTrim) await trimFinished(engine, keys, queue)
   jobs.forEach(({ id }, i) => {
     if (codes[i] === 'a') reportQuarantined(engine, keys.shard, id)
@@ -83,7 +98,7 @@ async function reapPage(
 }
 
 /** Frees jobs in flight past their hard deadline, whatever their executor says. Bounded by the jobs in flight. */
-export async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void> {
+export async function freeOverdue(engine: Engine, keys: ShardKeys, windows: WindowSource): Promise<void> {
   const executors = await engine.runner.read((redis) => redis.zrange(keys.executors, '0', '-1'))
   await settleEach(executors, async (executor) => {
     let cursor = '0'
@@ -95,7 +110,7 @@ export async function freeOverdue(engine: Engine, keys: ShardKeys): Promise<void
       const overdue = await overdueOf(engine, keys, await heldEntries(engine, keys, flat))
       for (let i = 0; i < overdue.length; i += REAP_BATCH_MAX) {
         const held = overdue.slice(i, i + REAP_BATCH_MAX)
-        await reapPage(engine, keys, { executor, mode: 'deadline', held })
+        await reapPage(engine, keys, { executor, mode: 'deadline', held, windows })
       }
     } while (cursor !== '0')
   })

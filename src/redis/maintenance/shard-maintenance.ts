@@ -1,4 +1,5 @@
 import type { ShardMaintenance } from '../../ports/jobs.ts'
+import { NO_WINDOWS, type WindowSource } from '../../ports/windows.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { META_KEY, type ShardKeys } from '../layout/keys.ts'
 import { evictCalls } from '../retention/call-records.ts'
@@ -8,19 +9,24 @@ import { peek, promote } from './promotion.ts'
 import { freeOverdue, reap } from './reaper.ts'
 import { createRingCheck } from './ring/ring-check.ts'
 
-export function createShardMaintenance(engine: Engine, shard: number): ShardMaintenance {
+/** @param windows that mute alerts */
+export function createShardMaintenance(
+  engine: Engine,
+  shard: number,
+  windows: WindowSource = NO_WINDOWS,
+): ShardMaintenance {
   const keys = shardKeys(engine, shard)
   const checkRing = createRingCheck(engine, keys)
   return {
     shard,
     peek: () => peek(engine, keys),
     promote: () => promote(engine, keys),
-    reap: () => reap(engine, keys),
+    reap: () => reap(engine, keys, windows),
     sweep: async () => {
       let [hasGarbage, hasCalls] = [false, false]
       const parts = [
         () => restoreCreated(engine, keys),
-        () => freeOverdue(engine, keys),
+        () => freeOverdue(engine, keys, windows),
         async () => {
           hasGarbage = await sweepRetention(engine, keys)
         },

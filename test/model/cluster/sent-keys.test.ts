@@ -26,6 +26,10 @@ const GIVEN_KEYS: Readonly<Record<string, string>> = {
   jobIndex: 'ix',
   pushedBucket: 'pushed',
   teamCrons: 'kn',
+  alertRecords: 'ad',
+  alertOrder: 'ao',
+  alertTotals: 'af',
+  alertCounts: 'an',
   teamQueues: 'qn',
 }
 

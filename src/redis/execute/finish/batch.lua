@@ -1,11 +1,13 @@
 -- Shared by finish and reap: ends a batch of jobs. Declares `job_rows`, `open_batch`, `end_job` and `close_batch`. Wants
--- `Runs`, `Settle` and `Usage`.
+-- `Alerts`, `Runs`, `Settle` and `Usage`.
 
 local minute_rows = ROWS.minutes
 local callback_queues = ROWS.callbackQueues
 local queue_rows = ROWS.queues
 local run_rows = ROWS.runs
 local job_rows = ROWS.jobs
+local alert_teams = ROWS.alertTeams
+local alert_rows = ROWS.alerts
 
 -- Answers nil when a team's callback queue has another number than the caller knows: a Redis that lost its last writes
 -- may have given the number to another team.
@@ -23,6 +25,12 @@ local function open_batch(now)
   for _, row in ipairs(minute_rows) do batch.minutes[tonumber(row.minute)] = row.bucket end
   for _, queue in ipairs(callback_queues) do batch.callback_queues[queue.localId] = queue end
   for _, run in ipairs(run_rows) do batch.runs[run.jobId] = run end
+  for _, alert in ipairs(alert_rows) do
+    -- By its place: an id may stand twice in a batch, once stale.
+    local job = job_rows[tonumber(alert.position)]
+    if not job.alerts then job.alerts = {} end
+    job.alerts[#job.alerts + 1] = alert
+  end
   for _, queue in ipairs(queue_rows) do
     local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cronId, QUEUE.name, QUEUE.teamNumber)
     queue.live, queue.cron, queue.name, queue.team_number = live, live[3], live[4], live[5]
@@ -34,6 +42,17 @@ local function open_batch(now)
     batch.queues[queue.localId] = queue
   end
   return batch
+end
+
+-- Notes what the end of a job raises for its queue. A damaged job raises nothing: what its queue wants is unknown.
+local function note_alerts(job)
+  if not job.alerts or job.is_quarantined or job.kind == END.released then return end
+  for _, alert in ipairs(job.alerts) do
+    Alerts.raise(alert_teams[tonumber(alert.teamPosition)], {
+      type = alert.type, reason = alert.reason, kind = 'queue', resource = alert.queueId,
+      suppressed = alert.suppressedBy, job = job.id, facts = alert.facts,
+    })
+  end
 end
 
 -- Answers whether the job was quarantined because its record is damaged.
@@ -48,6 +67,7 @@ local function end_job(batch, job)
   end
   if batch.runs[job.id] then Runs.note_end(batch.ended_runs, batch.runs[job.id], job) end
   Settle.settle(batch, queue, job)
+  note_alerts(job)
   -- A suspect keeps its slot.
   if job.is_suspect then return end
   queue.freed[#queue.freed + 1] = job.id
@@ -59,7 +79,8 @@ local function end_job(batch, job)
   return job.is_quarantined
 end
 
--- Frees slots, holders and records, and wakes queues. Answers the queues whose history needs a trim.
+-- Frees slots, holders and records, wakes queues, and raises alerts. Answers the queues whose history needs a trim, and
+-- what was raised.
 local function close_batch(batch)
   local trim_above, trim_hidden_above = tonumber(ARGV.trimAbove), tonumber(ARGV.trimHiddenAbove)
   local to_trim = {}
@@ -85,5 +106,5 @@ local function close_batch(batch)
   Usage.write(KEYS.teamUsage)
   Runs.end_runs(KEYS.cronStates, batch.ended_runs)
   if #batch.freed > 0 then call('HDEL', KEYS.heldJobs, unpack(batch.freed)) end
-  return to_trim
+  return to_trim, Alerts.store(batch.now)
 end

@@ -4,8 +4,14 @@ import {
   LEASE_MS,
   NEAR_DELAY_SECONDS_MAX,
 } from '../../../domain/limits.ts'
+import type { FailureReason } from '../../../domain/jobs/job.ts'
+import type { AlertFacts } from '../../../domain/alerts/alert-message.ts'
+import type { AlertType } from '../../../domain/alerts/alert.ts'
+import type { WindowSource } from '../../../ports/windows.ts'
+import { ALERT_TEAM, alertTeam } from '../../alerts/alert-teams.ts'
 import type { Engine } from '../../client/engine.ts'
-import { callbackQueueOf, type ShardKeys } from '../../layout/keys.ts'
+import { encodeAlertFacts } from '../../layout/alert-record.ts'
+import { callbackQueueOf, queueIdOf, type ShardKeys } from '../../layout/keys.ts'
 import { step } from '../../client/step.ts'
 import { END } from '../../layout/fields.ts'
 
@@ -40,6 +46,10 @@ const BATCH = {
         ...(['id', 'root', 'seq', 'queue', 'token', 'kind', 'settingsHash', 'isLarge'] as const),
         ...(['bytes', 'delayMs', 'record', 'call', 'callback'] as const),
       ],
+    },
+    alertTeams: ALERT_TEAM,
+    alerts: {
+      args: ['position', 'teamPosition', 'type', 'reason', 'queueId', 'suppressedBy', 'facts'],
     },
   },
 } as const
@@ -77,6 +87,17 @@ export interface BatchJob {
   readonly callbackTeam: string
   /** The cron whose run ends with this job; null = none, or the run goes on. */
   readonly run: EndedRun | null
+  /** What its end raises for its queue; null = nothing. */
+  readonly alerts: BatchAlerts | null
+}
+
+/** Alerts of one queue, one of each type. */
+export interface BatchAlerts {
+  readonly team: string
+  readonly queueName: string
+  readonly types: readonly AlertType[]
+  readonly reason: FailureReason
+  readonly facts: AlertFacts
 }
 
 /** As cron records are written; see crons/tick/tick.lua. */
@@ -100,7 +121,7 @@ export function minutesAround(dueMs: number): number[] {
 export async function batchValues(
   engine: Engine,
   keys: ShardKeys,
-  { executor, jobs }: { executor: string; jobs: readonly BatchJob[] },
+  { executor, jobs, windows }: { executor: string; jobs: readonly BatchJob[]; windows: WindowSource },
 ) {
   const { retention } = engine
   const callbacks = await callbackQueues(engine, keys, jobs)
@@ -110,7 +131,8 @@ export async function batchValues(
     if (known !== undefined && (callbackTeam === '' || known.callbackQueue !== '')) continue
     queues.set(localId, { localId, callbackQueue: callbacks.get(callbackTeam)?.localId ?? '' })
   }
-  const minutes = retryMinutes(jobs, engine.runner.redisNowMs(keys.shard))
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const minutes = retryMinutes(jobs, nowMs)
   return {
     keys,
     heldJobs: keys.heldJobs(executor),
@@ -131,7 +153,37 @@ export async function batchValues(
         : [{ jobId: id, ...run, tick: run.tickMs, cronRecords: keys.cronRecords(String(run.cronId)) }],
     ),
     jobs,
+    ...alertValues(jobs, { keys, shards: engine.shards.length, windows, nowMs }),
   }
+}
+
+/** The alerts of a batch, and their teams. A window that mutes them is judged here, by Redis time. */
+function alertValues(
+  jobs: readonly BatchJob[],
+  around: {
+    readonly keys: ShardKeys
+    readonly shards: number
+    readonly windows: WindowSource
+    readonly nowMs: number
+  },
+) {
+  const { keys, shards, windows, nowMs } = around
+  const teams = [...new Set(jobs.flatMap(({ alerts }) => (alerts === null ? [] : [alerts.team])))]
+  const mutes = new Map(teams.map((team) => [team, windows.mutes(team, nowMs)]))
+  const alerts = jobs.flatMap(({ queue, alerts: raised }, i) => {
+    if (raised === null) return []
+    const muted = mutes.get(raised.team)
+    return raised.types.map((type) => ({
+      position: i + 1,
+      teamPosition: teams.indexOf(raised.team) + 1,
+      type,
+      reason: raised.reason,
+      queueId: queueIdOf(queue, keys.shard, shards),
+      suppressedBy: muted?.all ?? muted?.queues.get(raised.queueName) ?? '',
+      facts: encodeAlertFacts(raised.queueName, raised.facts),
+    }))
+  })
+  return { alertTeams: teams.map((team) => alertTeam(keys, team, shards)), alerts }
 }
 
 /** The callback queues of the teams whose jobs end with one, by team. */

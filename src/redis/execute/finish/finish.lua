@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
 -- finish: ends a batch of jobs in flight. Frees slots, wakes queues, writes summaries and call records, makes the
--- retry, the dead letter and the callback. A job whose token is not held is stale and changes nothing. A job whose
+-- retry, the dead letter, the callback and the alerts. A job whose token is not held is stale and changes nothing. A job whose
 -- record is damaged is quarantined.
--- Answer {now, woken, call records dropped, codes, {local id of a queue that needs a trim…}}; codes has one letter a
---       job: d done · s stale · a quarantined; '' when a team's callback queue has another number by now and nothing was
---       done. The same finish id gives the same codes again.
+-- Answer {now, woken, call records dropped, codes, {local id of a queue that needs a trim…}, raised alerts}; codes has one
+--       letter a job: d done · s stale · a quarantined; '' when a team's callback queue has another number by now and
+--       nothing was done. The same finish id gives the same codes again. Raised alerts: 'type kind count …'.
 -- Transitions: processing → completed | failed (with retry, dead letter, callback) | quarantined | pending (released; a
 --       suspect waits among the suspects again).
 --#include lib/clock
@@ -17,15 +17,16 @@
 --#include execute/finish/settle
 --#include lib/cron
 --#include execute/finish/runs
+--#include alerts/alerts
 --#include execute/finish/batch
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 
 local last_id, last_codes = string.match(call('HGET', KEYS.heldJobs, HELD.lastFinish) or '', '^(%S+) (%a+)$')
-if last_id == ARGV.finishId then return { pad13(now), 0, 0, last_codes, {} } end
+if last_id == ARGV.finishId then return { pad13(now), 0, 0, last_codes, {}, '' } end
 
 local batch = open_batch(now)
-if not batch then return { pad13(now), 0, 0, '', {} } end
+if not batch then return { pad13(now), 0, 0, '', {}, '' } end
 local ids = {}
 for i, job in ipairs(job_rows) do ids[i] = job.id end
 local holders = call('HMGET', KEYS.heldJobs, unpack(ids))
@@ -41,11 +42,11 @@ for i, job in ipairs(job_rows) do
     jobs[#jobs + 1] = job
   end
 end
-if #jobs == 0 then return { pad13(now), 0, 0, table.concat(codes), {} } end
+if #jobs == 0 then return { pad13(now), 0, 0, table.concat(codes), {}, '' } end
 
 for _, job in ipairs(jobs) do
   if end_job(batch, job) then codes[job.position] = 'a' end
 end
 call('HSET', KEYS.heldJobs, HELD.lastFinish, ARGV.finishId .. ' ' .. table.concat(codes))
-local to_trim = close_batch(batch)
-return { pad13(now), batch.woken, batch.calls_dropped, table.concat(codes), to_trim }
+local to_trim, raised = close_batch(batch)
+return { pad13(now), batch.woken, batch.calls_dropped, table.concat(codes), to_trim, raised }

@@ -37,6 +37,7 @@ export async function prepareLoss(engine: Engine, keys: ShardKeys, entry: HeldEn
 /** What is known of a job outside its record. */
 interface ChainFacts {
   readonly team: string
+  readonly queueName: string
   readonly request: JobRequest
   readonly settings: ChainSettings
 }
@@ -61,8 +62,10 @@ async function readChainFacts(
   const facts = readable(() => {
     const request = decodeRequest(record.inlinePart + (largePart ?? ''))
     const frozen = settingsIn(record.settingsHash, settingsJson ?? '') ?? DEFAULT_QUEUE_SETTINGS
+    const { team, queue: queueName } = splitNameField(nameField)
     return {
-      team: splitNameField(nameField).team,
+      team,
+      queueName,
       request,
       settings: effectiveSettings(frozen, request),
     }
@@ -84,7 +87,7 @@ function failedByLoss(
   keys: ShardKeys,
   entry: HeldEntry,
   record: JobRecord,
-  { team, request, settings }: ChainFacts,
+  { team, queueName, request, settings }: ChainFacts,
 ): BatchJob {
   const { jobIds } = engine
   const jobId = Number(entry.id)
@@ -108,6 +111,8 @@ function failedByLoss(
       rootId,
       token: entry.token,
       team,
+      queueName,
+      attempt,
       location: { queue: entry.queue, settingsHash: record.settingsHash, isLarge: record.isLarge },
       request,
       settings,

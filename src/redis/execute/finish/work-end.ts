@@ -1,10 +1,12 @@
 import { CALLBACK_TIMEOUT_SECONDS } from '../../../domain/limits.ts'
+import { queueAlerts } from '../../../domain/alerts/alert-rules.ts'
+import { queueFacts } from '../../../domain/alerts/alert-message.ts'
 import type { AttemptEnd } from '../../../domain/jobs/retry-policy.ts'
 import type { Callback } from '../../../domain/jobs/callback.ts'
 import type { CallRecord, JobRequest } from '../../../domain/jobs/job.ts'
 import type { JobIds } from '../../../domain/jobs/job-ids.ts'
 import type { WorkEnd } from '../../../ports/jobs.ts'
-import type { BatchJob, EndedRun } from './batch.ts'
+import type { BatchAlerts, BatchJob, EndedRun } from './batch.ts'
 import { END } from '../../layout/fields.ts'
 import { runningRecord } from '../../layout/cron-record.ts'
 import { encodeFinished } from '../../layout/finished-record.ts'
@@ -24,9 +26,11 @@ export interface EndedJob {
   readonly rootId: number
   readonly token: string
   readonly team: string
+  readonly queueName: string
+  readonly attempt: number
   readonly location: { readonly queue: string; readonly settingsHash: string; readonly isLarge: boolean }
   readonly request: JobRequest
-  readonly settings: { readonly dlqRetentionDays: number }
+  readonly settings: { readonly dlqRetentionDays: number; readonly alertsEnabled: boolean }
   /** null when it is not known. */
   readonly bytes: number | null
 }
@@ -65,6 +69,7 @@ export function blankBatchJob(
     callback: '',
     callbackTeam: '',
     run: null,
+    alerts: null,
   }
 }
 
@@ -87,6 +92,7 @@ export function endedBatchJob(
     batchJob.callbackTeam = job.team
   }
   if (end.isTerminal) batchJob.run = endedRun(job)
+  batchJob.alerts = raisedBy(job, end)
   switch (end.kind) {
     case 'retry':
       batchJob.kind = END.retry
@@ -109,6 +115,11 @@ export function endedBatchJob(
       })
   }
   return batchJob
+}
+
+function raisedBy({ team, queueName, attempt, settings }: EndedJob, end: AttemptEnd): BatchAlerts | null {
+  const alerts = queueAlerts(attempt, settings.alertsEnabled, end)
+  return alerts === null ? null : { ...alerts, team, queueName, facts: queueFacts(attempt, end) }
 }
 
 function endedRun({ rootId, request: { cron } }: EndedJob): EndedRun | null {

@@ -190,7 +190,7 @@ describe('finish', () => {
   test('tells each end apart', async () => {
     const given = setUp()
     const ends = [endOf(await claimOne(given)), endOf(await claimOne(given))]
-    given.run.rule = () => [String(NOW_MS), 0, 0, 'ds', []]
+    given.run.rule = () => [String(NOW_MS), 0, 0, 'ds', [], '']
     expect(await given.source.finish(ends)).toEqual(['done', 'stale'])
   })
 
@@ -199,7 +199,7 @@ describe('finish', () => {
     const ends = [endOf(await claimOne(given))]
     given.run.rule = () => Promise.reject(AWAY)
     await expect(given.source.finish(ends)).rejects.toBe(AWAY)
-    given.run.rule = () => [String(NOW_MS), 0, 0, 'd', []]
+    given.run.rule = () => [String(NOW_MS), 0, 0, 'd', [], '']
     await given.source.finish(ends)
     await given.source.finish(ends)
     const [first, second, third] = given.run.calls.slice(1).map((call) => call.args[0].args[1])
@@ -211,7 +211,7 @@ describe('finish', () => {
     const given = setUp()
     const ends = [endOf(await claimOne(given))]
     given.reads.llen = () => Promise.reject(AWAY)
-    given.run.rule = () => [String(NOW_MS), 0, 0, 'd', ['7']]
+    given.run.rule = () => [String(NOW_MS), 0, 0, 'd', ['7'], '']
     expect(await given.source.finish(ends)).toEqual(['done'])
   })
 })

@@ -81,6 +81,10 @@ test('every key of a shard is in its one slot', () => {
       cronRecords: kr,
       teamQueues: qnOf,
       teamCrons: knOf,
+      alertRecords: adOf,
+      alertOrder: aoOf,
+      alertTotals: afOf,
+      alertCounts: anOf,
       shard: _number,
       ...plain
     } = keys
@@ -96,6 +100,7 @@ test('every key of a shard is in its one slot', () => {
         kr('48'),
         qnOf('a'),
         knOf('a'),
+        ...[adOf, aoOf, afOf, anOf].map((keyOf) => keyOf('a')),
       ],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)

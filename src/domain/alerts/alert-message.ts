@@ -1,0 +1,49 @@
+import type { AttemptEnd } from '../jobs/retry-policy.ts'
+import type { Alert } from './alert.ts'
+
+/** What an alert's message is made of, beside the rest of the alert. */
+export type AlertFacts = ReadonlyArray<string | number>
+
+/** What becomes of the chain, in place of the seconds until its retry. */
+const NEXT = { deadLetter: 0, nothing: -1 } as const
+
+/** Of an alert of a queue: the attempt, the status of its response or 0, and what follows. */
+export function queueFacts(attempt: number, { kind, attempts, retryDelaySeconds }: AttemptEnd): AlertFacts {
+  const follows =
+    kind === 'retry' ? retryDelaySeconds : kind === 'dead_letter' ? NEXT.deadLetter : NEXT.nothing
+  return [attempt, attempts.at(-1)?.responseStatus ?? 0, follows]
+}
+
+type Told = Pick<Alert, 'type' | 'reason' | 'resource' | 'jobId'>
+
+/** A sentence for people. Facts that are missing are left out. */
+export function alertMessage(alert: Told, facts: AlertFacts): string {
+  switch (alert.resource.kind) {
+    case 'queue':
+      return alert.jobId === null ? limitMessage(alert) : queueMessage(alert, facts.map(Number))
+    case 'cron':
+      return cronMessage(alert, facts.map(Number))
+    case 'team':
+      return limitMessage(alert)
+  }
+}
+
+function queueMessage({ type, reason, resource, jobId }: Told, facts: readonly number[]): string {
+  const [attempt = 1, status = 0, next = NEXT.nothing] = facts
+  const why = status === 0 ? reason : `${reason}, status ${status}`
+  const what = `Job ${jobId} of queue ${resource.name} failed at attempt ${attempt} (${why})`
+  if (type === 'warning' && next > 0) return `${what}; it is tried again in ${next} s.`
+  return next === NEXT.deadLetter ? `${what} and is a dead letter.` : `${what}; it has no retries.`
+}
+
+function cronMessage({ type, reason, resource }: Told, facts: readonly number[]): string {
+  const [failures = 1, threshold = 1] = facts
+  const times = failures === 1 ? 'once' : `${failures} times in a row`
+  if (type === 'recovery') return `Cron ${resource.name} succeeded after it had failed ${times} (${reason}).`
+  const what = `Cron ${resource.name} failed ${times} (${reason})`
+  return type === 'warning' ? `${what}; a failure is raised at ${threshold}.` : `${what}.`
+}
+
+function limitMessage({ reason, resource }: Told): string {
+  return `A limit is near (${reason}): ${resource.kind} ${resource.name}.`
+}

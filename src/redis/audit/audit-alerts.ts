@@ -1,0 +1,84 @@
+import { alertTeam } from '../alerts/alert-teams.ts'
+import { alertIn, alertTotalIn, fingerprintOf, type AlertRecord } from '../layout/alert-record.ts'
+import { ALERT_COUNTS } from '../layout/fields.ts'
+import type { AuditedShard, ShardFacts } from './audit-facts.ts'
+import { readHash, readSortedSet } from './audit-reads.ts'
+
+/** Ids of alerts end with the number of their shard. */
+const SHARD_PLACES = 64
+
+/** Checks the alerts of each team in a shard: records, their order, what is unread, and what is counted. */
+export async function auditAlerts(shard: AuditedShard, facts: ShardFacts): Promise<void> {
+  for (const team of shard.list.alertTeams) {
+    const records = await auditRecords(shard, team)
+    await auditUnread(shard, team, records)
+    await auditTotals(shard, team, records)
+    if (records.length > 0 && !facts.gc.has(`a${team}`))
+      shard.find(shard.keys.retentionDue, `lacks the alerts of ${team}, which would stay for ever`)
+  }
+}
+
+async function auditRecords(
+  { engine, keys, find }: AuditedShard,
+  team: string,
+): Promise<readonly AlertRecord[]> {
+  const key = keys.alertRecords(team)
+  const texts = await readHash(engine, key)
+  const order = await readSortedSet(engine, keys.alertOrder(team))
+  for (const id of new Set(texts.keys()).symmetricDifference(order)) {
+    find(keys.alertOrder(team), order.has(id) ? `names alert ${id}, which is not there` : `lacks alert ${id}`)
+  }
+  const { recordsMax } = alertTeam(keys, team, engine.shards.length)
+  if (texts.size > recordsMax) find(key, `holds ${texts.size} alerts`)
+  const records: AlertRecord[] = []
+  for (const [id, text] of texts) {
+    const record = alertIn(id, text)
+    const isHere = Number(id) % SHARD_PLACES === keys.shard && (order.get(id) ?? Number(id)) === Number(id)
+    if (record === null || !isHere) find(key, `holds ${id} = ${text}`)
+    if (record !== null) records.push(record)
+  }
+  return records
+}
+
+async function auditUnread(
+  { engine, keys, find, findMiscount }: AuditedShard,
+  team: string,
+  records: readonly AlertRecord[],
+): Promise<void> {
+  const key = keys.alertCounts(team)
+  const counts = await readHash(engine, key)
+  const unread = Map.groupBy(
+    records.filter(({ alert }) => !alert.isRead),
+    ({ alert }) => `${ALERT_COUNTS.unread}${alert.type}`,
+  )
+  const counted = [...counts.keys()].filter((field) => field.startsWith(ALERT_COUNTS.unread))
+  for (const field of new Set([...counted, ...unread.keys()])) {
+    const [said, is] = [Number(counts.get(field) ?? 0), unread.get(field)?.length ?? 0]
+    if (said !== is) findMiscount(key, `counts ${said} unread alerts at ${field}; there are ${is}`)
+  }
+  const last = Number(counts.get(ALERT_COUNTS.last) ?? 0)
+  const highest = Math.max(0, ...records.map(({ alert }) => Math.floor(alert.id / SHARD_PLACES)))
+  if (last < highest) find(key, `has ${last} for the last alert while ${highest} is in use`)
+}
+
+async function auditTotals(
+  { engine, keys, find, findMiscount }: AuditedShard,
+  team: string,
+  records: readonly AlertRecord[],
+): Promise<void> {
+  const key = keys.alertTotals(team)
+  const sent = Map.groupBy(
+    records.filter(({ alert }) => alert.suppressedBy === null),
+    ({ alert }) => fingerprintOf(alert),
+  )
+  for (const [fingerprint, text] of await readHash(engine, key)) {
+    const total = alertTotalIn(text)
+    if (total === null) {
+      find(key, `holds ${fingerprint} = ${text}`)
+      continue
+    }
+    const since = (sent.get(fingerprint) ?? []).filter(({ alert }) => alert.id >= total.bornId)
+    const kept = since.reduce((sum, { alert }) => sum + alert.count, 0)
+    if (kept > total.total) findMiscount(key, `counts ${total.total} of ${fingerprint}; there are ${kept}`)
+  }
+}
