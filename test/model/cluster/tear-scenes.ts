@@ -335,13 +335,13 @@ async function finishScene(stage: Stage): Promise<() => Promise<unknown>> {
   const works = await claimed(source, 6)
   const changed = (work: ClaimedJob, change: Partial<QueueSettings>): ClaimedWork => ({
     ...work,
-    settings: { ...work.settings, ...change },
+    settings: { ...work.settings, alertsEnabled: true, ...change },
   })
   const ends = works.map((work, i): WorkEnd => {
     assert.equal(work.kind, 'job')
     if (work.kind !== 'job' || i === 0) return { type: 'released', work }
     const call = callRecord(work, world.clock.wallMs, 20)
-    if (i === 1) return ended(world, work, { failed: true, call })
+    if (i === 1) return ended(world, changed(work, {}), { failed: true, call })
     if (i === 2) return ended(world, changed(work, { retryDelays: [] }), { failed: true, call })
     if (i === 3) return ended(world, changed(work, { retriesEnabled: false }), { failed: true, call })
     return ended(world, work, { failed: false, call })
