@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
 import type { CAPACITY_SETTINGS } from './capacity-table.ts'
+import { mailMistakes } from './mail-table.ts'
 import { withRedisPassword } from './redis-password.ts'
 import { readSettings, ROLE_NAMES } from './setting.ts'
 import type { AnySetting, Environment, GivenFlags, RoleName, SettingValues } from './setting.ts'
@@ -48,7 +49,7 @@ export type CapacitySettings = SettingValues<typeof CAPACITY_SETTINGS>
 /** @throws StartupError with every mistake, one a line */
 export function loadStandaloneSettings(env: Environment, flags: GivenFlags): StandaloneSettings {
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.standalone, env, flags))
-  refuseMistakes([...mistakes, ...equalPorts(values.port, values.opsPort)])
+  refuseMistakes([...mistakes, ...mailMistakes(values, mistakes), ...equalPorts(values.port, values.opsPort)])
   const dataDir = resolve(values.dataDir)
   return Object.freeze({ ...values, dataDir, manifests: values.manifests ?? join(dataDir, 'resources') })
 }
@@ -63,7 +64,7 @@ export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSetting
 /** @throws StartupError with every mistake, one a line */
 export function loadExecutorSettings(env: Environment, flags: GivenFlags): ExecutorSettings {
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.executor, env, flags))
-  const shared = requireShared(values, mistakes)
+  const shared = requireShared(values, [...mistakes, ...mailMistakes(values, mistakes)])
   return Object.freeze({ ...values, ...shared, podName: values.podName ?? hostname() })
 }
 

@@ -6,6 +6,7 @@ import {
   SHARDS_MAX,
 } from '../domain/limits.ts'
 import { CAPACITY_SETTINGS } from './capacity-table.ts'
+import { MAIL_SETTINGS } from './mail-table.ts'
 import {
   bytesBetween,
   integerBetween,
@@ -238,6 +239,7 @@ export const SETTINGS = Object.freeze({
     parse: parseEgressAllowable,
   }),
   ...QUOTA_SETTINGS,
+  ...MAIL_SETTINGS,
   podName: setting({
     roles: ['controller', 'executor'],
     variable: 'PUNCTUAL_POD_NAME',

@@ -118,6 +118,20 @@ spec:
     - protocol: TCP
       port: 8080
 {{- end }}
+{{- with .Values.notifications.smtp }}
+{{- if .existingSecret }}
+- ports:
+    - protocol: TCP
+      port: {{ .port }}
+  {{- with .cidrs }}
+  to:
+    {{- range . }}
+    - ipBlock:
+        cidr: {{ . }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- end }}
 {{- with .Values.networkPolicy.executorEgress }}
 {{ toYaml . }}
 {{- end }}

@@ -143,6 +143,24 @@ address is in every pod's variables, service links or not.
 {{- end -}}
 {{- end -}}
 
+{{/* The mail server for notifications; nothing without one. */}}
+{{- define "punctual.mailEnv" -}}
+{{- with .Values.notifications.smtp -}}
+{{- if ne (empty .existingSecret) (empty .from) -}}
+{{- fail "notifications.smtp: give existingSecret and from, or neither" -}}
+{{- end -}}
+{{- if .existingSecret -}}
+- name: PUNCTUAL_SMTP_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret }}
+      key: {{ .existingSecretKey }}
+- name: PUNCTUAL_SMTP_FROM
+  value: {{ .from | quote }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "punctual.podNameEnv" -}}
 - name: PUNCTUAL_POD_NAME
   valueFrom:

@@ -62,6 +62,12 @@ const VARIANTS = {
     'executor.teamShare=0.75',
     'executor.callBytes=512MiB',
   ],
+  'a mail server': [
+    'notifications.smtp.existingSecret=smtp',
+    'notifications.smtp.from=Punctual <alerts@a.test>',
+    'notifications.smtp.port=465',
+    'notifications.smtp.cidrs={10.1.2.3/32}',
+  ],
   'every place of a pod': [
     'imagePullSecrets[0].name=pull',
     `image.digest=sha256:${'0'.repeat(64)}`,
@@ -200,6 +206,35 @@ test('the password of the bundled Redis goes to pods as it is, in no URL that it
   expect(urls.map(([, url, next]) => [url, next])).toEqual([expected, expected, expected])
 })
 
+describe('the mail server', () => {
+  const portsOfExecutors = async (set: readonly string[]) => {
+    const policy = documentsOf(await renderChart({ set })).find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'punctual-executor',
+    )
+    const rules = (policy?.spec?.['egress'] ?? []) as { ports?: { port: number }[]; to?: unknown }[]
+    return rules.filter(({ ports }) => ports?.some(({ port }) => [25, 465, 587].includes(port)))
+  }
+
+  test('is reached and known where there is one, by executors alone', async () => {
+    const set = ['notifications.smtp.existingSecret=smtp', 'notifications.smtp.from=alerts@a.test']
+    expect(await portsOfExecutors(set)).toEqual([{ ports: [{ protocol: 'TCP', port: 587 }] }])
+    const there = [...set, 'notifications.smtp.port=25', 'notifications.smtp.cidrs={10.1.2.3/32}']
+    expect(await portsOfExecutors(there)).toEqual([
+      { ports: [{ protocol: 'TCP', port: 25 }], to: [{ ipBlock: { cidr: '10.1.2.3/32' } }] },
+    ])
+    const rendered = await renderChart({ set })
+    expect(
+      rendered.match(/PUNCTUAL_SMTP_URL\n +valueFrom:\n +secretKeyRef:\n +name: smtp\n +key: url/g),
+    ).toHaveLength(1)
+    expect(rendered.match(/PUNCTUAL_SMTP_FROM\n +value: "alerts@a.test"/g)).toHaveLength(1)
+  })
+
+  test('opens nothing where there is none', async () => {
+    expect(await portsOfExecutors([])).toEqual([])
+    expect(await renderChart()).not.toContain('SMTP')
+  })
+})
+
 describe('the plain manifests', () => {
   test('are what the chart makes', async () => {
     const stale = [...(await plainManifests(ROOT, helm))].filter(
@@ -226,6 +261,8 @@ test.each([
   ['networkPolicy.blockedCidrs={10.0.0.1}', /\/networkPolicy\/blockedCidrs\/0.*does not match/],
   ['watchNamespaces={a,a}', /\/watchNamespaces.*equal/],
   ['executor.scaling.min=5,executor.scaling.max=3', /executor\.scaling: min \(5\) is above max \(3\)/],
+  ['notifications.smtp.existingSecret=a', /notifications\.smtp: give existingSecret and from, or neither/],
+  ['notifications.smtp.from=nobody', /\/notifications\/smtp\/from.*does not match/],
   ['redis.external.url=redis://a,redis.external.existingSecret=b', /give url or existingSecret, not both/],
 ])('the value %s is refused', async (value, message) => {
   await expect(renderChart({ set: [value] })).rejects.toThrow(message)

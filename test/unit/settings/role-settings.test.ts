@@ -59,6 +59,8 @@ describe('defaults', () => {
       quotaStoredBytes: null,
       quotaJobsPerMonth: null,
       quotaCallsInFlight: null,
+      mailServer: null,
+      mailSender: null,
       logLevel: 'info',
       logFormat: 'auto',
     })
@@ -101,6 +103,37 @@ describe('defaults', () => {
     expect(Object.isFrozen(settings)).toBe(true)
     expect(Object.isFrozen(settings.egressAllow)).toBe(true)
     expect(Object.isFrozen(loadStandaloneSettings({}, {}).egressDeny)).toBe(true)
+  })
+})
+
+describe('the mail server', () => {
+  const FROM = 'Punctual <alerts@a.test>'
+  const URL = 'smtp://ada:s%40cret@mail.a.test'
+
+  it('is read with its sender, and the log shows neither user nor password', () => {
+    const settings = loadStandaloneSettings({ PUNCTUAL_SMTP_URL: URL, PUNCTUAL_SMTP_FROM: FROM }, {})
+    expect(settings).toMatchObject({
+      mailServer: { host: 'mail.a.test', port: 587, login: { user: 'ada', password: 's@cret' } },
+      mailSender: { name: 'Punctual', address: 'alerts@a.test' },
+    })
+    expect(describeSettings({ ...settings })).toMatchObject({ mailServer: 'set' })
+  })
+
+  it.each([
+    [{ PUNCTUAL_SMTP_URL: URL }, 'PUNCTUAL_SMTP_FROM is not set: '],
+    [{ PUNCTUAL_SMTP_FROM: FROM }, 'PUNCTUAL_SMTP_URL is not set, '],
+    [
+      { PUNCTUAL_SMTP_URL: 'http://ada:s%40cret@a.test' },
+      'PUNCTUAL_SMTP_URL has a value that is not allowed',
+    ],
+    [{ PUNCTUAL_SMTP_URL: URL, PUNCTUAL_SMTP_FROM: 'nobody' }, 'PUNCTUAL_SMTP_FROM is "nobody", which'],
+  ])('that is %j is one mistake, without its password', (env, text) => {
+    const shared = { PUNCTUAL_REDIS_URL: 'redis://a', PUNCTUAL_SECRETS_KEY: KEY }
+    for (const load of [loadStandaloneSettings, loadExecutorSettings]) {
+      const mistakes = mistakesOf(() => load({ ...shared, ...env }, {}))
+      expect(mistakes).toEqual([expect.stringContaining(text)])
+      expect(mistakes.join()).not.toContain('cret')
+    }
   })
 })
 
