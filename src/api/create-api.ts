@@ -6,6 +6,7 @@ import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
 import { BodyReader } from './body-reader.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
+import { type AlertRouteParts, createAlertRoutes } from './routes/alerts.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
@@ -14,7 +15,12 @@ import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
 import { StallDetector } from './stall-detector.ts'
 
-type RouteParts = PushRouteParts & JobRouteParts & QueueRouteParts & CronRouteParts & TeamRouteParts
+type RouteParts = PushRouteParts &
+  JobRouteParts &
+  QueueRouteParts &
+  CronRouteParts &
+  AlertRouteParts &
+  TeamRouteParts
 
 export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
   readonly tokens: TokenVerifier
@@ -76,6 +82,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createJobRoutes(parts, push))
   app.use(createQueueRoutes(parts))
   app.use(createCronRoutes(parts))
+  app.use(createAlertRoutes(parts))
   app.use(createTeamRoutes(parts))
   app.use(createContractRoutes())
   app.use((_request, response) => answerNotFound(response))

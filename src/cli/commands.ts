@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { ScheduledJob } from '../contract/generated/wire.ts'
+import { registerAlertCommands } from './alerts/alert-commands.ts'
 import { cliError } from './cli-error.ts'
 import { connected, type OutputFlags, paged, type PageFlags, searchOf } from './command-options.ts'
 import { type CommandOptions, CommandRunner, readAnswer } from './command-runner.ts'
@@ -25,7 +26,7 @@ interface JobsFlags extends PageFlags {
 }
 
 /**
- * Adds the commands that talk to a running API: `push`, `jobs`, `job`, `crons`. A command that fails prints one line to
+ * Adds the commands that talk to a running API: `push`, `jobs`, `job`, `crons`, `alerts`. A command that fails prints one line to
  * stderr and throws a CommanderError with exit code 1, or 2 when it was called wrongly. Anything else thrown is a fault
  * of the program.
  */
@@ -40,6 +41,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
     return runner.request(flags, (api) => api.get(path), jobTable)
   })
   registerCronCommands(program, runner, options.stdin)
+  registerAlertCommands(program, runner)
   jobCommand(program).action((id: string, flags: OutputFlags) =>
     runner.request(flags, (api) => api.get(`/api/jobs/${encodeURIComponent(id)}`), jobPage),
   )

@@ -67,6 +67,10 @@ export const mustNotBeLater = (field: string, days: number): string =>
 export const prohibits = (field: string, other: string): string =>
   sentence(`prohibits ${shown(other)} from being present.`)(field)
 
+/** @param others what would do instead */
+export const requiredWithout = (field: string, others: readonly string[]): string =>
+  sentence(`is required when none of ${others.map(shown).join(' / ')} are present.`)(field)
+
 /** @param reason a predicate without its full stop */
 export const refusedBecause = (field: string, reason: string): string => sentence(`${reason}.`)(field)
 

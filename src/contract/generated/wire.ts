@@ -82,6 +82,34 @@ export type ConcurrencyPolicy = 'allow' | 'forbid'
  * Which ticks that were missed while nothing ran are run later: `latest` the last one, `all` up to 100, `skip` none.
  */
 export type MissedRunPolicy = 'latest' | 'skip' | 'all'
+/**
+ * `warning`: a first failure that is retried, or one below a cron's threshold. `failure`: a dead letter, or a cron's failures have reached its threshold. `recovery`: the next success of that cron. `limit_warning`: a limit comes near.
+ */
+export type AlertType = 'warning' | 'failure' | 'recovery' | 'limit_warning'
+/**
+ * The failure reason of the job; of a `recovery` that from which the cron recovers. The last five are those of a `limit_warning`.
+ */
+export type AlertReason =
+  | 'timeout'
+  | 'connection_error'
+  | 'dns_error'
+  | 'ssl_error'
+  | 'http_client_error'
+  | 'http_server_error'
+  | 'http_redirect'
+  | 'invalid_url'
+  | 'blocked_target'
+  | 'assertion_failed'
+  | 'executor_lost'
+  | 'limit_exceeded'
+  | 'unknown'
+  | 'damaged'
+  | 'queue_saturated'
+  | 'dead_letters_growing'
+  | 'dead_letters_expiring'
+  | 'storage_nearly_full'
+  | 'quota_nearly_used'
+export type AlertResourceKind = 'queue' | 'cron' | 'team'
 
 /**
  * `null` in an optional field counts as absent.
@@ -783,6 +811,124 @@ export interface CronPreview {
    * @maxItems 100
    */
   next_runs: Timestamp[]
+}
+/**
+ * What an alert is about.
+ */
+export interface AlertResource {
+  kind: AlertResourceKind
+  /**
+   * The id of the queue or the cron; null for a team.
+   */
+  id: Id | null
+  /**
+   * The name of the queue; the `name` of the cron; the team.
+   */
+  name: string
+}
+/**
+ * Whether a channel has been told of an alert.
+ */
+export interface AlertDelivery {
+  /**
+   * The name of the channel.
+   */
+  channel: string
+  /**
+   * `pending`: not told yet. `failed`: given up after the last try. `suppressed`: a maintenance window kept the alert from being sent.
+   */
+  state: 'pending' | 'sent' | 'failed' | 'suppressed'
+  /**
+   * What the channel said to the last try; null without one.
+   */
+  answer: string | null
+  /**
+   * When the last try ended; null without one.
+   */
+  at: Timestamp | null
+}
+/**
+ * One alert, or several of the same resource, type and reason that were raised within a minute.
+ */
+export interface Alert {
+  /**
+   * Below 2^53; newer alerts have higher ones.
+   */
+  id: number
+  type: AlertType
+  reason: AlertReason
+  resource: AlertResource
+  /**
+   * The job of the first one; null when no job is the cause.
+   */
+  job_id: Id | null
+  /**
+   * A sentence for people, about the first one.
+   */
+  message: string
+  /**
+   * How many were raised.
+   */
+  count: number
+  first_at: Timestamp
+  last_at: Timestamp
+  read: boolean
+  /**
+   * The maintenance window that kept it from being sent; null for none.
+   */
+  suppressed_by: string | null
+  /**
+   * One for each channel that gets alerts of this type.
+   *
+   * @maxItems 10
+   */
+  deliveries: AlertDelivery[]
+}
+export interface AlertList {
+  /**
+   * @maxItems 1000
+   */
+  alerts: Alert[]
+  next_cursor: NextCursor
+}
+export interface UnreadAlerts {
+  /**
+   * Of all types.
+   */
+  unread: number
+  by_type: {
+    warning: number
+    failure: number
+    recovery: number
+    limit_warning: number
+  }
+}
+/**
+ * Conditions that all must hold; `null` counts as absent.
+ */
+export interface AlertFilter {
+  type?: AlertType | null
+  reason?: AlertReason | null
+  resource_kind?: AlertResourceKind | null
+  resource_id?: Id | null
+  read?: boolean | null
+  /**
+   * Alerts whose `last_at` is at or after this time; ISO 8601 with an offset.
+   */
+  after?: string | null
+  /**
+   * Alerts whose `last_at` is before this time; ISO 8601 with an offset.
+   */
+  before?: string | null
+}
+export interface UpdatedAlerts {
+  /**
+   * How many were unread.
+   */
+  updated: number
+}
+export interface DeletedAlerts {
+  deleted: number
 }
 export interface ErrorBody {
   error: string

@@ -6,8 +6,13 @@ import { refuseUnknownFields } from '../fields/unknown-fields.ts'
 import { mustBeGivenOnce, mustBeNextCursor, mustHaveValue } from '../fields/validation-texts.ts'
 
 const JOB_FILTERS = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
-const PAGE_PARAMETERS: ReadonlySet<string> = new Set(['limit', 'cursor'])
+export const PAGE_PARAMETERS = ['limit', 'cursor'] as const
+const PAGE_ONLY: ReadonlySet<string> = new Set(PAGE_PARAMETERS)
 const JOB_PARAMETERS: ReadonlySet<string> = new Set(['queue', 'status', ...PAGE_PARAMETERS])
+/** Parameters that are not text, of all queries. */
+const INTEGERS: ReadonlySet<string> = new Set(['limit', 'resource_id'])
+const BOOLEANS: ReadonlySet<string> = new Set(['read', 'all'])
+const TIMES: ReadonlySet<string> = new Set(['after', 'before'])
 /** Room for the longest queue name, four bytes a character, with hash and position, in Base64. */
 const CURSOR_CHARACTERS_MAX = 1536
 
@@ -39,17 +44,18 @@ export function readJobFilter(search: string): QueryResult<JobFilter> {
 
 /** The query of every other list. */
 export function readPageQuery(search: string): QueryResult<Page> {
-  return readQuery(search, PAGE_PARAMETERS, readPage)
+  return readQuery(search, PAGE_ONLY, readPage)
 }
 
-function readPage(query: FieldReader): Page {
+export function readPage(query: FieldReader): Page {
   return {
     limit: query.integer('limit', 1, LIST_LIMIT_MAX) ?? LIST_LIMIT_DEFAULT,
     cursor: query.text('cursor', CURSOR_CHARACTERS_MAX),
   }
 }
 
-function readQuery<T>(
+/** @param read checks the known parameters in the contract's order; unknown ones are reported after them */
+export function readQuery<T>(
   search: string,
   known: ReadonlySet<string>,
   read: (query: FieldReader) => T,
@@ -60,11 +66,19 @@ function readQuery<T>(
     const [value, ...more] = parameters.getAll(name)
     if (more.length > 0) errors.add(name, mustBeGivenOnce(name))
     else if (value === '') errors.add(name, mustHaveValue(name))
-    else return name === 'limit' && value !== undefined && /^[0-9]{1,9}$/.test(value) ? Number(value) : value
+    else return value === undefined ? undefined : valueIn(name, value)
     return undefined
   })
   const found = read(query)
   refuseUnknownFields(errors, { names: new Set(parameters.keys()), known })
   const problem = errors.problem()
   return problem === null ? { kind: 'valid', value: found } : { kind: 'invalid', problem }
+}
+
+/** A query has only text: a number or a boolean stands for one where it is wanted, and any other text is refused there. */
+function valueIn(name: string, text: string): unknown {
+  if (INTEGERS.has(name)) return /^[0-9]{1,16}$/.test(text) ? Number(text) : text
+  if (BOOLEANS.has(name)) return text === 'true' ? true : text === 'false' ? false : text
+  // A plus sign that was not escaped arrives as a space.
+  return TIMES.has(name) ? text.replace(' ', '+') : text
 }

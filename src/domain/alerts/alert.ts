@@ -1,4 +1,4 @@
-import type { FailureReason } from '../jobs/job.ts'
+import { FAILURE_REASONS, type FailureReason } from '../jobs/job.ts'
 
 export const ALERT_TYPES = ['warning', 'failure', 'recovery', 'limit_warning'] as const
 export type AlertType = (typeof ALERT_TYPES)[number]
@@ -15,6 +15,7 @@ export type LimitReason = (typeof LIMIT_REASONS)[number]
 
 /** The failure reason of the job; of a recovery that from which the cron recovers; of a limit warning its own. */
 export type AlertReason = FailureReason | LimitReason
+export const ALERT_REASONS: readonly AlertReason[] = [...FAILURE_REASONS, ...LIMIT_REASONS]
 
 export const ALERT_RESOURCE_KINDS = ['queue', 'cron', 'team'] as const
 export type AlertResourceKind = (typeof ALERT_RESOURCE_KINDS)[number]

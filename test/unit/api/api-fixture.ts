@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { ApiServer } from '../../../src/api/api-server.ts'
 import { createApi, type ApiParts } from '../../../src/api/create-api.ts'
 import { type CronSettings, DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
+import type { Alert } from '../../../src/domain/alerts/alert.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
@@ -154,6 +155,23 @@ export function aCron(change: Partial<CronSettings> = {}, state: Partial<Cron> =
   }
 }
 
+export function anAlert(change: Partial<Alert> = {}): Alert {
+  return {
+    id: 7,
+    type: 'failure',
+    reason: 'timeout',
+    resource: { kind: 'queue', id: 7, name: 'emails' },
+    jobId: 16,
+    message: 'A job of queue "emails" failed for good.',
+    count: 3,
+    firstAtMs: NOW_MS,
+    lastAtMs: NOW_MS + 1_500,
+    isRead: false,
+    suppressedBy: null,
+    ...change,
+  }
+}
+
 export interface RunningApi {
   readonly port: number
   readonly pushed: NewJob[]
@@ -162,7 +180,7 @@ export interface RunningApi {
   close(): Promise<void>
 }
 
-/** The API on a free port with fakes that know one queue (7), one cron (7) and one chain (16, 17); `change` replaces parts. */
+/** The API on a free port with fakes that know one queue (7), one cron (7), one alert (7) and one chain (16, 17); `change` replaces parts. */
 export async function startApi(
   change: Partial<ApiParts> & { readonly connectionsMax?: number } = {},
 ): Promise<RunningApi> {
@@ -195,6 +213,7 @@ export async function startApi(
       edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aCron(edit) : null),
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
     },
+    alerts: fakeAlerts(),
     tokens: { teamOf: (token) => ({ [TOKEN]: 'default', [OTHER_TOKEN]: 'other' })[token] ?? null },
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
     teamSettings: { of: () => NO_TEAM_SETTINGS },
@@ -249,6 +268,23 @@ function fakeJobs(): ApiParts['jobs'] {
           ? { status: 'replayed', jobId: 32, queueId: 7, scheduledAtMs: NOW_MS }
           : { status: 'not_found' },
       ),
+  }
+}
+
+function fakeAlerts(): ApiParts['alerts'] {
+  const known = (team: string, id: number): boolean => team === 'default' && id === 7
+  return {
+    list: ({ team, cursor }) => {
+      const page = { alerts: team === 'default' ? [anAlert()] : [], nextCursor: 'next' }
+      return Promise.resolve(cursor === null ? page : 'bad_cursor')
+    },
+    get: (team, id) => Promise.resolve(known(team, id) ? anAlert() : null),
+    counts: () =>
+      Promise.resolve({ unread: 3, byType: { warning: 1, failure: 2, recovery: 0, limit_warning: 0 } }),
+    markRead: (team, id) => Promise.resolve(known(team, id) ? anAlert({ isRead: true }) : null),
+    markAllRead: () => Promise.resolve(3),
+    remove: (team, id) => Promise.resolve(known(team, id)),
+    removeAll: () => Promise.resolve(2),
   }
 }
 

@@ -15,6 +15,10 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     editor: { edit: fail, remove: fail },
     crons: { list: fail, get: fail, runNow: fail, runs: fail },
     cronEditor: { create: fail, edit: fail, remove: fail },
+    alerts: {
+      ...{ list: fail, get: fail, counts: fail, markRead: fail },
+      ...{ markAllRead: fail, remove: fail, removeAll: fail },
+    },
     usage: { read: fail },
     // The one way a route without a store can fail.
     tokens: {
@@ -41,7 +45,10 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   editCron: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   previewCron: '{"cron_expression":"0 9 1 * 1","time_zone":"Europe/Berlin"}',
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
+  markAlertsRead: '{}',
 }
+
+const GOOD_SEARCH: Readonly<Record<string, string>> = { deleteAlerts: '?all=true' }
 
 /** Those whose 429 is one of a quota. */
 const MAKING = new Set(['pushJob', 'createCron'])
@@ -130,7 +137,8 @@ describe.each(
   test.each(Object.keys(operation.responses))('answers %s as documented', async (status) => {
     const scenario = scenarioOf(operationId, status)
     const api = await startApi(scenario.parts)
-    const concrete = path.replace('{job_id}', '16').replace('{queue_id}', '7').replace('{cron_id}', '7')
+    const search = status === '422' ? '' : (GOOD_SEARCH[operationId] ?? '')
+    const concrete = path.replace('{job_id}', '16').replace(/\{(?:queue|cron|alert)_id\}/, '7') + search
     const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
     const answer = await call(api.port, (scenario.path ?? ((same) => same))(concrete), {
       method,
@@ -167,19 +175,26 @@ test('something was walked', () => {
       .sort(),
   ).toEqual([
     'cancelJob',
+    'countAlerts',
     'createCron',
+    'deleteAlert',
+    'deleteAlerts',
     'deleteCron',
     'deleteQueue',
     'editCron',
     'editQueue',
+    'listAlerts',
     'listCronRuns',
     'listCrons',
     'listJobs',
     'listQueues',
+    'markAlertRead',
+    'markAlertsRead',
     'pauseCron',
     'pauseQueue',
     'previewCron',
     'pushJob',
+    'readAlert',
     'readContract',
     'readCron',
     'readJob',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { ALERT_FILTERS } from '../../../src/contract/requests/alert-query.ts'
 import {
   CRON_FIELDS,
   PREVIEW_TICKS_DEFAULT,
@@ -7,6 +8,7 @@ import {
 } from '../../../src/contract/requests/cron-request.ts'
 import { toWireCron } from '../../../src/contract/responses/cron-wire.ts'
 import { PUSH_FIELDS } from '../../../src/contract/requests/push-request.ts'
+import * as alerts from '../../../src/domain/alerts/alert.ts'
 import { CRON_EXPRESSION_CHARACTERS_MAX } from '../../../src/domain/crons/cron-expression.ts'
 import { MISSED_COUNTED_MAX } from '../../../src/domain/crons/cron-tick.ts'
 import * as crons from '../../../src/domain/crons/cron.ts'
@@ -51,6 +53,11 @@ test.each([
   ['JobList.properties.jobs.maxItems', limits.LIST_LIMIT_MAX],
   ['Method.enum', METHODS],
   ['FailureReason.oneOf.0.enum', FAILURE_REASONS],
+  ['AlertType.enum', alerts.ALERT_TYPES],
+  ['AlertReason.enum', alerts.ALERT_REASONS],
+  ['AlertResourceKind.enum', alerts.ALERT_RESOURCE_KINDS],
+  ['AlertList.properties.alerts.maxItems', limits.LIST_LIMIT_MAX],
+  ['Alert.properties.deliveries.maxItems', limits.CHANNELS_PER_TEAM_MAX],
 ])('%s is the bound the code has', (path, bound) => {
   expect(at(path)).toEqual(bound)
 })
@@ -63,6 +70,10 @@ test('the fields of a cron stand in the order errors are reported, those of an e
   for (const name of ['CronCreate', 'CronEdit']) {
     expect(Object.keys(schemas[name]?.['properties'] ?? {})).toEqual([...CRON_FIELDS])
   }
+})
+
+test('the filters of alerts stand in the order errors are reported', () => {
+  expect(Object.keys(schemas['AlertFilter']?.['properties'] ?? {})).toEqual([...ALERT_FILTERS])
 })
 
 test('the defaults of a cron are those the code has', () => {

@@ -1,0 +1,86 @@
+import type { Router } from 'express'
+import { readAlertDeletion, readAlertQuery, readAlertSelection } from '../../contract/requests/alert-query.ts'
+import { toWireAlert, toWireUnread } from '../../contract/responses/alert-wire.ts'
+import type { Alert } from '../../domain/alerts/alert.ts'
+import type { AlertStore } from '../../ports/alerts.ts'
+import type { Logger } from '../../ports/runtime.ts'
+import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
+import type { BodyReader } from '../body-reader.ts'
+import {
+  acceptedBody,
+  answerPage,
+  createTeamRouter,
+  type TeamRequest,
+  withBody,
+  withId,
+} from '../team-routes.ts'
+
+export interface AlertRouteParts {
+  readonly alerts: AlertStore
+  readonly bodies: BodyReader
+  readonly logger: Logger
+}
+
+export function createAlertRoutes(parts: AlertRouteParts): Router {
+  const { alerts } = parts
+  return createTeamRouter({
+    '/api/alerts': {
+      GET: (context) => list(context, alerts),
+      DELETE: (context) => removeAll(context, alerts),
+    },
+    '/api/alerts/counts': {
+      GET: async ({ team, response }) =>
+        answerJson(response, 200, JSON.stringify(toWireUnread(await alerts.counts(team)))),
+    },
+    '/api/alerts/read': {
+      POST: (context) => withBody(context, parts, (body) => markAllRead(context, alerts, body)),
+    },
+    '/api/alerts/:alert_id': {
+      GET: async (context) =>
+        answerAlert(context, await withId(context, 'alert_id', (id) => alerts.get(context.team, id))),
+      DELETE: (context) => remove(context, alerts),
+    },
+    '/api/alerts/:alert_id/read': {
+      POST: async (context) =>
+        answerAlert(context, await withId(context, 'alert_id', (id) => alerts.markRead(context.team, id))),
+    },
+  })
+}
+
+function list(context: TeamRequest, alerts: AlertStore): Promise<void> {
+  return answerPage(
+    context,
+    readAlertQuery(context.search),
+    (query) => alerts.list({ team: context.team, ...query }),
+    (page) =>
+      JSON.stringify({
+        alerts: page.alerts.map((alert) => toWireAlert(alert, [])),
+        next_cursor: page.nextCursor,
+      }),
+  )
+}
+
+async function markAllRead(context: TeamRequest, alerts: AlertStore, body: Buffer): Promise<void> {
+  const filter = acceptedBody(context, readAlertSelection(body))
+  if (filter === null) return
+  const updated = await alerts.markAllRead(context.team, filter)
+  answerJson(context.response, 200, JSON.stringify({ updated }))
+}
+
+async function removeAll({ team, search, response }: TeamRequest, alerts: AlertStore): Promise<void> {
+  const query = readAlertDeletion(search)
+  if (query.kind === 'invalid') return answerProblem(response, query.problem)
+  const deleted = await alerts.removeAll(team, query.value)
+  answerJson(response, 200, JSON.stringify({ deleted }))
+}
+
+async function remove(context: TeamRequest, alerts: AlertStore): Promise<void> {
+  const isRemoved = await withId(context, 'alert_id', (id) => alerts.remove(context.team, id))
+  if (isRemoved === true) context.response.writeHead(204).end()
+  else answerNotFound(context.response)
+}
+
+function answerAlert({ response }: TeamRequest, alert: Alert | null): void {
+  if (alert === null) answerNotFound(response)
+  else answerJson(response, 200, JSON.stringify(toWireAlert(alert, [])))
+}
