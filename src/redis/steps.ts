@@ -1,5 +1,6 @@
 import type { Step } from './client/step.ts'
 import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
+import { CHANGE_ALERTS } from './alerts/alert-changes.ts'
 import { READ_RING } from './audit/audit-ring.ts'
 import { READ_CLOCK } from './checks/shard-clock.ts'
 import { BEGIN_EPOCH, TAKE_EPOCH } from './control/leader-epochs.ts'
@@ -35,6 +36,7 @@ const DESCRIBED = [
   BEAT,
   BEGIN_EPOCH,
   CANCEL,
+  CHANGE_ALERTS,
   CHECK_RING,
   CHECK_TEAMS,
   CLAIM,

@@ -3,6 +3,7 @@ import { readAlertDeletion, readAlertQuery, readAlertSelection } from '../../con
 import { toWireAlert, toWireUnread } from '../../contract/responses/alert-wire.ts'
 import type { Alert } from '../../domain/alerts/alert.ts'
 import type { AlertStore } from '../../ports/alerts.ts'
+import type { DeliveryReader } from '../../ports/notifications.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
@@ -17,6 +18,7 @@ import {
 
 export interface AlertRouteParts {
   readonly alerts: AlertStore
+  readonly deliveries: DeliveryReader
   readonly bodies: BodyReader
   readonly logger: Logger
 }
@@ -25,7 +27,7 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
   const { alerts } = parts
   return createTeamRouter({
     '/api/alerts': {
-      GET: (context) => list(context, alerts),
+      GET: (context) => list(context, parts),
       DELETE: (context) => removeAll(context, alerts),
     },
     '/api/alerts/counts': {
@@ -37,24 +39,33 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
     },
     '/api/alerts/:alert_id': {
       GET: async (context) =>
-        answerAlert(context, await withId(context, 'alert_id', (id) => alerts.get(context.team, id))),
+        answerAlert(context, parts, await withId(context, 'alert_id', (id) => alerts.get(context.team, id))),
       DELETE: (context) => remove(context, alerts),
     },
     '/api/alerts/:alert_id/read': {
       POST: async (context) =>
-        answerAlert(context, await withId(context, 'alert_id', (id) => alerts.markRead(context.team, id))),
+        answerAlert(
+          context,
+          parts,
+          await withId(context, 'alert_id', (id) => alerts.markRead(context.team, id)),
+        ),
     },
   })
 }
 
-function list(context: TeamRequest, alerts: AlertStore): Promise<void> {
+function list(context: TeamRequest, { alerts, deliveries }: AlertRouteParts): Promise<void> {
+  const { team, search } = context
   return answerPage(
     context,
-    readAlertQuery(context.search),
-    (query) => alerts.list({ team: context.team, ...query }),
+    readAlertQuery(search),
+    async (query) => {
+      const page = await alerts.list({ team, ...query })
+      if (page === 'bad_cursor') return page
+      return { ...page, deliveries: await deliveries.deliveriesOf(team, page.alerts) }
+    },
     (page) =>
       JSON.stringify({
-        alerts: page.alerts.map((alert) => toWireAlert(alert, [])),
+        alerts: page.alerts.map((alert) => toWireAlert(alert, page.deliveries.get(alert.id) ?? [])),
         next_cursor: page.nextCursor,
       }),
   )
@@ -80,7 +91,12 @@ async function remove(context: TeamRequest, alerts: AlertStore): Promise<void> {
   else answerNotFound(context.response)
 }
 
-function answerAlert({ response }: TeamRequest, alert: Alert | null): void {
-  if (alert === null) answerNotFound(response)
-  else answerJson(response, 200, JSON.stringify(toWireAlert(alert, [])))
+async function answerAlert(
+  { team, response }: TeamRequest,
+  { deliveries }: AlertRouteParts,
+  alert: Alert | null,
+): Promise<void> {
+  if (alert === null) return answerNotFound(response)
+  const found = await deliveries.deliveriesOf(team, [alert])
+  answerJson(response, 200, JSON.stringify(toWireAlert(alert, found.get(alert.id) ?? [])))
 }

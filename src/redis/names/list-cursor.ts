@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 
 /** What a cursor belongs to: the kind of list, its team, and what else narrows it. A page's limit does not. */
 export type ListScope = readonly [
-  list: 'queues' | 'crons' | 'cron runs' | 'jobs' | 'windows',
+  list: 'queues' | 'crons' | 'cron runs' | 'jobs' | 'windows' | 'alerts',
   team: string,
-  ...filters: ReadonlyArray<string | number | null>,
+  ...filters: ReadonlyArray<string | number | boolean | null>,
 ]
 
 const HASH_CHARACTERS = 8

@@ -5,8 +5,10 @@ import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
+import type { DeliveryReader } from '../../ports/notifications.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
+import { createAlertStore } from '../../redis/alerts/alert-store.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
@@ -17,6 +19,9 @@ import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { createQuotasOf, withQuotas } from './quota-part.ts'
 import type { Store } from './store.ts'
+
+/** Until executors deliver alerts. */
+const NO_DELIVERIES: DeliveryReader = { deliveriesOf: () => Promise.resolve(new Map()) }
 
 /** How long responses in progress may take at a stop. */
 const CLOSE_GRACE_MS = 5_000
@@ -57,6 +62,8 @@ export async function startApi(options: {
       { crons: options.crons, cronEditor: options.cronEditor, jobs: createJobStore(engine) },
       { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
     ),
+    alerts: createAlertStore(engine),
+    deliveries: NO_DELIVERIES,
     queues: options.queues,
     editor: options.editor,
     usage,

@@ -20,7 +20,7 @@ const WIRE = {
   last_at: '2026-11-21T10:00:01.500+00:00',
   read: false,
   suppressed_by: null,
-  deliveries: [],
+  deliveries: [{ channel: 'ops', state: 'sent', answer: '200 ok', at: '2026-11-21T10:00:02.000+00:00' }],
 }
 
 let api: RunningApi
@@ -89,14 +89,24 @@ test('what no job caused and a window kept back is shown as such', async () => {
     jobId: null,
     suppressedBy: 'release',
   })
-  const own = await startApi({ alerts: { ...store, get: () => Promise.resolve(alert) } })
+  const own = await startApi({
+    alerts: { ...store, get: () => Promise.resolve(alert) },
+    deliveries: {
+      deliveriesOf: (team, alerts) => {
+        asked.push([team, alerts])
+        return Promise.resolve(new Map())
+      },
+    },
+  })
   const { json } = await call(own.port, '/api/alerts/7', { headers: BEARER })
   await own.close()
   expect(json).toMatchObject({
     resource: { kind: 'team', id: null, name: 'default' },
     job_id: null,
     suppressed_by: 'release',
+    deliveries: [],
   })
+  expect(asked).toEqual([['default', [alert]]])
 })
 
 test('the unread ones are counted for the team of the token', async () => {

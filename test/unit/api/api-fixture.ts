@@ -11,6 +11,7 @@ import { quotasOf } from '../../../src/domain/quotas.ts'
 import type { Clock, Logger } from '../../../src/ports/runtime.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
 import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
+import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 
@@ -172,6 +173,10 @@ export function anAlert(change: Partial<Alert> = {}): Alert {
   }
 }
 
+export const A_DELIVERY: AlertDelivery = {
+  ...{ channel: 'ops', state: 'sent', answer: '200 ok', atMs: NOW_MS + 2_000 },
+}
+
 export interface RunningApi {
   readonly port: number
   readonly pushed: NewJob[]
@@ -214,6 +219,7 @@ export async function startApi(
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
     },
     alerts: fakeAlerts(),
+    deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
     tokens: { teamOf: (token) => ({ [TOKEN]: 'default', [OTHER_TOKEN]: 'other' })[token] ?? null },
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
     teamSettings: { of: () => NO_TEAM_SETTINGS },

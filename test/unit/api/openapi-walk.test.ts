@@ -19,6 +19,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
       ...{ list: fail, get: fail, counts: fail, markRead: fail },
       ...{ markAllRead: fail, remove: fail, removeAll: fail },
     },
+    deliveries: { deliveriesOf: fail },
     usage: { read: fail },
     // The one way a route without a store can fail.
     tokens: {

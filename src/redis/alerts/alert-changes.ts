@@ -1,0 +1,71 @@
+import type { AlertFilter } from '../../ports/alerts.ts'
+import type { Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { isWanted } from './alert-filter.ts'
+import { newestIds, readAlerts } from './alert-reads.ts'
+
+export const CHANGE_ALERTS = step('change_alerts', import.meta.url, {
+  keys: ['alertRecords', 'alertOrder', 'alertCounts'],
+  args: ['change'],
+  rest: 'ids',
+})
+
+export type AlertChange = 'read' | 'remove'
+
+/** Alerts that one step changes. */
+const CHANGED_TOGETHER = 200
+
+/** Answers how many were changed: to be marked as read, those that were unread. */
+export async function changeAlerts(
+  engine: Engine,
+  { keys, team, change, ids }: { keys: ShardKeys; team: string; change: AlertChange; ids: readonly number[] },
+): Promise<number> {
+  return (await engine.runner.run(
+    CHANGE_ALERTS.with({
+      alertRecords: keys.alertRecords(team),
+      alertOrder: keys.alertOrder(team),
+      alertCounts: keys.alertCounts(team),
+      change,
+      ids,
+    }),
+  )) as number
+}
+
+/**
+ * Changes all alerts of now that are wanted, one shard after the other, so that a large deletion leaves room between its
+ * steps. A crash leaves whole pages changed, and the rest for the next request.
+ */
+export async function changeWanted(
+  engine: Engine,
+  { team, filter, change }: { team: string; filter: AlertFilter; change: AlertChange },
+): Promise<number> {
+  // Alerts that are raised meanwhile stay as they are, so the request comes to an end.
+  const newest = await Promise.all(
+    engine.shards.map((keys) => newestIds(engine, keys, { team, max: '+inf', limit: 1 })),
+  )
+  let changed = 0
+  for (const [shard, keys] of engine.shards.entries()) {
+    const [last] = newest[shard] ?? []
+    if (last !== undefined) changed += await changeShard(engine, { keys, team, filter, change, last })
+  }
+  return changed
+}
+
+async function changeShard(
+  engine: Engine,
+  wanted: { keys: ShardKeys; team: string; filter: AlertFilter; change: AlertChange; last: number },
+): Promise<number> {
+  const { keys, team, filter, change } = wanted
+  let changed = 0
+  let max: number | `(${number}` = wanted.last
+  for (;;) {
+    const page = await newestIds(engine, keys, { team, max, limit: CHANGED_TOGETHER })
+    const alerts = await readAlerts(engine, team, page)
+    const ids = page.filter((_, i) => isWanted(alerts[i] ?? null, filter))
+    if (ids.length > 0) changed += await changeAlerts(engine, { keys, team, change, ids })
+    const oldest = page.at(-1)
+    if (oldest === undefined || page.length < CHANGED_TOGETHER) return changed
+    max = `(${oldest}`
+  }
+}
