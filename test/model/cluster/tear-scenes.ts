@@ -26,6 +26,7 @@ import {
   pushOne,
 } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
+import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
 import { DOCTOR_SCENES } from '../audit/doctor-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
@@ -33,7 +34,7 @@ import { grantOf } from '../../support/engine/claim-grant.ts'
 /** A stage for one step: what was there before, and who sends the step. */
 export interface Stage {
   readonly world: World
-  readonly client: Pick<Redis, 'del' | 'zadd'>
+  readonly client: Pick<Redis, 'del' | 'pipeline' | 'zadd'>
   readonly intake: JobIntake
   /** Ids that a push answered, or, when it was torn, would have answered. */
   readonly accepted: number[]
@@ -46,6 +47,7 @@ const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const LARGE = JSON.stringify('x'.repeat(5000))
 
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
+  ...ALERT_SCENES,
   ...CRON_SCENES,
   ...DOCTOR_SCENES,
   [
