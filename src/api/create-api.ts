@@ -10,6 +10,7 @@ import { type AlertRouteParts, createAlertRoutes } from './routes/alerts.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
+import { createNotificationRoutes, type NotificationRouteParts } from './routes/notifications.ts'
 import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
@@ -20,7 +21,8 @@ type RouteParts = PushRouteParts &
   QueueRouteParts &
   CronRouteParts &
   AlertRouteParts &
-  TeamRouteParts
+  TeamRouteParts &
+  NotificationRouteParts
 
 export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
   readonly tokens: TokenVerifier
@@ -84,6 +86,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createCronRoutes(parts))
   app.use(createAlertRoutes(parts))
   app.use(createTeamRoutes(parts))
+  app.use(createNotificationRoutes(parts))
   app.use(createContractRoutes())
   app.use((_request, response) => answerNotFound(response))
   app.use(faultHandler(parts.logger))

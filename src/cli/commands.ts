@@ -8,6 +8,7 @@ import { registerCronCommands } from './cron-commands.ts'
 import { idempotencyHeader } from './header-text.ts'
 import { jobPage, jobTable } from './job-text.ts'
 import { awaitEnd } from './job-wait.ts'
+import { registerNotificationCommands } from './notifications/notification-commands.ts'
 import { type PushOptions, type Stdin, wholeNumber, writePushBody } from './push-body.ts'
 
 export interface ClientOptions extends CommandOptions {
@@ -26,9 +27,9 @@ interface JobsFlags extends PageFlags {
 }
 
 /**
- * Adds the commands that talk to a running API: `push`, `jobs`, `job`, `crons`, `alerts`. A command that fails prints one line to
- * stderr and throws a CommanderError with exit code 1, or 2 when it was called wrongly. Anything else thrown is a fault
- * of the program.
+ * Adds the commands that talk to a running API: `push`, `jobs`, `job`, `crons`, `alerts`, `notifications`. A command
+ * that fails prints one line to stderr and throws a CommanderError with exit code 1, or 2 when it was called wrongly.
+ * Anything else thrown is a fault of the program.
  */
 export function registerClientCommands(program: Command, options: ClientOptions): void {
   const runner = new CommandRunner(options)
@@ -42,6 +43,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   })
   registerCronCommands(program, runner, options.stdin)
   registerAlertCommands(program, runner)
+  registerNotificationCommands(program, runner)
   jobCommand(program).action((id: string, flags: OutputFlags) =>
     runner.request(flags, (api) => api.get(`/api/jobs/${encodeURIComponent(id)}`), jobPage),
   )

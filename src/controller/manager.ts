@@ -2,6 +2,7 @@ import type { TeamQuotas } from '../domain/quotas.ts'
 import type { CronStats } from '../ports/crons.ts'
 import type { EngineRecord, EventRecorder, Reconciler, SecretReader } from '../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../ports/metrics.ts'
+import type { ChannelHealthReader } from '../ports/notifications.ts'
 import type { QueueStats } from '../ports/queues.ts'
 import type { TeamStats } from '../ports/quotas.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
@@ -45,6 +46,7 @@ export interface ManagerParts {
   readonly queueStats: QueueStats
   readonly cronStats: CronStats
   readonly teamStats: TeamStats
+  readonly channelHealth: ChannelHealthReader
   readonly record: EngineRecord
   readonly events: EventRecorder
   /** Whether this controller is responsible for a namespace. */
@@ -87,7 +89,7 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
         ...{ ...shared, ...teams },
         waitingOf: (namespace) => loops.pushedQueues.waitingOf(namespace),
         usageOf: (key) => loops.teamStatuses.of(key),
-        failingOf: () => [],
+        failingOf: (key) => loops.teamStatuses.failingOf(key),
       }),
       tokens: createTokenReconciler({ ...shared, ...tokens }),
     },

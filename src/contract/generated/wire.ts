@@ -66,6 +66,7 @@ export type NextCursor = string | null
  * A condition on the response, in addition to its 2xx status.
  */
 export type SuccessAssertion = StatusCodeEquals | BodyContains | ResponseTimeUnderMs
+export type ChannelType = 'email' | 'slack' | 'discord' | 'webhook'
 /**
  * Five fields: minute, hour, day of month, month, day of week (0 to 7, 0 and 7 are Sunday). Each is `*`, a value, a range `a-b`, one of these with a step `/n`, or a list of them; months and weekdays also have their three-letter English names. When both day fields are restricted, either matches. Seconds, macros such as `@daily`, `H`, and dates that never come are refused.
  */
@@ -525,6 +526,56 @@ export interface Team {
      */
     calls_in_flight: number
   }
+  /**
+   * The channels that can be used.
+   *
+   * @maxItems 10
+   */
+  notifications: ChannelState[]
+}
+/**
+ * How a channel does.
+ */
+export interface ChannelState {
+  channel: string
+  type: ChannelType
+  /**
+   * `retrying`: the last try failed, and another follows. `failing`: a message was given up, and none got through since.
+   */
+  state: 'ok' | 'retrying' | 'failing'
+  /**
+   * When the first message was given up; null unless failing.
+   */
+  failing_since: Timestamp | null
+  /**
+   * What the last try brought; null before the first.
+   */
+  last_answer: string | null
+}
+/**
+ * Without a channel, all of the team.
+ */
+export interface ChannelTestRequest {
+  channel?: string | null
+}
+export interface ChannelTestResults {
+  /**
+   * @minItems 1
+   * @maxItems 10
+   */
+  results: ChannelTest[]
+}
+export interface ChannelTest {
+  channel: string
+  /**
+   * Whether the channel took the message.
+   */
+  ok: boolean
+  /**
+   * What the channel answered, or why nothing was sent.
+   */
+  answer: string
+  took_ms: number
 }
 /**
  * `null` in an optional field counts as absent.

@@ -12,13 +12,17 @@ const WIRE_NAMES = {
 
 export function toWireTeam(
   team: string,
-  quotas: TeamQuotas,
-  usage: Readonly<Record<QuotaName, number>>,
+  facts: {
+    readonly quotas: TeamQuotas
+    readonly usage: Readonly<Record<QuotaName, number>>
+    readonly notifications: WireTeam['notifications']
+  },
 ): WireTeam {
   return {
     team,
-    quotas: toWire(quotas) as unknown as WireTeam['quotas'],
-    usage: toWire(usage) as unknown as WireTeam['usage'],
+    quotas: toWire(facts.quotas) as unknown as WireTeam['quotas'],
+    usage: toWire(facts.usage) as unknown as WireTeam['usage'],
+    notifications: facts.notifications,
   }
 }
 

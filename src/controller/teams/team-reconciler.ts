@@ -20,8 +20,8 @@ export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
   readonly waitingOf: (namespace: string) => number
   /** The usage that the status is to show; null = not known yet. */
   readonly usageOf: (key: ObjectKey) => TeamUsage | null
-  /** Channels that cannot be told at present. */
-  readonly failingOf: (key: ObjectKey) => readonly ChannelProblem[]
+  /** Channels that cannot be told at present; null = not known yet. */
+  readonly failingOf: (key: ObjectKey) => readonly ChannelProblem[] | null
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
 }

@@ -34,8 +34,8 @@ export interface TeamFacts {
   readonly installation: TeamQuotas
   /** null = not known yet; the status keeps the former usage. */
   readonly usage: TeamUsage | null
-  /** Channels that cannot be told at present. */
-  readonly failing: readonly ChannelProblem[]
+  /** Channels that cannot be told at present; null = not known yet. */
+  readonly failing: readonly ChannelProblem[] | null
   readonly wallMs: number
 }
 
@@ -86,15 +86,15 @@ function conditionsOf(outcome: TeamOutcome | Unavailable): readonly Wanted[] {
 function notificationsReady(
   { spec, status }: TeamSettings,
   outcome: TeamOutcome | Unavailable,
-  failing: readonly ChannelProblem[],
+  failing: TeamFacts['failing'],
 ): readonly Wanted[] {
   if (channelPlansOf(spec).length === 0) return []
-  if (outcome.kind !== 'applied') {
-    // The former channels stay in force, and with them what is known of them.
-    return (status?.conditions ?? []).filter(isNotificationsReady)
-  }
-  const problems = [...outcome.channelProblems, ...failing]
+  const former = (status?.conditions ?? []).filter(isNotificationsReady)
+  // The former channels stay in force, and with them what is known of them.
+  if (outcome.kind !== 'applied') return former
+  const problems = [...outcome.channelProblems, ...(failing ?? [])]
   const [first] = problems
+  if (first === undefined && failing === null && former[0]?.reason === 'ChannelFailing') return former
   if (first === undefined) {
     const message = 'All channels can be used.'
     return [{ type: 'NotificationsReady', status: 'True', reason: 'Reconciled', message }]

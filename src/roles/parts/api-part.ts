@@ -70,6 +70,8 @@ export async function startApi(options: {
     quotasOf,
     tokens: compiled,
     teamSettings: compiled,
+    channelTester: { requestTest: () => Promise.resolve({ status: 'no_executor' }) },
+    channelHealth: { healthOf: () => Promise.resolve([]) },
     egress: options.egress,
     jobIds: engine.jobIds,
     clock: systemClock,

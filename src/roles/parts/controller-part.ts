@@ -64,6 +64,7 @@ export function startManager(
       queueStats: engine.queueStats,
       cronStats: engine.cronStats,
       teamStats: engine.teamStats,
+      channelHealth: engine.channelHealth,
       record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
       events,
       isWatched: (namespace) => namespaces === null || namespaces.has(namespace),

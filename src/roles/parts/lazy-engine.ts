@@ -4,6 +4,7 @@ import type { BacklogReader, QueueStats } from '../../ports/queues.ts'
 import type { CronStats } from '../../ports/crons.ts'
 import type { WakeHints } from '../../ports/jobs.ts'
 import type { LeaderEpochs } from '../../ports/settings.ts'
+import type { ChannelHealthReader } from '../../ports/notifications.ts'
 import type { TeamStats } from '../../ports/quotas.ts'
 import { createBacklogReader } from '../../redis/queues/backlog-reader.ts'
 import { createCronStats } from '../../redis/crons/cron-stats.ts'
@@ -26,6 +27,7 @@ export interface LazyEngine {
   readonly queueStats: QueueStats
   readonly cronStats: CronStats
   readonly teamStats: TeamStats
+  readonly channelHealth: ChannelHealthReader
   readonly backlog: BacklogReader
   readonly hints: WakeHints
   readonly check: ReadinessCheck
@@ -104,6 +106,7 @@ function lazyEngine(listeners: Set<(shard: number) => void>, current: () => Lazy
     queueStats: lazyPort(() => current().queueStats),
     cronStats: lazyPort(() => current().cronStats),
     teamStats: lazyPort(() => current().teamStats),
+    channelHealth: lazyPort(() => current().channelHealth),
     backlog: lazyPort(() => current().backlog),
     hints: {
       onWake: (listener) => {
@@ -164,6 +167,7 @@ async function openParts(settings: LazyEngineSettings, role: Role): Promise<Lazy
     queueStats: createQueueStats(store.engine),
     cronStats: createCronStats(store.engine),
     teamStats: createTeamStats(store.engine),
+    channelHealth: { healthOf: () => Promise.resolve([]) },
     backlog: createBacklogReader(store.engine),
     hints: await openWakeHints(settings, role),
     check: redisCheck(store.connection),

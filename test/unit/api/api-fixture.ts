@@ -13,7 +13,7 @@ import type { Cron } from '../../../src/ports/crons.ts'
 import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
-import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
+import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
 
 /** A push that is accepted. */
 export const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
@@ -130,6 +130,14 @@ export function aQueue(change: Partial<Queue['settings']> = {}): Queue {
 }
 
 export const A_TEAM = {
+  settings: {
+    ...NO_TEAM_SETTINGS,
+    channels: [
+      { name: 'mail', type: 'email', alertTypes: ['failure'], url: null },
+      { name: 'ops', type: 'slack', alertTypes: ['failure'], url: 'https://hooks.slack.com/services/canary' },
+      { name: 'inner', type: 'webhook', alertTypes: ['failure'], url: 'http://169.254.169.254/canary' },
+    ],
+  } satisfies TeamSettings,
   quotas: quotasOf({ crons: 500, pendingJobs: 20 }),
   usage: { queues: 1, crons: 2, pendingJobs: 3, storedBytes: 4, jobsPerMonth: 5, callsInFlight: 6 },
 }
@@ -222,7 +230,12 @@ export async function startApi(
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
     tokens: { teamOf: (token) => ({ [TOKEN]: 'default', [OTHER_TOKEN]: 'other' })[token] ?? null },
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
-    teamSettings: { of: () => NO_TEAM_SETTINGS },
+    teamSettings: { of: () => A_TEAM.settings },
+    channelTester: {
+      requestTest: () =>
+        Promise.resolve({ status: 'answered', isSent: true, answer: '200 ok', tookMs: 12.4 }),
+    },
+    channelHealth: { healthOf: () => Promise.resolve([]) },
     quotasOf: () => A_TEAM.quotas,
     usage: { read: () => Promise.resolve(A_TEAM.usage) },
     jobIds: JOB_IDS,

@@ -21,6 +21,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     },
     deliveries: { deliveriesOf: fail },
     usage: { read: fail },
+    channelTester: { requestTest: fail },
     // The one way a route without a store can fail.
     tokens: {
       teamOf: (token) => {
@@ -45,6 +46,7 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   createCron: '{"name":"n","url":"https://example.com","cron_expression":"0 9 * * *"}',
   editCron: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   previewCron: '{"cron_expression":"0 9 1 * 1","time_zone":"Europe/Berlin"}',
+  testNotifications: '{}',
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   markAlertsRead: '{}',
 }
@@ -205,5 +207,6 @@ test('something was walked', () => {
     'resumeCron',
     'resumeQueue',
     'runCron',
+    'testNotifications',
   ])
 })

@@ -49,13 +49,18 @@ describe('samples', () => {
     expect(reader.read(file, tried)).toMatchObject({ problems: [] })
   })
 
-  it('show signing as a try-out', () => {
+  it('show signing and channels as try-outs', () => {
     const text = readFileSync(join(samples, 'team.yaml'), 'utf8')
     const tried = text.replaceAll(/^( *)# (?=-|---|[a-zA-Z]+:| )/gm, '$1')
     const { resources } = createManifestReader('default').read('team.yaml', tried)
     expect(resources.map((one) => one.resource)).toMatchObject([
-      { kind: 'TeamSettings', signingSecretRefs: [{ name: 'signing', key: 'current' }] },
+      {
+        kind: 'TeamSettings',
+        signingSecretRefs: [{ name: 'signing', key: 'current' }],
+        channels: [{ name: 'mail' }, { name: 'ops', secretRef: { name: 'notifications', key: 'slack' } }],
+      },
       { kind: 'Secret', name: 'signing' },
+      { kind: 'Secret', name: 'notifications' },
     ])
   })
 })

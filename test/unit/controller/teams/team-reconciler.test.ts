@@ -28,7 +28,7 @@ function setUp() {
     waiting: 0,
     fault: null as Error | null,
     usage: null as TeamUsage | null,
-    failing: [] as ChannelProblem[],
+    failing: [] as ChannelProblem[] | null,
   }
   const reconciler = createTeamReconciler({
     informer: kind.informer,
@@ -256,6 +256,10 @@ describe('channels', () => {
     await reconcile()
     expect(notifications(kind)).toMatchObject({ status: 'False', message: 'Channel chat: 404 no_service.' })
     expect(ready()).toMatchObject({ status: 'True' })
+    // Another leader does not know yet.
+    state.failing = null
+    await reconcile()
+    expect(notifications(kind)).toMatchObject({ status: 'False', message: 'Channel chat: 404 no_service.' })
     state.failing = []
     await reconcile()
     expect(events.map(({ type, reason }) => [type, reason])).toEqual([

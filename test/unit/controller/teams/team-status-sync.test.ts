@@ -3,6 +3,7 @@ import type { TeamSettings } from '../../../../src/controller/kinds.ts'
 import { SYNC_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
 import { createTeamStatusSync } from '../../../../src/controller/teams/team-status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
+import type { ChannelHealth } from '../../../../src/ports/notifications.ts'
 import type { TeamUsage } from '../../../../src/ports/quotas.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
@@ -13,16 +14,24 @@ const USAGE: TeamUsage = {
 }
 
 /** @param count teams whose statuses show their usage; each requeue writes the status */
-function setUp(count: number, quotas = {}) {
+function setUp(count: number, quotas = {}, channels: readonly string[] = []) {
   const clock = createFakeClock()
   const held = new Map<string, TeamUsage>(Array.from({ length: count }, (_, i) => [`team${i}`, USAGE]))
   const teams = new Map<string, TeamSettings>()
   const show = (team: string, usage: TeamUsage | undefined): void => {
     const metadata = { name: 'team', namespace: team }
-    teams.set(`${team}/team`, { metadata, status: { quotas, usage } } as unknown as TeamSettings)
+    const spec = {
+      notifications: { channels: channels.map((name) => ({ name, type: 'Email', alertTypes: [] })) },
+    }
+    const message = (sync.failingOf(`${team}/team`) ?? []).map((one) => one.message).join(' ')
+    const conditions = [{ type: 'NotificationsReady', message }]
+    teams.set(`${team}/team`, {
+      ...{ metadata, spec },
+      status: { quotas, usage, conditions },
+    } as unknown as TeamSettings)
   }
-  for (const team of held.keys()) show(team, USAGE)
-  const engine = { isAway: false, reads: 0 }
+  const engine = { isAway: false, reads: 0, healthReads: 0 }
+  const health = new Map<string, readonly ChannelHealth[]>()
   const enqueued: string[] = []
   const sync = createTeamStatusSync({
     informer: { all: () => teams.values(), get: (key) => teams.get(key) },
@@ -33,6 +42,12 @@ function setUp(count: number, quotas = {}) {
         return Promise.resolve(names.map((team) => held.get(team) ?? USAGE))
       },
     },
+    channelHealth: {
+      healthOf: (team) => {
+        engine.healthReads += 1
+        return Promise.resolve(health.get(team) ?? [])
+      },
+    },
     enqueue: (key) => {
       enqueued.push(key)
       show(key.split('/')[0] ?? '', sync.of(key) ?? undefined)
@@ -40,6 +55,7 @@ function setUp(count: number, quotas = {}) {
     clock,
     logger: quietLogger,
   })
+  for (const team of held.keys()) show(team, USAGE)
   const change = (team: string, usage: Partial<TeamUsage>): void =>
     void held.set(team, { ...USAGE, ...held.get(team), ...usage })
   const leading = new AbortController()
@@ -49,7 +65,7 @@ function setUp(count: number, quotas = {}) {
     await clock.advance(SYNC_EVERY_MS)
     await ended
   }
-  return { clock, teams, engine, enqueued, sync, change, show, end }
+  return { clock, teams, engine, health, enqueued, sync, change, show, end }
 }
 
 test('a team with a current status is not requeued; a changed one is, within one sync', async () => {
@@ -135,5 +151,44 @@ test('when Redis stays away, each is requeued once to report it', async () => {
   engine.isAway = true
   await clock.advance(SYNC_EVERY_MS * 10)
   expect(enqueued).toEqual(['team0/team', 'team1/team'])
+  await end()
+})
+
+test('a team whose channel begins or ends to fail is requeued, with what the channel said', async () => {
+  const { clock, health, enqueued, sync, end } = setUp(2, {}, ['ops', 'mail'])
+  await clock.advance(SYNC_EVERY_MS)
+  expect(enqueued).toEqual([])
+  const failing = (channel: string): ChannelHealth => ({
+    ...{ channel, state: 'failing', failingSinceMs: Date.UTC(2026, 10, 22, 10, 0, 0, 5) },
+    ...{ lastAnswer: '404 no_service', lastTriedAtMs: 1 },
+  })
+  // One that was removed is still known while there is no executor.
+  health.set('team1', [
+    failing('gone'),
+    { ...failing('mail'), state: 'ok', failingSinceMs: null },
+    failing('ops'),
+  ])
+  await clock.advance(SYNC_EVERY_MS)
+  expect(enqueued).toEqual(['team1/team'])
+  expect(sync.failingOf('team1/team')).toEqual([
+    {
+      reason: 'ChannelFailing',
+      message: 'Channel ops has been failing since 2026-11-22T10:00:00Z: 404 no_service.',
+    },
+  ])
+  await clock.advance(SYNC_EVERY_MS * 3)
+  expect(enqueued).toHaveLength(1)
+  health.set('team1', [])
+  await clock.advance(SYNC_EVERY_MS)
+  expect(enqueued).toHaveLength(2)
+  await end()
+})
+
+test('the health of channels is read of teams with channels only', async () => {
+  const { clock, engine, sync, end } = setUp(3)
+  expect(sync.failingOf('team1/team')).toBeNull()
+  await clock.advance(SYNC_EVERY_MS)
+  expect(engine.healthReads).toBe(0)
+  expect(sync.failingOf('team1/team')).toEqual([])
   await end()
 })

@@ -1,0 +1,26 @@
+import type { ChannelHealth } from '../../ports/notifications.ts'
+import type { TeamSettingsStatus } from '../../resources/generated/kinds.ts'
+import { kubernetesTime } from '../../resources/conditions.ts'
+import type { ChannelProblem } from './team-channels.ts'
+
+/** In every message about a failing channel, and in no other. */
+const FAILING = 'has been failing since'
+
+/** Those that cannot be told at present. An answer contains neither URL nor password. */
+export function failingChannels(channels: readonly ChannelHealth[]): readonly ChannelProblem[] {
+  return channels.flatMap(({ channel, failingSinceMs, lastAnswer }) => {
+    if (failingSinceMs === null) return []
+    const message = `Channel ${channel} ${FAILING} ${kubernetesTime(failingSinceMs)}: ${lastAnswer ?? 'no answer'}`
+    return [{ reason: 'ChannelFailing' as const, message: /[.!?]$/.test(message) ? message : `${message}.` }]
+  })
+}
+
+/** Whether a status names these channels, and no other, as failing. */
+export function showsFailing(
+  status: TeamSettingsStatus | undefined,
+  failing: readonly ChannelProblem[],
+): boolean {
+  const shown = status?.conditions?.find(({ type }) => type === 'NotificationsReady')?.message ?? ''
+  const named = shown.split(FAILING).length - 1
+  return named === failing.length && failing.every(({ message }) => shown.includes(message))
+}
