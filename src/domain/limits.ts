@@ -158,3 +158,7 @@ export const CHANNEL_TEST_TIMEOUT_MS = 15_000
 
 // Maintenance windows.
 export const WINDOWS_PER_TEAM_MAX = 100
+/** Held teams, and likewise held queues, that a claim lists so that it is not answered with them. */
+export const HELD_ENTRIES_MAX = 1_000
+/** A held cron is looked at again this often, so that a window that is edited or deleted frees it soon. */
+export const HOLD_RECHECK_MS = 10_000

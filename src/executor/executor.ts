@@ -5,6 +5,7 @@ import type { Metrics } from '../ports/metrics.ts'
 import { NO_CALL_QUOTAS, type CallQuotas } from '../ports/quotas.ts'
 import type { Runtime } from '../ports/runtime.ts'
 import type { TeamSettingsSource } from '../ports/settings.ts'
+import { NO_WINDOWS, type WindowSource } from '../ports/windows.ts'
 import { createCallRunner } from './calls/call-runner.ts'
 import { createCallSampler } from './calls/call-sampler.ts'
 import { ShardWorker, type ShardPorts } from './shard/shard-worker.ts'
@@ -29,6 +30,8 @@ export interface ExecutorOptions extends Runtime {
   readonly teams: TeamSettingsSource
   /** Left out where no team has a quota of calls. */
   readonly quotas?: CallQuotas
+  /** Left out where no maintenance window can exist. */
+  readonly windows?: WindowSource
   readonly jobIds: JobIds
   readonly metrics: Metrics
   readonly capacity: ExecutorCapacity
@@ -88,6 +91,7 @@ export class Executor {
           ...options,
           ports,
           scheduler: this.#scheduler,
+          windows: options.windows ?? NO_WINDOWS,
           runCall,
           redisNowMs: () => options.redisNowMs(ports.shard),
           onLeaseMade: () => this.#noteLease(),

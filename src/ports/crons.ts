@@ -104,6 +104,8 @@ export interface CronStats {
 export interface DueCron {
   readonly cronId: number
   readonly team: string
+  /** Of the resource. */
+  readonly name: string
   /** Of the settings; rises with every edit. */
   readonly version: number
   readonly settings: CronSettings
@@ -125,6 +127,8 @@ export interface DecidedCron {
   readonly missed: MissedTicks | null
   /** null = there is no next tick. */
   readonly nextMs: number | null
+  /** When it is looked at again, Unix ms by Redis time; left out = when its next tick is due. */
+  readonly deferredToMs?: number
 }
 
 export interface TickAnswer {

@@ -184,6 +184,8 @@ export type ClaimAnswer =
     }
   /** This executor's lease has ended; it no longer owns any job it claimed. */
   | { readonly status: 'lease_lost' }
+  /** All queues that could run are held by maintenance windows. */
+  | { readonly status: 'held' }
 
 /**
  * One executor's access to one shard's jobs. At most one claim and one finish are in progress at a time; both are resent

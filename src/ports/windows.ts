@@ -1,4 +1,5 @@
-import type { MaintenanceWindow, WindowResource } from '../domain/windows/maintenance-window.ts'
+import type { HeldResource } from '../domain/windows/held-resources.ts'
+import type { MaintenanceWindow } from '../domain/windows/maintenance-window.ts'
 
 /** Which windows mute the alerts of a team at one time; each value is the name of a window. */
 export interface Mutes {
@@ -11,13 +12,7 @@ export interface Mutes {
 }
 
 /** A hold that is in force. */
-export interface Hold {
-  readonly team: string
-  /** null = all queues and crons of the team. */
-  readonly resource: WindowResource | null
-  /** It lasts at least up to this time, Unix ms: the latest end of the openings that hold the resource now. */
-  readonly untilMs: number
-}
+export type Hold = HeldResource
 
 /** The maintenance windows as compiled. Answers from memory; a change is in force within 2 s. */
 export interface WindowSource {

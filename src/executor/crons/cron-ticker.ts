@@ -1,13 +1,16 @@
 import { reasonOf, StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
 import { TICK_BATCH_MAX, UPCOMING_CRONS_MAX } from '../../domain/limits.ts'
-import type { CronSource, DueCron, PreparedTicks, TickAnswer } from '../../ports/crons.ts'
+import type { CronSource, DecidedCron, DueCron, PreparedTicks, TickAnswer } from '../../ports/crons.ts'
 import type { Runtime } from '../../ports/runtime.ts'
+import type { WindowSource } from '../../ports/windows.ts'
 import { PollLoop } from '../poll-loop.ts'
 import { CronDecider } from './cron-decider.ts'
 import { holdsUntilMs } from './cron-decision.ts'
+import { deferCron, heldUntilMs, type NamedCron } from './held-crons.ts'
 
 export interface CronTickerOptions extends Runtime {
   readonly source: CronSource
+  readonly windows: WindowSource
   /** 0–1; leads executors to different crons. */
   random(): number
   /** Runs were made and are ready. */
@@ -32,13 +35,14 @@ const FULL_MS = 10_000
 interface PreparedStep {
   readonly dueMs: number
   readonly validUntilMs: number
+  readonly crons: readonly NamedCron[]
   readonly ticks: PreparedTicks
 }
 
 /**
  * Ticks one shard's crons. Ticks are decided and prepared before they are due, so that at the due time they only need to
- * be sent; a cron that was unknown then, such as a new one, is decided when it is due. Every executor runs one; several
- * at once do no harm. Owns its loop and the prepared steps. `stop` waits for the steps in progress.
+ * be sent; a cron that was unknown then, such as a new one, is decided when it is due. A cron that a maintenance window
+ * holds is put off for a while. Every executor runs one; several at once do no harm. Owns its loop and the prepared steps. `stop` waits for the steps in progress.
  */
 export class CronTicker extends PollLoop {
   readonly #options: CronTickerOptions
@@ -146,9 +150,10 @@ export class CronTicker extends PollLoop {
     let sent = 0
     let isContended = false
     const sendNext = async (): Promise<void> => {
-      for (const { ticks, validUntilMs } of remaining) {
+      for (const { ticks, crons, validUntilMs } of remaining) {
         if (isContended || this.isStopped) return
-        if (source.redisNowMs() >= validUntilMs) continue
+        const nowMs = source.redisNowMs()
+        if (nowMs >= validUntilMs || crons.some((cron) => this.#isHeld(cron, nowMs))) continue
         const { started, outdated } = await this.#sendStep(ticks)
         sent += started
         isContended ||= outdated * 2 > ticks.crons
@@ -165,14 +170,18 @@ export class CronTicker extends PollLoop {
     const untilMs = nowMs + AHEAD_MS
     const limit = UPCOMING_CRONS_MAX - this.#prepared.reduce((sum, { ticks }) => sum + ticks.crons, 0)
     const listed = limit <= 0 ? [] : await source.upcoming(afterMs, untilMs, limit)
-    // A cron that was ticked or edited after it was listed may be due later.
-    const crons = listed.filter((cron) => dueOf(cron) <= untilMs).toSorted((a, b) => dueOf(a) - dueOf(b))
+    // A cron that was ticked or edited after it was listed may be due later, and one that was put off is due already.
+    const crons = listed
+      .filter((cron) => dueOf(cron) > nowMs && dueOf(cron) <= untilMs && !this.#isHeld(cron, dueOf(cron)))
+      .toSorted((a, b) => dueOf(a) - dueOf(b))
     for (const group of groupsOf(crons)) {
       if (this.isStopped) return
       const { decided } = await this.#decider.decideAll(group, dueOf)
       const dueMs = Math.max(...group.map(dueOf))
       const validUntilMs = Math.min(...decided.map(holdsUntilMs))
-      for (const ticks of await source.prepare(decided)) this.#prepared.push({ dueMs, validUntilMs, ticks })
+      const crons = group.map(({ team, name }) => ({ team, name }))
+      for (const ticks of await source.prepare(decided))
+        this.#prepared.push({ dueMs, validUntilMs, crons, ticks })
     }
     this.#prepared.sort((a, b) => a.dueMs - b.dueMs)
     this.#preparedUntilMs = untilMs
@@ -188,7 +197,14 @@ export class CronTicker extends PollLoop {
       return wasSkipping ? 0 : EARLY_WAIT_MS
     }
     const nowMs = source.redisNowMs()
-    const { decided, blocking } = await this.#decider.decideAll(due, () => nowMs)
+    const held: DecidedCron[] = []
+    const free = due.filter((cron) => {
+      const untilMs = heldUntilMs(this.#options.windows, cron, nowMs)
+      if (untilMs !== null) held.push(deferCron(cron, untilMs, nowMs))
+      return untilMs === null
+    })
+    const { decided, blocking } = await this.#decider.decideAll(free, () => nowMs)
+    decided.push(...held)
     if (decided.length === 0) {
       this.#skip += blocking
       return blocking > 0 ? RETRY_MS : EARLY_WAIT_MS
@@ -204,6 +220,10 @@ export class CronTicker extends PollLoop {
     const isContended = sum.outdated * 2 > due.length
     this.#skip = isContended ? Math.floor(random() * SKIPPED_MAX) : 0
     return sum.started === 0 && !isContended ? EARLY_WAIT_MS : 0
+  }
+
+  #isHeld(cron: NamedCron, atMs: number): boolean {
+    return heldUntilMs(this.#options.windows, cron, atMs) !== null
   }
 
   #announceWork(): void {

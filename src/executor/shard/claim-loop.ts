@@ -25,7 +25,7 @@ const RETRY_MS = 200
 const EXPIRY_MS = 1_000
 /** A timer that is late by more than this shows that this process did not run meanwhile. */
 const TIMER_LAG_MS = 250
-/** How often to claim when teams were throttled, because the hint of another team may have been lost. */
+/** How often to claim when teams were throttled or held, because the hint of another team may have been lost. */
 const PROBE_MS = 250
 /** How soon to follow a hint then: the queues of throttled teams give hints all the time. */
 const THROTTLED_WAKE_MS = 50
@@ -131,7 +131,10 @@ export class ClaimLoop implements SlotRequester {
     if (answer === null) this.abandon()
     else if (answer.status === 'lease_lost') onLeaseLost('a claim was refused', isLeaseHeld())
     else if (!isLeaseHeld()) onLeaseLost('the lease ran out', false)
-    else {
+    else if (answer.status === 'held') {
+      this.abandon()
+      if (this.#state === 'open') this.#continueHeld()
+    } else {
       this.#grant = null
       onClaimed(answer, scheduler.bind(grant, answer))
       if (this.#state === 'open') this.#continueAfter(answer)
@@ -153,6 +156,15 @@ export class ClaimLoop implements SlotRequester {
       if (this.#state === 'ended') return null
     }
     return null
+  }
+
+  /** A window that closes gives no hint. */
+  #continueHeld(): void {
+    this.#claimsForWake = 0
+    this.#emptyClaims = 0
+    if (this.#isWoken) return this.wake()
+    this.#withdraw()
+    this.#requestAfter(PROBE_MS)
   }
 
   #continueAfter({ runnable, work, throttledTeams, bytesWanted }: ClaimedAnswer): void {

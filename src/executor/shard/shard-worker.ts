@@ -1,6 +1,7 @@
 import { reasonOf, StoreUnavailableError } from '../../domain/errors.ts'
 import type { CronSource } from '../../ports/crons.ts'
 import type { JobSource, ShardMaintenance } from '../../ports/jobs.ts'
+import type { WindowSource } from '../../ports/windows.ts'
 import { CronTicker } from '../crons/cron-ticker.ts'
 import type { PollLoop } from '../poll-loop.ts'
 import { DelayedPromoter } from './delayed-promoter.ts'
@@ -20,6 +21,7 @@ export interface ShardWorkerOptions extends Omit<ExecutorSessionOptions, 'source
   newExecutorId(): string
   /** 0–1. */
   random(): number
+  readonly windows: WindowSource
   redisNowMs(): number
   onLeaseMade(): void
 }
@@ -58,7 +60,11 @@ export class ShardWorker {
       redisNowMs: () => options.redisNowMs(),
       onRunnable: () => this.#session?.nudge(),
     })
-    this.#loops = [this.#promoter, new CronTicker({ ...shared, source: ports.crons }), new Reaper(shared)]
+    this.#loops = [
+      this.#promoter,
+      new CronTicker({ ...shared, source: ports.crons, windows: options.windows }),
+      new Reaper(shared),
+    ]
   }
 
   start(): void {

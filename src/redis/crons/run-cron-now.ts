@@ -27,7 +27,7 @@ export function createRunNow(engine: Engine): (team: string, cronId: number) => 
       const queue = await sender.queueOf({ cronId, team, settings })
       if (typeof queue === 'string')
         throw new StoreUnavailableError('The queue limit of this shard is reached')
-      const byHand = { expectedMs: null, nextMs: null, missed: null }
+      const byHand = { expectedMs: null, nextMs: null, deferredToMs: null, missed: null }
       const step = await sender.prepare([
         { ...{ cronId, team, version, settings, endedRun, run, queue }, ...byHand },
       ])

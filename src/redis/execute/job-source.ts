@@ -8,7 +8,8 @@ import { step, type StepCall } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { createTrimmer, type Trimmer } from '../retention/trimmer.ts'
 import { ClaimCounters, RESEND_MS } from './claim/claim-counters.ts'
-import { ReadyClaims } from './claim/ready-claims.ts'
+import { NOTHING_RUNS, ReadyClaims } from './claim/ready-claims.ts'
+import { HeldQueues } from './claim/held-queues.ts'
 import { SettingsCache } from './claim/settings-cache.ts'
 import { SuspectClaims } from './claim/suspect-claims.ts'
 import { SuspectCohort } from './claim/suspect-cohort.ts'
@@ -58,25 +59,31 @@ export class RedisJobSource implements JobSource {
   #lastJumps: readonly [number, number] | null = null
 
   /**
-   * @param cohort of the executor, which its sources in all shards share
-   * @param windows that mute alerts
+   * @param options.cohort of the executor, which its sources in all shards share
+   * @param options.windows that mute alerts and hold jobs
    */
   constructor(
     engine: Engine,
     shard: number,
     executor: string,
-    cohort: SuspectCohort = new SuspectCohort(CLAIM_BATCH_MAX),
-    windows: WindowSource = NO_WINDOWS,
+    {
+      cohort = new SuspectCohort(CLAIM_BATCH_MAX),
+      windows = NO_WINDOWS,
+    }: { readonly cohort?: SuspectCohort; readonly windows?: WindowSource } = {},
   ) {
     this.shard = shard
     this.#engine = engine
     this.#keys = shardKeys(engine, shard)
     this.#executor = executor
     this.#windows = windows
-    const settings = new SettingsCache()
     this.#counters = new ClaimCounters(executor)
-    this.#ready = new ReadyClaims(engine, this.#keys, this.#counters, settings)
-    this.#suspects = new SuspectClaims(engine, this.#keys, { counters: this.#counters, settings, cohort })
+    const shared = {
+      counters: this.#counters,
+      settings: new SettingsCache(),
+      held: new HeldQueues(engine, this.#keys, windows),
+    }
+    this.#ready = new ReadyClaims(engine, this.#keys, shared)
+    this.#suspects = new SuspectClaims(engine, this.#keys, { ...shared, cohort })
     this.#trimmer = createTrimmer(engine, this.#keys)
   }
 
@@ -85,8 +92,9 @@ export class RedisJobSource implements JobSource {
     if (suspects?.status === 'lease_lost' || (suspects !== null && suspects.work.length > 0)) return suspects
     const answer = await this.#ready.claim(grant)
     const wanted = suspects?.bytesWanted ?? null
-    if (answer.status === 'lease_lost' || wanted === null) return answer
-    return { ...answer, bytesWanted: Math.max(wanted, answer.bytesWanted ?? 0) }
+    if (wanted === null || answer.status === 'lease_lost') return answer
+    const known = answer.status === 'held' ? { ...NOTHING_RUNS, runnable: 1 } : answer
+    return { ...known, bytesWanted: Math.max(wanted, known.bytesWanted ?? 0) }
   }
 
   async finish(ends: readonly WorkEnd[]): Promise<Array<'done' | 'stale'>> {

@@ -55,7 +55,7 @@ export async function startExecutor(options: {
   })
   lifecycle.onStop('outgoing connections', () => caller.close())
   const executor = new Executor({
-    shards: shardPortsOf(engine, new SuspectCohort(capacity.concurrency)),
+    shards: shardPortsOf(engine, new SuspectCohort(capacity.concurrency), options.windows),
     hints,
     caller,
     teams,
@@ -63,6 +63,7 @@ export async function startExecutor(options: {
       ...{ engine, clock: systemClock, settings: teams },
       quotas: quotasOfSettings(settings),
     }),
+    windows: options.windows,
     jobIds: engine.jobIds,
     clock: systemClock,
     logger,
@@ -77,10 +78,10 @@ export async function startExecutor(options: {
   return executor
 }
 
-function shardPortsOf(engine: Engine, cohort: SuspectCohort): ShardPorts[] {
+function shardPortsOf(engine: Engine, cohort: SuspectCohort, windows: WindowSource): ShardPorts[] {
   return engine.shards.map(({ shard }) => ({
     shard,
-    openSource: (executorId) => new RedisJobSource(engine, shard, executorId, cohort),
+    openSource: (executorId) => new RedisJobSource(engine, shard, executorId, { cohort, windows }),
     maintenance: createShardMaintenance(engine, shard),
     crons: createCronSource(engine, shard),
   }))

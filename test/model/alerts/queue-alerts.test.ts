@@ -178,7 +178,7 @@ describe('alerts of a queue', () => {
           : null,
       holds: () => [],
     }
-    const source = new RedisJobSource(world.engine, 0, 'e1', undefined, windows)
+    const source = new RedisJobSource(world.engine, 0, 'e1', { windows })
     await source.beat(true)
     await pushAll(intake, 3)
     const works = await claimed(source, 3)

@@ -8,6 +8,7 @@ import { createBacklogReader } from '../../../src/redis/queues/backlog-reader.ts
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
+import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
@@ -16,6 +17,7 @@ import type { StepName } from '../../../src/redis/steps.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
+import { createFakeWindows } from '../../support/engine/fake-windows.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {
   callRecord,
@@ -88,6 +90,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
     },
   ],
   ['claim', 'two queues, one at its limit, one with a cancelled job', claimScene],
+  ['claim', 'a team beside a held one that is far behind', heldScene],
   ['finish', 'every kind of end', finishScene],
   ['claim_suspects', 'two of one cohort, one of a paused queue, one too many', suspectScene],
   ['reap', 'one job lost the first time, one the last', reapScene],
@@ -326,6 +329,21 @@ async function claimScene(stage: Stage): Promise<() => Promise<unknown>> {
   const source = await openExecutor(world, 'e1')
   // Without any room, so that it only learns whom to ask.
   await source.claim(grantOf(64, { otherTeamsHeadroom: 0 }))
+  return () => source.claim(grantOf(64))
+}
+
+async function heldScene({ world, client, intake, accepted }: Stage): Promise<() => Promise<unknown>> {
+  accepted.push(
+    ...(await pushAll(intake, 2, { team: 'held' })),
+    ...(await pushAll(intake, 2, { team: 'busy' })),
+  )
+  const windows = createFakeWindows()
+  const source = new RedisJobSource(world.engine, 0, 'e1', { windows })
+  await source.beat(true)
+  windows.hold('held', null)
+  // Learns what is held.
+  await source.claim(grantOf(64, { otherTeamsHeadroom: 0 }))
+  await client.zadd(shardKeys(world.engine, 0).teams, 1_000_000, '2')
   return () => source.claim(grantOf(64))
 }
 

@@ -75,6 +75,21 @@ export const CRON_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
       return () => createCronStore(stage.world.engine).remove('default', 'first')
     },
   ],
+  [
+    'tick',
+    'a cron that is put off beside one that runs',
+    async (stage) => {
+      const { source, crons } = await dueScene(stage)
+      const deferredToMs = stage.world.clock.wallMs + 10_000
+      return () =>
+        tickAll(
+          source,
+          crons.map((cron, i) =>
+            i === 0 ? { cron, run: [], missed: null, nextMs: cron.expectedMs, deferredToMs } : due(cron),
+          ),
+        )
+    },
+  ],
   ...(['place_cron', 'retire_cron', 'drop_cron'] as const).map((name): [StepName, string, Scene] => [
     name,
     'a cron that moves',
@@ -101,7 +116,7 @@ function due(cron: DueCron) {
   return { cron, run: [expectedMs], missed: null, nextMs: expectedMs + MINUTE_MS }
 }
 
-async function tickScene({ world }: Stage): Promise<() => Promise<unknown>> {
+async function dueScene({ world }: Stage) {
   await apply(world, 'first', { payload: LARGE })
   await apply(world, 'second', { queue: 'emails' })
   world.clock.advance(MINUTE_MS)
@@ -109,6 +124,11 @@ async function tickScene({ world }: Stage): Promise<() => Promise<unknown>> {
   const source = createCronSource(world.engine, 0)
   const crons = await source.due(0)
   assert.equal(crons.length, 2)
+  return { source, crons }
+}
+
+async function tickScene(stage: Stage): Promise<() => Promise<unknown>> {
+  const { source, crons } = await dueScene(stage)
   const missed = { firstMs: 1, lastMs: 1, count: 1 }
   return () =>
     tickAll(

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { HOLD_RECHECK_MS } from '../../../src/domain/limits.ts'
 import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cron.ts'
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
+import { deferCron } from '../../../src/executor/crons/held-crons.ts'
 import type { CronSource, CronStore } from '../../../src/ports/crons.ts'
+import { audit } from '../../../src/redis/audit/audit.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { decodeState } from '../../../src/redis/layout/cron-record.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
@@ -188,6 +191,44 @@ test('a cron that is set aside is left out of everything until it is due another
   await store.apply('a', 'cron-7', cronSettings({ cronExpression: '*/2 * * * *' }))
   assert.equal(await source.nextDueMs(), NOON_MS + 2 * MINUTE_MS)
   assert.deepEqual(idsOf(await source.upcoming(NOON_MS, NOON_MS + 5 * MINUTE_MS, 1_000)), [ids[7]])
+})
+
+describe('a cron that was put off', () => {
+  const putOff = async () => {
+    const due = await source.due(0)
+    const nowMs = source.redisNowMs()
+    await tickAll(
+      source,
+      due.map((cron) => deferCron(cron, NOON_MS + 60 * MINUTE_MS, nowMs)),
+    )
+    return due
+  }
+
+  test('is due later, with the same tick; an audit accepts it, but none that is put off for long', async () => {
+    const [cronId = 0] = await make(1)
+    world.clock.advance(MINUTE_MS)
+    const [before] = await putOff()
+    assert.deepEqual(idsOf(await source.due(0)), [])
+    const dueMs = world.clock.wallMs + HOLD_RECHECK_MS
+    assert.equal(await source.nextDueMs(), dueMs)
+    await assertClean(world)
+    world.clock.advance(HOLD_RECHECK_MS)
+    assert.equal((await source.due(0))[0]?.expectedMs, before?.expectedMs)
+    const { cronsDue } = shardKeys(world.engine, 0)
+    await redis.client.zadd(cronsDue, dueMs + 2 * HOLD_RECHECK_MS, String(cronId))
+    assert.equal((await audit(world.engine)).length, 1)
+  })
+
+  test('is not put off by who knows an older version of it or another tick', async () => {
+    await make(1)
+    world.clock.advance(MINUTE_MS)
+    const [old] = await source.due(0)
+    assert.ok(old !== undefined)
+    await make(1, { url: 'http://other.test/' })
+    const late = deferCron(old, NOON_MS + 60 * MINUTE_MS, source.redisNowMs())
+    assert.deepEqual(await tickAll(source, [late]), { started: 0, outdated: 1 })
+    assert.equal((await source.due(0)).length, 1)
+  })
 })
 
 describe('crons whose concurrency is forbidden', () => {

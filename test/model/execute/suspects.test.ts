@@ -45,7 +45,7 @@ async function hands(calls: number): Promise<Hands> {
   const cohort = new SuspectCohort(calls)
   names += 1
   const sources = world.engine.shards.map(
-    ({ shard }) => new RedisJobSource(world.engine, shard, `e${names}`, cohort),
+    ({ shard }) => new RedisJobSource(world.engine, shard, `e${names}`, { cohort }),
   )
   for (const source of sources) assert.equal((await source.beat(true)).status, 'ok')
   return { sources, held: [] }
@@ -279,7 +279,7 @@ describe('suspects', () => {
     await makeSuspects(2, 3)
     const cohort = new SuspectCohort(4)
     const open = async (name: string) => {
-      const source = new RedisJobSource(world.engine, 0, name, cohort)
+      const source = new RedisJobSource(world.engine, 0, name, { cohort })
       await source.beat(true)
       return source
     }

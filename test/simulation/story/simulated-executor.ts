@@ -125,7 +125,7 @@ export class SimulatedExecutor {
     this.executor = new Executor({
       shards: engine.shards.map(({ shard }) => ({
         shard,
-        openSource: (id) => new RedisJobSource(engine, shard, id, cohort),
+        openSource: (id) => new RedisJobSource(engine, shard, id, { cohort }),
         maintenance: createShardMaintenance(engine, shard),
         crons: createCronSource(engine, shard),
       })),

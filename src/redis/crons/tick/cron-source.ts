@@ -113,9 +113,23 @@ function forbiddingRun({ settings, running }: DueCron): number | null {
   return settings.concurrencyPolicy === 'forbid' ? running : null
 }
 
-function entryOf({ cron, run, missed, nextMs }: DecidedCron, ended: ReadonlySet<number>): TickEntry {
+function entryOf(
+  { cron, run, missed, nextMs, deferredToMs }: DecidedCron,
+  ended: ReadonlySet<number>,
+): TickEntry {
   const { cronId, team, version, settings, expectedMs } = cron
   const running = forbiddingRun(cron)
   const endedRun = running !== null && ended.has(running) ? running : null
-  return { cronId, team, version, settings, expectedMs, nextMs, missed, run, endedRun }
+  return {
+    cronId,
+    team,
+    version,
+    settings,
+    expectedMs,
+    nextMs,
+    deferredToMs: deferredToMs ?? null,
+    missed,
+    run,
+    endedRun,
+  }
 }

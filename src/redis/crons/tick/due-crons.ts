@@ -105,12 +105,12 @@ export class DueCrons {
     const numbers = [version, tickMs, spreadMs, bytes, running ?? 0]
     if (!numbers.every(Number.isSafeInteger)) return 'its state is damaged'
     if (text === null) return 'it has no definition'
-    const { team, settings } = definitionIn(text, state.isActive) ?? {}
-    if (team === undefined || settings === undefined) return 'its definition is damaged'
+    const { team, name, settings } = definitionIn(text, state.isActive) ?? {}
+    if (team === undefined || name === undefined || settings === undefined) return 'its definition is damaged'
     const isElsewhere =
       settings.queue !== null && shardOfQueue(this.#engine, team, settings.queue) !== this.#keys
     if (isElsewhere) return 'its queue lives elsewhere'
-    return { cronId: Number(id), version, team, settings, bytes, expectedMs: tickMs, spreadMs, running }
+    return { cronId: Number(id), version, team, name, settings, bytes, expectedMs: tickMs, spreadMs, running }
   }
 
   /** Not the crons that are no longer listed: they were removed or paused while they were read. */

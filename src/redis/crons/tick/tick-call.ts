@@ -43,6 +43,8 @@ export interface TickEntry {
   /** null = a run by hand. */
   readonly expectedMs: number | null
   readonly nextMs: number | null
+  /** When it is looked at again; null = when its next tick is due. */
+  readonly deferredToMs: number | null
   readonly missed: MissedTicks | null
   /** Ticks that run; for a run by hand, when it was asked for. */
   readonly run: readonly number[]
@@ -134,8 +136,9 @@ function requestOf({ cronId, settings, expectedMs }: TickEntry, tickMs: number):
 }
 
 function cronText(entry: TickEntry, at: { team: number; queue: number }): string {
-  const { cronId, version, expectedMs, nextMs, settings, endedRun, missed } = entry
+  const { cronId, version, expectedMs, nextMs, deferredToMs, settings, endedRun, missed } = entry
   const forbids = settings.concurrencyPolicy === 'forbid' ? 1 : 0
   const record = missed === null ? '-' : missedRecord(missed)
-  return `${cronId} ${version} ${expectedMs ?? '-'} ${nextMs ?? '-'} ${forbids} ${endedRun ?? '-'} ${at.team} ${at.queue} ${record};`
+  const plan = `${expectedMs ?? '-'} ${nextMs ?? '-'} ${deferredToMs ?? '-'}`
+  return `${cronId} ${version} ${plan} ${forbids} ${endedRun ?? '-'} ${at.team} ${at.queue} ${record};`
 }

@@ -2,8 +2,8 @@
 -- tick: applies decisions about due ticks, cron by cron: makes the runs, records ticks that did not run, sets the next tick.
 -- A cron whose version or expected tick has changed is left alone, so that each tick is decided once however many
 -- executors try. Sent twice, done once. A run by hand has no expected tick and changes none.
--- ARGV.crons: for each cron 'id version expected next forbids ended team queue missed;' with blanks between. expected, next:
---       tick or '-' · forbids: 1 or 0 · ended: root id of a run known to have ended, or '-' · team, queue: index in the
+-- ARGV.crons: for each cron 'id version expected next deferred forbids ended team queue missed;' with blanks between.
+--       expected, next: tick or '-' · deferred: when it is looked at again instead of at its next tick, or '-' · forbids: 1 or 0 · ended: root id of a run known to have ended, or '-' · team, queue: index in the
 --       rows, queue 0 = the hidden one · missed: its record, or '-'
 -- ARGV.runs: for each run, in the order of their crons, 'cron block field job tick timeout large;' cron, block: index in the
 --       rows · timeout: three digits · large: l when the payload follows, else '-'
@@ -42,12 +42,12 @@ local teams = {}
 for i, row in ipairs(team_rows) do teams[i] = Quota.add_team(row.team, '', '', '', '') end
 
 local crons, ids = {}, {}
-for id, version, expected, next_tick, forbids, ended, team, queue, missed in
-  string.gmatch(ARGV.crons, '(%d+) (%d+) (%S+) (%S+) (%d) (%S+) (%d+) (%d+) (%S+);')
+for id, version, expected, next_tick, deferred, forbids, ended, team, queue, missed in
+  string.gmatch(ARGV.crons, '(%d+) (%d+) (%S+) (%S+) (%S+) (%d) (%S+) (%d+) (%d+) (%S+);')
 do
   local index = #ids + 1
   crons[index] = {
-    id = id, version = version, expected = expected, next = next_tick, forbids = forbids == '1', ended = ended,
+    id = id, version = version, expected = expected, next = next_tick, deferred = tonumber(deferred), forbids = forbids == '1', ended = ended,
     team = teams[tonumber(team)], queue = named[tonumber(queue)], missed = missed,
   }
   ids[index] = id
@@ -187,7 +187,7 @@ local function plan(cron, text)
   cron.tick_records = records
   if not by_hand then
     tick = cron.next == '-' and '' or cron.next
-    if tick == '' then table.insert(finished, cron.id) else push(due_next, tonumber(tick) + spread, cron.id) end
+    if tick == '' then table.insert(finished, cron.id) else push(due_next, cron.deferred or tonumber(tick) + spread, cron.id) end
   end
   push(changed, cron.id, head .. tick .. '|' .. running .. tail)
   return 'done', last

@@ -21,9 +21,55 @@ local function queues_in_band(size, u, most, rotation)
   return found
 end
 
+-- Up to `most` queues of a team that has held ones, likewise. `held` has their ids and their `count`.
+local function unheld_in_band(u, most, rotation, held)
+  local low, high = band_start(u), '(' .. band_start(u + 1)
+  local window = most + held.count
+  local found, seen = {}, {}
+  local function add_unheld(ids, limit)
+    for _, id in ipairs(ids) do
+      if #found >= limit then return end
+      if not held[id] and not seen[id] then
+        seen[id] = true
+        found[#found + 1] = id
+      end
+    end
+  end
+  local count = call('ZCOUNT', ring_key, low, high)
+  add_unheld(call('ZRANGE', ring_key, low, high, 'BYSCORE', 'LIMIT', 0, window), count <= window and most or math.ceil(most / 4))
+  if count <= window then return found end
+  local before = call('ZCOUNT', ring_key, '-inf', '(' .. low)
+  local start = rotation * most % count
+  add_unheld(call('ZRANGE', ring_key, before + start, before + math.min(start + window, count) - 1), most)
+  return found
+end
+
+-- What a claim may ask of a team: of a held one only its callbacks.
+local function queues_of(ask, size, u, most)
+  local callback_queue = ask.held_teams[u]
+  if callback_queue then return call('ZSCORE', ring_key, callback_queue) and { callback_queue } or {} end
+  local held = ask.held_queues[u]
+  if held then return unheld_in_band(u, most, ask.rotation, held) end
+  return queues_in_band(size, u, most, ask.rotation)
+end
+
+-- A held team that stays behind while others run would let every team that joins start with it at the head of them.
+local HELD_LAG_MAX = 4096
+local function keep_up(held, first)
+  local to = tonumber(call('ZSCORE', teams_key, first) or '')
+  local behind = tonumber(call('ZSCORE', teams_key, held[1]) or '')
+  if not to or not behind or to - behind <= HELD_LAG_MAX then return end
+  local moved = {}
+  for _, u in ipairs(held) do
+    moved[#moved + 1] = whole(to)
+    moved[#moved + 1] = u
+  end
+  call('ZADD', teams_key, 'XX', 'GT', unpack(moved))
+end
+
 -- With one team there is nothing to choose. Answers nil when it has nothing to run.
 local function of_lone_team(size, u, ask)
-  local ids = queues_in_band(size, u, ask.queues, ask.rotation)
+  local ids = queues_of(ask, size, u, ask.queues)
   if #ids == 0 then return nil end
   local flat = { u, #ids }
   for i, id in ipairs(ids) do flat[i + 2] = id end
@@ -47,12 +93,12 @@ end
 
 -- ask: teams and queues to name at most · rotation · full_teams = how many listed teams have no headroom · first = a queue
 -- to ask before all others, or nil · asked = the teams of this claim · headroom by number, other_headroom: what they may
--- take.
+-- take · held_teams by number, each with its callback queue, and held_count of them · held_queues by number of the team.
 -- Answers the size of the ring and, of each team: number, count of its queues, local id…
 function Candidates.next(ask)
   local size = call('ZCARD', ring_key)
   if size == 0 then return 0, {} end
-  local window = ask.teams + LEFT_TEAMS_MAX + ask.full_teams
+  local window = ask.teams + LEFT_TEAMS_MAX + ask.full_teams + ask.held_count
   local known = call('ZRANGE', teams_key, 0, window - 1)
   if #known == 1 and not ask.first then
     local flat = of_lone_team(size, known[1], ask)
@@ -62,20 +108,25 @@ function Candidates.next(ask)
   local most = math.min(ask.teams, math.max(#known, 1))
   local each = math.floor(ask.queues / most)
   local named, full, left, seen, is_head = {}, {}, {}, {}, true
+  local passed = {}
   local claimed_of = {}
   for _, team in ipairs(ask.asked) do claimed_of[team.number] = team.claimed end
 
   local function add(u)
-    local ids = queues_in_band(size, u, each, ask.rotation)
+    local ids = queues_of(ask, size, u, each)
     if #ids > 0 then named[#named + 1] = { u = u, ids = ids } end
     return #ids > 0
   end
   local function look_at(u)
     if seen[u] then return end
     seen[u] = true
-    if (ask.headroom[u] or ask.other_headroom) <= (claimed_of[u] or 0) then
+    if ask.held_teams[u] then
+      if is_head then passed[#passed + 1] = u end
+      add(u)
+    elseif (ask.headroom[u] or ask.other_headroom) <= (claimed_of[u] or 0) then
       full[#full + 1], is_head = u, false
     elseif add(u) then
+      if is_head and #passed > 0 then keep_up(passed, u) end
       is_head = false
     elseif is_head then
       left[#left + 1] = u

@@ -4,7 +4,8 @@
 -- many jobs of a team, or of a queue, this claim may take. A team without headroom is throttled. A job that does not fit
 -- the bytes stays, and blocks its queue for this claim.
 -- Teams have the headroom that `teamHeadroom` says, or `otherTeamsHeadroom`; queues likewise. `rotation` grows by one
--- with each claim. At most `queuesToName` queues are answered to be asked next.
+-- with each claim. Of a team in `heldTeams` only its callback queue is named to be asked next, and no queue in `heldQueues`.
+-- At most `queuesToName` queues are answered to be asked next.
 -- Answer {'lost'} when the lease is gone, else
 --       {'ok', now, token, next due or '', ring size, {whom to ask next: number of a team, queues, local id…},
 --        {id, queue index, record, payload or ''…}, {queue index, team/name…}, {settings hash, json…},
@@ -54,6 +55,18 @@ if #listed_teams > 0 then
 end
 for _, row in ipairs(listed_queues) do queue_headroom[row.localId] = tonumber(row.headroom) end
 
+local held_teams, held_queues, held_count = {}, {}, 0
+local team_rows = ROWS.heldTeams
+for _, row in ipairs(team_rows) do
+  held_teams[row.number], held_count = row.callbackQueue, held_count + 1
+end
+local queue_rows = ROWS.heldQueues
+for _, row in ipairs(queue_rows) do
+  local of_team = held_queues[row.number] or { count = 0 }
+  of_team[row.localId], of_team.count = true, of_team.count + 1
+  held_queues[row.number] = of_team
+end
+
 local asked_teams = ROWS.askedTeams
 local asked_count = ROWS.queues.count
 -- Most queues that are asked are never opened, so their keys are read only then.
@@ -75,6 +88,8 @@ local claimed, bytes_wanted, wanting = 0, 0, nil
 -- How many teams the next claim asks: enough for a quantum each, and, of teams that have less, twice as many as gave
 -- something until a batch is full.
 local function teams_to_ask()
+  -- More may be held than is listed yet: they are found the sooner.
+  if claimed == 0 and held_count > 0 then return tonumber(ARGV.queuesToName) end
   local giving = 0
   for _, team in ipairs(teams) do
     if team.claimed > 0 then giving = giving + 1 end
@@ -106,6 +121,7 @@ local function answer(token)
   local size, candidates = Candidates.next({
     teams = teams_to_ask(), queues = tonumber(ARGV.queuesToName), rotation = tonumber(ARGV.rotation),
     full_teams = full_teams, first = wanting, asked = teams, headroom = team_headroom, other_headroom = other_teams,
+    held_teams = held_teams, held_count = held_count, held_queues = held_queues,
   })
   local due = call('ZRANGE', KEYS.nearSet, 0, 0, 'WITHSCORES')
   return {

@@ -10,6 +10,7 @@ import type { Engine } from '../../client/engine.ts'
 import { step } from '../../client/step.ts'
 import type { ShardKeys } from '../../layout/keys.ts'
 import { bandOf } from '../../layout/ring-bands.ts'
+import type { AskedQueues, HeldQueues } from './held-queues.ts'
 import type { SettingsCache } from './settings-cache.ts'
 import { RESEND_MS, type ClaimCounters } from './claim-counters.ts'
 import { readClaim, type ClaimReply, type SentClaim } from './claim-reply.ts'
@@ -27,12 +28,19 @@ export const CLAIM = step('claim', import.meta.url, {
   rows: {
     teamHeadroom: { args: ['team', 'headroom'] },
     queueHeadroom: { args: ['localId', 'headroom'] },
+    heldTeams: { args: ['number', 'callbackQueue'] },
+    heldQueues: { args: ['number', 'localId'] },
     askedTeams: { args: ['number', 'queueCount'] },
     queues: { queueKeys: ['meta', 'ready', 'records', 'inFlight', 'payloads'], args: ['localId'] },
   },
 })
 
-const NOTHING_RUNS: ClaimAnswer = {
+interface SentReadyClaim extends SentClaim {
+  /** It told the step of teams or queues that are held. */
+  readonly listsHeld: boolean
+}
+
+export const NOTHING_RUNS: Extract<ClaimAnswer, { status: 'claimed' }> = {
   status: 'claimed',
   work: [],
   runnable: 0,
@@ -40,6 +48,7 @@ const NOTHING_RUNS: ClaimAnswer = {
   throttledTeams: [],
   bytesWanted: null,
 }
+const HELD: ClaimAnswer = { status: 'held' }
 
 /**
  * Claims ready jobs of one shard for one executor. Owns the queues to ask next and the claim that has no answer yet: it
@@ -50,15 +59,21 @@ export class ReadyClaims {
   readonly #keys: ShardKeys
   readonly #counters: ClaimCounters
   readonly #settings: SettingsCache
+  readonly #held: HeldQueues
   /** Number of a team, count of its queues, their local ids, and so on, as the last claim answered them. */
   #candidates: ReadonlyArray<string | number> = []
-  #open: SentClaim | null = null
+  #open: SentReadyClaim | null = null
 
-  constructor(engine: Engine, keys: ShardKeys, counters: ClaimCounters, settings: SettingsCache) {
+  constructor(
+    engine: Engine,
+    keys: ShardKeys,
+    { counters, settings, held }: { counters: ClaimCounters; settings: SettingsCache; held: HeldQueues },
+  ) {
     this.#engine = engine
     this.#keys = keys
     this.#counters = counters
     this.#settings = settings
+    this.#held = held
   }
 
   /** A claim was sent and not answered. */
@@ -74,25 +89,32 @@ export class ReadyClaims {
         this.#candidates = seen
       }
     }
-    const asksAny = (this.#open?.queues ?? this.#candidates).length > 0
-    const answer = await this.#send(grant)
+    const first = await this.#send(grant)
     // A claim that asks no queue only learns which ones to ask.
-    return asksAny || this.#candidates.length === 0 ? answer : this.#send(grant)
+    const isEnough = first.asksAny || this.#candidates.length === 0
+    return isEnough ? first.answer : (await this.#send(grant)).answer
   }
 
-  async #send(grant: ClaimGrant): Promise<ClaimAnswer> {
+  async #send(grant: ClaimGrant): Promise<{ readonly answer: ClaimAnswer; readonly asksAny: boolean }> {
     const { runner } = this.#engine
-    this.#open ??= this.#newClaim(grant)
-    const { call, queues } = this.#open
+    this.#open ??= await this.#newClaim(grant)
+    if (this.#open === null) {
+      this.#candidates = []
+      return { answer: HELD, asksAny: true }
+    }
+    const { call, queues, listsHeld } = this.#open
     const reply = (await runner.run(call, RESEND_MS)) as ClaimReply
     this.#open = null
-    if (reply[0] === 'lost') return { status: 'lease_lost' }
+    const asksAny = queues.length > 0
+    if (reply[0] === 'lost') return { answer: { status: 'lease_lost' }, asksAny }
     const [, now, token, nextDue, ringSize, candidates, , , , throttledTeams, bytesWanted] = reply
     runner.noteRedisTime(this.#keys.shard, Number(now))
     this.#counters.noteToken(token)
     const work = readClaim(this.#engine, this.#keys, { settings: this.#settings, reply, queues })
     this.#candidates = candidates
-    return {
+    if (listsHeld && work.length === 0 && candidates.length === 0 && ringSize > 0)
+      return { answer: HELD, asksAny }
+    const answer: ClaimAnswer = {
       status: 'claimed',
       work,
       runnable: ringSize,
@@ -100,15 +122,25 @@ export class ReadyClaims {
       throttledTeams,
       bytesWanted: bytesWanted === '' ? null : Number(bytesWanted),
     }
+    return { answer, asksAny }
   }
 
-  #newClaim(grant: ClaimGrant): SentClaim {
+  /** null when all queues that it could ask are held. */
+  async #newClaim(grant: ClaimGrant): Promise<SentReadyClaim | null> {
+    const candidates = parseCandidates(this.#candidates)
+    if (this.#held.isEmpty) return this.#claimOf(grant, candidates)
+    const { learnt, ...asked } = await this.#held.without(candidates)
+    const isAllHeld = asked.queues.length === 0 && candidates.queues.length > 0
+    return isAllHeld && !learnt ? null : this.#claimOf(grant, asked)
+  }
+
+  #claimOf(grant: ClaimGrant, { askedTeams, queues }: AskedQueues): SentReadyClaim {
     if (Math.max(grant.teamHeadroom.size, grant.queueHeadroom.size) > HEADROOM_ENTRIES_MAX) {
       throw new Error(
         `a claim names at most ${HEADROOM_ENTRIES_MAX} teams and as many queues with their headroom`,
       )
     }
-    const { askedTeams, queues } = parseCandidates(this.#candidates)
+    const { heldTeams, heldQueues } = this.#held.listed()
     const call = CLAIM.with({
       ...{ keys: this.#keys, leaseMs: LEASE_MS, ...this.#counters.next(this.#keys) },
       jobsMax: Math.min(grant.slots, CLAIM_BATCH_MAX),
@@ -121,9 +153,9 @@ export class ReadyClaims {
       otherQueuesHeadroom: grant.otherQueuesHeadroom,
       teamHeadroom: Array.from(grant.teamHeadroom, ([team, headroom]) => ({ team, headroom })),
       queueHeadroom: Array.from(grant.queueHeadroom, ([localId, headroom]) => ({ localId, headroom })),
-      ...{ askedTeams, queues },
+      ...{ heldTeams, heldQueues, askedTeams, queues },
     })
-    return { call, queues }
+    return { call, queues, listsHeld: heldTeams.length + heldQueues.length > 0 }
   }
 
   /**
@@ -151,7 +183,7 @@ export class ReadyClaims {
 }
 
 /** The teams and queues that a claim asks, from a flat list of number, count and that many local ids. */
-export function parseCandidates(candidates: ReadonlyArray<string | number>) {
+export function parseCandidates(candidates: ReadonlyArray<string | number>): AskedQueues {
   const askedTeams: Array<{ number: string | number; queueCount: string | number }> = []
   const queues: string[] = []
   for (let at = 0; at < candidates.length;) {

@@ -4,6 +4,7 @@ import type { Engine } from '../../client/engine.ts'
 import { step } from '../../client/step.ts'
 import { QUEUE } from '../../layout/fields.ts'
 import { splitNameField, type ShardKeys } from '../../layout/keys.ts'
+import type { HeldQueues } from './held-queues.ts'
 import type { SettingsCache } from './settings-cache.ts'
 import { RESEND_MS, type ClaimCounters } from './claim-counters.ts'
 import { readClaim, type ClaimReply, type SentClaim } from './claim-reply.ts'
@@ -41,10 +42,13 @@ export class SuspectClaims {
   readonly #counters: ClaimCounters
   readonly #settings: SettingsCache
   readonly #cohort: SuspectCohort
+  readonly #held: HeldQueues
   #open: SentClaim | null = null
   /** Suspects that waited when they were last counted. */
   #waiting = 0
   #lookedAtMs = Number.NEGATIVE_INFINITY
+  /** Suspects at the head of the line that are all held. */
+  #skipped = 0
 
   constructor(
     engine: Engine,
@@ -53,17 +57,19 @@ export class SuspectClaims {
       counters,
       settings,
       cohort,
-    }: { counters: ClaimCounters; settings: SettingsCache; cohort: SuspectCohort },
+      held,
+    }: { counters: ClaimCounters; settings: SettingsCache; cohort: SuspectCohort; held: HeldQueues },
   ) {
     this.#engine = engine
     this.#keys = keys
     this.#counters = counters
     this.#settings = settings
     this.#cohort = cohort
+    this.#held = held
   }
 
   /** null when no suspect waits, or none may join the cohort now. */
-  async claim(grant: ClaimGrant): Promise<ClaimAnswer | null> {
+  async claim(grant: ClaimGrant): Promise<Exclude<ClaimAnswer, { status: 'held' }> | null> {
     const { runner } = this.#engine
     this.#open ??= await this.#newClaim(grant)
     if (this.#open === null) return null
@@ -113,8 +119,11 @@ export class SuspectClaims {
 
   /** Asks for the suspects that have waited longest, of teams and queues with headroom; null when there are none. */
   async #callFor(grant: ClaimGrant, headroom: SuspectHeadroom): Promise<SentClaim | null> {
-    const suspects = await eligible(this.#engine, this.#keys, grant)
-    if (suspects.length === 0) return null
+    const suspects = await this.#eligible(grant)
+    if (suspects.length === 0) {
+      this.#waiting = 0
+      return null
+    }
     const queues = [...new Set(suspects.map(({ localId }) => localId))]
     const call = CLAIM_SUSPECTS.with({
       ...{ keys: this.#keys, leaseMs: LEASE_MS, ...this.#counters.next(this.#keys) },
@@ -129,35 +138,41 @@ export class SuspectClaims {
     })
     return { call, queues }
   }
+
+  /** The first page of suspects with any that is not held; the next claim looks on from there when all of a page are. */
+  async #eligible(grant: ClaimGrant): Promise<Array<{ localId: string; jobId: string }>> {
+    const { runner } = this.#engine
+    const from = this.#skipped
+    const members = await runner.read((redis) =>
+      redis.zrange(this.#keys.suspects, String(from), String(from + LOOKED_MAX - 1)),
+    )
+    const all = members.map((member) => {
+      const [localId = '', jobId = ''] = member.split('|')
+      return { localId, jobId }
+    })
+    const held = await this.#held.among([...new Set(all.map(({ localId }) => localId))])
+    const suspects = all.filter(({ localId }) => !held.has(localId))
+    this.#skipped = suspects.length === 0 && members.length === LOOKED_MAX ? from + LOOKED_MAX : 0
+    const queues = [...new Set(suspects.map(({ localId }) => localId))]
+    const names = await runner.read((redis) =>
+      Promise.all(queues.map((localId) => redis.hget(this.#keys.queueKey('meta', localId), QUEUE.name))),
+    )
+    const headroom = new Map(
+      queues.map((localId, i) => [localId, headroomOf(grant, localId, names[i] ?? null)]),
+    )
+    return suspects
+      .filter(({ localId }) => {
+        const left = headroom.get(localId) ?? 0
+        headroom.set(localId, left - 1)
+        return left > 0
+      })
+      .slice(0, CLAIM_BATCH_MAX)
+  }
 }
 
 /** A callback has the id of the job that it reports. */
 function suspectOf({ location, jobId }: ClaimedWork): string {
   return `${location.queue}|${jobId}`
-}
-
-async function eligible(engine: Engine, keys: ShardKeys, grant: ClaimGrant) {
-  const members = await engine.runner.read((redis) =>
-    redis.zrange(keys.suspects, '0', String(LOOKED_MAX - 1)),
-  )
-  const suspects = members.map((member) => {
-    const [localId = '', jobId = ''] = member.split('|')
-    return { localId, jobId }
-  })
-  const queues = [...new Set(suspects.map(({ localId }) => localId))]
-  const names = await engine.runner.read((redis) =>
-    Promise.all(queues.map((localId) => redis.hget(keys.queueKey('meta', localId), QUEUE.name))),
-  )
-  const headroom = new Map(
-    queues.map((localId, i) => [localId, headroomOf(grant, localId, names[i] ?? null)]),
-  )
-  return suspects
-    .filter(({ localId }) => {
-      const left = headroom.get(localId) ?? 0
-      headroom.set(localId, left - 1)
-      return left > 0
-    })
-    .slice(0, CLAIM_BATCH_MAX)
 }
 
 /** A team's queues share its headroom only roughly, as suspects are few. Suspects of a deleted queue are dropped. */

@@ -11,7 +11,7 @@ function decide(bytes: number, nowMs: number, spreadMs = 0) {
   const settings = cronSettings({ missedRunPolicy: 'all' })
   const schedule = cronScheduleOf(settings)
   if ('problem' in schedule) throw new Error(schedule.problem)
-  const known = { cronId: 1, team: 't', version: 1, expectedMs: NOON_MS, running: null }
+  const known = { cronId: 1, team: 't', name: 'c', version: 1, expectedMs: NOON_MS, running: null }
   const cron: DueCron = { ...known, settings, bytes, spreadMs }
   const { run, nextMs } = decideCron(schedule, cron, nowMs)
   return { run, nextMs }

@@ -4,6 +4,7 @@ import { CronTicker } from '../../../../src/executor/crons/cron-ticker.ts'
 import type { CronSource, DecidedCron, DueCron } from '../../../../src/ports/crons.ts'
 import type { Clock, Logger } from '../../../../src/ports/runtime.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
+import { createFakeWindows } from '../../../support/engine/fake-windows.ts'
 import { createFakeClock, FAKE_EPOCH_MS } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
@@ -29,21 +30,25 @@ function createFakeShard(nowMs: () => number) {
   let fault: Error | null = null
   let gate = Promise.resolve()
   let whileListing = () => {}
-  const dueOf = ({ expectedMs, spreadMs }: DueCron) => expectedMs + spreadMs
+  const deferred = new Map<number, number>()
+  const dueOf = ({ cronId, expectedMs, spreadMs }: DueCron) => deferred.get(cronId) ?? expectedMs + spreadMs
   const quarantined = new Map<number, string>()
   let quarantinedMax = Infinity
   const listed = () =>
     [...crons.values()]
       .filter(({ cronId }) => !quarantined.has(cronId))
       .toSorted((a, b) => dueOf(a) - dueOf(b))
-  function decide({ cron, run, missed, nextMs }: DecidedCron): number {
+  function decide({ cron, run, missed, nextMs, deferredToMs }: DecidedCron): number {
     const now = crons.get(cron.cronId)
     if (now?.version !== cron.version || now.expectedMs !== cron.expectedMs) {
       outdated += 1
       return 1
     }
+    deferred.delete(cron.cronId)
+    if (deferredToMs !== undefined) deferred.set(cron.cronId, deferredToMs)
     for (const tick of run) expect(tick + cron.spreadMs).toBeLessThanOrEqual(nowMs())
-    ticked.push({ cronId: cron.cronId, atMs: nowMs(), run, missed: missed?.count ?? 0 })
+    if (deferredToMs === undefined)
+      ticked.push({ cronId: cron.cronId, atMs: nowMs(), run, missed: missed?.count ?? 0 })
     if (nextMs === null) crons.delete(cron.cronId)
     else crons.set(cron.cronId, { ...now, expectedMs: nextMs })
     return 0
@@ -81,7 +86,8 @@ function createFakeShard(nowMs: () => number) {
           if (fault !== null) throw fault
           const before = outdated
           for (const each of decided) decide(each)
-          return { started: decided.length - (outdated - before), outdated: outdated - before }
+          const started = decided.filter(({ deferredToMs }) => deferredToMs === undefined).length
+          return { started: started - (outdated - before), outdated: outdated - before }
         },
       },
     ],
@@ -94,8 +100,19 @@ function createFakeShard(nowMs: () => number) {
     set: (cronId: number, change: Partial<CronSettings> = {}, expectedMs = FIRST_TICK_MS, spreadMs = 0) => {
       const version = (crons.get(cronId)?.version ?? 0) + 1
       const settings = cronSettings(change)
-      const cron = { cronId, team: 'a', version, settings, bytes: 100, expectedMs, spreadMs, running: null }
+      const cron = {
+        cronId,
+        team: 'a',
+        name: `cron-${cronId}`,
+        version,
+        settings,
+        bytes: 100,
+        expectedMs,
+        spreadMs,
+        running: null,
+      }
       crons.set(cronId, cron)
+      deferred.delete(cronId)
     },
     get hints() {
       return hints
@@ -126,9 +143,11 @@ export function setUpTicker({
   let aheadMs = 0
   const shard = createFakeShard(() => clock.wallMs() + aheadMs)
   let runnable = 0
+  const windows = createFakeWindows()
   const newTicker = (change: Partial<Clock> = {}) =>
     new CronTicker({
       source: shard.source,
+      windows,
       clock: { ...clock, ...change },
       logger,
       random,
@@ -137,6 +156,7 @@ export function setUpTicker({
   return {
     clock,
     shard,
+    windows,
     newTicker,
     ticker: newTicker(),
     /** Makes the clock of Redis jump. */

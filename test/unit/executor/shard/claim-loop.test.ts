@@ -95,6 +95,23 @@ describe('a claim', () => {
     expect(source.claim.calls).toHaveLength(2)
   })
 
+  test('is followed by a look four times a second while all is held, and by a claim on a hint', async () => {
+    const { clock, source, session, scheduler, start } = setUpSession()
+    source.claim.rule = () => ({ status: 'held' })
+    await start()
+    expect(source.claim.calls).toHaveLength(1)
+    expect(scheduler.busy).toBe(0)
+    await clock.advance(249)
+    expect(source.claim.calls).toHaveLength(1)
+    await clock.advance(1)
+    expect(source.claim.calls).toHaveLength(2)
+    await clock.advance(10_000)
+    expect(source.claim.calls).toHaveLength(42)
+    session.wake()
+    await quiescence()
+    expect(source.claim.calls).toHaveLength(43)
+  })
+
   test('passes on when the next delayed job is due', async () => {
     const { source, dueTimes, start } = setUpSession()
     source.claim.rule = () => claimAnswer([], { nextDueMs: 42 })
