@@ -47,21 +47,21 @@ export type DeliveryResult =
   /** `signal` was aborted. */
   | { readonly kind: 'aborted' }
 
+/** One message, to whom it goes, and what that depends on. */
+export interface ChannelDelivery {
+  readonly channel: Channel
+  readonly notification: Notification
+  /** Egress and signing secrets. */
+  readonly settings: TeamSettings
+  /** Who gets an e-mail; empty for other types. */
+  readonly recipients: readonly Member[]
+  /** Unix seconds by Redis time. */
+  readonly timestampSeconds: number
+}
+
 /** Sends messages to channels. Never throws. Ends within DELIVERY_TIMEOUT_MS. */
 export interface ChannelSender {
-  send(
-    delivery: {
-      readonly channel: Channel
-      readonly notification: Notification
-      /** Egress and signing secrets. */
-      readonly settings: TeamSettings
-      /** Who gets an e-mail; empty for other types. */
-      readonly recipients: readonly Member[]
-      /** Unix seconds by Redis time. */
-      readonly timestampSeconds: number
-    },
-    signal: AbortSignal,
-  ): Promise<DeliveryResult>
+  send(delivery: ChannelDelivery, signal: AbortSignal): Promise<DeliveryResult>
   /** Closes pooled connections. */
   close(): Promise<void>
 }

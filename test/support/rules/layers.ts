@@ -14,6 +14,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kubernetes: ['domain', 'ports', 'resources'],
   'folder-store': ['domain', 'ports', 'resources'],
   outbound: ['domain', 'ports', 'resources'],
+  senders: ['domain', 'ports'],
   telemetry: ['domain', 'ports', 'resources'],
   settings: ['domain'],
   cli: ['domain', 'contract'],
@@ -46,4 +47,5 @@ export const WITHOUT_CLOCK: readonly string[] = [
   'controller',
   'api',
   'executor',
+  'senders',
 ]
