@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { MailAddress } from '../../domain/notifications/mail-server.ts'
 import type { Member } from '../../domain/notifications/channel.ts'
 import type { Notification } from '../../ports/notifications.ts'
-import { linesOf, moreText, resourceText, type Message } from './message.ts'
+import { linesOf, moreText, onlyTroubleOf, resourceText, type Message } from './message.ts'
 import { printable } from './printable.ts'
 
 /** A mail to one member. No value contains a line break but `text` and `html`. */
@@ -33,9 +33,9 @@ const SUBJECT_CHARACTERS_MAX = 150
 const ID_CHARACTERS = 24
 
 export function mailTo(member: Member, { notification, channel, message, from }: MailDraft): Mail {
-  const { team, entries, id } = notification
+  const { team, id } = notification
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
-  const alone = entries.length === 1 && notification.moreEntries === 0 ? entries[0] : undefined
+  const trouble = onlyTroubleOf(notification)
   const idOf = (kind: string, of: string) =>
     `<${kind}.${hashOf([team, channel, member.email, of])}@${domain}>`
   return {
@@ -45,7 +45,7 @@ export function mailTo(member: Member, { notification, channel, message, from }:
     html: htmlOf(message),
     date: new Date(notification.createdAtMs),
     messageId: idOf('message', id),
-    threadRoot: alone === undefined ? null : idOf('thread', alone.threadId),
+    threadRoot: trouble === null ? null : idOf('thread', trouble.threadId),
     headers: {
       'Auto-Submitted': 'auto-generated',
       'List-Id': `<${hostLabel(channel)}.${hostLabel(team)}.punctual.${domain}>`,
@@ -54,11 +54,12 @@ export function mailTo(member: Member, { notification, channel, message, from }:
 }
 
 /** The same for all mails of one trouble, because some programs make a thread of equal subjects only. */
-function subjectOf({ entries, team, moreEntries }: Notification, message: Message): string {
-  const [first] = entries
-  if (first === undefined || entries.length > 1 || moreEntries > 0) return `[Punctual] ${message.title}`
-  const reply = first.isReply ? 'Re: ' : ''
-  return `${reply}[Punctual] Alert about ${resourceText(first.alert)} of team ${printable(team, NAME_CHARACTERS_MAX)}`
+function subjectOf(notification: Notification, message: Message): string {
+  const trouble = onlyTroubleOf(notification)
+  if (trouble === null) return `[Punctual] ${message.title}`
+  const reply = notification.entries.some(({ isReply }) => isReply) ? 'Re: ' : ''
+  const team = printable(notification.team, NAME_CHARACTERS_MAX)
+  return `${reply}[Punctual] Alert about ${resourceText(trouble.alert)} of team ${team}`
 }
 
 function textOf({ title, entries, more }: Message): string {

@@ -37,13 +37,22 @@ export function messageOf(notification: Notification, channel: string): Message 
     return { title: 'Test message', type: null, entries: [{ heading: '', lines: [line] }], more: 0 }
   }
   const entries = notification.entries.map((entry) => entryOf(entry, team))
-  const isAlone = entries.length === 1 && notification.moreEntries === 0
-  return {
-    title: isAlone ? (entries[0]?.heading ?? '') : `${countOf(notification.alerts, 'alert')} of team ${team}`,
-    type: first.alert.type,
-    entries: isAlone ? entries.map(({ lines }) => ({ heading: '', lines })) : entries,
-    more: notification.moreEntries,
+  const type = first.alert.type
+  const more = notification.moreEntries
+  if (entries.length === 1 && more === 0) {
+    const { heading = '', lines = [] } = entries[0] ?? {}
+    return { title: heading, type, entries: [{ heading: '', lines }], more }
   }
+  const trouble = onlyTroubleOf(notification)
+  const subject = trouble === null ? `of team ${team}` : `about ${resourceText(trouble.alert)}`
+  return { title: `${countOf(notification.alerts, 'alert')} ${subject}`, type, entries, more }
+}
+
+/** The first entry, if all that the message tells of is one trouble of one resource; null if not. */
+export function onlyTroubleOf({ entries, moreEntries }: Notification): NotificationEntry | null {
+  const [first] = entries
+  if (first === undefined || moreEntries > 0) return null
+  return entries.every(({ threadId }) => threadId === first.threadId) ? first : null
 }
 
 /** What an alert is about, as `queue "emails"`. */

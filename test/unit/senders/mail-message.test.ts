@@ -43,6 +43,14 @@ test('mails about one trouble share a thread and a subject, and each has its own
   expect(mails.map(({ subject }) => subject.startsWith('Re: '))).toEqual([false, true, true])
 })
 
+test('a warning and a failure of one trouble stay in its thread', () => {
+  const warning = anEntry({ alert: anAlert({ id: 1, type: 'warning' }), count: 3 })
+  const both = mail(aNotification({ id: 'n-9', entries: [digest, warning] }))
+  expect(both.threadRoot).toBe(mail(aNotification()).threadRoot)
+  expect(both.subject).toBe('Re: [Punctual] Alert about queue "emails" of team acme')
+  expect(both.text).toMatch(/^12 alerts about queue "emails"\n\nFailure: /)
+})
+
 test('a mail that is tried again is the same; another member, channel or team has another', () => {
   const first = mail(aNotification())
   expect(mail(aNotification())).toEqual(first)
