@@ -1,7 +1,7 @@
 import { objectIn } from './answer.ts'
 
 /** Asked to wait for longer, we try after this all the same: a mistaken answer must not silence a channel. */
-export const RETRY_AFTER_MS_MAX = 15 * 60_000
+export const RETRY_AFTER_MS_MAX = 10 * 60_000
 
 const SECONDS = /^[0-9]{1,9}(\.[0-9]{1,9})?$/
 
