@@ -74,8 +74,8 @@ export function monthOf(ms: number): { readonly month: number; readonly nextStar
   return { month: year * 12 + month, nextStartsMs: Date.UTC(year, month + 1) }
 }
 
-/** Quotas as an error text names them. */
-const NOUNS: Readonly<Record<QuotaName, string>> = {
+/** Quotas as texts name them. */
+export const QUOTA_NOUNS: Readonly<Record<QuotaName, string>> = {
   queues: 'queues',
   crons: 'crons',
   pendingJobs: 'pending jobs',
@@ -86,7 +86,7 @@ const NOUNS: Readonly<Record<QuotaName, string>> = {
 
 export function overQuotaText(quota: QuotaName, limit: number | null): string {
   const bound = limit === null ? 'of' : `of ${limit}`
-  return `The team's quota ${bound} ${NOUNS[quota]} is used up (${quota})`
+  return `The team's quota ${bound} ${QUOTA_NOUNS[quota]} is used up (${quota})`
 }
 
 export const OVER_SHARE_TEXT =
