@@ -17,6 +17,9 @@ import { FINISH, REAP } from './execute/finish/batch.ts'
 import { BEAT } from './execute/job-source.ts'
 import { CANCEL } from './jobs/cancel-job.ts'
 import { REPLAY } from './jobs/replay-job.ts'
+import { LOOK_QUEUES } from './limit-warnings/queue-look.ts'
+import { TAKE_LOOK } from './limit-warnings/look-place.ts'
+import { WARN } from './limit-warnings/warn.ts'
 import { POUR, PROMOTE } from './maintenance/promotion.ts'
 import { CHECK_RING, CHECK_TEAMS } from './maintenance/ring/ring-check.ts'
 import { RESERVE_QUEUE } from './names/queue-names.ts'
@@ -49,6 +52,7 @@ const DESCRIBED = [
   EVICT_CALLS,
   FINISH,
   LIST_NAMES,
+  LOOK_QUEUES,
   PLACE_CRON,
   POUR,
   PROMOTE,
@@ -71,8 +75,10 @@ const DESCRIBED = [
   SET_CRON,
   SET_QUEUE,
   TAKE_EPOCH,
+  TAKE_LOOK,
   TICK,
   TRIM,
+  WARN,
 ] as const
 
 export type StepName = (typeof DESCRIBED)[number]['name']

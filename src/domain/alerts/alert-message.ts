@@ -1,5 +1,6 @@
 import type { AttemptEnd } from '../jobs/retry-policy.ts'
-import type { Alert } from './alert.ts'
+import { LIMIT_REASONS, type Alert, type AlertReason, type LimitReason } from './alert.ts'
+import { limitMessage } from './limit-message.ts'
 
 /** What an alert's message is made of, beside the rest of the alert. */
 export type AlertFacts = ReadonlyArray<string | number>
@@ -18,14 +19,14 @@ type Told = Pick<Alert, 'type' | 'reason' | 'resource' | 'jobId'>
 
 /** A sentence for people. Facts that are missing are left out. */
 export function alertMessage(alert: Told, facts: AlertFacts): string {
-  switch (alert.resource.kind) {
-    case 'queue':
-      return alert.jobId === null ? limitMessage(alert) : queueMessage(alert, facts.map(Number))
-    case 'cron':
-      return cronMessage(alert, facts.map(Number))
-    case 'team':
-      return limitMessage(alert)
-  }
+  const { reason, resource } = alert
+  if (isLimit(reason)) return limitMessage(resource.name, reason, facts)
+  const say = resource.kind === 'cron' ? cronMessage : queueMessage
+  return say(alert, facts.map(Number))
+}
+
+function isLimit(reason: AlertReason): reason is LimitReason {
+  return LIMIT_REASONS.includes(reason as LimitReason)
 }
 
 function queueMessage({ type, reason, resource, jobId }: Told, facts: readonly number[]): string {
@@ -42,8 +43,4 @@ function cronMessage({ type, reason, resource }: Told, facts: readonly number[])
   if (type === 'recovery') return `Cron ${resource.name} succeeded after it had failed ${times} (${reason}).`
   const what = `Cron ${resource.name} failed ${times} (${reason})`
   return type === 'warning' ? `${what}; a failure is raised at ${threshold}.` : `${what}.`
-}
-
-function limitMessage({ reason, resource }: Told): string {
-  return `A limit is near (${reason}): ${resource.kind} ${resource.name}.`
 }

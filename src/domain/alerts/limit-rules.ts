@@ -1,4 +1,5 @@
 import { QUOTA_NAMES, type QuotaName, type TeamQuotas } from '../quotas.ts'
+import type { AlertFacts } from './alert-message.ts'
 import type { LimitReason } from './alert.ts'
 
 const MINUTE_MS = 60_000
@@ -141,9 +142,7 @@ export function judgeQuotas(
 }
 
 /** What a warning tells, as it was when it was raised; limit-message.ts makes a sentence of it. */
-export type LimitFacts = ReadonlyArray<string | number>
-
-export function queueLimitFacts(limit: QueueLimit, queue: QueueReading): LimitFacts {
+export function queueLimitFacts(limit: QueueLimit, queue: QueueReading): AlertFacts {
   switch (limit) {
     case 'queue_saturated':
       return [queue.maxParallelism ?? 0, queue.ready, queue.oldestReadyMs ?? 0]
@@ -154,11 +153,11 @@ export function queueLimitFacts(limit: QueueLimit, queue: QueueReading): LimitFa
   }
 }
 
-export function storageFacts({ usedBytes, maxBytes }: Storage): LimitFacts {
+export function storageFacts({ usedBytes, maxBytes }: Storage): AlertFacts {
   return [usedBytes, maxBytes]
 }
 
 /** @param quotas those that reached a level in the same look */
-export function quotaFacts(quotas: readonly QuotaFinding[]): LimitFacts {
+export function quotaFacts(quotas: readonly QuotaFinding[]): AlertFacts {
   return quotas.flatMap(({ name, used, limit }) => [name, used, limit ?? 0])
 }

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 export const ALERT_TEAM = {
   keys: [
     ...(['alertRecords', 'alertOrder', 'alertTotals', 'alertCounts'] as const),
-    ...(['notices', 'retentionDue'] as const),
+    ...(['notices', 'retentionDue', 'failingQueues'] as const),
   ],
   args: ['team', 'shard', 'recordsMax', 'fingerprintsMax', 'coalesceMs', 'retentionMs'],
 } as const
@@ -27,6 +27,7 @@ export function alertTeam(keys: ShardKeys, team: string, shards: number) {
     alertCounts: keys.alertCounts(team),
     notices: keys.notices,
     retentionDue: keys.retentionDue,
+    failingQueues: keys.failingQueues,
     team,
     shard: keys.shard,
     recordsMax: Math.max(ALERTS_PER_SHARD_MIN, Math.ceil(ALERTS_PER_TEAM_MAX / shards)),

@@ -116,6 +116,7 @@ local function write_team(team, now)
     end
     local value = total.born .. '|' .. string.format('%.0f', total.total) .. '|' .. total.open .. '|' .. at
     call('HSET', team.alertTotals, total.fingerprint, value)
+    if alert.type == 'failure' and alert.kind == 'queue' then call('ZADD', team.failingQueues, now, alert.resource) end
   end
   local surplus = call('ZCARD', team.alertOrder) - tonumber(team.recordsMax)
   if surplus > 0 then drop_records(team, call('ZRANGE', team.alertOrder, 0, surplus - 1)) end

@@ -1,13 +1,19 @@
 import { alertTeam } from '../alerts/alert-teams.ts'
 import { alertIn, alertTotalIn, fingerprintOf, type AlertRecord } from '../layout/alert-record.ts'
 import { ALERT_COUNTS } from '../layout/fields.ts'
+import {
+  decodeStanding,
+  encodeStanding,
+  LOOK_FIELD,
+  warnedResource,
+} from '../limit-warnings/standing-warnings.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { readHash, readSortedSet } from './audit-reads.ts'
 
 /** Ids of alerts end with the number of their shard. */
 const SHARD_PLACES = 64
 
-/** Checks the alerts of each team in a shard: records, their order, what is unread, and what is counted. */
+/** Checks the alerts of each team in a shard: records, their order, what is unread and what is counted; then warnings. */
 export async function auditAlerts(shard: AuditedShard, facts: ShardFacts): Promise<void> {
   for (const team of shard.list.alertTeams) {
     const records = await auditRecords(shard, team)
@@ -15,6 +21,19 @@ export async function auditAlerts(shard: AuditedShard, facts: ShardFacts): Promi
     await auditTotals(shard, team, records)
     if (records.length > 0 && !facts.gc.has(`a${team}`))
       shard.find(shard.keys.retentionDue, `lacks the alerts of ${team}, which would stay for ever`)
+  }
+  await auditWarnings(shard)
+}
+
+/** A warning that stands goes with its queue. */
+async function auditWarnings({ engine, keys, list, find }: AuditedShard): Promise<void> {
+  for (const [field, value] of await readHash(engine, keys.limitWarnings)) {
+    if (field === LOOK_FIELD) continue
+    const resource = warnedResource(field)
+    if (resource === null || encodeStanding(decodeStanding(value)) !== value)
+      find(keys.limitWarnings, `holds ${field} = ${value}`)
+    else if (resource.kind === 'queue' && list.queues.get(resource.localId)?.has('q') !== true)
+      find(keys.limitWarnings, `warns of queue ${resource.localId}, which is not there`)
   }
 }
 

@@ -20,6 +20,8 @@ local function delete_contents(id)
   call('ZREM', KEYS.ring, id)
   call('ZREM', KEYS.oldestCalls, id)
   call('ZREM', KEYS.retentionDue, id)
+  call('HDEL', KEYS.limitWarnings, 'queue_saturated|q' .. id, 'dead_letters_growing|q' .. id,
+    'dead_letters_expiring|q' .. id)
   Usage.note(team, -bytes, -call('HLEN', KEYS.records), -call('ZCARD', KEYS.inFlight))
   Usage.write(KEYS.teamUsage)
   if #renames > 0 then

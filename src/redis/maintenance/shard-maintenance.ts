@@ -2,6 +2,8 @@ import type { ShardMaintenance } from '../../ports/jobs.ts'
 import { NO_WINDOWS, type WindowSource } from '../../ports/windows.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { META_KEY, type ShardKeys } from '../layout/keys.ts'
+import { createLimitLook } from '../limit-warnings/limit-look.ts'
+import type { LimitLookOptions } from '../limit-warnings/team-look.ts'
 import { evictCalls } from '../retention/call-records.ts'
 import { sweepRetention } from '../retention/retention-sweep.ts'
 import { settleEach } from '../retention/settle-each.ts'
@@ -9,13 +11,18 @@ import { peek, promote } from './promotion.ts'
 import { freeOverdue, reap } from './reaper.ts'
 import { createRingCheck } from './ring/ring-check.ts'
 
-/** @param windows that mute alerts */
+/**
+ * @param windows that mute alerts
+ * @param limits what the look for limit warnings judges teams by; without it there is none
+ */
 export function createShardMaintenance(
   engine: Engine,
   shard: number,
   windows: WindowSource = NO_WINDOWS,
+  limits: Omit<LimitLookOptions, 'windows'> | null = null,
 ): ShardMaintenance {
   const keys = shardKeys(engine, shard)
+  const lookAtLimits = limits === null ? null : createLimitLook(engine, keys, { ...limits, windows })
   const checkRing = createRingCheck(engine, keys)
   return {
     shard,
@@ -34,6 +41,7 @@ export function createShardMaintenance(
           hasCalls = await evictCalls(engine, keys)
         },
         checkRing,
+        ...(lookAtLimits === null ? [] : [lookAtLimits]),
       ]
       await settleEach(parts, (part) => part())
       return { isMore: hasGarbage || hasCalls }

@@ -5,18 +5,7 @@ local call = redis.call
 --#include lib/record
 --#include lib/suspects
 --#include queues/queue_counts
-
--- Ids of cancelled jobs may stand at the head of a ready list. Behind this many of them the age is not looked for.
-local HEADS_MAX = 8
-local function oldest_due(queue)
-  for i = 0, HEADS_MAX - 1 do
-    local id = call('LINDEX', queue.ready, i)
-    if not id then return '' end
-    local body = call('HGET', queue.records, id)
-    if body then return Record.due(body) or '' end
-  end
-  return ''
-end
+--#include queues/oldest_due
 
 local time = call('TIME')
 local answer = { string.format('%013.0f', time[1] * 1000 + math.floor(time[2] / 1000)) }

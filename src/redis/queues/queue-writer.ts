@@ -30,6 +30,7 @@ export const DELETE_QUEUE = step('delete_queue', import.meta.url, {
       'settings',
       'settingsUses',
       'shardUsage',
+      'limitWarnings',
     ] as const),
     ...(['teamUsage', 'pushedBuckets', 'pushedBucket', 'leaderEpoch', 'teamQueues'] as const),
   ],

@@ -15,6 +15,7 @@ import type { Engine } from '../../redis/client/engine.ts'
 import { executorIdOf } from '../../redis/layout/executor-id.ts'
 import { RedisJobSource } from '../../redis/execute/job-source.ts'
 import { SuspectCohort } from '../../redis/execute/claim/suspect-cohort.ts'
+import type { LimitLookOptions } from '../../redis/limit-warnings/team-look.ts'
 import { createShardMaintenance } from '../../redis/maintenance/shard-maintenance.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
@@ -55,7 +56,12 @@ export async function startExecutor(options: {
   })
   lifecycle.onStop('outgoing connections', () => caller.close())
   const executor = new Executor({
-    shards: shardPortsOf(engine, new SuspectCohort(capacity.concurrency), options.windows),
+    shards: shardPortsOf(engine, {
+      cohort: new SuspectCohort(capacity.concurrency),
+      windows: options.windows,
+      settings: teams,
+      quotas: quotasOfSettings(settings),
+    }),
     hints,
     caller,
     teams,
@@ -78,11 +84,15 @@ export async function startExecutor(options: {
   return executor
 }
 
-function shardPortsOf(engine: Engine, cohort: SuspectCohort, windows: WindowSource): ShardPorts[] {
+function shardPortsOf(
+  engine: Engine,
+  { cohort, ...limits }: { cohort: SuspectCohort } & LimitLookOptions,
+): ShardPorts[] {
+  const { windows } = limits
   return engine.shards.map(({ shard }) => ({
     shard,
     openSource: (executorId) => new RedisJobSource(engine, shard, executorId, { cohort, windows }),
-    maintenance: createShardMaintenance(engine, shard),
+    maintenance: createShardMaintenance(engine, shard, windows, limits),
     crons: createCronSource(engine, shard),
   }))
 }

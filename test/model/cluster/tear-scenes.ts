@@ -29,6 +29,7 @@ import {
 } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
 import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
+import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
 import { DOCTOR_SCENES } from '../audit/doctor-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
@@ -52,6 +53,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...ALERT_SCENES,
   ...CRON_SCENES,
   ...DOCTOR_SCENES,
+  ...LIMIT_SCENES,
   [
     'reserve_ids',
     'a first push',

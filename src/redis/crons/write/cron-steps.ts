@@ -32,7 +32,7 @@ export const REMOVE_CRON = step('remove_cron', import.meta.url, {
   keys: [
     ...(['cronIds', 'cronShards', 'cronsDue', 'cronDefinitions', 'cronStates', 'cronRecords'] as const),
     ...(['ring', 'retentionDue', 'oldestCalls', 'settings', 'settingsUses', 'shardUsage'] as const),
-    ...(['leaderEpoch', 'teamCrons', 'teamUsage'] as const),
+    ...(['leaderEpoch', 'teamCrons', 'teamUsage', 'limitWarnings'] as const),
   ],
   queueKeys: QUEUE_KEY_NAMES,
   args: ['field', 'cronId', 'localId', 'epoch'],

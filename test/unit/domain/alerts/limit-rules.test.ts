@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   judgeQueue,
@@ -140,9 +140,13 @@ describe('a warning', () => {
           }
         }
         // The values that matter, one word each: what lies between the bounds changes nothing.
-        const word = values.map((used) => (used < 70 ? 'c' : used >= 100 ? 'f' : used >= 80 ? 'n' : '')).join('')
+        const word = values
+          .map((used) => (used < 70 ? 'c' : used >= 100 ? 'f' : used >= 80 ? 'n' : ''))
+          .join('')
         const stretches = word.split('c').filter((stretch) => stretch !== '')
-        const expected = stretches.map((stretch) => (/nf|n.*f/.test(stretch) && !stretch.startsWith('f') ? 2 : 1))
+        const expected = stretches.map((stretch) =>
+          /nf|n.*f/.test(stretch) && !stretch.startsWith('f') ? 2 : 1,
+        )
         expect(raised).toBe(expected.reduce<number>((sum, one) => sum + one, 0))
       }),
       { numRuns: 200 },
@@ -151,7 +155,12 @@ describe('a warning', () => {
 })
 
 describe('what a warning says', () => {
-  const queue = reading({ oldestReadyMs: 7.9 * MINUTE_MS, ready: 1204, expiringDeadLetters: 1, addedDeadLetters: 250 })
+  const queue = reading({
+    oldestReadyMs: 7.9 * MINUTE_MS,
+    ready: 1204,
+    expiringDeadLetters: 1,
+    addedDeadLetters: 250,
+  })
 
   it.each([
     [
@@ -159,7 +168,14 @@ describe('what a warning says', () => {
       'Queue reports is at its limit of 5 parallel calls: 1,204 jobs wait, the oldest for 7 minutes.',
     ],
     [
-      limitMessage('reports', 'queue_saturated', queueLimitFacts('queue_saturated', reading({ maxParallelism: 1, ready: 1, oldestReadyMs: 50 * 3_600_000 }))),
+      limitMessage(
+        'reports',
+        'queue_saturated',
+        queueLimitFacts(
+          'queue_saturated',
+          reading({ maxParallelism: 1, ready: 1, oldestReadyMs: 50 * 3_600_000 }),
+        ),
+      ),
       'Queue reports is at its limit of 1 parallel call: 1 job waits, the oldest for 2 days.',
     ],
     [

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { quotasOf } from '../../../src/domain/quotas.ts'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
+import { assertClean, claimed, ended, pushAll } from '../../support/engine/model-executor.ts'
+import { commandsDuring } from '../../support/servers/command-counts.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { DAY_MS, HOUR_MS, LimitStage, MINUTE_MS } from './limit-stage.ts'
+
+const SATURATED = 'Queue emails is at its limit of 1 parallel call: 1 job waits, the oldest for 6 minutes.'
+
+describe('limit warnings', () => {
+  let redis: TestRedis
+  let stage: LimitStage
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    stage = await LimitStage.open(redis)
+    return () => stage.world.close()
+  })
+
+  const purgeAll = async () => {
+    const roots = await redis.client.zrange(stage.shard.queue('1').deadLetters, '0', '-1')
+    for (let i = 0; i < roots.length; i += 100) {
+      const page = roots.slice(i, i + 100)
+      await purgeDeadLetters(stage.world.engine, stage.shard, { localId: '1', roots: page, onlyDue: false })
+    }
+  }
+
+  test('tell of a saturated queue once, and again after it has cleared', async () => {
+    const { source, work } = await stage.saturate()
+    await stage.look(5 * MINUTE_MS)
+    assert.deepEqual(await stage.warnings(), [])
+    await stage.look()
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), [SATURATED])
+    assert.ok(work)
+    // The other job is called now and nothing waits.
+    await source.beat(true)
+    await source.finish([ended(stage.world, work)])
+    const [second] = await claimed(source, 1)
+    await stage.look()
+    assert.equal(await redis.client.hlen(stage.shard.limitWarnings), 1, 'only the look itself is noted')
+    await pushAll(stage.intake, 1)
+    await stage.look(6 * MINUTE_MS)
+    assert.deepEqual(await stage.warnings(), [SATURATED, SATURATED])
+    assert.ok(second)
+  })
+
+  test('tell nothing of a queue whose alerts are switched off, and clear when they are', async () => {
+    await stage.saturate()
+    await stage.look(6 * MINUTE_MS)
+    await stage.makeQueue('emails', { maxParallelism: 1, alertsEnabled: false })
+    await stage.look()
+    assert.equal(await redis.client.hlen(stage.shard.limitWarnings), 1)
+    await stage.look()
+    assert.equal((await stage.warnings()).length, 1)
+    await stage.makeQueue('emails', { maxParallelism: 1 })
+    await stage.look()
+    assert.equal((await stage.warnings()).length, 2)
+  })
+
+  test('tell of dead letters that grow, of each retention, and again after the hour', async () => {
+    await stage.makeQueue('emails', { dlqRetentionDays: 3 })
+    await stage.fail(99)
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), [])
+    await stage.fail(1)
+    await stage.look()
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), ['Queue emails got 100 dead letters within an hour.'])
+    // Below the lower bound of 50, without a further failure.
+    await stage.look(HOUR_MS)
+    await stage.fail(100)
+    await stage.look()
+    assert.deepEqual((await stage.warnings()).slice(1), ['Queue emails got 100 dead letters within an hour.'])
+  })
+
+  test('do not take old dead letters for new ones', async () => {
+    await stage.makeQueue('emails', { dlqRetentionDays: 14 })
+    await stage.fail(110)
+    await stage.look(7 * DAY_MS - MINUTE_MS)
+    // With a retention of 7 days these would have been added just now.
+    await stage.fail(1)
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), [])
+  })
+
+  test('tell of dead letters that will be purged within a day, until none is left', async () => {
+    await stage.makeQueue('emails', { dlqRetentionDays: 3 })
+    await stage.fail(2)
+    await stage.look(DAY_MS)
+    assert.deepEqual(await stage.warnings(), [])
+    await stage.look(DAY_MS)
+    await stage.look(HOUR_MS)
+    assert.deepEqual(await stage.warnings(), [
+      '2 dead letters of queue emails will be purged within 24 hours: replay them before.',
+    ])
+    await purgeAll()
+    await stage.look()
+    assert.equal(await redis.client.hlen(stage.shard.limitWarnings), 1)
+    await assertClean(stage.world)
+  })
+
+  test('tell of each quota at 80 and at 100 percent, and again after it was below 70', async () => {
+    stage.quotas = quotasOf({ pendingJobs: 10, queues: 100 })
+    await stage.makeQueue('emails')
+    await pushAll(stage.intake, 7)
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), [])
+    await pushAll(stage.intake, 1)
+    await stage.look()
+    await stage.look()
+    const nearly = 'Team default has used 80% of its quota of pending jobs (pendingJobs: 8 of 10).'
+    assert.deepEqual(await stage.warnings(), [nearly])
+    await pushAll(stage.intake, 2)
+    await stage.look(2 * MINUTE_MS)
+    const all = 'Team default has used 100% of its quota of pending jobs (pendingJobs: 10 of 10).'
+    assert.deepEqual(await stage.warnings(), [nearly, all])
+    const source = await stage.executor()
+    const end = async (count: number) =>
+      source.finish((await claimed(source, count)).map((work) => ended(stage.world, work)))
+    await end(3)
+    await stage.look(2 * MINUTE_MS)
+    await stage.executor()
+    await pushAll(stage.intake, 3)
+    await stage.look()
+    assert.equal((await stage.warnings()).length, 2, 'it has not been below 70 %')
+    const again = await stage.executor()
+    await again.finish((await claimed(again, 4)).map((work) => ended(stage.world, work)))
+    await stage.look(2 * MINUTE_MS)
+    await pushAll(stage.intake, 2)
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), [nearly, all, nearly])
+    await assertClean(stage.world)
+  })
+
+  test('tell a team of the quotas that it reaches at the same time in one sentence', async () => {
+    stage.quotas = quotasOf({ pendingJobs: 4, queues: 1 })
+    await stage.makeQueue('emails')
+    await pushAll(stage.intake, 4)
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), [
+      'Team default has used 100% of its quota of queues (queues: 1 of 1), ' +
+        '100% of its quota of pending jobs (pendingJobs: 4 of 4).',
+    ])
+  })
+
+  test('tell every team that holds something when Redis is nearly full', async () => {
+    await stage.makeQueue('emails')
+    const info = await redis.client.info('memory')
+    const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1])
+    const fill = (part: number) => redis.client.config('SET', 'maxmemory', String(Math.floor(used / part)))
+    try {
+      await fill(0.6)
+      await stage.look()
+      assert.deepEqual(await stage.warnings(), [])
+      await fill(0.85)
+      await stage.look()
+      await fill(0.78)
+      await stage.look()
+      assert.equal((await stage.warnings()).length, 1)
+      assert.match((await stage.warnings())[0] ?? '', /^The job store is 8\d% full; from about 90% on it/)
+      await fill(0.6)
+      await stage.look()
+      assert.equal(await redis.client.hlen(stage.shard.limitWarnings), 1)
+      await fill(0.85)
+      await stage.look()
+      assert.equal((await stage.warnings()).length, 2)
+    } finally {
+      await redis.client.config('SET', 'maxmemory', '0')
+    }
+  })
+
+  test('that a window muted are told when it has closed, if they still stand', async () => {
+    await stage.saturate()
+    const mutes = { all: null, queues: new Map([['emails', 'night']]), crons: new Map() }
+    stage.mutes = mutes
+    await stage.look(6 * MINUTE_MS)
+    await stage.look()
+    assert.deepEqual(await stage.warnings(), [`${SATURATED} (night)`])
+    stage.mutes = null
+    await stage.look()
+    await stage.look()
+    stage.mutes = mutes
+    await stage.look()
+    assert.deepEqual(
+      (await stage.warnings()).map((text) => text.endsWith('(night)')),
+      [true, false],
+    )
+  })
+
+  test('are forgotten with their queue', async () => {
+    await stage.saturate()
+    await stage.look(6 * MINUTE_MS)
+    await createQueueStore(stage.world.engine).remove('default', 'emails')
+    assert.equal(await redis.client.hlen(stage.shard.limitWarnings), 1)
+    await assertClean(stage.world)
+    await stage.look()
+    assert.equal((await stage.warnings()).length, 1)
+  })
+
+  test('of a queue that is deleted during the look leave nothing behind', async () => {
+    await stage.saturate()
+    stage.world.faults.before = async ({ name }) => {
+      if (name !== 'warn') return
+      stage.world.faults.before = () => undefined
+      await createQueueStore(stage.world.engine).remove('default', 'emails')
+    }
+    await stage.look(6 * MINUTE_MS)
+    assert.deepEqual(await stage.warnings(), [])
+    await assertClean(stage.world)
+  })
+
+  test('are raised a minute later when the executor dies between look and step', async () => {
+    await stage.saturate()
+    stage.world.faults.torn.set('warn', 1)
+    await assert.rejects(stage.look(6 * MINUTE_MS))
+    assert.deepEqual(await stage.warnings(), [])
+    await stage.look()
+    assert.equal((await stage.warnings()).length, 1)
+  })
+
+  test('are raised once when the step is sent twice', async () => {
+    await stage.saturate()
+    stage.world.faults.resent.add('warn')
+    await stage.look(6 * MINUTE_MS)
+    assert.deepEqual(await stage.warnings(), [SATURATED])
+    await assertClean(stage.world)
+  })
+
+  test('are looked for by one executor a minute', async () => {
+    await stage.saturate()
+    const looks: string[] = []
+    stage.world.faults.after = ({ name, reply }) =>
+      looks.push(`${name} ${name === 'take_look' ? String(reply) : ''}`)
+    await stage.look(6 * MINUTE_MS)
+    await stage.look(10_000)
+    const count = (what: string) => looks.filter((one) => one.trim() === what).length
+    assert.deepEqual([count('take_look 1'), count('look_queues'), count('warn')], [1, 1, 1])
+  })
+
+  test('cost the same with 10,000 idle queues', async () => {
+    await stage.saturate()
+    await stage.look(2 * MINUTE_MS)
+    await stage.look()
+    const before = await commandsDuring(redis.client, () => stage.look())
+    const { client } = redis
+    const pipeline = client.pipeline()
+    for (let id = 100; id < 10_100; id += 1) {
+      const fields = ['n', `default/idle-${id}`, 'a', '1', 's', 'x', 'u', '1'] as const
+      pipeline.hset(stage.shard.queue(String(id)).meta, ...fields)
+      pipeline.hset(stage.shard.queueIds, `default/idle-${id}`, String(id))
+    }
+    await pipeline.exec()
+    const after = await commandsDuring(redis.client, () => stage.look())
+    assert.deepEqual(after, before)
+  })
+
+  test('of more queues than one look takes are raised by the next ones', async () => {
+    const queues = Array.from({ length: 1_000 }, (_, i) => `q${i}`)
+    for (const name of queues) await stage.makeQueue(name, { maxParallelism: 1 })
+    for (const name of queues) await pushAll(stage.intake, 2, { queue: name })
+    const source = await stage.executor()
+    for (let claims = 0; claims < 40; claims += 1) await claimed(source, 64)
+    const counts: number[] = []
+    await stage.look(6 * MINUTE_MS)
+    for (let looks = 0; looks < 3; looks += 1) {
+      counts.push((await redis.client.hlen(stage.shard.limitWarnings)) - 1)
+      await stage.look()
+    }
+    assert.deepEqual(counts, [500, 1_000, 1_000])
+  })
+})
