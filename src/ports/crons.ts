@@ -1,4 +1,5 @@
 import type { MissedTicks } from '../domain/crons/cron-tick.ts'
+import type { FailureReason } from '../domain/jobs/job.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 
 /** Record of a tick, of several missed ticks or of a run by hand. The newest one is the cron's last run. */
@@ -27,6 +28,12 @@ export interface CronState {
   readonly lastSuccessAtMs: number | null
   /** Runs that failed since the last one that succeeded. */
   readonly consecutiveFailures: number
+}
+
+/** What the status of a cron shows. */
+export interface CronStatsEntry extends CronState {
+  /** Why a failure was raised for it that no success has followed; null = none. */
+  readonly failing: FailureReason | null
 }
 
 export interface CronRef {
@@ -95,7 +102,7 @@ export interface CronEditor {
 /** Reads the states of many crons at once, cheaply. Throws StoreUnavailableError. */
 export interface CronStats {
   /** In the order asked, at most 10,000 at once; null where the cron does not exist. */
-  read(places: readonly CronRef[]): Promise<ReadonlyArray<CronState | null>>
+  read(places: readonly CronRef[]): Promise<ReadonlyArray<CronStatsEntry | null>>
   /** Every cron, page by page, rarely one twice. @param cursor null = the first page; null in the answer = the last one */
   page(cursor: string | null): Promise<{ readonly crons: readonly CronRef[]; readonly cursor: string | null }>
 }

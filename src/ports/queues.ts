@@ -1,3 +1,4 @@
+import type { FailureReason } from '../domain/jobs/job.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 
 export interface QueueCounts {
@@ -51,6 +52,15 @@ export interface QueueStatsEntry extends QueueRef {
   readonly counts: QueueCounts
   /** How long the oldest ready job has been due, ms; null = none is ready. */
   readonly oldestReadyMs: number | null
+  /** The newest `failure` that was raised for it; null = none yet. */
+  readonly lastFailure: LastFailure | null
+}
+
+export interface LastFailure {
+  /** Redis time, Unix ms. */
+  readonly atMs: number
+  readonly ageMs: number
+  readonly reason: FailureReason
 }
 
 /** Reads many queues at once, cheaply. Throws StoreUnavailableError. */

@@ -14,6 +14,8 @@ export interface ReasonsOf {
     readonly Dispatching: 'Active' | 'Paused'
     /** Present for a while after the engine was found empty or to hold older data. */
     readonly JobsLost: 'EngineLost' | 'EngineRestored'
+    /** Present once a failure was raised. */
+    readonly Failing: 'FailureRaised' | 'NoRecentFailure'
   }
   readonly HttpCron: SharedReasons & {
     readonly Ready: 'Reconciled' | 'InvalidSpec' | 'QuotaExceeded' | 'BackendUnavailable'
@@ -24,6 +26,8 @@ export interface ReasonsOf {
       | 'ImpossibleSchedule'
       | 'UnknownTimeZone'
       | 'QuotaExceeded'
+    /** Present once a failure was raised. */
+    readonly Failing: 'FailureRaised' | 'Recovered'
   }
   readonly TeamSettings: SharedReasons & {
     readonly Ready:

@@ -1,4 +1,4 @@
-import type { CronState } from '../../ports/crons.ts'
+import type { CronStatsEntry } from '../../ports/crons.ts'
 import type { ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import { CRON_FINALIZER, isDeleted } from '../../resources/finalizers.ts'
@@ -20,7 +20,7 @@ export interface CronReconcilerParts extends FinalizedParts<HttpCron> {
   readonly quota: Pick<CronQuota, 'obstacle'>
   readonly check: CronCheck
   /** As read last; null = not yet. */
-  readonly stateOf: (key: ObjectKey) => CronState | null
+  readonly stateOf: (key: ObjectKey) => CronStatsEntry | null
   readonly metrics: Pick<ControllerMetrics, 'cronLeftBehind' | 'statusWritten'>
 }
 

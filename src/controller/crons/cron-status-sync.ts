@@ -1,4 +1,4 @@
-import type { CronState, CronStats } from '../../ports/crons.ts'
+import type { CronStatsEntry, CronStats } from '../../ports/crons.ts'
 import type { Informer, ObjectKey } from '../../ports/kubernetes.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
@@ -13,7 +13,7 @@ export function createCronStatusSync(parts: {
   readonly enqueue: (key: ObjectKey) => void
   readonly clock: Clock
   readonly logger: Logger
-}): StatusSync<CronState> {
+}): StatusSync<CronStatsEntry> {
   const { informer, cronStats } = parts
   return new StatusSync({
     ...parts,

@@ -1,13 +1,15 @@
-import type { CronRun, CronState } from '../../ports/crons.ts'
-import { kubernetesTime } from '../../resources/conditions.ts'
+import type { CronRun, CronState, CronStatsEntry } from '../../ports/crons.ts'
+import { kubernetesTime, type WantedCondition } from '../../resources/conditions.ts'
 import type { HttpCronStatus } from '../../resources/generated/kinds.ts'
 import type { HttpCron } from '../kinds.ts'
 import { reconciledStatus, type Unavailable } from '../reconcile/ready-conditions.ts'
+import { formerFailing } from '../reconcile/failing-condition.ts'
 import { cronConditions, type CronOutcome } from './cron-conditions.ts'
+import { cronFailing, isCronFailureStale, shownCronFailure } from './cron-failure.ts'
 
 export interface CronFacts {
   /** As read last; null = not yet. */
-  readonly state: CronState | null
+  readonly state: CronStatsEntry | null
   readonly wallMs: number
 }
 
@@ -20,7 +22,7 @@ const STATE_FIELDS = [
   'consecutiveFailures',
 ] as const satisfies ReadonlyArray<keyof HttpCronStatus>
 
-type EngineFields = Pick<HttpCronStatus, 'id' | (typeof STATE_FIELDS)[number]>
+type EngineFields = Pick<HttpCronStatus, 'id' | 'lastFailure' | (typeof STATE_FIELDS)[number]>
 
 const RESULTS = {
   running: 'Running',
@@ -36,28 +38,37 @@ export function cronStatus(
   outcome: CronOutcome | Unavailable,
   { state, wallMs }: CronFacts,
 ): HttpCronStatus {
+  const before = cron.status ?? {}
+  const id = outcome.kind === 'applied' ? outcome.cronId : before.id
+  // After a delete and re-create, the state may still be that of the former cron.
+  const current = state?.cronId === id ? state : null
+  const failing =
+    current === null
+      ? (formerFailing(before.conditions) as ReadonlyArray<WantedCondition<'HttpCron'>>)
+      : cronFailing(before, current)
   return {
-    ...engineFields(cron.status ?? {}, outcome, state),
-    ...reconciledStatus<'HttpCron'>(cron, cronConditions(cron, outcome), wallMs),
+    ...(id === undefined ? {} : engineFields({ ...before, id }, outcome, current)),
+    ...reconciledStatus<'HttpCron'>(cron, [...cronConditions(cron, outcome), ...failing], wallMs),
   }
 }
 
 /** Whether the state differs from what the status shows. A status without an id belongs to no cron in Redis yet. */
-export function isStaleCronStatus(before: HttpCronStatus | undefined, state: CronState): boolean {
+export function isStaleCronStatus(before: HttpCronStatus | undefined, state: CronStatsEntry): boolean {
   if (before?.id !== state.cronId) return false
   const now = fieldsOf(state)
-  return STATE_FIELDS.some((field) => before[field] !== now[field])
+  return STATE_FIELDS.some((field) => before[field] !== now[field]) || isCronFailureStale(before, state)
 }
 
 function engineFields(
-  before: HttpCronStatus,
+  before: HttpCronStatus & { readonly id: number },
   outcome: CronOutcome | Unavailable,
-  state: CronState | null,
+  state: CronStatsEntry | null,
 ): EngineFields {
-  const id = outcome.kind === 'applied' ? outcome.cronId : before.id
-  if (id === undefined) return {}
-  // After a delete and re-create, the state may still be that of the former cron.
-  const known = state?.cronId === id ? fieldsOf(state) : before.id === id ? keptOf(before) : { id }
+  const lastFailure = state === null ? before.lastFailure : shownCronFailure(before.lastFailure, state)
+  const known = {
+    ...(state === null ? keptOf(before) : fieldsOf(state)),
+    ...(lastFailure === undefined ? {} : { lastFailure }),
+  }
   if (outcome.kind !== 'applied') return known
   const { nextRunTime: _former, ...rest } = known
   return { ...rest, ...timeField('nextRunTime', outcome.nextRunAtMs) }

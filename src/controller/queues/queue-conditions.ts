@@ -12,14 +12,14 @@ export type QueueOutcome =
 
 type Wanted = WantedCondition<'HttpQueue'>
 
-/** Says why a queue is or is not `Ready`, whether its jobs start, and what was lost. */
+/** Says why a queue is or is not `Ready`, whether its jobs start and whether they fail, and what was lost. */
 export function queueConditions(
   queue: HttpQueue,
   outcome: QueueOutcome | Unavailable,
-  loss: EngineLoss | null,
+  { loss, failing }: { readonly loss: EngineLoss | null; readonly failing: readonly Wanted[] },
 ): readonly Wanted[] {
   if (outcome.kind === 'name_taken') return [nameTaken(outcome.by, outcome.isPushed)]
-  return [...readiness(queue, outcome), ...jobsLost(loss)]
+  return [...readiness(queue, outcome), ...jobsLost(loss), ...failing]
 }
 
 function readiness(

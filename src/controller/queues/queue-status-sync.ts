@@ -5,6 +5,7 @@ import type { QueueStats, QueueStatsEntry } from '../../ports/queues.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import { ownerOf, parseKey, queueKeyOf } from '../../resources/queue-owner.ts'
 import { BY_QUEUE, type HttpQueue } from '../kinds.ts'
+import { isFailureStale } from './queue-failure.ts'
 import { StatusSync, SYNC_EVERY_MS } from '../reconcile/status-sync.ts'
 
 /** Counts the jobs of all queues that have a resource. */
@@ -21,13 +22,14 @@ export function createQueueStatusSync(parts: {
     ...parts,
     keys: () => [...new Set([...informer.all()].map(queueKeyOf))],
     read: (keys) => queueStats.count(keys.map(parseKey)),
-    isStale: (key, { queueId, counts, oldestReadyMs }) => {
+    isStale: (key, { queueId, counts, oldestReadyMs, lastFailure }) => {
       const status = ownerOf(informer.byIndex(BY_QUEUE, key))?.status
       // Without this id the queue is not applied yet; its first status brings the counts.
       if (status?.queueId !== queueId) return false
       const isSame =
         isDeepStrictEqual(status.counts, counts) &&
-        isSameOldest(status.oldestReadyTime, oldestReadyMs, clock.wallMs())
+        isSameOldest(status.oldestReadyTime, oldestReadyMs, clock.wallMs()) &&
+        !isFailureStale(status, lastFailure)
       return !isSame
     },
     onSynced: () => metrics.queuesCounted(),

@@ -1,10 +1,12 @@
 import type { QueueStatsEntry } from '../../ports/queues.ts'
-import { kubernetesTime } from '../../resources/conditions.ts'
+import { kubernetesTime, type WantedCondition } from '../../resources/conditions.ts'
 import type { HttpQueueStatus } from '../../resources/generated/kinds.ts'
 import type { EngineLoss } from '../engine/engine-loss.ts'
 import type { HttpQueue } from '../kinds.ts'
+import { formerFailing } from '../reconcile/failing-condition.ts'
 import { reconciledStatus, type Unavailable } from '../reconcile/ready-conditions.ts'
 import { queueConditions, type QueueOutcome } from './queue-conditions.ts'
+import { queueFailing, shownFailure } from './queue-failure.ts'
 
 export interface QueueFacts {
   /** As read last; null = not yet. */
@@ -23,29 +25,43 @@ export function queueStatus(
   outcome: QueueOutcome | Unavailable,
   facts: QueueFacts,
 ): HttpQueueStatus {
+  const { stats, loss, wallMs } = facts
+  const failing = isCurrent(stats, outcome)
+    ? queueFailing(stats.lastFailure)
+    : (formerFailing(queue.status?.conditions) as ReadonlyArray<WantedCondition<'HttpQueue'>>)
   return {
     ...(outcome.kind === 'name_taken' ? {} : engineFields(queue.status ?? {}, outcome, facts)),
-    ...reconciledStatus<'HttpQueue'>(queue, queueConditions(queue, outcome, facts.loss), facts.wallMs),
+    ...reconciledStatus<'HttpQueue'>(queue, queueConditions(queue, outcome, { loss, failing }), wallMs),
   }
+}
+
+/** After a delete and re-create, the stats may still be those of the former queue. */
+function isCurrent(
+  stats: QueueStatsEntry | null,
+  outcome: QueueOutcome | Unavailable,
+): stats is QueueStatsEntry {
+  return stats !== null && (outcome.kind !== 'applied' || stats.queueId === outcome.queueId)
 }
 
 function engineFields(
   before: HttpQueueStatus,
   outcome: QueueOutcome | Unavailable,
   { stats, wallMs }: QueueFacts,
-): Pick<HttpQueueStatus, 'queueId' | 'counts' | 'oldestReadyTime'> {
+): Pick<HttpQueueStatus, 'queueId' | 'counts' | 'oldestReadyTime' | 'lastFailure'> {
   const queueId = outcome.kind === 'applied' ? outcome.queueId : before.queueId
-  const former = queueId === before.queueId ? before : {}
-  // After a delete and re-create, the counts may still be those of the former queue.
-  const isCurrent = stats !== null && (outcome.kind !== 'applied' || stats.queueId === queueId)
-  const counts = isCurrent ? stats.counts : former.counts
-  const oldestReadyTime = isCurrent
-    ? oldestTime(former.oldestReadyTime, stats.oldestReadyMs, wallMs)
-    : former.oldestReadyTime
+  const former: HttpQueueStatus = queueId === before.queueId ? before : {}
+  const { counts, oldestReadyTime, lastFailure } = isCurrent(stats, outcome)
+    ? {
+        counts: stats.counts,
+        oldestReadyTime: oldestTime(former.oldestReadyTime, stats.oldestReadyMs, wallMs),
+        lastFailure: shownFailure(former.lastFailure, stats.lastFailure),
+      }
+    : former
   return {
     ...(queueId === undefined ? {} : { queueId }),
     ...(counts === undefined ? {} : { counts }),
     ...(oldestReadyTime === undefined ? {} : { oldestReadyTime }),
+    ...(lastFailure === undefined ? {} : { lastFailure }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { ControllerMetrics } from '../../ports/metrics.ts'
 import { isSameStatus } from '../../resources/conditions.ts'
+import type { Condition } from '../../resources/generated/kinds.ts'
 import { refOf, type ConditionedObject } from '../kinds.ts'
 import { ignoreNotFound } from './ignore-not-found.ts'
 import type { Unavailable } from './ready-conditions.ts'
@@ -60,6 +61,7 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
     await ignoreNotFound(writer.applyStatus(refOf(object), status))
     metrics.statusWritten(kind)
     for (const type of WITH_EVENTS) this.#recordEvent(object, status, type)
+    this.#recordFailing(object, status)
   }
 
   #unavailable(object: T): Unavailable {
@@ -79,14 +81,24 @@ export class StatusWriter<T extends ConditionedObject, Outcome> {
     if (now === undefined || now.reason === before?.reason) return
     const isTrouble = !WITHOUT_EVENT.has(now.reason)
     const isRecovery = now.status === 'True' && before !== undefined && !WITHOUT_EVENT.has(before.reason)
-    if (!isTrouble && !isRecovery) return
+    if (isTrouble || isRecovery) this.#record(object, now, isTrouble)
+  }
+
+  /** `Failing` is trouble while it is true; an event says that it began, or that it has ended. */
+  #recordFailing(object: T, status: Status): void {
+    const wasFailing = conditionOf(object.status, 'Failing')?.status === 'True'
+    const now = conditionOf(status, 'Failing')
+    if (now !== undefined && (now.status === 'True') !== wasFailing) this.#record(object, now, !wasFailing)
+  }
+
+  #record(object: T, { reason, message }: Condition, isTrouble: boolean): void {
     this.#options.events.record({
       ...{ regarding: refOf(object), type: isTrouble ? 'Warning' : 'Normal' },
-      ...{ reason: now.reason, action: this.#options.action, note: now.message },
+      ...{ reason, action: this.#options.action, note: message },
     })
   }
 }
 
-function conditionOf(status: Status | undefined, type: string) {
+function conditionOf(status: Status | undefined, type: string): Condition | undefined {
   return status?.conditions?.find((condition) => condition.type === type)
 }

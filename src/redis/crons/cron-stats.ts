@@ -1,4 +1,4 @@
-import type { CronRef, CronState, CronStats } from '../../ports/crons.ts'
+import type { CronRef, CronStats, CronStatsEntry } from '../../ports/crons.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { stateIn } from '../layout/cron-record.ts'
 import { nameField, splitNameField } from '../layout/keys.ts'
@@ -15,7 +15,7 @@ export function createCronStats(engine: Engine): CronStats {
   return {
     read: async (places) => {
       if (places.length > CRONS_MAX) throw new Error(`at most ${CRONS_MAX} crons at once`)
-      const found: Array<CronState | null> = []
+      const found: Array<CronStatsEntry | null> = []
       for (let i = 0; i < places.length; i += PAGE) {
         found.push(...(await readPage(engine, places.slice(i, i + PAGE))))
       }
@@ -26,7 +26,7 @@ export function createCronStats(engine: Engine): CronStats {
 }
 
 /** Reads a cron that moves in the shard it moves to. */
-async function readPage(engine: Engine, places: readonly CronRef[]): Promise<Array<CronState | null>> {
+async function readPage(engine: Engine, places: readonly CronRef[]): Promise<Array<CronStatsEntry | null>> {
   const homes = places.map(({ team, name }) => homeOf(engine, team, name))
   const found = await readFields(
     engine,
@@ -57,7 +57,9 @@ async function readPage(engine: Engine, places: readonly CronRef[]): Promise<Arr
       ),
     ),
   )
-  return states.map((state, i) => (state === null ? null : stateOf(Number(ids[i]), state, last[i] ?? null)))
+  return states.map((state, i) =>
+    state === null ? null : { ...stateOf(Number(ids[i]), state, last[i] ?? null), failing: null },
+  )
 }
 
 /** The cursor is the shard and the HSCAN cursor in it. */

@@ -1,4 +1,5 @@
-import type { QueueStatsEntry, QueueStats, QueueRef } from '../../ports/queues.ts'
+import { FAILURE_REASONS } from '../../domain/jobs/job.ts'
+import type { LastFailure, QueueStatsEntry, QueueStats, QueueRef } from '../../ports/queues.ts'
 import { step } from '../client/step.ts'
 import { shardKeys, shardOfQueue, type Engine } from '../client/engine.ts'
 import { QUEUE } from '../layout/fields.ts'
@@ -15,7 +16,7 @@ export const COUNT_QUEUES = step('count_queues', import.meta.url, {
 const COUNTED_BATCH_MAX = 250
 const COUNTED_QUEUES_MAX = 10_000
 /** Values that the step answers for each queue. */
-const ANSWERED = 5
+const ANSWERED = 6
 /** Names of a page, about. */
 const PAGE_NAMES = 500
 
@@ -114,7 +115,7 @@ function toEntry(
   { answer, nowMs }: { answer: ReadonlyArray<string | number>; nowMs: number },
 ): QueueStatsEntry | null {
   const [pending = -1, records = 0, processing = 0, dead = 0] = answer.slice(0, 4).map(Number)
-  const due = answer[4]
+  const [due, failure] = answer.slice(4)
   // The name is reserved, but the push or edit that makes the queue has not run yet.
   if (pending < 0) return null
   return {
@@ -123,7 +124,16 @@ function toEntry(
     queueId: queueIdOf(localId, keys.shard, engine.shards.length),
     counts: { pending, delayed: Math.max(0, records - pending - processing), processing, dead },
     oldestReadyMs: due === '' ? null : Math.max(0, nowMs - Number(due)),
+    lastFailure: lastFailureIn(String(failure), nowMs),
   }
+}
+
+/** null when there was none, or it cannot be read. */
+function lastFailureIn(text: string, nowMs: number): LastFailure | null {
+  const [, at = '', word] = /^(\d{13})\|(\w+)$/.exec(text) ?? []
+  const reason = FAILURE_REASONS.find((known) => known === word)
+  if (reason === undefined) return null
+  return { atMs: Number(at), ageMs: Math.max(0, nowMs - Number(at)), reason }
 }
 
 /** Buckets of a shard that one call draws pushed queues from. */

@@ -155,6 +155,19 @@ export interface HttpCronStatus {
    * Runs that failed since the last one that succeeded.
    */
   readonly consecutiveFailures?: number
+  /**
+   * The newest run that failed after a failure alert was raised for the cron; absent without one.
+   */
+  readonly lastFailure?: {
+    /**
+     * Its tick, or the time of the request for a manual run.
+     */
+    readonly time: string
+    /**
+     * Its failure_reason in the API.
+     */
+    readonly reason: string
+  }
   readonly conditions?: readonly Condition[]
 }
 /**
@@ -244,6 +257,19 @@ export interface HttpQueueStatus {
    * When the ready job that has waited longest became ready; absent when none is ready.
    */
   readonly oldestReadyTime?: string
+  /**
+   * The newest failure alert of the queue; absent without one.
+   */
+  readonly lastFailure?: {
+    /**
+     * When it was raised, within a minute.
+     */
+    readonly time: string
+    /**
+     * Its failure_reason in the API.
+     */
+    readonly reason: string
+  }
   readonly conditions?: readonly Condition[]
 }
 /**

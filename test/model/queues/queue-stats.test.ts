@@ -5,6 +5,8 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.
 import type { JobIntake } from '../../../src/ports/jobs.ts'
 import type { QueueStats, QueueRef } from '../../../src/ports/queues.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
+import { shardOfQueue } from '../../../src/redis/client/engine.ts'
+import { QUEUE } from '../../../src/redis/layout/fields.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
@@ -97,6 +99,30 @@ describe('the queueStats of queues', () => {
     for (const id of ids) await createJobStore(world.engine).cancel('default', id)
     assert.equal(await oldest(), 2_000)
     assert.equal((await queueStats.count([place('emails')]))[0]?.counts.pending, 1)
+  })
+
+  test('tells when and why a failure was last raised, of an idle queue too', async () => {
+    await pushOne(intake, { queue: 'busy' })
+    await createQueueStore(world.engine).apply('default', 'idle', DEFAULT_QUEUE_SETTINGS)
+    const read = async () => {
+      const entries = await queueStats.count([place('idle'), place('busy')])
+      return entries.map((entry) => entry?.lastFailure)
+    }
+    assert.deepEqual(await read(), [null, null])
+    const atMs = world.clock.wallMs - 5_000
+    const note = async (queue: string, text: string): Promise<void> => {
+      const keys = shardOfQueue(world.engine, 'default', queue)
+      const localId = String(await redis.client.hget(keys.queueIds, `default/${queue}`))
+      await redis.client.hset(keys.queueKey('meta', localId), QUEUE.lastFailure, text)
+    }
+    await note('idle', `${atMs}|timeout`)
+    await note('busy', `${atMs}|dns_error`)
+    assert.deepEqual(await read(), [
+      { atMs, ageMs: 5_000, reason: 'timeout' },
+      { atMs, ageMs: 5_000, reason: 'dns_error' },
+    ])
+    await note('idle', 'broken')
+    assert.equal((await read())[0], null)
   })
 
   test('a name that was only reserved is no queue', async () => {

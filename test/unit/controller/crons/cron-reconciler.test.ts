@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import type { CronState } from '../../../../src/ports/crons.ts'
+import type { CronStatsEntry } from '../../../../src/ports/crons.ts'
 import { createCronWorld } from './cron-world.ts'
 
 const KEY = 'shop/nightly'
@@ -12,7 +12,7 @@ async function applied() {
   return world
 }
 
-function aState(change: Partial<CronState> = {}): CronState {
+function aState(change: Partial<CronStatsEntry> = {}): CronStatsEntry {
   return {
     cronId: 1,
     nextRunAtMs: Date.parse(NEXT),
@@ -25,6 +25,7 @@ function aState(change: Partial<CronState> = {}): CronState {
     },
     lastSuccessAtMs: Date.parse('2026-11-19T03:00:00Z'),
     consecutiveFailures: 2,
+    failing: null,
     ...change,
   }
 }
@@ -89,6 +90,41 @@ describe('what the engine knows', () => {
     resources.put(KEY, { timeoutSeconds: 5 })
     await settle(KEY)
     expect(status(KEY)).toMatchObject({ observedGeneration: 2, lastRunResult: 'Failed' })
+  })
+})
+
+describe('failures', () => {
+  it('are a condition until a run succeeds, with an event at its begin and one at its end', async () => {
+    const { settle, states, status, condition, events } = await applied()
+    states.set(KEY, aState())
+    await settle(KEY)
+    expect(condition(KEY, 'Failing')).toBeUndefined()
+    states.set(KEY, aState({ failing: 'timeout' }))
+    await settle(KEY)
+    const lastFailure = { time: '2026-11-21T03:00:00Z', reason: 'timeout' }
+    expect(status(KEY)).toMatchObject({ lastFailure })
+    expect(condition(KEY, 'Failing')).toMatchObject({ status: 'True', reason: 'FailureRaised' })
+    states.set(KEY, aState({ failing: 'timeout', lastRun: null }))
+    await settle(KEY)
+    expect(status(KEY)).toMatchObject({ lastFailure })
+    expect(events).toMatchObject([{ type: 'Warning', reason: 'FailureRaised' }])
+    states.set(KEY, aState({ consecutiveFailures: 0 }))
+    await settle(KEY)
+    expect(condition(KEY, 'Failing')).toMatchObject({ status: 'False', reason: 'Recovered' })
+    expect(status(KEY)).toMatchObject({ lastFailure })
+    expect(events.slice(1)).toMatchObject([{ type: 'Normal', reason: 'Recovered' }])
+  })
+
+  it('stay in the status while nothing is known', async () => {
+    const { resources, settle, states, status, condition, events } = await applied()
+    states.set(KEY, aState({ failing: 'timeout' }))
+    await settle(KEY)
+    states.clear()
+    resources.put(KEY, { timeoutSeconds: 5 })
+    await settle(KEY)
+    expect(condition(KEY, 'Failing')).toMatchObject({ status: 'True', observedGeneration: 2 })
+    expect(status(KEY)).toHaveProperty('lastFailure')
+    expect(events).toHaveLength(1)
   })
 })
 

@@ -3,16 +3,17 @@ import { createCronStatusSync } from '../../../../src/controller/crons/cron-stat
 import type { HttpCron } from '../../../../src/controller/kinds.ts'
 import { SYNC_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import type { CronState } from '../../../../src/ports/crons.ts'
+import type { CronStatsEntry } from '../../../../src/ports/crons.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 
 const NEXT_MS = Date.parse('2026-11-22T03:00:00Z')
-const IDLE: Omit<CronState, 'cronId'> = {
+const IDLE: Omit<CronStatsEntry, 'cronId'> = {
   nextRunAtMs: NEXT_MS,
   lastRun: null,
   lastSuccessAtMs: null,
   consecutiveFailures: 0,
+  failing: null,
 }
 
 /** @param count crons whose statuses match the engine */
@@ -25,7 +26,7 @@ function setUp(count: number) {
       return [`shop/c${id}`, { metadata, status } as unknown as HttpCron]
     }),
   )
-  const states = new Map<string, CronState>(
+  const states = new Map<string, CronStatsEntry>(
     [...crons.keys()].map((key, cronId) => [key, { ...IDLE, cronId }]),
   )
   const engine = { isAway: false }
@@ -69,7 +70,7 @@ test.each([
   ['a pause', { nextRunAtMs: null }],
   ['a success', { lastSuccessAtMs: NEXT_MS }],
   ['a run', { lastRun: { scheduledAtMs: 0, result: 'running', jobId: 1, isManual: false, ticks: 1 } }],
-] satisfies ReadonlyArray<[string, Partial<CronState>]>)('%s is news', async (_what, change) => {
+] satisfies ReadonlyArray<[string, Partial<CronStatsEntry>]>)('%s is news', async (_what, change) => {
   const { clock, states, enqueued, end } = setUp(1)
   states.set('shop/c0', { ...IDLE, cronId: 0, ...change })
   await clock.advance(SYNC_EVERY_MS)
@@ -101,5 +102,39 @@ test('when Redis stays away, each is requeued once to report it', async () => {
   engine.isAway = true
   await clock.advance(SYNC_EVERY_MS * 10)
   expect(enqueued).toEqual(['shop/c0', 'shop/c1'])
+  await end()
+})
+
+test('a cron that begins to fail or has recovered is requeued, and one that goes on with a new failure', async () => {
+  const { clock, crons, states, enqueued, end } = setUp(1)
+  const run = { scheduledAtMs: Date.parse('2026-11-21T03:00:00Z'), jobId: 16, isManual: false, ticks: 1 }
+  const show = (change: Partial<HttpCron['status']>) => {
+    const cron = crons.get('shop/c0')
+    if (cron === undefined) throw new Error('no such cron')
+    crons.set('shop/c0', { ...cron, status: { ...cron.status, ...change } })
+  }
+  const condition = (status: 'True' | 'False') => [
+    { type: 'Failing', status, reason: 'x', message: 'x', lastTransitionTime: '2026-11-21T03:00:00Z' },
+  ]
+  const requeued = async (state: Partial<CronStatsEntry>): Promise<number> => {
+    const before = enqueued.length
+    states.set('shop/c0', { ...IDLE, cronId: 0, ...state })
+    await clock.advance(SYNC_EVERY_MS)
+    return enqueued.length - before
+  }
+  await clock.advance(0)
+  const failed = { lastRun: { ...run, result: 'failed' as const } }
+  show({ lastRunTime: '2026-11-21T03:00:00Z', lastRunResult: 'Failed' })
+  expect(await requeued(failed)).toBe(0)
+  expect(await requeued({ ...failed, failing: 'timeout' })).toBe(1)
+  show({
+    lastFailure: { time: '2026-11-21T03:00:00Z', reason: 'timeout' },
+    conditions: condition('True'),
+  })
+  expect(await requeued({ ...failed, failing: 'timeout' })).toBe(0)
+  expect(await requeued({ ...failed, failing: 'dns_error' })).toBe(1)
+  expect(await requeued(failed)).toBe(1)
+  show({ conditions: condition('False') })
+  expect(await requeued(failed)).toBe(0)
   await end()
 })

@@ -2,7 +2,7 @@ import { createCronCheck } from '../../../../src/controller/crons/cron-check.ts'
 import { createCronReconciler } from '../../../../src/controller/crons/cron-reconciler.ts'
 import type { HttpCron } from '../../../../src/controller/kinds.ts'
 import { DEFAULT_CRON_SETTINGS } from '../../../../src/domain/crons/cron.ts'
-import type { CronState } from '../../../../src/ports/crons.ts'
+import type { CronStatsEntry } from '../../../../src/ports/crons.ts'
 import { specOfCronSettings } from '../../../../src/resources/cron-spec.ts'
 import { createReconcileWorld, type PlannedCrash } from '../reconcile/reconcile-world.ts'
 
@@ -21,7 +21,7 @@ const check = createCronCheck()
 
 /** One team's crons. */
 export function createCronWorld(crash: PlannedCrash | null = null) {
-  const states = new Map<string, CronState>()
+  const states = new Map<string, CronStatsEntry>()
   const found = {
     obstacle: null as string | null,
     /** The informer has copies without the payload. */

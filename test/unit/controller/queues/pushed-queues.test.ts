@@ -58,7 +58,7 @@ function setUp(...pushed: readonly QueueRef[]) {
         places.map(({ team, name }) =>
           state.deleted.includes(name)
             ? null
-            : { team, name, queueId: 1, counts: NO_COUNTS, oldestReadyMs: null },
+            : { team, name, queueId: 1, counts: NO_COUNTS, oldestReadyMs: null, lastFailure: null },
         ),
     },
     isWatched: (namespace) => namespace !== 'unwatched',

@@ -83,7 +83,7 @@ it('a released resource is not taken for an orphan: a queue that a push has crea
 })
 
 describe('counts', () => {
-  const counted = { team: 'shop', name: 'emails', queueId: 1, oldestReadyMs: 60_000 }
+  const counted = { team: 'shop', name: 'emails', queueId: 1, oldestReadyMs: 60_000, lastFailure: null }
   const counts = { pending: 3, delayed: 0, processing: 1, dead: 0 }
 
   it('are part of the one status, and of a moment ago', async () => {
@@ -113,6 +113,55 @@ describe('counts', () => {
     await settle(KEY)
     expect(resources.get(KEY)?.status).toMatchObject({ queueId: 2 })
     expect(resources.get(KEY)?.status).not.toHaveProperty('counts')
+  })
+})
+
+describe('failures', () => {
+  const counts = { pending: 0, delayed: 0, processing: 0, dead: 1 }
+  const counted = { team: 'shop', name: 'emails', queueId: 1, counts, oldestReadyMs: null }
+  const atMs = Date.parse('2026-11-22T03:00:00Z')
+  const failed = (ageMs: number) => ({
+    ...counted,
+    lastFailure: { atMs, ageMs, reason: 'timeout' as const },
+  })
+
+  it('are a condition for a quarter of an hour, with an event at its begin and one at its end', async () => {
+    const { settle, stats, events, condition, resources } = await applied()
+    stats.set(KEY, { ...counted, lastFailure: null })
+    await settle(KEY)
+    expect(condition(KEY, 'Failing')).toBeUndefined()
+    expect(resources.get(KEY)?.status).not.toHaveProperty('lastFailure')
+    stats.set(KEY, failed(1_000))
+    await settle(KEY)
+    const lastFailure = { time: '2026-11-22T03:00:00Z', reason: 'timeout' }
+    expect(resources.get(KEY)?.status).toMatchObject({ lastFailure })
+    expect(condition(KEY, 'Failing')).toMatchObject({ status: 'True', reason: 'FailureRaised' })
+    expect(condition(KEY, 'Ready')).toMatchObject({ status: 'True' })
+    stats.set(KEY, failed(899_999))
+    await settle(KEY)
+    expect(events).toMatchObject([
+      { type: 'Warning', reason: 'FailureRaised', note: 'Jobs fail for good (timeout).' },
+    ])
+    stats.set(KEY, failed(900_000))
+    await settle(KEY)
+    expect(condition(KEY, 'Failing')).toMatchObject({ status: 'False', reason: 'NoRecentFailure' })
+    expect(resources.get(KEY)?.status).toMatchObject({ lastFailure })
+    expect(events.slice(1)).toMatchObject([{ type: 'Normal', reason: 'NoRecentFailure' }])
+  })
+
+  it('stay in the status while nothing is known, and are not those of the queue before', async () => {
+    const { settle, stats, events, condition, resources, engine } = await applied()
+    stats.set(KEY, failed(1_000))
+    await settle(KEY)
+    stats.clear()
+    resources.put(KEY, { timeoutSeconds: 7 })
+    await settle(KEY)
+    expect(condition(KEY, 'Failing')).toMatchObject({ status: 'True', observedGeneration: 2 })
+    expect(resources.get(KEY)?.status).toHaveProperty('lastFailure')
+    expect(events).toHaveLength(1)
+    engine.queues.clear()
+    await settle(KEY)
+    expect(resources.get(KEY)?.status).not.toHaveProperty('lastFailure')
   })
 })
 

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest'
 import type { HttpQueue } from '../../../../src/controller/kinds.ts'
+import { FAILURE_SLACK_MS, QUEUE_FAILING_MS } from '../../../../src/controller/queues/queue-failure.ts'
 import { createQueueStatusSync } from '../../../../src/controller/queues/queue-status-sync.ts'
 import { SYNC_EVERY_MS, STATUS_WRITES_PER_SECOND } from '../../../../src/controller/reconcile/status-sync.ts'
 import { StoreUnavailableError } from '../../../../src/domain/errors.ts'
-import type { QueueStatsEntry, QueueRef } from '../../../../src/ports/queues.ts'
+import type { LastFailure, QueueStatsEntry, QueueRef } from '../../../../src/ports/queues.ts'
+import { kubernetesTime } from '../../../../src/resources/conditions.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
 import { quietLogger } from '../../../support/quiet.ts'
 import { createMemoryKind } from '../memory-kind.ts'
@@ -24,7 +26,11 @@ function setUp(names: readonly string[]) {
     const queue = kind.get(`shop/${name}`)
     if (queue !== undefined) await kind.writer.applyStatus({ ...queue, ...queue.metadata }, status ?? {})
   }
-  const state = { counts: COUNTS, oldestReadyMs: null as number | null, isAway: false, syncs: 0, counted: 0 }
+  const state = {
+    ...{ counts: COUNTS, isAway: false, syncs: 0, counted: 0 },
+    oldestReadyMs: null as number | null,
+    lastFailure: null as LastFailure | null,
+  }
   const enqueued: string[] = []
   const sync = createQueueStatusSync({
     informer: kind.informer,
@@ -37,6 +43,7 @@ function setUp(names: readonly string[]) {
           queueId: 1,
           counts: state.counts,
           oldestReadyMs: state.oldestReadyMs,
+          lastFailure: state.lastFailure,
         }))
       },
     },
@@ -88,6 +95,45 @@ it('writes of an oldest job only what is news', async () => {
   world.state.oldestReadyMs = null
   await world.clock.advance(SYNC_EVERY_MS)
   expect(world.enqueued).toEqual(['shop/a'])
+})
+
+it('requeues a queue that begins to fail and one that ends, and each minute one that goes on', async () => {
+  const world = setUp(['a'])
+  const requeued = async () => {
+    const before = world.enqueued.length
+    await world.clock.advance(SYNC_EVERY_MS)
+    return world.enqueued.length - before
+  }
+  const shown = (status: 'True' | 'False', atMs: number): Promise<void> =>
+    world.writeStatus('a', {
+      queueId: 1,
+      counts: COUNTS,
+      lastFailure: { time: kubernetesTime(atMs), reason: 'timeout' },
+      conditions: [
+        { type: 'Failing', status, reason: 'x', message: 'x', lastTransitionTime: kubernetesTime(atMs) },
+      ],
+    })
+  await world.writeStatus('a', { queueId: 1, counts: COUNTS })
+  void world.start()
+  await world.clock.advance(0)
+  expect(world.enqueued).toEqual([])
+  const atMs = Date.parse('2026-11-22T03:00:00.400Z')
+  world.state.lastFailure = { atMs, ageMs: 400, reason: 'timeout' }
+  expect(await requeued()).toBe(1)
+  await shown('True', atMs)
+  expect(await requeued()).toBe(0)
+  world.state.lastFailure = { atMs: atMs + FAILURE_SLACK_MS - 1_000, ageMs: 0, reason: 'timeout' }
+  expect(await requeued()).toBe(0)
+  world.state.lastFailure = { atMs: atMs + FAILURE_SLACK_MS, ageMs: 0, reason: 'timeout' }
+  expect(await requeued()).toBe(1)
+  world.state.lastFailure = { atMs, ageMs: 0, reason: 'dns_error' }
+  expect(await requeued()).toBe(1)
+  world.state.lastFailure = { atMs, ageMs: QUEUE_FAILING_MS - 1, reason: 'timeout' }
+  expect(await requeued()).toBe(0)
+  world.state.lastFailure = { atMs, ageMs: QUEUE_FAILING_MS, reason: 'timeout' }
+  expect(await requeued()).toBe(1)
+  await shown('False', atMs)
+  expect(await requeued()).toBe(0)
 })
 
 it('requeues at most fifty a second', async () => {

@@ -1,0 +1,46 @@
+import type { LastFailure } from '../../ports/queues.ts'
+import { kubernetesTime, type WantedCondition } from '../../resources/conditions.ts'
+import type { HttpQueueStatus } from '../../resources/generated/kinds.ts'
+import { failingIn, type ShownFailure } from '../reconcile/failing-condition.ts'
+
+/** A queue is failing for so long after a failure was raised for it. */
+export const QUEUE_FAILING_MS = 15 * 60_000
+/** A failure that is newer by less than this is no news: the status of a queue that goes on failing is written once a minute. */
+export const FAILURE_SLACK_MS = 60_000
+
+/** `Failing`, once a failure was raised. */
+export function queueFailing(failure: LastFailure | null): ReadonlyArray<WantedCondition<'HttpQueue'>> {
+  if (failure === null) return []
+  return failure.ageMs < QUEUE_FAILING_MS
+    ? [
+        {
+          ...{ type: 'Failing', status: 'True', reason: 'FailureRaised' },
+          message: `Jobs fail for good (${failure.reason}).`,
+        },
+      ]
+    : [
+        {
+          ...{ type: 'Failing', status: 'False', reason: 'NoRecentFailure' },
+          message: `No job has failed for good within ${QUEUE_FAILING_MS / 60_000} minutes.`,
+        },
+      ]
+}
+
+/** The one before if it says the same. */
+export function shownFailure(
+  before: ShownFailure | undefined,
+  failure: LastFailure | null,
+): ShownFailure | undefined {
+  if (failure === null) return undefined
+  const { atMs, reason } = failure
+  const isSame = before?.reason === reason && Math.abs(Date.parse(before.time) - atMs) < FAILURE_SLACK_MS
+  return isSame ? before : { time: kubernetesTime(atMs), reason }
+}
+
+export function isFailureStale(status: HttpQueueStatus, failure: LastFailure | null): boolean {
+  const [wanted] = queueFailing(failure)
+  return (
+    shownFailure(status.lastFailure, failure) !== status.lastFailure ||
+    wanted?.status !== failingIn(status.conditions)?.status
+  )
+}
