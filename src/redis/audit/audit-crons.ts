@@ -2,7 +2,7 @@ import { CRON_RECORDS_MAX, HOLD_RECHECK_MS } from '../../domain/limits.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
 import { homeOfId } from '../crons/cron-shards.ts'
-import { stateIn } from '../layout/cron-record.ts'
+import { saidIn, stateIn } from '../layout/cron-record.ts'
 
 const RECORD = /^([rRsSfF]\|\d+\|\d+|k\|\d+\||m\|\d+\|\d+)$/
 const PAGE = 500
@@ -48,7 +48,10 @@ async function auditStates(shard: AuditedShard): Promise<string[]> {
     if (due.get(id) !== dueMs && !isDeferred(due.get(id), dueMs, latestMs))
       shard.find(keys.cronsDue, `has cron ${id} at ${due.get(id)}, not ${dueMs}`)
   }
-  for (const id of [...due.keys(), ...lengths.keys(), ...list.records]) {
+  const said = await readHash(engine, keys.cronAlerts)
+  for (const [id, text] of said)
+    if (saidIn(text) === null) shard.find(keys.cronAlerts, `holds ${id} = ${text}`)
+  for (const id of [...due.keys(), ...lengths.keys(), ...said.keys(), ...list.records]) {
     if (!states.has(id)) shard.find(keys.cronStates, `lacks cron ${id}`)
   }
   for (const id of list.records) {

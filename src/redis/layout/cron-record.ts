@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { DEFAULT_CRON_SETTINGS, type CronSettings } from '../../domain/crons/cron.ts'
 import type { MissedTicks } from '../../domain/crons/cron-tick.ts'
-import { METHODS, type CronOrigin, type JobRequest, type Method } from '../../domain/jobs/job.ts'
+import { FAILURE_REASONS, METHODS } from '../../domain/jobs/job.ts'
+import type { CronOrigin, FailureReason, JobRequest, Method } from '../../domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { CronRun } from '../../ports/crons.ts'
 import { decodeAssertions, encodeAssertions, withoutTail, type EncodedAssertions } from './job-record.ts'
@@ -182,6 +183,25 @@ export function decodeState(text: string): CronStateRecord {
     running: numberOf(running),
     failures: Number(failures),
     successMs: numberOf(success),
+  }
+}
+
+/** What a cron has said; see lib/cron.lua. */
+export interface CronSaid {
+  /** The failure that it has raised and that stands until a success; null = none. */
+  readonly raised: { readonly reason: FailureReason; readonly isMuted: boolean } | null
+  /** Failures in a row that are a failure of the cron. */
+  readonly threshold: number
+}
+
+/** null when it is damaged. */
+export function saidIn(text: string): CronSaid | null {
+  const [, raised, reason, threshold] = /^([fm]?)\|(\w*)\|(\d+)\|[^|]*\|\[".*"\]$/s.exec(text) ?? []
+  if (threshold === undefined || (raised === '') !== (reason === '')) return null
+  if (reason !== '' && !FAILURE_REASONS.includes(reason as FailureReason)) return null
+  return {
+    raised: raised === '' ? null : { reason: reason as FailureReason, isMuted: raised === 'm' },
+    threshold: Number(threshold),
   }
 }
 

@@ -27,6 +27,7 @@ const PUSHED_BUCKET = 512
 export const SHARD_KEY_WORDS = {
   clock: 'clk',
   created: 'mark',
+  cronAlerts: 'ka',
   cronDefinitions: 'kd',
   cronIds: 'kn',
   cronShards: 'ki',

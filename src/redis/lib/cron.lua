@@ -7,6 +7,14 @@
 -- the next one, or '' · running: root id of the run that has not ended, or '' · failures: in a row · success: the tick of
 -- the newest run that succeeded, or ''.
 
+--
+-- What a cron has said, a value in `cronAlerts`, is text of five parts, apart from the state so that a program that does
+-- not know of alerts can read all it needs:
+--   raised|reason|threshold|name|title
+-- raised: '' nothing · f a failure, which stands until a success · m the same, while a window muted it · reason: of that
+-- failure, or '' · threshold: failures in a row that are a failure of the cron · name: of its resource · title: its display
+-- name, as a JSON array of one.
+
 local Cron = {}
 
 -- nil when the state is damaged. Such a cron does not tick until an edit, which treats it as one without a state.
@@ -38,4 +46,16 @@ end
 function Cron.due(cron)
   if cron.active ~= '1' or cron.tick == '' then return nil end
   return tonumber(cron.tick) + cron.spread
+end
+
+-- nil when there is none, or it is damaged; an edit writes it again.
+function Cron.said(text)
+  local raised, reason, threshold, name, title = string.match(text or '', '^([^|]*)|([^|]*)|(%d+)|([^|]*)|(.+)$')
+  if not raised then return nil end
+  return { raised = raised, reason = reason, threshold = tonumber(threshold), name = name, title = title }
+end
+
+function Cron.say(said)
+  return said.raised .. '|' .. said.reason .. '|' .. string.format('%.0f', said.threshold) .. '|' .. said.name .. '|'
+    .. said.title
 end

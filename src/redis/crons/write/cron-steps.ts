@@ -24,7 +24,7 @@ export const RETIRE_CRON = step('retire_cron', import.meta.url, {
 })
 
 export const DROP_CRON = step('drop_cron', import.meta.url, {
-  keys: ['cronsDue', 'cronDefinitions', 'cronStates', 'cronRecords', 'leaderEpoch'],
+  keys: ['cronsDue', 'cronDefinitions', 'cronStates', 'cronRecords', 'cronAlerts', 'leaderEpoch'],
   args: ['cronId', 'epoch'],
 })
 
@@ -32,7 +32,7 @@ export const REMOVE_CRON = step('remove_cron', import.meta.url, {
   keys: [
     ...(['cronIds', 'cronShards', 'cronsDue', 'cronDefinitions', 'cronStates', 'cronRecords'] as const),
     ...(['ring', 'retentionDue', 'oldestCalls', 'settings', 'settingsUses', 'shardUsage'] as const),
-    ...(['leaderEpoch', 'teamCrons', 'teamUsage', 'limitWarnings'] as const),
+    ...(['leaderEpoch', 'teamCrons', 'teamUsage', 'limitWarnings', 'cronAlerts'] as const),
   ],
   queueKeys: QUEUE_KEY_NAMES,
   args: ['field', 'cronId', 'localId', 'epoch'],
@@ -49,12 +49,14 @@ export interface HomedCron {
 /** What a cron brings from the shard that it leaves. */
 export interface BroughtCron {
   readonly state: string
+  /** What it has said; see lib/cron.lua. */
+  readonly said: string
   readonly version: number
   readonly definition: string
   readonly records: readonly string[]
 }
 
-export const NOTHING_BROUGHT: BroughtCron = { state: '', version: 0, definition: '', records: [] }
+export const NOTHING_BROUGHT: BroughtCron = { state: '', said: '', version: 0, definition: '', records: [] }
 
 /** The steps that change crons under one leader epoch, but for `set_cron`. Throws StoreUnavailableError. */
 export class CronSteps {
@@ -116,13 +118,15 @@ export class CronSteps {
     const state = await this.#run<string>(RETIRE_CRON.with({ keys, cronId, epoch: this.#epoch }))
     if (state === 'superseded') return state
     if (state === '') return NOTHING_BROUGHT
-    const [definition, records] = await this.#engine.runner.read((redis) =>
+    const [said, definition, records] = await this.#engine.runner.read((redis) =>
       Promise.all([
+        redis.hget(keys.cronAlerts, id),
         redis.hget(keys.cronDefinitions, id),
         redis.lrange(keys.cronRecords(id), 0, CRON_RECORDS_MAX - 1),
       ]),
     )
-    return { state, version: decodeState(state).version, definition: definition ?? '', records }
+    const { version } = decodeState(state)
+    return { state, said: said ?? '', version, definition: definition ?? '', records }
   }
 
   drop(keys: ShardKeys, cronId: number): Promise<'dropped' | 'superseded'> {

@@ -9,5 +9,6 @@ if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end
 call('ZREM', KEYS.cronsDue, id)
 call('UNLINK', KEYS.cronRecords)
 call('HDEL', KEYS.cronDefinitions, id)
+call('HDEL', KEYS.cronAlerts, id)
 call('HDEL', KEYS.cronStates, id)
 return 'dropped'

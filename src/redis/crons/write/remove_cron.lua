@@ -16,6 +16,7 @@ call('ZREM', KEYS.cronsDue, id)
 if call('EXISTS', KEYS.meta) == 1 then delete_contents(ARGV.localId) end
 call('UNLINK', KEYS.cronRecords)
 call('HDEL', KEYS.cronDefinitions, id)
+call('HDEL', KEYS.cronAlerts, id)
 call('HDEL', KEYS.cronStates, id)
 call('HDEL', KEYS.cronShards, id)
 drop_name(KEYS.teamCrons, field)

@@ -19,12 +19,13 @@ import type { BroughtCron, HomedCron } from './cron-steps.ts'
 export const SET_CRON = step('set_cron', import.meta.url, {
   keys: [
     ...(['clock', 'executors', 'cronsDue', 'cronDefinitions', 'cronStates', 'cronRecords'] as const),
-    ...(['leaderEpoch', 'cronIds', 'cronShards'] as const),
+    ...(['leaderEpoch', 'cronIds', 'cronShards', 'cronAlerts'] as const),
   ],
   args: [
     ...(['leaseMs', 'cronId', 'definition', 'scheduleHash', 'active', 'spreadMs', 'bytes'] as const),
     ...(['firstTick', 'askedMs', 'epoch', 'homeField', 'shards'] as const),
     ...(['overdueTick', 'overdueRecord', 'recordsMax', 'state'] as const),
+    ...(['said', 'threshold', 'name', 'title'] as const),
   ],
   rest: 'records',
 })
@@ -78,6 +79,10 @@ export async function setCron(
       overdueRecord: overdue === null ? '' : missedSince(overdue, askedMs),
       recordsMax: CRON_RECORDS_MAX,
       state: brought.state,
+      said: brought.said,
+      threshold: settings.alertThreshold,
+      name,
+      title: JSON.stringify([settings.displayName]),
       records: brought.records,
     })
     const reply = await engine.runner.run(call, STORE_DEADLINE_MS)

@@ -2,7 +2,7 @@
 -- set_cron: makes a cron in the shard it lives in, or changes its settings. A new schedule and the end of a pause count
 -- from now on; every other change keeps the next tick. A tick that was due before is recorded as missed. Settings that are
 -- already applied are not written. Allowed when Redis is full, as set_queue is. A cron that comes from another shard brings
--- its state and records. In its home shard the step checks its name and the shards noted there.
+-- its state, its records and what it has said. In its home shard the step checks its name and the shards noted there.
 -- Answer {'superseded'} when the shard has another leader epoch · {'conflict'} when the name has another id by now or other
 --       shards are noted · {'overdue', now, state, definition, or '' for the one it brings} when another tick than
 --       overdueTick was due and will not run · {'time', now} when `askedMs`, the time firstTick was computed for, lies in
@@ -34,7 +34,21 @@ local is_brought = brought and tonumber(brought.version) > tonumber(cron.version
 if is_brought then cron = brought end
 local was_active = cron.active == '1' or cron.active == 'r'
 local is_same = cron.schedule == schedule and cron.active == active and cron.spread == spread
-if known and is_same and call('HGET', KEYS.cronDefinitions, id) == definition then return answer(cron) end
+
+-- A cron that was applied by a program without alerts gets its threshold here.
+local function write_said()
+  local text = call('HGET', KEYS.cronAlerts, id)
+  local last = Cron.said(is_brought and ARGV.said or text) or { raised = '', reason = '' }
+  local said = Cron.say({
+    raised = last.raised, reason = last.reason, threshold = tonumber(ARGV.threshold), name = ARGV.name, title = ARGV.title,
+  })
+  if said ~= text then call('HSET', KEYS.cronAlerts, id, said) end
+end
+
+if known and is_same and call('HGET', KEYS.cronDefinitions, id) == definition then
+  write_said()
+  return answer(cron)
+end
 
 local keeps_tick = active == '1' and was_active and cron.schedule == schedule and cron.tick ~= ''
 local is_overdue = not keeps_tick and was_active and cron.tick ~= '' and tonumber(cron.tick) + cron.spread <= now
@@ -59,6 +73,7 @@ end
 local due = Cron.due(cron)
 call('HSET', KEYS.cronDefinitions, id, definition)
 if due then call('ZADD', KEYS.cronsDue, due, id) else call('ZREM', KEYS.cronsDue, id) end
+write_said()
 -- From here on a resend finds the settings applied.
 call('HSET', KEYS.cronStates, id, Cron.format(cron))
 return answer(cron)

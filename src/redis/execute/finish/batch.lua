@@ -17,16 +17,19 @@ local function open_batch(now)
   end
   use_ring(KEYS.ring, KEYS.teams)
   local batch = {
-    now = now, minutes = {}, queues = {}, callback_queues = {}, runs = {}, ended_runs = {}, freed = {},
+    now = now, minutes = {}, queues = {}, callback_queues = {}, ended_runs = {}, freed = {},
     settings_released = {}, calls_dropped = 0, woken = 0,
     call_bytes = tonumber(call('HGET', KEYS.shardUsage, SHARD_USAGE.callBytes) or '') or 0,
   }
   batch.call_bytes_before = batch.call_bytes
   for _, row in ipairs(minute_rows) do batch.minutes[tonumber(row.minute)] = row.bucket end
   for _, queue in ipairs(callback_queues) do batch.callback_queues[queue.localId] = queue end
-  for _, run in ipairs(run_rows) do batch.runs[run.jobId] = run end
+  -- By their places: an id may stand twice in a batch, once stale.
+  for _, run in ipairs(run_rows) do
+    run.team = alert_teams[tonumber(run.teamPosition)]
+    job_rows[tonumber(run.position)].run = run
+  end
   for _, alert in ipairs(alert_rows) do
-    -- By its place: an id may stand twice in a batch, once stale.
     local job = job_rows[tonumber(alert.position)]
     if not job.alerts then job.alerts = {} end
     job.alerts[#job.alerts + 1] = alert
@@ -65,7 +68,7 @@ local function end_job(batch, job)
     table.insert(queue.freed, job.id)
     return
   end
-  if batch.runs[job.id] then Runs.note_end(batch.ended_runs, batch.runs[job.id], job) end
+  if job.run then Runs.note_end(batch.ended_runs, job.run, job) end
   Settle.settle(batch, queue, job)
   note_alerts(job)
   -- A suspect keeps its slot.

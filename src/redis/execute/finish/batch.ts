@@ -7,7 +7,7 @@ import {
 import type { FailureReason } from '../../../domain/jobs/job.ts'
 import type { AlertFacts } from '../../../domain/alerts/alert-message.ts'
 import type { AlertType } from '../../../domain/alerts/alert.ts'
-import type { WindowSource } from '../../../ports/windows.ts'
+import type { Mutes, WindowSource } from '../../../ports/windows.ts'
 import { ALERT_TEAM, alertTeam } from '../../alerts/alert-teams.ts'
 import type { Engine } from '../../client/engine.ts'
 import { encodeAlertFacts } from '../../layout/alert-record.ts'
@@ -20,7 +20,7 @@ const BATCH = {
   keys: [
     ...(['clock', 'executors', 'heldJobs', 'ring', 'teams', 'teamNumbers', 'nearSet', 'minutes'] as const),
     ...(['settings', 'settingsUses', 'retentionDue', 'oldestCalls', 'shardUsage', 'teamUsage'] as const),
-    ...(['suspects', 'cronStates'] as const),
+    ...(['suspects', 'cronStates', 'cronAlerts'] as const),
   ],
   args: [
     ...(['shards', 'finishedMs', 'failedCallsMax', 'successfulCallsMax', 'callBytesMax'] as const),
@@ -40,14 +40,14 @@ const BATCH = {
       ],
       args: ['localId', 'callbackQueue'],
     },
-    runs: { keys: ['cronRecords'], args: ['jobId', 'cronId', 'record', 'tick'] },
+    runs: { keys: ['cronRecords'], args: ['position', 'cronId', 'record', 'tick', 'reason', 'teamPosition'] },
     jobs: {
       args: [
         ...(['id', 'root', 'seq', 'queue', 'token', 'kind', 'settingsHash', 'isLarge'] as const),
         ...(['bytes', 'delayMs', 'record', 'call', 'callback'] as const),
       ],
     },
-    alertTeams: ALERT_TEAM,
+    alertTeams: { ...ALERT_TEAM, args: [...ALERT_TEAM.args, 'cronMutes'] },
     alerts: {
       args: ['position', 'teamPosition', 'type', 'reason', 'queueId', 'suppressedBy', 'facts'],
     },
@@ -105,6 +105,9 @@ export interface EndedRun {
   readonly cronId: number
   readonly record: string
   readonly tickMs: number
+  readonly team: string
+  /** null = it succeeded. */
+  readonly failureReason: FailureReason | null
 }
 
 /** Estimates of Redis time are good to this; both minutes are declared near a boundary. */
@@ -147,17 +150,12 @@ export async function batchValues(
     minutes: minutes.map((minute) => ({ minute, bucket: keys.minuteBucket(minute) })),
     callbackQueues: [...callbacks.values()],
     queues: [...queues.values()],
-    runs: jobs.flatMap(({ id, run }) =>
-      run === null
-        ? []
-        : [{ jobId: id, ...run, tick: run.tickMs, cronRecords: keys.cronRecords(String(run.cronId)) }],
-    ),
     jobs,
     ...alertValues(jobs, { keys, shards: engine.shards.length, windows, nowMs }),
   }
 }
 
-/** The alerts of a batch, and their teams. A window that mutes them is judged here, by Redis time. */
+/** The ends of runs, the alerts, and the teams of both. A window that mutes alerts is judged here, by Redis time. */
 function alertValues(
   jobs: readonly BatchJob[],
   around: {
@@ -168,22 +166,54 @@ function alertValues(
   },
 ) {
   const { keys, shards, windows, nowMs } = around
-  const teams = [...new Set(jobs.flatMap(({ alerts }) => (alerts === null ? [] : [alerts.team])))]
-  const mutes = new Map(teams.map((team) => [team, windows.mutes(team, nowMs)]))
-  const alerts = jobs.flatMap(({ queue, alerts: raised }, i) => {
-    if (raised === null) return []
-    const muted = mutes.get(raised.team)
-    return raised.types.map((type) => ({
-      position: i + 1,
-      teamPosition: teams.indexOf(raised.team) + 1,
-      type,
-      reason: raised.reason,
-      queueId: queueIdOf(queue, keys.shard, shards),
-      suppressedBy: muted?.all ?? muted?.queues.get(raised.queueName) ?? '',
-      facts: encodeAlertFacts(raised.queueName, raised.facts),
-    }))
+  const mutes = new Map<string, { position: number; muted: Mutes | null }>()
+  const muteOf = (team: string) => {
+    const known = mutes.get(team) ?? { position: mutes.size + 1, muted: windows.mutes(team, nowMs) }
+    mutes.set(team, known)
+    return known
+  }
+  const runs: RunRow[] = []
+  const alerts: AlertRow[] = []
+  jobs.forEach(({ queue, run, alerts: raised }, i) => {
+    if (run !== null) runs.push(runRow(keys, i + 1, run, muteOf(run.team).position))
+    if (raised === null) return
+    const { position: teamPosition, muted } = muteOf(raised.team)
+    const suppressedBy = muted?.all ?? muted?.queues.get(raised.queueName) ?? ''
+    const queueId = queueIdOf(queue, keys.shard, shards)
+    const facts = encodeAlertFacts(raised.queueName, raised.facts)
+    for (const type of raised.types)
+      alerts.push({
+        position: i + 1,
+        teamPosition,
+        type,
+        reason: raised.reason,
+        queueId,
+        suppressedBy,
+        facts,
+      })
   })
-  return { alertTeams: teams.map((team) => alertTeam(keys, team, shards)), alerts }
+  const alertTeams = [...mutes].map(([team, { muted }]) => ({
+    ...alertTeam(keys, team, shards),
+    cronMutes: cronMutes(muted),
+  }))
+  return { runs, alertTeams, alerts }
+}
+
+type RunRow = ReturnType<typeof runRow>
+type AlertRow = Readonly<Record<(typeof BATCH.rows.alerts.args)[number], string | number>>
+
+function runRow(keys: ShardKeys, position: number, run: EndedRun, teamPosition: number) {
+  const { cronId, record, tickMs: tick, failureReason } = run
+  const cronRecords = keys.cronRecords(String(cronId))
+  return { position, cronId, record, tick, reason: failureReason ?? '', teamPosition, cronRecords }
+}
+
+/** As runs.lua reads it. */
+function cronMutes(muted: Mutes | null): string {
+  if (muted === null) return ''
+  if (muted.all !== null) return `*${muted.all}`
+  const pairs = [...muted.crons].map(([name, window]) => `${name}=${window}`)
+  return pairs.length === 0 ? '' : `|${pairs.join('|')}|`
 }
 
 /** The callback queues of the teams whose jobs end with one, by team. */

@@ -16,8 +16,8 @@
 --#include lib/suspects
 --#include execute/finish/settle
 --#include lib/cron
---#include execute/finish/runs
 --#include alerts/alerts
+--#include execute/finish/runs
 --#include execute/finish/batch
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))

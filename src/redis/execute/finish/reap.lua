@@ -22,8 +22,8 @@
 --#include lib/suspects
 --#include execute/finish/settle
 --#include lib/cron
---#include execute/finish/runs
 --#include alerts/alerts
+--#include execute/finish/runs
 --#include execute/finish/batch
 
 local mode, margin = ARGV.mode, tonumber(ARGV.marginMs)

@@ -1,12 +1,61 @@
--- Shared by finish and reap: how the runs of crons end. Declares `Runs`.
+-- Shared by finish and reap: how the runs of crons end. Declares `Runs`. Wants `Alerts` and `Cron`.
 
 local Runs = {}
 
 -- Notes that a run's chain has ended with this job, the next one after those of `ended`.
 function Runs.note_end(ended, run, job)
   if job.kind ~= END.success and job.kind ~= END.failed and job.kind ~= END.deadLetter then return end
-  run.ended, run.root = job.kind, job.root
+  run.ended, run.root, run.job = job.kind, job.root, job.id
   table.insert(ended, run)
+end
+
+-- The window that mutes a cron's alerts, or ''. team.cronMutes: '' none · '*window' one for all · '|name=window|…'
+local function mute_of(team, name)
+  local mutes = team.cronMutes
+  if mutes == '' then return '' end
+  if string.sub(mutes, 1, 1) == '*' then return string.sub(mutes, 2) end
+  local _, at = string.find(mutes, '|' .. name .. '=', 1, true)
+  return at and string.match(string.sub(mutes, at + 1), '^[^|]*') or ''
+end
+
+-- What the end of a run raises, and why; nil = nothing. Comparing what was raised, not the number of failures with the
+-- threshold, stays right when the threshold is edited in between. A failure that was raised while a window muted it is
+-- raised again after the window, or nobody would ever hear of that cron.
+local function judge(said, succeeded, failures, muted)
+  if succeeded then
+    if said.raised == '' then return nil end
+    local reason = said.reason
+    said.raised, said.reason = '', ''
+    return 'recovery', reason
+  end
+  if said.raised == 'f' or (said.raised == 'm' and muted ~= '') then return nil end
+  if failures < said.threshold then return 'warning' end
+  said.raised = muted == '' and 'f' or 'm'
+  return 'failure'
+end
+
+-- A cron that was not applied since the version that knows of alerts has none. A success after a success raises nothing
+-- and asks nothing.
+local function raise_end(cron, run, succeeded, before)
+  if succeeded and before == 0 then return end
+  cron.said = cron.said or Cron.said(call('HGET', KEYS.cronAlerts, run.cronId))
+  local said = cron.said
+  if not said then return end
+  -- An executor of an earlier version has counted a success, and raised no recovery.
+  if before == 0 then said.raised, said.reason = '', '' end
+  local team = run.team
+  local muted = mute_of(team, said.name)
+  local raised = said.raised
+  local type, reason = judge(said, succeeded, cron.failures, muted)
+  if not type then return end
+  if type == 'failure' then said.reason = run.reason end
+  cron.is_said_new = cron.is_said_new or said.raised ~= raised
+  local facts = ',' .. string.format('%.0f', succeeded and before or cron.failures) .. ','
+    .. string.format('%.0f', said.threshold) .. ']'
+  Alerts.raise(team, {
+    type = type, reason = reason or run.reason, kind = 'cron', resource = run.cronId, suppressed = muted, job = run.job,
+    facts = string.sub(said.title, 1, -2) .. facts,
+  })
 end
 
 -- Writes the ends of runs, in their order, into their records and their crons. An end counts once, by its record; that
@@ -24,16 +73,20 @@ function Runs.end_runs(states, ended)
       local position = call('LPOS', run.cronRecords, run.record)
       if position then
         local by_hand = string.sub(run.record, 1, 1) == 'R'
-        local letter = run.ended == END.success and 's' or 'f'
+        local succeeded = run.ended == END.success
+        local letter = succeeded and 's' or 'f'
         call('LSET', run.cronRecords, position, (by_hand and string.upper(letter) or letter) .. string.sub(run.record, 2))
-        cron.failures = run.ended == END.success and 0 or cron.failures + 1
-        if run.ended == END.success and (tonumber(cron.success) or 0) < tonumber(run.tick) then cron.success = run.tick end
+        local before = cron.failures
+        cron.failures = succeeded and 0 or before + 1
+        if succeeded and (tonumber(cron.success) or 0) < tonumber(run.tick) then cron.success = run.tick end
+        raise_end(cron, run, succeeded, before)
       end
     end
   end
   for id, cron in pairs(crons) do
     table.insert(changed, id)
     table.insert(changed, Cron.format(cron))
+    if cron.is_said_new then call('HSET', KEYS.cronAlerts, id, Cron.say(cron.said)) end
   end
   if #changed > 0 then call('HSET', states, unpack(changed)) end
 end

@@ -91,7 +91,7 @@ export function endedBatchJob(
     batchJob.callback = encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS)
     batchJob.callbackTeam = job.team
   }
-  if (end.isTerminal) batchJob.run = endedRun(job)
+  if (end.isTerminal) batchJob.run = endedRun(job, end)
   batchJob.alerts = raisedBy(job, end)
   switch (end.kind) {
     case 'retry':
@@ -122,7 +122,9 @@ function raisedBy({ team, queueName, attempt, settings }: EndedJob, end: Attempt
   return alerts === null ? null : { ...alerts, team, queueName, facts: queueFacts(attempt, end) }
 }
 
-function endedRun({ rootId, request: { cron } }: EndedJob): EndedRun | null {
+function endedRun({ team, rootId, request: { cron } }: EndedJob, { attempts }: AttemptEnd): EndedRun | null {
   if (cron === null) return null
-  return { cronId: cron.cronId, tickMs: cron.tickMs, record: runningRecord(cron, rootId) }
+  const { cronId, tickMs } = cron
+  const failureReason = attempts.at(-1)?.failureReason ?? null
+  return { cronId, tickMs, record: runningRecord(cron, rootId), team, failureReason }
 }
