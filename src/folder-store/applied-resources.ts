@@ -1,8 +1,10 @@
+import { WINDOWS_PER_TEAM_MAX } from '../domain/limits.ts'
 import { identityOf } from '../resources/resource.ts'
 import type {
   ApiTokenResource,
   HttpCronResource,
   HttpQueueResource,
+  MaintenanceWindowResource,
   Resource,
   SecretResource,
   TeamSettingsResource,
@@ -11,7 +13,7 @@ import { signingSecretOf } from '../resources/secret-data.ts'
 import type { SecretRef } from '../resources/generated/kinds.ts'
 import { channelOf, secretFieldOf } from '../resources/team-channels.ts'
 import type { FolderProblem } from './folder-problem.ts'
-import { cronKey, queueKey } from './folder-snapshot.ts'
+import { cronKey, queueKey, windowKey } from './folder-snapshot.ts'
 import type { FolderSnapshot, FolderTeam, FolderToken, TeamPolicy } from './folder-snapshot.ts'
 import type { ManifestFile } from './files/manifest-file.ts'
 
@@ -29,6 +31,8 @@ export interface AppliedResources {
   readonly queues: ReadonlyMap<string, ReadonlyArray<Placed<HttpQueueResource>>>
   /** By cron key. */
   readonly crons: ReadonlyMap<string, Placed<HttpCronResource>>
+  /** By window key. */
+  readonly windows: ReadonlyMap<string, Placed<MaintenanceWindowResource>>
   readonly problems: readonly FolderProblem[]
 }
 
@@ -52,13 +56,14 @@ export function resolveResources(files: readonly ManifestFile[], before: FolderS
   )
   const teams = unique.filter(isTeamSettings).flatMap((placed) => teamOf(placed, secrets, before, problems))
   const tokens = tokensOf(unique.filter(isToken), problems)
-  problems.push(...unique.flatMap(ignoredProblem))
+  const windows = windowsOf(unique.filter(isWindow), problems)
   const crons = new Map(unique.filter(isCron).map((placed) => [cronKey(placed.resource), placed]))
-  return { snapshot: snapshotOf({ queues, crons }, teams, tokens), queues, crons, problems }
+  const snapshot = snapshotOf({ queues, crons, windows }, teams, tokens)
+  return { snapshot, queues, crons, windows, problems }
 }
 
 function snapshotOf(
-  { queues, crons }: Pick<AppliedResources, 'queues' | 'crons'>,
+  { queues, crons, windows }: Pick<AppliedResources, 'queues' | 'crons' | 'windows'>,
   teams: readonly FolderTeam[],
   tokens: readonly FolderToken[],
 ): FolderSnapshot {
@@ -69,12 +74,19 @@ function snapshotOf(
   })
   return Object.freeze({
     queues: entries.sort(byTeamAndName),
-    crons: [...crons.values()]
-      .map(({ resource: { team, name, settings } }) => ({ team, name, settings }))
-      .sort(byTeamAndName),
+    crons: settingsOf(crons),
+    windows: settingsOf(windows),
     teams: [...teams].sort((left, right) => compare(left.team, right.team)),
     tokens: [...tokens].sort(byTeamAndName),
   })
+}
+
+function settingsOf<Settings>(
+  placed: ReadonlyMap<string, Placed<Resource & { readonly settings: Settings }>>,
+): Array<{ readonly team: string; readonly name: string; readonly settings: Settings }> {
+  return [...placed.values()]
+    .map(({ resource: { team, name, settings } }) => ({ team, name, settings }))
+    .sort(byTeamAndName)
 }
 
 function oldestFirst(files: readonly ManifestFile[]): Placed[] {
@@ -171,15 +183,31 @@ function tokensOf(
   return [...byHash.values()].map(({ resource: { team, name, sha256Hex } }) => ({ team, name, sha256Hex }))
 }
 
-/** Warns that this version ignores the kind, so that nobody relies on a window. */
-function ignoredProblem({ file, document, resource }: Placed): readonly FolderProblem[] {
-  if (resource.kind !== 'MaintenanceWindow') return []
-  const reason = `${resource.kind} ${resource.name} is valid, but this version does nothing with it.`
-  return [{ code: 'NotRunYet', file, document, line: null, field: null, reason }]
+/** The oldest windows of a team, as many as a team may have. */
+function windowsOf(
+  placed: ReadonlyArray<Placed<MaintenanceWindowResource>>,
+  problems: FolderProblem[],
+): Map<string, Placed<MaintenanceWindowResource>> {
+  const counts = new Map<string, number>()
+  const windows = new Map<string, Placed<MaintenanceWindowResource>>()
+  for (const one of placed) {
+    const { file, document, resource } = one
+    const count = counts.get(resource.team) ?? 0
+    if (count < WINDOWS_PER_TEAM_MAX) {
+      counts.set(resource.team, count + 1)
+      windows.set(windowKey(resource), one)
+      continue
+    }
+    const reason = `${resource.team} has ${WINDOWS_PER_TEAM_MAX} older maintenance windows, the most allowed: this one is not applied.`
+    problems.push({ code: 'TooManyWindows', file, document, line: null, field: null, reason })
+  }
+  return windows
 }
 
 const isQueue = (placed: Placed): placed is Placed<HttpQueueResource> => placed.resource.kind === 'HttpQueue'
 const isCron = (placed: Placed): placed is Placed<HttpCronResource> => placed.resource.kind === 'HttpCron'
+const isWindow = (placed: Placed): placed is Placed<MaintenanceWindowResource> =>
+  placed.resource.kind === 'MaintenanceWindow'
 const isSecret = (placed: Placed): placed is Placed<SecretResource> => placed.resource.kind === 'Secret'
 const isToken = (placed: Placed): placed is Placed<ApiTokenResource> => placed.resource.kind === 'ApiToken'
 const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>

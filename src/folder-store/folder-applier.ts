@@ -123,12 +123,14 @@ function logChange(change: FolderChange, refused: Refusals, logger: Logger): voi
   const applied = [
     ...change.teams.map(({ team }) => `TeamSettings of ${team}`),
     ...change.tokens.map(({ name }) => `ApiToken ${name}`),
+    ...change.windows.map(({ name }) => `maintenance window ${name}`),
     ...change.queues.filter((queue) => !refused.has(queueKey(queue))).map(({ name }) => `queue ${name}`),
     ...change.crons.filter((cron) => !refused.has(cronKey(cron))).map(({ name }) => `cron ${name}`),
   ]
   const removed = [
     ...change.removedTeams.map((team) => `TeamSettings of ${team}`),
     ...change.removedTokens.map(({ name }) => `ApiToken ${name}`),
+    ...change.removedWindows.map(({ name }) => `maintenance window ${name}`),
     ...change.removedCrons.map(({ name }) => `cron ${name}`),
     ...change.removedQueues.map(({ name }) => `queue ${name}, with all its jobs`),
   ]

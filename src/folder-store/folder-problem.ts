@@ -9,8 +9,8 @@ export interface FolderProblem extends ManifestProblem {
     | 'NameTaken'
     /** An older ApiToken, of any team, has the same hash; this one is not applied. */
     | 'TokenTaken'
-    /** Valid, but this version ignores its kind. */
-    | 'NotRunYet'
+    /** The team has as many older maintenance windows as it may have; this one is not applied. */
+    | 'TooManyWindows'
     /** A TeamSettings names a signing secret that is missing or invalid; the team's last good settings stay applied. */
     | 'SecretNotUsable'
     /** The URL of a channel is missing or not allowed; the team's other channels are applied. */

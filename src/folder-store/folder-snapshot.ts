@@ -2,6 +2,7 @@ import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { Channel, Member } from '../domain/notifications/channel.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
+import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
 
 export interface FolderQueue {
   readonly team: string
@@ -39,26 +40,42 @@ export interface FolderToken {
   readonly sha256Hex: string
 }
 
+export interface FolderWindow {
+  readonly team: string
+  /** `metadata.name`. */
+  readonly name: string
+  readonly settings: WindowSettings
+}
+
 /** The valid resources of the folder, by team and name. */
 export interface FolderSnapshot {
   readonly queues: readonly FolderQueue[]
   readonly crons: readonly FolderCron[]
   readonly teams: readonly FolderTeam[]
   readonly tokens: readonly FolderToken[]
+  readonly windows: readonly FolderWindow[]
 }
 
-export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({ queues: [], crons: [], teams: [], tokens: [] })
+export const EMPTY_SNAPSHOT: FolderSnapshot = Object.freeze({
+  queues: [],
+  crons: [],
+  teams: [],
+  tokens: [],
+  windows: [],
+})
 
 /**
  * The difference from the applied snapshot, to be applied in the order of the fields: first what calls may reach, how
- * they are signed and which tokens are valid; then removed crons, queues, and crons that may use them; removed queues
- * last. What is not named stays as it is, such as a team with an unusable secret or a queue that was never a resource.
+ * they are signed and which tokens are valid; then what waits or is muted, removed crons, queues, and crons that may use them;
+ * removed queues last. What is not named stays as it is, such as a team with an unusable secret or a queue that was never a resource.
  */
 export interface FolderChange {
   readonly teams: readonly FolderTeam[]
   readonly removedTeams: readonly string[]
   readonly removedTokens: readonly Named[]
   readonly tokens: readonly FolderToken[]
+  readonly windows: readonly FolderWindow[]
+  readonly removedWindows: readonly Named[]
   readonly removedCrons: readonly Named[]
   readonly queues: readonly FolderQueue[]
   readonly crons: readonly FolderCron[]
@@ -90,6 +107,10 @@ function tokenKey(token: Named): string {
   return JSON.stringify(['ApiToken', token.team, token.name])
 }
 
+export function windowKey(window: Named): string {
+  return JSON.stringify(['MaintenanceWindow', window.team, window.name])
+}
+
 /**
  * @param uncertain keys (see `keysOf`) that may differ from `before`, because a change was interrupted or refused: they
  * are part of the change again. `all`: nothing is known to be applied.
@@ -104,11 +125,14 @@ export function changeBetween(
   const crons = difference(before.crons, after.crons, cronKey, isUncertain)
   const teams = difference(before.teams, after.teams, (team) => team.team, isUncertain)
   const tokens = difference(before.tokens, after.tokens, tokenKey, isUncertain)
+  const windows = difference(before.windows, after.windows, windowKey, isUncertain)
   return {
     teams: teams.changed,
     removedTeams: teams.removed.map((team) => team.team),
     removedTokens: tokens.removed.map(({ team, name }) => ({ team, name })),
     tokens: tokens.changed,
+    windows: windows.changed,
+    removedWindows: windows.removed.map(({ team, name }) => ({ team, name })),
     removedCrons: crons.removed.map(({ team, name }) => ({ team, name })),
     queues: queues.changed,
     crons: crons.changed,
@@ -117,13 +141,15 @@ export function changeBetween(
   }
 }
 
-/** The keys of the teams, tokens, queues and crons of a change. */
+/** The keys of everything that a change names. */
 export function keysOf(change: FolderChange): readonly string[] {
   return [
     ...change.teams.map((team) => team.team),
     ...change.removedTeams,
     ...change.removedTokens.map(tokenKey),
     ...change.tokens.map(tokenKey),
+    ...change.windows.map(windowKey),
+    ...change.removedWindows.map(windowKey),
     ...change.removedCrons.map(cronKey),
     ...change.queues.map(queueKey),
     ...change.crons.map(cronKey),
@@ -138,6 +164,7 @@ export function withInterrupted(before: FolderSnapshot, change: FolderChange): F
     crons: merged(before.crons, change.crons, cronKey),
     teams: merged(before.teams, change.teams, (team) => team.team),
     tokens: merged(before.tokens, change.tokens, tokenKey),
+    windows: merged(before.windows, change.windows, windowKey),
   }
 }
 

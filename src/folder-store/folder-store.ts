@@ -3,6 +3,7 @@ import type { CronSettings } from '../domain/crons/cron.ts'
 import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import { createMutex } from '../domain/mutex.ts'
+import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 import type { EditResult, RefusedEdit, Removal, WrittenEdit } from './edits/manifest-edits.ts'
 import {
@@ -12,6 +13,9 @@ import {
   writeCronRemoval,
   writeQueueEdit,
   writeQueueRemoval,
+  type WindowEdit,
+  writeWindowEdit,
+  writeWindowRemoval,
 } from './edits/settings-edits.ts'
 import { removeDrafts } from './files/atomic-file.ts'
 import { FolderFiles } from './files/folder-files.ts'
@@ -49,6 +53,10 @@ export interface FolderStore {
   editCron(edit: CronEdit): Promise<EditResult<CronSettings>>
   /** As `removeQueue`, for a cron. */
   removeCron(cron: { readonly team: string; readonly name: string }): Promise<Removal>
+  /** As `editQueue`, for a maintenance window, all of whose settings are given. */
+  editWindow(edit: WindowEdit): Promise<EditResult<WindowSettings>>
+  /** As `removeQueue`, for a maintenance window. */
+  removeWindow(window: { readonly team: string; readonly name: string }): Promise<Removal>
   /** Ends the watch; resolves when no call is running. Idempotent. */
   stop(): Promise<void>
 }
@@ -117,6 +125,8 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
     removeQueue: (queue) => remove(() => writeQueueRemoval(parts, applier.resources, queue)),
     editCron: (cron) => edit(() => writeCronEdit(parts, applier.resources, cron)),
     removeCron: (cron) => remove(() => writeCronRemoval(parts, cron)),
+    editWindow: (window) => edit(() => writeWindowEdit(parts, applier.resources, window)),
+    removeWindow: (window) => remove(() => writeWindowRemoval(parts, window)),
     stop: () => {
       watcher?.stop()
       // A start that was running has made its watcher by then.

@@ -2,7 +2,8 @@ import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { Member } from '../domain/notifications/channel.ts'
 import type { TeamQuotas } from '../domain/quotas.ts'
-import type { MaintenanceWindowSpec, SecretRef } from './generated/kinds.ts'
+import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
+import type { SecretRef } from './generated/kinds.ts'
 import type { ChannelPlan } from './team-channels.ts'
 
 export const API_VERSION = 'punctual.dev/v1alpha1'
@@ -37,12 +38,11 @@ export interface HttpCronResource {
   readonly settings: CronSettings
 }
 
-/** A time without alerts. */
 export interface MaintenanceWindowResource {
   readonly kind: 'MaintenanceWindow'
   readonly team: string
   readonly name: string
-  readonly spec: MaintenanceWindowSpec
+  readonly settings: WindowSettings
 }
 
 export interface ApiTokenResource {

@@ -34,15 +34,20 @@ export const MAINTENANCE_WINDOW: KindSamples = {
   crd: 'maintenancewindows.punctual.dev.yaml',
   name: 'night',
   full: [
-    { resource: { kind: 'HttpQueue', name: 'Mails: out' }, start: START, end: END, reason: 'move' },
+    {
+      ...{ action: 'Hold', resource: { kind: 'HttpQueue', name: 'Mails: out' } },
+      ...{ start: START, end: END, reason: 'move' },
+    },
     { recurring: [{ cronExpression: '0 1 * * 6', timeZone: 'Asia/Tokyo', durationSeconds: 3600 }] },
   ],
-  padding: { 'spec.recurring[].cronExpression': '0' },
+  padding: { 'spec.recurring[].cronExpression': '0', 'spec.recurring[].timeZone': null },
+  strictFields: ['spec.recurring[].cronExpression', 'spec.recurring[].timeZone'],
   valid: [
     { title: 'once', spec: { start: START, end: END } },
     { title: 'again and again', spec: { recurring: RECURRING } },
     { title: 'two rhythms', spec: { recurring: [...RECURRING, ...RECURRING] } },
     { title: 'a moment', spec: { start: '2026-11-21T09:00:00.000Z', end: '2026-11-21T09:00:00.001Z' } },
+    { title: 'a leap year', spec: { start: '2027-03-01T00:00:00Z', end: '2028-03-01T00:00:00Z' } },
     { title: 'a leap day', spec: { start: '2028-02-29T09:00:00Z', end: '2028-02-29T09:00:01Z' } },
     {
       title: 'an end that looks earlier',
@@ -67,6 +72,13 @@ export const MAINTENANCE_WINDOW: KindSamples = {
     },
     { title: 'no length', spec: { start: START, end: START }, field: 'spec.end', rule: ORDER },
     { title: 'backwards', spec: { start: END, end: START }, field: 'spec.end', rule: ORDER },
+    {
+      title: 'more than a leap year',
+      spec: { start: '2027-03-01T00:00:00Z', end: '2028-03-01T00:00:00.001Z' },
+      field: 'spec.end',
+      rule: 'must be within 366 days of start',
+    },
+    { title: 'another action', spec: { action: 'Skip', start: START, end: END }, field: 'spec.action' },
     {
       title: 'an end that looks later',
       spec: { start: '2026-11-21T09:00:00Z', end: '2026-11-21T10:00:00+02:00' },

@@ -24,10 +24,8 @@ export interface WindowResource {
   readonly name: string
 }
 
-export interface MaintenanceWindow {
-  readonly team: string
-  /** `metadata.name`, unique in the team. */
-  readonly name: string
+/** What a user sets of a window. */
+export interface WindowSettings {
   readonly action: WindowAction
   /** null = all queues and crons of the team, and the team itself. */
   readonly resource: WindowResource | null
@@ -35,3 +33,17 @@ export interface MaintenanceWindow {
   /** A comment. */
   readonly reason: string | null
 }
+
+export interface MaintenanceWindow extends WindowSettings {
+  readonly team: string
+  /** `metadata.name`, unique in the team. */
+  readonly name: string
+}
+
+/** A window that opens once is at most this long. */
+export const WINDOW_DAYS_MAX = 366
+/** A schedule of a window keeps it open for this long, seconds. */
+export const WINDOW_SECONDS_MIN = 60
+export const WINDOW_SECONDS_MAX = 604_800
+export const WINDOW_SCHEDULES_MAX = 10
+export const WINDOW_REASON_CHARACTERS_MAX = 1_024

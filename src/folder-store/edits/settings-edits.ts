@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import type { WindowSettings } from '../../domain/windows/maintenance-window.ts'
 import { editCronManifest, newCronManifest } from '../../resources/manifests/cron-manifest.ts'
 import {
   editQueueManifest,
   nameOfPushedQueue,
   newQueueManifest,
 } from '../../resources/manifests/queue-manifest.ts'
+import { editWindowManifest, newWindowManifest } from '../../resources/manifests/window-manifest.ts'
 import { identityOf, type Resource } from '../../resources/resource.ts'
 import type { AppliedResources } from '../applied-resources.ts'
-import { cronKey, queueKey } from '../folder-snapshot.ts'
+import { cronKey, queueKey, windowKey } from '../folder-snapshot.ts'
 import {
   type EditParts,
   type ManifestEdit,
@@ -22,7 +24,7 @@ import {
 
 interface NamedResource {
   readonly team: string
-  /** `spec.queueName` of a queue, `metadata.name` of a cron. */
+  /** `spec.queueName` of a queue, `metadata.name` of another resource. */
   readonly name: string
 }
 
@@ -34,6 +36,9 @@ interface SettingsEdit<Settings> extends NamedResource {
 
 export type QueueEdit = SettingsEdit<QueueSettings>
 export type CronEdit = SettingsEdit<CronSettings>
+export interface WindowEdit extends NamedResource {
+  readonly settings: WindowSettings
+}
 
 /** Writes a queue's settings into its manifest, or into a new one, without applying them. */
 export function writeQueueEdit(
@@ -70,8 +75,26 @@ export function writeCronEdit(
     newFile: newFileName(name, team, parts.team),
     make: () => newCronManifest(name, team === parts.team ? null : team, settings),
     change: (text, document) => editCronManifest(text, document, change),
-    isTarget: isCron(edit),
+    isTarget: isNamed('HttpCron', edit),
     key: cronKey(edit),
+    settings,
+  })
+}
+
+/** As `writeQueueEdit`, for a maintenance window; all its settings are given. */
+export function writeWindowEdit(
+  parts: EditParts,
+  applied: AppliedResources,
+  edit: WindowEdit,
+): Promise<WrittenEdit<WindowSettings> | RefusedEdit> {
+  const { team, name, settings } = edit
+  return writeSettings(parts, {
+    place: applied.windows.get(windowKey(edit)) ?? null,
+    newFile: newFileName(name, team, parts.team),
+    make: () => newWindowManifest(name, team === parts.team ? null : team, settings),
+    change: (text, document) => editWindowManifest(text, document, settings),
+    isTarget: isNamed('MaintenanceWindow', edit),
+    key: windowKey(edit),
     settings,
   })
 }
@@ -98,7 +121,15 @@ export function writeQueueRemoval(
 
 /** As `writeQueueRemoval`, for a cron. */
 export function writeCronRemoval(parts: EditParts, cron: NamedResource): Promise<Removal> {
-  const isTarget = isCron(cron)
+  return writeNamedRemoval(parts, isNamed('HttpCron', cron))
+}
+
+/** As `writeQueueRemoval`, for a maintenance window. */
+export function writeWindowRemoval(parts: EditParts, window: NamedResource): Promise<Removal> {
+  return writeNamedRemoval(parts, isNamed('MaintenanceWindow', window))
+}
+
+function writeNamedRemoval(parts: EditParts, isTarget: (resource: Resource) => boolean): Promise<Removal> {
   const places = parts.files
     .all()
     .flatMap(({ file, good }) =>
@@ -109,8 +140,8 @@ export function writeCronRemoval(parts: EditParts, cron: NamedResource): Promise
   return writeRemoval(parts, places)
 }
 
-function isCron({ team, name }: NamedResource): (resource: Resource) => boolean {
-  const identity = identityOf({ kind: 'HttpCron', team, name })
+function isNamed(kind: Resource['kind'], { team, name }: NamedResource): (resource: Resource) => boolean {
+  const identity = identityOf({ kind, team, name })
   return (resource) => identityOf(resource) === identity
 }
 

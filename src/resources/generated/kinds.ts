@@ -295,25 +295,29 @@ export interface RecurringSpec {
    */
   readonly timeZone: string
   /**
-   * How long the window stays open.
+   * How long the window stays active, in elapsed time.
    */
   readonly durationSeconds: number
 }
 /**
- * When the window is open, and for what. Either start and end, or recurring.
+ * When the window is active, and for what. Either start and end, or recurring.
  */
 export interface MaintenanceWindowSpec {
+  /**
+   * Mute keeps alerts from being sent. Hold does the same, and no job starts meanwhile; missed ticks of crons are decided at the end.
+   */
+  readonly action: 'Mute' | 'Hold'
   readonly resource?: ResourceRef
   /**
-   * When a single window opens.
+   * When a single window becomes active.
    */
   readonly start?: string
   /**
-   * When a single window closes.
+   * When a single window ends.
    */
   readonly end?: string
   /**
-   * When a recurring window opens, and for how long.
+   * When a recurring window becomes active, and for how long.
    */
   readonly recurring?: readonly RecurringSpec[]
   /**
@@ -322,7 +326,7 @@ export interface MaintenanceWindowSpec {
   readonly reason?: string
 }
 /**
- * Whether the window is open; written by Punctual.
+ * Whether the window is active; written by Punctual.
  */
 export interface MaintenanceWindowStatus {
   /**
@@ -330,17 +334,21 @@ export interface MaintenanceWindowStatus {
    */
   readonly observedGeneration?: number
   /**
-   * Whether alerts are suppressed now.
+   * Whether it is in force now.
    */
-  readonly open?: boolean
+  readonly active?: boolean
   /**
-   * When it opens next; absent when it never opens again.
+   * Since when, while it is active; absent for a window that is active all the time.
    */
-  readonly nextStartTime?: string
+  readonly activeSince?: string
   /**
-   * When it closes, while it is open.
+   * When it ends, while it is active; absent for a window that is active all the time.
    */
   readonly endTime?: string
+  /**
+   * When it becomes active next; absent when it never does again.
+   */
+  readonly nextStartTime?: string
   readonly conditions?: readonly Condition[]
 }
 /**

@@ -13,6 +13,7 @@ import { settingsOfSpec } from '../queue-spec.ts'
 import { API_VERSION, identityOf, type Resource } from '../resource.ts'
 import { secretDataOf } from '../secret-data.ts'
 import { channelPlansOf, membersOf } from '../team-channels.ts'
+import { settingsOfWindowSpec, windowProblemsOf } from '../window-spec.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -61,7 +62,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   MaintenanceWindow: {
     crd: 'maintenancewindows.punctual.dev.yaml',
-    make: (head, spec) => ({ kind: 'MaintenanceWindow', ...head, spec: spec as MaintenanceWindowSpec }),
+    problemsOf: (spec) => windowProblemsOf(spec as MaintenanceWindowSpec),
+    make: (head, spec) => ({
+      kind: 'MaintenanceWindow',
+      ...head,
+      settings: settingsOfWindowSpec(spec as MaintenanceWindowSpec),
+    }),
   },
   TeamSettings: {
     crd: 'teamsettings.punctual.dev.yaml',

@@ -10,7 +10,7 @@ import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { SettingsCompiler } from '../../ports/settings.ts'
 
 /**
- * Applies a change of the folder: first egress rules and tokens, then queues, then the crons that run through them.
+ * Applies a change of the folder: first egress rules and tokens, then maintenance windows, queues, then the crons that run through them.
  * Removed crons stop before their queues, which are removed last. A queue or cron that Redis has no room for does not
  * hold up the others, for a removal may make room.
  * @returns the queues and crons that Redis has no room for
@@ -29,6 +29,8 @@ export async function applyFolderChange(change: FolderChange, compiler: Settings
   for (const team of change.removedTeams) await compiler.removeTeam(team)
   for (const { team, name } of change.removedTokens) await compiler.removeToken(team, name)
   for (const { team, name, sha256Hex } of change.tokens) await compiler.putTokenHash(team, name, sha256Hex)
+  for (const { team, name } of change.removedWindows) await compiler.removeWindow(team, name)
+  for (const { team, name, settings } of change.windows) await compiler.putWindow({ team, name, ...settings })
   for (const { team, name } of change.removedCrons) await compiler.removeCron(team, name)
   for (const queue of change.queues) {
     await unlessFull(queueKey(queue), compiler.applyQueue(queue.team, queue.name, queue.settings))

@@ -120,6 +120,7 @@ describe('team settings', () => {
       queues: [],
       crons: [],
       tokens: [],
+      windows: [],
       teams: [
         {
           team: 'default',
@@ -258,13 +259,36 @@ describe('crons', () => {
   })
 })
 
-it('windows are taken, and said to do nothing yet', () => {
-  const window =
-    '{ apiVersion: punctual.dev/v1alpha1, kind: MaintenanceWindow, metadata: { name: night }, spec: { recurring: [{ cronExpression: 0 1 * * *, durationSeconds: 3600 }] } }'
-  const result = of([file('a.yaml', 1, window, queue('mail'))])
-  expect(result.snapshot.queues).toHaveLength(1)
-  expect(result.problems).toMatchObject([{ code: 'NotRunYet' }])
-  expect(texts(result)).toEqual([
-    'a.yaml, document 1: MaintenanceWindow night is valid, but this version does nothing with it.',
-  ])
+describe('maintenance windows', () => {
+  const window = (name: string, spec = '') =>
+    `{ apiVersion: punctual.dev/v1alpha1, kind: MaintenanceWindow, metadata: { name: ${name} }, spec: { recurring: [{ cronExpression: 0 1 * * *, durationSeconds: 3600 }]${spec} } }`
+
+  it('are applied with all their settings', () => {
+    const result = of([
+      file(
+        'a.yaml',
+        1,
+        window('night', ', action: Hold, resource: { kind: HttpCron, name: backup }, reason: "1"'),
+      ),
+    ])
+    const schedule = { cronExpression: '0 1 * * *', timeZone: 'UTC', durationSeconds: 3_600 }
+    const settings = {
+      action: 'hold',
+      resource: { kind: 'cron', name: 'backup' },
+      times: { kind: 'recurring', schedules: [schedule] },
+      reason: '1',
+    }
+    expect(result.problems).toEqual([])
+    expect(result.snapshot.windows).toEqual([{ team: 'default', name: 'night', settings }])
+  })
+
+  it('are bounded for each team: the oldest ones count', () => {
+    const old = Array.from({ length: 100 }, (_, i) => window(`w${i}`))
+    const result = of([file('young.yaml', 2, window('late')), file('old.yaml', 1, ...old)])
+    expect(result.snapshot.windows).toHaveLength(100)
+    expect(result.problems).toMatchObject([{ code: 'TooManyWindows', file: 'young.yaml' }])
+    expect(texts(result)).toEqual([
+      'young.yaml, document 1: default has 100 older maintenance windows, the most allowed: this one is not applied.',
+    ])
+  })
 })

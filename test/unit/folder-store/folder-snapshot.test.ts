@@ -28,18 +28,28 @@ const NONE: ReadonlySet<string> = new Set()
 
 const token = (name: string, digit: string) => ({ team: 'default', name, sha256Hex: digit.repeat(64) })
 
+const window = (name: string, endMs = 2) => ({
+  ...{ team: 'default', name },
+  settings: {
+    ...{ action: 'mute' as const, resource: null, reason: null },
+    times: { kind: 'once' as const, startMs: 1, endMs },
+  },
+})
+
 const BEFORE: FolderSnapshot = {
   queues: [queue('a'), queue('b')],
   // Of the same names as the queues: a change of one is not a change of the other.
   crons: [cron('a'), cron('b')],
   teams: [team('t'), team('u')],
   tokens: [token('a', '1'), token('b', '2')],
+  windows: [window('a'), window('b')],
 }
 const AFTER: FolderSnapshot = {
   queues: [queue('b', 1), queue('c')],
   crons: [cron('b', '5 8 * * *'), cron('c')],
   teams: [team('t', 'x'), team('v')],
   tokens: [token('b', '3'), token('c', '4')],
+  windows: [window('b', 3), window('c')],
 }
 
 describe('a change', () => {
@@ -50,13 +60,15 @@ describe('a change', () => {
       removedTeams: ['u'],
       removedTokens: [{ team: 'default', name: 'a' }],
       tokens: [token('b', '3'), token('c', '4')],
+      windows: [window('b', 3), window('c')],
+      removedWindows: [{ team: 'default', name: 'a' }],
       removedCrons: [{ team: 'default', name: 'a' }],
       queues: [queue('b', 1), queue('c')],
       crons: [cron('b', '5 8 * * *'), cron('c')],
       removedQueues: [{ team: 'default', name: 'a' }],
       snapshot: AFTER,
     })
-    expect(keysOf(change)).toHaveLength(12)
+    expect(keysOf(change)).toHaveLength(15)
   })
 
   it('is empty between equal snapshots', () => {
@@ -84,6 +96,8 @@ describe('a change', () => {
       removedCrons: [{ team: 'default', name: 'c' }],
       removedTokens: [{ team: 'default', name: 'c' }],
       tokens: BEFORE.tokens,
+      windows: BEFORE.windows,
+      removedWindows: [{ team: 'default', name: 'c' }],
       teams: BEFORE.teams,
       removedTeams: ['v'],
     })

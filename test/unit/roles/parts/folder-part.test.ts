@@ -1,12 +1,18 @@
 import { expect, it } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../../src/domain/jobs/queue-settings.ts'
 import { EMPTY_SNAPSHOT } from '../../../../src/folder-store/folder-snapshot.ts'
+import type { WindowSettings } from '../../../../src/domain/windows/maintenance-window.ts'
 import type { SettingsCompiler } from '../../../../src/ports/settings.ts'
 import { applyFolderChange } from '../../../../src/roles/parts/folder-part.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
 import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
 
 /** Notes what it is told, in order. */
+const WINDOW: WindowSettings = {
+  ...{ action: 'mute', resource: null, reason: null },
+  times: { kind: 'once', startMs: 1, endMs: 2 },
+}
+
 function notingCompiler(): { readonly compiler: SettingsCompiler; readonly told: string[] } {
   const told: string[] = []
   const note =
@@ -44,6 +50,8 @@ it('a change of the folder takes effect in its order', async () => {
       removedTeams: ['u'],
       removedTokens: [{ team: 't', name: 'old' }],
       tokens: [{ team: 't', name: 'new', sha256Hex: '0'.repeat(64) }],
+      windows: [{ team: 't', name: 'night', settings: WINDOW }],
+      removedWindows: [{ team: 't', name: 'move' }],
       removedCrons: [{ team: 't', name: 'hourly' }],
       queues: [{ team: 't', name: 'mail', settings: DEFAULT_QUEUE_SETTINGS }],
       crons: [{ team: 't', name: 'daily', settings: cronSettings() }],
@@ -57,6 +65,8 @@ it('a change of the folder takes effect in its order', async () => {
     'removeTeam u',
     'removeToken t old',
     'putTokenHash t new',
+    'removeWindow t move',
+    'putWindow t night',
     'removeCron t hourly',
     'applyQueue t mail',
     'applyCron t daily',

@@ -1,0 +1,38 @@
+import type { WindowSettings } from '../../domain/windows/maintenance-window.ts'
+import { specOfWindowSettings } from '../window-spec.ts'
+import { editSpec, newManifest } from './manifest-text.ts'
+import { slugOf } from './slug.ts'
+
+/**
+ * `metadata.name` of a window created by the API.
+ * @param given what it is called; null = after its reason
+ * @param suffix 8 random hex digits
+ */
+export function nameOfNewWindow(
+  { given, reason }: { readonly given: string | null; readonly reason: string | null },
+  suffix: string,
+): string {
+  return `${slugOf(given ?? reason ?? '') || 'window'}-${suffix}`
+}
+
+/** The spec of a new resource, without the defaults. */
+export function newWindowSpec(settings: WindowSettings): Readonly<Record<string, unknown>> {
+  const fields = Object.entries(specOfWindowSettings(settings))
+  return Object.fromEntries(
+    fields.filter(([name, value]) => value !== null && (name !== 'action' || value !== 'Mute')),
+  )
+}
+
+/**
+ * A manifest of one window.
+ * @param name `metadata.name`
+ * @param namespace null = the team of the folder
+ */
+export function newWindowManifest(name: string, namespace: string | null, settings: WindowSettings): string {
+  return newManifest('MaintenanceWindow', { name, namespace }, newWindowSpec(settings))
+}
+
+/** Writes all settings of one window, as `editSpec` does. */
+export function editWindowManifest(text: string, document: number, settings: WindowSettings): string | null {
+  return editSpec(text, document, specOfWindowSettings(settings))
+}
