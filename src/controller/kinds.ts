@@ -7,10 +7,12 @@ import type {
   HttpCronStatus,
   HttpQueueSpec,
   HttpQueueStatus,
+  MaintenanceWindowSpec,
+  MaintenanceWindowStatus,
   TeamSettingsSpec,
   TeamSettingsStatus,
 } from '../resources/generated/kinds.ts'
-import { queueKeyOf } from '../resources/queue-owner.ts'
+import { queueKey, queueKeyOf } from '../resources/queue-owner.ts'
 
 interface CustomResource<Spec, Status> extends KubeObject {
   readonly spec: Spec
@@ -24,6 +26,7 @@ export interface HttpCron extends CustomResource<HttpCronSpec, HttpCronStatus> {
 }
 export type TeamSettings = CustomResource<TeamSettingsSpec, TeamSettingsStatus>
 export type ApiToken = CustomResource<ApiTokenSpec, ApiTokenStatus>
+export type MaintenanceWindow = CustomResource<MaintenanceWindowSpec, MaintenanceWindowStatus>
 
 /** An object whose status a reconciler writes. */
 export interface ConditionedObject extends KubeObject {
@@ -38,7 +41,10 @@ export interface KindAccess<T extends KubeObject> {
 
 /** Adds keys to the workqueue of each kind. */
 export type Workqueues = Readonly<
-  Record<'queues' | 'crons' | 'teams' | 'tokens', (key: ObjectKey, priority: 'high' | 'low') => void>
+  Record<
+    'queues' | 'crons' | 'teams' | 'tokens' | 'windows',
+    (key: ObjectKey, priority: 'high' | 'low') => void
+  >
 >
 
 /** The one name of a TeamSettings. */
@@ -48,6 +54,10 @@ export const TEAM_SETTINGS_NAME = 'team'
 export const BY_QUEUE = 'queue'
 /** Index of ApiTokens by `spec.sha256`. */
 export const BY_HASH = 'hash'
+/** Index of MaintenanceWindows. */
+export const BY_NAMESPACE = 'namespace'
+/** Index of MaintenanceWindows by `resourceIndexOf`. */
+export const BY_RESOURCE = 'resource'
 
 /** The indexes that the informers must have. */
 export const QUEUE_INDEXES: Readonly<Record<string, (queue: HttpQueue) => readonly string[]>> = {
@@ -55,6 +65,17 @@ export const QUEUE_INDEXES: Readonly<Record<string, (queue: HttpQueue) => readon
 }
 export const TOKEN_INDEXES: Readonly<Record<string, (token: ApiToken) => readonly string[]>> = {
   [BY_HASH]: ({ spec }) => [spec.sha256],
+}
+
+export const WINDOW_INDEXES: Readonly<Record<string, (window: MaintenanceWindow) => readonly string[]>> = {
+  [BY_NAMESPACE]: ({ metadata }) => [metadata.namespace],
+  [BY_RESOURCE]: ({ metadata: { namespace }, spec: { resource } }) =>
+    resource === undefined ? [] : [resourceIndexOf(resource.kind, queueKey(namespace, resource.name))],
+}
+
+/** @param key of a queue that of its queue name */
+export function resourceIndexOf(kind: 'HttpQueue' | 'HttpCron', key: ObjectKey): string {
+  return `${kind} ${key}`
 }
 
 export function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {

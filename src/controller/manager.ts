@@ -16,10 +16,12 @@ import { LeaderSession } from './engine/leader-session.ts'
 import {
   BY_QUEUE,
   keyOf,
+  resourceIndexOf,
   TEAM_SETTINGS_NAME,
   type ApiToken,
   type HttpCron,
   type HttpQueue,
+  type MaintenanceWindow,
   type KindAccess,
   type TeamSettings,
   type Workqueues,
@@ -33,12 +35,15 @@ import { createQueueStatusSync } from './queues/queue-status-sync.ts'
 import { createTeamReconciler } from './teams/team-reconciler.ts'
 import { createTeamStatusSync } from './teams/team-status-sync.ts'
 import { createTokenReconciler } from './teams/token-reconciler.ts'
+import { createWindowCheck } from './windows/window-check.ts'
+import { createWindowReconciler, watchResources } from './windows/window-reconciler.ts'
 
 export interface ManagerParts {
   readonly queues: KindAccess<HttpQueue>
   readonly crons: KindAccess<HttpCron>
   readonly teams: KindAccess<TeamSettings>
   readonly tokens: KindAccess<ApiToken>
+  readonly windows: KindAccess<MaintenanceWindow>
   readonly secrets: SecretReader
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
@@ -66,7 +71,7 @@ export interface Manager {
 }
 
 export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager {
-  const { queues, crons, teams, tokens } = parts
+  const { queues, crons, teams, tokens, windows } = parts
   const engine = new LeaderSession(parts)
   const loops = createLoops(parts, enqueue)
   const shared = { ...parts, engine }
@@ -74,6 +79,14 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
     ...{ crons: crons.informer, teams: teams.informer, quotas: parts.quotas },
     enqueue: (key) => enqueue.crons(key, 'low'),
     count: (overQuota) => parts.metrics.cronsOverQuota(overQuota),
+  })
+  watchResources(queues.informer, windows.informer, {
+    indexOf: (queue) => resourceIndexOf('HttpQueue', queueKeyOf(queue)),
+    enqueue: enqueue.windows,
+  })
+  watchResources(crons.informer, windows.informer, {
+    indexOf: (cron) => resourceIndexOf('HttpCron', keyOf(cron)),
+    enqueue: enqueue.windows,
   })
   return {
     reconcilers: {
@@ -92,6 +105,10 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
         failingOf: (key) => loops.teamStatuses.failingOf(key),
       }),
       tokens: createTokenReconciler({ ...shared, ...tokens }),
+      windows: createWindowReconciler({
+        ...{ ...shared, ...windows, check: createWindowCheck(), enqueue: enqueue.windows },
+        ...{ queues: queues.informer, crons: crons.informer },
+      }),
     },
     obstacle: () => engine.obstacle(),
     run: async (signal) => {
@@ -107,11 +124,12 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
 }
 
 /** A new or different engine has none of the settings. */
-function enqueueAll({ queues, crons, teams, tokens }: ManagerParts, enqueue: Workqueues): void {
+function enqueueAll({ queues, crons, teams, tokens, windows }: ManagerParts, enqueue: Workqueues): void {
   for (const queue of queues.informer.all()) enqueue.queues(queueKeyOf(queue), 'low')
   for (const cron of crons.informer.all()) enqueue.crons(keyOf(cron), 'low')
   for (const settings of teams.informer.all()) enqueue.teams(keyOf(settings), 'low')
   for (const token of tokens.informer.all()) enqueue.tokens(keyOf(token), 'low')
+  for (const window of windows.informer.all()) enqueue.windows(keyOf(window), 'low')
 }
 
 type Loops = ReturnType<typeof createLoops>

@@ -76,7 +76,7 @@ export interface ControllerMetrics {
   pushedQueuesWaiting(count: number): void
   /** The jobs of all queues with a resource were counted. */
   queuesCounted(): void
-  statusWritten(kind: 'HttpQueue' | 'HttpCron' | 'TeamSettings' | 'ApiToken'): void
+  statusWritten(kind: 'HttpQueue' | 'HttpCron' | 'TeamSettings' | 'ApiToken' | 'MaintenanceWindow'): void
 }
 
 /** How a reconcile ended. `requeued`: successfully, with a time for the next one. */

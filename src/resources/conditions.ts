@@ -50,6 +50,11 @@ export interface ReasonsOf {
     /** Present while pushed queues have no resource. */
     readonly PushedQueues: 'TooMany'
   }
+  readonly MaintenanceWindow: SharedReasons & {
+    readonly Ready: 'Reconciled' | 'InvalidSpec' | 'TooManyWindows' | 'BackendUnavailable'
+    /** Present while the window names a queue or cron. */
+    readonly ResourceFound: 'Found' | 'NotFound'
+  }
   readonly ApiToken: SharedReasons & {
     readonly Ready: 'Reconciled' | 'HashTaken' | 'BackendUnavailable'
   }

@@ -1,20 +1,26 @@
 import { hash, randomBytes } from 'node:crypto'
 import { firstTokenNamespace, keepFirstToken } from '../controller/teams/first-token.ts'
-import { QUEUE_INDEXES, TOKEN_INDEXES } from '../controller/kinds.ts'
-import type { ApiToken, HttpCron, HttpQueue, TeamSettings } from '../controller/kinds.ts'
+import { QUEUE_INDEXES, TOKEN_INDEXES, WINDOW_INDEXES } from '../controller/kinds.ts'
+import type { ApiToken, HttpCron, HttpQueue, MaintenanceWindow, TeamSettings } from '../controller/kinds.ts'
 import { LeaderElector } from '../kubernetes/leader-election/leader-elector.ts'
 import { createLeaseLock } from '../kubernetes/leader-election/lease-lock.ts'
 import { SeriesRecorder } from '../kubernetes/events/series-recorder.ts'
 import { transformCron } from '../kubernetes/informer/cron-transform.ts'
-import { API_TOKENS, HTTP_CRONS, HTTP_QUEUES, TEAM_SETTINGS } from '../kubernetes/resources/own-kinds.ts'
+import {
+  API_TOKENS,
+  HTTP_CRONS,
+  HTTP_QUEUES,
+  MAINTENANCE_WINDOWS,
+  TEAM_SETTINGS,
+} from '../kubernetes/resources/own-kinds.ts'
 import type { Leadership, ResourceWriter } from '../ports/kubernetes.ts'
 import type { Logger } from '../ports/runtime.ts'
 import { describeSettings, type ControllerSettings } from '../settings/role-settings.ts'
 import { createReconcileMetrics } from '../telemetry/reconcile-metrics.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { baseUrl } from './startup/base-url.ts'
-import { openCluster } from './parts/cluster-part.ts'
-import { ownPlace, startManager } from './parts/controller-part.ts'
+import { openCluster, type Cluster } from './parts/cluster-part.ts'
+import { ownPlace, startManager, type OwnKinds } from './parts/controller-part.ts'
 import { openLazyEngine } from './parts/lazy-engine.ts'
 import { runUntilSignalled } from './startup/lifecycle.ts'
 import { startScaling } from './parts/scaling-part.ts'
@@ -35,12 +41,7 @@ export async function runController(settings: ControllerSettings): Promise<void>
       { namespaces: settings.watchNamespaces, fieldManager: 'punctual-controller' },
       context,
     )
-    const kinds = {
-      queues: cluster.openKind<HttpQueue>(HTTP_QUEUES, QUEUE_INDEXES),
-      crons: cluster.openKind<HttpCron>(HTTP_CRONS, {}, transformCron),
-      teams: cluster.openKind<TeamSettings>(TEAM_SETTINGS, {}),
-      tokens: cluster.openKind<ApiToken>(API_TOKENS, TOKEN_INDEXES),
-    }
+    const kinds = openKinds(cluster)
     const metrics = createReconcileMetrics(telemetry.registry)
     const elector = new LeaderElector({
       lock: createLeaseLock(cluster.transport, ownPlace(settings, 'controller')),
@@ -79,6 +80,16 @@ export async function runController(settings: ControllerSettings): Promise<void>
     elector.start()
     logger.info('The controller runs', { opsUrl: baseUrl(settings.host, port) })
   })
+}
+
+function openKinds(cluster: Cluster): OwnKinds {
+  return {
+    queues: cluster.openKind<HttpQueue>(HTTP_QUEUES, QUEUE_INDEXES),
+    crons: cluster.openKind<HttpCron>(HTTP_CRONS, {}, transformCron),
+    teams: cluster.openKind<TeamSettings>(TEAM_SETTINGS, {}),
+    tokens: cluster.openKind<ApiToken>(API_TOKENS, TOKEN_INDEXES),
+    windows: cluster.openKind<MaintenanceWindow>(MAINTENANCE_WINDOWS, WINDOW_INDEXES),
+  }
 }
 
 /** Writes the ApiToken of PUNCTUAL_TOKEN, if that is set, whenever this process begins to lead. */

@@ -5,6 +5,7 @@ import {
   TEAM_SETTINGS_NAME,
   type ApiToken,
   type KindAccess,
+  type MaintenanceWindow,
   type TeamSettings,
   type Workqueues,
 } from '../kinds.ts'
@@ -14,19 +15,20 @@ export interface OrphanSettingsParts {
   readonly isWatched: (namespace: string) => boolean
   readonly teams: Pick<KindAccess<TeamSettings>, 'informer'>
   readonly tokens: Pick<KindAccess<ApiToken>, 'informer'>
-  readonly enqueue: Pick<Workqueues, 'teams' | 'tokens'>
+  readonly windows: Pick<KindAccess<MaintenanceWindow>, 'informer'>
+  readonly enqueue: Pick<Workqueues, 'teams' | 'tokens' | 'windows'>
   readonly logger: Logger
 }
 
 /**
- * Enqueues applied teams and tokens whose resource is missing: it was deleted while there was no leader. The reconciler
+ * Enqueues applied teams, tokens and windows whose resource is missing: it was deleted while there was no leader. The reconciler
  * confirms the deletion with the API server before it removes anything. Never throws.
  */
 export async function enqueueOrphanSettings(parts: OrphanSettingsParts, signal: AbortSignal): Promise<void> {
   const { engine, isWatched, enqueue, logger } = parts
-  const [teams, tokens] = [parts.teams.informer, parts.tokens.informer]
+  const [teams, tokens, windows] = [parts.teams.informer, parts.tokens.informer, parts.windows.informer]
   try {
-    await Promise.all([teams.whenSynced(signal), tokens.whenSynced(signal)])
+    await Promise.all([teams, tokens, windows].map((informer) => informer.whenSynced(signal)))
     const applied = await engine.applied()
     for (const team of applied.teams) {
       const key = `${team}/${TEAM_SETTINGS_NAME}`
@@ -35,6 +37,10 @@ export async function enqueueOrphanSettings(parts: OrphanSettingsParts, signal: 
     for (const { team, name } of applied.tokens) {
       const key = `${team}/${name}`
       if (isWatched(team) && tokens.get(key) === undefined) enqueue.tokens(key, 'low')
+    }
+    for (const { team, name } of applied.windows) {
+      const key = `${team}/${name}`
+      if (isWatched(team) && windows.get(key) === undefined) enqueue.windows(key, 'low')
     }
   } catch (error) {
     if (signal.aborted) return

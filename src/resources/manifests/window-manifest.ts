@@ -1,22 +1,9 @@
 import type { WindowSettings } from '../../domain/windows/maintenance-window.ts'
 import { specOfWindowSettings } from '../window-spec.ts'
 import { editSpec, newManifest } from './manifest-text.ts'
-import { slugOf } from './slug.ts'
-
-/**
- * `metadata.name` of a window created by the API.
- * @param given what it is called; null = after its reason
- * @param suffix 8 random hex digits
- */
-export function nameOfNewWindow(
-  { given, reason }: { readonly given: string | null; readonly reason: string | null },
-  suffix: string,
-): string {
-  return `${slugOf(given ?? reason ?? '') || 'window'}-${suffix}`
-}
 
 /** The spec of a new resource, without the defaults. */
-export function newWindowSpec(settings: WindowSettings): Readonly<Record<string, unknown>> {
+function newWindowSpec(settings: WindowSettings): Readonly<Record<string, unknown>> {
   const fields = Object.entries(specOfWindowSettings(settings))
   return Object.fromEntries(
     fields.filter(([name, value]) => value !== null && (name !== 'action' || value !== 'Mute')),

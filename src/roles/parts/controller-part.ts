@@ -3,6 +3,7 @@ import type {
   HttpCron,
   HttpQueue,
   KindAccess,
+  MaintenanceWindow,
   TeamSettings,
   Workqueues,
 } from '../../controller/kinds.ts'
@@ -28,6 +29,7 @@ export interface OwnKinds {
   readonly crons: OpenKind<HttpCron>
   readonly teams: OpenKind<TeamSettings>
   readonly tokens: OpenKind<ApiToken>
+  readonly windows: OpenKind<MaintenanceWindow>
 }
 
 /** Starts the manager: its reconcilers and loops run whenever this process leads. */
@@ -51,6 +53,7 @@ export function startManager(
     crons: (key, priority) => loops.crons.enqueue(key, priority),
     teams: (key, priority) => loops.teams.enqueue(key, priority),
     tokens: (key, priority) => loops.tokens.enqueue(key, priority),
+    windows: (key, priority) => loops.windows.enqueue(key, priority),
   }
   const manager: Manager = createManager(
     {
@@ -58,6 +61,7 @@ export function startManager(
       crons: whileLeading(kinds.crons, leadership),
       teams: whileLeading(kinds.teams, leadership),
       tokens: whileLeading(kinds.tokens, leadership),
+      windows: whileLeading(kinds.windows, leadership),
       secrets: createSecretReader(cluster.transport),
       quotas: quotasOfSettings(settings),
       epochs: engine.epochs,
@@ -81,7 +85,7 @@ export function startManager(
 }
 
 function openLoops(
-  { queues, crons, teams, tokens }: Manager['reconcilers'],
+  { queues, crons, teams, tokens, windows }: Manager['reconcilers'],
   kinds: OwnKinds,
   parts: {
     readonly leadership: Leadership
@@ -100,6 +104,9 @@ function openLoops(
     tokens: new ReconcileLoop({
       ...{ ...shared, ...kinds.tokens, name: 'apitoken', reconciler: tokens },
       keysOf: (token) => tokenKeysOf(kinds.tokens.informer, token),
+    }),
+    windows: new ReconcileLoop({
+      ...{ ...shared, ...kinds.windows, name: 'maintenancewindow', reconciler: windows },
     }),
   }
 }

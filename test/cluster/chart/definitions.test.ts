@@ -47,14 +47,19 @@ describe('the definitions in crds/', () => {
   })
 })
 
-test('a MaintenanceWindow, which nobody looks at, is not in progress for good', async () => {
-  const manifest = {
-    apiVersion: API_VERSION,
-    kind: 'MaintenanceWindow',
-    metadata: { name: 'one-night' },
-    spec: { start: '2026-12-01T22:00:00Z', end: '2026-12-01T23:30:00Z' },
-  }
-  expect(await apply(JSON.stringify(manifest))).not.toHaveProperty('status')
+test('a MaintenanceWindow gets its defaults, and is refused by the rule that it breaks', async () => {
+  const manifest = (name: string, spec: object) =>
+    JSON.stringify({ apiVersion: API_VERSION, kind: 'MaintenanceWindow', metadata: { name }, spec })
+  const schedule = { cronExpression: '0 1 * * *', durationSeconds: 3_600 }
+
+  expect(await apply(manifest('one-night', { recurring: [schedule] }))).toMatchObject({
+    spec: { action: 'Mute', recurring: [{ ...schedule, timeZone: 'UTC' }] },
+    status: { observedGeneration: -1 },
+  })
+  const long = { start: '2026-12-01T22:00:00Z', end: '2028-12-01T22:00:00Z' }
+  await expect(apply(manifest('too-long', long))).rejects.toMatchObject({
+    message: expect.stringContaining('must be within 366 days of start'),
+  })
 })
 
 describe('an HttpQueue', () => {

@@ -23,15 +23,21 @@ function setUp(...keys: readonly string[]) {
           applied: async () => {
             if (state.isAway) throw new StoreUnavailableError('Redis is not available')
             const teams = ['shop', 'office', 'unwatched']
-            return { teams, tokens: teams.map((team) => ({ team, name: 'ci' })), windows: [] }
+            return {
+              teams,
+              tokens: teams.map((team) => ({ team, name: 'ci' })),
+              windows: teams.map((team) => ({ team, name: 'night' })),
+            }
           },
         },
         isWatched: (namespace) => namespace !== 'unwatched',
         teams: kindOf(),
         tokens: kindOf(),
+        windows: kindOf(),
         enqueue: {
           teams: (key) => void enqueued.push(`teams ${key}`),
           tokens: (key) => void enqueued.push(`tokens ${key}`),
+          windows: (key) => void enqueued.push(`windows ${key}`),
         },
         logger: { ...quietLogger, warn: (message) => void warnings.push(message) },
       },
@@ -40,10 +46,10 @@ function setUp(...keys: readonly string[]) {
   return { run, enqueued, warnings, state }
 }
 
-test('enqueues the applied teams and tokens of watched namespaces that have no resource', async () => {
-  const { run, enqueued } = setUp('shop/team', 'office/ci')
+test('enqueues the applied teams, tokens and windows of watched namespaces that have no resource', async () => {
+  const { run, enqueued } = setUp('shop/team', 'office/ci', 'office/night')
   await run()
-  expect(enqueued).toEqual(['teams office/team', 'tokens shop/ci'])
+  expect(enqueued).toEqual(['teams office/team', 'tokens shop/ci', 'windows shop/night'])
 })
 
 test('waits for the informers, which have no resource before', async () => {
@@ -55,7 +61,7 @@ test('waits for the informers, which have no resource before', async () => {
   expect(enqueued).toEqual([])
   synced.resolve()
   await running
-  expect(enqueued).toHaveLength(4)
+  expect(enqueued).toHaveLength(6)
 })
 
 test('logs that Redis is away, but not at the end of the leadership', async () => {
