@@ -20,14 +20,17 @@ export type StoredAlert = Partial<Omit<Alert, 'message' | 'resource'>> & {
 }
 
 const NOW_MS = 1_800_000_000_000
+/** When these alerts are forgotten: in no test. */
+const FOREVER_MS = 9_000_000_000_000
 
-/** As lib/alerts.lua writes them: thousands of alerts, without the jobs that raise them. Answers their ids. */
+/** As alerts/alerts.lua writes them: thousands of alerts, without the jobs that raise them. Answers their ids. */
 export async function storeAlerts(
   engine: Engine,
   client: Pick<Redis, 'pipeline'>,
   alerts: readonly StoredAlert[],
 ): Promise<number[]> {
   const pipeline = client.pipeline()
+  const last = NOW_MS + Math.max(...alerts.map(({ number }) => number))
   const ids = alerts.map((alert) => {
     const { shard = 0, number, team = 'default', type = 'failure', isRead = false } = alert
     const keys = shardKeys(engine, shard)
@@ -35,6 +38,8 @@ export async function storeAlerts(
     pipeline.hset(keys.alertRecords(team), String(id), recordOf(alert))
     pipeline.zadd(keys.alertOrder(team), id, String(id))
     if (!isRead) pipeline.hincrby(keys.alertCounts(team), `${ALERT_COUNTS.unread}${type}`, 1)
+    pipeline.hset(keys.alertCounts(team), ALERT_COUNTS.last, last)
+    pipeline.zadd(keys.retentionDue, FOREVER_MS, `a${team}`)
     return id
   })
   for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
