@@ -35,15 +35,15 @@ export class LimitStage {
   readonly #looks: ReadonlyArray<() => Promise<void>>
   #executors = 0
 
-  static async open(redis: TestRedis): Promise<LimitStage> {
-    return new LimitStage(await openWorld(redis, { shards: 1 }))
+  static async open(redis: TestRedis, shards = 1): Promise<LimitStage> {
+    return new LimitStage(await openWorld(redis, { shards }))
   }
 
   private constructor(world: World) {
     this.world = world
     this.intake = world.newIntake()
-    this.#looks = [1, 2].map(() =>
-      createLimitLook(world.engine, this.shard, {
+    this.#looks = [...world.engine.shards, ...world.engine.shards].map((keys) =>
+      createLimitLook(world.engine, keys, {
         settings: { of: () => ({ ...NO_TEAM_SETTINGS, quotas: this.quotas }) },
         quotas: quotasOf({ crons: 10 }),
         windows: { mutes: () => this.mutes, holds: () => [] },
@@ -65,18 +65,20 @@ export class LimitStage {
     return openExecutor(this.world, `e${this.#executors}`)
   }
 
-  /** A minute later both executors look at once. */
+  /** A minute later both executors look at once, at every shard. */
   async look(passedMs = MINUTE_MS): Promise<void> {
     this.world.clock.advance(passedMs)
     // So that the program knows the time of Redis.
-    await openExecutor(this.world, 'looker')
+    for (const { shard } of this.world.engine.shards) await openExecutor(this.world, 'looker', shard)
     await Promise.all(this.#looks.map((look) => look()))
   }
 
   /** What the limit warnings say, oldest first; those of one minute with their count. */
   async warnings(): Promise<string[]> {
-    const records = await alertsOf(this.world)
+    const { engine } = this.world
+    const records = await Promise.all(engine.shards.map(({ shard }) => alertsOf(this.world, shard)))
     return records
+      .flat()
       .filter(({ alert }) => alert.type === 'limit_warning')
       .map(({ alert: { message, count, suppressedBy } }) =>
         [

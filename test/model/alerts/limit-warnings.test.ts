@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
-import { quotasOf } from '../../../src/domain/quotas.ts'
+import { NO_QUOTAS, quotasOf } from '../../../src/domain/quotas.ts'
+import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
+import { NO_WINDOWS } from '../../../src/ports/windows.ts'
+import { audit } from '../../../src/redis/audit/audit.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { assertClean, claimed, ended, pushAll } from '../../support/engine/model-executor.ts'
@@ -174,6 +178,50 @@ describe('limit warnings', () => {
     } finally {
       await redis.client.config('SET', 'maxmemory', '0')
     }
+  })
+
+  test('tell a team once, whatever shards its queues are in', async () => {
+    const spread = await LimitStage.open(redis, 4)
+    try {
+      spread.quotas = quotasOf({ queues: 8 })
+      for (let i = 0; i < 8; i += 1) await spread.makeQueue(`q${i}`)
+      await spread.look()
+      await spread.look()
+      assert.deepEqual(await spread.warnings(), [
+        'Team default has used 100% of its quota of queues (queues: 8 of 8).',
+      ])
+    } finally {
+      spread.world.close()
+    }
+  })
+
+  test('are looked for by the sweep of an executor that knows the quotas', async () => {
+    await stage.saturate()
+    stage.world.clock.advance(6 * MINUTE_MS)
+    await stage.executor()
+    const { engine } = stage.world
+    await createShardMaintenance(engine, 0).sweep()
+    assert.deepEqual(await stage.warnings(), [])
+    const limits = { settings: { of: () => NO_TEAM_SETTINGS }, quotas: NO_QUOTAS }
+    await createShardMaintenance(engine, 0, NO_WINDOWS, limits).sweep()
+    assert.deepEqual(await stage.warnings(), [SATURATED])
+  })
+
+  test('that are damaged or have lost their queue are found by the audit, and go with the next looks', async () => {
+    await stage.makeQueue('emails')
+    await redis.client.hset(stage.shard.limitWarnings, {
+      'queue_saturated|q1': 'x',
+      'queue_saturated|q77': '=1',
+      nonsense: '=1',
+    })
+    const found = async () => (await audit(stage.world.engine)).map(({ message }) => message)
+    assert.deepEqual((await found()).toSorted(), [
+      'holds nonsense = =1',
+      'holds queue_saturated|q1 = x',
+      'warns of queue 77, which is not there',
+    ])
+    await stage.look()
+    assert.deepEqual(await found(), ['holds nonsense = =1'])
   })
 
   test('that a window muted are told when it has closed, if they still stand', async () => {
