@@ -104,7 +104,13 @@ describe('failures', () => {
     const lastFailure = { time: '2026-11-21T03:00:00Z', reason: 'timeout' }
     expect(status(KEY)).toMatchObject({ lastFailure })
     expect(condition(KEY, 'Failing')).toMatchObject({ status: 'True', reason: 'FailureRaised' })
-    states.set(KEY, aState({ failing: 'timeout', lastRun: null }))
+    states.set(
+      KEY,
+      aState({
+        failing: 'timeout',
+        lastRun: { scheduledAtMs: Date.parse(NEXT), result: 'running', jobId: 17, isManual: false, ticks: 1 },
+      }),
+    )
     await settle(KEY)
     expect(status(KEY)).toMatchObject({ lastFailure })
     expect(events).toMatchObject([{ type: 'Warning', reason: 'FailureRaised' }])
