@@ -1,6 +1,7 @@
+import type { FailureReason } from '../../domain/jobs/job.ts'
 import type { CronRef, CronStats, CronStatsEntry } from '../../ports/crons.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
-import { stateIn } from '../layout/cron-record.ts'
+import { type CronStateRecord, saidIn, stateIn } from '../layout/cron-record.ts'
 import { nameField, splitNameField } from '../layout/keys.ts'
 import { stateOf } from './cron-reader.ts'
 import { homeOf } from './cron-shards.ts'
@@ -48,6 +49,10 @@ async function readPage(engine: Engine, places: readonly CronRef[]): Promise<Arr
     engine,
     shards.map((keys, i) => ({ key: keys.cronStates, field: ids[i] ?? '' })),
   )
+  const said = await readFields(
+    engine,
+    shards.map((keys, i) => ({ key: keys.cronAlerts, field: ids[i] ?? '' })),
+  )
   // A cron with a damaged state counts as missing, so that it is applied again.
   const states = texts.map((text) => (text === null ? null : stateIn(text)))
   const last = await engine.runner.read((redis) =>
@@ -58,8 +63,15 @@ async function readPage(engine: Engine, places: readonly CronRef[]): Promise<Arr
     ),
   )
   return states.map((state, i) =>
-    state === null ? null : { ...stateOf(Number(ids[i]), state, last[i] ?? null), failing: null },
+    state === null
+      ? null
+      : { ...stateOf(Number(ids[i]), state, last[i] ?? null), failing: failingOf(state, said[i] ?? null) },
   )
+}
+
+/** A program without alerts counts a success, and leaves what was said before it. */
+function failingOf({ failures }: CronStateRecord, said: string | null): FailureReason | null {
+  return failures === 0 || said === null ? null : (saidIn(said)?.raised?.reason ?? null)
 }
 
 /** The cursor is the shard and the HSCAN cursor in it. */

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, test } from 'vitest'
+import { createCronStats } from '../../../src/redis/crons/cron-stats.ts'
+import { ended } from '../../support/engine/model-executor.ts'
+import { openWorld } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { CronStage, NAME, TEAM } from './cron-stage.ts'
+
+let redis: TestRedis
+
+beforeAll(async () => {
+  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+})
+afterAll(() => redis.stop())
+
+test('a cron is failing from the failure that it raised until a success, wherever it lives', async () => {
+  const world = await openWorld(redis, { shards: 3 })
+  const stage = new CronStage(world)
+  await stage.openExecutors()
+  const stats = createCronStats(world.engine)
+  const entry = async () => {
+    const [found, unknown] = await stats.read([
+      { team: TEAM, name: NAME },
+      { team: TEAM, name: 'unknown' },
+    ])
+    assert.equal(unknown, null)
+    return found ?? assert.fail('no such cron')
+  }
+  const run = async (failed: boolean): Promise<void> => {
+    await stage.store.runNow(TEAM, (await entry()).cronId)
+    for (const { source, work } of await stage.claimAll()) {
+      assert.ok(work.kind === 'job')
+      const settings = { ...work.settings, retriesEnabled: false }
+      await source.finish([ended(world, { ...work, settings }, { failed })])
+    }
+  }
+  await stage.apply('there', { alertThreshold: 2 })
+  assert.equal((await entry()).failing, null)
+  await run(true)
+  assert.equal((await entry()).failing, null)
+  await run(true)
+  assert.equal((await entry()).failing, 'http_server_error')
+  await stage.apply('elsewhere', { alertThreshold: 3 })
+  assert.equal((await entry()).failing, 'http_server_error')
+  await run(false)
+  assert.deepEqual([(await entry()).failing, (await entry()).lastRun?.result], [null, 'succeeded'])
+
+  // A success that a program without alerts has counted.
+  await run(true)
+  await run(true)
+  await run(true)
+  assert.equal((await entry()).failing, 'http_server_error')
+  const { cronStates } = world.engine.shards[stage.shardAt('elsewhere')] ?? assert.fail()
+  const [[id, state] = assert.fail()] = Object.entries(await redis.client.hgetall(cronStates))
+  await redis.client.hset(cronStates, id, state.replace(/\|3\|(\d*)$/, '|0|$1'))
+  assert.equal((await entry()).failing, null)
+  world.close()
+})
