@@ -410,7 +410,7 @@ export interface Queue {
    */
   success_assertions: SuccessAssertion[]
   /**
-   * Stored, without effect in this version.
+   * Whether jobs that fail, and limits that are near, raise alerts.
    */
   alerts_enabled: boolean
   /**
@@ -440,7 +440,7 @@ export interface EditedQueue {
    */
   success_assertions: SuccessAssertion[]
   /**
-   * Stored, without effect in this version.
+   * Whether jobs that fail, and limits that are near, raise alerts.
    */
   alerts_enabled: boolean
   /**
@@ -606,7 +606,7 @@ export interface CronCreate {
   cron_expression: CronExpression
   timeout_seconds?: TimeoutSeconds | null
   /**
-   * Failures in a row that raise a failure alert. Stored, without effect in this version.
+   * Failures in a row that raise a failure alert; each one before them raises a warning.
    */
   alert_threshold?: number | null
   /**
@@ -664,7 +664,7 @@ export interface CronEdit {
   cron_expression?: CronExpression | null
   timeout_seconds?: TimeoutSeconds | null
   /**
-   * Failures in a row that raise a failure alert. Stored, without effect in this version.
+   * Failures in a row that raise a failure alert; each one before them raises a warning.
    */
   alert_threshold?: number | null
   /**

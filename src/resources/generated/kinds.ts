@@ -119,7 +119,7 @@ export interface HttpCronSpec {
    */
   readonly successAssertions: readonly AssertionSpec[]
   /**
-   * Failures in a row that raise a failure alert. Stored for future alerts; this version raises none.
+   * Failures in a row that raise a failure alert; each one before them raises a warning.
    */
   readonly alertThreshold: number
 }
@@ -199,7 +199,7 @@ export interface HttpQueueSpec {
    */
   readonly successAssertions: readonly AssertionSpec[]
   /**
-   * Stored for future alerts; this version raises none.
+   * Whether jobs that fail, and limits that are near, raise alerts.
    */
   readonly alertsEnabled: boolean
   /**
