@@ -170,9 +170,9 @@ export class CronTicker extends PollLoop {
     const untilMs = nowMs + AHEAD_MS
     const limit = UPCOMING_CRONS_MAX - this.#prepared.reduce((sum, { ticks }) => sum + ticks.crons, 0)
     const listed = limit <= 0 ? [] : await source.upcoming(afterMs, untilMs, limit)
-    // A cron that was ticked or edited after it was listed may be due later, and one that was put off is due already.
+    // A cron that was ticked or edited after it was listed may be due later.
     const crons = listed
-      .filter((cron) => dueOf(cron) > nowMs && dueOf(cron) <= untilMs && !this.#isHeld(cron, dueOf(cron)))
+      .filter((cron) => dueOf(cron) <= untilMs && !this.#isHeld(cron, dueOf(cron)))
       .toSorted((a, b) => dueOf(a) - dueOf(b))
     for (const group of groupsOf(crons)) {
       if (this.isStopped) return

@@ -3,6 +3,7 @@ import { capacityOf } from './capacity.ts'
 import { Executor } from '../../../src/executor/executor.ts'
 import { EgressGuard } from '../../../src/outbound/egress/egress-guard.ts'
 import { createHttpCaller } from '../../../src/outbound/http-caller.ts'
+import { NO_WINDOWS, type WindowSource } from '../../../src/ports/windows.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import type { HttpCaller } from '../../../src/ports/http-caller.ts'
 import type { Metrics } from '../../../src/ports/metrics.ts'
@@ -28,7 +29,7 @@ export interface CronWorld {
   /** Sets the clock of Redis, which runs on from there. */
   setTime(unixMs: number): void
   nowMs(): number
-  startExecutor(): Executor
+  startExecutor(windows?: WindowSource): Executor
   /** Stops the executors, so that no step runs and an audit is exact. */
   stopExecutors(): Promise<void>
   close(): Promise<void>
@@ -83,19 +84,20 @@ export async function openCronWorld(
     store: createCronStore(engine),
     setTime,
     nowMs: () => clock.wallMs,
-    startExecutor: () => {
+    startExecutor: (windows = NO_WINDOWS) => {
       const id = `e${executors.length}`
       let leases = 0
       const executor = new Executor({
         shards: engine.shards.map(({ shard }) => ({
           shard,
-          openSource: (executorId) => new RedisJobSource(engine, shard, executorId),
+          openSource: (executorId) => new RedisJobSource(engine, shard, executorId, { windows }),
           maintenance: createShardMaintenance(engine, shard),
           crons: createCronSource(engine, shard),
         })),
         hints: { onWake: () => () => undefined },
         caller,
         teams: { of: () => NO_TEAM_SETTINGS },
+        windows,
         jobIds,
         clock: systemClock,
         logger: quietLogger,

@@ -70,6 +70,21 @@ describe('a cron that a window holds', () => {
     expect(shard.ticked.at(-1)?.atMs).toBe(FIRST_TICK_MS + MINUTE_MS)
   })
 
+  test('counts its tick as missed when the window is deleted late, whenever that is', async () => {
+    for (const clearedMs of [3_000, 6_000]) {
+      const { clock, shard, windows, ticker } = setUpTicker()
+      shard.set(1, { cronExpression: '0 * * * *', missedRunPolicy: 'skip' })
+      windows.hold('a', cron(1))
+      ticker.start()
+      // Put off every 10 s since its tick, for longer than a tick may be late.
+      await clock.advance(MINUTE_MS + 80_000 + clearedMs)
+      windows.clear()
+      await clock.advance(HOLD_RECHECK_MS)
+      expect(shard.ticked).toEqual([expect.objectContaining({ run: [], missed: 1 })])
+      await ticker.stop()
+    }
+  })
+
   test('is looked at now and then, not all the time', async () => {
     const { clock, shard, windows, ticker } = setUpTicker()
     shard.set(1)
