@@ -84,7 +84,7 @@ export interface QueueStats {
 
 /** The work waiting for executors, over all shards. */
 export interface Backlog {
-  /** Jobs and callbacks that could start now: their queue is active and has a free slot, and no quota of their team is met. */
+  /** Jobs and callbacks that could start now: their queue is active, not held and has a free slot, and no quota of their team is met. */
   readonly ready: number
   /** Calls in progress. */
   readonly inFlight: number

@@ -1,10 +1,12 @@
 import type { Backlog, BacklogReader } from '../../ports/queues.ts'
+import { NO_WINDOWS, type WindowSource } from '../../ports/windows.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
+import { HeldQueues } from '../execute/claim/held-queues.ts'
 import { nameOfExecutor } from '../layout/executor-id.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { lookAtShard } from '../quotas/usage-reader.ts'
-import { sampleRing } from './ring-samples.ts'
+import { sampleRing, type RingSample } from './ring-samples.ts'
 
 export const READ_BACKLOG = step('read_backlog', import.meta.url, {
   keys: ['ring', 'nearSet', 'minutes', 'cronsDue', 'suspects'],
@@ -41,21 +43,25 @@ interface ShardBacklog extends Omit<Backlog, 'held' | 'usable' | 'ready' | 'olde
   readonly held: ReadonlyArray<readonly [executor: string, calls: number]>
 }
 
-/** A reading takes a few commands per shard and two per sampled team, each bounded by the constants above. */
-export function createBacklogReader(engine: Engine): BacklogReader {
+/**
+ * A reading takes a few commands per shard and two per sampled team, each bounded by the constants above.
+ * @param windows hold jobs back, which then do not wait for executors
+ */
+export function createBacklogReader(engine: Engine, windows: WindowSource = NO_WINDOWS): BacklogReader {
   let reading = 0
+  const shards = engine.shards.map((keys) => ({ keys, held: new HeldQueues(engine, keys, windows) }))
   return {
     read: async (horizonMs, callQuotaOf = () => null) => {
       reading += 1
       const at = { horizonMs, reading }
-      const read = await Promise.all(engine.shards.map((keys) => readShard(engine, keys, at)))
+      const read = await Promise.all(shards.map((shard) => readShard(engine, shard, at)))
       const headrooms = await headroomsOf(engine, read, callQuotaOf)
-      const shards = read.map((shard) => ({
+      const startable = read.map((shard) => ({
         ...shard,
         teams: shard.teams.map((one) => withinHeadroom(one, headrooms.get(one.team))),
       }))
       const sum = (of: (shard: ShardBacklog) => number) =>
-        shards.reduce((total, shard) => total + of(shard), 0)
+        startable.reduce((total, shard) => total + of(shard), 0)
       const inFlight = sum((shard) => shard.inFlight)
       return {
         ready: sum((shard) => extrapolate(shard, ({ ready }) => ready)),
@@ -64,13 +70,13 @@ export function createBacklogReader(engine: Engine): BacklogReader {
         dueSoon: sum((shard) => shard.dueSoon),
         nextDueInMs: extreme(
           Math.min,
-          shards.map((shard) => shard.nextDueInMs),
+          startable.map((shard) => shard.nextDueInMs),
         ),
         oldestReadyMs: extreme(
           Math.max,
-          shards.flatMap(({ teams }) => teams.map((one) => one.oldestReadyMs)),
+          startable.flatMap(({ teams }) => teams.map((one) => one.oldestReadyMs)),
         ),
-        held: heldByName(shards),
+        held: heldByName(startable),
       }
     },
   }
@@ -120,10 +126,10 @@ function extrapolate({ teams, suspects, factor }: ShardBacklog, of: (one: TeamBa
 
 async function readShard(
   engine: Engine,
-  keys: ShardKeys,
+  { keys, held }: { readonly keys: ShardKeys; readonly held: HeldQueues },
   { horizonMs, reading }: { readonly horizonMs: number; readonly reading: number },
 ): Promise<ShardBacklog> {
-  const [samples, [minutes, executors]] = await Promise.all([
+  const [sampled, [minutes, executors]] = await Promise.all([
     sampleRing(engine, keys, reading),
     engine.runner.read((redis) =>
       Promise.all([
@@ -132,6 +138,7 @@ async function readShard(
       ]),
     ),
   ])
+  const samples = await withoutHeld(sampled, held)
   const reply = await engine.runner.run(
     READ_BACKLOG.with({
       ...{ keys, horizonMs },
@@ -141,11 +148,11 @@ async function readShard(
       queues: samples.flatMap(({ queues }) => queues.map((localId) => ({ localId }))),
     }),
   )
-  const [now, ring, suspects, dueSoon, nextDue, held, teams] = reply as [
+  const [now, ring, suspects, dueSoon, nextDue, holding, teams] = reply as [
     ...[now: string, ring: number, suspects: number, dueSoon: number, nextDue: string],
-    ...[held: number[], teams: Array<[team: string, ready: string, startable: string, oldest: string]>],
+    ...[holding: number[], teams: Array<[team: string, ready: string, startable: string, oldest: string]>],
   ]
-  const represented = samples.reduce((sum, { inRing }) => sum + inRing, 0)
+  const represented = sampled.reduce((sum, { inRing }) => sum + inRing, 0)
   return {
     suspects,
     teams: teams.map(([team, ready, startable, oldest]) => ({
@@ -155,11 +162,23 @@ async function readShard(
       oldestReadyMs: oldest === '' ? null : Math.max(0, Number(now) - Number(oldest)),
     })),
     factor: represented > 0 ? Math.max(1, ring / represented) : 1,
-    inFlight: held.reduce((sum, calls) => sum + calls, 0),
+    inFlight: holding.reduce((sum, calls) => sum + calls, 0),
     dueSoon,
     nextDueInMs: nextDue === '' ? null : Math.max(0, Number(nextDue) - Number(now)),
-    held: executors.map((executor, i) => [executor, held[i] ?? 0]),
+    held: executors.map((executor, i) => [executor, holding[i] ?? 0]),
   }
+}
+
+/** Held queues do not wait for executors: more of them would start none of their jobs. */
+async function withoutHeld(sampled: readonly RingSample[], held: HeldQueues): Promise<readonly RingSample[]> {
+  if (held.isEmpty) return sampled
+  const ids = await held.among(sampled.flatMap(({ queues }) => queues))
+  return sampled.flatMap(({ queues, inRing }) => {
+    const startable = queues.filter((localId) => !ids.has(localId))
+    return startable.length === 0
+      ? []
+      : [{ queues: startable, inRing: (inRing * startable.length) / queues.length }]
+  })
 }
 
 function extreme(pick: (...values: number[]) => number, all: ReadonlyArray<number | null>): number | null {

@@ -12,7 +12,7 @@ import { createLeaderEpochs } from '../../redis/control/leader-epochs.ts'
 import { createQueueStats } from '../../redis/queues/queue-stats.ts'
 import { createTeamStats } from '../../redis/quotas/team-usage.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
-import { endWithInstallation, openEngine } from './engine-part.ts'
+import { endWithInstallation, openEngine, startCompiledWindows } from './engine-part.ts'
 import { lazyPort } from '../startup/lazy-port.ts'
 import { createLifecycle, type Lifecycle } from '../startup/lifecycle.ts'
 import { EXECUTOR_COMMAND_TIMEOUT_MS, openWakeHints } from './store.ts'
@@ -162,13 +162,14 @@ async function openParts(settings: LazyEngineSettings, role: Role): Promise<Lazy
     commandTimeoutMs: EXECUTOR_COMMAND_TIMEOUT_MS,
   })
   await endWithInstallation(store, role.lifecycle)
+  const windows = await startCompiledWindows(store, role)
   return {
     epochs: createLeaderEpochs(store.engine, box),
     queueStats: createQueueStats(store.engine),
     cronStats: createCronStats(store.engine),
     teamStats: createTeamStats(store.engine),
     channelHealth: { healthOf: () => Promise.resolve([]) },
-    backlog: createBacklogReader(store.engine),
+    backlog: createBacklogReader(store.engine, windows),
     hints: await openWakeHints(settings, role),
     check: redisCheck(store.connection),
   }

@@ -11,6 +11,7 @@ import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { claimed, ended, openExecutor, pushAll, pushOne } from '../../support/engine/model-executor.ts'
+import { createFakeWindows } from '../../support/engine/fake-windows.ts'
 import { newJob, openEngine } from '../../support/engine/engine.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
@@ -52,6 +53,24 @@ describe('the backlog', () => {
       Number(found[1]),
     )
     assert.ok(calls.reduce((sum, each) => sum + each, 0) <= 10 * world.engine.shards.length, stats)
+  })
+
+  test('has no jobs that a window holds, which would ask for executors in vain', async () => {
+    const windows = createFakeWindows()
+    const reader = createBacklogReader(world.engine, windows)
+    await pushAll(intake, 5, { queue: 'held' })
+    await pushAll(intake, 3, { queue: 'free' })
+    for (let i = 0; i < 4; i += 1) await pushAll(intake, 2, { team: 'resting', queue: `queue-${i}` })
+    assert.equal((await reader.read(HORIZON_MS)).ready, 16)
+    windows.hold('default', { kind: 'queue', name: 'held' })
+    windows.hold('resting', null)
+    world.clock.advance(60_000)
+    const { ready, usable } = await reader.read(HORIZON_MS)
+    assert.deepEqual({ ready, usable }, { ready: 3, usable: 3 })
+    windows.hold('default', null)
+    assert.deepEqual(await reader.read(HORIZON_MS), NOTHING)
+    windows.clear()
+    assert.equal((await reader.read(HORIZON_MS)).ready, 16)
   })
 
   test('is read through the steps as the product runs them', async () => {
