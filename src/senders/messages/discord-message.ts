@@ -19,8 +19,8 @@ const TEST_COLOR = 0x66_70_85
 /** The body for a webhook of Discord: one embed, which can mention nobody. */
 export function discordMessage(message: Message): string {
   const description = largestFitting(
-    message,
-    descriptionOf,
+    { entries: message.entries.map(entryText), more: message.more },
+    (texts, more) => (more === 0 ? texts : [...texts, moreText(more)]).join('\n\n'),
     (text) => text.length <= DESCRIPTION_CHARACTERS_MAX,
   )
   return JSON.stringify({
@@ -35,12 +35,9 @@ export function discordMessage(message: Message): string {
   })
 }
 
-function descriptionOf(entries: readonly MessageEntry[], more: number): string {
-  const texts = entries.map((entry) => {
-    const lines = linesOf(entry).map((line) => escapedExcerpt(line, LINE_CHARACTERS_MAX, escapeMarkup))
-    return (entry.heading === '' ? lines : [`**${lines[0]}**`, ...lines.slice(1)]).join('\n')
-  })
-  return (more === 0 ? texts : [...texts, moreText(more)]).join('\n\n')
+function entryText(entry: MessageEntry): string {
+  const lines = linesOf(entry).map((line) => escapedExcerpt(line, LINE_CHARACTERS_MAX, escapeMarkup))
+  return (entry.heading === '' ? lines : [`**${lines[0]}**`, ...lines.slice(1)]).join('\n')
 }
 
 /** A backslash takes the meaning of any character that is no letter or digit; a mention also looks for its name. */

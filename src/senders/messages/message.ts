@@ -71,13 +71,12 @@ export function moreText(more: number): string {
   return `… and ${more} more`
 }
 
-/** The message with as many entries, from the first one on, as fit; the others are counted in its last line. */
-export function largestFitting<T>(
-  message: Message,
-  render: (entries: readonly MessageEntry[], more: number) => T,
+/** A message with as many entries, from the first one on, as fit; the others are counted with those left out before. */
+export function largestFitting<E, T>(
+  { entries, more }: { readonly entries: readonly E[]; readonly more: number },
+  render: (entries: readonly E[], more: number) => T,
   fits: (rendered: T) => boolean,
 ): T {
-  const { entries, more } = message
   for (let shown = entries.length; ; shown -= 1) {
     const rendered = render(entries.slice(0, shown), more + entries.length - shown)
     if (shown <= 1 || fits(rendered)) return rendered

@@ -16,9 +16,10 @@ interface PlainText {
   readonly emoji: false
 }
 
-type Block =
-  | { readonly type: 'header' | 'section'; readonly text: PlainText }
-  | { readonly type: 'context'; readonly elements: readonly PlainText[] }
+interface Block {
+  readonly type: 'header' | 'section'
+  readonly text: PlainText
+}
 
 /** Characters that would format or mention, and ones that look alike: Slack has no way to escape them. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
@@ -33,26 +34,37 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '\\': '＼',
 }
 
+/** An entry, escaped for both places that it stands in. */
+interface SlackEntry {
+  readonly section: Block
+  readonly fallback: readonly string[]
+}
+
 /** The body for an incoming webhook of Slack. Texts are `plain_text`, in which Slack looks for no markup. */
-export function slackMessage(message: Message): string {
+export function slackMessage({ title, entries, more }: Message): string {
+  const header: Block = {
+    type: 'header',
+    text: plain(escapedExcerpt(title, HEADER_CHARACTERS_MAX, escapeEntities)),
+  }
+  const fallbackTitle = fallbackLine(title)
+  const escaped = entries.map((entry): SlackEntry => ({
+    section: { type: 'section', text: plain(sectionText(entry)) },
+    fallback: linesOf(entry).map(fallbackLine),
+  }))
   return largestFitting(
-    message,
-    (entries, more) =>
+    { entries: escaped, more },
+    (shown, left) =>
       JSON.stringify({
-        text: fallbackText(message.title, entries, more),
+        text: fallbackText([fallbackTitle, ...shown.flatMap(({ fallback }) => fallback)], left),
         mrkdwn: false,
-        blocks: blocksOf(message.title, entries, more),
+        blocks: [
+          header,
+          ...shown.map(({ section }) => section),
+          ...(left === 0 ? [] : [{ type: 'context', elements: [plain(moreText(left))] }]),
+        ],
       }),
     (body) => Buffer.byteLength(body) <= BODY_BYTES_MAX,
   )
-}
-
-function blocksOf(title: string, entries: readonly MessageEntry[], more: number): readonly Block[] {
-  return [
-    { type: 'header', text: plain(escapedExcerpt(title, HEADER_CHARACTERS_MAX, escapeEntities)) },
-    ...entries.map((entry): Block => ({ type: 'section', text: plain(sectionText(entry)) })),
-    ...(more === 0 ? [] : [{ type: 'context' as const, elements: [plain(moreText(more))] }]),
-  ]
 }
 
 function sectionText(entry: MessageEntry): string {
@@ -77,10 +89,7 @@ function escapeEntities(text: string): string {
 }
 
 /** For the notification of a phone, and for services that know no blocks. These read markup in it. */
-function fallbackText(title: string, entries: readonly MessageEntry[], more: number): string {
-  const lines = [title, ...entries.flatMap(linesOf)].map((line) =>
-    escapedExcerpt(line, FALLBACK_CHARACTERS_MAX / 2, escapeMarkup),
-  )
+function fallbackText(lines: readonly string[], more: number): string {
   const shown: string[] = []
   let room = FALLBACK_CHARACTERS_MAX
   for (const line of lines) {
@@ -89,6 +98,10 @@ function fallbackText(title: string, entries: readonly MessageEntry[], more: num
     shown.push(line)
   }
   return (more === 0 ? shown : [...shown, moreText(more)]).join('\n')
+}
+
+function fallbackLine(line: string): string {
+  return escapedExcerpt(line, FALLBACK_CHARACTERS_MAX / 2, escapeMarkup)
 }
 
 function escapeMarkup(text: string): string {
