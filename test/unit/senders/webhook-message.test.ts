@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { toWireAlert } from '../../../src/contract/responses/alert-wire.ts'
 import { webhookMessage } from '../../../src/senders/messages/webhook-message.ts'
 import { anAlert, aNotification, anEntry } from '../../support/notifications.ts'
 
@@ -25,6 +26,12 @@ test('one alert is its record', () => {
     alerts: [{ ...record, raised: 1 }],
     more: 0,
   })
+})
+
+test('the record is that of the API, whose readers know it', () => {
+  const { deliveries, ...shown } = toWireAlert(anAlert(), [])
+  expect(deliveries).toEqual([])
+  expect(JSON.parse(webhookMessage(aNotification(), 'ops'))).toMatchObject(shown)
 })
 
 test('of several the first one stands at the top, and all are in the list', () => {
