@@ -58,8 +58,10 @@ function subjectOf(notification: Notification, message: Message): string {
   const trouble = onlyTroubleOf(notification)
   if (trouble === null) return `[Punctual] ${message.title}`
   const reply = notification.entries.some(({ isReply }) => isReply) ? 'Re: ' : ''
+  const { alert } = trouble
   const team = printable(notification.team, NAME_CHARACTERS_MAX)
-  return `${reply}[Punctual] Alert about ${resourceText(trouble.alert)} of team ${team}`
+  const owner = alert.resource.kind === 'team' ? '' : ` of team ${team}`
+  return `${reply}[Punctual] Alert about ${resourceText(alert)}${owner}`
 }
 
 function textOf({ title, entries, more }: Message): string {

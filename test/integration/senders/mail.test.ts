@@ -1,5 +1,7 @@
+import { createServer, type AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { MEMBERS_PER_TEAM_MAX } from '../../../src/domain/limits.ts'
 import type { Member } from '../../../src/domain/notifications/channel.ts'
 import { parseMailServer } from '../../../src/domain/notifications/mail-server.ts'
 import { createChannelSender } from '../../../src/senders/channel-sender.ts'
@@ -9,6 +11,8 @@ import type { Clock } from '../../../src/ports/runtime.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { aChannel, aDelivery, anAlert, aNotification, anEntry } from '../../support/notifications.ts'
 import { selfSignedCertificate } from '../../support/targets/certificates.ts'
+import { startRawTarget } from '../../support/targets/outbound-targets.ts'
+import { until } from '../../support/until.ts'
 import {
   startMailTarget,
   type MailTarget,
@@ -215,6 +219,36 @@ test('an aborted delivery ends at once, and a closed sender as well', async () =
   await sender.close()
   await sender.close()
   expect(await last).toMatchObject({ kind: 'failed', isFinal: false })
+})
+
+test('a server that says nothing or hangs up is given up as well', async () => {
+  const silent = await startRawTarget(() => undefined)
+  opened.push(silent)
+  const clock = createFakeClock()
+  const sending = send(openSender(silent.port, { clock }))
+  await until('a connection', () => silent.connections() === 1)
+  await clock.advance(10_000)
+  expect(await sending).toMatchObject({ answer: 'The mail server was too slow.', isFinal: false })
+
+  const rude = createServer((socket) => socket.end())
+  opened.push({ close: () => new Promise((resolve) => rude.close(() => resolve())) })
+  await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve))
+  expect(await send(openSender((rude.address() as AddressInfo).port))).toMatchObject({
+    kind: 'failed',
+    answer: 'The mail server closed the connection.',
+    isFinal: false,
+  })
+})
+
+test('many members get their mails over few connections', async () => {
+  const target = await openMail()
+  const members = Array.from({ length: MEMBERS_PER_TEAM_MAX }, (_, at) => ({
+    name: `Member ${at}`,
+    email: `member-${at}@example.com`,
+  }))
+  expect(await send(openSender(target.port), members)).toMatchObject({ kind: 'sent' })
+  expect(new Set(target.mails().flatMap(({ to }) => to)).size).toBe(MEMBERS_PER_TEAM_MAX)
+  expect(target.connections()).toBeLessThanOrEqual(2)
 })
 
 test('no answer repeats the login', async () => {

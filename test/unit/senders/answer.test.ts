@@ -1,6 +1,8 @@
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { answerText } from '../../../src/senders/webhooks/answer.ts'
 import { RETRY_AFTER_MS_MAX, retryAfterMs } from '../../../src/senders/webhooks/retry-after.ts'
+import { anyText } from '../../support/any-text.ts'
 import { NOTIFIED_AT_MS } from '../../support/notifications.ts'
 
 const URL_TEXT = 'https://hooks.example.com/in/qq7%20SECRET?key=sesame#part'
@@ -26,6 +28,36 @@ test.each([
 
 test('a long answer is cut', () => {
   expect(said('é'.repeat(5_000)).length).toBeLessThanOrEqual(170)
+})
+
+test('no answer shows a part of the URL, however it is repeated', () => {
+  const secret = 'T0kén SECRET'
+  const ways = [
+    (text: string) => text,
+    encodeURIComponent,
+    (text: string) => encodeURIComponent(text).toLowerCase(),
+    (text: string) => text.toUpperCase(),
+    (text: string) => `<p>${text}</p>`,
+    (text: string) => JSON.stringify({ message: text }),
+    (text: string) => JSON.stringify({ error: `no ${text}`, code: 1 }),
+  ]
+  const urls = [
+    `https://example.com/${encodeURIComponent(secret)}`,
+    `https://example.com/a?b=${encodeURIComponent(secret)}&c`,
+    `https://example.com/#${encodeURIComponent(secret)}`,
+  ]
+  fc.assert(
+    fc.property(
+      anyText({ maxLength: 20 }),
+      anyText({ maxLength: 20 }),
+      fc.constantFrom(...ways),
+      fc.constantFrom(...urls),
+      (before, after, way, url) => {
+        const answer = answerText(404, Buffer.from(way(`${before}${secret}${after}`)), url)
+        expect(answer.toUpperCase()).not.toMatch(/T0K(?:É|%C3%A9)N( |%20)SECRET/i)
+      },
+    ),
+  )
 })
 
 const wait = (headers: Record<string, string>, body = '') =>

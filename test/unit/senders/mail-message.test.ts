@@ -51,6 +51,18 @@ test('a warning and a failure of one trouble stay in its thread', () => {
   expect(both.text).toMatch(/^12 alerts about queue "emails"\n\nFailure: /)
 })
 
+test('an alert of the team itself names the team once', () => {
+  const alert = anAlert({
+    type: 'limit_warning',
+    reason: 'quota_nearly_used',
+    resource: { kind: 'team', id: null, name: 'acme' },
+    jobId: null,
+  })
+  const { subject, text } = mail(aNotification({ entries: [anEntry({ alert })] }))
+  expect(subject).toBe('[Punctual] Alert about team acme')
+  expect(text).toMatch(/^Limit warning: team acme \(quota nearly used\)\n/)
+})
+
 test('a mail that is tried again is the same; another member, channel or team has another', () => {
   const first = mail(aNotification())
   expect(mail(aNotification())).toEqual(first)
