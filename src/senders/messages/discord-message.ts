@@ -40,11 +40,17 @@ function entryText(entry: MessageEntry): string {
   return (entry.heading === '' ? lines : [`**${lines[0]}**`, ...lines.slice(1)]).join('\n')
 }
 
-/** A backslash takes the meaning of any character that is no letter or digit; a mention also looks for its name. */
+/**
+ * A backslash takes the meaning of any character that is no letter or digit; a mention also looks for its name. Only what
+ * has a meaning is escaped, because some notifications show the backslash.
+ */
 function escapeMarkup(text: string): string {
-  return text
-    .replace(/[\\*_~`|<>[\]()#]/g, '\\$&')
-    .replace(/@/g, '@\u200b')
-    .replace(/:(?=\/\/)|(?<![0-9]):(?=\w+:)/g, '\\:')
-    .replace(/^([-+]|[0-9]+[.)])/, (marker) => `${marker.slice(0, -1)}\\${marker.slice(-1)}`)
+  return (
+    text
+      .replace(/[\\*_~`|<[\]]/g, '\\$&')
+      .replace(/@/g, '@\u200b')
+      // Not in 10:20:30.
+      .replace(/:(?=\/\/)|(?<![0-9]):(?=[\w+-]+:)|:(?=[a-z_+-][\w+-]*:)/gi, '\\:')
+      .replace(/^([-+>#]|[0-9]+[.)])/, (marker) => `${marker.slice(0, -1)}\\${marker.slice(-1)}`)
+  )
 }

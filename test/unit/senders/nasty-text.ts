@@ -25,6 +25,7 @@ const PIECES = [
   '[text](https://evil.example)',
   'https://evil.example/path',
   ':smile:',
+  '1:+1:',
   '# heading',
   '> quote',
   '- item',
