@@ -1,4 +1,5 @@
 import type { AlertResourceKind, AlertType } from '../domain/alerts/alert.ts'
+import type { ChannelType } from '../domain/notifications/channel.ts'
 import type { MetQuota } from './quotas.ts'
 
 /** How a claimed job left this executor. */
@@ -10,6 +11,18 @@ export type FinishOutcome =
   /** Returned to its queue: not started, or cut short by our own shutdown. */
   | 'released'
   /** Its lease was lost, so the result was refused. */
+  | 'stale'
+
+/** How a try to tell a channel ended. */
+export type NotificationOutcome =
+  | 'sent'
+  /** It is tried again. */
+  | 'retrying'
+  /** It was given up. */
+  | 'failed'
+  /** Our own shutdown cut it short. */
+  | 'aborted'
+  /** It took longer than its lease, so another executor has taken over. */
   | 'stale'
 
 /** Metrics of the engine, `punctual_*`. Label values come from closed sets, never from users. */
@@ -32,6 +45,10 @@ export interface Metrics {
   jobsQuarantined(count: number): void
   /** Alerts that a step of this process raised, muted or not. */
   alertsRaised(type: AlertType, resource: AlertResourceKind, count: number): void
+  /** One try to tell a channel, tests left out. */
+  notificationTried(type: ChannelType, outcome: NotificationOutcome): void
+  /** A channel gave up a message and was not failing before. */
+  channelFailed(type: ChannelType): void
   /** One round trip of a step: `enqueue`, `claim`, `finish`, … */
   redisStep(step: string, seconds: number, ok: boolean): void
 }

@@ -1,5 +1,8 @@
 import type { Alert } from '../domain/alerts/alert.ts'
+import type { TeamTotals } from '../domain/notifications/alert-totals.ts'
+import type { ChannelState } from '../domain/notifications/channel-state.ts'
 import type { Channel, Member } from '../domain/notifications/channel.ts'
+import type { DeliveryLogEntry } from '../domain/notifications/delivery-end.ts'
 import type { TeamSettings } from './settings.ts'
 
 /** Alerts of one resource, type and reason of which a channel has not been told yet. */
@@ -119,4 +122,62 @@ export interface AlertDelivery {
 export interface DeliveryReader {
   /** By alert id, of each channel that gets alerts of this type. An alert from before a channel was made has no entry of it. */
   deliveriesOf(team: string, alerts: readonly Alert[]): Promise<ReadonlyMap<number, readonly AlertDelivery[]>>
+}
+
+/** One channel of a team. */
+export interface ChannelRef {
+  readonly team: string
+  /** Its name. */
+  readonly channel: string
+}
+
+/** Something was raised in a shard, and the channels of the team do not know it yet. */
+export interface RaisedNotice {
+  readonly shard: number
+  readonly team: string
+}
+
+/** A channel at one moment. */
+export interface ChannelLook extends ChannelRef {
+  readonly state: ChannelState
+  /** The one on its way; null = none. */
+  readonly message: Notification | null
+  /** Redis time, Unix ms. */
+  readonly nowMs: number
+  /** Of this moment, for `write`. */
+  readonly mark: { readonly version: string; readonly due: string }
+}
+
+export interface ChannelWrite {
+  readonly state: ChannelState
+  readonly message: Notification | null
+  /** When to look at the channel again, Redis time, Unix ms; null = when something is raised. */
+  readonly dueMs: number | null
+  /** A message that ended. */
+  readonly log?: DeliveryLogEntry
+}
+
+/** What executors that send notifications need of the store. Throws StoreUnavailableError. */
+export interface NotificationBoard {
+  /** What is due now; a page, so that the next call may answer others. Shards that do not answer are left out. */
+  due(): Promise<{ readonly raised: readonly RaisedNotice[]; readonly channels: readonly ChannelRef[] }>
+  /** Makes the channels due, then clears the notice, unless something was raised meanwhile. */
+  forward(notice: RaisedNotice, channels: readonly string[]): Promise<void>
+  /**
+   * Begins to keep channels that are new, at what was raised by now, and forgets those that are gone.
+   * @param settings.version executors with older settings forget nothing
+   */
+  prepare(
+    team: string,
+    settings: { readonly version: number; readonly channels: readonly string[] },
+  ): Promise<void>
+  /** null = it is not kept, and from now on not due. */
+  look(ref: ChannelRef): Promise<ChannelLook | null>
+  totals(team: string): Promise<TeamTotals>
+  /** Those that exist. */
+  alerts(team: string, alertIds: readonly number[]): Promise<ReadonlyMap<number, Alert>>
+  /** False when the channel has changed since the look, or was made due again; nothing is written then. */
+  write(look: ChannelLook, change: ChannelWrite): Promise<boolean>
+  /** As `write`, for the end of a try: whether the channel was made due meanwhile does not matter. */
+  report(look: ChannelLook, change: ChannelWrite): Promise<boolean>
 }

@@ -39,6 +39,11 @@ export interface BoundedTeamsSource extends TeamSettingsSource {
   boundedTeams(): readonly string[]
 }
 
+export interface NotifiedTeamsSource extends TeamSettingsSource {
+  /** Teams with channels; the same array while no settings change. */
+  notifiedTeams(): readonly string[]
+}
+
 /** Finds the team of a bearer token. Answers from memory and compares only hashes. */
 export interface TokenVerifier {
   /** null = unknown token. */

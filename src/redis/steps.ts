@@ -20,6 +20,7 @@ import { REPLAY } from './jobs/replay-job.ts'
 import { LOOK_QUEUES } from './limit-warnings/queue-look.ts'
 import { TAKE_LOOK } from './limit-warnings/look-place.ts'
 import { WARN } from './limit-warnings/warn.ts'
+import { CLEAR_NOTICE, MARK_CHANNELS, SET_CHANNEL } from './notifications/channel-steps.ts'
 import { POUR, PROMOTE } from './maintenance/promotion.ts'
 import { CHECK_RING, CHECK_TEAMS } from './maintenance/ring/ring-check.ts'
 import { RESERVE_QUEUE } from './names/queue-names.ts'
@@ -36,6 +37,9 @@ import { RESCHEDULE } from './retention/retention-sweep.ts'
 import { EMPTY_TRASH } from './retention/trash.ts'
 
 const DESCRIBED = [
+  CLEAR_NOTICE,
+  MARK_CHANNELS,
+  SET_CHANNEL,
   BEAT,
   BEGIN_EPOCH,
   CANCEL,

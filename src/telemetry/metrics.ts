@@ -1,7 +1,8 @@
 import { Registry, collectDefaultMetrics } from 'prom-client'
 import { ALERT_RESOURCE_KINDS, ALERT_TYPES } from '../domain/alerts/alert.ts'
+import { CHANNEL_TYPES } from '../domain/notifications/channel.ts'
 import { QUOTA_NAMES } from '../domain/quotas.ts'
-import type { FinishOutcome, Metrics } from '../ports/metrics.ts'
+import type { FinishOutcome, Metrics, NotificationOutcome } from '../ports/metrics.ts'
 import { Series } from './series.ts'
 
 export interface MetricsRegistry {
@@ -31,7 +32,7 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
   if (options.processMetrics) collectDefaultMetrics({ register: registry })
   const series = new Series(registry)
   return {
-    metrics: { ...jobMetrics(series), ...engineMetrics(series) },
+    metrics: { ...jobMetrics(series), ...notificationMetrics(series), ...engineMetrics(series) },
     registry,
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }
@@ -39,7 +40,36 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
 
 type EngineMetrics = Pick<Metrics, 'shardsHeld' | 'leaseLost' | 'clockJumped' | 'alertsRaised' | 'redisStep'>
 
-function jobMetrics(series: Series): Omit<Metrics, keyof EngineMetrics> {
+const NOTIFICATION_OUTCOMES = [
+  'sent',
+  'retrying',
+  'failed',
+  'aborted',
+  'stale',
+] as const satisfies readonly NotificationOutcome[]
+
+type NotificationMetrics = Pick<Metrics, 'notificationTried' | 'channelFailed'>
+
+function notificationMetrics(series: Series): NotificationMetrics {
+  const tried = series.counter(
+    'punctual_notifications_total',
+    'Tries to tell a channel of alerts.',
+    'type',
+    'outcome',
+  )
+  for (const type of CHANNEL_TYPES) {
+    for (const outcome of NOTIFICATION_OUTCOMES) tried.inc({ type, outcome }, 0)
+  }
+  const failed = series.counterOf('punctual_channels_failed_total', 'Channels that began to fail.', {
+    type: CHANNEL_TYPES,
+  })
+  return {
+    notificationTried: (type, outcome) => tried.inc({ type, outcome }),
+    channelFailed: (type) => failed.inc({ type }),
+  }
+}
+
+function jobMetrics(series: Series): Omit<Metrics, keyof EngineMetrics | keyof NotificationMetrics> {
   const pushed = series.counter('punctual_jobs_pushed_total', 'Jobs accepted by this process.')
   const refused = series.counterOf(
     'punctual_quota_refusals_total',

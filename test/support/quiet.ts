@@ -22,6 +22,8 @@ export const quietMetrics: Metrics = {
   callRecordsDropped: () => undefined,
   jobsQuarantined: () => undefined,
   alertsRaised: () => undefined,
+  notificationTried: () => undefined,
+  channelFailed: () => undefined,
   redisStep: () => undefined,
 }
 

@@ -175,6 +175,8 @@ describe('lists that must agree', () => {
       alertOrder: keys.alertOrder('<team>'),
       alertTotals: keys.alertTotals('<team>'),
       alertCounts: keys.alertCounts('<team>'),
+      channelStates: keys.channelStates('<team>'),
+      deliveryLog: keys.deliveryLog('<team>'),
       cronRecords: keys.cronRecords('<id>'),
       heldJobs: keys.heldJobs('<executor>'),
       pushedBucket: keys.pushedBucket('0').replace(/0$/, '<n>'),

@@ -18,6 +18,8 @@ export interface ShardKeyList {
   readonly cronTeams: string[]
   /** Teams with alerts. */
   readonly alertTeams: Set<string>
+  /** Teams whose channels are kept here. */
+  readonly channelTeams: Set<string>
   /** Local queue id → parts that exist. */
   readonly queues: Map<string, Set<string>>
   readonly trash: Map<string, Set<string>>
@@ -34,7 +36,7 @@ export function createShardKeyList(): ShardKeyList {
     queueTeams: [],
     cronTeams: [],
   }
-  return { ...lists, alertTeams: new Set(), queues: new Map(), trash: new Map() }
+  return { ...lists, alertTeams: new Set(), channelTeams: new Set(), queues: new Map(), trash: new Map() }
 }
 
 export interface AuditedShard {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ID_BLOCK, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX } from '../../domain/limits.ts'
 import { auditAlerts } from './audit-alerts.ts'
+import { auditChannels } from './audit-channels.ts'
 import { auditCrons } from './audit-crons.ts'
 import { readFacts, type AuditedShard, type ShardFacts, type ShardKeyList } from './audit-facts.ts'
 import { auditTeamIndexes } from './audit-names.ts'
@@ -24,6 +25,7 @@ export async function auditShard(shard: AuditedShard): Promise<void> {
   auditTeams(shard, facts)
   await auditCrons(shard, facts)
   await auditAlerts(shard, facts)
+  await auditChannels(shard)
   auditMembers(shard, facts)
   await auditCounters(shard, facts)
   await auditUsage(shard)

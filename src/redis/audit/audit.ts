@@ -82,6 +82,8 @@ const QUEUE_PARTS: ReadonlySet<string> = new Set(
 
 /** `ad` of `ad:<team>`: keys of a team's alerts. */
 const ALERT_PARTS: ReadonlySet<string> = new Set(['ad', 'ao', 'af', 'an'])
+/** Of the channels of a team. */
+const CHANNEL_PARTS: ReadonlySet<string> = new Set(['nc', 'nl'])
 
 /** Sorts a key into its shard's list; false when nothing knows it. */
 function place(lists: readonly ShardKeyList[], key: string): boolean {
@@ -98,6 +100,7 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (kind === 'qn') return list.queueTeams.push(rest) > 0
   if (kind === 'kn') return list.cronTeams.push(rest) > 0
   if (ALERT_PARTS.has(kind)) return list.alertTeams.add(rest).size > 0
+  if (CHANNEL_PARTS.has(kind)) return list.channelTeams.add(rest).size > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
   if (kind === 'kr') return list.records.push(rest) > 0
   if (kind === 'm') return list.minutes.push(Number(rest)) > 0

@@ -5,6 +5,7 @@ import {
   NO_TEAM_SETTINGS,
   type TeamSettings,
   type BoundedTeamsSource,
+  type NotifiedTeamsSource,
   type TokenVerifier,
 } from '../../ports/settings.ts'
 import type { RedisConnection } from '../client/connection.ts'
@@ -33,12 +34,13 @@ interface CompiledSettingsOptions {
  *
  * `stop` waits for nothing: a read under way still ends, and no other follows.
  */
-export class CompiledSettings implements BoundedTeamsSource, TokenVerifier {
+export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource, TokenVerifier {
   readonly #options: CompiledSettingsOptions
   /** Of teams and of tokens, as last read; null before the first read. */
   #versions: string | null = null
   #teams = new Map<string, TeamSettings>()
   #boundedTeams: readonly string[] = []
+  #notifiedTeams: readonly string[] = []
   #tokens = new Map<string, string>()
   /** Teams whose secrets cannot be opened; each is logged once. */
   readonly #sealedTeams = new Set<string>()
@@ -89,6 +91,9 @@ export class CompiledSettings implements BoundedTeamsSource, TokenVerifier {
     this.#boundedTeams = [...this.#teams].flatMap(([team, { quotas }]) =>
       quotas.callsInFlight === null ? [] : [team],
     )
+    this.#notifiedTeams = [...this.#teams].flatMap(([team, { channels }]) =>
+      channels.length === 0 ? [] : [team],
+    )
     this.#versions = versions
   }
 
@@ -108,6 +113,10 @@ export class CompiledSettings implements BoundedTeamsSource, TokenVerifier {
 
   boundedTeams(): readonly string[] {
     return this.#boundedTeams
+  }
+
+  notifiedTeams(): readonly string[] {
+    return this.#notifiedTeams
   }
 
   teamOf(token: string): string | null {

@@ -99,6 +99,10 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   alertTotals(team: string): string
   /** The last id, and what is unread. */
   alertCounts(team: string): string
+  /** The channels of a team at home here. */
+  channelStates(team: string): string
+  /** The last messages to them. */
+  deliveryLog(team: string): string
   /** The records of a cron's last ticks, by its whole id. */
   cronRecords(cronId: string): string
   heldJobs(executor: string): string
@@ -131,6 +135,8 @@ export function createShardKeys(shard: number): ShardKeys {
     alertOrder: (team) => `${prefix}ao:${team}`,
     alertTotals: (team) => `${prefix}af:${team}`,
     alertCounts: (team) => `${prefix}an:${team}`,
+    channelStates: (team) => `${prefix}nc:${team}`,
+    deliveryLog: (team) => `${prefix}nl:${team}`,
     cronRecords: (cronId) => `${prefix}kr:${cronId}`,
     pushedBucket: (localId) => `${prefix}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
     heldJobs: (executor) => `${prefix}in:${executor}`,

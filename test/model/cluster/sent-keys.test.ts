@@ -16,6 +16,8 @@ function wordOf(key: string): string {
 /** Keys that the sender gives, by the word they must have. */
 const GIVEN_KEYS: Readonly<Record<string, string>> = {
   bucket: 'm',
+  channelStates: 'nc',
+  deliveryLog: 'nl',
   callList: 'cf or co',
   cronRecords: 'kr',
   hash: 'teams or tokens',

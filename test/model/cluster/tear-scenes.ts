@@ -32,6 +32,7 @@ import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
 import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
 import { DOCTOR_SCENES } from '../audit/doctor-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
+import { CHANNEL_SCENES } from '../notifications/channel-scenes.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 
 /** A stage for one step: what was there before, and who sends the step. */
@@ -54,6 +55,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...CRON_SCENES,
   ...DOCTOR_SCENES,
   ...LIMIT_SCENES,
+  ...CHANNEL_SCENES,
   [
     'reserve_ids',
     'a first push',

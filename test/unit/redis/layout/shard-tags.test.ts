@@ -85,6 +85,8 @@ test('every key of a shard is in its one slot', () => {
       alertOrder: aoOf,
       alertTotals: afOf,
       alertCounts: anOf,
+      channelStates: ncOf,
+      deliveryLog: nlOf,
       shard: _number,
       ...plain
     } = keys
@@ -100,7 +102,7 @@ test('every key of a shard is in its one slot', () => {
         kr('48'),
         qnOf('a'),
         knOf('a'),
-        ...[adOf, aoOf, afOf, anOf].map((keyOf) => keyOf('a')),
+        ...[adOf, aoOf, afOf, anOf, ncOf, nlOf].map((keyOf) => keyOf('a')),
       ],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)

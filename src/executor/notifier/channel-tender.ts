@@ -1,0 +1,262 @@
+import { reasonOf } from '../../domain/errors.ts'
+import type { Channel } from '../../domain/notifications/channel.ts'
+import type { ChannelTest, Delivery } from '../../domain/notifications/channel-state.ts'
+import { planChannel, type ChannelPlan } from '../../domain/notifications/channel-plan.ts'
+import { endTest, endTry, giveUp, type TryToken } from '../../domain/notifications/delivery-end.ts'
+import { pause } from '../../domain/pause.ts'
+import type { Metrics } from '../../ports/metrics.ts'
+import type {
+  ChannelLook,
+  ChannelRef,
+  ChannelSender,
+  ChannelWrite,
+  DeliveryResult,
+  Notification,
+  NotificationBoard,
+} from '../../ports/notifications.ts'
+import type { Runtime } from '../../ports/runtime.ts'
+import type { TeamSettings } from '../../ports/settings.ts'
+import type { Place } from './delivery-places.ts'
+import { composeNotification, composeTest } from './notification-composer.ts'
+
+export interface ChannelTenderOptions extends Runtime {
+  readonly board: NotificationBoard
+  readonly sender: ChannelSender
+  readonly metrics: Metrics
+  newId(): string
+  /** 0–1. */
+  random(): number
+}
+
+/** Who tends what, with what. */
+export interface Tending {
+  readonly ref: ChannelRef
+  readonly settings: TeamSettings
+  readonly place: Place
+  readonly signal: AbortSignal
+}
+
+/** Writes of one result: a channel changes seldom in between, and Redis may be away for a moment. */
+const REPORT_TRIES_MAX = 10
+const REPORT_PAUSE_MS = 500
+/** A channel in trouble that finds no place is looked at again after this long, and up to as much more. */
+const POSTPONE_MS = 5_000
+
+const NO_TOTALS = Object.freeze({ totals: [], shards: new Set<number>() })
+
+/**
+ * Looks at a channel that is due, and sends what it owes. The record of the channel in Redis is the lock: what is sent was
+ * written before, and whoever dies after it leaves a lease that runs out.
+ *
+ * @returns `unknown` when the channel is not kept
+ */
+export async function tendChannel(
+  options: ChannelTenderOptions,
+  tending: Tending,
+): Promise<'done' | 'unknown'> {
+  const { board, newId } = options
+  const { ref, settings } = tending
+  const look = await board.look(ref)
+  if (look === null) return 'unknown'
+  const channel = settings.channels.find(({ name }) => name === ref.channel)
+  if (channel === undefined) {
+    await board.write(look, { state: look.state, message: look.message, dueMs: null })
+    return 'done'
+  }
+  const { nowMs } = look
+  const teamTotals = look.state.delivery === null ? await board.totals(ref.team) : NO_TOTALS
+  const facts = { channel, teamTotals, nowMs, settingsVersion: settings.version, newId }
+  await carryOut(options, { ...tending, channel, look }, planChannel(look.state, facts))
+  return 'done'
+}
+
+interface Case extends Tending {
+  readonly channel: Channel
+  readonly look: ChannelLook
+}
+
+async function carryOut(options: ChannelTenderOptions, at: Case, plan: ChannelPlan): Promise<void> {
+  const { board } = options
+  const { look } = at
+  if (plan.kind === 'wait') {
+    await board.write(look, { state: plan.state, message: look.message, dueMs: plan.dueMs })
+  } else if (plan.kind === 'test') {
+    await sendTest(options, at, plan)
+  } else if (plan.kind === 'give_up') {
+    await writeEnd(options, at, { end: plan, how: 'write' })
+  } else if (isTroubled(look) && !at.place.noteTroubled()) {
+    const dueMs = look.nowMs + Math.round(POSTPONE_MS * (1 + options.random()))
+    await board.write(look, { state: look.state, message: look.message, dueMs })
+  } else if (plan.kind === 'resend') {
+    await resend(options, at, plan)
+  } else {
+    await sendNew(options, at, plan)
+  }
+}
+
+function isTroubled({ state }: ChannelLook): boolean {
+  return state.failingSinceMs !== null || state.delivery !== null
+}
+
+async function sendNew(
+  options: ChannelTenderOptions,
+  at: Case,
+  { state, entries: planned }: Extract<ChannelPlan, { kind: 'send' }>,
+): Promise<void> {
+  const { board } = options
+  const { look } = at
+  const delivery = deliveryOf(state)
+  const message = await composeNotification(board, look, { id: delivery.id, planned })
+  if (message === null) {
+    // Somebody deleted the alerts: there is nothing left to tell.
+    const end = giveUp(look.state, delivery, { answer: '', nowMs: look.nowMs })
+    const { failingSinceMs, lastAnswer } = look.state
+    await board.write(look, {
+      ...{ state: { ...end.state, failingSinceMs, lastAnswer }, message: null },
+      dueMs: end.dueMs,
+    })
+    return
+  }
+  if (!(await board.write(look, { state, message, dueMs: delivery.untilMs }))) return
+  await deliver(options, at, { message, delivery })
+}
+
+async function resend(
+  options: ChannelTenderOptions,
+  at: Case,
+  { state }: Extract<ChannelPlan, { kind: 'resend' }>,
+): Promise<void> {
+  const { look } = at
+  const delivery = deliveryOf(state)
+  const { message } = look
+  if (message === null) {
+    const end = giveUp(look.state, delivery, { answer: 'The message is lost', nowMs: look.nowMs })
+    await writeEnd(options, at, { end, how: 'write' })
+    return
+  }
+  if (!(await options.board.write(look, { state, message, dueMs: delivery.untilMs }))) return
+  await deliver(options, at, { message, delivery })
+}
+
+function deliveryOf({ delivery }: ChannelPlan['state']): Delivery {
+  if (delivery === null) throw new Error('a plan to send has no delivery')
+  return delivery
+}
+
+async function deliver(
+  options: ChannelTenderOptions,
+  at: Case,
+  { message, delivery }: { readonly message: Notification; readonly delivery: Delivery },
+): Promise<void> {
+  const result = await send(options, at, { message, accepted: delivery.accepted })
+  await report(options, at, {
+    what: 'message',
+    write: (look) => writeTry(options, { ...at, look }, { token: delivery, result }),
+  })
+}
+
+/** Answers whether it is written, or is no longer ours to write. */
+async function writeTry(
+  options: ChannelTenderOptions,
+  at: Case,
+  { token, result }: { readonly token: TryToken; readonly result: DeliveryResult },
+): Promise<boolean> {
+  const { metrics, logger } = options
+  const { look, channel, ref } = at
+  const end = endTry(look.state, token, { result, nowMs: look.nowMs })
+  if (end === null) {
+    metrics.notificationTried(channel.type, 'stale')
+    return true
+  }
+  if (end.log !== null || result.kind === 'sent') return writeEnd(options, at, { end, how: 'report' })
+  const change = { state: end.state, message: look.message, dueMs: end.dueMs }
+  if (!(await options.board.report(look, change))) return false
+  metrics.notificationTried(channel.type, result.kind === 'aborted' ? 'aborted' : 'retrying')
+  if (result.kind === 'failed') {
+    logger.debug('A notification could not be sent and is tried again', { ...ref, answer: result.answer })
+  }
+  return true
+}
+
+/** Writes the end of a message. False = somebody was faster. */
+async function writeEnd(
+  { board, metrics, logger }: ChannelTenderOptions,
+  { look, channel, ref }: Case,
+  { end, how }: { readonly end: ReturnType<typeof giveUp>; readonly how: 'write' | 'report' },
+): Promise<boolean> {
+  const log = end.log === null ? {} : { log: { ...end.log, channel: channel.name } }
+  const change: ChannelWrite = { state: end.state, message: null, dueMs: end.dueMs, ...log }
+  if (!(await board[how](look, change))) return false
+  const isFailed = end.log?.state === 'failed'
+  metrics.notificationTried(channel.type, isFailed ? 'failed' : 'sent')
+  if (!isFailed) {
+    if (look.state.failingSinceMs !== null) logger.info('A channel works again', { ...ref })
+    return true
+  }
+  const isNew = look.state.failingSinceMs === null
+  if (isNew) metrics.channelFailed(channel.type)
+  logger[isNew ? 'warn' : 'debug']('A notification was given up', {
+    ...ref,
+    type: channel.type,
+    tries: end.log?.tries,
+    answer: end.log?.answer,
+  })
+  return true
+}
+
+async function sendTest(
+  options: ChannelTenderOptions,
+  at: Case,
+  { state, test }: { readonly state: ChannelPlan['state']; readonly test: ChannelTest },
+): Promise<void> {
+  const { board } = options
+  const { look } = at
+  const isMine = await board.write(look, { state, message: look.message, dueMs: test.sendingUntilMs })
+  if (!isMine) return
+  const result = await send(options, at, { message: composeTest(look, test), accepted: [] })
+  await report(options, at, {
+    what: 'test',
+    write: (now) => {
+      const after = endTest(now.state, test, { result, nowMs: now.nowMs })
+      if (after === null) return Promise.resolve(true)
+      return board.report(now, { state: after, message: now.message, dueMs: now.nowMs })
+    },
+  })
+}
+
+async function send(
+  { sender }: ChannelTenderOptions,
+  { look, channel, settings, signal }: Case,
+  { message, accepted }: { readonly message: Notification; readonly accepted: readonly string[] },
+): Promise<DeliveryResult> {
+  const members = channel.type === 'email' ? settings.members : []
+  return sender.send(
+    {
+      ...{ channel, notification: message, settings },
+      recipients: members.filter(({ email }) => !accepted.includes(email)),
+      timestampSeconds: Math.floor(look.nowMs / 1000),
+    },
+    signal,
+  )
+}
+
+/** Writes a result on what the channel is by now. What cannot be written in time, another finds when the lease ends. */
+async function report(
+  { board, clock, logger }: ChannelTenderOptions,
+  { ref }: Case,
+  { what, write }: { readonly what: string; write(look: ChannelLook): Promise<boolean> },
+): Promise<void> {
+  let reason = 'it changes all the time'
+  for (let tries = 0; tries < REPORT_TRIES_MAX; tries += 1) {
+    try {
+      const look = await board.look(ref)
+      if (look === null || (await write(look))) return
+    } catch (error) {
+      reason = reasonOf(error)
+    }
+    await pause(clock, REPORT_PAUSE_MS)
+  }
+  logger.warn('The result of a notification could not be stored; it may be sent again', {
+    ...{ ...ref, what, reason },
+  })
+}

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { audit } from '../../../src/redis/audit/audit.ts'
+import type { RedisConnection } from '../../../src/redis/client/connection.ts'
+import { homeOf } from '../../../src/redis/notifications/channel-steps.ts'
+import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { channelOf, NotifierStage, SENT, settingsOf, TEAM } from './notifier-stage.ts'
+
+const MINUTE = 60_000
+
+describe('delivery of alerts', () => {
+  let redis: TestRedis
+  let connection: RedisConnection
+  let world: World
+  let stage: NotifierStage
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+    connection = await openConnection(redis.url)
+  })
+  afterAll(async () => {
+    connection.disconnect()
+    await redis.stop()
+  })
+  beforeEach(async () => {
+    world = await openWorld(redis, { connection, shards: 4 })
+    stage = new NotifierStage(world)
+    await stage.prepare()
+  })
+
+  /** Nothing is left to tell, and no notice. */
+  async function expectQuiet(): Promise<void> {
+    const look = await stage.board.look({ team: TEAM, channel: 'ops' })
+    expect(look?.state.delivery).toBe(null)
+    const { totals } = await stage.board.totals(TEAM)
+    const failures = totals.filter(({ type }) => type === 'failure')
+    for (const { shard, fingerprint, born, total } of failures)
+      expect(look?.state.told[`${shard}/${fingerprint}`]).toEqual([born, total])
+    const notices = await Promise.all(world.engine.shards.map((keys) => connection.zcard(keys.notices)))
+    expect(notices).toEqual([0, 0, 0, 0])
+    expect(await audit(world.engine)).toEqual([])
+  }
+
+  test('an alert is told in one pump, and nothing is due after it', async () => {
+    await stage.fail(1)
+    await stage.pump()
+    expect(stage.sent).toHaveLength(1)
+    const [message] = stage.sent
+    expect(message?.alerts).toBe(1)
+    expect(message?.entries[0]?.alert.resource.name).toBe('emails')
+    await stage.pumpFor(2_000)
+    expect(stage.sent).toHaveLength(1)
+    await expectQuiet()
+  })
+
+  test(
+    '10,000 failures of one queue are four messages at most, with each counted',
+    { timeout: 60_000 },
+    async () => {
+      const startMs = world.clock.wallMs
+      for (let i = 0; i < 20; i += 1) {
+        await stage.fail(500)
+        await stage.pump()
+        world.clock.advance(3_000)
+      }
+      while (world.clock.wallMs < startMs + 15 * MINUTE) {
+        world.clock.advance(10_000)
+        await stage.pump()
+      }
+      expect(stage.sent.length).toBeLessThanOrEqual(4)
+      expect(stage.told).toBe(10_000)
+      await expectQuiet()
+    },
+  )
+
+  test('two executors that find a channel due send one message', async () => {
+    await stage.fail(3)
+    const names = ['ops']
+    const { raised } = await stage.board.due()
+    for (const notice of raised) await stage.board.forward(notice, names)
+    await Promise.all([stage.tend(), stage.tend(), stage.tend()])
+    expect(stage.sent).toHaveLength(1)
+    await stage.pumpFor(MINUTE)
+    expect(stage.told).toBe(3)
+  })
+
+  test('an alert raised between look and write is not forgotten', async () => {
+    await stage.fail(1)
+    await stage.pump()
+    let isRaised = false
+    world.faults.before = async ({ name }) => {
+      if (name !== 'set_channel' || isRaised) return
+      isRaised = true
+      await stage.fail(1, 'others')
+      const { raised } = await stage.board.due()
+      for (const notice of raised) await stage.board.forward(notice, ['ops'])
+    }
+    world.clock.advance(2_000)
+    await stage.pump()
+    world.faults.before = () => undefined
+    await stage.pumpFor(3_000)
+    expect(isRaised).toBe(true)
+    expect(stage.told).toBe(2)
+  })
+
+  test('an alert raised while a notice is forwarded keeps the notice', async () => {
+    await stage.fail(1)
+    world.faults.before = async ({ name }) => {
+      if (name !== 'mark_channels') return
+      world.faults.before = () => undefined
+      await stage.fail(1)
+    }
+    const [notice] = (await stage.board.due()).raised
+    await stage.board.forward(notice ?? expect.fail(), ['ops'])
+    expect((await stage.board.due()).raised).toEqual([notice])
+    await stage.pumpFor(1_000)
+    expect((await stage.board.due()).raised).toEqual([])
+    expect(stage.told).toBe(2)
+  })
+
+  test.each(Array.from({ length: 7 }, (_, i) => i))(
+    'an executor that dies at its write number %i loses and doubles nothing',
+    async (dyingAt) => {
+      await stage.fail(5)
+      let writes = 0
+      world.faults.before = ({ name }) => {
+        if (!['set_channel', 'mark_channels', 'clear_notice'].includes(name)) return
+        if (writes >= dyingAt) throw new Error('killed')
+        writes += 1
+      }
+      await stage.pump().catch(() => undefined)
+      world.faults.before = () => undefined
+      await stage.fail(2)
+      await stage.pumpFor(2 * MINUTE)
+      expect(stage.told).toBe(7)
+      await expectQuiet()
+    },
+  )
+
+  test('a message whose executor dies is sent again under its id when the lease has run out', async () => {
+    await stage.fail(1)
+    const hang = Promise.withResolvers<typeof SENT>()
+    stage.answer = () => hang.promise
+    const dead = stage.pump()
+    await expect.poll(() => stage.sent.length).toBe(1)
+    stage.answer = () => SENT
+    const next = new NotifierStage(world)
+    await next.pumpFor(13_000)
+    expect(next.sent).toHaveLength(0)
+    await next.pumpFor(3_000)
+    expect(next.sent).toEqual(stage.sent)
+    // The first one was only slow: its result is too late.
+    hang.resolve(SENT)
+    await dead
+    await stage.pumpFor(MINUTE)
+    expect(next.sent).toHaveLength(1)
+    await expectQuiet()
+  })
+
+  test.each(['set_channel', 'mark_channels', 'clear_notice'] as const)(
+    'a lost answer of %s sends nothing twice',
+    async (name) => {
+      await stage.fail(1)
+      world.faults.resent.add(name)
+      await stage.pumpFor(3_000)
+      expect(stage.sent).toHaveLength(1)
+      await expectQuiet()
+    },
+  )
+
+  test('a channel that is new gets no history', async () => {
+    await stage.fail(3)
+    await stage.pump()
+    stage.settings = settingsOf([channelOf(), channelOf({ name: 'second' })], 2)
+    await stage.prepare()
+    stage.sent.length = 0
+    await stage.pumpFor(5_000)
+    expect(stage.sent).toHaveLength(0)
+    world.clock.advance(20 * MINUTE)
+    await stage.fail(1)
+    await stage.pumpFor(2_000)
+    expect(stage.sent.map(({ alerts }) => alerts)).toEqual([1, 1])
+  })
+
+  test('a channel that is gone is forgotten, but not by executors with older settings', async () => {
+    const keys = homeOf(world.engine, TEAM).channelStates(TEAM)
+    stage.settings = settingsOf([channelOf(), channelOf({ name: 'second' })], 2)
+    await stage.prepare()
+    await stage.board.prepare(TEAM, { version: 1, channels: ['ops'] })
+    expect((await connection.hkeys(keys)).toSorted()).toEqual(['ops', 'second'])
+    stage.settings = settingsOf([channelOf({ name: 'second' })], 3)
+    await stage.prepare()
+    expect(await connection.hkeys(keys)).toEqual(['second'])
+    await stage.pumpFor(5_000)
+    expect(await audit(world.engine)).toEqual([])
+  })
+
+  test('a damaged record is made anew', async () => {
+    const home = homeOf(world.engine, TEAM)
+    await connection.hset(home.channelStates(TEAM), 'ops', '7|{"state"')
+    await stage.fail(1)
+    await stage.pump()
+    expect(await stage.tend()).toBe('unknown')
+    await stage.prepare()
+    await stage.fail(1)
+    await stage.pumpFor(5_000)
+    expect(stage.told).toBe(1)
+    await expectQuiet()
+  })
+
+  test('alerts that somebody deleted are not told', async () => {
+    await stage.fail(2)
+    for (const keys of world.engine.shards) {
+      await connection.del(keys.alertRecords(TEAM), keys.alertOrder(TEAM), keys.alertCounts(TEAM))
+    }
+    await stage.pumpFor(3_000)
+    expect(stage.sent).toHaveLength(0)
+  })
+})
