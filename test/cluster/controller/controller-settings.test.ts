@@ -87,6 +87,49 @@ test("a team's settings wait for their Secret, and are applied as a whole when i
   await world.reason('TeamSettings', 'team', 'Reconciled')
 })
 
+test('a channel without a usable Secret is left out and named, and nothing shows its URL', async () => {
+  const condition = async () => {
+    const { status } = await world.get('TeamSettings', 'team')
+    const all = (status?.['conditions'] ?? []) as { type: string; reason: string; message: string }[]
+    return all.find(({ type }) => type === 'NotificationsReady')
+  }
+  const reasonIs = (reason: string) =>
+    until(reason, async () => ((await condition())?.reason === reason ? await condition() : null))
+  const settings = (allow: readonly string[]) => ({
+    egress: { allow },
+    members: [{ name: 'Ada', email: 'ada@example.com' }],
+    notifications: {
+      channels: [
+        { name: 'mail', type: 'Email' },
+        { name: 'ops', type: 'Slack', secretRef: { name: 'urls', key: 'slack' } },
+      ],
+    },
+  })
+  await world.apply('TeamSettings', 'team', settings(['a.internal.test']))
+  const missing = await reasonIs('SecretNotFound')
+  expect(missing?.message).toBe(
+    `spec.notifications.channels[1].secretRef (channel ops): There is no Secret urls in ${world.namespace}.`,
+  )
+  await world.reason('TeamSettings', 'team', 'Reconciled')
+  expect(await ofTeam()).toMatchObject({
+    egressAllow: ['a.internal.test'],
+    channels: [{ name: 'mail', alertTypes: ['failure', 'recovery', 'limit_warning'] }],
+    members: [{ name: 'Ada', email: 'ada@example.com' }],
+  })
+
+  await putSecret('urls', { slack: 'https://chat.internal.test/canary' })
+  await world.apply('TeamSettings', 'team', settings(['b.internal.test']))
+  await reasonIs('ChannelUrlNotAllowed')
+  // The host that the team opens may speak as Slack does.
+  await world.apply('TeamSettings', 'team', settings(['chat.internal.test']))
+  await reasonIs('Reconciled')
+  expect((await ofTeam()).channels[1]?.url).toBe('https://chat.internal.test/canary')
+  await until('it has events', async () => (await events('ChannelUrlNotAllowed')).length === 1)
+  const path = `/apis/events.k8s.io/v1/namespaces/${world.namespace}/events`
+  const shown = [await world.get('TeamSettings', 'team'), await world.api.send('GET', path)]
+  expect(JSON.stringify(shown)).not.toContain('canary')
+})
+
 test("a team's status shows its quotas and usage", async () => {
   const job = { team: world.namespace, queue: 'mail', start: { delaySeconds: 3_600 } }
   await world.engine.intake.push(newJob(job))
