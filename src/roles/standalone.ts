@@ -2,7 +2,7 @@ import { reasonOf } from '../domain/errors.ts'
 import type { EgressGuard } from '../outbound/egress/egress-guard.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/runtime.ts'
-import { NO_TEAM_SETTINGS, type BoundedTeamsSource } from '../ports/settings.ts'
+import { NO_TEAM_SETTINGS, type BoundedTeamsSource, type NotifiedTeamsSource } from '../ports/settings.ts'
 import type { WindowSource } from '../ports/windows.ts'
 import { createJobIntake } from '../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../redis/jobs/job-store.ts'
@@ -122,7 +122,7 @@ async function startOwnExecutor(
   { telemetry, lifecycle }: StartContext,
   parts: {
     readonly egress: EgressGuard
-    readonly teams: BoundedTeamsSource
+    readonly teams: BoundedTeamsSource & NotifiedTeamsSource
     readonly windows: WindowSource
   },
 ): Promise<Executor> {

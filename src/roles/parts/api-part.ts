@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { ApiServer } from '../../api/api-server.ts'
 import { createApi } from '../../api/create-api.ts'
@@ -13,6 +14,8 @@ import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
 import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
+import { createChannelTester } from '../../redis/notifications/channel-tester.ts'
+import { createChannelHealthReader } from '../../redis/notifications/delivery-reader.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
@@ -70,8 +73,8 @@ export async function startApi(options: {
     quotasOf,
     tokens: compiled,
     teamSettings: compiled,
-    channelTester: { requestTest: () => Promise.resolve({ status: 'no_executor' }) },
-    channelHealth: { healthOf: () => Promise.resolve([]) },
+    channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
+    channelHealth: createChannelHealthReader(engine),
     egress: options.egress,
     jobIds: engine.jobIds,
     clock: systemClock,

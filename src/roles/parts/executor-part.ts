@@ -1,13 +1,14 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { getHeapStatistics } from 'node:v8'
 import { Executor, type ExecutorCapacity } from '../../executor/executor.ts'
+import { Notifier } from '../../executor/notifier/notifier.ts'
 import type { ShardPorts } from '../../executor/shard/shard-worker.ts'
 import { reserveOf } from '../../executor/slots/fair-share.ts'
 import { SOCKETS_PER_ORIGIN_MAX } from '../../domain/limits.ts'
 import { SOCKETS_MAX_DEFAULT } from '../../outbound/bounds.ts'
 import { createHttpCaller } from '../../outbound/http-caller.ts'
 import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
-import type { BoundedTeamsSource } from '../../ports/settings.ts'
+import type { BoundedTeamsSource, NotifiedTeamsSource } from '../../ports/settings.ts'
 import type { WindowSource } from '../../ports/windows.ts'
 import { RedisCallQuotas } from '../../redis/quotas/call-quota-keeper.ts'
 import { createCronSource } from '../../redis/crons/tick/cron-source.ts'
@@ -16,8 +17,11 @@ import { executorIdOf } from '../../redis/layout/executor-id.ts'
 import { RedisJobSource } from '../../redis/execute/job-source.ts'
 import { SuspectCohort } from '../../redis/execute/claim/suspect-cohort.ts'
 import type { LimitLookOptions } from '../../redis/limit-warnings/team-look.ts'
+import { createNotificationBoard } from '../../redis/notifications/notification-board.ts'
 import { createShardMaintenance } from '../../redis/maintenance/shard-maintenance.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
+import { createChannelSender } from '../../senders/channel-sender.ts'
+import type { MailSettings } from '../../settings/mail-table.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import type { CapacitySettings } from '../../settings/role-settings.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
@@ -25,19 +29,25 @@ import { openWakeHints, type Store } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
 import { VERSION } from '../startup/version.ts'
 
-/** Starts an executor on a store; it is stopped with the lifecycle. */
-export async function startExecutor(options: {
+/** Sockets to chat services and webhooks; of its own, so that neither jobs nor messages take them from each other. */
+const NOTIFIER_SOCKETS_MAX = 64
+
+interface ExecutorPartOptions {
   /** Tells its calls from those of other executors: the pod's or the host's name. */
   name: string
   settings: CapacitySettings &
-    QuotaSettings & { redisUrl: string; redisCa: string | null; graceSeconds: number }
+    QuotaSettings &
+    MailSettings & { redisUrl: string; redisCa: string | null; graceSeconds: number }
   store: Store
   egress: EgressGuard
-  teams: BoundedTeamsSource
+  teams: BoundedTeamsSource & NotifiedTeamsSource
   windows: WindowSource
   telemetry: Telemetry
   lifecycle: Lifecycle
-}): Promise<Executor> {
+}
+
+/** Starts an executor on a store; it is stopped with the lifecycle. */
+export async function startExecutor(options: ExecutorPartOptions): Promise<Executor> {
   const { settings, store, teams, lifecycle } = options
   const { logger, metrics } = options.telemetry
   const { engine } = store
@@ -79,9 +89,41 @@ export async function startExecutor(options: {
     random: Math.random,
     redisNowMs: (shard) => engine.runner.redisNowMs(shard),
   })
-  lifecycle.onStop('executor', () => executor.stop(settings.graceSeconds * 1000))
+  const notifier = openNotifier(options)
+  const graceMs = settings.graceSeconds * 1000
+  lifecycle.onStop('executor', () => Promise.all([executor.stop(graceMs), notifier.stopSending(graceMs)]))
   executor.start()
+  notifier.start()
   return executor
+}
+
+function openNotifier({
+  settings,
+  store,
+  egress,
+  teams,
+  telemetry,
+  lifecycle,
+}: ExecutorPartOptions): Notifier {
+  const { logger, metrics } = telemetry
+  const { mailServer: server, mailSender: from } = settings
+  const caller = createHttpCaller({
+    ...{ egress, clock: systemClock, logger, version: VERSION },
+    socketsMax: NOTIFIER_SOCKETS_MAX,
+    socketsPerOriginMax: NOTIFIER_SOCKETS_MAX,
+  })
+  lifecycle.onStop('connections of notifications', () => caller.close())
+  const sender = createChannelSender({
+    caller,
+    mail: server === null || from === null ? null : { server, from },
+    clock: systemClock,
+  })
+  lifecycle.onStop('mail connections', () => sender.close())
+  return new Notifier({
+    ...{ board: createNotificationBoard(store.engine), sender, teams, metrics, logger, clock: systemClock },
+    newId: randomUUID,
+    random: Math.random,
+  })
 }
 
 function shardPortsOf(

@@ -9,6 +9,7 @@ import type { TeamStats } from '../../ports/quotas.ts'
 import { createBacklogReader } from '../../redis/queues/backlog-reader.ts'
 import { createCronStats } from '../../redis/crons/cron-stats.ts'
 import { createLeaderEpochs } from '../../redis/control/leader-epochs.ts'
+import { createChannelHealthReader } from '../../redis/notifications/delivery-reader.ts'
 import { createQueueStats } from '../../redis/queues/queue-stats.ts'
 import { createTeamStats } from '../../redis/quotas/team-usage.ts'
 import type { ReadinessCheck } from '../../telemetry/ops-server.ts'
@@ -168,7 +169,7 @@ async function openParts(settings: LazyEngineSettings, role: Role): Promise<Lazy
     queueStats: createQueueStats(store.engine),
     cronStats: createCronStats(store.engine),
     teamStats: createTeamStats(store.engine),
-    channelHealth: { healthOf: () => Promise.resolve([]) },
+    channelHealth: createChannelHealthReader(store.engine),
     backlog: createBacklogReader(store.engine, windows),
     hints: await openWakeHints(settings, role),
     check: redisCheck(store.connection),

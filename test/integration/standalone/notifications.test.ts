@@ -61,7 +61,7 @@ async function contentsOf(client: Redis): Promise<string> {
     string: (key) => client.get(key),
     hash: (key) => client.hgetall(key),
     list: (key) => client.lrange(key, 0, -1),
-    zset: (key) => client.zrange(key, 0, -1),
+    zset: (key) => client.zrange(key, '0', '-1'),
     set: (key) => client.smembers(key),
   }
   const keys = await client.keys('*')
