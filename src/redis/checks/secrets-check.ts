@@ -43,7 +43,7 @@ function teamProblem(box: SecretBox, team: string, value: string): HealthFinding
         subject,
         message: isDamaged
           ? 'Its settings cannot be read.'
-          : 'Its signing secrets cannot be opened: they were stored under another key, or damaged.',
+          : 'Its secrets cannot be opened: they were stored under another key, or damaged.',
         advice: isDamaged
           ? `Apply the TeamSettings of ${team} again.`
           : `Set PUNCTUAL_SECRETS_KEY to the key that the roles had when they were stored, or apply the TeamSettings of ${team} again under this key.`,

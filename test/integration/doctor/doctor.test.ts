@@ -149,7 +149,7 @@ describe('an installation at rest', () => {
   test('a master key that opens nothing is found, with the teams it does not open', async () => {
     const env = { ...here.env, PUNCTUAL_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }
     const found = findingsOf(await report(env)).join('\n')
-    expect(found).toMatch(/^secrets failed: team sealed: Its signing secrets cannot be opened/)
+    expect(found).toMatch(/^secrets failed: team sealed: Its secrets cannot be opened/)
   })
 
   test('other shards than the settings say are found', async () => {
