@@ -212,6 +212,18 @@ describe('a claim while maintenance windows hold', () => {
     const found = await claimAll(64)
     assert.equal(found.length, 301 - 200)
     assert.equal((await source.claim(grantOf(64))).status, 'held')
+    windows.clear()
+    assert.equal((await claimAll(64)).length, 200)
+  })
+
+  test('asks no queue twice at once', async () => {
+    for (let i = 0; i < 150; i += 1) await push('a', 2, `queue ${i}`)
+    windows.hold('a', queue('queue 0'))
+    for (let i = 0; i < 40; i += 1) {
+      await source.claim(grantOf(1))
+      const asked = (world.sent.get('claim')?.keys ?? []).filter((key) => /:q:\d+$/.test(key))
+      assert.equal(new Set(asked).size, asked.length)
+    }
   })
 
   test('a held team with 100,000 queues costs another team no claim and hardly a command', async () => {
