@@ -37,6 +37,7 @@ const FAILING = 10
 const SLOW_SLACK_MS = 30_000
 const DONE_WITHIN_MS = 300_000
 const DELAY_ROUNDS = 10
+const KNOWN_WITHIN_MS = 5_000
 const HELD_JOBS = 5_000
 const COUNTED_SECONDS = 10
 
@@ -126,6 +127,8 @@ async function measureDelay(): Promise<void> {
       await compiler.applyQueue(`team-${i}`, 'bench', alerting())
     }
     start({})
+    // A channel is told of what is raised once an executor knows it.
+    await sleep(KNOWN_WITHIN_MS)
     for (let i = 0; i < DELAY_ROUNDS; i += 1) {
       const team = `team-${i}`
       await fill(engine, 1, () => ({ queue: 'bench', url: `${failing}/${i}` }), team)

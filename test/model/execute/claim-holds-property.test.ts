@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { WindowResource } from '../../../src/domain/windows/maintenance-window.ts'
 import type { ClaimedWork } from '../../../src/ports/jobs.ts'
