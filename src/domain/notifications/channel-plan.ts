@@ -10,8 +10,8 @@ import {
   type Told,
   type ToldRange,
 } from './channel-state.ts'
-import { giveUp, TRIES_MAX, type DeliveryEnd } from './delivery-end.ts'
-import { newestThreads, nextThread, withThreads } from './threads.ts'
+import { giveUp, RETRY_AFTER_MS_MAX, TRIES_MAX, type DeliveryEnd } from './delivery-end.ts'
+import { DIGEST_EVERY_MS, newestThreads, nextThread, withThreads } from './threads.ts'
 
 /** One resource, type and reason in a message. */
 export interface PlannedEntry {
@@ -89,10 +89,14 @@ function afterEdit(state: ChannelState, { settingsVersion, nowMs }: PlanFacts): 
 function planRetry(state: ChannelState, { channel, nowMs }: PlanFacts): ChannelPlan {
   const { delivery, lastTryAtMs } = state
   if (delivery === null) throw new Error('there is no message on its way')
+  const { untilMs } = delivery
   const atMs =
     delivery.phase === 'sending'
-      ? delivery.untilMs
-      : Math.max(delivery.untilMs, lastTryAtMs + SPACING_MS[channel.type])
+      ? believed(untilMs, { nowMs, aheadMs: DELIVERY_LEASE_MS })
+      : Math.max(
+          believed(untilMs, { nowMs, aheadMs: RETRY_AFTER_MS_MAX }),
+          believed(lastTryAtMs, { nowMs }) + SPACING_MS[channel.type],
+        )
   if (nowMs < atMs) return { kind: 'wait', state, dueMs: atMs }
   if (delivery.tries >= TRIES_MAX) {
     return { kind: 'give_up', ...giveUp(state, delivery, { answer: 'No try was reported', nowMs }) }
@@ -104,6 +108,11 @@ function planRetry(state: ChannelState, { channel, nowMs }: PlanFacts): ChannelP
     untilMs: nowMs + DELIVERY_LEASE_MS,
   }
   return { kind: 'resend', state: { ...state, delivery: next, lastTryAtMs: nowMs } }
+}
+
+/** 0 when it lies further ahead than it was ever set: the clock of Redis was set back since. */
+function believed(atMs: number, { nowMs, aheadMs = 0 }: { nowMs: number; aheadMs?: number }): number {
+  return atMs > nowMs + aheadMs ? 0 : atMs
 }
 
 /** What one resource is owed. */
@@ -126,7 +135,8 @@ function planMessage(given: ChannelState, facts: PlanFacts): ChannelPlan {
   const owed = [...Map.groupBy(owedTotals, ({ resource }) => resource)].map(([resource, totals]): Owed => {
     const thread = state.threads[resource] ?? null
     const isFlushed = thread === null || totals.some(({ type }) => type === 'recovery')
-    return { resource, totals, thread, dueMs: isFlushed ? nowMs : thread.nextMs }
+    const dueMs = isFlushed ? nowMs : believed(thread.nextMs, { nowMs, aheadMs: DIGEST_EVERY_MS })
+    return { resource, totals, thread, dueMs }
   })
   const due = owed.filter(({ dueMs }) => dueMs <= nowMs).toSorted(bySeverity)
   if (due.length === 0) {
@@ -140,7 +150,8 @@ function planMessage(given: ChannelState, facts: PlanFacts): ChannelPlan {
 function planDue(state: ChannelState, due: readonly Owed[], facts: PlanFacts): ChannelPlan {
   const { channel, nowMs } = facts
   const isFailing = state.failingSinceMs !== null
-  const notBeforeMs = state.lastTryAtMs + (isFailing ? PROBE_EVERY_MS : SPACING_MS[channel.type])
+  const notBeforeMs =
+    believed(state.lastTryAtMs, { nowMs }) + (isFailing ? PROBE_EVERY_MS : SPACING_MS[channel.type])
   if (nowMs < notBeforeMs) return { kind: 'wait', state, dueMs: notBeforeMs }
   const recentMs = state.recentMs.filter((atMs) => nowMs - MINUTE_MS < atMs && atMs <= nowMs)
   const isGathering = state.isGathering || recentMs.length >= MESSAGES_PER_MINUTE_MAX

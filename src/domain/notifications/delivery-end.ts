@@ -4,7 +4,7 @@ import type { ChannelState, ChannelTest, Delivery, Told, ToldRange } from './cha
 const RETRY_DELAYS_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000]
 export const TRIES_MAX = RETRY_DELAYS_MS.length + 1
 /** A service that asks for a longer pause is tried then. */
-const RETRY_AFTER_MS_MAX = 10 * 60_000
+export const RETRY_AFTER_MS_MAX = 10 * 60_000
 
 /** A message that ended, in the log of its team. */
 export interface DeliveryLogEntry {

@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000
 /** Digests after the first message about a resource; then one follows every DIGEST_EVERY_MS. */
 const DIGESTS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]
 /** Trouble is over when nothing was raised for as long. */
-const DIGEST_EVERY_MS = 15 * MINUTE_MS
+export const DIGEST_EVERY_MS = 15 * MINUTE_MS
 /** Beyond it the oldest are forgotten: their resources count as new. */
 const THREADS_MAX = 500
 

@@ -1,7 +1,7 @@
 import type { CheckResult, HealthFinding } from '../../ports/health.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { Engine } from '../client/engine.ts'
-import { readShardClock } from './shard-clock.ts'
+import { readShardClock } from '../client/shard-clock.ts'
 
 /** Steps bridge as much (lib/clock.lua), and a machine whose clock is kept has less. */
 const OFFSET_MS_MAX = 5_000

@@ -4,7 +4,7 @@ import { readSortedSet } from '../audit/audit-reads.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { counted } from './counted.ts'
-import { readShardClock } from './shard-clock.ts'
+import { readShardClock } from '../client/shard-clock.ts'
 
 /** A dead executor is reaped within seconds after its lease; after another whole lease, nobody is doing it. */
 const REAPED_WITHIN_MS = LEASE_MARGIN_MS + LEASE_MS

@@ -4,7 +4,9 @@ import { pause } from '../../domain/pause.ts'
 import type { ChannelRef, ChannelTester, ChannelTestResult } from '../../ports/notifications.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { Engine } from '../client/engine.ts'
+import { readShardClock } from '../client/shard-clock.ts'
 import { changeChannel, readChannel } from './channel-records.ts'
+import { homeOf } from './channel-steps.ts'
 
 const POLL_MS = 250
 /** A channel changes seldom. */
@@ -19,6 +21,7 @@ export function createChannelTester(
       const ref = { team, channel }
       const deadlineMs = clock.monotonicMs() + CHANNEL_TEST_TIMEOUT_MS
       const isLate = () => clock.monotonicMs() >= deadlineMs
+      await noteTime(engine, team)
       let asked: ChannelTest | 'busy' | null = null
       // A channel that is new is not kept yet: an executor does that within a second or two.
       while ((asked = await ask(engine, ref, newId())) === null) {
@@ -34,6 +37,13 @@ export function createChannelTester(
       }
     },
   }
+}
+
+/** An API learns Redis time by its pushes, and may have had none. */
+async function noteTime(engine: Engine, team: string): Promise<void> {
+  const home = homeOf(engine, team)
+  const { nowMs } = await readShardClock(engine, home)
+  engine.runner.noteRedisTime(home.shard, nowMs)
 }
 
 /** null = the channel is not kept, or changes all the time. */

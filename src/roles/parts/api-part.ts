@@ -6,7 +6,6 @@ import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
-import type { DeliveryReader } from '../../ports/notifications.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
@@ -15,16 +14,13 @@ import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
 import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
 import { createChannelTester } from '../../redis/notifications/channel-tester.ts'
-import { createChannelHealthReader } from '../../redis/notifications/delivery-reader.ts'
+import { createChannelHealthReader, createDeliveryReader } from '../../redis/notifications/delivery-reader.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { createQuotasOf, withQuotas } from './quota-part.ts'
 import type { Store } from './store.ts'
-
-/** Until executors deliver alerts. */
-const NO_DELIVERIES: DeliveryReader = { deliveriesOf: () => Promise.resolve(new Map()) }
 
 /** How long responses in progress may take at a stop. */
 const CLOSE_GRACE_MS = 5_000
@@ -66,7 +62,7 @@ export async function startApi(options: {
       { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
     ),
     alerts: createAlertStore(engine),
-    deliveries: NO_DELIVERIES,
+    deliveries: createDeliveryReader(engine, compiled),
     queues: options.queues,
     editor: options.editor,
     usage,

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Redis } from 'ioredis'
+import type { AlertList } from '../../../src/contract/generated/wire.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { createStandaloneWorld, type StandaloneWorld } from '../../support/servers/standalone-world.ts'
 import { startSlack, type ChatTarget } from '../../support/targets/chat-targets.ts'
@@ -107,6 +108,13 @@ test('a failure reaches every channel, and no URL or password reaches anyone els
   await mail.received(4)
   expect(JSON.stringify(slack.messages()[1])).toContain('reports')
   await until('the webhook has it', () => target.arrivals(`/${CANARY}`).length === 2)
+
+  const sentTo = async () => {
+    const { body } = await client.send<AlertList>('GET', '/api/alerts?type=failure')
+    const deliveries = body.alerts.flatMap((alert) => alert.deliveries)
+    return deliveries.filter(({ state }) => state === 'sent').map(({ channel }) => channel)
+  }
+  await until('its alert says so', async () => (await sentTo()).toSorted().join() === 'hook,mail,ops')
 
   const isFailing = async () =>
     JSON.stringify((await client.send('GET', '/api/team')).body).includes('"state":"failing"')

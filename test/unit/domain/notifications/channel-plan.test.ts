@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { ChannelStage, failed, MINUTE, SECOND } from './channel-stage.ts'
+import { ChannelStage, failed, MINUTE, SECOND, SENT } from './channel-stage.ts'
 
 test('tells 10,000 failures of a minute in at most four messages of the first 15 minutes, each counted', () => {
   const stage = new ChannelStage()
@@ -212,3 +212,19 @@ test.each([
   const gaps = stage.times.slice(1).map((atMs, i) => atMs - (stage.times[i] ?? 0))
   assert.ok(Math.min(...gaps) >= MINUTE / most)
 })
+
+test.each([SENT, failed(), null])(
+  'goes on when the clock of Redis is set back by a day, after %j',
+  (answer) => {
+    const stage = new ChannelStage()
+    stage.answer = () => answer
+    stage.raise('queue|7')
+    stage.nowMs -= 24 * 60 * MINUTE
+    stage.answer = () => SENT
+    stage.raise('queue|7')
+    stage.advance(2 * SECOND)
+    stage.raise('queue|8')
+    stage.advance(15 * MINUTE)
+    assert.equal(stage.told, 3)
+  },
+)

@@ -1,5 +1,5 @@
-import type { Engine } from '../client/engine.ts'
-import { step } from '../client/step.ts'
+import type { Engine } from './engine.ts'
+import { step } from './step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 
 export const READ_CLOCK = step('read_clock', import.meta.url, { keys: ['clock'] })
