@@ -2,6 +2,7 @@ import type { TeamQuotas } from '../domain/quotas.ts'
 import type { CronStats } from '../ports/crons.ts'
 import type { EngineRecord, EventRecorder, Reconciler, SecretReader } from '../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../ports/metrics.ts'
+import type { EgressPolicy } from '../ports/http-caller.ts'
 import type { ChannelHealthReader } from '../ports/notifications.ts'
 import type { QueueStats } from '../ports/queues.ts'
 import type { TeamStats } from '../ports/quotas.ts'
@@ -47,6 +48,8 @@ export interface ManagerParts {
   readonly secrets: SecretReader
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
+  /** What channels may reach. */
+  readonly egress: EgressPolicy
   readonly epochs: LeaderEpochs
   readonly queueStats: QueueStats
   readonly cronStats: CronStats

@@ -36,8 +36,15 @@ export interface AppliedResources {
   readonly problems: readonly FolderProblem[]
 }
 
+/** Whether the egress policy refuses a URL of a team that allows this. */
+export type IsChannelBlocked = (url: URL, egressAllow: readonly string[]) => boolean
+
 /** @param before a team with an unusable secret keeps its settings from here, so that its calls stay signed */
-export function resolveResources(files: readonly ManifestFile[], before: FolderSnapshot): AppliedResources {
+export function resolveResources(
+  files: readonly ManifestFile[],
+  before: FolderSnapshot,
+  isChannelBlocked: IsChannelBlocked,
+): AppliedResources {
   const problems: FolderProblem[] = []
   const unique = firstOfEach(oldestFirst(files), problems)
   const queues = new Map<string, Array<Placed<HttpQueueResource>>>()
@@ -54,7 +61,9 @@ export function resolveResources(files: readonly ManifestFile[], before: FolderS
   const secrets = new Map(
     unique.filter(isSecret).map((placed) => [identityOf(placed.resource), placed.resource]),
   )
-  const teams = unique.filter(isTeamSettings).flatMap((placed) => teamOf(placed, secrets, before, problems))
+  const teams = unique
+    .filter(isTeamSettings)
+    .flatMap((placed) => teamOf(placed, secrets, { before, isChannelBlocked, problems }))
   const tokens = tokensOf(unique.filter(isToken), problems)
   const windows = windowsOf(unique.filter(isWindow), problems)
   const crons = new Map(unique.filter(isCron).map((placed) => [cronKey(placed.resource), placed]))
@@ -123,9 +132,13 @@ function takenProblem(
 function teamOf(
   { file, document, resource }: Placed<TeamSettingsResource>,
   secrets: ReadonlyMap<string, SecretResource>,
-  before: FolderSnapshot,
-  problems: FolderProblem[],
+  context: {
+    readonly before: FolderSnapshot
+    readonly isChannelBlocked: IsChannelBlocked
+    readonly problems: FolderProblem[]
+  },
 ): readonly FolderTeam[] {
+  const { before, isChannelBlocked, problems } = context
   const { team, egressAllow, quotas, members } = resource
   const report = (code: FolderProblem['code'], field: string, reason: string): null => {
     problems.push({ code, file, document, line: null, field, reason })
@@ -144,7 +157,10 @@ function teamOf(
     if (bytes !== null && 'missing' in bytes) {
       return report('ChannelNotUsable', secretFieldOf(index), bytes.missing)
     }
-    const check = channelOf(plan, bytes, egressAllow)
+    const check = channelOf(plan, bytes, {
+      egressAllow,
+      isBlocked: (url) => isChannelBlocked(url, egressAllow),
+    })
     return 'channel' in check
       ? check.channel
       : report('ChannelNotUsable', secretFieldOf(index), check.message)

@@ -1,6 +1,6 @@
 import type { Logger } from '../ports/runtime.ts'
 import { problemText } from '../resources/resource.ts'
-import { type AppliedResources, resolveResources } from './applied-resources.ts'
+import { type AppliedResources, type IsChannelBlocked, resolveResources } from './applied-resources.ts'
 import type { FolderFiles } from './files/folder-files.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import {
@@ -8,6 +8,7 @@ import {
   cronKey,
   EMPTY_SNAPSHOT,
   type FolderChange,
+  type FolderSnapshot,
   keysOf,
   NO_REFUSALS,
   queueKey,
@@ -31,14 +32,17 @@ export class FolderApplier {
   readonly #logProblems: (problems: readonly FolderProblem[]) => void
   #applyChange: ApplyChange = () => Promise.resolve(NO_REFUSALS)
   #before = EMPTY_SNAPSHOT
-  #resources = resolveResources([], EMPTY_SNAPSHOT)
+  readonly #resolve: (before: FolderSnapshot) => AppliedResources
+  #resources: AppliedResources
   #uncertain: ReadonlySet<string> | 'all' = 'all'
   #refusals = NO_REFUSALS
   #appliedVersion = -1
   #savedVersion = -1
 
-  constructor(files: FolderFiles, logger: Logger) {
+  constructor(files: FolderFiles, logger: Logger, isChannelBlocked: IsChannelBlocked) {
     this.#files = files
+    this.#resolve = (before) => resolveResources(files.all(), before, isChannelBlocked)
+    this.#resources = resolveResources([], EMPTY_SNAPSHOT, isChannelBlocked)
     this.#logger = logger
     this.#logProblems = createProblemLog(logger)
   }
@@ -55,7 +59,7 @@ export class FolderApplier {
   /** Takes over what the previous run applied. */
   start(applyChange: ApplyChange): void {
     this.#applyChange = applyChange
-    this.#before = resolveResources(this.#files.all(), EMPTY_SNAPSHOT).snapshot
+    this.#before = this.#resolve(EMPTY_SNAPSHOT).snapshot
   }
 
   problems(): readonly FolderProblem[] {
@@ -66,7 +70,7 @@ export class FolderApplier {
   async apply(): Promise<void> {
     const { version } = this.#files
     if (version !== this.#appliedVersion) {
-      this.#resources = resolveResources(this.#files.all(), this.#before)
+      this.#resources = this.#resolve(this.#before)
     }
     this.#logProblems(this.problems())
     if (version === this.#appliedVersion && this.#refusals.size === 0) return

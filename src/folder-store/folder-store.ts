@@ -21,6 +21,7 @@ import { removeDrafts } from './files/atomic-file.ts'
 import { FolderFiles } from './files/folder-files.ts'
 import type { FolderFault } from './files/folder-scanner.ts'
 import { openStoreId } from './files/store-id.ts'
+import type { IsChannelBlocked } from './applied-resources.ts'
 import { type ApplyChange, FolderApplier } from './folder-applier.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import type { FolderSnapshot } from './folder-snapshot.ts'
@@ -67,6 +68,8 @@ export interface FolderStoreOptions {
   readonly team: string
   /** Where good versions are saved between runs, outside the folder; null = nowhere. */
   readonly statePath: string | null
+  /** The egress policy; without it, no channel is refused for its address. */
+  readonly isChannelBlocked?: IsChannelBlocked
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -80,7 +83,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
   const folder = await openFolder(options.folder)
   const storeId = await openStoreId(folder)
   const files = new FolderFiles({ ...options, folder, storeId })
-  const applier = new FolderApplier(files, logger)
+  const applier = new FolderApplier(files, logger, options.isChannelBlocked ?? (() => false))
   const mutex = createMutex()
   const parts = { folder, team, files }
   let watcher: FolderWatcher | null = null

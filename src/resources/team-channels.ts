@@ -44,16 +44,26 @@ export function secretFieldOf(index: number): string {
   return `spec.notifications.channels[${index}].secretRef`
 }
 
+const BLOCKED = 'The egress policy blocks the host of the URL.'
+
 /** A channel, or why it is left out. `message` is a sentence and contains no part of the URL. */
 export type ChannelCheck =
   | { readonly channel: Channel }
   | { readonly reason: 'SecretNotUsable' | 'ChannelUrlNotAllowed'; readonly message: string }
 
+/** What the URL of a channel may be. */
+export interface ChannelUrlPolicy {
+  /** The team's list. */
+  readonly egressAllow: readonly string[]
+  /** Whether the egress policy refuses a literal address or a name, without DNS. */
+  readonly isBlocked: (url: URL) => boolean
+}
+
 /** @param bytes the value of the Secret; white space around the URL, such as a line break at its end, is dropped */
 export function channelOf(
   { name, type, alertTypes, secretRef }: ChannelPlan,
   bytes: Uint8Array | null,
-  egressAllow: readonly string[],
+  { egressAllow, isBlocked }: ChannelUrlPolicy,
 ): ChannelCheck {
   if (type === 'email') return { channel: { name, type, alertTypes, url: null } }
   const value = bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim()
@@ -63,5 +73,6 @@ export function channelOf(
   }
   const problem = channelUrlProblem(type, value, egressAllow)
   if (problem !== null) return { reason: 'ChannelUrlNotAllowed', message: problem }
+  if (isBlocked(new URL(value))) return { reason: 'ChannelUrlNotAllowed', message: BLOCKED }
   return { channel: { name, type, alertTypes, url: value } }
 }

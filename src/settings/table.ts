@@ -49,7 +49,8 @@ export const RESOURCE_MODES = ['engine', 'kubernetes'] as const
 
 const WITH_REDIS = [...PROCESSES, 'doctor'] as const
 const SERVING = ['standalone', 'api'] as const
-const CALLING = ['standalone', 'api', 'executor'] as const
+/** The controller judges the URLs of channels. */
+const CALLING = ['standalone', 'controller', 'api', 'executor'] as const
 
 /** Every setting there is, in the order of the help. The keys are the names in the typed objects. */
 export const SETTINGS = Object.freeze({

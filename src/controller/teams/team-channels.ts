@@ -1,6 +1,11 @@
 import type { Channel } from '../../domain/notifications/channel.ts'
 import type { ReasonsOf } from '../../resources/conditions.ts'
-import { channelOf, secretFieldOf, type ChannelPlan } from '../../resources/team-channels.ts'
+import {
+  channelOf,
+  secretFieldOf,
+  type ChannelPlan,
+  type ChannelUrlPolicy,
+} from '../../resources/team-channels.ts'
 import type { SecretValues } from './secret-values.ts'
 
 /** Why a channel is left out. Contains nothing of its URL. */
@@ -14,14 +19,14 @@ export interface ChannelProblem {
 export async function readChannels(
   secrets: SecretValues,
   plans: readonly ChannelPlan[],
-  egressAllow: readonly string[],
+  policy: ChannelUrlPolicy,
 ): Promise<{ readonly channels: readonly Channel[]; readonly problems: readonly ChannelProblem[] }> {
   const channels: Channel[] = []
   const problems: ChannelProblem[] = []
   for (const [index, plan] of plans.entries()) {
     const bytes = plan.secretRef === null ? null : await secrets.get(plan.secretRef)
     const isRead = bytes === null || bytes instanceof Uint8Array
-    const check = isRead ? channelOf(plan, bytes, egressAllow) : bytes
+    const check = isRead ? channelOf(plan, bytes, policy) : bytes
     if ('channel' in check) channels.push(check.channel)
     else {
       const message = `${secretFieldOf(index)} (channel ${plan.name}): ${check.message}`

@@ -1,7 +1,9 @@
 import { egressEntryProblem } from '../../domain/net/egress-list.ts'
 import { isQuota, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
 import type { ObjectKey, Reconciler, SecretReader } from '../../ports/kubernetes.ts'
+import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { TeamUsage } from '../../ports/quotas.ts'
+import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
 import { channelPlansOf, membersOf } from '../../resources/team-channels.ts'
@@ -24,6 +26,7 @@ export interface TeamReconcilerParts extends ReconcilerParts<TeamSettings> {
   readonly failingOf: (key: ObjectKey) => readonly ChannelProblem[] | null
   /** The quotas of the installation. */
   readonly quotas: TeamQuotas
+  readonly egress: EgressPolicy
 }
 
 /** Secrets are polled: watching them would need the right to list every Secret. */
@@ -79,7 +82,7 @@ function secretsOf({ spec }: TeamSettings): number {
 }
 
 async function applySettings(
-  { engine, secrets: reader }: TeamReconcilerParts,
+  { engine, secrets: reader, egress }: TeamReconcilerParts,
   { metadata: { namespace }, spec }: TeamSettings,
 ): Promise<TeamOutcome> {
   const egressAllow = spec.egress.allow
@@ -89,7 +92,10 @@ async function applySettings(
   const secrets = new SecretValues(reader, namespace)
   const found = await readSigningSecrets(secrets, spec.signing.secretRefs)
   if (found.kind === 'problem') return { ...found, kind: 'secret' }
-  const { channels, problems } = await readChannels(secrets, channelPlansOf(spec), egressAllow)
+  const { channels, problems } = await readChannels(secrets, channelPlansOf(spec), {
+    egressAllow,
+    isBlocked: (url) => egress.refusalOf(url, { ...NO_TEAM_SETTINGS, egressAllow }) !== null,
+  })
   const policy = { egressAllow, signingSecrets: found.texts, quotas, channels, members: membersOf(spec) }
   await engine.write((compiler) => compiler.putTeam(namespace, policy))
   return { kind: 'applied', channelProblems: problems }

@@ -18,6 +18,7 @@ import type { ReconcileMetrics } from '../../ports/metrics.ts'
 import { queueKeyOf } from '../../resources/queue-owner.ts'
 import type { ControllerSettings } from '../../settings/role-settings.ts'
 import { quotasOfSettings } from '../../settings/quota-table.ts'
+import { channelEgress } from './engine-part.ts'
 import { createControllerMetrics } from '../../telemetry/controller-metrics.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Cluster, OpenKind } from './cluster-part.ts'
@@ -64,6 +65,7 @@ export function startManager(
       windows: whileLeading(kinds.windows, leadership),
       secrets: createSecretReader(cluster.transport),
       quotas: quotasOfSettings(settings),
+      egress: channelEgress(settings),
       epochs: engine.epochs,
       queueStats: engine.queueStats,
       cronStats: engine.cronStats,

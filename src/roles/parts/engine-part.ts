@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { EgressGuard } from '../../outbound/egress/egress-guard.ts'
+import type { EgressPolicy } from '../../ports/http-caller.ts'
 import { RoleEndedError } from '../../domain/errors.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { CompiledWindows } from '../../redis/control/compiled-windows.ts'
@@ -71,15 +72,20 @@ export async function endWithInstallation(store: Store, lifecycle: Lifecycle): P
   await watch.start()
 }
 
+interface EgressPartSettings {
+  readonly egressAllow: readonly string[]
+  readonly egressDeny: readonly string[]
+  readonly egressAllowable: readonly string[] | null
+}
+
+/** Judges the URLs of channels when they are applied. Where our own Redis is, only the calls need to know. */
+export function channelEgress(settings: EgressPartSettings): EgressPolicy {
+  const { egressAllow: allow, egressDeny: deny, egressAllowable: allowable } = settings
+  return new EgressGuard({ allow, deny, allowable })
+}
+
 /** What calls may reach by the installation's settings: never the Redis that holds the jobs. */
-export async function openEgress(
-  settings: {
-    readonly egressAllow: readonly string[]
-    readonly egressDeny: readonly string[]
-    readonly egressAllowable: readonly string[] | null
-  },
-  redisUrl: string,
-): Promise<EgressGuard> {
+export async function openEgress(settings: EgressPartSettings, redisUrl: string): Promise<EgressGuard> {
   return new EgressGuard({
     allow: settings.egressAllow,
     deny: [...settings.egressDeny, ...(await denyOwnRedis(redisUrl))],

@@ -1,6 +1,7 @@
 import { openFolderStore } from '../../folder-store/folder-store.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
+import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import type { CompiledWindows } from '../../redis/control/compiled-windows.ts'
 import { SecretBox } from '../../redis/control/secret-box.ts'
@@ -13,7 +14,7 @@ import type { DataFolder } from '../../standalone/data-folder.ts'
 import { applySamples } from '../../standalone/samples.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
-import { startCompiledWindows } from './engine-part.ts'
+import { channelEgress, startCompiledWindows } from './engine-part.ts'
 import { applyFolderChange, folderEditors } from './folder-part.ts'
 import type { Store } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
@@ -50,11 +51,13 @@ export async function openFolderResources(
   lifecycle.onStop('compiled settings', () => compiled.stop())
 
   const windows = await startCompiledWindows(store, context)
-
+  const egress = channelEgress(settings)
   const resources = await openFolderStore({
     folder: settings.manifests,
     team: STANDALONE_TEAM,
     statePath: folder.folderStatePath,
+    isChannelBlocked: (url, egressAllow) =>
+      egress.refusalOf(url, { ...NO_TEAM_SETTINGS, egressAllow }) !== null,
     logger,
     clock: systemClock,
   })

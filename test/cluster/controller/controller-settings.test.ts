@@ -125,6 +125,14 @@ test('a channel without a usable Secret is left out and named, and nothing shows
   await reasonIs('Reconciled')
   expect((await ofTeam()).channels[1]?.url).toBe('https://chat.internal.test/canary')
   await until('it has events', async () => (await events('ChannelUrlNotAllowed')).length === 1)
+  await putSecret('inner', { url: 'http://10.1.2.3/canary' })
+  await world.apply('TeamSettings', 'team', {
+    notifications: {
+      channels: [{ name: 'inner', type: 'Webhook', secretRef: { name: 'inner', key: 'url' } }],
+    },
+  })
+  const blocked = await reasonIs('ChannelUrlNotAllowed')
+  expect(blocked?.message).toContain('The egress policy blocks the host of the URL.')
   const path = `/apis/events.k8s.io/v1/namespaces/${world.namespace}/events`
   const shown = [await world.get('TeamSettings', 'team'), await world.api.send('GET', path)]
   expect(JSON.stringify(shown)).not.toContain('canary')

@@ -45,6 +45,7 @@ spec:
       - { name: wrong, type: Discord, secretRef: { name: urls, key: wrong } }
       - { name: gone, type: Slack, secretRef: { name: urls, key: gone } }
       - { name: hook, type: Webhook, secretRef: { name: urls, key: hook } }
+      - { name: inner, type: Webhook, secretRef: { name: urls, key: inner } }
 ---
 apiVersion: v1
 kind: Secret
@@ -54,6 +55,7 @@ stringData:
   wrong: https://discord.example.com/${CANARY}
   gone: ${slack.url}gone
   hook: ${hook}/${CANARY}
+  inner: http://10.1.2.3/${CANARY}
 `
 
 /** All that Redis holds, as text. */
@@ -80,11 +82,11 @@ test('a failure reaches every channel, and no URL or password reaches anyone els
     PUNCTUAL_SMTP_URL: `smtp://${LOGIN.user}:${LOGIN.password}@localhost:${mail.port}`,
     PUNCTUAL_SMTP_FROM: 'Punctual <punctual@a.test>',
   })
-  expect(await program.logged('A manifest is not applied')).toMatchObject({
-    problem: expect.stringContaining(
-      'spec.notifications.channels[2].secretRef: The URL must be one of Discord',
-    ),
-  })
+  const problems = program.log.filter(({ msg }) => msg === 'A manifest is not applied')
+  expect(problems.map(({ problem }) => problem)).toEqual([
+    expect.stringContaining('spec.notifications.channels[2].secretRef: The URL must be one of Discord'),
+    expect.stringContaining('spec.notifications.channels[5].secretRef: The egress policy blocks the host'),
+  ])
 
   const tested = await client.send('POST', '/api/notifications/test', {})
   expect(tested).toMatchObject({

@@ -29,7 +29,7 @@ const SIGNED =
   '{ signing: { secretRefs: [{ name: s, key: new }, { name: s, key: old }] }, egress: { allow: [a.b] }, quotas: { crons: 3 } }'
 
 const of = (files: readonly ManifestFile[], before: FolderSnapshot = EMPTY_SNAPSHOT) =>
-  resolveResources(files, before)
+  resolveResources(files, before, (url) => url.hostname === '10.0.0.1')
 const texts = (result: ReturnType<typeof resolveResources>) => result.problems.map(problemText)
 
 describe('queues', () => {
@@ -157,7 +157,7 @@ describe('channels', () => {
   const SLACK_URL = 'https://hooks.slack.com/services/T1/B2/canary'
   const notifying = (...channels: readonly string[]) =>
     team(
-      `{ egress: { allow: [a.b] }, members: [{ name: Ada, email: a@a.test }], notifications: { channels: [${channels.join()}] } }`,
+      `{ egress: { allow: [a.b, 10.0.0.0/8] }, members: [{ name: Ada, email: a@a.test }], notifications: { channels: [${channels.join()}] } }`,
     )
   const slack = (key: string) => `{ name: ${key}, type: Slack, secretRef: { name: s, key: ${key} } }`
   const mail = '{ name: mail, type: Email, alertTypes: [Warning, LimitWarning, Warning] }'
@@ -193,6 +193,7 @@ describe('channels', () => {
     ['{ chat: " " }', 'Key chat of Secret s is empty'],
     ['{ chat: "canary" }', 'The URL must begin with https://'],
     ['{ chat: "https://canary.test/services/x" }', 'The URL must be one of Slack'],
+    ['{ chat: "http://10.0.0.1/canary" }', 'The egress policy blocks the host of the URL.'],
   ])('that cannot be used are left out, here of %s; all else is applied', (data, text) => {
     const found = of([file('a.yaml', 1, notifying(slack('chat'), mail), secret(data))])
     expect(found.problems).toMatchObject([
@@ -201,7 +202,7 @@ describe('channels', () => {
     expect(texts(found).join()).toContain(text)
     expect(texts(found).join()).not.toContain('canary')
     expect(found.snapshot.teams).toMatchObject([
-      { policy: { egressAllow: ['a.b'], channels: [{ name: 'mail' }] } },
+      { policy: { egressAllow: ['a.b', '10.0.0.0/8'], channels: [{ name: 'mail' }] } },
     ])
   })
 })

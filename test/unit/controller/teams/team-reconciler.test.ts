@@ -47,6 +47,10 @@ function setUp() {
     usageOf: () => state.usage,
     failingOf: () => state.failing,
     quotas: quotasOf({ queues: 9, crons: 3 }),
+    egress: {
+      refusalOf: ({ hostname }, { egressAllow }) =>
+        hostname === '10.0.0.1' && !egressAllow.includes('10.0.0.1') ? 'blocked' : null,
+    },
     events: { record: (event) => void events.push(event) },
     clock,
     metrics: { statusWritten: () => undefined },
@@ -228,6 +232,11 @@ describe('channels', () => {
     ['SecretKeyNotFound', { hook: URLS.hook }, 'Secret urls has no key slack.'],
     ['SecretNotUsable', { ...URLS, slack: '\n' }, 'Key slack of Secret urls is empty'],
     ['ChannelUrlNotAllowed', { ...URLS, slack: URLS.hook }, 'The URL must be one of Slack'],
+    [
+      'ChannelUrlNotAllowed',
+      { ...URLS, slack: 'http://10.0.0.1/canary' },
+      'The egress policy blocks the host',
+    ],
   ] as const)('that are %s hold up nothing else', async (reason, data, text) => {
     const { kind, engine, secrets, reconcile, ready, events } = setUp()
     if (data !== null) secrets.set('shop/urls', data)
