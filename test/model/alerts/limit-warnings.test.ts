@@ -292,6 +292,16 @@ describe('limit warnings', () => {
     assert.deepEqual([count('take_look 1'), count('look_queues'), count('warn')], [1, 1, 1])
   })
 
+  test('are looked for at once when the clock of Redis was set back', async () => {
+    await stage.look()
+    await stage.saturate()
+    await stage.look(6 * MINUTE_MS)
+    stage.world.clock.jump(-HOUR_MS)
+    stage.quotas = quotasOf({ queues: 1 })
+    await stage.look()
+    assert.equal((await stage.warnings()).length, 2)
+  })
+
   test('cost the same with 10,000 idle queues', async () => {
     await stage.saturate()
     await stage.look(2 * MINUTE_MS)
