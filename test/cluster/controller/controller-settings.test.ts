@@ -1,6 +1,7 @@
 import { createHash, createSecretKey } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CompiledSettings } from '../../../src/redis/control/compiled-settings.ts'
+import { createNotificationBoard } from '../../../src/redis/notifications/notification-board.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { newJob } from '../../support/engine/engine.ts'
@@ -136,6 +137,31 @@ test('a channel without a usable Secret is left out and named, and nothing shows
   const path = `/apis/events.k8s.io/v1/namespaces/${world.namespace}/events`
   const shown = [await world.get('TeamSettings', 'team'), await world.api.send('GET', path)]
   expect(JSON.stringify(shown)).not.toContain('canary')
+})
+
+test('a channel that fails is named with what it said', async () => {
+  const board = createNotificationBoard(world.engine.engine)
+  const ref = { team: world.namespace, channel: 'mail' }
+  await world.apply('TeamSettings', 'team', {
+    notifications: { channels: [{ name: 'mail', type: 'Email' }] },
+  })
+  await until('it is applied', async () => (await ofTeam()).channels.length === 1)
+  await board.prepare(world.namespace, { version: Number.MAX_SAFE_INTEGER, channels: ['mail'] })
+  const look = await board.look(ref)
+  if (look === null) throw new Error('the channel is not kept')
+  const failing = { failingSinceMs: Date.UTC(2026, 10, 22, 10), lastAnswer: '550 no such user' }
+  await board.write(look, { state: { ...look.state, ...failing }, message: null, dueMs: null })
+  const { message } = await until(
+    'the condition says so',
+    async () => {
+      const { status } = await world.get('TeamSettings', 'team')
+      const all = (status?.['conditions'] ?? []) as { reason: string; message: string }[]
+      return all.find(({ reason }) => reason === 'ChannelFailing') ?? null
+    },
+    ROUND_TIMEOUT_MS,
+  )
+  expect(message).toBe('Channel mail has been failing since 2026-11-22T10:00:00Z: 550 no such user.')
+  await until('it has an event', async () => (await events('ChannelFailing')).length === 1)
 })
 
 test("a team's status shows its quotas and usage", async () => {
