@@ -11,6 +11,8 @@ export interface NotifierOptions extends ChannelTenderOptions {
 
 /** Alerts are told within 3 s: one poll, a look and the call. */
 const POLL_MS = 1_000
+/** Jobs wait so long at most; preparing a thousand teams takes less than a second. */
+const PREPARE_WAIT_MS = 2_000
 /** Teams whose channels are marked at once, and prepared at once. */
 const TEAMS_AT_ONCE = 32
 
@@ -36,6 +38,21 @@ export class Notifier extends PollLoop {
   constructor(options: NotifierOptions) {
     super(options.clock)
     this.#options = options
+  }
+
+  /**
+   * Before the first job runs: what it raises is told on channels that were made while no executor ran. Never rejects,
+   * and ends within PREPARE_WAIT_MS; the first poll goes on, and says what is wrong.
+   */
+  prepare(): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(PREPARE_WAIT_MS, resolve)
+      const prepared = this.#prepare().catch(() => undefined)
+      void prepared.then(() => {
+        cancel()
+        resolve()
+      })
+    })
   }
 
   override start(): void {

@@ -65,6 +65,8 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
     socketsPerOriginMax: Math.max(SOCKETS_PER_ORIGIN_MAX, slots),
   })
   lifecycle.onStop('outgoing connections', () => caller.close())
+  const notifier = openNotifier(options)
+  await notifier.prepare()
   const executor = new Executor({
     shards: shardPortsOf(engine, {
       cohort: new SuspectCohort(capacity.concurrency),
@@ -89,7 +91,6 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
     random: Math.random,
     redisNowMs: (shard) => engine.runner.redisNowMs(shard),
   })
-  const notifier = openNotifier(options)
   const graceMs = settings.graceSeconds * 1000
   lifecycle.onStop('executor', () => Promise.all([executor.stop(graceMs), notifier.stopSending(graceMs)]))
   executor.start()

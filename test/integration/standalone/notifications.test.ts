@@ -101,7 +101,12 @@ test('a failure reaches every channel, and no URL or password reaches anyone els
     },
   })
   expect(slack.messages()).toHaveLength(1)
-  expect(mail.mails().map(({ to }) => to.join())).toEqual(['ada@a.test', 'bob@a.test'])
+  expect(
+    mail
+      .mails()
+      .map(({ to }) => to.join())
+      .toSorted(),
+  ).toEqual(['ada@a.test', 'bob@a.test'])
 
   await client.makeQueue('reports', { alerts_enabled: true, retries_enabled: false })
   target.route('/fails', () => ({ status: 500 }))

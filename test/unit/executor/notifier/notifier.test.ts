@@ -20,12 +20,14 @@ const looks = new Map<string, ChannelLook>()
 let teams = new Map<string, TeamSettings>()
 let notified: readonly string[] = []
 let prepared: Array<[team: string, version: number, channels: readonly string[]]> = []
+let preparing = (): Promise<void> => Promise.resolve()
 let send = latched<ChannelSender['send']>()
 const signals: AbortSignal[] = []
 
 beforeEach(() => {
   clock = createFakeClock()
   ;[due, prepared] = [[], []]
+  preparing = () => Promise.resolve()
   looks.clear()
   teams = new Map()
   send = latched<ChannelSender['send']>()
@@ -54,9 +56,9 @@ function newNotifier(): Notifier {
   const board: NotificationBoard = {
     due: () => Promise.resolve({ raised: [], channels: due }),
     forward: () => Promise.resolve(),
-    prepare: (team, { version, channels }) => {
+    prepare: async (team, { version, channels }) => {
+      await preparing()
       prepared.push([team, version, channels])
-      return Promise.resolve()
     },
     look: (ref) => Promise.resolve(looks.get(nameOf(ref)) ?? null),
     totals: () => Promise.resolve({ totals: [], shards: new Set() }),
@@ -159,4 +161,19 @@ test('makes a channel anew whose record is lost', async () => {
   await clock.advance(1_000)
   assert.ok(prepared.length > 1)
   await notifier.stopSending(0)
+})
+
+test('channels are kept before the first job runs, which a silent Redis does not hold up', async () => {
+  addTeam('shop', ['slack'])
+  await newNotifier().prepare()
+  assert.deepEqual(prepared, [['shop', 1, ['slack0']]])
+  for (const silent of [() => new Promise<void>(() => undefined), () => Promise.reject(new Error('away'))]) {
+    preparing = silent
+    let isDone = false
+    void newNotifier()
+      .prepare()
+      .then(() => (isDone = true))
+    await clock.advance(2_000)
+    assert.ok(isDone)
+  }
 })
