@@ -68,6 +68,19 @@ describe('a claim while maintenance windows hold', () => {
     await assertClean(world)
   })
 
+  test('leaves a team of which all is held in the order of teams', async () => {
+    await push('a', 3, 'held')
+    await push('b', 1, 'held')
+    windows.hold('a', queue('held'))
+    assert.deepEqual(namesOf(await claimAll()), ['b/held'])
+    await assertClean(world)
+    await push('b', 2)
+    assert.deepEqual(teamsOf(await claimAll()), { b: 2 })
+    await assertClean(world)
+    windows.clear()
+    assert.deepEqual(teamsOf(await claimAll()), { a: 3 })
+  })
+
   test('takes no job of a held team, and all of others', async () => {
     for (let i = 0; i < 100; i += 1) await push('a', 1, `queue ${i}`)
     await push('b', 70)

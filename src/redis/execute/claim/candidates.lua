@@ -129,7 +129,10 @@ function Candidates.next(ask)
       if is_head and #passed > 0 then keep_up(passed, u) end
       is_head = false
     elseif is_head then
-      left[#left + 1] = u
+      -- Where all that could run is held, the team stays as a held one does.
+      local is_held = ask.held_queues[u] and call('ZCOUNT', ring_key, band_start(u), '(' .. band_start(u + 1)) > 0
+      local list = is_held and passed or left
+      list[#list + 1] = u
     end
   end
 
