@@ -69,13 +69,14 @@ async function measureThroughput(count: number, rounds: number): Promise<void> {
     { name: 'chat', type: 'slack', alertTypes: ['failure'], url: `${slack}/services/T/B/x` },
   ]
   const env = { PUNCTUAL_SMTP_URL: mail.replace('http', 'smtp'), PUNCTUAL_SMTP_FROM: 'bench@example.com' }
-  const rates: Record<'without' | 'hanging', number[]> = { without: [], hanging: [] }
+  const byKind = (): Record<'without' | 'hanging', number[]> => ({ without: [], hanging: [] })
+  const [rates, cpu, redisCpu, commands] = [byKind(), byKind(), byKind(), byKind()]
   for (let round = 1; round <= rounds; round += 1) {
     // Each comes first in half of the rounds.
     for (const kind of round % 2 === 1
       ? (['without', 'hanging'] as const)
       : (['hanging', 'without'] as const)) {
-      await withStand(async ({ engine, target, start, compiler }) => {
+      await withStand(async ({ engine, redis, target, start, compiler }) => {
         await compiler.putTeam('default', {
           ...{ egressAllow: ['127.0.0.0/8'], signingSecrets: [] },
           ...(kind === 'hanging' ? { channels, members: [{ name: 'Ada', email: 'ada@example.com' }] } : {}),
@@ -85,9 +86,13 @@ async function measureThroughput(count: number, rounds: number): Promise<void> {
           queue: 'bench',
           url: i % FAILING === 0 ? target.url.replace('/call', '/missing') : target.url,
         }))
-        start(env)
+        const filled = { cpu: await redis.cpuSeconds(), commands: await redis.commandsProcessed() }
+        const program = start(env)
         const rate = rateOf(await target.watch(0, count, DONE_WITHIN_MS))
         rates[kind].push(rate)
+        cpu[kind].push((program.cpuSeconds() * 1e6) / count)
+        redisCpu[kind].push((((await redis.cpuSeconds()) - filled.cpu) * 1e6) / count)
+        commands[kind].push(((await redis.commandsProcessed()) - filled.commands) / count)
         tell(`round ${round}, channels ${kind}, jobs/s`, rate)
       })
     }
@@ -96,6 +101,12 @@ async function measureThroughput(count: number, rounds: number): Promise<void> {
   tell('median without channels, jobs/s', without)
   tell('median with channels that hang, jobs/s', hanging)
   tell('hanging / without, %', (hanging / without) * 100)
+  // On a busy machine these tell more than the rate.
+  const both = ({ without: former, hanging: latter }: typeof rates) =>
+    `${median(former).toFixed(2)} ${median(latter).toFixed(2)}`
+  tell('executor CPU a job without and with them, µs', both(cpu))
+  tell('Redis CPU a job without and with them, µs', both(redisCpu))
+  tell('commands a job without and with them', both(commands))
   tell('calls of the slow chat', slackCalls)
 }
 

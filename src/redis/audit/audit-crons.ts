@@ -3,9 +3,12 @@ import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
 import { homeOfId } from '../crons/cron-shards.ts'
 import { saidIn, stateIn } from '../layout/cron-record.ts'
+import { CLOCK } from '../layout/fields.ts'
 
 const RECORD = /^([rRsSfF]\|\d+\|\d+|k\|\d+\||m\|\d+\|\d+)$/
 const PAGE = 500
+/** How far an executor's estimate of Redis time may be ahead. */
+const CLOCK_SLACK_MS = 1_000
 
 /** Checks the crons whose home is this shard, and those whose state lies in it. */
 export async function auditCrons(shard: AuditedShard, facts: ShardFacts): Promise<void> {
@@ -33,7 +36,9 @@ async function auditStates(shard: AuditedShard): Promise<string[]> {
   const states = await readHash(engine, keys.cronStates)
   const lengths = await readLengths(engine, keys.cronDefinitions)
   const due = await readSortedSet(engine, keys.cronsDue)
-  const latestMs = engine.runner.redisNowMs(keys.shard) + HOLD_RECHECK_MS
+  // The step that put a cron off has noted its time; our own clock may be wrong.
+  const noted = await engine.runner.read((redis) => redis.hget(keys.clock, CLOCK.lastTime))
+  const latestMs = Number(noted ?? 0) + HOLD_RECHECK_MS + CLOCK_SLACK_MS
   for (const [id, text] of states) {
     const state = stateIn(text)
     if (state === null) {
