@@ -176,7 +176,7 @@ export interface NotificationBoard {
   totals(team: string): Promise<TeamTotals>
   /** Those that exist. */
   alerts(team: string, alertIds: readonly number[]): Promise<ReadonlyMap<number, Alert>>
-  /** False when the channel has changed since the look, or was made due again; nothing is written then. */
+  /** False when the channel has changed since the look; nothing is written then. One that was made due meanwhile stays due. */
   write(look: ChannelLook, change: ChannelWrite): Promise<boolean>
   /** As `write`, for the end of a try: whether the channel was made due meanwhile does not matter. */
   report(look: ChannelLook, change: ChannelWrite): Promise<boolean>

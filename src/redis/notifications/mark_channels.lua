@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- mark_channels: makes channels due now. The score of each changes even if it is due already, so that whoever has looked
--- at it before, and writes when to look next, is refused.
+-- at it before does not put it off.
 -- Answer 1.
 local call = redis.call
 

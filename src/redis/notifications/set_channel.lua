@@ -9,7 +9,7 @@ local record, due = ARGV.record, call('ZSCORE', KEYS.notices, ARGV.member) or ''
 local current = call('HGET', KEYS.channelStates, ARGV.channel) or ''
 local is_done = current == record
 local is_marked = ARGV.seenDue ~= '*' and due ~= ARGV.seenDue
-if not is_done and (is_marked or string.match(current, '^%d*') ~= ARGV.version) then return 0 end
+if not is_done and string.match(current, '^%d*') ~= ARGV.version then return 0 end
 
 if ARGV.logEntry ~= '' and call('LINDEX', KEYS.deliveryLog, -1) ~= ARGV.logEntry then
   call('RPUSH', KEYS.deliveryLog, ARGV.logEntry)
@@ -20,7 +20,7 @@ if record == '' then
 else
   call('HSET', KEYS.channelStates, ARGV.channel, record)
 end
--- Who marked it meanwhile wants it looked at sooner.
+-- Whoever marked it since it was looked at has raised something that the look did not see.
 if is_marked then return 1 end
 if ARGV.dueMs == '' then
   call('ZREM', KEYS.notices, ARGV.member)

@@ -84,24 +84,27 @@ describe('delivery of alerts', () => {
     expect(stage.told).toBe(3)
   })
 
-  test('an alert raised between look and write is not forgotten', async () => {
-    await stage.fail(1)
-    await stage.pump()
-    let isRaised = false
-    world.faults.before = async ({ name }) => {
-      if (name !== 'set_channel' || isRaised) return
-      isRaised = true
-      await stage.fail(1, 'others')
-      const { raised } = await stage.board.due()
-      for (const notice of raised) await stage.board.forward(notice, ['ops'])
-    }
-    world.clock.advance(2_000)
-    await stage.pump()
-    world.faults.before = () => undefined
-    await stage.pumpFor(3_000)
-    expect(isRaised).toBe(true)
-    expect(stage.told).toBe(2)
-  })
+  test.each([0, 2_000])(
+    'an alert raised between look and write, %i ms after the last, is not forgotten',
+    async (ms) => {
+      await stage.fail(1)
+      await stage.pump()
+      let isRaised = false
+      world.faults.before = async ({ name }) => {
+        if (name !== 'set_channel' || isRaised) return
+        isRaised = true
+        await stage.fail(1, 'others')
+        const { raised } = await stage.board.due()
+        for (const notice of raised) await stage.board.forward(notice, ['ops'])
+      }
+      world.clock.advance(ms)
+      await stage.pump()
+      world.faults.before = () => undefined
+      await stage.pumpFor(3_000)
+      expect(isRaised).toBe(true)
+      expect(stage.told).toBe(2)
+    },
+  )
 
   test('an alert raised while a notice is forwarded keeps the notice', async () => {
     await stage.fail(1)
@@ -167,6 +170,70 @@ describe('delivery of alerts', () => {
       await expectQuiet()
     },
   )
+
+  test('the log names each message once, and keeps the last 1,000', async () => {
+    const { deliveryLog } = homeOf(world.engine, TEAM)
+    await redis.client.rpush(deliveryLog(TEAM), ...Array.from({ length: 1_000 }, (_, i) => String(i)))
+    stage.answer = () => {
+      world.faults.resent.add('set_channel')
+      return SENT
+    }
+    await stage.fail(1)
+    await stage.pumpFor(2_000)
+    const [last, before] = (await redis.client.lrange(deliveryLog(TEAM), -2, -1)).toReversed()
+    expect(JSON.parse(last ?? '')).toMatchObject({ channel: 'ops', state: 'sent', tries: 1 })
+    expect(before).toBe('999')
+    expect(await redis.client.llen(deliveryLog(TEAM))).toBe(1_000)
+  })
+
+  test('a result is written although the channel changes at the same time', async () => {
+    await stage.fail(1)
+    let isChanged = false
+    stage.answer = () => {
+      world.faults.before = async ({ name }) => {
+        if (name !== 'set_channel' || isChanged) return
+        isChanged = true
+        const look = (await stage.board.look({ team: TEAM, channel: 'ops' })) ?? expect.fail()
+        const state = { ...look.state, lastAnswer: 'of another' }
+        await stage.board.report(look, { state, message: look.message, dueMs: look.nowMs })
+      }
+      return SENT
+    }
+    await stage.pump()
+    expect(isChanged).toBe(true)
+    await stage.pumpFor(MINUTE)
+    expect(stage.sent).toHaveLength(1)
+    await expectQuiet()
+  })
+
+  test('a mail that some members have goes to the others when it is tried again', async () => {
+    const members = ['ada', 'bob'].map((name) => ({ name, email: `${name}@a.test` }))
+    stage.settings = { ...settingsOf([channelOf({ type: 'email' })], 2), members }
+    stage.answer = () => ({
+      ...({ kind: 'failed', answer: '451', isFinal: false, retryAfterMs: null } as const),
+      accepted: ['ada@a.test'],
+    })
+    await stage.fail(1)
+    await stage.pumpFor(10_000)
+    expect(stage.recipients).toEqual([['ada@a.test', 'bob@a.test'], ['bob@a.test']])
+  })
+
+  test('a channel in trouble that finds no place lets others go first', async () => {
+    stage.answer = () => ({
+      ...({ kind: 'failed', answer: '503', isFinal: false, retryAfterMs: null } as const),
+      accepted: [],
+    })
+    await stage.fail(1)
+    await stage.pump()
+    world.clock.advance(5_000)
+    stage.hasPlace = false
+    await stage.pump()
+    expect(stage.sent).toHaveLength(1)
+    expect((await stage.board.due()).channels).toEqual([])
+    stage.hasPlace = true
+    await stage.pumpFor(5_000)
+    expect(stage.sent).toHaveLength(2)
+  })
 
   test('a channel that is new gets no history', async () => {
     await stage.fail(3)

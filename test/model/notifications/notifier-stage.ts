@@ -27,7 +27,10 @@ export class NotifierStage {
   readonly world: World
   /** In the order they were tried. */
   readonly sent: Notification[] = []
+  readonly recipients: string[][] = []
   settings: TeamSettings
+  /** For a channel in trouble. */
+  hasPlace = true
   /** How a try ends. */
   answer: (message: Notification) => DeliveryResult | Promise<DeliveryResult> = () => SENT
   #ids = 0
@@ -82,7 +85,8 @@ export class NotifierStage {
   tend(channel = 'ops'): Promise<'done' | 'unknown'> {
     const { settings, board } = this
     const sender: ChannelSender = {
-      send: async ({ notification }) => {
+      send: async ({ notification, recipients }) => {
+        this.recipients.push(recipients.map(({ email }) => email))
         this.sent.push(notification)
         return this.answer(notification)
       },
@@ -99,7 +103,7 @@ export class NotifierStage {
       {
         ref: { team: TEAM, channel },
         settings,
-        place: { noteTroubled: () => true, release: () => undefined },
+        place: { noteTroubled: () => this.hasPlace, release: () => undefined },
         signal: new AbortController().signal,
       },
     )

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
+import { endTry } from '../../../../src/domain/notifications/delivery-end.ts'
 import { ChannelStage, failed, MINUTE, SECOND, SENT } from './channel-stage.ts'
 
 test('tells 10,000 failures of a minute in at most four messages of the first 15 minutes, each counted', () => {
@@ -228,3 +229,15 @@ test.each([SENT, failed(), null])(
     assert.equal(stage.told, 3)
   },
 )
+
+test('refuses the result of a try that another has taken over', () => {
+  const stage = new ChannelStage()
+  stage.answer = () => null
+  stage.raise('queue|7')
+  const { delivery } = stage.state
+  stage.advance(15 * SECOND)
+  assert.equal(stage.state.delivery?.tries, 2)
+  assert.ok(delivery !== null)
+  const late = { result: failed(), nowMs: stage.nowMs }
+  assert.equal(endTry(stage.state, delivery, late), null)
+})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'vitest'
 import type { Channel, ChannelType } from '../../../../src/domain/notifications/channel.ts'
 import { newChannelState } from '../../../../src/domain/notifications/channel-state.ts'
+import { DeliveryPlaces } from '../../../../src/executor/notifier/delivery-places.ts'
 import { Notifier } from '../../../../src/executor/notifier/notifier.ts'
 import type {
   ChannelLook,
@@ -176,4 +177,14 @@ test('channels are kept before the first job runs, which a silent Redis does not
     await clock.advance(2_000)
     assert.ok(isDone)
   }
+test('keeps half of the places of a type for channels that are not in trouble', () => {
+  const places = new DeliveryPlaces()
+  const taken = ['a', 'b', 'c', 'd'].map((team) => places.take('slack', team))
+  assert.deepEqual(
+    taken.slice(0, 3).map((place) => place?.noteTroubled()),
+    [true, true, false],
+  )
+  assert.equal(places.take('slack', 'e'), null)
+  taken[0]?.release()
+  assert.equal(places.take('slack', 'e')?.noteTroubled(), true)
 })
