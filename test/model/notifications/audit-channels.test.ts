@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { audit } from '../../../src/redis/audit/audit.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { channelRecordIn, encodeChannelRecord } from '../../../src/redis/notifications/channel-record.ts'
+import { assertClean } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { NotifierStage, TEAM } from './notifier-stage.ts'
@@ -25,7 +26,7 @@ describe('the audit of channels', () => {
     await stage.prepare()
     await stage.fail(2)
     await stage.pumpFor(4_000)
-    expect(await audit(world.engine)).toEqual([])
+    await assertClean(world)
   })
 
   const keys = () => world.engine.shards[0] ?? expect.fail()

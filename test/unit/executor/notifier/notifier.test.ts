@@ -177,6 +177,8 @@ test('channels are kept before the first job runs, which a silent Redis does not
     await clock.advance(2_000)
     assert.ok(isDone)
   }
+})
+
 test('keeps half of the places of a type for channels that are not in trouble', () => {
   const places = new DeliveryPlaces()
   const taken = ['a', 'b', 'c', 'd'].map((team) => places.take('slack', team))
