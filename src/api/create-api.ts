@@ -14,6 +14,7 @@ import { createNotificationRoutes, type NotificationRouteParts } from './routes/
 import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
+import { createWindowRoutes, type WindowRouteParts } from './routes/windows.ts'
 import { StallDetector } from './stall-detector.ts'
 
 type RouteParts = PushRouteParts &
@@ -22,6 +23,7 @@ type RouteParts = PushRouteParts &
   CronRouteParts &
   AlertRouteParts &
   TeamRouteParts &
+  WindowRouteParts &
   NotificationRouteParts
 
 export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
@@ -86,6 +88,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createCronRoutes(parts))
   app.use(createAlertRoutes(parts))
   app.use(createTeamRoutes(parts))
+  app.use(createWindowRoutes(parts))
   app.use(createNotificationRoutes(parts))
   app.use(createContractRoutes())
   app.use((_request, response) => answerNotFound(response))

@@ -1,5 +1,5 @@
 import type { HeldResource } from '../domain/windows/held-resources.ts'
-import type { MaintenanceWindow } from '../domain/windows/maintenance-window.ts'
+import type { MaintenanceWindow, WindowSettings } from '../domain/windows/maintenance-window.ts'
 
 /** Which windows mute the alerts of a team at one time; each value is the name of a window. */
 export interface Mutes {
@@ -36,4 +36,16 @@ export interface WindowStore {
     { readonly windows: readonly MaintenanceWindow[]; readonly nextCursor: string | null } | 'bad_cursor'
   >
   get(team: string, name: string): Promise<MaintenanceWindow | null>
+}
+
+/**
+ * Edits by users. An edit changes the resource, where there is one, and is answered once it is in force, or after 2 s.
+ * Throws EditRefusedError, also when the name is taken or the team has as many windows as it may have.
+ */
+export interface WindowEditor {
+  /** @param name null = one is made up */
+  create(team: string, name: string | null, settings: WindowSettings): Promise<MaintenanceWindow>
+  /** Replaces all settings; null when it does not exist. */
+  edit(team: string, name: string, settings: WindowSettings): Promise<MaintenanceWindow | null>
+  remove(team: string, name: string): Promise<'removed' | 'not_found'>
 }

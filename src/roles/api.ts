@@ -5,15 +5,25 @@ import { createSettingsCompiler, putOwnToken } from '../redis/control/settings-c
 import { describeSettings, type ApiSettings } from '../settings/role-settings.ts'
 import { ResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
 import { EDITOR_INDEXES, ResourceQueueEditor } from '../kubernetes/resources/queue-editor.ts'
-import { HTTP_CRONS, HTTP_QUEUES } from '../kubernetes/resources/own-kinds.ts'
+import { createResourceWindows } from '../kubernetes/resources/resource-windows.ts'
+import { HTTP_CRONS, HTTP_QUEUES, MAINTENANCE_WINDOWS } from '../kubernetes/resources/own-kinds.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
+import type { WindowEditor, WindowStore } from '../ports/windows.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { startApi } from './parts/api-part.ts'
 import { baseUrl } from './startup/base-url.ts'
-import { endWithInstallation, openEgress, openEngine, startCompiledSettings } from './parts/engine-part.ts'
-import { createCronEditor, newNameSuffix } from './parts/cron-editor.ts'
-import { createQueueEditor } from './parts/queue-editor.ts'
+import {
+  endWithInstallation,
+  type OpenEngine,
+  openEgress,
+  openEngine,
+  startCompiledSettings,
+  startCompiledWindows,
+} from './parts/engine-part.ts'
+import { createCronEditor, newNameSuffix } from './editors/cron-editor.ts'
+import { createQueueEditor } from './editors/queue-editor.ts'
+import { createWindowEditor, windowsInEngine } from './editors/window-editor.ts'
 import { openCluster } from './parts/cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
@@ -43,6 +53,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       await putOwnToken(compiler, DEFAULT_TEAM, settings.token)
     }
     const compiled = await startCompiledSettings(engine, { telemetry, lifecycle })
+    const windows = await startCompiledWindows(store, { telemetry, lifecycle })
     const queues = createQueueStore(store.engine)
     const crons = createCronStore(store.engine)
     let isOpen = false
@@ -64,7 +75,8 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       store,
       queues,
       crons,
-      ...(await openEditors(settings, { queues, crons }, { telemetry, lifecycle })),
+      windows,
+      ...(await openEditors(settings, { queues, crons, windows, engine }, { telemetry, lifecycle })),
       compiled,
       egress: await openEgress(settings, settings.redisUrl),
       drainMs: settings.drainSeconds * 1000,
@@ -79,13 +91,27 @@ export async function runApi(settings: ApiSettings): Promise<void> {
 /** Only edits need the Kubernetes API: pushes are accepted while it is away. */
 async function openEditors(
   settings: ApiSettings,
-  { queues, crons }: { readonly queues: QueueStore; readonly crons: CronStore },
+  parts: {
+    readonly queues: QueueStore
+    readonly crons: CronStore
+    readonly windows: WindowStore
+    readonly engine: OpenEngine
+  },
   context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
-): Promise<{ readonly editor: QueueEditor; readonly cronEditor: CronEditor }> {
+): Promise<{
+  readonly editor: QueueEditor
+  readonly cronEditor: CronEditor
+  readonly windowEditor: WindowEditor
+}> {
+  const { queues, crons, windows, engine } = parts
   if (settings.resources === 'engine') {
+    const compiler = createSettingsCompiler({ engine: engine.store.engine, box: engine.box, epoch: null })
     return {
       editor: createQueueEditor(queues),
       cronEditor: createCronEditor(crons, newNameSuffix),
+      windowEditor: createWindowEditor({
+        ...{ windows, newSuffix: newNameSuffix, keeper: windowsInEngine(compiler) },
+      }),
     }
   }
   const { watchNamespaces: namespaces } = settings
@@ -100,6 +126,10 @@ async function openEditors(
       crons,
       writer: cluster.openWriter(HTTP_CRONS),
       newSuffix: newNameSuffix,
+    }),
+    windowEditor: createWindowEditor({
+      ...{ windows, newSuffix: newNameSuffix, mutex: (run) => run() },
+      keeper: createResourceWindows({ ...shared, windows, writer: cluster.openWriter(MAINTENANCE_WINDOWS) }),
     }),
   }
 }

@@ -111,6 +111,10 @@ export type AlertReason =
   | 'storage_nearly_full'
   | 'quota_nearly_used'
 export type AlertResourceKind = 'queue' | 'cron' | 'team'
+/**
+ * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
+ */
+export type WindowAction = 'mute' | 'hold'
 
 /**
  * `null` in an optional field counts as absent.
@@ -980,6 +984,134 @@ export interface UpdatedAlerts {
 }
 export interface DeletedAlerts {
   deleted: number
+}
+export interface WindowResourceInput {
+  kind: 'queue' | 'cron'
+  id: Id
+}
+export interface WindowResource {
+  kind: 'queue' | 'cron'
+  /**
+   * null = it does not exist; the window is in force once it does.
+   */
+  id: Id | null
+  /**
+   * The name of the queue; the `name` of the cron.
+   */
+  name: string
+}
+export interface WindowScheduleInput {
+  cron_expression: CronExpression
+  time_zone?: TimeZone
+  /**
+   * In elapsed time, also where clocks are changed.
+   */
+  duration_seconds: number
+}
+export interface WindowSchedule {
+  cron_expression: CronExpression
+  time_zone: TimeZone
+  duration_seconds: number
+}
+export interface WindowCreate {
+  /**
+   * Unique in the team; the `id` of the window. Without it, one is made up of the reason. Lower-case letters, digits and `-`.
+   */
+  name?: string
+  /**
+   * One queue or cron; without it, all of the team.
+   */
+  resource?: WindowResourceInput | null
+  /**
+   * When a window that opens once begins; ISO 8601 with an offset.
+   */
+  start_at?: string | null
+  /**
+   * When it ends; after `start_at`, by at most 366 days.
+   */
+  end_at?: string | null
+  /**
+   * When a recurring window begins, and for how long it lasts.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  recurring?: WindowScheduleInput[] | null
+  /**
+   * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
+   */
+  action?: 'mute' | 'hold' | null
+  /**
+   * A comment.
+   */
+  reason?: string | null
+}
+/**
+ * `null` removes `resource` and `reason`, and counts as absent elsewhere.
+ */
+export interface WindowEdit {
+  /**
+   * One queue or cron; without it, all of the team.
+   */
+  resource?: WindowResourceInput | null
+  /**
+   * When a window that opens once begins; ISO 8601 with an offset.
+   */
+  start_at?: string | null
+  /**
+   * When it ends; after `start_at`, by at most 366 days.
+   */
+  end_at?: string | null
+  /**
+   * When a recurring window begins, and for how long it lasts.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  recurring?: WindowScheduleInput[] | null
+  action?: WindowAction | null
+  /**
+   * A comment.
+   */
+  reason?: string | null
+}
+export interface MaintenanceWindow {
+  /**
+   * The same as `name`.
+   */
+  id: string
+  /**
+   * Unique in the team.
+   */
+  name: string
+  /**
+   * null = all of the team.
+   */
+  resource: WindowResource | null
+  start_at: NullableTimestamp
+  end_at: NullableTimestamp
+  /**
+   * null for a window that opens once.
+   *
+   * @maxItems 10
+   */
+  recurring: WindowSchedule[] | null
+  action: WindowAction
+  reason: string | null
+  /**
+   * Whether it is in force now.
+   */
+  active: boolean
+  active_since: NullableTimestamp
+  ends_at: NullableTimestamp
+  next_start_at: NullableTimestamp
+}
+export interface WindowList {
+  /**
+   * @maxItems 1000
+   */
+  windows: MaintenanceWindow[]
+  next_cursor: NextCursor
 }
 export interface ErrorBody {
   error: string

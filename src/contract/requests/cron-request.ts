@@ -14,7 +14,7 @@ import type { MissedRunPolicy } from '../../domain/crons/cron-tick.ts'
 import { METHODS } from '../../domain/jobs/job.ts'
 import { QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
 import { readAssertions } from '../fields/assertion-fields.ts'
-import { type IsBlocked, isLongerThan } from '../fields/field-reader.ts'
+import { type FieldReader, type IsBlocked, isLongerThan } from '../fields/field-reader.ts'
 import { readHeaders } from '../fields/header-fields.ts'
 import { type BodyResult, type JsonFields, readJsonBody } from '../fields/json-body.ts'
 import { readTimeoutSeconds } from '../fields/retry-fields.ts'
@@ -160,7 +160,8 @@ function readPayload(fields: JsonFields): string | null {
   return fields.refuse(field, (path) => mustNotBeLonger(path, CRON_PAYLOAD_CHARACTERS_MAX))
 }
 
-function readExpression(fields: JsonFields): string | null {
+/** A missing or empty one is a mistake too. */
+export function readExpression(fields: FieldReader): string | null {
   const field = 'cron_expression'
   const value = fields.value(field)
   if (value === undefined || value === '') return fields.refuse(field, () => CRON_EXPRESSION_REQUIRED)
@@ -170,7 +171,7 @@ function readExpression(fields: JsonFields): string | null {
   return fields.refuse(field, (path) => refusedAs(path, expression.problem))
 }
 
-function readTimeZone(fields: JsonFields): string | null {
+export function readTimeZone(fields: FieldReader): string | null {
   const text = fields.text('time_zone', Infinity)
   const problem = text === null ? null : timeZoneProblem(text)
   return problem === null ? text : fields.refuse('time_zone', (path) => refusedAs(path, problem))

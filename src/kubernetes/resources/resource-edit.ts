@@ -52,7 +52,10 @@ export async function whenApplied<T extends { readonly settings: object }>(
   return isApplied ? now : edit.written
 }
 
-export function notWatched(what: 'Queues' | 'Crons', namespace: string): EditRefusedError {
+export function notWatched(
+  what: 'Queues' | 'Crons' | 'Maintenance windows',
+  namespace: string,
+): EditRefusedError {
   return new EditRefusedError(
     `${what} of ${namespace} have no resources here: PUNCTUAL_WATCH_NAMESPACES leaves that namespace out.`,
   )

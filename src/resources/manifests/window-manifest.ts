@@ -1,9 +1,18 @@
 import type { WindowSettings } from '../../domain/windows/maintenance-window.ts'
 import { specOfWindowSettings } from '../window-spec.ts'
 import { editSpec, newManifest } from './manifest-text.ts'
+import { slugOf } from './slug.ts'
+
+/**
+ * `metadata.name` of a window created by the API without a name.
+ * @param suffix 8 random hex digits
+ */
+export function nameOfNewWindow(reason: string | null, suffix: string): string {
+  return `${slugOf(reason ?? '') || 'window'}-${suffix}`
+}
 
 /** The spec of a new resource, without the defaults. */
-function newWindowSpec(settings: WindowSettings): Readonly<Record<string, unknown>> {
+export function newWindowSpec(settings: WindowSettings): Readonly<Record<string, unknown>> {
   const fields = Object.entries(specOfWindowSettings(settings))
   return Object.fromEntries(
     fields.filter(([name, value]) => value !== null && (name !== 'action' || value !== 'Mute')),

@@ -9,6 +9,7 @@ import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
+import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
@@ -32,14 +33,15 @@ interface ApiPartSettings extends QuotaSettings {
   readonly intakeBytes: number
 }
 
-/** Starts the API on a store; answers its port. It stops taking requests with the lifecycle. */
-export async function startApi(options: {
+interface ApiPartOptions {
   settings: ApiPartSettings
   store: Store
   queues: QueueStore
   editor: QueueEditor
   crons: CronStore
   cronEditor: CronEditor
+  windows: WindowStore
+  windowEditor: WindowEditor
   compiled: CompiledSettings
   egress: EgressPolicy
   fallback?: RequestListener
@@ -47,7 +49,10 @@ export async function startApi(options: {
   drainMs?: number
   logger: Logger
   lifecycle: Lifecycle
-}): Promise<number> {
+}
+
+/** Starts the API on a store; answers its port. It stops taking requests with the lifecycle. */
+export async function startApi(options: ApiPartOptions): Promise<number> {
   const { settings, compiled } = options
   const { engine } = options.store
   const quotasOf = createQuotasOf(compiled, quotasOfSettings(settings))
@@ -65,6 +70,8 @@ export async function startApi(options: {
     deliveries: createDeliveryReader(engine, compiled),
     queues: options.queues,
     editor: options.editor,
+    windows: options.windows,
+    windowEditor: options.windowEditor,
     usage,
     quotasOf,
     tokens: compiled,

@@ -4,10 +4,12 @@ import type { FolderChange, Refusals } from '../../folder-store/folder-snapshot.
 import type { FolderStore } from '../../folder-store/folder-store.ts'
 import type { RefusedEdit } from '../../folder-store/edits/manifest-edits.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
-import { createCronEditor, newNameSuffix, type CronKeeper } from './cron-editor.ts'
-import { createQueueEditor, type QueueKeeper } from './queue-editor.ts'
+import { createCronEditor, newNameSuffix, type CronKeeper } from '../editors/cron-editor.ts'
+import { createQueueEditor, type QueueKeeper } from '../editors/queue-editor.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
-import type { SettingsCompiler } from '../../ports/settings.ts'
+import type { SettingsCompiler, WindowCompiler } from '../../ports/settings.ts'
+import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
+import { createWindowEditor, type WindowKeeper } from '../editors/window-editor.ts'
 
 /**
  * Applies a change of the folder: first egress rules and tokens, then maintenance windows, queues, then the crons that run through them.
@@ -67,6 +69,19 @@ function cronsInFolder(folder: FolderStore, crons: CronStore): CronKeeper {
   }
 }
 
+/** As `queuesInFolder`, for maintenance windows. */
+function windowsInFolder(folder: FolderStore, compiler: WindowCompiler): WindowKeeper {
+  return {
+    write: async ({ team, name, ...settings }) => accepted(await folder.editWindow({ team, name, settings })),
+    remove: async (team, name) => {
+      const { status } = accepted(await folder.removeWindow({ team, name }))
+      // In force without a manifest: left by another folder.
+      if (status === 'not_found') await compiler.removeWindow(team, name)
+      return 'removed'
+    },
+  }
+}
+
 /** Throws EditRefusedError when the folder has refused. */
 function accepted<Result extends { readonly status: string }>(
   result: Result | RefusedEdit,
@@ -75,14 +90,21 @@ function accepted<Result extends { readonly status: string }>(
   return result as Exclude<Result, RefusedEdit>
 }
 
-/** The editors of queues and crons that a folder describes. */
+/** The editors of what a folder describes. */
 export function folderEditors(
   folder: FolderStore,
-  { queues, crons }: { readonly queues: QueueStore; readonly crons: CronStore },
+  stores: {
+    readonly queues: QueueStore
+    readonly crons: CronStore
+    readonly windows: WindowStore
+    readonly compiler: WindowCompiler
+  },
   newSuffix: () => string = newNameSuffix,
-): { readonly editor: QueueEditor; readonly cronEditor: CronEditor } {
+): { readonly editor: QueueEditor; readonly cronEditor: CronEditor; readonly windowEditor: WindowEditor } {
+  const { queues, crons, windows, compiler } = stores
   return {
     editor: createQueueEditor(queues, queuesInFolder(folder, queues)),
     cronEditor: createCronEditor(crons, newSuffix, cronsInFolder(folder, crons)),
+    windowEditor: createWindowEditor({ windows, newSuffix, keeper: windowsInFolder(folder, compiler) }),
   }
 }

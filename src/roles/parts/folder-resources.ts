@@ -2,6 +2,7 @@ import { openFolderStore } from '../../folder-store/folder-store.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
+import type { WindowEditor } from '../../ports/windows.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import type { CompiledWindows } from '../../redis/control/compiled-windows.ts'
 import { SecretBox } from '../../redis/control/secret-box.ts'
@@ -28,6 +29,7 @@ interface Resources {
   readonly cronEditor: CronEditor
   readonly compiled: CompiledSettings
   readonly windows: CompiledWindows
+  readonly windowEditor: WindowEditor
   /** The folder was empty, and got the samples. */
   readonly isFirstStart: boolean
 }
@@ -75,7 +77,7 @@ export async function openFolderResources(
   return {
     queues,
     crons,
-    ...folderEditors(resources, { queues, crons }),
+    ...folderEditors(resources, { queues, crons, windows, compiler }),
     compiled,
     windows,
     isFirstStart,

@@ -8,6 +8,7 @@ import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { quotasOf } from '../../../src/domain/quotas.ts'
+import type { MaintenanceWindow, WindowSettings } from '../../../src/domain/windows/maintenance-window.ts'
 import type { Clock, Logger } from '../../../src/ports/runtime.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
 import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
@@ -181,6 +182,15 @@ export function anAlert(change: Partial<Alert> = {}): Alert {
   }
 }
 
+/** It is active, for the queue 7. */
+export function aWindow(change: Partial<WindowSettings> = {}): MaintenanceWindow {
+  return {
+    ...{ team: 'default', name: 'night', action: 'mute', resource: { kind: 'queue', name: 'emails' } },
+    ...{ times: { kind: 'once', startMs: NOW_MS - 60_000, endMs: NOW_MS + 60_000 }, reason: null },
+    ...change,
+  }
+}
+
 export const A_DELIVERY: AlertDelivery = {
   ...{ channel: 'ops', state: 'sent', answer: '200 ok', atMs: NOW_MS + 2_000 },
 }
@@ -193,7 +203,7 @@ export interface RunningApi {
   close(): Promise<void>
 }
 
-/** The API on a free port with fakes that know one queue (7), one cron (7), one alert (7) and one chain (16, 17); `change` replaces parts. */
+/** The API on a free port with fakes that know one queue (7), one cron (7), one alert (7), one window (night) and one chain (16, 17); `change` replaces parts. */
 export async function startApi(
   change: Partial<ApiParts> & { readonly connectionsMax?: number } = {},
 ): Promise<RunningApi> {
@@ -212,7 +222,7 @@ export async function startApi(
     queues: {
       list: () => Promise.resolve({ queues: [aQueue()], nextCursor: null }),
       get: (team, id) => Promise.resolve(team === 'default' && id === 7 ? aQueue() : null),
-      getByName: () => Promise.resolve(null),
+      getByName: (team, name) => Promise.resolve(team === 'default' && name === 'emails' ? aQueue() : null),
       apply: () => Promise.resolve({ queueId: 7 }),
       remove: () => Promise.resolve('removed'),
     },
@@ -225,6 +235,22 @@ export async function startApi(
       create: (_team, settings) => Promise.resolve(aCron(settings)),
       edit: (team, id, edit) => Promise.resolve(team === 'default' && id === 7 ? aCron(edit) : null),
       remove: (team, id) => Promise.resolve(team === 'default' && id === 7 ? 'removed' : 'not_found'),
+    },
+    windows: {
+      list: ({ team, cursor }) =>
+        Promise.resolve(
+          cursor === null
+            ? { windows: team === 'default' ? [aWindow()] : [], nextCursor: null }
+            : 'bad_cursor',
+        ),
+      get: (team, name) => Promise.resolve(team === 'default' && name === 'night' ? aWindow() : null),
+    },
+    windowEditor: {
+      create: (team, name, settings) =>
+        Promise.resolve({ team, name: name ?? 'window-0a1b2c3d', ...settings }),
+      edit: (team, name, settings) => Promise.resolve({ team, name, ...settings }),
+      remove: (team, name) =>
+        Promise.resolve(team === 'default' && name === 'night' ? 'removed' : 'not_found'),
     },
     alerts: fakeAlerts(),
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
@@ -257,6 +283,7 @@ function fakeCrons(): ApiParts['crons'] {
   return {
     list: ({ team }) => Promise.resolve({ crons: team === 'default' ? [aCron()] : [], nextCursor: 'next' }),
     get: (team, cronId) => Promise.resolve(known(team, cronId) ? aCron() : null),
+    getByName: (team, name) => Promise.resolve(team === 'default' && name === aCron().name ? aCron() : null),
     runNow: (team, cronId) =>
       Promise.resolve(
         known(team, cronId)

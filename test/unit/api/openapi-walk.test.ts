@@ -13,8 +13,10 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     jobs: { get: fail, list: fail, cancel: fail, replay: fail },
     queues: { list: fail, get: fail, getByName: fail, apply: fail, remove: fail },
     editor: { edit: fail, remove: fail },
-    crons: { list: fail, get: fail, runNow: fail, runs: fail },
+    crons: { list: fail, get: fail, getByName: fail, runNow: fail, runs: fail },
     cronEditor: { create: fail, edit: fail, remove: fail },
+    windows: { list: fail, get: fail },
+    windowEditor: { create: fail, edit: fail, remove: fail },
     alerts: {
       ...{ list: fail, get: fail, counts: fail, markRead: fail },
       ...{ markAllRead: fail, remove: fail, removeAll: fail },
@@ -33,7 +35,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
 }
 
 const refuse = () => Promise.reject(new EditRefusedError('crons.yaml is not valid: fix the file first.'))
-const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] = {
+const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] & ApiParts['windowEditor'] = {
   create: refuse,
   edit: refuse,
   remove: refuse,
@@ -47,6 +49,8 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   editCron: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   previewCron: '{"cron_expression":"0 9 1 * 1","time_zone":"Europe/Berlin"}',
   testNotifications: '{}',
+  createWindow: '{"start_at":"2026-12-01T22:00:00Z","end_at":"2026-12-01T23:30:00Z"}',
+  editWindow: '{"reason":"The database moves."}',
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   markAlertsRead: '{}',
 }
@@ -86,7 +90,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
     case '401':
       return { call: {} }
     case '404':
-      return { call: good, path: (path) => path.replace(/\/(?:16|7)\b/, '/999') }
+      return { call: good, path: (path) => path.replace(/\/(?:16|7|night)\b/, '/999') }
     case '409':
       return {
         call: good,
@@ -98,6 +102,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
           crons: { runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }) } as never,
           cronEditor: refusingEditor,
           editor: refusingEditor,
+          windowEditor: refusingEditor,
         },
       }
     case '413':
@@ -141,7 +146,11 @@ describe.each(
     const scenario = scenarioOf(operationId, status)
     const api = await startApi(scenario.parts)
     const search = status === '422' ? '' : (GOOD_SEARCH[operationId] ?? '')
-    const concrete = path.replace('{job_id}', '16').replace(/\{(?:queue|cron|alert)_id\}/, '7') + search
+    const concrete =
+      path
+        .replace('{job_id}', '16')
+        .replace(/\{(?:queue|cron|alert)_id\}/, '7')
+        .replace('{window_id}', 'night') + search
     const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
     const answer = await call(api.port, (scenario.path ?? ((same) => same))(concrete), {
       method,
@@ -180,17 +189,21 @@ test('something was walked', () => {
     'cancelJob',
     'countAlerts',
     'createCron',
+    'createWindow',
     'deleteAlert',
     'deleteAlerts',
     'deleteCron',
     'deleteQueue',
+    'deleteWindow',
     'editCron',
     'editQueue',
+    'editWindow',
     'listAlerts',
     'listCronRuns',
     'listCrons',
     'listJobs',
     'listQueues',
+    'listWindows',
     'markAlertRead',
     'markAlertsRead',
     'pauseCron',
@@ -203,6 +216,7 @@ test('something was walked', () => {
     'readJob',
     'readQueue',
     'readTeam',
+    'readWindow',
     'replayJob',
     'resumeCron',
     'resumeQueue',

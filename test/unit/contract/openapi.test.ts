@@ -8,6 +8,12 @@ import {
 } from '../../../src/contract/requests/cron-request.ts'
 import { toWireCron } from '../../../src/contract/responses/cron-wire.ts'
 import { PUSH_FIELDS } from '../../../src/contract/requests/push-request.ts'
+import {
+  WINDOW_EDIT_FIELDS,
+  WINDOW_FIELDS,
+  WINDOW_NAME_CHARACTERS_MAX,
+} from '../../../src/contract/requests/window-request.ts'
+import * as windows from '../../../src/domain/windows/maintenance-window.ts'
 import * as alerts from '../../../src/domain/alerts/alert.ts'
 import { CRON_EXPRESSION_CHARACTERS_MAX } from '../../../src/domain/crons/cron-expression.ts'
 import { MISSED_COUNTED_MAX } from '../../../src/domain/crons/cron-tick.ts'
@@ -53,6 +59,12 @@ test.each([
   ['JobList.properties.jobs.maxItems', limits.LIST_LIMIT_MAX],
   ['Method.enum', METHODS],
   ['FailureReason.oneOf.0.enum', FAILURE_REASONS],
+  ['WindowCreate.properties.name.maxLength', WINDOW_NAME_CHARACTERS_MAX],
+  ['WindowCreate.properties.reason.maxLength', windows.WINDOW_REASON_CHARACTERS_MAX],
+  ['WindowCreate.properties.recurring.maxItems', windows.WINDOW_SCHEDULES_MAX],
+  ['WindowScheduleInput.properties.duration_seconds.minimum', windows.WINDOW_SECONDS_MIN],
+  ['WindowScheduleInput.properties.duration_seconds.maximum', windows.WINDOW_SECONDS_MAX],
+  ['WindowAction.enum', windows.WINDOW_ACTIONS],
   ['AlertType.enum', alerts.ALERT_TYPES],
   ['AlertReason.enum', alerts.ALERT_REASONS],
   ['AlertResourceKind.enum', alerts.ALERT_RESOURCE_KINDS],
@@ -70,6 +82,11 @@ test('the fields of a cron stand in the order errors are reported, those of an e
   for (const name of ['CronCreate', 'CronEdit']) {
     expect(Object.keys(schemas[name]?.['properties'] ?? {})).toEqual([...CRON_FIELDS])
   }
+})
+
+test('the fields of a window stand in the order errors are reported, those of an edit too', () => {
+  expect(Object.keys(schemas['WindowCreate']?.['properties'] ?? {})).toEqual([...WINDOW_FIELDS])
+  expect(Object.keys(schemas['WindowEdit']?.['properties'] ?? {})).toEqual([...WINDOW_EDIT_FIELDS])
 })
 
 test('the filters of alerts stand in the order errors are reported', () => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { CronSettings } from '../../../src/domain/crons/cron.ts'
-import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
-import type { CronEditor } from '../../../src/ports/crons.ts'
-import { aCron, BEARER, call, OTHER_TOKEN, type RunningApi, startApi } from './api-fixture.ts'
+import type { CronSettings } from '../../../../src/domain/crons/cron.ts'
+import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
+import type { CronEditor } from '../../../../src/ports/crons.ts'
+import { aCron, BEARER, call, OTHER_TOKEN, type RunningApi, startApi } from '../api-fixture.ts'
 
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 const GOOD = { name: 'Nightly', url: 'https://example.com/report', cron_expression: '0 3 * * *' }

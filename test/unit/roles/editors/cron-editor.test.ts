@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { CronSettings } from '../../../../src/domain/crons/cron.ts'
 import type { FolderStore } from '../../../../src/folder-store/folder-store.ts'
 import type { Cron, CronEditor, CronStore } from '../../../../src/ports/crons.ts'
-import type { QueueStore } from '../../../../src/ports/queues.ts'
-import { createCronEditor } from '../../../../src/roles/parts/cron-editor.ts'
+import { createCronEditor } from '../../../../src/roles/editors/cron-editor.ts'
 import { folderEditors } from '../../../../src/roles/parts/folder-part.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
 import { quiescence } from '../../../support/fake-clock.ts'
@@ -45,12 +44,12 @@ function memoryCrons() {
   }
 }
 
+const NO_STORES = {} as Parameters<typeof folderEditors>[1]
 const EDITORS: ReadonlyArray<readonly [string, (crons: ReturnType<typeof memoryCrons>) => CronEditor]> = [
   ['the engine', ({ store }) => createCronEditor(store, () => '00000000')],
   [
     'a folder',
-    ({ folder, store }) =>
-      folderEditors(folder, { queues: {} as QueueStore, crons: store }, () => '00000000').cronEditor,
+    ({ folder, store }) => folderEditors(folder, { ...NO_STORES, crons: store }, () => '00000000').cronEditor,
   ],
 ]
 

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../../src/domain/jobs/queue-settings.ts'
 import type { FolderStore } from '../../../../src/folder-store/folder-store.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../../../src/ports/queues.ts'
-import type { CronStore } from '../../../../src/ports/crons.ts'
 import { folderEditors } from '../../../../src/roles/parts/folder-part.ts'
-import { createQueueEditor } from '../../../../src/roles/parts/queue-editor.ts'
+import { createQueueEditor } from '../../../../src/roles/editors/queue-editor.ts'
 import { quiescence } from '../../../support/fake-clock.ts'
 
 /** One team's queues; an apply waits for the gate, and makes what is not there. */
@@ -44,12 +43,10 @@ function memoryQueues() {
   }
 }
 
+const NO_STORES = {} as Parameters<typeof folderEditors>[1]
 const EDITORS: ReadonlyArray<readonly [string, (queues: ReturnType<typeof memoryQueues>) => QueueEditor]> = [
   ['the engine', ({ store }) => createQueueEditor(store)],
-  [
-    'a folder',
-    ({ folder, store }) => folderEditors(folder, { queues: store, crons: {} as CronStore }).editor,
-  ],
+  ['a folder', ({ folder, store }) => folderEditors(folder, { ...NO_STORES, queues: store }).editor],
 ]
 
 describe.each(EDITORS)('queues kept in %s', (_where, open) => {

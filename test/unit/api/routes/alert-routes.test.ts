@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AlertFilter, AlertStore } from '../../../src/ports/alerts.ts'
-import { anAlert, BEARER, call, OTHER_TOKEN, type RunningApi, startApi } from './api-fixture.ts'
+import type { AlertFilter, AlertStore } from '../../../../src/ports/alerts.ts'
+import { anAlert, BEARER, call, OTHER_TOKEN, type RunningApi, startApi } from '../api-fixture.ts'
 
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 const OTHER = { authorization: `Bearer ${OTHER_TOKEN}` }

@@ -1,0 +1,124 @@
+import type { Router } from 'express'
+import { singleProblem } from '../../contract/fields/field-errors.ts'
+import { selectedInvalid } from '../../contract/fields/validation-texts.ts'
+import { readPageQuery } from '../../contract/requests/list-query.ts'
+import { type GivenResource, readNewWindow, readWindowEdit } from '../../contract/requests/window-request.ts'
+import { type ShownResource, toWireWindow } from '../../contract/responses/window-wire.ts'
+import type { MaintenanceWindow, WindowResource } from '../../domain/windows/maintenance-window.ts'
+import type { CronStore } from '../../ports/crons.ts'
+import type { QueueStore } from '../../ports/queues.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
+import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
+import type { BodyReader } from '../body-reader.ts'
+import { acceptedBody, answerPage, createTeamRouter, type TeamRequest, withBody } from '../team-routes.ts'
+
+export interface WindowRouteParts {
+  readonly windows: WindowStore
+  readonly windowEditor: WindowEditor
+  readonly queues: Pick<QueueStore, 'get' | 'getByName'>
+  readonly crons: Pick<CronStore, 'get' | 'getByName'>
+  readonly bodies: BodyReader
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export function createWindowRoutes(parts: WindowRouteParts): Router {
+  return createTeamRouter({
+    '/api/maintenance-windows': {
+      GET: (context) => list(context, parts),
+      POST: (context) => withBody(context, parts, (body) => create(context, parts, body)),
+    },
+    '/api/maintenance-windows/:window_id': {
+      GET: async (context) =>
+        answerWindow(context, parts, await parts.windows.get(context.team, nameOf(context))),
+      PATCH: (context) => withBody(context, parts, (body) => edit(context, parts, body)),
+      DELETE: (context) => remove(context, parts),
+    },
+  })
+}
+
+function nameOf({ parameter }: TeamRequest): string {
+  return parameter('window_id')
+}
+
+function list(context: TeamRequest, parts: WindowRouteParts): Promise<void> {
+  const { team, search } = context
+  return answerPage(
+    context,
+    readPageQuery(search),
+    async (query) => {
+      const page = await parts.windows.list({ team, ...query })
+      if (page === 'bad_cursor') return page
+      const windows = await Promise.all(page.windows.map((window) => toWire(window, parts)))
+      return { windows, next_cursor: page.nextCursor }
+    },
+    (page) => JSON.stringify(page),
+  )
+}
+
+async function create(context: TeamRequest, parts: WindowRouteParts, body: Buffer): Promise<void> {
+  const { team, response } = context
+  const wanted = acceptedBody(context, readNewWindow(body))
+  if (wanted === null) return
+  const resource = await resolved(context, parts, wanted.resource ?? null)
+  if (resource === undefined) return
+  const window = await parts.windowEditor.create(team, wanted.name, { ...wanted.settings, resource })
+  answerJson(response, 201, JSON.stringify(await toWire(window, parts)))
+}
+
+async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer): Promise<void> {
+  const { team, response } = context
+  const current = await parts.windows.get(team, nameOf(context))
+  if (current === null) return answerNotFound(response)
+  const wanted = acceptedBody(context, readWindowEdit(body, current))
+  if (wanted === null) return
+  const resource =
+    wanted.resource === undefined ? current.resource : await resolved(context, parts, wanted.resource)
+  if (resource === undefined) return
+  const settings = { ...wanted.settings, resource }
+  await answerWindow(context, parts, await parts.windowEditor.edit(team, current.name, settings))
+}
+
+async function remove(context: TeamRequest, { windowEditor }: WindowRouteParts): Promise<void> {
+  const end = await windowEditor.remove(context.team, nameOf(context))
+  if (end === 'removed') context.response.writeHead(204).end()
+  else answerNotFound(context.response)
+}
+
+/** The resource by its name; undefined once a 422 has been answered because there is none with this id. */
+async function resolved(
+  { team, response }: TeamRequest,
+  { queues, crons }: WindowRouteParts,
+  given: GivenResource | null,
+): Promise<WindowResource | null | undefined> {
+  if (given === null) return null
+  const found = given.kind === 'queue' ? await queues.get(team, given.id) : await crons.get(team, given.id)
+  if (found !== null) return { kind: given.kind, name: found.name }
+  answerProblem(response, singleProblem('resource.id', selectedInvalid('resource.id')))
+  return undefined
+}
+
+async function answerWindow(
+  { response }: TeamRequest,
+  parts: WindowRouteParts,
+  window: MaintenanceWindow | null,
+): Promise<void> {
+  if (window === null) answerNotFound(response)
+  else answerJson(response, 200, JSON.stringify(await toWire(window, parts)))
+}
+
+async function toWire(window: MaintenanceWindow, parts: WindowRouteParts) {
+  return toWireWindow(window, await shownResource(window, parts), parts.clock.wallMs())
+}
+
+async function shownResource(
+  { team, resource }: MaintenanceWindow,
+  { queues, crons }: WindowRouteParts,
+): Promise<ShownResource | null> {
+  if (resource === null) return null
+  const { kind, name } = resource
+  if (kind === 'queue') return { kind, id: (await queues.getByName(team, name))?.queueId ?? null, name }
+  const cron = await crons.getByName(team, name)
+  return { kind, id: cron?.cronId ?? null, name: cron?.settings.displayName ?? name }
+}

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import { WINDOWS_PER_TEAM_MAX } from '../../../../src/domain/limits.ts'
+import type { MaintenanceWindow, WindowSettings } from '../../../../src/domain/windows/maintenance-window.ts'
+import { createWindowEditor } from '../../../../src/roles/editors/window-editor.ts'
+
+const SETTINGS: WindowSettings = {
+  ...{ action: 'mute', resource: null, reason: 'The database: moves' },
+  times: { kind: 'once', startMs: 1, endMs: 2 },
+}
+
+function setUp() {
+  const kept = new Map<string, MaintenanceWindow>()
+  const keyOf = (team: string, name: string) => `${team}/${name}`
+  const editor = createWindowEditor({
+    newSuffix: () => '0a1b2c3d',
+    windows: {
+      get: async (team, name) => kept.get(keyOf(team, name)) ?? null,
+      list: async ({ team, limit }) => {
+        const windows = [...kept.values()].filter((window) => window.team === team).slice(0, limit)
+        return { windows, nextCursor: null }
+      },
+    },
+    keeper: {
+      write: async (window) => kept.set(keyOf(window.team, window.name), window),
+      remove: async (team, name) => (kept.delete(keyOf(team, name)) ? 'removed' : 'not_found'),
+    },
+  })
+  return { editor, kept }
+}
+
+it('a window is made under its name, or under one of its reason', async () => {
+  const { editor, kept } = setUp()
+  expect(await editor.create('shop', 'night', SETTINGS)).toMatchObject({ team: 'shop', name: 'night' })
+  expect(await editor.create('shop', null, SETTINGS)).toMatchObject({ name: 'the-database-moves-0a1b2c3d' })
+  expect(await editor.create('shop', null, { ...SETTINGS, reason: null })).toMatchObject({
+    name: 'window-0a1b2c3d',
+  })
+  expect(kept.size).toBe(3)
+})
+
+it('a name in use is refused, and changes nothing; another team may have it', async () => {
+  const { editor, kept } = setUp()
+  await editor.create('shop', 'night', SETTINGS)
+  await expect(editor.create('shop', 'night', { ...SETTINGS, action: 'hold' })).rejects.toThrow('already')
+  expect(kept.get('shop/night')).toMatchObject({ action: 'mute' })
+  await editor.create('office', 'night', SETTINGS)
+})
+
+it('one more than a team may have is refused', async () => {
+  const { editor, kept } = setUp()
+  for (let i = 0; i < WINDOWS_PER_TEAM_MAX; i += 1) await editor.create('shop', `w${i}`, SETTINGS)
+  await expect(editor.create('shop', 'one-more', SETTINGS)).rejects.toThrow('the most allowed')
+  expect(kept.size).toBe(WINDOWS_PER_TEAM_MAX)
+  await editor.edit('shop', 'w0', { ...SETTINGS, action: 'hold' })
+})
+
+it('an edit and a removal need a window', async () => {
+  const { editor, kept } = setUp()
+  expect(await editor.edit('shop', 'night', SETTINGS)).toBeNull()
+  expect(await editor.remove('shop', 'night')).toBe('not_found')
+  expect(kept.size).toBe(0)
+  await editor.create('shop', 'night', SETTINGS)
+  expect(await editor.edit('shop', 'night', { ...SETTINGS, action: 'hold' })).toMatchObject({
+    action: 'hold',
+  })
+  expect(await editor.remove('shop', 'night')).toBe('removed')
+})
