@@ -92,7 +92,7 @@ const PLANTED_IN_CRONS: readonly Planted[] = [
   {
     bug: 'every run that has ended has failed',
     script: 'finish',
-    right: "local letter = run.ended == 's' and 's' or 'f'",
+    right: "local letter = succeeded and 's' or 'f'",
     wrong: "local letter = 'f'",
   },
 ]
