@@ -99,9 +99,9 @@ function explain(server: string, path: string, { status, text }: Answer): string
   return `${server} answered ${status} and is not Punctual ${SERVER_SOURCES}`
 }
 
-/** What a 404 did not find: the job, cron or alert of the path, or the path itself. */
+/** What a 404 did not find: the job, cron, alert or window of the path, or the path itself. */
 function missing(server: string, path: string): string {
-  const [, kind, id] = /^\/api\/(job|cron|alert)s\/([^/?]+)/.exec(path) ?? []
+  const [, kind, id] = /^\/api\/(?:maintenance-)?(job|cron|alert|window)s\/([^/?]+)/.exec(path) ?? []
   if (kind === undefined || id === 'preview') return `${server} has no such path ${SERVER_SOURCES}`
   return `the team of this token has no such ${kind}`
 }

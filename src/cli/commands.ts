@@ -9,6 +9,7 @@ import { idempotencyHeader } from './header-text.ts'
 import { jobPage, jobTable } from './job-text.ts'
 import { awaitEnd } from './job-wait.ts'
 import { registerNotificationCommands } from './notifications/notification-commands.ts'
+import { registerWindowCommands } from './windows/window-commands.ts'
 import { type PushOptions, type Stdin, wholeNumber, writePushBody } from './push-body.ts'
 
 export interface ClientOptions extends CommandOptions {
@@ -27,7 +28,7 @@ interface JobsFlags extends PageFlags {
 }
 
 /**
- * Adds the commands that talk to a running API: `push`, `jobs`, `job`, `crons`, `alerts`, `notifications`. A command
+ * Adds the commands that talk to a running API: `push`, `jobs`, `job`, `crons`, `alerts`, `notifications`, `windows`. A command
  * that fails prints one line to stderr and throws a CommanderError with exit code 1, or 2 when it was called wrongly.
  * Anything else thrown is a fault of the program.
  */
@@ -44,6 +45,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerCronCommands(program, runner, options.stdin)
   registerAlertCommands(program, runner)
   registerNotificationCommands(program, runner)
+  registerWindowCommands(program, runner, () => Date.now())
   jobCommand(program).action((id: string, flags: OutputFlags) =>
     runner.request(flags, (api) => api.get(`/api/jobs/${encodeURIComponent(id)}`), jobPage),
   )

@@ -19,7 +19,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 describe('samples', () => {
   it('go into a folder that holds only dot files', () => {
     writeFileSync(join(folder, '.punctual-store'), 'x')
-    const names = ['nightly-report.yaml', 'one-at-a-time.yaml', 'quick-retries.yaml', 'team.yaml']
+    const names = [
+      'nightly-report.yaml',
+      'one-at-a-time.yaml',
+      'quick-retries.yaml',
+      'sunday-night.yaml',
+      'team.yaml',
+    ]
     expect(applySamples(folder)).toEqual(names)
     expect(readdirSync(folder).toSorted()).toEqual(['.punctual-store', ...names])
   })

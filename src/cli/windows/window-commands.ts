@@ -1,0 +1,118 @@
+import { type Command, Option } from 'commander'
+import { cliError, MISUSED } from '../cli-error.ts'
+import { connected, type OutputFlags, paged, type PageFlags, searchOf } from '../command-options.ts'
+import type { CommandRunner } from '../command-runner.ts'
+import { wholeNumber } from '../push-body.ts'
+import { windowPage, windowTable } from './window-text.ts'
+
+interface CreateFlags extends OutputFlags {
+  readonly name?: string
+  readonly queue?: string
+  readonly cron?: string
+  readonly for?: string
+  readonly from?: string
+  readonly until?: string
+  readonly every?: string
+  readonly zone?: string
+  readonly action?: string
+  readonly reason?: string
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Adds `windows` and its subcommands; alone it lists. */
+export function registerWindowCommands(program: Command, runner: CommandRunner, nowMs: () => number): void {
+  const windows = program.command('windows').description('list, create and delete maintenance windows')
+  paged(connected(windows.command('list', { isDefault: true }), 'table'))
+    .description('list maintenance windows by name')
+    .action((flags: PageFlags) => {
+      const { limit, cursor } = flags
+      const path = `/api/maintenance-windows${searchOf({ limit, cursor })}`
+      return runner.request(flags, (api) => api.get(path), windowTable)
+    })
+  connected(windows.command('show <id>'), 'text')
+    .description('show a maintenance window')
+    .action((id: string, flags: OutputFlags) =>
+      runner.request(flags, (api) => api.get(pathOf(id)), windowPage),
+    )
+  createCommand(windows).action((flags: CreateFlags) =>
+    runner.request(
+      flags,
+      async (api) => api.post('/api/maintenance-windows', bodyOf(flags, nowMs())),
+      windowPage,
+    ),
+  )
+  connected(windows.command('delete <id>'), 'text')
+    .description('delete a maintenance window; one that is active ends')
+    .action((id: string, flags: OutputFlags) =>
+      runner.run(flags, async (api) => {
+        await api.delete(pathOf(id))
+        runner.say(flags.output === 'json' ? '' : `window ${id} deleted\n`)
+      }),
+    )
+}
+
+function createCommand(windows: Command): Command {
+  return connected(windows.command('create'), 'text')
+    .description('create a window: --for 2h from now on, or with --from, --until or --every')
+    .option('--name <name>', 'its name, which is its id (default: one is made up)')
+    .option('--queue <id>', 'for this queue only (default: all of the team)')
+    .option('--cron <id>', 'for this cron only')
+    .option('--for <duration>', 'how long, such as 90s, 30m, 2h or 1d')
+    .option('--from <time>', 'when it begins, such as 2026-12-24T18:00:00+01:00 (default: now)')
+    .option('--until <time>', 'when it ends, instead of --for')
+    .option('--every <expression>', 'a recurring window begins at the ticks of this cron expression')
+    .option('--zone <zone>', 'time zone of the expression (default: UTC)')
+    .addOption(new Option('--action <action>', 'what it does (default: mute)').choices(['mute', 'hold']))
+    .option('--reason <text>', 'a comment')
+}
+
+function bodyOf(flags: CreateFlags, nowMs: number): string {
+  const { name, action, reason } = flags
+  return JSON.stringify({ name, ...resourceOf(flags), ...timesOf(flags, nowMs), action, reason })
+}
+
+function resourceOf({ queue, cron }: CreateFlags): object {
+  if (queue !== undefined && cron !== undefined) throw cliError('give --queue or --cron, not both', MISUSED)
+  if (queue !== undefined) return { resource: { kind: 'queue', id: wholeNumber('--queue', queue) } }
+  return cron === undefined ? {} : { resource: { kind: 'cron', id: wholeNumber('--cron', cron) } }
+}
+
+function timesOf(flags: CreateFlags, nowMs: number): object {
+  const { from, until, every, zone } = flags
+  const durationMs = flags.for === undefined ? null : durationOf(flags.for)
+  if (every !== undefined) {
+    if (durationMs === null || from !== undefined || until !== undefined) {
+      throw cliError('a window with --every needs --for, and neither --from nor --until', MISUSED)
+    }
+    const schedule = { cron_expression: every, time_zone: zone, duration_seconds: durationMs / 1000 }
+    return { recurring: [schedule] }
+  }
+  if (zone !== undefined) throw cliError('--zone goes with --every', MISUSED)
+  if ((durationMs === null) === (until === undefined)) throw cliError('give --for or --until', MISUSED)
+  const startMs = from === undefined ? nowMs : Date.parse(from)
+  if (durationMs !== null && Number.isNaN(startMs)) {
+    throw cliError(`--from ${JSON.stringify(from)} is not a time such as 2026-12-24T18:00:00+01:00`, MISUSED)
+  }
+  return {
+    start_at: from ?? timeText(nowMs),
+    end_at: durationMs === null ? until : timeText(startMs + durationMs),
+  }
+}
+
+function durationOf(text: string): number {
+  const [, count = '', unit = ''] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? []
+  const unitMs = UNITS_MS[unit]
+  if (unitMs === undefined) {
+    throw cliError(`--for ${JSON.stringify(text)} is not a duration such as 90s, 30m, 2h or 1d`, MISUSED)
+  }
+  return Number(count) * unitMs
+}
+
+function timeText(unixMs: number): string {
+  return new Date(unixMs).toISOString()
+}
+
+function pathOf(id: string): string {
+  return `/api/maintenance-windows/${encodeURIComponent(id)}`
+}
