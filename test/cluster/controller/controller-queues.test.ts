@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { QUEUE_FAILING_MS } from '../../../src/controller/queues/queue-failure.ts'
+import { SYNC_EVERY_MS } from '../../../src/controller/reconcile/status-sync.ts'
+import { shardOfQueue } from '../../../src/redis/client/engine.ts'
+import { QUEUE } from '../../../src/redis/layout/fields.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { kubernetesTime } from '../../../src/resources/conditions.ts'
 import { nameOfPushedQueue } from '../../../src/resources/manifests/queue-manifest.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import { until } from '../../support/until.ts'
@@ -86,6 +91,34 @@ test('deleting a resource deletes the queue and its jobs', async () => {
   await world.remove('HttpQueue', 'gone')
   await until('the resource is deleted', async () => (await world.find('HttpQueue', 'gone')) === null)
   expect(await inEngine('gone')).toBeNull()
+})
+
+test('a queue for which a failure was raised is failing for a while, with an Event', async () => {
+  await world.apply('HttpQueue', 'failing', { alertsEnabled: true })
+  await ready('failing')
+  const { engine, connection } = world.engine
+  const keys = shardOfQueue(engine, world.namespace, 'failing')
+  const localId = String(await connection.hget(keys.queueIds, `${world.namespace}/failing`))
+  const failAt = (atMs: number) =>
+    connection.hset(keys.queueKey('meta', localId), QUEUE.lastFailure, `${atMs}|timeout`)
+  const failing = (reason: string) =>
+    world.reason('HttpQueue', 'failing', reason, 'Failing', 2 * SYNC_EVERY_MS)
+  const nowMs = Date.now()
+  await failAt(nowMs)
+  expect(await failing('FailureRaised')).toMatchObject({ status: 'True' })
+  expect((await world.get('HttpQueue', 'failing')).status).toMatchObject({
+    lastFailure: { time: kubernetesTime(nowMs), reason: 'timeout' },
+  })
+  expect(await ready('failing')).toMatchObject({ status: 'True' })
+  const path = `/apis/events.k8s.io/v1/namespaces/${world.namespace}/events`
+  await until('an Event says it', async () => {
+    const { items } = (await world.api.send('GET', path)) as unknown as {
+      items: { type: string; reason: string }[]
+    }
+    return items.some(({ type, reason }) => type === 'Warning' && reason === 'FailureRaised')
+  })
+  await failAt(nowMs - QUEUE_FAILING_MS - 60_000)
+  expect(await failing('NoRecentFailure')).toMatchObject({ status: 'False' })
 })
 
 test('a pushed queue becomes a resource, which is then what its settings are', async () => {
