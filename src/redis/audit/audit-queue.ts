@@ -109,6 +109,7 @@ function auditHidden({ shard, facts, id, keys }: AuditedQueue, name: string, cro
 function isHeadField(field: string, value: string): boolean {
   if (field === 'n' || field === 's') return true
   if (field === 'a' || field === 'k' || field === 'c') return value === '0' || value === '1'
+  if (field === 'l') return /^\d{13}\|\w+$/.test(value)
   return ['t', 'm', 'g', 'o', 'u'].includes(field) && /^\d+$/.test(value)
 }
 

@@ -20,6 +20,7 @@ import {
   pushAll,
   pushOne,
 } from '../../support/engine/model-executor.ts'
+import { alerting } from '../alerts/alert-stage.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 
@@ -101,6 +102,21 @@ describe('the queueStats of queues', () => {
     assert.equal((await queueStats.count([place('emails')]))[0]?.counts.pending, 1)
   })
 
+  test('knows a failure from the step that raises it, and no warning', async () => {
+    const { shard } = shardOfQueue(world.engine, 'default', 'emails')
+    const source = await openExecutor(world, 'e1', shard)
+    const failWith = async (change: Parameters<typeof alerting>[2]) => {
+      await pushOne(intake)
+      const [work] = await claimed(source, 1)
+      await source.finish([alerting(world, work, change)])
+      return (await queueStats.count([place('emails')]))[0]?.lastFailure
+    }
+    assert.equal(await failWith({}), null)
+    assert.equal(await failWith({ alertsEnabled: false, retryDelays: [] }), null)
+    const atMs = world.clock.wallMs
+    assert.deepEqual(await failWith({ retryDelays: [] }), { atMs, ageMs: 0, reason: 'http_server_error' })
+  })
+
   test('tells when and why a failure was last raised, of an idle queue too', async () => {
     await pushOne(intake, { queue: 'busy' })
     await createQueueStore(world.engine).apply('default', 'idle', DEFAULT_QUEUE_SETTINGS)
@@ -121,8 +137,10 @@ describe('the queueStats of queues', () => {
       { atMs, ageMs: 5_000, reason: 'timeout' },
       { atMs, ageMs: 5_000, reason: 'dns_error' },
     ])
+    await assertClean(world)
     await note('idle', 'broken')
     assert.equal((await read())[0], null)
+    await assert.rejects(assertClean(world), /holds l = broken/)
   })
 
   test('a name that was only reserved is no queue', async () => {

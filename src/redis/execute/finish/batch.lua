@@ -47,10 +47,11 @@ local function open_batch(now)
   return batch
 end
 
--- Notes what the end of a job raises for its queue. A damaged job raises nothing: what its queue wants is unknown.
-local function note_alerts(job)
+-- Notes what the end of a job raises for its queue, whose last failure stands in its hash. A damaged job raises nothing: what its queue wants is unknown.
+local function note_alerts(queue, job)
   if not job.alerts or job.is_quarantined or job.kind == END.released then return end
   for _, alert in ipairs(job.alerts) do
+    if alert.type == 'failure' then queue.failure_reason = alert.reason end
     Alerts.raise(alert_teams[tonumber(alert.teamPosition)], {
       type = alert.type, reason = alert.reason, kind = 'queue', resource = alert.queueId,
       suppressed = alert.suppressedBy, job = job.id, facts = alert.facts,
@@ -70,7 +71,7 @@ local function end_job(batch, job)
   end
   if job.run then Runs.note_end(batch.ended_runs, job.run, job) end
   Settle.settle(batch, queue, job)
-  note_alerts(job)
+  note_alerts(queue, job)
   -- A suspect keeps its slot.
   if job.is_suspect then return end
   queue.freed[#queue.freed + 1] = job.id
@@ -92,6 +93,9 @@ local function close_batch(batch)
       local length = #queue.ended > 0 and Settle.write_finished(batch, queue) or 0
       call('ZREM', queue.inFlight, unpack(queue.freed))
       if #queue.dropped > 0 then call('HDEL', queue.records, unpack(queue.dropped)) end
+      if queue.failure_reason then
+        call('HSET', queue.meta, QUEUE.lastFailure, pad13(batch.now) .. '|' .. queue.failure_reason)
+      end
       -- A queue without a limit becomes runnable only by a released job.
       if queue.exists and (queue.live[2] or queue.has_released) then
         batch.woken = batch.woken + wake(queue.localId, queue.team_number, queue.live, queue.ready, queue.inFlight)
