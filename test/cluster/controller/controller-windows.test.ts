@@ -66,3 +66,30 @@ test('a schedule that never comes is refused with its field', async () => {
     message: expect.stringContaining('spec.recurring[0].cronExpression: never comes') as string,
   })
 })
+
+test('a window of the API becomes a resource, follows its edits and goes with it', async () => {
+  const { url, token } = await world.startApi()
+  const send = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
+    const answer = await fetch(`${url}/api/maintenance-windows${path}`, init)
+    const text = await answer.text()
+    return { status: answer.status, json: (text === '' ? null : JSON.parse(text)) as unknown }
+  }
+  const once = { start_at: hours(-1), end_at: hours(1) }
+  expect(await send('POST', '', { name: 'night', action: 'hold', ...once })).toMatchObject({
+    ...{ status: 201, json: { id: 'night', active: true, resource: null } },
+  })
+  expect(await holds()).toEqual([null])
+  expect((await world.get('MaintenanceWindow', 'night')).spec).toMatchObject({ action: 'Hold' })
+  expect((await send('POST', '', { name: 'night', ...once })).status).toBe(409)
+
+  const recurring = [{ cron_expression: '0 0 1 1 *', duration_seconds: 60 }]
+  expect(await send('PATCH', '/night', { recurring })).toMatchObject({ status: 200, json: { active: false } })
+  expect(await holds()).toEqual([])
+  expect((await world.get('MaintenanceWindow', 'night')).spec).not.toHaveProperty('start')
+
+  expect((await send('DELETE', '/night')).status).toBe(204)
+  expect(await world.find('MaintenanceWindow', 'night')).toBeNull()
+  expect((await send('GET', '/night')).status).toBe(404)
+})

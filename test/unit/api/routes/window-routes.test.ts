@@ -150,6 +150,10 @@ describe('an edit', () => {
       { times: { kind: 'once', startMs: NOW_MS - 60_000, endMs: NOW_MS + 7_200_000 } },
     ],
     [
+      { start_at: '2026-11-21T10:00:30Z' },
+      { times: { kind: 'once', startMs: NOW_MS + 30_000, endMs: NOW_MS + 60_000 } },
+    ],
+    [
       { recurring: [SCHEDULE] },
       {
         times: {

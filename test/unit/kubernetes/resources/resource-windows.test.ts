@@ -46,7 +46,9 @@ it('a window becomes a resource, and an edit replaces all of its spec', async ()
   const times = { kind: 'recurring', schedules: [SCHEDULE] } as const
   await windows.write({ ...NIGHT, action: 'hold', resource: null, reason: null, times })
   expect(withoutNulls(kind.get('shop/night')?.spec ?? {})).toEqual({ action: 'Hold', recurring: [SCHEDULE] })
-  expect(kind.writes).toEqual(['create shop/night', 'spec shop/night'])
+  await windows.write(NIGHT)
+  expect(kind.get('shop/night')?.spec.recurring).toBeNull()
+  expect(kind.writes).toEqual(['create shop/night', 'spec shop/night', 'spec shop/night'])
 })
 
 it('a write is answered after two seconds when no controller takes it over, and so is a removal', async () => {
