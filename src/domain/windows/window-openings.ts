@@ -19,7 +19,7 @@ export interface WindowState {
  * Openings of a window that follow each other without a break are one. A window that is open all the time, such as one of
  * every hour for an hour, has no first and no last one: it is followed for this many.
  */
-export const OPENINGS_JOINED_MAX = 100
+export const OPENINGS_JOINED_MAX = 24
 
 interface Rhythm {
   readonly schedule: CronSchedule

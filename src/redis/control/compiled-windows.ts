@@ -58,7 +58,7 @@ export class CompiledWindows implements WindowSource, WindowStore {
     const hash = await runner.read((redis) => redis.hgetall(WINDOWS_KEY))
     const windows = this.#readAll(hash).toSorted((a, b) => (a.name < b.name ? -1 : 1))
     this.#byTeam = Map.groupBy(windows, ({ team }) => team)
-    this.#inForce = new WindowsInForce(windows)
+    this.#inForce = new WindowsInForce(windows, this.#inForce)
     this.#version = hash[VERSION_FIELD] ?? null
   }
 

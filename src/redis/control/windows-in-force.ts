@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { WindowOpenings } from '../../domain/windows/window-openings.ts'
 import type { MaintenanceWindow, WindowResource } from '../../domain/windows/maintenance-window.ts'
 import type { Hold, Mutes, WindowSource } from '../../ports/windows.ts'
@@ -14,15 +15,21 @@ interface Lasting<T> {
   readonly untilMs: number
 }
 
-/** Judges a fixed set of windows. What it has found out holds until the next edge of a window that counts for it. */
+/**
+ * Judges a fixed set of windows. What it has found out holds until the next edge of a window that counts for it, and
+ * what it knows of a window's times is taken over by its successor: an edit of one costs the others nothing.
+ */
 export class WindowsInForce implements WindowSource {
+  readonly #timed: ReadonlyMap<string, TimedWindow>
   readonly #byTeam: ReadonlyMap<string, readonly TimedWindow[]>
   readonly #holding: readonly TimedWindow[]
   readonly #mutes = new Map<string, Lasting<Mutes | null>>()
   #holds: Lasting<readonly Hold[]> | null = null
 
-  constructor(windows: readonly MaintenanceWindow[]) {
-    const timed = windows.map((window) => ({ window, openings: new WindowOpenings(window.times) }))
+  constructor(windows: readonly MaintenanceWindow[], former: WindowsInForce | null = null) {
+    const known = former === null ? new Map<string, TimedWindow>() : former.#timed
+    const timed = windows.map((window) => timedOf(window, known.get(keyOf(window))))
+    this.#timed = new Map(timed.map((one) => [keyOf(one.window), one]))
     this.#byTeam = Map.groupBy(timed, ({ window }) => window.team)
     this.#holding = timed.filter(({ window }) => window.action === 'hold')
   }
@@ -46,6 +53,15 @@ export class WindowsInForce implements WindowSource {
     }
     return this.#holds.value
   }
+}
+
+function keyOf({ team, name }: MaintenanceWindow): string {
+  return `${team}/${name}`
+}
+
+function timedOf(window: MaintenanceWindow, former: TimedWindow | undefined): TimedWindow {
+  const isSame = former !== undefined && isDeepStrictEqual(former.window.times, window.times)
+  return { window, openings: isSame ? former.openings : new WindowOpenings(window.times) }
 }
 
 function lastsAt({ fromMs, untilMs }: Lasting<unknown>, atMs: number): boolean {

@@ -83,3 +83,20 @@ describe('holds', () => {
     expect(windows.holds(2_000)).toEqual([])
   })
 })
+
+it('a successor takes over the times of windows that are the same, and judges those that changed anew', () => {
+  const edited = (endMs: number) => window('edited', { action: 'hold', times: once(1_000, endMs) })
+  const schedules = Array.from({ length: 10 }, () => {
+    return { cronExpression: '* * * * *', timeZone: 'UTC', durationSeconds: 604_800 }
+  })
+  const costly = window('costly', {
+    action: 'hold',
+    resource: MAILS,
+    times: { kind: 'recurring', schedules },
+  })
+  const former = new WindowsInForce([edited(2_000), costly])
+  const [, ofCostly] = former.holds(1_500)
+  const next = new WindowsInForce([edited(1_400), { ...costly, reason: 'new' }], former)
+  expect(next.holds(1_500 + 3_600_000)).toEqual([ofCostly])
+  expect(next.mutes('shop', 1_500)?.all).toBeNull()
+})
