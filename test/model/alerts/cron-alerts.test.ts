@@ -167,8 +167,8 @@ describe('alerts of a cron', () => {
     assert.deepEqual(
       alerts.map(({ alert }) => alert.message),
       [
-        `Cron ${NAME} failed once (timeout); a failure is raised at 2.`,
-        `Cron ${NAME} failed 2 times in a row (timeout).`,
+        `Cron ${NAME} failed once (timeout at target.test); a failure is raised at 2.`,
+        `Cron ${NAME} failed 2 times in a row (timeout at target.test).`,
         `Cron ${NAME} succeeded after it had failed 3 times in a row (timeout).`,
       ],
     )

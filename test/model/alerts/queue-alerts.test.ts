@@ -59,11 +59,11 @@ describe('alerts of a queue', () => {
     assert.equal(warning?.alert.jobId, first)
     assert.equal(
       warning?.alert.message,
-      `Job ${first} of queue emails failed at attempt 1 (http_server_error, status 500); it is tried again in 60 s.`,
+      `Job ${first} of queue emails failed at attempt 1 (http_server_error, status 500 at target.test); it is tried again in 60 s.`,
     )
     assert.equal(
       failure?.alert.message,
-      `Job ${third} of queue emails failed at attempt 1 (http_server_error, status 500) and is a dead letter.`,
+      `Job ${third} of queue emails failed at attempt 1 (http_server_error, status 500 at target.test) and is a dead letter.`,
     )
     assert.deepEqual(await redis.client.zrange(keys().notices, '0', '-1'), ['default'])
     await assertClean(world)

@@ -40,7 +40,10 @@ const BATCH = {
       ],
       args: ['localId', 'callbackQueue'],
     },
-    runs: { keys: ['cronRecords'], args: ['position', 'cronId', 'record', 'tick', 'reason', 'teamPosition'] },
+    runs: {
+      keys: ['cronRecords'],
+      args: ['position', 'cronId', 'record', 'tick', 'reason', 'host', 'teamPosition'],
+    },
     jobs: {
       args: [
         ...(['id', 'root', 'seq', 'queue', 'token', 'kind', 'settingsHash', 'isLarge'] as const),
@@ -108,6 +111,8 @@ export interface EndedRun {
   readonly team: string
   /** null = it succeeded. */
   readonly failureReason: FailureReason | null
+  /** That was called; '' when it succeeded. */
+  readonly host: string
 }
 
 /** Estimates of Redis time are good to this; both minutes are declared near a boundary. */
@@ -203,9 +208,11 @@ type RunRow = ReturnType<typeof runRow>
 type AlertRow = Readonly<Record<(typeof BATCH.rows.alerts.args)[number], string | number>>
 
 function runRow(keys: ShardKeys, position: number, run: EndedRun, teamPosition: number) {
-  const { cronId, record, tickMs: tick, failureReason } = run
+  const { cronId, record, tickMs: tick, failureReason, host } = run
   const cronRecords = keys.cronRecords(String(cronId))
-  return { position, cronId, record, tick, reason: failureReason ?? '', teamPosition, cronRecords }
+  const reason = failureReason ?? ''
+  // A part of a JSON array: a host may hold a quotation mark.
+  return { position, cronId, record, tick, reason, host: JSON.stringify(host), teamPosition, cronRecords }
 }
 
 /** As runs.lua reads it. */

@@ -51,7 +51,7 @@ local function raise_end(cron, run, succeeded, before)
   if type == 'failure' then said.reason = run.reason end
   cron.is_said_new = cron.is_said_new or said.raised ~= raised
   local facts = ',' .. string.format('%.0f', succeeded and before or cron.failures) .. ','
-    .. string.format('%.0f', said.threshold) .. ']'
+    .. string.format('%.0f', said.threshold) .. ',' .. run.host .. ']'
   Alerts.raise(team, {
     type = type, reason = reason or run.reason, kind = 'cron', resource = run.cronId, suppressed = muted, job = run.job,
     facts = string.sub(said.title, 1, -2) .. facts,

@@ -1,6 +1,6 @@
 import { CALLBACK_TIMEOUT_SECONDS } from '../../../domain/limits.ts'
 import { queueAlerts } from '../../../domain/alerts/alert-rules.ts'
-import { queueFacts } from '../../../domain/alerts/alert-message.ts'
+import { calledHost, queueFacts } from '../../../domain/alerts/alert-message.ts'
 import type { AttemptEnd } from '../../../domain/jobs/retry-policy.ts'
 import type { Callback } from '../../../domain/jobs/callback.ts'
 import type { CallRecord, JobRequest } from '../../../domain/jobs/job.ts'
@@ -117,14 +117,21 @@ export function endedBatchJob(
   return batchJob
 }
 
-function raisedBy({ team, queueName, attempt, settings }: EndedJob, end: AttemptEnd): BatchAlerts | null {
+function raisedBy(
+  { team, queueName, attempt, settings, request }: EndedJob,
+  end: AttemptEnd,
+): BatchAlerts | null {
   const alerts = queueAlerts(attempt, settings.alertsEnabled, end)
-  return alerts === null ? null : { ...alerts, team, queueName, facts: queueFacts(attempt, end) }
+  return alerts === null ? null : { ...alerts, team, queueName, facts: queueFacts(attempt, end, request.url) }
 }
 
-function endedRun({ team, rootId, request: { cron } }: EndedJob, { attempts }: AttemptEnd): EndedRun | null {
+function endedRun(
+  { team, rootId, request: { cron, url } }: EndedJob,
+  { attempts }: AttemptEnd,
+): EndedRun | null {
   if (cron === null) return null
   const { cronId, tickMs } = cron
   const failureReason = attempts.at(-1)?.failureReason ?? null
-  return { cronId, tickMs, record: runningRecord(cron, rootId), team, failureReason }
+  const host = failureReason === null ? '' : calledHost(url)
+  return { cronId, tickMs, record: runningRecord(cron, rootId), team, failureReason, host }
 }

@@ -19,10 +19,34 @@ function endOf(attempt: number, retriesEnabled: boolean, failed = true) {
 }
 
 test.each([
-  ['the first failure', 1, true, ['warning'], 'attempt 1 (timeout); it is tried again in 60 s.'],
-  ['a failed retry', 2, true, undefined, 'attempt 2 (timeout); it is tried again in 90 s.'],
-  ['the last retry', 3, true, ['failure'], 'attempt 3 (timeout) and is a dead letter.'],
-  ['a failure without retries', 1, false, ['warning', 'failure'], 'attempt 1 (timeout); it has no retries.'],
+  [
+    'the first failure',
+    1,
+    true,
+    ['warning'],
+    'attempt 1 (timeout at target.example:8443); it is tried again in 60 s.',
+  ],
+  [
+    'a failed retry',
+    2,
+    true,
+    undefined,
+    'attempt 2 (timeout at target.example:8443); it is tried again in 90 s.',
+  ],
+  [
+    'the last retry',
+    3,
+    true,
+    ['failure'],
+    'attempt 3 (timeout at target.example:8443) and is a dead letter.',
+  ],
+  [
+    'a failure without retries',
+    1,
+    false,
+    ['warning', 'failure'],
+    'attempt 1 (timeout at target.example:8443); it has no retries.',
+  ],
 ])('%s', (_, attempt, retriesEnabled, types, message) => {
   const end = endOf(attempt, retriesEnabled)
   expect(queueAlerts(attempt, true, end)?.types).toEqual(types)
@@ -33,9 +57,12 @@ test.each([
     reason: 'timeout',
     resource,
   } as const
-  expect(alertMessage({ ...told, jobId: 5 }, queueFacts(attempt, end))).toBe(
-    `Job 5 of queue emails failed at ${message}`,
-  )
+  expect(
+    alertMessage(
+      { ...told, jobId: 5 },
+      queueFacts(attempt, end, 'https://me:pw@target.example:8443/a?token=s'),
+    ),
+  ).toBe(`Job 5 of queue emails failed at ${message}`)
 })
 
 test('a success raises nothing', () => {
@@ -43,7 +70,11 @@ test('a success raises nothing', () => {
 })
 
 test.each([
-  ['warning', [1, 3], 'Cron nightly failed once (timeout); a failure is raised at 3.'],
+  [
+    'warning',
+    [1, 3, 'target.example'],
+    'Cron nightly failed once (timeout at target.example); a failure is raised at 3.',
+  ],
   ['failure', [3, 3], 'Cron nightly failed 3 times in a row (timeout).'],
   ['recovery', [4], 'Cron nightly succeeded after it had failed 4 times in a row (timeout).'],
 ] as const)('a %s of a cron says how often it failed', (type, facts, message) => {
