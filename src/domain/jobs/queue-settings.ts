@@ -23,7 +23,7 @@ export interface QueueSettings extends ChainSettings {
   readonly isActive: boolean
   /** Calls in flight at once; null = unlimited. */
   readonly maxParallelism: number | null
-  /** Stored for a later issue: keep the slot of a lost executor until its call must have ended. */
+  /** Stored, without effect yet: to keep the slot of a lost executor until its call must have ended. */
   readonly strictParallelism: boolean
 }
 
