@@ -1,6 +1,7 @@
 import type { Step } from './client/step.ts'
 import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
 import { CHANGE_ALERTS } from './alerts/alert-changes.ts'
+import { FORGET_ALERTS } from './alerts/forget-alerts.ts'
 import { READ_RING } from './audit/audit-ring.ts'
 import { READ_CLOCK } from './client/shard-clock.ts'
 import { BEGIN_EPOCH, TAKE_EPOCH } from './control/leader-epochs.ts'
@@ -55,6 +56,7 @@ const DESCRIBED = [
   ENQUEUE,
   EVICT_CALLS,
   FINISH,
+  FORGET_ALERTS,
   LIST_NAMES,
   LOOK_QUEUES,
   PLACE_CRON,

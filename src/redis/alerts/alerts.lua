@@ -93,7 +93,7 @@ local function add_record(team, total, alert, now)
 end
 
 -- Removes records: the ids, oldest first. A record that was not read counts no more.
-local function drop_records(team, ids)
+function Alerts.drop(team, ids)
   local unread = {}
   for i, text in ipairs(call('HMGET', team.alertRecords, unpack(ids))) do
     local type = string.match(text or '', '^1|%d+|%d+|%d+|%d+|([^|]+)|')
@@ -119,7 +119,7 @@ local function write_team(team, now)
     if alert.type == 'failure' and alert.kind == 'queue' then call('ZADD', team.failingQueues, now, alert.resource) end
   end
   local surplus = call('ZCARD', team.alertOrder) - tonumber(team.recordsMax)
-  if surplus > 0 then drop_records(team, call('ZRANGE', team.alertOrder, 0, surplus - 1)) end
+  if surplus > 0 then Alerts.drop(team, call('ZRANGE', team.alertOrder, 0, surplus - 1)) end
   call('HINCRBY', team.alertCounts, ALERT_COUNTS.version, 1)
   if is_due then call('ZADD', team.notices, 'NX', now, team.team) end
 end

@@ -60,7 +60,7 @@ async function auditRecords(
 }
 
 async function auditUnread(
-  { engine, keys, find, findMiscount }: AuditedShard,
+  { engine, keys, find }: AuditedShard,
   team: string,
   records: readonly AlertRecord[],
 ): Promise<void> {
@@ -73,7 +73,7 @@ async function auditUnread(
   const counted = [...counts.keys()].filter((field) => field.startsWith(ALERT_COUNTS.unread))
   for (const field of new Set([...counted, ...unread.keys()])) {
     const [said, is] = [Number(counts.get(field) ?? 0), unread.get(field)?.length ?? 0]
-    if (said !== is) findMiscount(key, `counts ${said} unread alerts at ${field}; there are ${is}`)
+    if (said !== is) find(key, `counts ${said} unread alerts at ${field}; there are ${is}`)
   }
   const last = Number(counts.get(ALERT_COUNTS.last) ?? 0)
   const highest = Math.max(0, ...records.map(({ alert }) => Math.floor(alert.id / SHARD_PLACES)))
@@ -81,7 +81,7 @@ async function auditUnread(
 }
 
 async function auditTotals(
-  { engine, keys, find, findMiscount }: AuditedShard,
+  { engine, keys, find }: AuditedShard,
   team: string,
   records: readonly AlertRecord[],
 ): Promise<void> {
@@ -98,6 +98,6 @@ async function auditTotals(
     }
     const since = (sent.get(fingerprint) ?? []).filter(({ alert }) => alert.id >= total.bornId)
     const kept = since.reduce((sum, { alert }) => sum + alert.count, 0)
-    if (kept > total.total) findMiscount(key, `counts ${total.total} of ${fingerprint}; there are ${kept}`)
+    if (kept > total.total) find(key, `counts ${total.total} of ${fingerprint}; there are ${kept}`)
   }
 }

@@ -1,4 +1,5 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/limits.ts'
+import { QUEUE } from '../layout/fields.ts'
 import type { AuditedShard, ShardFacts } from './audit-facts.ts'
 import { auditRing } from './audit-ring.ts'
 import { unlessDamaged } from '../chains/chain-reader.ts'
@@ -108,6 +109,7 @@ function auditHidden({ shard, facts, id, keys }: AuditedQueue, name: string, cro
 
 function isHeadField(field: string, value: string): boolean {
   if (field === 'n' || field === 's') return true
+  if (field === QUEUE.lastFailure) return /^\d{13}\|\w+$/.test(value)
   if (field === 'a' || field === 'k' || field === 'c') return value === '0' || value === '1'
   if (field === 'l') return /^\d{13}\|\w+$/.test(value)
   return ['t', 'm', 'g', 'o', 'u'].includes(field) && /^\d+$/.test(value)

@@ -1,4 +1,5 @@
 import { LEASE_MS, REAP_BATCH_MAX, TRIM_BATCH_MAX } from '../../domain/limits.ts'
+import { forgetAlerts } from '../alerts/forget-alerts.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
@@ -18,7 +19,8 @@ const MEMBERS_PAGE = 16
 const RETRY_MS = 60_000
 
 /**
- * Forgets one page of everything in `retentionDue` that is due: dead letters past their retention, old chains, trash.
+ * Forgets one page of everything in `retentionDue` that is due: dead letters past their retention, old chains, old
+ * alerts, trash.
  * Answers whether more is due.
  */
 export async function sweepRetention(engine: Engine, keys: ShardKeys): Promise<boolean> {
@@ -28,12 +30,17 @@ export async function sweepRetention(engine: Engine, keys: ShardKeys): Promise<b
   )
   let isMore = due.length === MEMBERS_PAGE
   await settleEach(due, async (member) => {
-    const hasMore = member.startsWith('t')
-      ? await emptyTrash(engine, keys, member.slice(1))
-      : await sweepQueue(engine, keys, member)
+    const hasMore = await sweepMember(engine, keys, member)
     isMore ||= hasMore
   })
   return isMore
+}
+
+/** `t` and a queue = its trash; `a` and a team = its alerts; else a queue. */
+function sweepMember(engine: Engine, keys: ShardKeys, member: string): Promise<boolean> {
+  if (member.startsWith('t')) return emptyTrash(engine, keys, member.slice(1))
+  if (member.startsWith('a')) return forgetAlerts(engine, keys, member.slice(1))
+  return sweepQueue(engine, keys, member)
 }
 
 async function sweepQueue(engine: Engine, keys: ShardKeys, localId: string): Promise<boolean> {

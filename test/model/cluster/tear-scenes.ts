@@ -1,4 +1,5 @@
-import { LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
+import { forgetAlerts } from '../../../src/redis/alerts/forget-alerts.ts'
+import { ALERT_RETENTION_DAYS, LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
@@ -96,6 +97,16 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ['claim', 'two queues, one at its limit, one with a cancelled job', claimScene],
   ['claim', 'a team beside a held one that is far behind', heldScene],
   ['finish', 'every kind of end', finishScene],
+  [
+    'forget_alerts',
+    'alerts past their retention',
+    async (stage) => {
+      await finishScene(stage).then((finish) => finish())
+      stage.accepted.length = 0
+      stage.world.clock.advance(ALERT_RETENTION_DAYS * 86_400_000)
+      return () => forgetAlerts(stage.world.engine, shardKeys(stage.world.engine, 0), 'default')
+    },
+  ],
   ['claim_suspects', 'two of one cohort, one of a paused queue, one too many', suspectScene],
   ['reap', 'one job lost the first time, one the last', reapScene],
   ['promote', 'due jobs of two queues', promoteScene],

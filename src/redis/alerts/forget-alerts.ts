@@ -1,0 +1,23 @@
+import { LEASE_MS, TRIM_BATCH_MAX } from '../../domain/limits.ts'
+import type { Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { ALERT_TEAM, alertTeam } from './alert-teams.ts'
+
+export const FORGET_ALERTS = step('forget_alerts', import.meta.url, {
+  keys: ['clock', 'executors'],
+  args: ['leaseMs', 'page', 'pauseMs'],
+  rows: { alertTeams: ALERT_TEAM },
+})
+
+/** Between two looks at a team, whose fingerprints are all read. */
+const PAUSE_MS = 3_600_000
+
+/** Forgets one page of a team's alerts that are past their retention. Answers whether more is due. */
+export async function forgetAlerts(engine: Engine, keys: ShardKeys, team: string): Promise<boolean> {
+  const call = FORGET_ALERTS.with({
+    ...{ keys, leaseMs: LEASE_MS, page: TRIM_BATCH_MAX, pauseMs: PAUSE_MS },
+    alertTeams: [alertTeam(keys, team, engine.shards.length)],
+  })
+  return (await engine.runner.run(call)) === 1
+}
