@@ -103,11 +103,12 @@ describe('alerts of a cron', () => {
       muted = by === null ? { all: null, queues: ours, crons: other } : null
       if (by === 'all') muted = { all: 'night', queues: other, crons: other }
       if (by === 'cron') muted = { all: null, queues: other, crons: ours }
+      const nextMs = Math.floor(world.clock.wallMs / MINUTE_MS + 1) * MINUTE_MS
       if (byHand) {
-        world.clock.advance(MINUTE_MS)
+        world.clock.advance(nextMs - world.clock.wallMs)
         const cron = await stage.store.getByName(TEAM, NAME)
         assert.equal((await stage.store.runNow(TEAM, cron?.cronId ?? 0))?.status, 'started')
-      } else await stage.passTo(Math.floor(world.clock.wallMs / MINUTE_MS + 1) * MINUTE_MS)
+      } else await stage.passTo(nextMs)
       for (const source of sources) {
         await source.beat(true)
         for (const work of await claimed(source, 10)) {
