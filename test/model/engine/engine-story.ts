@@ -68,7 +68,7 @@ export class Story {
 
   static async begin(redis: { url: string; client: Redis }, connection: RedisConnection): Promise<Story> {
     const world = await openWorld(redis, { connection, shards: SHARDS, retention: STORY_RETENTION })
-    world.newQueues = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1, 70] }
+    world.newQueues = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1, 70], alertsEnabled: true }
     const story = new Story(world, redis.client)
     await story.callers.lead()
     await story.callers.lead()
