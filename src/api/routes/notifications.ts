@@ -104,7 +104,9 @@ function endOf(result: ChannelTestResult): Omit<ChannelTestEnd, 'channel' | 'too
     case 'no_executor':
       return {
         isSent: false,
-        answer: `No executor has answered within ${CHANNEL_TEST_TIMEOUT_MS / 1000} s; the test may still be sent.`,
+        answer:
+          `Nothing was heard within ${CHANNEL_TEST_TIMEOUT_MS / 1000} s: no executor runs, or earlier messages of the ` +
+          'team hold it up. The test may have been sent.',
       }
   }
 }

@@ -548,7 +548,7 @@ export interface ChannelState {
    */
   state: 'ok' | 'retrying' | 'failing'
   /**
-   * When the first message was given up; null unless failing.
+   * When the first message that was given up was first tried; null unless failing.
    */
   failing_since: Timestamp | null
   /**

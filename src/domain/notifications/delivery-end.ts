@@ -3,6 +3,8 @@ import type { ChannelState, ChannelTest, Delivery, Told, ToldRange } from './cha
 /** Before the tries after the first. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000]
 export const TRIES_MAX = RETRY_DELAYS_MS.length + 1
+/** Of a mail that some members have: a full mailbox must not hold up the next message to the others. */
+export const PARTIAL_TRIES_MAX = 4
 /** A service that asks for a longer pause is tried then. */
 export const RETRY_AFTER_MS_MAX = 10 * 60_000
 
@@ -56,28 +58,37 @@ export function endTry(
     return { state: { ...state, delivery: waiting }, dueMs: nowMs, log: null }
   }
   const { answer } = result
-  if (result.kind === 'sent') {
-    const log = { ...{ atMs: nowMs, id, answer, tries }, state: 'sent' as const, ranges: delivery.ranges }
-    const after = { ...told(state, delivery), lastAnswer: answer, failingSinceMs: null }
-    return { state: after, dueMs: nowMs, log }
-  }
+  if (result.kind === 'sent') return arrive(state, delivery, { answer, nowMs })
   const accepted = [...new Set([...delivery.accepted, ...result.accepted])]
-  const delayMs = RETRY_DELAYS_MS[tries - 1]
+  const isPartial = accepted.length > 0
+  const delayMs = isPartial && tries >= PARTIAL_TRIES_MAX ? undefined : RETRY_DELAYS_MS[tries - 1]
   // A channel that fails already gets one try: the next message tells whether it works again.
   if (result.isFinal || delayMs === undefined || state.failingSinceMs !== null) {
-    return giveUp(state, delivery, { answer, nowMs })
+    // One member whose address is dead does not make a channel of ten a failing one.
+    const end = isPartial ? arrive : giveUp
+    return end(state, delivery, { answer, nowMs })
   }
   const untilMs = nowMs + Math.max(delayMs, Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX))
   const waiting = { ...delivery, phase: 'waiting' as const, untilMs, accepted }
   return { state: { ...state, delivery: waiting, lastAnswer: answer }, dueMs: untilMs, log: null }
 }
 
+interface Ending {
+  readonly answer: string
+  readonly nowMs: number
+}
+
+function arrive(state: ChannelState, delivery: Delivery, { answer, nowMs }: Ending): DeliveryEnd {
+  const { id, tries, ranges } = delivery
+  return {
+    state: { ...told(state, delivery), lastAnswer: answer, failingSinceMs: null },
+    dueMs: nowMs,
+    log: { ...{ atMs: nowMs, id, answer, tries, ranges }, state: 'sent' },
+  }
+}
+
 /** Its alerts count as told: the log says that they were not. */
-export function giveUp(
-  state: ChannelState,
-  delivery: Delivery,
-  { answer, nowMs }: { readonly answer: string; readonly nowMs: number },
-): DeliveryEnd {
+export function giveUp(state: ChannelState, delivery: Delivery, { answer, nowMs }: Ending): DeliveryEnd {
   const { id, tries, ranges, startedAtMs } = delivery
   return {
     state: {
@@ -99,14 +110,15 @@ export function endTest(
   if (state.test?.id !== test.id || state.test.result !== null) return null
   if (result.kind === 'aborted') return { ...state, test: { ...state.test, sendingUntilMs: null } }
   const isSent = result.kind === 'sent'
+  const works = isSent || result.accepted.length > 0
   const tookMs = Math.max(0, nowMs - test.askedAtMs)
   const { delivery } = state
   return {
     ...state,
     test: { ...state.test, sendingUntilMs: null, result: { isSent, answer: result.answer, tookMs } },
     lastAnswer: result.answer,
-    failingSinceMs: isSent ? null : state.failingSinceMs,
-    delivery: isSent && delivery?.phase === 'waiting' ? { ...delivery, untilMs: nowMs } : delivery,
+    failingSinceMs: works ? null : state.failingSinceMs,
+    delivery: works && delivery?.phase === 'waiting' ? { ...delivery, untilMs: nowMs } : delivery,
   }
 }
 

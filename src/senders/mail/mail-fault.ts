@@ -1,3 +1,4 @@
+import { excerpt } from '../../domain/excerpt.ts'
 import { printable } from '../messages/printable.ts'
 
 /** Why a mail was not accepted. `said` is for people, without address, user and password of the mail server. */
@@ -44,10 +45,13 @@ export function mailFaultOf(error: unknown, password: string | null): MailFault 
     }
   }
   const isRefusal = responseCode !== undefined && responseCode >= 500 && responseCode !== 503
-  const text = printable(response ?? '', SAID_CHARACTERS_MAX)
+  // Judged whole: once cut, it may hold the beginning of the password.
+  const text = printable(response ?? '', Infinity)
   const isShown = text !== '' && (password === null || !text.includes(password))
   return {
-    said: isShown ? text : `The mail could not be sent (${responseCode ?? (code || 'unknown error')}).`,
+    said: isShown
+      ? excerpt(text, SAID_CHARACTERS_MAX)
+      : `The mail could not be sent (${responseCode ?? (code || 'unknown error')}).`,
     isFinal: isRefusal,
     isOfServer: responseCode === 421,
   }

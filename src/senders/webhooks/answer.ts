@@ -1,3 +1,4 @@
+import { excerpt } from '../../domain/excerpt.ts'
 import { printable } from '../messages/printable.ts'
 
 const SAID_CHARACTERS_MAX = 160
@@ -9,17 +10,20 @@ const SECRET_CHARACTERS_MIN = 4
  * as many servers do when they know no such path, is not shown: the URL is a secret.
  */
 export function answerText(status: number, body: Uint8Array, url: string): string {
+  // Judged whole: once cut, a text may hold the beginning of a secret that is not found in it any more.
   const text = saidIn(Buffer.from(body).toString('utf8'))
-  return text === '' || repeats(text, url) ? String(status) : `${status} ${text}`
+  return text === '' || repeats(text, url)
+    ? String(status)
+    : `${status} ${excerpt(text, SAID_CHARACTERS_MAX)}`
 }
 
 function saidIn(body: string): string {
   // A page is for browsers.
   if (/^\s*</.test(body)) return ''
-  if (!/^\s*[{[]/.test(body)) return printable(body, SAID_CHARACTERS_MAX)
+  if (!/^\s*[{[]/.test(body)) return printable(body, Infinity)
   const { message, error, code } = objectIn(body)
   const text = typeof message === 'string' ? message : error
-  const said = typeof text === 'string' ? printable(text, SAID_CHARACTERS_MAX) : ''
+  const said = typeof text === 'string' ? printable(text, Infinity) : ''
   return said !== '' && typeof code === 'number' ? `${said} (${code})` : said
 }
 

@@ -60,6 +60,13 @@ test('no answer shows a part of the URL, however it is repeated', () => {
   )
 })
 
+test('no answer shows the beginning of a secret that is longer than the answer', () => {
+  const token = 'eyJhbGciOi'.repeat(30)
+  for (const body of [`Cannot POST /${token}`, JSON.stringify({ message: `Cannot POST /${token}` })]) {
+    expect(answerText(404, Buffer.from(body), `https://example.com/${token}`)).toBe('404')
+  }
+})
+
 const wait = (headers: Record<string, string>, body = '') =>
   retryAfterMs({ headers: Object.entries(headers), body: Buffer.from(body) }, NOTIFIED_AT_MS)
 

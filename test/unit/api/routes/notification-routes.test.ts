@@ -62,7 +62,10 @@ describe('a test of notifications', () => {
 
   test.each([
     ['busy', 'Another test of this channel is under way.'],
-    ['no_executor', 'No executor has answered within 15 s; the test may still be sent.'],
+    [
+      'no_executor',
+      'Nothing was heard within 15 s: no executor runs, or earlier messages of the team hold it up. The test may have been sent.',
+    ],
   ] as const)('says when it is %s', async (status, answer) => {
     await start({ answer: { status } })
     expect((await ask({ channel: 'ops' })).json).toMatchObject({ results: [{ ok: false, answer }] })

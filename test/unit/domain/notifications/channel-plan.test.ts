@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { endTry } from '../../../../src/domain/notifications/delivery-end.ts'
+import { endTry, PARTIAL_TRIES_MAX } from '../../../../src/domain/notifications/delivery-end.ts'
 import { ChannelStage, failed, MINUTE, SECOND, SENT } from './channel-stage.ts'
 
 test('tells 10,000 failures of a minute in at most four messages of the first 15 minutes, each counted', () => {
@@ -162,6 +162,32 @@ test('tries a channel that fails once in 10 minutes, and as before when it works
   stage.advance(10 * MINUTE)
   assert.equal(stage.state.failingSinceMs, null)
   assert.equal(stage.told, 39)
+})
+
+test('takes a message that some members have for sent, once the others were refused', () => {
+  const stage = new ChannelStage({ type: 'email' })
+  stage.answer = () => failed({ isFinal: true, accepted: ['ada@example.com'] })
+  stage.raise('queue|1')
+  stage.advance(10 * SECOND)
+  stage.raise('queue|2')
+  stage.advance(10 * SECOND)
+  assert.deepEqual(stage.times, [0, 10 * SECOND])
+  assert.deepEqual(
+    stage.log.map(({ state }) => state),
+    ['sent', 'sent'],
+  )
+  assert.equal(stage.state.failingSinceMs, null)
+})
+
+test('does not let a full mailbox hold up the next message for long', () => {
+  const stage = new ChannelStage({ type: 'email' })
+  let tries = 0
+  stage.answer = () => failed({ accepted: (tries += 1) === 1 ? ['ada@example.com'] : [] })
+  stage.raise('queue|1')
+  stage.advance(5 * MINUTE)
+  assert.equal(tries, PARTIAL_TRIES_MAX)
+  assert.equal(stage.log[0]?.state, 'sent')
+  assert.equal(stage.state.failingSinceMs, null)
 })
 
 test('tries a failing channel at once after an edit of the settings', () => {
