@@ -54,7 +54,7 @@ export interface FolderStore {
   editCron(edit: CronEdit): Promise<EditResult<CronSettings>>
   /** As `removeQueue`, for a cron. */
   removeCron(cron: { readonly team: string; readonly name: string }): Promise<Removal>
-  /** As `editQueue`, for a maintenance window, all of whose settings are given. */
+  /** As `editQueue`, for a maintenance window; refuses a new one that has a manifest already. */
   editWindow(edit: WindowEdit): Promise<EditResult<WindowSettings>>
   /** As `removeQueue`, for a maintenance window. */
   removeWindow(window: { readonly team: string; readonly name: string }): Promise<Removal>

@@ -39,13 +39,19 @@ export interface WindowStore {
 }
 
 /**
+ * What an edit makes of the settings that the window has at that moment; `refused` leaves them. May run while other edits
+ * wait.
+ */
+export type WindowChange = (current: WindowSettings) => Promise<WindowSettings | 'refused'>
+
+/**
  * Edits by users. An edit changes the resource, where there is one, and is answered once it is in force, or after 2 s.
  * Throws EditRefusedError, also when the name is taken or the team has as many windows as it may have.
  */
 export interface WindowEditor {
   /** @param name null = one is made up */
   create(team: string, name: string | null, settings: WindowSettings): Promise<MaintenanceWindow>
-  /** Replaces all settings; null when it does not exist. */
-  edit(team: string, name: string, settings: WindowSettings): Promise<MaintenanceWindow | null>
+  /** Writes only what the change makes different; null when the window does not exist. */
+  edit(team: string, name: string, change: WindowChange): Promise<MaintenanceWindow | 'refused' | null>
   remove(team: string, name: string): Promise<'removed' | 'not_found'>
 }

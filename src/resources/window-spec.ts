@@ -7,6 +7,7 @@ import type {
   WindowTimes,
 } from '../domain/windows/maintenance-window.ts'
 import type { MaintenanceWindowSpec } from './generated/kinds.ts'
+import { changedSettings } from './manifests/manifest-text.ts'
 import type { FieldProblem } from './schema/field-path.ts'
 
 const ACTIONS = { Mute: 'mute', Hold: 'hold' } as const
@@ -47,6 +48,18 @@ export function specOfWindowSettings({ action, resource, times, reason }: Window
     recurring: isOnce ? null : times.schedules,
     reason,
   }
+}
+
+/** The fields of the spec that an edit changes. */
+export function changedWindowSpec(former: WindowSettings, settings: WindowSettings): WindowSpecChange {
+  return changedSettings<WindowSpecChange>(specOfWindowSettings(settings), specOfWindowSettings(former))
+}
+
+/** The settings of a spec once these fields of it are written. */
+export function changedWindowSettings(settings: WindowSettings, change: WindowSpecChange): WindowSettings {
+  const fields = Object.entries({ ...specOfWindowSettings(settings), ...change })
+  const spec = Object.fromEntries(fields.filter(([, value]) => value !== null))
+  return settingsOfWindowSpec(spec as unknown as MaintenanceWindowSpec)
 }
 
 function specOfAction(action: WindowAction): MaintenanceWindowSpec['action'] {

@@ -8,7 +8,7 @@ import type { MaintenanceWindow, WindowResource } from '../../domain/windows/mai
 import type { CronStore } from '../../ports/crons.ts'
 import type { QueueStore } from '../../ports/queues.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
-import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
+import type { WindowChange, WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import { acceptedBody, answerPage, createTeamRouter, type TeamRequest, withBody } from '../team-routes.ts'
@@ -68,16 +68,16 @@ async function create(context: TeamRequest, parts: WindowRouteParts, body: Buffe
 }
 
 async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer): Promise<void> {
-  const { team, response } = context
-  const current = await parts.windows.get(team, nameOf(context))
-  if (current === null) return answerNotFound(response)
-  const wanted = acceptedBody(context, readWindowEdit(body, current))
-  if (wanted === null) return
-  const resource =
-    wanted.resource === undefined ? current.resource : await resolved(context, parts, wanted.resource)
-  if (resource === undefined) return
-  const settings = { ...wanted.settings, resource }
-  await answerWindow(context, parts, await parts.windowEditor.edit(team, current.name, settings))
+  // The editor calls this: only there is `current` sure to have what other edits have written.
+  const change: WindowChange = async (current) => {
+    const wanted = acceptedBody(context, readWindowEdit(body, current))
+    if (wanted === null) return 'refused'
+    const resource =
+      wanted.resource === undefined ? current.resource : await resolved(context, parts, wanted.resource)
+    return resource === undefined ? 'refused' : { ...wanted.settings, resource }
+  }
+  const window = await parts.windowEditor.edit(context.team, nameOf(context), change)
+  if (window !== 'refused') await answerWindow(context, parts, window)
 }
 
 async function remove(context: TeamRequest, { windowEditor }: WindowRouteParts): Promise<void> {

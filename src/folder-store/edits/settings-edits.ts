@@ -10,6 +10,7 @@ import {
 } from '../../resources/manifests/queue-manifest.ts'
 import { editWindowManifest, newWindowManifest } from '../../resources/manifests/window-manifest.ts'
 import { identityOf, type Resource } from '../../resources/resource.ts'
+import { changedWindowSettings, changedWindowSpec } from '../../resources/window-spec.ts'
 import type { AppliedResources } from '../applied-resources.ts'
 import { cronKey, queueKey, windowKey } from '../folder-snapshot.ts'
 import {
@@ -38,6 +39,8 @@ export type QueueEdit = SettingsEdit<QueueSettings>
 export type CronEdit = SettingsEdit<CronSettings>
 export interface WindowEdit extends NamedResource {
   readonly settings: WindowSettings
+  /** The settings that the edit began with: what differs from them is written. null = the window is new. */
+  readonly former: WindowSettings | null
 }
 
 /** Writes a queue's settings into its manifest, or into a new one, without applying them. */
@@ -81,18 +84,26 @@ export function writeCronEdit(
   })
 }
 
-/** As `writeQueueEdit`, for a maintenance window; all its settings are given. */
-export function writeWindowEdit(
+/** As `writeQueueEdit`, for a maintenance window; a new one must have no manifest yet. */
+export async function writeWindowEdit(
   parts: EditParts,
   applied: AppliedResources,
   edit: WindowEdit,
 ): Promise<WrittenEdit<WindowSettings> | RefusedEdit> {
-  const { team, name, settings } = edit
+  const { team, name, former } = edit
+  const owner = applied.windows.get(windowKey(edit))
+  if (owner !== undefined && former === null) {
+    return { status: 'refused', reason: `${owner.file} has a maintenance window called ${name} already.` }
+  }
+  const change = changedWindowSpec(former ?? edit.settings, edit.settings)
+  // The file may have changed since the edit began.
+  const settings =
+    owner === undefined ? edit.settings : changedWindowSettings(owner.resource.settings, change)
   return writeSettings(parts, {
-    place: applied.windows.get(windowKey(edit)) ?? null,
+    place: owner ?? null,
     newFile: newFileName(name, team, parts.team),
     make: () => newWindowManifest(name, team === parts.team ? null : team, settings),
-    change: (text, document) => editWindowManifest(text, document, settings),
+    change: (text, document) => editWindowManifest(text, document, change),
     isTarget: isNamed('MaintenanceWindow', edit),
     key: windowKey(edit),
     settings,

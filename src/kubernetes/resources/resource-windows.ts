@@ -3,15 +3,20 @@ import { EditRefusedError } from '../../domain/errors.ts'
 import type { MaintenanceWindow } from '../../domain/windows/maintenance-window.ts'
 import type { KubeObject, ResourceWriter } from '../../ports/kubernetes.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { WindowStore } from '../../ports/windows.ts'
+import type { WindowChange, WindowStore } from '../../ports/windows.ts'
+import type { MaintenanceWindowSpec } from '../../resources/generated/kinds.ts'
 import { newWindowSpec } from '../../resources/manifests/window-manifest.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
-import { specOfWindowSettings } from '../../resources/window-spec.ts'
+import { changedWindowSpec, settingsOfWindowSpec } from '../../resources/window-spec.ts'
 import { notWatched, pollUntil, refOf, withinTimeout } from './resource-edit.ts'
+
+interface WindowObject extends KubeObject {
+  readonly spec: MaintenanceWindowSpec
+}
 
 export interface ResourceWindowsOptions {
   readonly windows: Pick<WindowStore, 'get'>
-  readonly writer: Pick<ResourceWriter<KubeObject>, 'create' | 'patchSpec' | 'remove' | 'read'>
+  readonly writer: Pick<ResourceWriter<WindowObject>, 'create' | 'patchSpec' | 'remove' | 'read'>
   /** Whether we may write resources in this namespace. */
   readonly isWatched: (namespace: string) => boolean
   readonly clock: Clock
@@ -19,9 +24,17 @@ export interface ResourceWindowsOptions {
 
 /** Maintenance windows as resources. */
 export interface ResourceWindows {
-  /** Resolves once the window is in force as given, or after 2 s. */
-  write(window: MaintenanceWindow): Promise<void>
-  /** As `write`; also when the resource is gone already. */
+  /** Resolves once the window is in force as given, or after 2 s. The API server refuses a name in use. */
+  create(window: MaintenanceWindow): Promise<void>
+  /**
+   * As `create`. Begins with what the API server has, and patches only the fields that differ then.
+   * @returns the window that the API server has now; null when there is no resource
+   */
+  edit(
+    window: Pick<MaintenanceWindow, 'team' | 'name'>,
+    change: WindowChange,
+  ): Promise<MaintenanceWindow | 'refused' | null>
+  /** As `create`; also when the resource is gone already. */
   remove(team: string, name: string): Promise<'removed'>
 }
 
@@ -29,26 +42,35 @@ export interface ResourceWindows {
 export function createResourceWindows(options: ResourceWindowsOptions): ResourceWindows {
   const { windows, writer, isWatched, clock } = options
 
-  async function save({ team, name, ...settings }: MaintenanceWindow): Promise<void> {
-    const found = await writer.read(team, name)
-    if (found === null) {
-      const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
-      await writer.create({ metadata, spec: newWindowSpec(settings) })
-      return
-    }
-    if (found.metadata.deletionTimestamp !== undefined) {
-      throw new EditRefusedError(`The maintenance window ${name} is being deleted.`)
-    }
-    await writer.patchSpec(refOf(found), { ...specOfWindowSettings(settings) }, null)
+  function whenInForce(window: MaintenanceWindow): Promise<boolean> {
+    return pollUntil(clock, async () =>
+      isDeepStrictEqual({ ...(await windows.get(window.team, window.name)) }, { ...window }),
+    )
   }
 
   return {
-    write: async (window) => {
-      if (!isWatched(window.team)) throw notWatched('Maintenance windows', window.team)
-      await withinTimeout(clock, () => save(window))
-      await pollUntil(clock, async () =>
-        isDeepStrictEqual({ ...(await windows.get(window.team, window.name)) }, { ...window }),
-      )
+    create: async (window) => {
+      const { team, name, ...settings } = window
+      if (!isWatched(team)) throw notWatched('Maintenance windows', team)
+      const metadata = { name, namespace: team, labels: { [ORIGIN_LABEL]: API_ORIGIN } }
+      await withinTimeout(clock, () => writer.create({ metadata, spec: newWindowSpec(settings) }))
+      await whenInForce(window)
+    },
+    edit: async ({ team, name }, change) => {
+      if (!isWatched(team)) throw notWatched('Maintenance windows', team)
+      const found = await withinTimeout(clock, () => writer.read(team, name))
+      if (found === null) return null
+      if (found.metadata.deletionTimestamp !== undefined) {
+        throw new EditRefusedError(`The maintenance window ${name} is being deleted.`)
+      }
+      const former = settingsOfWindowSpec(found.spec)
+      const settings = await change(former)
+      if (settings === 'refused') return settings
+      const fields = { ...changedWindowSpec(former, settings) }
+      const { spec } = await withinTimeout(clock, () => writer.patchSpec(refOf(found), fields, null))
+      const window = { team, name, ...settingsOfWindowSpec(spec) }
+      await whenInForce(window)
+      return window
     },
     remove: async (team, name) => {
       if (!isWatched(team)) throw notWatched('Maintenance windows', team)

@@ -1,5 +1,5 @@
 import type { WindowSettings } from '../../domain/windows/maintenance-window.ts'
-import { specOfWindowSettings } from '../window-spec.ts'
+import { specOfWindowSettings, type WindowSpecChange } from '../window-spec.ts'
 import { editSpec, newManifest } from './manifest-text.ts'
 import { slugOf } from './slug.ts'
 
@@ -28,7 +28,7 @@ export function newWindowManifest(name: string, namespace: string | null, settin
   return newManifest('MaintenanceWindow', { name, namespace }, newWindowSpec(settings))
 }
 
-/** Writes all settings of one window, as `editSpec` does. */
-export function editWindowManifest(text: string, document: number, settings: WindowSettings): string | null {
-  return editSpec(text, document, specOfWindowSettings(settings))
+/** Changes fields of one window, as `editSpec` does. */
+export function editWindowManifest(text: string, document: number, change: WindowSpecChange): string | null {
+  return editSpec(text, document, change)
 }

@@ -1,21 +1,27 @@
 import { EditRefusedError } from '../../domain/errors.ts'
 import { WINDOWS_PER_TEAM_MAX } from '../../domain/limits.ts'
 import type { Mutex } from '../../domain/mutex.ts'
-import type { MaintenanceWindow, WindowSettings } from '../../domain/windows/maintenance-window.ts'
+import type { MaintenanceWindow } from '../../domain/windows/maintenance-window.ts'
 import type { WindowCompiler } from '../../ports/settings.ts'
-import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
+import type { WindowChange, WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { nameOfNewWindow } from '../../resources/manifests/window-manifest.ts'
 import { createEditMutex } from './queue-editor.ts'
 
 /** Where the settings of windows are kept. */
 export interface WindowKeeper {
-  write(window: MaintenanceWindow): Promise<unknown>
+  /** Throws EditRefusedError when there is one of that name. */
+  create(window: MaintenanceWindow): Promise<unknown>
+  /**
+   * Changes what is kept of a window in force.
+   * @returns the window as it is then; null when it is gone
+   */
+  edit(window: MaintenanceWindow, change: WindowChange): Promise<MaintenanceWindow | 'refused' | null>
   remove(team: string, name: string): Promise<'removed' | 'not_found'>
 }
 
 /**
  * @param parts.newSuffix 8 random hex digits
- * @param parts.mutex Kubernetes needs none: it refuses the second of two windows with a name
+ * @param parts.mutex Kubernetes needs none: the API server refuses a second window of a name, and merges edits by field
  */
 export function createWindowEditor(parts: {
   readonly windows: WindowStore
@@ -25,21 +31,20 @@ export function createWindowEditor(parts: {
 }): WindowEditor {
   const { windows, keeper, newSuffix, mutex = createEditMutex() } = parts
 
-  async function write(team: string, name: string, settings: WindowSettings): Promise<MaintenanceWindow> {
-    const window = { team, name, ...settings }
-    await keeper.write(window)
-    return window
-  }
-
   return {
     create: (team, given, settings) =>
       mutex(async () => {
         const name = given ?? nameOfNewWindow(settings.reason, newSuffix())
         await refuseUnlessFree(windows, team, name)
-        return write(team, name, settings)
+        const window = { team, name, ...settings }
+        await keeper.create(window)
+        return window
       }),
-    edit: (team, name, settings) =>
-      mutex(async () => ((await windows.get(team, name)) === null ? null : write(team, name, settings))),
+    edit: (team, name, change) =>
+      mutex(async () => {
+        const window = await windows.get(team, name)
+        return window === null ? null : keeper.edit(window, change)
+      }),
     remove: (team, name) =>
       mutex(async () => ((await windows.get(team, name)) === null ? 'not_found' : keeper.remove(team, name))),
   }
@@ -63,7 +68,14 @@ function nameTaken(name: string): string {
 /** Where there are no manifests, the engine itself keeps windows. */
 export function windowsInEngine(compiler: WindowCompiler): WindowKeeper {
   return {
-    write: (window) => compiler.putWindow(window),
+    create: (window) => compiler.putWindow(window),
+    edit: async (window, change) => {
+      const settings = await change(window)
+      if (settings === 'refused') return settings
+      const edited = { ...window, ...settings }
+      await compiler.putWindow(edited)
+      return edited
+    },
     remove: async (team, name) => {
       await compiler.removeWindow(team, name)
       return 'removed'

@@ -72,7 +72,14 @@ function cronsInFolder(folder: FolderStore, crons: CronStore): CronKeeper {
 /** As `queuesInFolder`, for maintenance windows. */
 function windowsInFolder(folder: FolderStore, compiler: WindowCompiler): WindowKeeper {
   return {
-    write: async ({ team, name, ...settings }) => accepted(await folder.editWindow({ team, name, settings })),
+    create: async ({ team, name, ...settings }) =>
+      accepted(await folder.editWindow({ team, name, settings, former: null })),
+    edit: async ({ team, name, ...former }, change) => {
+      const settings = await change(former)
+      if (settings === 'refused') return settings
+      const edited = accepted(await folder.editWindow({ team, name, settings, former }))
+      return { team, name, ...edited.settings }
+    },
     remove: async (team, name) => {
       const { status } = accepted(await folder.removeWindow({ team, name }))
       // In force without a manifest: left by another folder.

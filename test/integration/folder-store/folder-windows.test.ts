@@ -19,11 +19,12 @@ const NIGHTLY: WindowSettings = {
     schedules: [{ cronExpression: '0 1 * * sat', timeZone: 'Europe/Berlin', durationSeconds: 7_200 }],
   },
 }
+const added = (settings: WindowSettings) => ({ ...named(settings), former: null })
 const named = (settings: WindowSettings) => ({ team: 'default', name: 'night', settings })
 
 it('a new window gets a manifest, in force when it is answered', async () => {
   const store = await start()
-  expect(await store.editWindow(named(ONCE))).toEqual({ status: 'edited', settings: ONCE })
+  expect(await store.editWindow(added(ONCE))).toEqual({ status: 'edited', settings: ONCE })
   expect(here.changes).toMatchObject([{ windows: [named(ONCE)] }])
   expect(read('night.yaml')).toContain('start: 2026-12-01T22:00:00Z\n')
 })
@@ -42,16 +43,39 @@ it.each([
   write(file, given(kind === 'JSON' ? JSON.stringify(manifest) : yaml))
   const store = await start()
   for (const settings of [NIGHTLY, ONCE, NIGHTLY]) {
-    expect(await store.editWindow(named(settings))).toEqual({ status: 'edited', settings })
+    const former = store.snapshot().windows[0]?.settings ?? null
+    expect(await store.editWindow({ ...named(settings), former })).toEqual({ status: 'edited', settings })
     expect(store.snapshot().windows).toEqual([named(settings)])
   }
   if (kind === 'YAML') expect(read(file)).toContain('# mine\n')
   expect(problems(store)).toEqual([])
 })
 
+it('an edit writes only what it changes onto the file as it is now', async () => {
+  const store = await start()
+  await store.editWindow(added(ONCE))
+  write('night.yaml', read('night.yaml').replace('23:30', '23:45'))
+  const times = { ...ONCE.times, startMs: Date.parse('2026-12-01T21:00:00Z') } as WindowSettings['times']
+  const edit = { ...named({ ...ONCE, times }), former: ONCE }
+  const settings = { ...ONCE, times: { ...times, endMs: Date.parse('2026-12-01T23:45:00Z') } }
+  await settled(store)
+  expect(await store.editWindow(edit)).toEqual({ status: 'edited', settings })
+  expect(store.snapshot().windows).toEqual([named(settings)])
+})
+
+it('a new window never changes a manifest that is there', async () => {
+  const store = await start()
+  await store.editWindow(added(ONCE))
+  expect(await store.editWindow(added(NIGHTLY))).toEqual({
+    status: 'refused',
+    reason: 'night.yaml has a maintenance window called night already.',
+  })
+  expect(store.snapshot().windows).toEqual([named(ONCE)])
+})
+
 it('a removed window loses its manifest, and one whose manifest is removed ends', async () => {
   const store = await start()
-  await store.editWindow(named(ONCE))
+  await store.editWindow(added(ONCE))
   expect(await store.removeWindow({ team: 'default', name: 'night' })).toEqual({ status: 'removed' })
   expect(here.changes.at(-1)).toMatchObject({ removedWindows: [{ team: 'default', name: 'night' }] })
   expect(await store.removeWindow({ team: 'default', name: 'night' })).toEqual({ status: 'not_found' })
@@ -59,7 +83,7 @@ it('a removed window loses its manifest, and one whose manifest is removed ends'
 
 it('an impossible edit of a file leaves the window as it was', async () => {
   const store = await start()
-  await store.editWindow(named(NIGHTLY))
+  await store.editWindow(added(NIGHTLY))
   write('night.yaml', read('night.yaml').replace('Europe/Berlin', 'Mars/Base'))
   await settled(store)
   expect(problems(store)[0]).toContain('spec.recurring[0].timeZone: must be the IANA name')

@@ -9,6 +9,7 @@ import type { CallRecord, JobChain } from '../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { quotasOf } from '../../../src/domain/quotas.ts'
 import type { MaintenanceWindow, WindowSettings } from '../../../src/domain/windows/maintenance-window.ts'
+import type { WindowChange } from '../../../src/ports/windows.ts'
 import type { Clock, Logger } from '../../../src/ports/runtime.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
 import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
@@ -191,6 +192,17 @@ export function aWindow(change: Partial<WindowSettings> = {}): MaintenanceWindow
   }
 }
 
+/** As an editor that knows the window `night`. */
+export async function editedWindow(
+  team: string,
+  name: string,
+  change: WindowChange,
+): Promise<MaintenanceWindow | 'refused' | null> {
+  if (team !== 'default' || name !== 'night') return null
+  const settings = await change(aWindow())
+  return settings === 'refused' ? settings : { team, name, ...settings }
+}
+
 export const A_DELIVERY: AlertDelivery = {
   ...{ channel: 'ops', state: 'sent', answer: '200 ok', atMs: NOW_MS + 2_000 },
 }
@@ -248,7 +260,7 @@ export async function startApi(
     windowEditor: {
       create: (team, name, settings) =>
         Promise.resolve({ team, name: name ?? 'window-0a1b2c3d', ...settings }),
-      edit: (team, name, settings) => Promise.resolve({ team, name, ...settings }),
+      edit: (team, name, change) => editedWindow(team, name, change),
       remove: (team, name) =>
         Promise.resolve(team === 'default' && name === 'night' ? 'removed' : 'not_found'),
     },

@@ -73,7 +73,7 @@ export function createMemoryKind<T extends KubeObject>(options: {
     return stored(key, {
       ...former,
       metadata: { ...meta, generation: (meta.generation ?? 0) + 1 },
-      spec: { ...options.defaults, ...(former?.spec as object | undefined), ...(spec as object) },
+      spec: mergedSpec({ ...options.defaults, ...(former?.spec as object | undefined), ...(spec as object) }),
     })
   }
 
@@ -131,6 +131,11 @@ export function createMemoryKind<T extends KubeObject>(options: {
   function writerCopy(found: Stored | undefined): T | undefined {
     return found === undefined ? undefined : asT(found)
   }
+}
+
+/** As after a merge patch, in which null removes a field. */
+function mergedSpec(spec: object): object {
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null))
 }
 
 /** RFC 3339, some seconds after the first. */

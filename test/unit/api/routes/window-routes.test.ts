@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import type { WindowSettings } from '../../../../src/domain/windows/maintenance-window.ts'
-import { aWindow, BEARER, call, NOW_MS, type RunningApi, startApi } from '../api-fixture.ts'
+import { aWindow, BEARER, call, editedWindow, NOW_MS, type RunningApi, startApi } from '../api-fixture.ts'
 
 const PATH = '/api/maintenance-windows'
 const ONCE = { start_at: '2026-12-01T22:00:00Z', end_at: '2026-12-01T23:30:00+01:00' }
@@ -22,9 +22,12 @@ beforeAll(async () => {
         written.push([team, name, settings])
         return Promise.resolve({ team, name: name ?? 'made-up', ...settings })
       },
-      edit: (team, name, settings) => {
-        written.push([team, name, settings])
-        return Promise.resolve({ team, name, ...settings })
+      edit: async (team, name, change) => {
+        const edited = await editedWindow(team, name, change)
+        if (edited === null || edited === 'refused') return edited
+        const { team: _team, name: _name, ...edit } = edited
+        written.push([team, name, edit])
+        return edited
       },
       remove: (_team, name) => Promise.resolve(name === 'night' ? 'removed' : 'not_found'),
     },
@@ -165,6 +168,27 @@ describe('an edit', () => {
   ])('%j changes what it names', async (body, change) => {
     expect((await edit(body)).status).toBe(200)
     expect(written).toEqual([['default', 'night', { ...before, ...change }]])
+  })
+
+  test('begins with what the editor has, which may be newer than what was read', async () => {
+    let kept = { ...aWindow(), reason: 'Another edit' }
+    const other = await startApi({
+      windowEditor: {
+        create: () => Promise.reject(new Error('not asked for')),
+        edit: async (_team, _name, change) => {
+          const settings = await change(kept)
+          return settings === 'refused'
+            ? settings
+            : (kept = { ...kept, ...settings, reason: settings.reason ?? '' })
+        },
+        remove: () => Promise.resolve('not_found'),
+      },
+    })
+    const headers = { ...BEARER, 'content-type': 'application/json' }
+    const sent = { method: 'PATCH', headers, body: '{"action":"hold"}' }
+    const answer = await call(other.port, `${PATH}/night`, sent)
+    await other.close()
+    expect(answer.json).toMatchObject({ action: 'hold', reason: 'Another edit' })
   })
 
   test.each([

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { MaintenanceWindow as WindowObject } from '../../../../src/controller/kinds.ts'
 import { EditRefusedError, ResourceApiError } from '../../../../src/domain/errors.ts'
 import type { MaintenanceWindow } from '../../../../src/domain/windows/maintenance-window.ts'
+import type { WindowChange } from '../../../../src/ports/windows.ts'
 import { createResourceWindows } from '../../../../src/kubernetes/resources/resource-windows.ts'
 import { settingsOfWindowSpec } from '../../../../src/resources/window-spec.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
@@ -24,37 +25,92 @@ function setUp(isApplying = true) {
     windows: {
       get: async (team, name) => {
         const found = isApplying ? kind.get(`${team}/${name}`) : undefined
-        return found === undefined ? null : { team, name, ...settingsOfWindowSpec(withoutNulls(found.spec)) }
+        return found === undefined ? null : { team, name, ...settingsOfWindowSpec(found.spec) }
       },
     },
   })
   return { clock, kind, windows }
 }
 
-/** As the API server drops them. */
-function withoutNulls<T extends object>(spec: T): T {
-  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null)) as T
-}
+const to =
+  (change: Partial<MaintenanceWindow>): WindowChange =>
+  async (current) => ({ ...current, ...change })
 
-it('a window becomes a resource, and an edit replaces all of its spec', async () => {
+const RECURRING = { kind: 'recurring', schedules: [SCHEDULE] } as const
+
+it('a window becomes a resource, and an edit may change all of its spec', async () => {
   const { kind, windows } = setUp()
-  await windows.write(NIGHT)
-  expect(kind.get('shop/night')?.spec).toEqual({
+  await windows.create(NIGHT)
+  const spec = {
     ...{ action: 'Mute', resource: { kind: 'HttpQueue', name: 'mails' }, reason: 'move' },
     ...{ start: '1970-01-01T00:00:01Z', end: '1970-01-01T00:00:02.500Z' },
-  })
-  const times = { kind: 'recurring', schedules: [SCHEDULE] } as const
-  await windows.write({ ...NIGHT, action: 'hold', resource: null, reason: null, times })
-  expect(withoutNulls(kind.get('shop/night')?.spec ?? {})).toEqual({ action: 'Hold', recurring: [SCHEDULE] })
-  await windows.write(NIGHT)
-  expect(kind.get('shop/night')?.spec.recurring).toBeNull()
+  }
+  expect(kind.get('shop/night')?.spec).toEqual(spec)
+  const other = { action: 'hold', resource: null, reason: null, times: RECURRING } as const
+  expect(await windows.edit(NIGHT, to(other))).toEqual({ ...NIGHT, ...other })
+  expect(kind.get('shop/night')?.spec).toEqual({ action: 'Hold', recurring: [SCHEDULE] })
+  const { team: _team, name: _name, ...settings } = NIGHT
+  expect(await windows.edit(NIGHT, to(settings))).toEqual(NIGHT)
+  expect(kind.get('shop/night')?.spec).toEqual(spec)
   expect(kind.writes).toEqual(['create shop/night', 'spec shop/night', 'spec shop/night'])
+})
+
+it('a new window never changes a resource that is there, though no controller has taken it over', async () => {
+  const { kind, windows } = setUp(false)
+  kind.put('shop/night', { recurring: [{ ...SCHEDULE, cronExpression: 'never' }] })
+  await expect(windows.create(NIGHT)).rejects.toThrow(EditRefusedError)
+  expect(kind.get('shop/night')?.spec).toEqual({
+    ...{ action: 'Mute', recurring: [{ ...SCHEDULE, cronExpression: 'never' }] },
+  })
+})
+
+it('of two windows made at once under a name, the second is refused', async () => {
+  const { kind, windows } = setUp()
+  const ends = await Promise.allSettled([windows.create(NIGHT), windows.create({ ...NIGHT, action: 'hold' })])
+  expect(ends).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected' }])
+  expect(kind.get('shop/night')?.spec.action).toBe('Mute')
+})
+
+it('of edits at once all stay, for each writes only what it changes', async () => {
+  const { clock, kind, windows } = setUp()
+  await windows.create(NIGHT)
+  const edits = Promise.all([
+    windows.edit(NIGHT, to({ action: 'hold' })),
+    windows.edit(NIGHT, to({ times: { kind: 'once', startMs: 1_000, endMs: 9_000 } })),
+    windows.edit(NIGHT, to({ times: { kind: 'once', startMs: 2_000, endMs: 2_500 } })),
+  ])
+  // The window as the first of them left it is in force for a moment only.
+  await clock.advance(2_100)
+  await edits
+  expect(kind.get('shop/night')?.spec).toEqual({
+    ...{ action: 'Hold', resource: { kind: 'HttpQueue', name: 'mails' }, reason: 'move' },
+    ...{ start: '1970-01-01T00:00:02Z', end: '1970-01-01T00:00:09Z' },
+  })
+})
+
+it('an edit begins with the resource, which the controller may not have taken over', async () => {
+  const { clock, kind, windows } = setUp(false)
+  kind.put('shop/night', { action: 'Hold', recurring: [SCHEDULE] })
+  const editing = windows.edit(NIGHT, to({ action: 'mute' }))
+  await clock.advance(2_100)
+  expect(await editing).toMatchObject({ action: 'mute', times: RECURRING })
+  expect(kind.get('shop/night')?.spec.action).toBe('Mute')
+})
+
+it('an edit of a window without a resource makes none, and one that is being deleted is refused', async () => {
+  const { kind, windows } = setUp()
+  expect(await windows.edit(NIGHT, to({}))).toBeNull()
+  kind.put('shop/night', { recurring: [SCHEDULE] }, { finalizers: ['one'] })
+  expect(await windows.edit(NIGHT, async () => 'refused')).toBe('refused')
+  kind.delete('shop/night')
+  await expect(windows.edit(NIGHT, to({}))).rejects.toThrow('is being deleted')
+  expect(kind.writes).toEqual([])
 })
 
 it('a write is answered after two seconds when no controller takes it over, and so is a removal', async () => {
   const { clock, kind, windows } = setUp(false)
   let isDone = false
-  const writing = windows.write(NIGHT).then(() => (isDone = true))
+  const writing = windows.create(NIGHT).then(() => (isDone = true))
   await clock.advance(1_900)
   expect(isDone).toBe(false)
   await clock.advance(200)
@@ -67,7 +123,10 @@ it('what the API server refuses is told in its own words, and a foreign namespac
   const { kind, windows } = setUp()
   kind.writer.create = () =>
     Promise.reject(new ResourceApiError('invalid', 'spec.end: must be later than start'))
-  await expect(windows.write(NIGHT)).rejects.toThrow(EditRefusedError)
-  await expect(windows.write({ ...NIGHT, team: 'office' })).rejects.toThrow('PUNCTUAL_WATCH_NAMESPACES')
+  await expect(windows.create(NIGHT)).rejects.toThrow(EditRefusedError)
+  await expect(windows.create({ ...NIGHT, team: 'office' })).rejects.toThrow('PUNCTUAL_WATCH_NAMESPACES')
+  await expect(windows.edit({ ...NIGHT, team: 'office' }, to({}))).rejects.toThrow(
+    'PUNCTUAL_WATCH_NAMESPACES',
+  )
   await expect(windows.remove('office', 'night')).rejects.toThrow('PUNCTUAL_WATCH_NAMESPACES')
 })

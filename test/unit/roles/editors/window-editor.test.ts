@@ -1,12 +1,17 @@
 import { expect, it } from 'vitest'
 import { WINDOWS_PER_TEAM_MAX } from '../../../../src/domain/limits.ts'
 import type { MaintenanceWindow, WindowSettings } from '../../../../src/domain/windows/maintenance-window.ts'
-import { createWindowEditor } from '../../../../src/roles/editors/window-editor.ts'
+import type { WindowChange } from '../../../../src/ports/windows.ts'
+import { createWindowEditor, windowsInEngine } from '../../../../src/roles/editors/window-editor.ts'
 
 const SETTINGS: WindowSettings = {
   ...{ action: 'mute', resource: null, reason: 'The database: moves' },
   times: { kind: 'once', startMs: 1, endMs: 2 },
 }
+
+const to =
+  (change: Partial<WindowSettings>): WindowChange =>
+  async (current) => ({ ...current, ...change })
 
 function setUp() {
   const kept = new Map<string, MaintenanceWindow>()
@@ -21,7 +26,14 @@ function setUp() {
       },
     },
     keeper: {
-      write: async (window) => kept.set(keyOf(window.team, window.name), window),
+      create: async (window) => kept.set(keyOf(window.team, window.name), window),
+      edit: windowsInEngine({
+        putWindow: async (window) => {
+          kept.set(keyOf(window.team, window.name), window)
+          return { status: 'applied' }
+        },
+        removeWindow: () => Promise.reject(new Error('not asked for')),
+      }).edit,
       remove: async (team, name) => (kept.delete(keyOf(team, name)) ? 'removed' : 'not_found'),
     },
   })
@@ -51,17 +63,27 @@ it('one more than a team may have is refused', async () => {
   for (let i = 0; i < WINDOWS_PER_TEAM_MAX; i += 1) await editor.create('shop', `w${i}`, SETTINGS)
   await expect(editor.create('shop', 'one-more', SETTINGS)).rejects.toThrow('the most allowed')
   expect(kept.size).toBe(WINDOWS_PER_TEAM_MAX)
-  await editor.edit('shop', 'w0', { ...SETTINGS, action: 'hold' })
+  await editor.edit('shop', 'w0', to({ action: 'hold' }))
 })
 
 it('an edit and a removal need a window', async () => {
   const { editor, kept } = setUp()
-  expect(await editor.edit('shop', 'night', SETTINGS)).toBeNull()
+  expect(await editor.edit('shop', 'night', to({}))).toBeNull()
   expect(await editor.remove('shop', 'night')).toBe('not_found')
   expect(kept.size).toBe(0)
   await editor.create('shop', 'night', SETTINGS)
-  expect(await editor.edit('shop', 'night', { ...SETTINGS, action: 'hold' })).toMatchObject({
-    action: 'hold',
-  })
+  expect(await editor.edit('shop', 'night', to({ action: 'hold' }))).toMatchObject({ action: 'hold' })
+  expect(await editor.edit('shop', 'night', async () => 'refused')).toBe('refused')
+  expect(kept.get('shop/night')).toEqual({ team: 'shop', name: 'night', ...SETTINGS, action: 'hold' })
   expect(await editor.remove('shop', 'night')).toBe('removed')
+})
+
+it('of two edits at once, both stay', async () => {
+  const { editor, kept } = setUp()
+  await editor.create('shop', 'night', SETTINGS)
+  await Promise.all([
+    editor.edit('shop', 'night', to({ action: 'hold' })),
+    editor.edit('shop', 'night', to({ times: { kind: 'once', startMs: 1, endMs: 9 } })),
+  ])
+  expect(kept.get('shop/night')).toMatchObject({ action: 'hold', times: { startMs: 1, endMs: 9 } })
 })
