@@ -48,7 +48,11 @@ export type DeliveryResult =
       readonly accepted: readonly string[]
     }
   /** `signal` was aborted. */
-  | { readonly kind: 'aborted' }
+  | {
+      readonly kind: 'aborted'
+      /** As above. */
+      readonly accepted: readonly string[]
+    }
 
 /** One message, to whom it goes, and what that depends on. */
 export interface ChannelDelivery {

@@ -21,7 +21,7 @@ export function createChannelSender({ caller, mail, clock }: ChannelSenderOption
   const mails = mail === null ? null : createMailSender(mail, clock)
   return {
     send: async (delivery, signal) => {
-      if (signal.aborted) return { kind: 'aborted' }
+      if (signal.aborted) return { kind: 'aborted', accepted: [] }
       const { type } = delivery.channel
       if (type !== 'email') return sendByWebhook(type, delivery, signal)
       if (mails !== null) return mails.send(delivery, signal)

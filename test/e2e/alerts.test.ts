@@ -11,6 +11,8 @@ const ENDED_TIMEOUT_MS = 60_000
 /** Secrets are read again every 30 s; what is told besides comes within 3 s. */
 const TOLD_TIMEOUT_MS = 40_000
 const WINDOW_MS = 3_600_000
+/** Executors read changed windows within 2 s; times in a window are whole seconds. */
+const READ_MS = 4_000
 
 const cluster = openKindCluster(inject('kindAccess'))
 const inNamespace = (...given: string[]) => cluster.kubectl('--namespace', RELEASE_NAMESPACE, ...given)
@@ -30,10 +32,10 @@ async function apply(kind: string, name: string, spec: object): Promise<void> {
   await inNamespace('apply', '--filename', file)
 }
 
-/** Active from now on. */
+/** Opens a little later, so that every executor has read the window before it is active. */
 async function openWindow(name: string, spec: object): Promise<void> {
   const seconds = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
-  const [start, end] = [seconds(Date.now() - 1_000), seconds(Date.now() + WINDOW_MS)]
+  const [start, end] = [seconds(Date.now() + READ_MS), seconds(Date.now() + WINDOW_MS)]
   await apply('MaintenanceWindow', name, { start, end, ...spec })
   await inNamespace('wait', `mw/${name}`, '--for=jsonpath={.status.active}=true', '--timeout=30s')
 }

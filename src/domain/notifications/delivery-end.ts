@@ -39,7 +39,7 @@ export type TryResult =
       readonly retryAfterMs: number | null
       readonly accepted: readonly string[]
     }
-  | { readonly kind: 'aborted' }
+  | { readonly kind: 'aborted'; readonly accepted: readonly string[] }
 
 /** One try of a message: who began it is told by these from whoever took over. */
 export type TryToken = Pick<Delivery, 'id' | 'tries'>
@@ -54,7 +54,8 @@ export function endTry(
   if (delivery?.id !== id || delivery.tries !== tries || delivery.phase !== 'sending') return null
   if (result.kind === 'aborted') {
     // Not a try: whoever sends it next starts at the same count.
-    const waiting = { ...delivery, phase: 'waiting' as const, untilMs: nowMs, tries: tries - 1 }
+    const accepted = [...new Set([...delivery.accepted, ...result.accepted])]
+    const waiting = { ...delivery, phase: 'waiting' as const, untilMs: nowMs, tries: tries - 1, accepted }
     return { state: { ...state, delivery: waiting }, dueMs: nowMs, log: null }
   }
   const { answer } = result
@@ -62,8 +63,10 @@ export function endTry(
   const accepted = [...new Set([...delivery.accepted, ...result.accepted])]
   const isPartial = accepted.length > 0
   const delayMs = isPartial && tries >= PARTIAL_TRIES_MAX ? undefined : RETRY_DELAYS_MS[tries - 1]
-  // A channel that fails already gets one try: the next message tells whether it works again.
-  if (result.isFinal || delayMs === undefined || state.failingSinceMs !== null) {
+  // A channel that fails already gets one try: the next message tells whether it works again. It does if some mails
+  // get through.
+  const isStuck = state.failingSinceMs !== null && result.accepted.length === 0
+  if (result.isFinal || delayMs === undefined || isStuck) {
     // One member whose address is dead does not make a channel of ten a failing one.
     const end = isPartial ? arrive : giveUp
     return end(state, delivery, { answer, nowMs })

@@ -13,7 +13,8 @@ export function nextThread(
   thread: Thread | null,
   { nowMs, newId }: { readonly nowMs: number; newId(): string },
 ): Thread {
-  const startedAtMs = thread?.startedAtMs ?? nowMs
+  // A start in the future is one of before the clock was set back: every message would be due at once.
+  const startedAtMs = Math.min(thread?.startedAtMs ?? nowMs, nowMs)
   const afterMs = nowMs - startedAtMs
   const atMs =
     DIGESTS_MS.find((digestMs) => digestMs > afterMs) ??

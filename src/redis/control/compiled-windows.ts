@@ -55,6 +55,12 @@ export class CompiledWindows implements WindowSource, WindowStore {
     const { runner } = this.#options
     const version = await runner.read((redis) => redis.hget(WINDOWS_KEY, VERSION_FIELD))
     if (version === this.#version) return
+    // Whoever removes the last window leaves the version: jobs must not run because a node came back without its data.
+    if (version === null && typeof this.#version === 'string') {
+      this.#version = null
+      this.#options.logger.error('Redis has lost the maintenance windows; the last ones stay in force')
+      return
+    }
     const hash = await runner.read((redis) => redis.hgetall(WINDOWS_KEY))
     const windows = this.#readAll(hash).toSorted((a, b) => (a.name < b.name ? -1 : 1))
     this.#byTeam = Map.groupBy(windows, ({ team }) => team)

@@ -60,7 +60,8 @@ export function createMailSender(
         if (results.accepted.length === recipients.length) {
           return { kind: 'sent', answer: printable(results.lastAnswer, ANSWER_CHARACTERS_MAX) }
         }
-        return signal.aborted ? { kind: 'aborted' } : partOf(results, recipients.length)
+        if (signal.aborted) return { kind: 'aborted', accepted: results.accepted }
+        return partOf(results, recipients.length)
       } finally {
         cancel()
       }

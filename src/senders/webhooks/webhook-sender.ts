@@ -82,7 +82,7 @@ function resultOf(
 ): DeliveryResult {
   switch (result.kind) {
     case 'aborted':
-      return { kind: 'aborted' }
+      return { kind: 'aborted', accepted: [] }
     case 'local_fault':
       return failure(result.message)
     case 'failed':

@@ -117,6 +117,19 @@ test('an entry that cannot be read is told once, and the others are in force', a
   expect(reader.holds(1_500)).toHaveLength(1)
 })
 
+test('windows stay in force when Redis has lost them, until they are applied again', async () => {
+  await compiler.putWindow(window('move'))
+  await poll()
+  await redis.client.del(KEY)
+  await poll()
+  await poll()
+  expect(reader.holds(1_500)).toHaveLength(1)
+  await compiler.putWindow(window('other'))
+  await poll()
+  expect(reader.holds(1_500)).toHaveLength(1)
+  expect(await reader.get('shop', 'move')).toBeNull()
+})
+
 test('windows stay in force while Redis does not answer', async () => {
   await compiler.putWindow(window('move'))
   await poll()

@@ -126,7 +126,7 @@ test('a service that hangs is given up when the signal says so', async () => {
   const controller = new AbortController()
   const sending = send('slack', slack.url, aNotification(), controller.signal)
   controller.abort()
-  expect(await sending).toEqual({ kind: 'aborted' })
+  expect(await sending).toEqual({ kind: 'aborted', accepted: [] })
   late.resolve({ status: 200, body: 'ok' })
 })
 

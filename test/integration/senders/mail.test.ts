@@ -214,7 +214,7 @@ test('an aborted delivery ends at once, and a closed sender as well', async () =
   const controller = new AbortController()
   const sending = send(sender, [ADA, BOB], aNotification(), controller.signal)
   controller.abort()
-  expect(await sending).toEqual({ kind: 'aborted' })
+  expect(await sending).toEqual({ kind: 'aborted', accepted: [] })
   const last = send(sender, [CY])
   await sender.close()
   await sender.close()

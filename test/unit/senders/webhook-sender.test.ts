@@ -87,7 +87,10 @@ test('without an answer it is tried again, unless the URL is none', async () => 
   expect(noUrl.outcome).toEqual(failed({ isFinal: true }))
   const fault = await send('slack', { ...nothing, kind: 'local_fault', message: 'No socket.' })
   expect(fault.outcome).toEqual(failed({ answer: 'No socket.', isFinal: false }))
-  expect((await send('slack', { ...nothing, kind: 'aborted' })).outcome).toEqual({ kind: 'aborted' })
+  expect((await send('slack', { ...nothing, kind: 'aborted' })).outcome).toEqual({
+    kind: 'aborted',
+    accepted: [],
+  })
 })
 
 test('only a webhook of the team is signed, and none gets identity headers', async () => {

@@ -256,6 +256,43 @@ test.each([SENT, failed(), null])(
   },
 )
 
+test('floods nobody with digests when the clock is set back while trouble goes on', () => {
+  const stage = new ChannelStage()
+  stage.raise('queue|7')
+  stage.advance(2 * MINUTE)
+  stage.nowMs -= 60 * MINUTE
+  const before = stage.messages.length
+  for (let i = 0; i < 15 * 60; i += 1) {
+    stage.raise('queue|7')
+    stage.advance(SECOND)
+  }
+  assert.ok(stage.messages.length - before <= 4, `${stage.messages.length - before} messages`)
+})
+
+test('a failing channel works again with the first mails that get through, and goes on to the other members', () => {
+  const stage = new ChannelStage({ type: 'email' })
+  stage.answer = () => failed({ isFinal: true })
+  stage.raise('queue|1')
+  stage.answer = () => failed({ accepted: ['ada@example.com'] })
+  stage.raise('queue|2')
+  stage.advance(10 * MINUTE)
+  assert.deepEqual(stage.state.delivery?.accepted, ['ada@example.com'])
+  stage.answer = () => SENT
+  stage.advance(5 * SECOND)
+  assert.equal(stage.state.failingSinceMs, null)
+})
+
+test('a message that was cut short knows who has it', () => {
+  const stage = new ChannelStage({ type: 'email' })
+  stage.answer = () => null
+  stage.raise('queue|1')
+  const { delivery } = stage.state
+  assert.ok(delivery !== null)
+  const result = { kind: 'aborted', accepted: ['ada@example.com'] } as const
+  const end = endTry(stage.state, delivery, { result, nowMs: stage.nowMs })
+  assert.deepEqual(end?.state.delivery?.accepted, ['ada@example.com'])
+})
+
 test('refuses the result of a try that another has taken over', () => {
   const stage = new ChannelStage()
   stage.answer = () => null

@@ -108,8 +108,8 @@ test('sends at most four of a type at once, one of a team, and other types besid
   await clock.advance(1_000)
   assert.equal(beingSent().length, 7)
   const stopped = notifier.stopSending(0)
-  send.rule = () => ({ kind: 'aborted' })
-  for (const call of send.calls) if (call.isOpen) call.answer({ kind: 'aborted' })
+  send.rule = () => ({ kind: 'aborted', accepted: [] })
+  for (const call of send.calls) if (call.isOpen) call.answer({ kind: 'aborted', accepted: [] })
   await clock.advance(0)
   await stopped
 })
@@ -126,7 +126,7 @@ test('lets what is being sent end when it stops, and aborts it after the grace',
   await clock.advance(1)
   assert.equal(signals[0]?.aborted, true)
   assert.equal(isStopped, false)
-  send.next.answer({ kind: 'aborted' })
+  send.next.answer({ kind: 'aborted', accepted: [] })
   await stopped
   assert.equal(looks.get('a/slack0')?.state.test?.sendingUntilMs, null)
 })
