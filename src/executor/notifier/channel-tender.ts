@@ -16,7 +16,7 @@ import type {
 } from '../../ports/notifications.ts'
 import type { Runtime } from '../../ports/runtime.ts'
 import type { TeamSettings } from '../../ports/settings.ts'
-import type { Place } from './delivery-places.ts'
+import type { TakePlace } from './due-channels.ts'
 import { composeNotification, composeTest } from './notification-composer.ts'
 
 export interface ChannelTenderOptions extends Runtime {
@@ -32,7 +32,7 @@ export interface ChannelTenderOptions extends Runtime {
 export interface Tending {
   readonly ref: ChannelRef
   readonly settings: TeamSettings
-  readonly place: Place
+  readonly takePlace: TakePlace
   readonly signal: AbortSignal
 }
 
@@ -44,16 +44,15 @@ const POSTPONE_MS = 5_000
 
 const NO_TOTALS = Object.freeze({ totals: [], shards: new Set<number>() })
 
+export type Tended = 'done' | 'unknown' | 'no_place'
+
 /**
  * Looks at a channel that is due, and sends what it owes. The record of the channel in Redis is the lock: what is sent was
  * written before, and whoever dies after it leaves a lease that runs out.
  *
- * @returns `unknown` when the channel is not kept
+ * @returns `unknown` when the channel is not kept, `no_place` when it has something to send and none is free
  */
-export async function tendChannel(
-  options: ChannelTenderOptions,
-  tending: Tending,
-): Promise<'done' | 'unknown'> {
+export async function tendChannel(options: ChannelTenderOptions, tending: Tending): Promise<Tended> {
   const { board, newId } = options
   const { ref, settings } = tending
   const look = await board.look(ref)
@@ -66,8 +65,7 @@ export async function tendChannel(
   const { nowMs } = look
   const teamTotals = look.state.delivery === null ? await board.totals(ref.team) : NO_TOTALS
   const facts = { channel, teamTotals, nowMs, settingsVersion: settings.version, newId }
-  await carryOut(options, { ...tending, channel, look }, planChannel(look.state, facts))
-  return 'done'
+  return carryOut(options, { ...tending, channel, look }, planChannel(look.state, facts))
 }
 
 interface Case extends Tending {
@@ -75,23 +73,35 @@ interface Case extends Tending {
   readonly look: ChannelLook
 }
 
-async function carryOut(options: ChannelTenderOptions, at: Case, plan: ChannelPlan): Promise<void> {
+async function carryOut(options: ChannelTenderOptions, at: Case, plan: ChannelPlan): Promise<Tended> {
   const { board } = options
   const { look } = at
   if (plan.kind === 'wait') {
     await board.write(look, { state: plan.state, message: look.message, dueMs: plan.dueMs })
-  } else if (plan.kind === 'test') {
-    await sendTest(options, at, plan)
   } else if (plan.kind === 'give_up') {
     await writeEnd(options, at, { end: plan, how: 'write' })
-  } else if (isTroubled(look) && !at.place.noteTroubled()) {
-    const dueMs = look.nowMs + Math.round(POSTPONE_MS * (1 + options.random()))
-    await board.write(look, { state: look.state, message: look.message, dueMs })
-  } else if (plan.kind === 'resend') {
-    await resend(options, at, plan)
   } else {
-    await sendNew(options, at, plan)
+    const isLast = plan.kind !== 'test' && isTroubled(look)
+    if (at.takePlace(isLast)) await sendPlanned(options, at, plan)
+    else if (isLast) await postpone(options, at)
+    else return 'no_place'
   }
+  return 'done'
+}
+
+async function sendPlanned(
+  options: ChannelTenderOptions,
+  at: Case,
+  plan: Extract<ChannelPlan, { kind: 'test' | 'resend' | 'send' }>,
+): Promise<void> {
+  if (plan.kind === 'test') await sendTest(options, at, plan)
+  else if (plan.kind === 'resend') await resend(options, at, plan)
+  else await sendNew(options, at, plan)
+}
+
+async function postpone({ board, random }: ChannelTenderOptions, { look }: Case): Promise<void> {
+  const dueMs = look.nowMs + Math.round(POSTPONE_MS * (1 + random()))
+  await board.write(look, { state: look.state, message: look.message, dueMs })
 }
 
 function isTroubled({ state }: ChannelLook): boolean {

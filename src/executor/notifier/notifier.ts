@@ -3,7 +3,7 @@ import type { ChannelRef, RaisedNotice } from '../../ports/notifications.ts'
 import type { NotifiedTeamsSource } from '../../ports/settings.ts'
 import { PollLoop } from '../poll-loop.ts'
 import { tendChannel, type ChannelTenderOptions } from './channel-tender.ts'
-import { DeliveryPlaces } from './delivery-places.ts'
+import { DueChannels, type TakePlace } from './due-channels.ts'
 
 export interface NotifierOptions extends ChannelTenderOptions {
   readonly teams: NotifiedTeamsSource
@@ -18,7 +18,7 @@ const TEAMS_AT_ONCE = 32
 
 /**
  * Tells channels of alerts. Every executor runs one; the record of each channel in Redis says who sends. Owns its loop,
- * the places of messages on their way, and which teams' channels it has prepared.
+ * the channels that are due, and which teams' channels it has prepared.
  *
  *     new → polling (sends in the background) → stopped
  *
@@ -27,8 +27,7 @@ const TEAMS_AT_ONCE = 32
  */
 export class Notifier extends PollLoop {
   readonly #options: NotifierOptions
-  readonly #places = new DeliveryPlaces()
-  readonly #sending = new Map<string, Promise<void>>()
+  readonly #due: DueChannels
   readonly #abort = new AbortController()
   /** Team → version of the settings whose channels are prepared. */
   readonly #prepared = new Map<string, number>()
@@ -38,6 +37,11 @@ export class Notifier extends PollLoop {
   constructor(options: NotifierOptions) {
     super(options.clock)
     this.#options = options
+    this.#due = new DueChannels({
+      typeOf: ({ team, channel }) =>
+        options.teams.of(team).channels.find(({ name }) => name === channel)?.type ?? 'webhook',
+      tend: (ref, takePlace) => this.#tend(ref, takePlace),
+    })
   }
 
   /**
@@ -47,7 +51,7 @@ export class Notifier extends PollLoop {
   prepare(): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#options.clock.after(PREPARE_WAIT_MS, resolve)
-      const prepared = this.#prepare().catch(() => undefined)
+      const prepared = this.#prepare(() => undefined)
       void prepared.then(() => {
         cancel()
         resolve()
@@ -61,29 +65,37 @@ export class Notifier extends PollLoop {
 
   /** Idempotent. */
   async stopSending(graceMs: number): Promise<void> {
+    const ended = this.#due.stop()
     await super.stop()
     const cancel = this.#options.clock.after(graceMs, () => this.#abort.abort())
-    await Promise.all(this.#sending.values())
+    await ended
     cancel()
   }
 
   protected override async poll(): Promise<number> {
-    try {
-      await this.#prepare()
-      const { raised, channels } = await this.#options.board.due()
-      await eachOf(raised, (notice) => this.#forward(notice))
-      // Marked just now: no need to wait for the next poll.
-      const due = raised.length === 0 ? { channels } : await this.#options.board.due()
-      this.#tendAll(due.channels)
-      this.#isFailing = false
-    } catch (error) {
-      const level = this.#isFailing ? 'debug' : 'warn'
-      this.#isFailing = true
-      this.#options.logger[level]('Alerts cannot be read for notifications; retrying', {
-        reason: reasonOf(error),
-      })
+    const faults: unknown[] = []
+    const note: NoteFault = (fault) => faults.push(fault)
+    await this.#prepare(note)
+    await this.#readDue(note).catch(note)
+    const [first] = faults
+    if (first !== undefined) {
+      this.#options.logger[this.#isFailing ? 'debug' : 'warn'](
+        'Alerts cannot be read for notifications; retrying',
+        { reason: reasonOf(first), faults: faults.length },
+      )
     }
+    this.#isFailing = first !== undefined
     return POLL_MS
+  }
+
+  async #readDue(note: NoteFault): Promise<void> {
+    const { board } = this.#options
+    const { raised, channels } = await board.due()
+    this.#list(channels)
+    if (raised.length === 0) return
+    await eachOf(raised, note, (notice) => this.#forward(notice))
+    // Marked just now: no need to wait for the next poll.
+    this.#list((await board.due()).channels)
   }
 
   #forward(notice: RaisedNotice): Promise<void> {
@@ -95,61 +107,60 @@ export class Notifier extends PollLoop {
     )
   }
 
-  /** Has new channels kept from now on, and those that are gone forgotten. */
-  async #prepare(): Promise<void> {
+  /** Has new channels kept from now on, and those that are gone forgotten. Never rejects; a later call tries again. */
+  async #prepare(note: NoteFault): Promise<void> {
     const { board, teams } = this.#options
     const notified = teams.notifiedTeams()
     if (notified === this.#notifiedTeams) return
+    // Before the first write: who finds a record lost meanwhile has all looked through once more.
+    this.#notifiedTeams = notified
+    const fail = (fault: unknown) => {
+      this.#notifiedTeams = null
+      note(fault)
+    }
     const gone = [...this.#prepared].filter(([team]) => teams.of(team).channels.length === 0)
-    await eachOf(gone, async ([team, version]) => {
+    await eachOf(gone, fail, async ([team, version]) => {
       await board.prepare(team, { version, channels: [] })
       this.#prepared.delete(team)
     })
     const changed = notified.filter((team) => this.#prepared.get(team) !== teams.of(team).version)
-    await eachOf(changed, async (team) => {
+    await eachOf(changed, fail, async (team) => {
       const { version, channels } = teams.of(team)
       await board.prepare(team, { version, channels: channels.map(({ name }) => name) })
       this.#prepared.set(team, version)
     })
-    this.#notifiedTeams = notified
   }
 
-  #tendAll(channels: readonly ChannelRef[]): void {
-    // From another place each time, so that none stays behind others while there are too few places.
+  #list(channels: readonly ChannelRef[]): void {
+    // From another place each time, so that none stays behind others while there are too many.
     const from = Math.floor(this.#options.random() * channels.length)
-    for (const ref of [...channels.slice(from), ...channels.slice(0, from)]) {
-      if (this.isStopped) return
-      this.#tend(ref)
-    }
+    if (!this.isStopped) this.#due.list([...channels.slice(from), ...channels.slice(0, from)])
   }
 
-  #tend(ref: ChannelRef): void {
+  async #tend(ref: ChannelRef, takePlace: TakePlace): Promise<'done' | 'no_place'> {
     const { logger, teams } = this.#options
-    const name = `${ref.team}/${ref.channel}`
-    if (this.#sending.has(name)) return
-    const settings = teams.of(ref.team)
-    const type = settings.channels.find((channel) => channel.name === ref.channel)?.type ?? 'webhook'
-    const place = this.#places.take(type, ref.team)
-    if (place === null) return
-    const tending = { ref, settings, place, signal: this.#abort.signal }
-    const sending = tendChannel(this.#options, tending)
-      .then((answer) => {
-        // Its record is lost: it is made anew, as of a new channel.
-        if (answer === 'unknown' && this.#prepared.delete(ref.team)) this.#notifiedTeams = null
-      })
-      .catch((error: unknown) =>
-        logger.debug('A channel could not be looked at; retrying', { ...ref, reason: reasonOf(error) }),
-      )
-      .finally(() => {
-        place.release()
-        this.#sending.delete(name)
-      })
-    this.#sending.set(name, sending)
+    const tending = { ref, settings: teams.of(ref.team), takePlace, signal: this.#abort.signal }
+    try {
+      const answer = await tendChannel(this.#options, tending)
+      if (answer !== 'unknown') return answer
+      // Its record is lost: it is made anew, as of a new channel.
+      if (this.#prepared.delete(ref.team)) this.#notifiedTeams = null
+    } catch (error) {
+      logger.debug('A channel could not be looked at; retrying', { ...ref, reason: reasonOf(error) })
+    }
+    return 'done'
   }
 }
 
-async function eachOf<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+type NoteFault = (fault: unknown) => void
+
+/** A fault of one item holds up no other. */
+async function eachOf<T>(
+  items: readonly T[],
+  note: NoteFault,
+  run: (item: T) => Promise<void>,
+): Promise<void> {
   for (let i = 0; i < items.length; i += TEAMS_AT_ONCE) {
-    await Promise.all(items.slice(i, i + TEAMS_AT_ONCE).map(run))
+    await Promise.all(items.slice(i, i + TEAMS_AT_ONCE).map((item) => run(item).catch(note)))
   }
 }

@@ -1,5 +1,5 @@
 import type { Channel } from '../../../src/domain/notifications/channel.ts'
-import { tendChannel } from '../../../src/executor/notifier/channel-tender.ts'
+import { tendChannel, type Tended } from '../../../src/executor/notifier/channel-tender.ts'
 import type { ChannelSender, DeliveryResult, Notification } from '../../../src/ports/notifications.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
@@ -82,7 +82,7 @@ export class NotifierStage {
     await this.pump()
   }
 
-  tend(channel = 'ops'): Promise<'done' | 'unknown'> {
+  tend(channel = 'ops'): Promise<Tended> {
     const { settings, board } = this
     const sender: ChannelSender = {
       send: async ({ notification, recipients }) => {
@@ -103,7 +103,7 @@ export class NotifierStage {
       {
         ref: { team: TEAM, channel },
         settings,
-        place: { noteTroubled: () => this.hasPlace, release: () => undefined },
+        takePlace: () => this.hasPlace,
         signal: new AbortController().signal,
       },
     )

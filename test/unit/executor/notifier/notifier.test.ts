@@ -9,6 +9,7 @@ import type {
   ChannelRef,
   ChannelSender,
   NotificationBoard,
+  RaisedNotice,
 } from '../../../../src/ports/notifications.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../../src/ports/settings.ts'
 import { createFakeClock, quiescence } from '../../../support/fake-clock.ts'
@@ -21,13 +22,20 @@ const looks = new Map<string, ChannelLook>()
 let teams = new Map<string, TeamSettings>()
 let notified: readonly string[] = []
 let prepared: Array<[team: string, version: number, channels: readonly string[]]> = []
-let preparing = (): Promise<void> => Promise.resolve()
+let raised: RaisedNotice[] = []
+let forwarded: string[] = []
+let writes: Array<[channel: string, dueMs: number | null]> = []
+/** Looks under way, and the most at once. */
+let looking = { now: 0, most: 0 }
+let preparing = (_team: string): Promise<void> => Promise.resolve()
+let logged: string[] = []
 let send = latched<ChannelSender['send']>()
 const signals: AbortSignal[] = []
 
 beforeEach(() => {
   clock = createFakeClock()
-  ;[due, prepared] = [[], []]
+  ;[due, prepared, raised, forwarded, writes, logged] = [[], [], [], [], [], []]
+  looking = { now: 0, most: 0 }
   preparing = () => Promise.resolve()
   looks.clear()
   teams = new Map()
@@ -36,6 +44,14 @@ beforeEach(() => {
 })
 
 const nameOf = ({ team, channel }: ChannelRef) => `${team}/${channel}`
+
+/** A channel that owes nothing yet. */
+function addIdleTeam(team: string, settingsVersion = 1): void {
+  addTeam(team, ['slack'])
+  const look = looks.get(`${team}/slack0`)
+  assert.ok(look)
+  looks.set(`${team}/slack0`, { ...look, state: newChannelState({}, settingsVersion) })
+}
 
 /** A team with channels that each owe one test message. */
 function addTeam(team: string, types: readonly ChannelType[], version = 1): void {
@@ -55,16 +71,25 @@ function addTeam(team: string, types: readonly ChannelType[], version = 1): void
 
 function newNotifier(): Notifier {
   const board: NotificationBoard = {
-    due: () => Promise.resolve({ raised: [], channels: due }),
-    forward: () => Promise.resolve(),
+    due: () => Promise.resolve({ raised, channels: due }),
+    forward: ({ team }) => {
+      forwarded.push(team)
+      return team === 'silent' ? Promise.reject(new Error('away')) : Promise.resolve()
+    },
     prepare: async (team, { version, channels }) => {
-      await preparing()
+      await preparing(team)
       prepared.push([team, version, channels])
     },
-    look: (ref) => Promise.resolve(looks.get(nameOf(ref)) ?? null),
+    look: async (ref) => {
+      looking.most = Math.max(looking.most, (looking.now += 1))
+      await Promise.resolve()
+      looking.now -= 1
+      return looks.get(nameOf(ref)) ?? null
+    },
     totals: () => Promise.resolve({ totals: [], shards: new Set() }),
     alerts: () => Promise.resolve(new Map()),
-    write: (look, { state, message }) => {
+    write: (look, { state, message, dueMs }) => {
+      writes.push([nameOf(look), dueMs])
       looks.set(nameOf(look), { ...look, state, message })
       return Promise.resolve(true)
     },
@@ -85,7 +110,11 @@ function newNotifier(): Notifier {
     },
     teams: { of: (team) => teams.get(team) ?? NO_TEAM_SETTINGS, notifiedTeams: () => notified },
     metrics: quietMetrics,
-    logger: quietLogger,
+    logger: {
+      ...quietLogger,
+      debug: (text) => void logged.push(`debug ${text}`),
+      warn: (text) => void logged.push(`warn ${text}`),
+    },
     clock,
     newId: () => 'id',
     random: () => 0,
@@ -112,6 +141,92 @@ test('sends at most four of a type at once, one of a team, and other types besid
   for (const call of send.calls) if (call.isOpen) call.answer({ kind: 'aborted', accepted: [] })
   await clock.advance(0)
   await stopped
+})
+
+test('channels that only wait hold up none that has something to send', async () => {
+  for (let i = 0; i < 100; i += 1) addIdleTeam(`idle${i}`)
+  addTeam('last', ['slack'])
+  const notifier = newNotifier()
+  notifier.start()
+  await clock.advance(0)
+  assert.deepEqual(beingSent(), ['last-slack0'])
+  assert.equal(looking.most, 32)
+  send.next.answer({ kind: 'sent', answer: 'ok' })
+  await notifier.stopSending(0)
+})
+
+test('whoever found no place is sent as soon as one is free', async () => {
+  for (let i = 0; i < 6; i += 1) addTeam(`team${i}`, ['slack'])
+  const notifier = newNotifier()
+  notifier.start()
+  await clock.advance(0)
+  for (const sent of [4, 5, 6]) {
+    assert.equal(beingSent().length, sent)
+    send.next.answer({ kind: 'sent', answer: 'ok' })
+    await clock.advance(0)
+  }
+  assert.equal(beingSent().at(-1), 'team5-slack0')
+  const stopped = notifier.stopSending(0)
+  for (const call of send.calls) if (call.isOpen) call.answer({ kind: 'sent', answer: 'ok' })
+  await stopped
+})
+
+test('a channel in trouble that finds no place leaves it to others, and is put off', async () => {
+  for (let i = 0; i < 4; i += 1) {
+    addIdleTeam(`bad${i}`)
+    const look = looks.get(`bad${i}/slack0`)
+    assert.ok(look)
+    const delivery = {
+      ...{ id: `bad${i}`, tries: 1, startedAtMs: 0, phase: 'waiting' as const, untilMs: 0 },
+      ...{ ranges: {}, accepted: [] },
+    }
+    const notification = {
+      ...{ id: `bad${i}`, team: `bad${i}`, kind: 'alerts' as const, entries: [] },
+      ...{ moreEntries: 0, alerts: 1, createdAtMs: 0 },
+    }
+    looks.set(`bad${i}/slack0`, {
+      ...{ ...look, nowMs: 20_000, message: notification, state: { ...look.state, delivery } },
+    })
+  }
+  for (let i = 0; i < 2; i += 1) addTeam(`good${i}`, ['slack'])
+  const notifier = newNotifier()
+  notifier.start()
+  await clock.advance(0)
+  assert.deepEqual(beingSent().toSorted(), ['bad0', 'bad1', 'good0-slack0', 'good1-slack0'])
+  assert.deepEqual(
+    writes.filter(([, dueMs]) => dueMs === 25_000),
+    [
+      ['bad2/slack0', 25_000],
+      ['bad3/slack0', 25_000],
+    ],
+  )
+  send.rule = () => ({ kind: 'aborted', accepted: [] })
+  for (const call of send.calls) if (call.isOpen) call.answer({ kind: 'aborted', accepted: [] })
+  await notifier.stopSending(0)
+})
+
+test('a team whose shard is silent holds up no other, and is logged once', async () => {
+  addTeam('silent', ['slack'])
+  addTeam('shop', ['slack'])
+  raised = [
+    { shard: 0, team: 'silent' },
+    { shard: 1, team: 'shop' },
+  ]
+  preparing = (team) => (team === 'silent' ? Promise.reject(new Error('away')) : Promise.resolve())
+  const notifier = newNotifier()
+  notifier.start()
+  await clock.advance(0)
+  assert.deepEqual(prepared, [['shop', 1, ['slack0']]])
+  assert.deepEqual(forwarded, ['silent', 'shop'])
+  assert.ok(beingSent().includes('shop-slack0'))
+  const text = 'Alerts cannot be read for notifications; retrying'
+  assert.deepEqual(logged, [`warn ${text}`])
+  preparing = () => Promise.resolve()
+  await clock.advance(1_000)
+  assert.deepEqual(prepared.slice(1), [['silent', 1, ['slack0']]])
+  assert.deepEqual(logged, [`warn ${text}`, `debug ${text}`])
+  for (const call of send.calls) if (call.isOpen) call.answer({ kind: 'sent', answer: 'ok' })
+  await notifier.stopSending(0)
 })
 
 test('lets what is being sent end when it stops, and aborts it after the grace', async () => {
@@ -181,12 +296,12 @@ test('channels are kept before the first job runs, which a silent Redis does not
 
 test('keeps half of the places of a type for channels that are not in trouble', () => {
   const places = new DeliveryPlaces()
-  const taken = ['a', 'b', 'c', 'd'].map((team) => places.take('slack', team))
-  assert.deepEqual(
-    taken.slice(0, 3).map((place) => place?.noteTroubled()),
-    [true, true, false],
-  )
-  assert.equal(places.take('slack', 'e'), null)
-  taken[0]?.release()
-  assert.equal(places.take('slack', 'e')?.noteTroubled(), true)
+  const take = (team: string, isTroubled: boolean) => places.take('slack', { team, isTroubled })
+  const [first] = ['a', 'b'].map((team) => take(team, true))
+  assert.equal(take('c', true), null)
+  assert.ok(take('c', false))
+  assert.ok(take('d', false))
+  assert.equal(take('e', false), null)
+  first?.release()
+  assert.ok(take('e', true))
 })
