@@ -41,6 +41,8 @@ const REPORT_TRIES_MAX = 10
 const REPORT_PAUSE_MS = 500
 /** A channel in trouble that finds no place is looked at again after this long, and up to as much more. */
 const POSTPONE_MS = 5_000
+/** By then, settings that another executor has read already have come here too. */
+const SETTINGS_LAG_MS = 3_000
 
 const NO_TOTALS = Object.freeze({ totals: [], shards: new Set<number>() })
 
@@ -59,7 +61,9 @@ export async function tendChannel(options: ChannelTenderOptions, tending: Tendin
   if (look === null) return 'unknown'
   const channel = settings.channels.find(({ name }) => name === ref.channel)
   if (channel === undefined) {
-    await board.write(look, { state: look.state, message: look.message, dueMs: null })
+    // Whoever has later settings may know it.
+    const dueMs = look.state.settingsVersion > settings.version ? look.nowMs + SETTINGS_LAG_MS : null
+    await board.write(look, { state: look.state, message: look.message, dueMs })
     return 'done'
   }
   const { nowMs } = look

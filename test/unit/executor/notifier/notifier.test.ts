@@ -229,6 +229,20 @@ test('a team whose shard is silent holds up no other, and is logged once', async
   await notifier.stopSending(0)
 })
 
+test('a channel of later settings stays due, one that is gone does not', async () => {
+  addIdleTeam('new', 2)
+  addIdleTeam('gone', 1)
+  for (const team of ['new', 'gone']) teams.set(team, { ...NO_TEAM_SETTINGS, version: 1 })
+  const notifier = newNotifier()
+  notifier.start()
+  await clock.advance(0)
+  assert.deepEqual(writes, [
+    ['new/slack0', 3_000],
+    ['gone/slack0', null],
+  ])
+  await notifier.stopSending(0)
+})
+
 test('lets what is being sent end when it stops, and aborts it after the grace', async () => {
   addTeam('a', ['slack'])
   const notifier = newNotifier()
