@@ -1,4 +1,5 @@
-import { toldOf } from '../../domain/notifications/alert-totals.ts'
+import { StoreUnavailableError } from '../../domain/errors.ts'
+import { toldOf, type TeamTotals } from '../../domain/notifications/alert-totals.ts'
 import { newChannelState } from '../../domain/notifications/channel-state.ts'
 import type { NotificationBoard } from '../../ports/notifications.ts'
 import type { Engine } from '../client/engine.ts'
@@ -31,19 +32,25 @@ async function prepare(
 ): Promise<void> {
   const home = homeOf(engine, team)
   const kept = await engine.runner.read((redis) => redis.hgetall(home.channelStates(team)))
-  const isWhole = (text: string | undefined) => text !== undefined && channelRecordIn(text) !== null
-  const missing = channels.filter((channel) => !isWhole(kept[channel]))
-  if (missing.length > 0) {
-    const totals = await readTotals(engine, team)
-    const state = newChannelState(toldOf(totals), version)
-    const dueMs = engine.runner.redisNowMs(home.shard) + SETTLE_MS
-    for (const channel of missing)
-      await addChannel(engine, { team, channel }, { state, dueMs, former: kept[channel] ?? null })
-  }
   for (const [channel, text] of Object.entries(kept)) {
     if (channels.includes(channel)) continue
     // Whoever prepared it with later settings knows better.
     if ((channelRecordIn(text)?.state.settingsVersion ?? 0) > version) continue
     await removeChannel(engine, { team, channel }, versionOf(text))
   }
+  const isWhole = (text: string | undefined) => text !== undefined && channelRecordIn(text) !== null
+  const missing = channels.filter((channel) => !isWhole(kept[channel]))
+  if (missing.length === 0) return
+  const state = newChannelState(toldOf(await readAllTotals(engine, team)), version)
+  const dueMs = engine.runner.redisNowMs(home.shard) + SETTLE_MS
+  for (const channel of missing)
+    await addChannel(engine, { team, channel }, { state, dueMs, former: kept[channel] ?? null })
+}
+
+/** A channel that began without the totals of one shard would be told all of its history later. */
+async function readAllTotals(engine: Engine, team: string): Promise<TeamTotals> {
+  const totals = await readTotals(engine, team)
+  const silent = engine.shards.findIndex(({ shard }) => !totals.shards.has(shard))
+  if (silent < 0) return totals
+  throw new StoreUnavailableError(`The alerts of shard ${silent} cannot be read; new channels have to wait.`)
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { audit } from '../../../src/redis/audit/audit.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { homeOf } from '../../../src/redis/notifications/channel-steps.ts'
@@ -260,6 +261,19 @@ describe('delivery of alerts', () => {
     expect(await connection.hkeys(keys)).toEqual(['second'])
     await stage.pumpFor(5_000)
     expect(await audit(world.engine)).toEqual([])
+  })
+
+  test('a channel begins only when the alerts of all shards can be read', async () => {
+    stage.settings = settingsOf([channelOf({ name: 'second' })], 2)
+    const home = homeOf(world.engine, TEAM)
+    const totals = world.engine.shards.map((keys) => keys.alertTotals(TEAM))
+    const silent = totals[(home.shard + 1) % 4] ?? ''
+    await connection.eval("redis.call('SET', KEYS[1], 'no hash')", 1, silent)
+    await expect(stage.prepare()).rejects.toThrow(StoreUnavailableError)
+    expect(await connection.hkeys(home.channelStates(TEAM))).toEqual([])
+    await connection.del(silent)
+    await stage.prepare()
+    expect(await connection.hkeys(home.channelStates(TEAM))).toEqual(['second'])
   })
 
   test('a damaged record is made anew', async () => {
