@@ -83,7 +83,9 @@ async function isAgreed(sample: Sample, strictFields: readonly string[]): Promis
     },
   )
   if (!isTaken) return problems.length > 0
-  return problems.every(({ field }) => field !== null && strictFields.includes(field))
+  return problems.every(
+    ({ field }) => field !== null && strictFields.includes(field.replaceAll(/\[\d+\]/g, '[]')),
+  )
 }
 
 function batchesOf<T>(all: readonly T[], count: number): readonly T[][] {

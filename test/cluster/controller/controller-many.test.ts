@@ -8,8 +8,8 @@ import { API_VERSION, openControllerWorld, type ControllerWorld } from './contro
 /** Enough that statuses take seconds; `npm run measure:controller` takes ten thousand. */
 const QUEUES = 300
 const MAKERS = 8
-/** Four that all calls share, one for the Lease, one for each of four watches. */
-const CONNECTIONS = 9
+/** Four that all calls share, one for the Lease, one for each of five watches. */
+const CONNECTIONS = 10
 const TEST_TIMEOUT_MS = 180_000
 
 let world: ControllerWorld
