@@ -73,6 +73,20 @@ describe('an audit of a live installation', () => {
     expect(findings).toEqual([])
   })
 
+  test.each([
+    ['does not report chains that each look sees twice while others end', '9', 0],
+    ['reports a chain that the history holds twice', '7', 1],
+  ])('%s', async (_, later, reported) => {
+    const { history } = keys.queue('1')
+    await redis.client.rpush(history, '7', '7')
+    const { findings } = await look(({ look: number }) => {
+      if (number > 1) return
+      change('DEL', history)
+      change('RPUSH', history, later, later)
+    })
+    expect(findings.filter(({ message }) => message.endsWith('twice'))).toHaveLength(reported)
+  })
+
   test('reports a wrong counter of a shard at rest', async () => {
     await redis.client.hincrby(keys.teamUsage, usageField('default', 'j'), 1)
     const { findings, uncounted } = await look()
