@@ -8,6 +8,7 @@ import {
   StoreUnavailableError,
 } from '../domain/errors.ts'
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
+import type { Permission } from '../domain/access/permission.ts'
 import type { Logger } from '../ports/runtime.ts'
 
 /** Names and values in turn, which `writeHead` takes as they are. */
@@ -75,6 +76,11 @@ export function answerRetryLater(
   afterSeconds: number = RETRY_AFTER_SECONDS,
 ): void {
   answerError(response, status, error, ['Retry-After', String(afterSeconds)])
+}
+
+/** 403: the team is right, but this token or user may not do it. */
+export function answerForbidden(response: ServerResponse, needed: Permission): void {
+  answerError(response, 403, `This needs the permission ${needed}`)
 }
 
 export function answerNotFound(response: ServerResponse): void {

@@ -98,9 +98,9 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
 
 function authenticated(authenticator: Authenticator): RequestHandler {
   return (request, response, next) => {
-    const team = authenticator.teamOf({ request, response })
-    if (team === null) return
-    response.locals['team'] = team
+    const principal = authenticator.principalOf({ request, response })
+    if (principal === null) return
+    response.locals['principal'] = principal
     next()
   }
 }

@@ -1,30 +1,59 @@
+import type { IncomingMessage } from 'node:http'
 import { Router, type RequestHandler } from 'express'
+import type { Actor } from '../domain/access/audit-record.ts'
+import type { Permission } from '../domain/access/permission.ts'
+import type { Principal } from '../domain/access/principal.ts'
 import type { BodyResult } from '../contract/fields/json-body.ts'
 import { BAD_CURSOR, type QueryResult } from '../contract/requests/list-query.ts'
 import type { Logger } from '../ports/runtime.ts'
-import { answerError, answerFault, answerJson, answerNotFound, answerProblem } from './answers.ts'
+import {
+  answerError,
+  answerFault,
+  answerForbidden,
+  answerJson,
+  answerNotFound,
+  answerProblem,
+} from './answers.ts'
 import type { BodyReader, TeamExchange } from './body-reader.ts'
 
 /** An authenticated request as a route sees it. */
 export interface TeamRequest extends TeamExchange {
+  readonly principal: Principal
+  /** The principal as the audit log names it. */
+  readonly actor: Actor
   /** A parameter of the path; '' when it is absent. */
   readonly parameter: (name: string) => string
   /** The query string without `?`. */
   readonly search: string
 }
 
-type TeamHandler = (context: TeamRequest) => Promise<void> | void
+export type TeamHandler = (context: TeamRequest) => Promise<void> | void
+
+/** What a request of one method needs, and who answers it. */
+interface TeamRoute {
+  /** null = any valid token will do. */
+  readonly permission: Permission | null
+  readonly handle: TeamHandler
+}
+
+export function needs(permission: Permission | null, handle: TeamHandler): TeamRoute {
+  return { permission, handle }
+}
+
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** Routes from path and method to a handler. Other methods of a path are a 405; what a handler throws is a fault. */
+/**
+ * Routes from path and method to a handler; a request without its permission is a 403. Other methods of a path are a 405;
+ * what a handler throws is a fault.
+ */
 export function createTeamRouter(
-  table: Readonly<Record<string, Readonly<Partial<Record<Method, TeamHandler>>>>>,
+  table: Readonly<Record<string, Readonly<Partial<Record<Method, TeamRoute>>>>>,
 ): Router {
   const router = Router({ strict: true, caseSensitive: true })
   for (const [path, handlers] of Object.entries(table)) {
     const route = router.route(path)
-    for (const [method, handle] of Object.entries(handlers)) {
-      route[method.toLowerCase() as Lowercase<Method>](forTeam(handle))
+    for (const [method, handler] of Object.entries(handlers)) {
+      route[method.toLowerCase() as Lowercase<Method>](forTeam(handler))
     }
     // Express answers HEAD by the handler of GET.
     const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -34,15 +63,20 @@ export function createTeamRouter(
   return router
 }
 
-function forTeam(handle: TeamHandler): RequestHandler {
+function forTeam({ permission, handle }: TeamRoute): RequestHandler {
   return async (request, response) => {
-    const team: unknown = response.locals['team']
+    const principal = response.locals['principal'] as Principal | undefined
     // Authentication runs before every route and sets it.
-    if (typeof team !== 'string') throw new Error('a route was reached without authentication')
+    if (principal === undefined) throw new Error('a route was reached without authentication')
+    if (permission !== null && !principal.permissions.has(permission)) {
+      return answerForbidden(response, permission)
+    }
     const { originalUrl } = request
     const question = originalUrl.indexOf('?')
     await handle({
-      team,
+      team: principal.team,
+      principal,
+      actor: actorOf(principal, request),
       parameter: (name) => {
         const value = request.params[name]
         return typeof value === 'string' ? value : ''
@@ -52,6 +86,12 @@ function forTeam(handle: TeamHandler): RequestHandler {
       response,
     })
   }
+}
+
+/** The CLI names itself in `User-Agent`. Behind a proxy the address is the proxy's. */
+function actorOf({ kind, subject }: Principal, { headers, socket }: IncomingMessage): Actor {
+  const isCli = headers['user-agent']?.startsWith('punctual-cli/') ?? false
+  return { kind, name: subject, via: isCli ? 'cli' : 'api', address: socket.remoteAddress ?? null }
 }
 
 /** Calls `find` with an id of the path; null when the path holds no valid id. */

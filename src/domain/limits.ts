@@ -162,3 +162,8 @@ export const WINDOWS_PER_TEAM_MAX = 100
 export const HELD_ENTRIES_MAX = 1_000
 /** A held cron is looked at again this often, so that a window that is edited or deleted frees it soon. */
 export const HOLD_RECHECK_MS = 10_000
+
+// Access and the audit log.
+/** Entries of the audit log kept for a team; each shard keeps an equal part, and at least AUDIT_ENTRIES_PER_SHARD_MIN. */
+export const AUDIT_ENTRIES_PER_TEAM_MAX = 10_000
+export const AUDIT_ENTRIES_PER_SHARD_MIN = 1_000

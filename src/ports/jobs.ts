@@ -1,3 +1,4 @@
+import type { Actor } from '../domain/access/audit-record.ts'
 import type { AttemptEnd } from '../domain/jobs/retry-policy.ts'
 import type { Callback } from '../domain/jobs/callback.ts'
 import type { AttemptSummary, CallRecord, JobChain, JobRequest, JobStatus } from '../domain/jobs/job.ts'
@@ -71,11 +72,16 @@ export interface JobStore {
    */
   list(query: JobListQuery): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'>
   /** Removes a pending job, or one that was quarantined because its record is damaged. */
-  cancel(team: string, jobId: number): Promise<'cancelled' | 'in_flight' | 'ended' | 'not_found'>
+  cancel(
+    team: string,
+    jobId: number,
+    actor: Actor,
+  ): Promise<'cancelled' | 'in_flight' | 'ended' | 'not_found'>
   /** Replaces a dead letter by a new pending job, attempt 1, due at once. */
   replay(
     team: string,
     jobId: number,
+    actor: Actor,
   ): Promise<
     | { status: 'replayed'; jobId: number; queueId: number; scheduledAtMs: number }
     | { status: 'already_replayed'; jobId: number }

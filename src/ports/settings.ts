@@ -1,3 +1,4 @@
+import type { Principal } from '../domain/access/principal.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { Channel, Member } from '../domain/notifications/channel.ts'
@@ -44,10 +45,10 @@ export interface NotifiedTeamsSource extends TeamSettingsSource {
   notifiedTeams(): readonly string[]
 }
 
-/** Finds the team of a bearer token. Answers from memory and compares only hashes. */
+/** Finds whose a bearer token is. Answers from memory and compares only hashes. */
 export interface TokenVerifier {
   /** null = unknown token. */
-  teamOf(token: string): string | null
+  principalOf(token: string): Principal | null
 }
 
 /** `superseded`: nothing was written, because another leader epoch has begun or Redis has lost this one. */

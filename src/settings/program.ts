@@ -79,7 +79,7 @@ export function buildProgram(options: ProgramOptions): Command {
   addRole(
     program,
     'doctor',
-    'check an installation, and audit all that it holds in Redis; writes nothing',
+    'check an installation, and inspect all that it holds in Redis; writes nothing',
     async (flags) => {
       const isHealthy = await roles.doctor(loadDoctorSettings(env, flags), { isJson: flags['json'] === true })
       if (!isHealthy) throw new CommanderError(1, 'punctual.doctor', 'the doctor has findings')

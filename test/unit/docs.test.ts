@@ -175,6 +175,7 @@ describe('lists that must agree', () => {
       alertOrder: keys.alertOrder('<team>'),
       alertTotals: keys.alertTotals('<team>'),
       alertCounts: keys.alertCounts('<team>'),
+      auditLog: keys.auditLog('<team>'),
       channelStates: keys.channelStates('<team>'),
       deliveryLog: keys.deliveryLog('<team>'),
       cronRecords: keys.cronRecords('<id>'),

@@ -11,6 +11,7 @@ import {
   acceptedBody,
   answerPage,
   createTeamRouter,
+  needs,
   type TeamRequest,
   withBody,
   withId,
@@ -27,28 +28,33 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
   const { alerts } = parts
   return createTeamRouter({
     '/api/alerts': {
-      GET: (context) => list(context, parts),
-      DELETE: (context) => removeAll(context, alerts),
+      GET: needs('read', (context) => list(context, parts)),
+      DELETE: needs('operate', (context) => removeAll(context, alerts)),
     },
     '/api/alerts/counts': {
-      GET: async ({ team, response }) =>
+      GET: needs('read', async ({ team, response }) =>
         answerJson(response, 200, JSON.stringify(toWireUnread(await alerts.counts(team)))),
+      ),
     },
     '/api/alerts/read': {
-      POST: (context) => withBody(context, parts, (body) => markAllRead(context, alerts, body)),
+      POST: needs('operate', (context) =>
+        withBody(context, parts, (body) => markAllRead(context, alerts, body)),
+      ),
     },
     '/api/alerts/:alert_id': {
-      GET: async (context) =>
+      GET: needs('read', async (context) =>
         answerAlert(context, parts, await withId(context, 'alert_id', (id) => alerts.get(context.team, id))),
-      DELETE: (context) => remove(context, alerts),
+      ),
+      DELETE: needs('operate', (context) => remove(context, alerts)),
     },
     '/api/alerts/:alert_id/read': {
-      POST: async (context) =>
+      POST: needs('operate', async (context) =>
         answerAlert(
           context,
           parts,
           await withId(context, 'alert_id', (id) => alerts.markRead(context.team, id)),
         ),
+      ),
     },
   })
 }

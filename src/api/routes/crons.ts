@@ -27,6 +27,7 @@ import {
   acceptedBody,
   answerPage,
   createTeamRouter,
+  needs,
   type TeamRequest,
   withBody,
   withId,
@@ -46,22 +47,27 @@ export function createCronRoutes(parts: CronRouteParts): Router {
   const { crons, cronEditor } = parts
   return createTeamRouter({
     '/api/crons': {
-      GET: (context) => list(context, crons),
-      POST: (context) => withBody(context, parts, (body) => create(context, parts, body)),
+      GET: needs('read', (context) => list(context, crons)),
+      POST: needs('edit', (context) => withBody(context, parts, (body) => create(context, parts, body))),
     },
     '/api/crons/preview': {
-      POST: (context) => withBody(context, parts, (body) => preview(context, parts, body)),
+      POST: needs('read', (context) => withBody(context, parts, (body) => preview(context, parts, body))),
     },
     '/api/crons/:cron_id': {
-      GET: async (context) =>
+      GET: needs('read', async (context) =>
         answerCron(context, await withId(context, 'cron_id', (id) => crons.get(context.team, id))),
-      PATCH: (context) => withBody(context, parts, (body) => edit(context, parts, body)),
-      DELETE: (context) => remove(context, cronEditor),
+      ),
+      PATCH: needs('edit', (context) => withBody(context, parts, (body) => edit(context, parts, body))),
+      DELETE: needs('edit', (context) => remove(context, cronEditor)),
     },
-    '/api/crons/:cron_id/run': { POST: (context) => runNow(context, crons) },
-    '/api/crons/:cron_id/pause': { POST: (context) => setActive(context, cronEditor, false) },
-    '/api/crons/:cron_id/resume': { POST: (context) => setActive(context, cronEditor, true) },
-    '/api/crons/:cron_id/runs': { GET: (context) => listRuns(context, crons) },
+    '/api/crons/:cron_id/run': { POST: needs('operate', (context) => runNow(context, crons)) },
+    '/api/crons/:cron_id/pause': {
+      POST: needs('operate', (context) => setActive(context, cronEditor, false)),
+    },
+    '/api/crons/:cron_id/resume': {
+      POST: needs('operate', (context) => setActive(context, cronEditor, true)),
+    },
+    '/api/crons/:cron_id/runs': { GET: needs('read', (context) => listRuns(context, crons)) },
   })
 }
 

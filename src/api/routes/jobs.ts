@@ -5,7 +5,7 @@ import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { JobStore } from '../../ports/jobs.ts'
 import { answerError, answerJson, answerNotFound } from '../answers.ts'
-import { answerPage, createTeamRouter, type TeamRequest } from '../team-routes.ts'
+import { answerPage, createTeamRouter, needs, type TeamRequest } from '../team-routes.ts'
 import { scheduledBody } from './push.ts'
 
 export interface JobRouteParts {
@@ -17,14 +17,14 @@ export interface JobRouteParts {
 export function createJobRoutes(parts: JobRouteParts, push: RequestListener): Router {
   return createTeamRouter({
     '/api/jobs': {
-      GET: (context) => list(context, parts),
-      POST: ({ request, response }) => push(request, response),
+      GET: needs('read', (context) => list(context, parts)),
+      POST: needs('push', ({ request, response }) => push(request, response)),
     },
     '/api/jobs/:job_id': {
-      GET: (context) => read(context, parts),
-      DELETE: (context) => cancel(context, parts),
+      GET: needs('read', (context) => read(context, parts)),
+      DELETE: needs('operate', (context) => cancel(context, parts)),
     },
-    '/api/jobs/:job_id/replay': { POST: (context) => replay(context, parts) },
+    '/api/jobs/:job_id/replay': { POST: needs('operate', (context) => replay(context, parts)) },
   })
 }
 
@@ -47,9 +47,9 @@ async function read(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Prom
 }
 
 async function cancel(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
-  const { team, parameter, response } = context
+  const { team, actor, parameter, response } = context
   const jobId = jobIds.parse(parameter('job_id'))
-  const end = jobId === null ? 'not_found' : await jobs.cancel(team, jobId)
+  const end = jobId === null ? 'not_found' : await jobs.cancel(team, jobId, actor)
   switch (end) {
     case 'cancelled':
       response.writeHead(204).end()
@@ -64,9 +64,9 @@ async function cancel(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Pr
 }
 
 async function replay(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
-  const { team, parameter, response } = context
+  const { team, actor, parameter, response } = context
   const jobId = jobIds.parse(parameter('job_id'))
-  const end = jobId === null ? ({ status: 'not_found' } as const) : await jobs.replay(team, jobId)
+  const end = jobId === null ? ({ status: 'not_found' } as const) : await jobs.replay(team, jobId, actor)
   switch (end.status) {
     case 'replayed':
       return answerJson(response, 201, scheduledBody(end))

@@ -10,7 +10,7 @@ import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
 import { answerJson } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
-import { acceptedBody, createTeamRouter, type TeamRequest, withBody } from '../team-routes.ts'
+import { acceptedBody, createTeamRouter, needs, type TeamRequest, withBody } from '../team-routes.ts'
 
 export interface NotificationRouteParts {
   readonly channelTester: ChannelTester
@@ -30,7 +30,9 @@ export function createNotificationRoutes(parts: NotificationRouteParts): Router 
   const tests = new ChannelTests(parts)
   return createTeamRouter({
     '/api/notifications/test': {
-      POST: (context) => withBody(context, parts, (body) => test(context, parts, { tests, body })),
+      POST: needs('operate', (context) =>
+        withBody(context, parts, (body) => test(context, parts, { tests, body })),
+      ),
     },
   })
 }

@@ -13,7 +13,14 @@ import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { JobIntake, PushResult } from '../../ports/jobs.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
-import { answerError, answerFault, answerJson, answerProblem, answerRetryLater } from '../answers.ts'
+import {
+  answerError,
+  answerFault,
+  answerForbidden,
+  answerJson,
+  answerProblem,
+  answerRetryLater,
+} from '../answers.ts'
 import type { Authenticator } from '../authenticator.ts'
 import { type BodyReader, headerText, type TeamExchange } from '../body-reader.ts'
 
@@ -54,9 +61,10 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
   }
 
   return (request, response) => {
-    const team = authenticator.teamOf({ request, response })
-    if (team === null) return
-    const exchange = { team, request, response }
+    const principal = authenticator.principalOf({ request, response })
+    if (principal === null) return
+    if (!principal.permissions.has('push')) return answerForbidden(response, 'push')
+    const exchange = { team: principal.team, request, response }
     bodies.read(exchange, (body) => {
       try {
         return push(body, exchange)

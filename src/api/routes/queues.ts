@@ -10,6 +10,7 @@ import {
   acceptedBody,
   answerPage,
   createTeamRouter,
+  needs,
   type TeamRequest,
   withBody,
   withId,
@@ -25,15 +26,16 @@ export interface QueueRouteParts {
 export function createQueueRoutes(parts: QueueRouteParts): Router {
   const { queues, editor } = parts
   return createTeamRouter({
-    '/api/queues': { GET: (context) => list(context, queues) },
+    '/api/queues': { GET: needs('read', (context) => list(context, queues)) },
     '/api/queues/:queue_id': {
-      GET: async (context) =>
+      GET: needs('read', async (context) =>
         answerQueue(context, await withId(context, 'queue_id', (id) => queues.get(context.team, id))),
-      PATCH: (context) => withBody(context, parts, (body) => edit(context, editor, body)),
-      DELETE: (context) => remove(context, editor),
+      ),
+      PATCH: needs('edit', (context) => withBody(context, parts, (body) => edit(context, editor, body))),
+      DELETE: needs('edit', (context) => remove(context, editor)),
     },
-    '/api/queues/:queue_id/pause': { POST: (context) => setActive(context, editor, false) },
-    '/api/queues/:queue_id/resume': { POST: (context) => setActive(context, editor, true) },
+    '/api/queues/:queue_id/pause': { POST: needs('operate', (context) => setActive(context, editor, false)) },
+    '/api/queues/:queue_id/resume': { POST: needs('operate', (context) => setActive(context, editor, true)) },
   })
 }
 

@@ -7,7 +7,7 @@ import type { ChannelHealthReader } from '../../ports/notifications.ts'
 import type { TeamUsageReader } from '../../ports/quotas.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
 import { answerJson } from '../answers.ts'
-import { createTeamRouter } from '../team-routes.ts'
+import { createTeamRouter, needs } from '../team-routes.ts'
 
 export interface TeamRouteParts {
   readonly usage: TeamUsageReader
@@ -19,11 +19,11 @@ export interface TeamRouteParts {
 export function createTeamRoutes({ usage, quotasOf, ...parts }: TeamRouteParts): Router {
   return createTeamRouter({
     '/api/team': {
-      GET: async ({ team, response }) => {
+      GET: needs('read', async ({ team, response }) => {
         const [used, notifications] = await Promise.all([usage.read(team), channelsOf(team, parts)])
         const body = toWireTeam(team, { quotas: quotasOf(team), usage: used, notifications })
         answerJson(response, 200, JSON.stringify(body))
-      },
+      }),
     },
   })
 }

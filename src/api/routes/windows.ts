@@ -11,7 +11,14 @@ import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { WindowChange, WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
-import { acceptedBody, answerPage, createTeamRouter, type TeamRequest, withBody } from '../team-routes.ts'
+import {
+  acceptedBody,
+  answerPage,
+  createTeamRouter,
+  needs,
+  type TeamRequest,
+  withBody,
+} from '../team-routes.ts'
 
 export interface WindowRouteParts {
   readonly windows: WindowStore
@@ -26,14 +33,15 @@ export interface WindowRouteParts {
 export function createWindowRoutes(parts: WindowRouteParts): Router {
   return createTeamRouter({
     '/api/maintenance-windows': {
-      GET: (context) => list(context, parts),
-      POST: (context) => withBody(context, parts, (body) => create(context, parts, body)),
+      GET: needs('read', (context) => list(context, parts)),
+      POST: needs('operate', (context) => withBody(context, parts, (body) => create(context, parts, body))),
     },
     '/api/maintenance-windows/:window_id': {
-      GET: async (context) =>
+      GET: needs('read', async (context) =>
         answerWindow(context, parts, await parts.windows.get(context.team, nameOf(context))),
-      PATCH: (context) => withBody(context, parts, (body) => edit(context, parts, body)),
-      DELETE: (context) => remove(context, parts),
+      ),
+      PATCH: needs('operate', (context) => withBody(context, parts, (body) => edit(context, parts, body))),
+      DELETE: needs('operate', (context) => remove(context, parts)),
     },
   })
 }

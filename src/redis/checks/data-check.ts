@@ -1,8 +1,8 @@
 import { excerpt } from '../../domain/excerpt.ts'
 import type { CheckResult, HealthFinding } from '../../ports/health.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { Finding } from '../audit/audit.ts'
-import { auditLive, type AuditProgress } from '../audit/live-audit.ts'
+import type { Finding } from '../inspection/inspect.ts'
+import { inspectLive, type InspectionProgress } from '../inspection/live-inspection.ts'
 import type { Engine } from '../client/engine.ts'
 import { shardPrefix, splitNameField } from '../layout/keys.ts'
 import { counted } from './counted.ts'
@@ -11,12 +11,12 @@ import { counted } from './counted.ts'
 const NAMED_MAX = 1_000
 const MESSAGE_CHARACTERS_MAX = 300
 
-/** Audits every key of every shard while the installation works. */
+/** Inspects every key of every shard while the installation works. */
 export async function checkData(
   engine: Engine,
-  options: { readonly clock: Clock; readonly onProgress: (progress: AuditProgress) => void },
+  options: { readonly clock: Clock; readonly onProgress: (progress: InspectionProgress) => void },
 ): Promise<CheckResult> {
-  const { findings, queues, uncounted } = await auditLive(engine, options)
+  const { findings, queues, uncounted } = await inspectLive(engine, options)
   const named: HealthFinding[] = []
   for (const finding of findings.slice(0, NAMED_MAX)) named.push(await describe(engine, finding))
   const left = findings.length - named.length
@@ -24,7 +24,7 @@ export async function checkData(
     const message = `${left} more findings are left out.`
     named.push({
       severity: 'failed',
-      subject: 'audit',
+      subject: 'inspection',
       message,
       advice: 'Mend the first ones, then look again.',
     })

@@ -1,6 +1,6 @@
 import { LEASE_MARGIN_MS, LEASE_MS } from '../../domain/limits.ts'
 import type { CheckResult, HealthFinding } from '../../ports/health.ts'
-import { readSortedSet } from '../audit/audit-reads.ts'
+import { readSortedSet } from '../inspection/inspect-reads.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 import { counted } from './counted.ts'

@@ -1,5 +1,5 @@
 import type { CheckResult, HealthFinding } from '../../ports/health.ts'
-import { readHash } from '../audit/audit-reads.ts'
+import { readHash } from '../inspection/inspect-reads.ts'
 import type { Engine } from '../client/engine.ts'
 import type { SecretBox } from '../control/secret-box.ts'
 import { decodeTeam, teamsOf, tokensOf, type AcceptedToken } from '../control/stored-settings.ts'

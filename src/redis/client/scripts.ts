@@ -25,7 +25,7 @@ export function loadScript(
 
 /** `--#include lib/clock`, a path from `src/redis`. */
 export function withIncludes(source: string): string {
-  return source.replace(/^--#include ([\w/]+)$/gm, (_, path: string) =>
+  return source.replace(/^--#include ([\w/-]+)$/gm, (_, path: string) =>
     readFileSync(new URL(`../${path}.lua`, import.meta.url), 'utf8'),
   )
 }

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto'
+import { ALL_PERMISSIONS } from '../../domain/access/permission.ts'
+import type { Principal } from '../../domain/access/principal.ts'
 import { reasonOf, StartupError } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import {
@@ -41,7 +43,7 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
   #teams = new Map<string, TeamSettings>()
   #boundedTeams: readonly string[] = []
   #notifiedTeams: readonly string[] = []
-  #tokens = new Map<string, string>()
+  #tokens = new Map<string, Principal>()
   /** Teams whose secrets cannot be opened; each is logged once. */
   readonly #sealedTeams = new Set<string>()
   #cancelTimer: () => void = () => undefined
@@ -76,7 +78,7 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
       throw new Error('Redis has lost them')
     }
     const [teams, tokens] = await Promise.all([connection.hgetall(TEAMS_KEY), connection.hgetall(TOKENS_KEY)])
-    this.#tokens = teamsByToken(tokens)
+    this.#tokens = principalsByToken(tokens)
     const isFirst = this.#versions === null
     this.#teams = new Map(
       teamsOf(teams).flatMap(([team, value]) => {
@@ -119,7 +121,7 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
     return this.#notifiedTeams
   }
 
-  teamOf(token: string): string | null {
+  principalOf(token: string): Principal | null {
     return this.#tokens.get(hashOf(token)) ?? null
   }
 
@@ -167,9 +169,13 @@ function openTeam(box: SecretBox, team: string, value: string): TeamSettings | S
 }
 
 /** The oldest entry of a hash wins: a team that learns another's token hash must not take over its jobs with it. */
-function teamsByToken(tokens: Readonly<Record<string, string>>): Map<string, string> {
+function principalsByToken(tokens: Readonly<Record<string, string>>): Map<string, Principal> {
   const latestFirst = tokensOf(tokens).toSorted((a, b) => b.version - a.version)
-  return new Map(latestFirst.map(({ hash, team }) => [hash, team]))
+  return new Map(latestFirst.map(({ hash, team, name }) => [hash, principalOf(team, name)]))
+}
+
+function principalOf(team: string, name: string): Principal {
+  return { team, kind: 'token', subject: name, permissions: ALL_PERMISSIONS, queues: null }
 }
 
 /** Tokens are random, so a fast hash is enough; a lookup by hash leaks no timing of the token itself. */

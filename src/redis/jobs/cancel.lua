@@ -11,6 +11,7 @@ local call = redis.call
 --#include lib/suspects
 --#include lib/bands
 --#include lib/ring
+--#include audit-log/audit_log
 
 local queue_id, id = ARGV.localId, ARGV.jobId
 local body = call('HGET', KEYS.records, id)
@@ -58,4 +59,5 @@ if is_suspect then
 end
 Usage.note(Usage.team_of(live[3]), -bytes, -1, is_suspect and -1 or 0)
 Usage.write(KEYS.teamUsage)
+AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax)
 return 'cancelled'

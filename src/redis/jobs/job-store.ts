@@ -15,13 +15,13 @@ export function createJobStore(engine: Engine): JobStore {
       return queue === null ? null : readChain(engine, queue, engine.jobIds.rootOf(jobId))
     },
     list: (query) => listJobs(engine, query),
-    cancel: async (team, jobId) => {
+    cancel: async (team, jobId, actor) => {
       const queue = await queueOfJob(engine, team, jobId)
-      return queue === null ? 'not_found' : cancelJob(engine, queue, jobId)
+      return queue === null ? 'not_found' : cancelJob(engine, queue, { jobId, actor })
     },
-    replay: async (team, jobId) => {
+    replay: async (team, jobId, actor) => {
       const queue = await queueOfJob(engine, team, jobId)
-      return queue === null ? { status: 'not_found' } : replay(queue, jobId)
+      return queue === null ? { status: 'not_found' } : replay(queue, { jobId, actor })
     },
   }
 }

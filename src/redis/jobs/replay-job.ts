@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import type { Actor, AuditEntry } from '../../domain/access/audit-record.ts'
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import { LEASE_MS, STORE_DEADLINE_MS } from '../../domain/limits.ts'
 import { monthOf } from '../../domain/quotas.ts'
 import type { JobStore } from '../../ports/jobs.ts'
+import { AUDIT_ARGS, audited } from '../audit-log/audit-entry.ts'
 import { readChain, unlessDamaged } from '../chains/chain-reader.ts'
 import { isDamaged } from '../chains/damaged-chain.ts'
 import type { KnownQueue } from '../chains/known-queue.ts'
@@ -16,7 +18,7 @@ import { indexPlace, queueIdOf } from '../layout/keys.ts'
 export const REPLAY = step('replay', import.meta.url, {
   keys: [
     ...(['clock', 'executors', 'ring', 'teams', 'retentionDue', 'settingsUses'] as const),
-    ...(['jobIndex', 'teamUsage'] as const),
+    ...(['jobIndex', 'teamUsage', 'auditLog'] as const),
   ],
   queueKeys: [
     ...(['meta', 'ready', 'records', 'inFlight', 'payloads'] as const),
@@ -25,6 +27,7 @@ export const REPLAY = step('replay', import.meta.url, {
   args: [
     ...(['leaseMs', 'retainMs', 'localId', 'rootId', 'oldSeq', 'nonce', 'newJobId', 'newSeq'] as const),
     ...(['newField', 'timeoutSeconds', 'summary', 'month', 'monthEndsMs'] as const),
+    ...AUDIT_ARGS,
   ],
 })
 
@@ -35,10 +38,12 @@ const RESEND_MS = STORE_DEADLINE_MS / 2
 type ReplayEnd = Awaited<ReturnType<JobStore['replay']>>
 
 /** Replays dead letters under one nonce, which marks the id blocks of this process. Throws StoreUnavailableError. */
-export function createReplay(engine: Engine): (queue: KnownQueue, jobId: number) => Promise<ReplayEnd> {
+export function createReplay(
+  engine: Engine,
+): (queue: KnownQueue, asked: { readonly jobId: number; readonly actor: Actor }) => Promise<ReplayEnd> {
   const nonce = randomBytes(6).toString('base64url')
   const sequences = engine.shards.map((keys) => createSequence(engine, keys))
-  return async (queue, jobId) => {
+  return async (queue, { jobId, actor }) => {
     const { keys, localId } = queue
     const rootId = engine.jobIds.rootOf(jobId)
     const sequence = sequences[keys.shard] as Sequence
@@ -58,6 +63,7 @@ export function createReplay(engine: Engine): (queue: KnownQueue, jobId: number)
         timeoutSeconds: letter.request.timeoutSeconds ?? '',
         summary: encodeFinished({ ...letter, end: 'dead_lettered', replayedAs: newJobId }),
         monthEndsMs: nextStartsMs,
+        ...audited(engine, keys, { team: queue.team, entry: replayEntry(queue, { jobId, newJobId, actor }) }),
       })
       const [status, due, woken] = (await engine.runner.run(call, RESEND_MS)) as [string, string, number]
       if (status === 'foreign_block') sequence.dropBlock()
@@ -68,6 +74,14 @@ export function createReplay(engine: Engine): (queue: KnownQueue, jobId: number)
     }
     throw new StoreUnavailableError('The dead letter keeps changing while it is replayed')
   }
+}
+
+function replayEntry(
+  queue: KnownQueue,
+  { jobId, newJobId, actor }: { readonly jobId: number; readonly newJobId: number; readonly actor: Actor },
+): AuditEntry {
+  const resource = { kind: 'job', id: jobId, name: queue.name } as const
+  return { actor, action: 'replay', resource, before: null, after: { job_id: newJobId } }
 }
 
 /** null when there is none, or it is damaged. */

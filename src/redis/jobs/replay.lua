@@ -10,6 +10,7 @@
 --#include lib/usage
 --#include lib/quota
 --#include lib/record
+--#include audit-log/audit_log
 
 local queue_id, root, id, nonce = ARGV.localId, ARGV.rootId, ARGV.newJobId, ARGV.nonce
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
@@ -55,4 +56,5 @@ Quota.admit_run(KEYS.teamUsage, Quota.add_team(team), #made)
 Quota.write(KEYS.teamUsage)
 call('HDEL', KEYS.deadLetterRecords, root)
 call('ZREM', KEYS.deadLetters, root)
+AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax)
 return { 'ok', pad13(now), woken }

@@ -99,6 +99,8 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   alertTotals(team: string): string
   /** The last id, and what is unread. */
   alertCounts(team: string): string
+  /** Who changed what of a team here. */
+  auditLog(team: string): string
   /** The channels of a team at home here. */
   channelStates(team: string): string
   /** The last messages to them. */
@@ -135,6 +137,7 @@ export function createShardKeys(shard: number): ShardKeys {
     alertOrder: (team) => `${prefix}ao:${team}`,
     alertTotals: (team) => `${prefix}af:${team}`,
     alertCounts: (team) => `${prefix}an:${team}`,
+    auditLog: (team) => `${prefix}au:${team}`,
     channelStates: (team) => `${prefix}nc:${team}`,
     deliveryLog: (team) => `${prefix}nl:${team}`,
     cronRecords: (cronId) => `${prefix}kr:${cronId}`,

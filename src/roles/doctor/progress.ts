@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/runtime.ts'
-import type { AuditProgress } from '../../redis/audit/live-audit.ts'
+import type { InspectionProgress } from '../../redis/inspection/live-inspection.ts'
 
 /** A stream of the process. */
 export interface Terminal {
@@ -17,7 +17,7 @@ export function createProgress(
 ) {
   let shownAtMs = -Infinity
   return {
-    show: ({ look, shard, queuesDone, queues }: AuditProgress): void => {
+    show: ({ look, shard, queuesDone, queues }: InspectionProgress): void => {
       const nowMs = clock.monotonicMs()
       if (stream.isTTY !== true || nowMs - shownAtMs < SHOW_EVERY_MS) return
       shownAtMs = nowMs

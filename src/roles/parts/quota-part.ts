@@ -114,12 +114,12 @@ export function withJobQuotas(
         if (over !== null && (await crons.get(team, cronId)) !== null) throw refusal(parts, over)
         return crons.runNow(team, cronId)
       }),
-    replay: (team, jobId) =>
+    replay: (team, jobId, actor) =>
       within(team, async (over) => {
         const chain = over === null ? null : await jobs.get(team, jobId)
         if (over !== null && chain?.end === 'dead_lettered' && chain.replayedAs === null)
           throw refusal(parts, over)
-        return jobs.replay(team, jobId)
+        return jobs.replay(team, jobId, actor)
       }),
   }
 }

@@ -33,7 +33,7 @@ async function compiled() {
   return settings
 }
 const ofTeam = async () => (await compiled()).of(world.namespace)
-const teamOf = async (token: string) => (await compiled()).teamOf(token)
+const teamOf = async (token: string) => (await compiled()).principalOf(token)?.team ?? null
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex')
 
 async function putSecret(name: string, data: Record<string, string>): Promise<void> {

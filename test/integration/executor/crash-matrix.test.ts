@@ -201,7 +201,7 @@ async function expectEachEndedOnce(here: Installation, run: CrashRun): Promise<v
       chain: [{ job_id: id }],
     })
   }
-  await here.auditAtRest()
+  await here.inspectAtRest()
   const all = [...here.target.arrivals(), ...run.traps.flatMap((trap) => trap.arrivals)]
   const jobs = Map.groupBy(
     all.filter(({ jobId }) => jobId !== null),

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await world.stopExecutors()
-  const findings = await audit(world.engine)
+  const findings = await inspect(world.engine)
   await world.close()
   if (findings.length > 0) throw new Error(JSON.stringify(findings))
 })

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { createJobIntake } from '../../../src/redis/enqueue/job-intake.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { openCronWorld, type CronWorld } from '../../support/engine/cron-world.ts'
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await world.stopExecutors()
-  const findings = await audit(world.engine)
+  const findings = await inspect(world.engine)
   await world.close()
   if (findings.length > 0) throw new Error(JSON.stringify(findings))
 })

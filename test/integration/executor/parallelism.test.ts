@@ -58,7 +58,7 @@ test(
     await pause('resume')
     await push(shuffled.slice(half))
     await until('every job has arrived', () => here.target.arrivals().length >= total, WITHIN_MS)
-    expect(await here.auditAtRest()).toEqual([])
+    expect(await here.inspectAtRest()).toEqual([])
 
     for (const { name, limit } of QUEUES) {
       expect(here.target.mostOpen(`/${name}`), name).toBeLessThanOrEqual(limit)

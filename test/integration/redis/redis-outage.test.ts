@@ -95,7 +95,7 @@ async function expectOncePerJob(
   const { accepted, path, faults } = options
   const byJob = () => Map.groupBy(here.target.arrivals(path), (arrival) => arrival.jobId)
   await until('every job has arrived', () => accepted.every((id) => byJob().has(id)), 40_000)
-  await here.auditAtRest(40_000)
+  await here.inspectAtRest(40_000)
   for (const id of accepted) {
     const arrivals = byJob().get(id) ?? []
     expect(arrivals.length, `deliveries of ${id}`).toBeLessThanOrEqual(1 + faults)

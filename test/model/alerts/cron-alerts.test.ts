@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import { ALERT_COALESCE_MS } from '../../../src/domain/limits.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Mutes, WindowSource } from '../../../src/ports/windows.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { claimed, ended } from '../../support/engine/model-executor.ts'
@@ -152,7 +152,7 @@ describe('alerts of a cron', () => {
         }
         assert.deepEqual(await all(), model.alerts)
       }
-      assert.deepEqual(await audit(world.engine), [])
+      assert.deepEqual(await inspect(world.engine), [])
     })
     await fc.assert(story, { numRuns: 40 })
   }, 60_000)

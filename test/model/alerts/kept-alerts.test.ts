@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { ALERT_RETENTION_DAYS } from '../../../src/domain/limits.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { QUEUE } from '../../../src/redis/layout/fields.ts'
 import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
@@ -72,7 +72,7 @@ describe('alerts', () => {
   })
 })
 
-describe('the audit finds', () => {
+describe('the inspection finds', () => {
   const RECORDS = () => keys.alertRecords('default')
   const newest = async () => String((await alertsOf(world)).at(-1)?.alert.id)
 
@@ -127,7 +127,7 @@ describe('the audit finds', () => {
     await fail('a')
     await assertClean(world)
     await damage()
-    const found = (await audit(world.engine)).map((finding) => finding.message)
+    const found = (await inspect(world.engine)).map((finding) => finding.message)
     assert.ok(
       found.some((one) => message.test(one)),
       found.join('; '),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { NO_QUOTAS, quotasOf } from '../../../src/domain/quotas.ts'
 import { NO_TEAM_SETTINGS } from '../../../src/ports/settings.ts'
 import { NO_WINDOWS } from '../../../src/ports/windows.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
@@ -207,14 +207,14 @@ describe('limit warnings', () => {
     assert.deepEqual(await stage.warnings(), [SATURATED])
   })
 
-  test('that are damaged or have lost their queue are found by the audit, and go with the next looks', async () => {
+  test('that are damaged or have lost their queue are found by the inspection, and go with the next looks', async () => {
     await stage.makeQueue('emails')
     await redis.client.hset(stage.shard.limitWarnings, {
       'queue_saturated|q1': 'x',
       'queue_saturated|q77': '=1',
       nonsense: '=1',
     })
-    const found = async () => (await audit(stage.world.engine)).map(({ message }) => message)
+    const found = async () => (await inspect(stage.world.engine)).map(({ message }) => message)
     assert.deepEqual((await found()).toSorted(), [
       'holds nonsense = =1',
       'holds queue_saturated|q1 = x',

@@ -31,10 +31,11 @@ import {
 import type { World } from '../../support/engine/model-world.ts'
 import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
 import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
-import { DOCTOR_SCENES } from '../audit/doctor-scenes.ts'
+import { DOCTOR_SCENES } from '../inspection/doctor-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
 import { CHANNEL_SCENES } from '../notifications/channel-scenes.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 /** A stage for one step: what was there before, and who sends the step. */
 export interface Stage {
@@ -151,7 +152,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
     async (stage) => {
       const [root] = await makeDeadLetters(stage, 1)
       const store = createJobStore(stage.world.engine)
-      return () => store.replay('default', root as number)
+      return () => store.replay('default', root as number, AN_ACTOR)
     },
   ],
   ...(['ready', 'near', 'minute'] as const).map((place): [StepName, string, Scene] => [
@@ -162,7 +163,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
       const request = { payload: LARGE }
       const [kept, cancelled] = await pushAll(stage.intake, 2, { start: { delaySeconds }, request })
       stage.accepted.push(kept as number)
-      return () => createJobStore(stage.world.engine).cancel('default', cancelled as number)
+      return () => createJobStore(stage.world.engine).cancel('default', cancelled as number, AN_ACTOR)
     },
   ]),
   [
@@ -339,7 +340,7 @@ async function claimScene(stage: Stage): Promise<() => Promise<unknown>> {
   await apply(world, { maxParallelism: 1 })
   accepted.push(...(await pushAll(intake, 2, { request: { payload: LARGE } })))
   const others = await pushAll(intake, 3, { queue: 'others' })
-  await createJobStore(world.engine).cancel('default', others[0] as number)
+  await createJobStore(world.engine).cancel('default', others[0] as number, AN_ACTOR)
   accepted.push(...others.slice(1))
   const source = await openExecutor(world, 'e1')
   // Without any room, so that it only learns whom to ask.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { decodeRecord } from '../../../src/redis/layout/job-record.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
@@ -153,7 +153,7 @@ describe('a step torn at any call', () => {
 
   /** Queues that may run and that no claim will be led to, and crons that no ticker will be led to. */
   async function stuckQueues(world: World): Promise<string[]> {
-    const report = await audit(world.engine)
+    const report = await inspect(world.engine)
     return report
       .filter(({ message }) => /which may run$|has cron/.test(message))
       .map(({ message }) => message)

@@ -20,6 +20,7 @@ import { startRedis, type TestRedis } from '../../support/servers/redis-server.t
 import { tickAll } from '../../support/engine/tick-all.ts'
 import { loadWrappedScripts } from '../../support/lua/wrapped-scripts.ts'
 import { CronModel, spreadOfCron } from './cron-model.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 const TEAM = 'default'
 const NAMES = ['a', 'b', 'c']
@@ -332,7 +333,7 @@ class Story {
     const jobs = [...this.#model.open]
     const jobId = jobs[pick % jobs.length]
     if (jobId === undefined) return
-    const answer = await createJobStore(this.#world.engine).cancel(TEAM, jobId)
+    const answer = await createJobStore(this.#world.engine).cancel(TEAM, jobId, AN_ACTOR)
     // The hidden queue of a cron that was removed is gone with its jobs.
     assert.ok(answer === 'cancelled' || answer === 'not_found')
     this.#model.open.delete(jobId)

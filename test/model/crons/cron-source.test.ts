@@ -5,7 +5,7 @@ import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cro
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import { deferCron } from '../../../src/executor/crons/held-crons.ts'
 import type { CronSource, CronStore } from '../../../src/ports/crons.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { decodeState } from '../../../src/redis/layout/cron-record.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
@@ -204,7 +204,7 @@ describe('a cron that was put off', () => {
     return due
   }
 
-  test('is due later, with the same tick; an audit accepts it, but none that is put off for long', async () => {
+  test('is due later, with the same tick; an inspection accepts it, but none that is put off for long', async () => {
     const [cronId = 0] = await make(1)
     world.clock.advance(MINUTE_MS)
     const [before] = await putOff()
@@ -216,7 +216,7 @@ describe('a cron that was put off', () => {
     assert.equal((await source.due(0))[0]?.expectedMs, before?.expectedMs)
     const { cronsDue } = shardKeys(world.engine, 0)
     await redis.client.zadd(cronsDue, dueMs + 2 * HOLD_RECHECK_MS, String(cronId))
-    assert.equal((await audit(world.engine)).length, 1)
+    assert.equal((await inspect(world.engine)).length, 1)
   })
 
   test('is not put off by who knows an older version of it or another tick', async () => {

@@ -3,7 +3,7 @@ import { cronScheduleOf, type CronSettings } from '../../../src/domain/crons/cro
 import { decideCron } from '../../../src/executor/crons/cron-decision.ts'
 import type { CronRun, CronStore, CronSource } from '../../../src/ports/crons.ts'
 import type { ClaimedWork, JobSource } from '../../../src/ports/jobs.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { createCronSource } from '../../../src/redis/crons/tick/cron-source.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
@@ -124,6 +124,6 @@ export class CronStage {
       await this.held(),
       place === null ? [] : [`${cron?.cronId ?? 'none'}@${this.shardAt(place)}`],
     )
-    assert.deepEqual(await audit(this.world.engine), [])
+    assert.deepEqual(await inspect(this.world.engine), [])
   }
 }

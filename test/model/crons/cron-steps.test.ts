@@ -5,7 +5,7 @@ import { CRON_RECORDS_MAX, LOST_LEASES_MAX } from '../../../src/domain/limits.ts
 import type { DueCron } from '../../../src/ports/crons.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { createLeaderEpochs } from '../../../src/redis/control/leader-epochs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
@@ -162,7 +162,7 @@ describe('the history of a hidden queue', () => {
       assert.equal(result, 'succeeded')
       assert.equal(await redis.client.hexists(d, String(jobId)), 1)
     }
-    assert.deepEqual(await audit(engine), [])
+    assert.deepEqual(await inspect(engine), [])
   })
 
   test('of a queue with a name is as long as that of any other', async () => {
@@ -255,7 +255,7 @@ describe('what is in force already', () => {
   })
 })
 
-describe('an audit', () => {
+describe('an inspection', () => {
   test.each(['home', 'there'] as const)(
     'finds a cron that is %s and that nobody looks for',
     async (place) => {
@@ -265,7 +265,7 @@ describe('an audit', () => {
       await (place === 'home' ? redis.client.del(home.cronIds) : redis.client.del(home.cronShards))
       const { cronStates: ks } = shardKeys(engine, stage.shardAt(place))
       const message = `holds cron ${cronId}, which its home does not place there`
-      assert.ok((await audit(engine)).some((each) => each.key === ks && each.message === message))
+      assert.ok((await inspect(engine)).some((each) => each.key === ks && each.message === message))
     },
   )
 })

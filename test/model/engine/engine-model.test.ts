@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { openConnection } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { listDifferences } from './engine-lists.ts'
@@ -46,22 +46,23 @@ describe.each([
     await redis.stop()
   })
 
-  async function tell(ops: readonly Op[], limit: number | null, isAuditedAlways: boolean): Promise<void> {
+  async function tell(ops: readonly Op[], limit: number | null, isInspectedAlways: boolean): Promise<void> {
     const told = await Story.begin(redis, connection)
     if (limit !== null)
       for (const queue of QUEUES.keys()) await told.callers.edit(queue, { max: limit }, false)
     for (const op of ops) {
       await told.run(op)
       await told.compare()
-      if (isAuditedAlways) assert.deepEqual(await audit(told.world.engine), [], `after ${JSON.stringify(op)}`)
+      if (isInspectedAlways)
+        assert.deepEqual(await inspect(told.world.engine), [], `after ${JSON.stringify(op)}`)
     }
-    assert.deepEqual(await audit(told.world.engine), [])
+    assert.deepEqual(await inspect(told.world.engine), [])
     assert.deepEqual(await listDifferences(told.world.engine, told.model), [])
     await told.drain()
     await told.compare()
-    assert.deepEqual(await audit(told.world.engine), [])
+    assert.deepEqual(await inspect(told.world.engine), [])
     await told.clear()
-    assert.deepEqual(await audit(told.world.engine), [])
+    assert.deepEqual(await inspect(told.world.engine), [])
     const kept =
       /^punctual:(meta|teams|tokens|windows|\{h\d+-\w+\}:(clk|seq|qseq|tok|term|use|tu|mark|tn|teams|q:1099\d+|idem:\d+|a[dofn]:\w+|np|gc|fq))$/
     const left = await redis.client.keys('*')
@@ -81,7 +82,7 @@ describe.each([
     await assert.doesNotReject(hold(property, runs))
   })
 
-  test('passes the audit after every step of short stories', { timeout: timeoutMs }, async () => {
+  test('passes the inspection after every step of short stories', { timeout: timeoutMs }, async () => {
     const property = fc.asyncProperty(story(25), limit, (ops, given) => tell(ops, given, true))
     await assert.doesNotReject(hold(property, runs / 6))
   })

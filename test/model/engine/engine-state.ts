@@ -5,7 +5,7 @@ import type { ShardKeys } from '../../../src/redis/layout/keys.ts'
 import type { EngineModel } from './engine-model.ts'
 import type { KeptCall, ModelQueue } from './model-records.ts'
 
-/** Reads what Redis holds and says how it differs from the model. Structure is the audit's business, not looked at here. */
+/** Reads what Redis holds and says how it differs from the model. Structure is the inspection's business, not looked at here. */
 export async function differences(
   client: Redis,
   shards: readonly ShardKeys[],

@@ -25,6 +25,7 @@ import { createShardMaintenance } from '../../../src/redis/maintenance/shard-mai
 import { newJob } from '../../support/engine/engine.ts'
 import { SeededRandom } from '../../simulation/story/seeded-random.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 const TEAM = 'default'
 const QUEUES = ['alpha', 'beta', 'gamma']
@@ -78,8 +79,8 @@ export class PortDriver {
       [1, 'leave', () => hold.source.leave()],
       [2, 'apply', () => this.#apply()],
       [1, 'remove', () => this.#queues.remove(TEAM, random.pick(QUEUES))],
-      [2, 'cancel', () => this.#withJob((id) => this.#jobs.cancel(TEAM, id))],
-      [2, 'replay', () => this.#withJob((id) => this.#jobs.replay(TEAM, id))],
+      [2, 'cancel', () => this.#withJob((id) => this.#jobs.cancel(TEAM, id, AN_ACTOR))],
+      [2, 'replay', () => this.#withJob((id) => this.#jobs.replay(TEAM, id, AN_ACTOR))],
       [2, 'get', () => this.#withJob((id) => this.#jobs.get(TEAM, id))],
       [1, 'compile', () => this.#compile()],
       [1, 'lead', () => this.#lead()],

@@ -18,6 +18,7 @@ import type { EngineModel } from './engine-model.ts'
 import type { ModelQueue } from './model-records.ts'
 import { edited, queueAt, toJob, type EditOp, type PushOp } from './engine-ops.ts'
 import { keepHead } from './engine-state.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 export const SHARDS = 2
 export const STORY_RETENTION = {
@@ -190,24 +191,24 @@ export class StoryCallers {
     const jobs = [...this.#model.jobs.values()].filter((job) => job.request !== null)
     const job = jobs[pick % Math.max(1, jobs.length)]
     if (job === undefined) return
-    const answer = await this.#store.cancel(job.queue.team, job.id)
+    const answer = await this.#store.cancel(job.queue.team, job.id, AN_ACTOR)
     assert.equal(answer, job.place === 'in_flight' ? 'in_flight' : 'cancelled')
     if (answer === 'in_flight') return
     this.#model.jobs.delete(`${job.queue.key}|${job.id}`)
     this.#lastPush = null
-    assert.notEqual(await this.#store.cancel(job.queue.team, job.id), 'cancelled')
+    assert.notEqual(await this.#store.cancel(job.queue.team, job.id, AN_ACTOR), 'cancelled')
   }
 
   async replay(pick: number, resent: boolean): Promise<void> {
     const [rootId, letter] = [...this.#model.dead][pick % Math.max(1, this.#model.dead.size)] ?? []
     if (rootId === undefined || letter === undefined) return
     if (resent) this.#world.faults.resent.add('replay')
-    const answer = await this.#store.replay(letter.queue.team, rootId)
+    const answer = await this.#store.replay(letter.queue.team, rootId, AN_ACTOR)
     assert.equal(answer.status, 'replayed')
     if (answer.status !== 'replayed') return
     this.#model.replay(rootId, answer.jobId)
     assert.equal(answer.scheduledAtMs, this.#model.shard(letter.queue.shard).nowMs)
-    const again = await this.#store.replay(letter.queue.team, rootId)
+    const again = await this.#store.replay(letter.queue.team, rootId, AN_ACTOR)
     assert.deepEqual(again, { status: 'already_replayed', jobId: answer.jobId })
   }
 

@@ -23,6 +23,7 @@ import { openConnection, openWorld, type World } from '../../support/engine/mode
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
 import { CronStage, TEAM } from '../crons/cron-stage.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 const MEMORY_BYTES = 48 * 1024 ** 2
 /** What intake leaves to ticks, retries and ends, of so little. */
@@ -219,7 +220,7 @@ describe('a quota of pending jobs', () => {
       ...Array.from({ length: 5 }, () => 'created'),
       ...Array.from({ length: 3 }, () => 'pendingJobs'),
     ])
-    assert.equal(await createJobStore(world.engine).cancel('a', await firstJobOf('a')), 'cancelled')
+    assert.equal(await createJobStore(world.engine).cancel('a', await firstJobOf('a'), AN_ACTOR), 'cancelled')
     assert.deepEqual(await pushInTurn(newIntake(), [job('a', 'mail'), job('a', 'mail')]), [
       'created',
       'pendingJobs',
@@ -346,7 +347,7 @@ test('a replay and a run by hand count as jobs of the month, once, and are refus
     await createShardMaintenance(engine, shardOf('a', 'mail')).promote()
   }
   world.faults.resent.add('replay')
-  assert.equal((await byHand.replay('a', pushed.jobId)).status, 'replayed')
+  assert.equal((await byHand.replay('a', pushed.jobId, AN_ACTOR)).status, 'replayed')
   assert.equal((await held('a')).jobsPerMonth, 2)
   const { cronId } = await crons.apply('a', 'nightly', cronSettings())
   assert.equal((await byHand.runNow('a', cronId)).status, 'started')

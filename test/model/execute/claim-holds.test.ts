@@ -27,6 +27,7 @@ import {
   useTeamClaims,
   world,
 } from './team-claims-scene.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 const queue = (name: string): WindowResource => ({ kind: 'queue', name })
 
@@ -145,7 +146,7 @@ describe('a claim while maintenance windows hold', () => {
     await source.finish([ended(world, work, { failed: true })])
     windows.hold('a', queue('one'))
     await pushAll(intake, 2, { team: 'a', queue: 'one', start: { delaySeconds: 5 } })
-    await createJobStore(world.engine).replay('a', dead)
+    await createJobStore(world.engine).replay('a', dead, AN_ACTOR)
     await queues.apply('a', 'one', { ...DEFAULT_QUEUE_SETTINGS, isActive: false })
     await queues.apply('a', 'one', { ...DEFAULT_QUEUE_SETTINGS, isActive: true, maxParallelism: 5 })
     world.clock.advance(6_000)

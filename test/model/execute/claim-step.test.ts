@@ -11,6 +11,7 @@ import { assertClean, claimed, ended, openExecutor, pushAll } from '../../suppor
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 describe('claim', () => {
   let redis: TestRedis
@@ -82,7 +83,7 @@ describe('claim', () => {
   test('passes over the ids of cancelled jobs and counts them off', async () => {
     const ids = await pushAll(intake, 5)
     const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, 3)) assert.equal(await store.cancel('default', id), 'cancelled')
+    for (const id of ids.slice(0, 3)) assert.equal(await store.cancel('default', id, AN_ACTOR), 'cancelled')
     const { meta: q } = shardKeys(world.engine, 0).queue('1')
     assert.equal(await redis.client.hget(q, 'g'), '3')
     await assertClean(world)
@@ -99,7 +100,7 @@ describe('claim', () => {
   test('finds a job behind more cancelled ids than one claim looks at', async () => {
     const ids = await pushAll(intake, 600)
     const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, -1)) await store.cancel('default', id)
+    for (const id of ids.slice(0, -1)) await store.cancel('default', id, AN_ACTOR)
     const source = await openExecutor(world, 'e1')
     let works = await claimed(source, 64)
     for (let i = 0; i < 4 && works.length === 0; i += 1) works = await claimed(source, 64)
@@ -113,7 +114,7 @@ describe('claim', () => {
   test('looks at no more than 1,024 cancelled ids and a round, and leaves the rest to the next claim', async () => {
     const ids = await pushAll(intake, 1_500)
     const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, -1)) await store.cancel('default', id)
+    for (const id of ids.slice(0, -1)) await store.cancel('default', id, AN_ACTOR)
     const source = await openExecutor(world, 'e1')
     assert.deepEqual(await claimed(source, 64), [])
     const [ready] = await redis.client.keys('*:r:*')

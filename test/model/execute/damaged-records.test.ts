@@ -15,6 +15,7 @@ import { assertClean, claimed, ended, openExecutor, pushAll } from '../../suppor
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
 import { quietLogger, quietMetrics } from '../../support/quiet.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 const DAY_MS = 86_400_000
 const QUEUE = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
@@ -96,7 +97,7 @@ async function assertSetAside(id: number): Promise<void> {
   assert.equal(await redis.client.hexists(queue().records, String(id)), 0)
   assert.equal(await redis.client.zscore(queue().inFlight, String(id)), null)
   await assertClean(world)
-  assert.equal(await store().cancel('default', id), 'cancelled')
+  assert.equal(await store().cancel('default', id, AN_ACTOR), 'cancelled')
   assert.equal(await store().get('default', id), null)
   await assertClean(world)
 }
@@ -166,7 +167,7 @@ describe.each(HEADS)('a record with %s', (_, damage) => {
   test.each([0, 30, 600])('is cancelled while it waits, due in %i s', async (delaySeconds) => {
     const [bad = 0, good = 0] = await pushAll(intake, 2, { start: { delaySeconds } })
     await spoil(bad, damage)
-    assert.equal(await store().cancel('default', bad), 'cancelled')
+    assert.equal(await store().cancel('default', bad, AN_ACTOR), 'cancelled')
     assert.equal(await store().get('default', bad), null)
     await assertClean(world)
     assert.deepEqual(await runWhenDue(delaySeconds), [good])
@@ -305,11 +306,11 @@ describe('what is damaged harms itself alone', () => {
     await redis.client.hset(queue().deadLetterRecords, String(dead), 'x')
     await redis.client.hset(queue().summaries, String(finished), 'x')
     await redis.client.hset(queue().callRecords, String(finished), 'x')
-    assert.deepEqual(await store().replay('default', dead), { status: 'damaged' })
-    assert.equal((await store().replay('default', alive)).status, 'replayed')
+    assert.deepEqual(await store().replay('default', dead, AN_ACTOR), { status: 'damaged' })
+    assert.equal((await store().replay('default', alive, AN_ACTOR)).status, 'replayed')
     assert.equal((await store().get('default', finished))?.end, 'failed_no_retries')
-    assert.equal(await store().cancel('default', finished), 'ended')
-    assert.equal(await store().cancel('default', dead), 'cancelled')
+    assert.equal(await store().cancel('default', finished, AN_ACTOR), 'ended')
+    assert.equal(await store().cancel('default', dead, AN_ACTOR), 'cancelled')
     assert.equal(await store().get('default', dead), null)
     world.clock.advance(8 * DAY_MS)
     await upkeep().promote()

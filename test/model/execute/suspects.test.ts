@@ -18,6 +18,7 @@ import { grantOf } from '../../support/engine/claim-grant.ts'
 import { assertClean, ended, pushAll } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 let redis: TestRedis
 let connection: RedisConnection
@@ -245,7 +246,7 @@ describe('suspects', () => {
     assert.deepEqual([backlog.ready, backlog.usable], [3, 3])
     assert.equal((await createShardMaintenance(world.engine, 0).peek()).runnable, true)
     const [waiting = 0] = await pushAll(intake, 1)
-    assert.equal(await store.cancel('default', id), 'cancelled')
+    assert.equal(await store.cancel('default', id, AN_ACTOR), 'cancelled')
     assert.equal(await store.get('default', id), null)
     await assertClean(world)
     const executor = await hands(1)

@@ -11,7 +11,7 @@ import { startRedis, type TestRedis } from '../../support/servers/redis-server.t
 
 export const BAND = 2 ** 37
 
-/** Ready queues of a team, more than a test could push, as pushes would leave them; no audit holds on them. */
+/** Ready queues of a team, more than a test could push, as pushes would leave them; no inspection holds on them. */
 const MAKE_QUEUES = `
 for i = 1, tonumber(ARGV[1]) do
   local id = string.format('%.0f', 1000 + i)

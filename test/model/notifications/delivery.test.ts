@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { homeOf } from '../../../src/redis/notifications/channel-steps.ts'
 import { openConnection, openWorld, type World } from '../../support/engine/model-world.ts'
@@ -39,7 +39,7 @@ describe('delivery of alerts', () => {
       expect(look?.state.told[`${shard}/${fingerprint}`]).toEqual([born, total])
     const notices = await Promise.all(world.engine.shards.map((keys) => connection.zcard(keys.notices)))
     expect(notices).toEqual([0, 0, 0, 0])
-    expect(await audit(world.engine)).toEqual([])
+    expect(await inspect(world.engine)).toEqual([])
   }
 
   test('an alert is told in one pump, and nothing is due after it', async () => {
@@ -260,7 +260,7 @@ describe('delivery of alerts', () => {
     await stage.prepare()
     expect(await connection.hkeys(keys)).toEqual(['second'])
     await stage.pumpFor(5_000)
-    expect(await audit(world.engine)).toEqual([])
+    expect(await inspect(world.engine)).toEqual([])
   })
 
   test('a channel begins only when the alerts of all shards can be read', async () => {

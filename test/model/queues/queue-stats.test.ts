@@ -23,6 +23,7 @@ import {
 import { alerting } from '../alerts/alert-stage.ts'
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const ONCE = { ...DEFAULT_QUEUE_SETTINGS, retryDelays: [1] }
@@ -97,7 +98,7 @@ describe('the queueStats of queues', () => {
     world.clock.advance(2_000)
     const oldest = async () => (await queueStats.count([place('emails')]))[0]?.oldestReadyMs
     assert.equal(await oldest(), 6_000)
-    for (const id of ids) await createJobStore(world.engine).cancel('default', id)
+    for (const id of ids) await createJobStore(world.engine).cancel('default', id, AN_ACTOR)
     assert.equal(await oldest(), 2_000)
     assert.equal((await queueStats.count([place('emails')]))[0]?.counts.pending, 1)
   })
@@ -230,7 +231,7 @@ describe('the queueStats of queues', () => {
     const count = 5_000
     const start = { delaySeconds: 30 }
     const ids = await Promise.all(many(count).map(({ name }) => pushOne(intake, { queue: name, start })))
-    await Promise.all(ids.map((id) => createJobStore(world.engine).cancel('default', id)))
+    await Promise.all(ids.map((id) => createJobStore(world.engine).cancel('default', id, AN_ACTOR)))
     const bytes = ((await used()) - before) / count
     assert.ok(bytes <= 420, `${bytes} bytes`)
   })

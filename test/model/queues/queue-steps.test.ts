@@ -16,6 +16,7 @@ import {
 } from '../../support/engine/model-executor.ts'
 import { DAY_MS, ONCE, QueueStage } from './queue-stage.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 describe('queues and their dead letters', () => {
   let redis: TestRedis
@@ -94,7 +95,7 @@ describe('queues and their dead letters', () => {
     const [root] = await stage.makeDeadLetters(1, payload)
     await createQueueStore(stage.world.engine).apply('default', 'emails', { ...ONCE, timeoutSeconds: 77 })
     stage.world.faults.resent.add('replay')
-    const answer = await createJobStore(stage.world.engine).replay('default', root as number)
+    const answer = await createJobStore(stage.world.engine).replay('default', root as number, AN_ACTOR)
     assert.equal(answer.status, 'replayed')
     await assertClean(stage.world)
     const source = await stage.beat()

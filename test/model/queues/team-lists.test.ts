@@ -5,7 +5,7 @@ import { readPageQuery } from '../../../src/contract/requests/list-query.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import type { CronStore } from '../../../src/ports/crons.ts'
 import type { QueueStore } from '../../../src/ports/queues.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { shardOfQueue, type Engine } from '../../../src/redis/client/engine.ts'
@@ -305,12 +305,12 @@ describe('what lost writes may leave', () => {
     ['an index with a name of no cron', (keys) => redis.client.zadd(keys.teamCrons('nobody'), 0, 'gone')],
   ]
 
-  test.each(damages)('%s is found by the audit and breaks no page', async (_, damage) => {
+  test.each(damages)('%s is found by the inspection and breaks no page', async (_, damage) => {
     await makeQueues(['a'])
     await makeCrons(['a'])
     await assertClean(world)
     await damage(shardOfQueue(world.engine, TEAM, 'a'))
-    const findings = await audit(world.engine)
+    const findings = await inspect(world.engine)
     assert.equal(findings.length, 1, JSON.stringify(findings))
     assert.match(findings[0]?.key ?? '', /:[qk]n:(mine|nobody)$/)
     await walkQueues(10)

@@ -1,7 +1,7 @@
 import { LEASE_MARGIN_MS, LEASE_MS, LOST_LEASES_MAX } from '../../../src/domain/limits.ts'
 import type { JobChain } from '../../../src/domain/jobs/job.ts'
 import type { QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { createEngine } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
@@ -23,7 +23,7 @@ const LEFT = /:(in:|a:|b:|trash:|m:|mins$|ring$|near$|ex$)/
 export async function judge(simulation: Simulation): Promise<void> {
   const engine = openObserver(simulation)
   for (const defect of simulation.server.defects) simulation.complain(`Redis: ${defect}`)
-  for (const { key, message } of await audit(engine)) simulation.complain(`audit: ${key} ${message}`)
+  for (const { key, message } of await inspect(engine)) simulation.complain(`inspection: ${key} ${message}`)
   if (simulation.server.redis.hasKey(LEFT)) {
     simulation.complain(
       `left: ${Object.keys(simulation.server.redis.dump())

@@ -28,6 +28,7 @@ import {
 import { SimulatedServer } from '../redis/simulated-server.ts'
 import { SimulatedTarget, type Delivery } from './simulated-target.ts'
 import { WireWatcher } from '../redis/wire-watcher.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 const SCRIPTS = loadScripts()
 const API_COMMAND_TIMEOUT_MS = 1_500
@@ -225,9 +226,13 @@ export class Simulation {
           this.#queues.remove(teamOf(event.queue), event.queue),
         )
       case 'cancel':
-        return this.ledger.cancel(event.pick, this.scheduler, (id) => this.#jobs.cancel(this.#teamOf(id), id))
+        return this.ledger.cancel(event.pick, this.scheduler, (id) =>
+          this.#jobs.cancel(this.#teamOf(id), id, AN_ACTOR),
+        )
       case 'replay':
-        return this.ledger.replay(event.pick, this.scheduler, (id) => this.#jobs.replay(this.#teamOf(id), id))
+        return this.ledger.replay(event.pick, this.scheduler, (id) =>
+          this.#jobs.replay(this.#teamOf(id), id, AN_ACTOR),
+        )
       case 'away':
         return this.#leave(event.shard % this.plan.shards, event.forMs)
       case 'outage':

@@ -30,7 +30,7 @@ export interface CronWorld {
   setTime(unixMs: number): void
   nowMs(): number
   startExecutor(windows?: WindowSource): Executor
-  /** Stops the executors, so that no step runs and an audit is exact. */
+  /** Stops the executors, so that no step runs and an inspection is exact. */
   stopExecutors(): Promise<void>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /** A complete installation: Redis, API and executors as processes, and a target. */
 import { createSecretKey, hash, randomBytes } from 'node:crypto'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { SettingsCompiler } from '../../../src/ports/settings.ts'
 import { loadScripts, type StepName } from '../../../src/redis/steps.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
@@ -40,9 +40,9 @@ export interface Installation {
   loadScripts(): Promise<Record<StepName, string>>
   /** Slots in use, summed over all queues. */
   slotsInUse(): Promise<number>
-  /** Waits until no slot is in use, then answers the findings of the audit. */
-  auditAtRest(timeoutMs?: number): Promise<string[]>
-  /** Audits the idle installation and stops it. Throws an error that names everything wrong. */
+  /** Waits until no slot is in use, then answers the findings of the inspection. */
+  inspectAtRest(timeoutMs?: number): Promise<string[]>
+  /** Inspects the idle installation and stops it. Throws an error that names everything wrong. */
   close(expectation?: StopExpectation): Promise<void>
 }
 
@@ -98,11 +98,11 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  async function auditAtRest(timeoutMs?: number): Promise<string[]> {
+  async function inspectAtRest(timeoutMs?: number): Promise<string[]> {
     await until('all slots are free', async () => (await slotsInUse()) === 0, timeoutMs)
     const { engine } = await ownEngine()
     // A step between two reads may cause a finding, which a second run does not repeat.
-    const findings = (await audit(engine)).length === 0 ? [] : await audit(engine)
+    const findings = (await inspect(engine)).length === 0 ? [] : await inspect(engine)
     return findings.map(({ key, message }) => `${key}: ${message}`)
   }
 
@@ -138,9 +138,9 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
       return hashes as Record<StepName, string>
     },
     slotsInUse,
-    auditAtRest,
+    inspectAtRest,
     close: async (expectation) => {
-      const faults = await auditAtRest().catch((error: unknown) => [String(error)])
+      const faults = await inspectAtRest().catch((error: unknown) => [String(error)])
       for (const program of programs) {
         faults.push(...(await stopProgram(program, expectation)))
       }

@@ -11,7 +11,7 @@ import type {
   JobIntake,
   NewJob,
 } from '../../../src/ports/jobs.ts'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { newJob } from './engine.ts'
 import type { World } from './model-world.ts'
@@ -96,5 +96,5 @@ export function callRecord(work: ClaimedJob, startedAtMs: number, length: number
 }
 
 export async function assertClean(world: World): Promise<void> {
-  assert.deepEqual(await audit(world.engine), [])
+  assert.deepEqual(await inspect(world.engine), [])
 }

@@ -6,6 +6,7 @@ import {
   StoreUnavailableError,
 } from '../../../src/domain/errors.ts'
 import { BEARER, clock, call, GOOD, push, ROUTES, type RunningApi, startApi } from './api-fixture.ts'
+import { aPrincipal } from '../../support/principals.ts'
 
 let api: RunningApi
 beforeEach(async () => {
@@ -129,9 +130,9 @@ describe('500', () => {
       intake: { push: broken },
       jobs: { list: broken } as never,
       tokens: {
-        teamOf: (token) => {
+        principalOf: (token) => {
           if (token === 'explode') throw new Error('secret detail')
-          return 'default'
+          return aPrincipal('default')
         },
       },
       editor: { edit: broken, remove: broken },

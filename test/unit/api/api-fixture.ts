@@ -16,6 +16,7 @@ import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
+import { aPrincipal } from '../../support/principals.ts'
 
 /** A push that is accepted. */
 export const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
@@ -36,6 +37,10 @@ export const ROUTES = [
 
 export const TOKEN = 'test-token-0123456789'
 export const OTHER_TOKEN = 'other-token-0123456789'
+const PRINCIPALS = new Map([
+  [TOKEN, aPrincipal('default')],
+  [OTHER_TOKEN, aPrincipal('other')],
+])
 export const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0)
 export const JOB_IDS = new JobIds(1, '0123456789ab')
 export const BEARER = { authorization: `Bearer ${TOKEN}` }
@@ -266,7 +271,7 @@ export async function startApi(
     },
     alerts: fakeAlerts(),
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
-    tokens: { teamOf: (token) => ({ [TOKEN]: 'default', [OTHER_TOKEN]: 'other' })[token] ?? null },
+    tokens: { principalOf: (token) => PRINCIPALS.get(token) ?? null },
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
     teamSettings: { of: () => A_TEAM.settings },
     channelTester: {

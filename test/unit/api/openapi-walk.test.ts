@@ -5,6 +5,7 @@ import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../
 import type { ApiParts } from '../../../src/api/create-api.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
 import { BEARER, call, type Call, startApi } from './api-fixture.ts'
+import { aPrincipal } from '../../support/principals.ts'
 
 const rejecting = (fault: Error): Partial<ApiParts> => {
   const fail = () => Promise.reject(fault)
@@ -26,9 +27,9 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     channelTester: { requestTest: fail },
     // The one way a route without a store can fail.
     tokens: {
-      teamOf: (token) => {
+      principalOf: (token) => {
         if (token === 'explode') throw fault
-        return 'default'
+        return aPrincipal('default')
       },
     },
   }

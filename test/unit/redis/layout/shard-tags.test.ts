@@ -85,6 +85,7 @@ test('every key of a shard is in its one slot', () => {
       alertOrder: aoOf,
       alertTotals: afOf,
       alertCounts: anOf,
+      auditLog: auOf,
       channelStates: ncOf,
       deliveryLog: nlOf,
       shard: _number,
@@ -102,7 +103,7 @@ test('every key of a shard is in its one slot', () => {
         kr('48'),
         qnOf('a'),
         knOf('a'),
-        ...[adOf, aoOf, afOf, anOf, ncOf, nlOf].map((keyOf) => keyOf('a')),
+        ...[adOf, aoOf, afOf, anOf, auOf, ncOf, nlOf].map((keyOf) => keyOf('a')),
       ],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)

@@ -13,7 +13,7 @@ function progressOn(isTTY: boolean) {
   return { written, at, clear: progress.clear }
 }
 
-test('a terminal shows how far the audit is, five times a second, and is cleared', () => {
+test('a terminal shows how far the inspection is, five times a second, and is cleared', () => {
   const { written, at, clear } = progressOn(true)
   at(0, 1)
   at(199, 2)

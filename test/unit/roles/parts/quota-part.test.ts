@@ -4,6 +4,7 @@ import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
 import { nameOfKeyedCron } from '../../../../src/resources/manifests/cron-manifest.ts'
 import { createQuotasOf, withCronQuota, withJobQuotas } from '../../../../src/roles/parts/quota-part.ts'
 import { aChain, aCron, clock } from '../../api/api-fixture.ts'
+import { AN_ACTOR } from '../../../support/principals.ts'
 
 function setUp(quotas: TeamQuotas, there = 0) {
   const made: Array<string | null> = []
@@ -118,27 +119,27 @@ it.each([
   const refusal = { code: 'quota_exceeded', quota, retryAfterSeconds }
   const { made, refused, runNow, replay } = setUpJobs(quotasOf({ [quota]: 9 }), { [quota]: 9 })
   await expect(runNow('shop', 7)).rejects.toMatchObject(refusal)
-  await expect(replay('shop', 16)).rejects.toMatchObject(refusal)
+  await expect(replay('shop', 16, AN_ACTOR)).rejects.toMatchObject(refusal)
   expect(made).toEqual([])
   expect(refused).toEqual([quota, quota])
   const below = setUpJobs(quotasOf({ [quota]: 9 }), { [quota]: 7 })
   await below.runNow('shop', 7)
-  await below.replay('shop', 16)
+  await below.replay('shop', 16, AN_ACTOR)
   expect(below.made).toEqual(['run 7', 'replay 16'])
 })
 
 it('answers what cannot be run or replayed for its own reason, at a quota as well', async () => {
   const { runNow, replay } = setUpJobs(quotasOf({ pendingJobs: 0 }))
   expect(await runNow('shop', 8)).toEqual({ status: 'not_found' })
-  expect(await replay('shop', 17)).toEqual({ status: 'not_found' })
-  expect(await replay('shop', 32)).toEqual({ status: 'not_dead_lettered' })
-  expect(await replay('shop', 48)).toEqual({ status: 'not_dead_lettered' })
+  expect(await replay('shop', 17, AN_ACTOR)).toEqual({ status: 'not_found' })
+  expect(await replay('shop', 32, AN_ACTOR)).toEqual({ status: 'not_dead_lettered' })
+  expect(await replay('shop', 48, AN_ACTOR)).toEqual({ status: 'not_dead_lettered' })
 })
 
 it('lets no more runs and replays pass at once than one after the other', async () => {
   const { made, runNow, replay } = setUpJobs(quotasOf({ pendingJobs: 3 }))
   await Promise.allSettled(
-    Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? runNow('shop', 7) : replay('shop', 16))),
+    Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? runNow('shop', 7) : replay('shop', 16, AN_ACTOR))),
   )
   expect(made).toHaveLength(3)
 })

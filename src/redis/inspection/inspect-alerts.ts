@@ -7,26 +7,26 @@ import {
   LOOK_FIELD,
   warnedResource,
 } from '../limit-warnings/standing-warnings.ts'
-import type { AuditedShard, ShardFacts } from './audit-facts.ts'
-import { readHash, readSortedSet } from './audit-reads.ts'
+import type { InspectedShard, ShardFacts } from './inspect-facts.ts'
+import { readHash, readSortedSet } from './inspect-reads.ts'
 
 /** Ids of alerts end with the number of their shard. */
 const SHARD_PLACES = 64
 
 /** Checks the alerts of each team in a shard: records, their order, what is unread and what is counted; then warnings. */
-export async function auditAlerts(shard: AuditedShard, facts: ShardFacts): Promise<void> {
+export async function inspectAlerts(shard: InspectedShard, facts: ShardFacts): Promise<void> {
   for (const team of shard.list.alertTeams) {
-    const records = await auditRecords(shard, team)
-    await auditUnread(shard, team, records)
-    await auditTotals(shard, team, records)
+    const records = await inspectRecords(shard, team)
+    await inspectUnread(shard, team, records)
+    await inspectTotals(shard, team, records)
     if (records.length > 0 && !facts.gc.has(`a${team}`))
       shard.find(shard.keys.retentionDue, `lacks the alerts of ${team}, which would stay for ever`)
   }
-  await auditWarnings(shard)
+  await inspectWarnings(shard)
 }
 
 /** A warning that stands goes with its queue. */
-async function auditWarnings({ engine, keys, list, find }: AuditedShard): Promise<void> {
+async function inspectWarnings({ engine, keys, list, find }: InspectedShard): Promise<void> {
   for (const [field, value] of await readHash(engine, keys.limitWarnings)) {
     if (field === LOOK_FIELD) continue
     const resource = warnedResource(field)
@@ -37,8 +37,8 @@ async function auditWarnings({ engine, keys, list, find }: AuditedShard): Promis
   }
 }
 
-async function auditRecords(
-  { engine, keys, find }: AuditedShard,
+async function inspectRecords(
+  { engine, keys, find }: InspectedShard,
   team: string,
 ): Promise<readonly AlertRecord[]> {
   const key = keys.alertRecords(team)
@@ -59,8 +59,8 @@ async function auditRecords(
   return records
 }
 
-async function auditUnread(
-  { engine, keys, find }: AuditedShard,
+async function inspectUnread(
+  { engine, keys, find }: InspectedShard,
   team: string,
   records: readonly AlertRecord[],
 ): Promise<void> {
@@ -80,8 +80,8 @@ async function auditUnread(
   if (last < highest) find(key, `has ${last} for the last alert while ${highest} is in use`)
 }
 
-async function auditTotals(
-  { engine, keys, find }: AuditedShard,
+async function inspectTotals(
+  { engine, keys, find }: InspectedShard,
   team: string,
   records: readonly AlertRecord[],
 ): Promise<void> {

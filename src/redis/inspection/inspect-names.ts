@@ -1,22 +1,22 @@
-import type { AuditedShard, ShardFacts } from './audit-facts.ts'
-import { readSortedSet } from './audit-reads.ts'
+import type { InspectedShard, ShardFacts } from './inspect-facts.ts'
+import { readSortedSet } from './inspect-reads.ts'
 import { splitNameField } from '../layout/keys.ts'
 
 /** Checks that each team's index holds exactly the names that exist: lists are read from it. */
-export async function auditTeamIndexes(shard: AuditedShard, facts: ShardFacts): Promise<void> {
+export async function inspectTeamIndexes(shard: InspectedShard, facts: ShardFacts): Promise<void> {
   const { keys, list } = shard
-  await auditIndexes(shard, facts.names.keys(), {
+  await inspectIndexes(shard, facts.names.keys(), {
     teams: list.queueTeams,
     indexOf: (team) => keys.teamQueues(team),
   })
-  await auditIndexes(shard, facts.crons.values(), {
+  await inspectIndexes(shard, facts.crons.values(), {
     teams: list.cronTeams,
     indexOf: (team) => keys.teamCrons(team),
   })
 }
 
-async function auditIndexes(
-  { engine, find }: AuditedShard,
+async function inspectIndexes(
+  { engine, find }: InspectedShard,
   fields: Iterable<string>,
   { teams, indexOf }: { teams: readonly string[]; indexOf(team: string): string },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { ID_BLOCK } from '../../domain/limits.ts'
-import { readHash, readList, readSet, readSortedSet } from './audit-reads.ts'
+import { readHash, readList, readSet, readSortedSet } from './inspect-reads.ts'
 import type { Engine } from '../client/engine.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 
@@ -39,7 +39,7 @@ export function createShardKeyList(): ShardKeyList {
   return { ...lists, alertTeams: new Set(), channelTeams: new Set(), queues: new Map(), trash: new Map() }
 }
 
-export interface AuditedShard {
+export interface InspectedShard {
   readonly engine: Engine
   readonly keys: ShardKeys
   readonly list: ShardKeyList
@@ -85,7 +85,7 @@ export interface ShardFacts {
   }
 }
 
-export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
+export async function readFacts(shard: InspectedShard): Promise<ShardFacts> {
   const { engine, keys } = shard
   const counted = {
     settings: new Map<string, number>(),
@@ -124,7 +124,7 @@ export async function readFacts(shard: AuditedShard): Promise<ShardFacts> {
   return facts
 }
 
-async function readCronNames({ engine, keys, find }: AuditedShard): Promise<Map<string, string>> {
+async function readCronNames({ engine, keys, find }: InspectedShard): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (const [name, id] of await readHash(engine, keys.cronIds)) {
     if (names.has(id)) find(keys.cronIds, `maps two names to cron ${id}`)
@@ -133,7 +133,7 @@ async function readCronNames({ engine, keys, find }: AuditedShard): Promise<Map<
   return names
 }
 
-async function readPushed({ engine, keys, list, find }: AuditedShard): Promise<Set<string>> {
+async function readPushed({ engine, keys, list, find }: InspectedShard): Promise<Set<string>> {
   const listed = await readSet(engine, keys.pushedBuckets)
   const inBuckets = new Set(list.pushed)
   for (const bucket of listed.symmetricDifference(inBuckets)) {
@@ -150,7 +150,7 @@ async function readPushed({ engine, keys, list, find }: AuditedShard): Promise<S
   return pushed
 }
 
-async function readBuckets(shard: AuditedShard): Promise<Map<string, number[]>> {
+async function readBuckets(shard: InspectedShard): Promise<Map<string, number[]>> {
   const { engine, keys, list } = shard
   const buckets = new Map<string, number[]>()
   const live = await readSortedSet(engine, keys.minutes)
@@ -174,7 +174,7 @@ async function readBuckets(shard: AuditedShard): Promise<Map<string, number[]>> 
   return buckets
 }
 
-async function readIndex(shard: AuditedShard): Promise<Map<number, string>> {
+async function readIndex(shard: InspectedShard): Promise<Map<number, string>> {
   const index = new Map<number, string>()
   for (const block of shard.list.blocks) {
     const key = shard.keys.jobIndex(block)
@@ -190,7 +190,7 @@ async function readIndex(shard: AuditedShard): Promise<Map<number, string>> {
   return index
 }
 
-async function readHeld(shard: AuditedShard, facts: ShardFacts, executor: string): Promise<void> {
+async function readHeld(shard: InspectedShard, facts: ShardFacts, executor: string): Promise<void> {
   const key = shard.keys.heldJobs(executor)
   const held = facts.held as Map<string, Map<string, string[]>>
   for (const [id, value] of await readHash(shard.engine, key)) {

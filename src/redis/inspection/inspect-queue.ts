@@ -1,9 +1,9 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/limits.ts'
 import { QUEUE } from '../layout/fields.ts'
-import type { AuditedShard, ShardFacts } from './audit-facts.ts'
-import { auditRing } from './audit-ring.ts'
+import type { InspectedShard, ShardFacts } from './inspect-facts.ts'
+import { inspectRing } from './inspect-ring.ts'
 import { unlessDamaged } from '../chains/chain-reader.ts'
-import { forEachField, readFields, readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
+import { forEachField, readFields, readHash, readLengths, readList, readSortedSet } from './inspect-reads.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
 import { decodeRecord, quarantineIn, SYSTEM_SETTINGS_HASH, type JobRecord } from '../layout/job-record.ts'
 import {
@@ -15,9 +15,9 @@ import {
   type QueueKeys,
 } from '../layout/keys.ts'
 
-/** What the audit knows of a queue while it reads it. */
-interface AuditedQueue {
-  readonly shard: AuditedShard
+/** What the inspection knows of a queue while it reads it. */
+interface InspectedQueue {
+  readonly shard: InspectedShard
   readonly facts: ShardFacts
   readonly id: string
   readonly keys: QueueKeys
@@ -29,8 +29,8 @@ interface AuditedQueue {
   readonly chains: Set<number>
 }
 
-export async function auditQueue(
-  shard: AuditedShard,
+export async function inspectQueue(
+  shard: InspectedShard,
   facts: ShardFacts,
   id: string,
   parts: ReadonlySet<string>,
@@ -42,7 +42,7 @@ export async function auditQueue(
     return
   }
   const readyList = await readList(shard.engine, keys.ready)
-  const queue: AuditedQueue = {
+  const queue: InspectedQueue = {
     shard,
     facts,
     id,
@@ -54,8 +54,8 @@ export async function auditQueue(
   }
   if (queue.ready.size < readyList.length) shard.find(keys.ready, 'holds a job twice')
   const live = await readHash(shard.engine, keys.meta)
-  auditHead(queue, live)
-  const pending = await auditRecords(queue, keys.records)
+  inspectHead(queue, live)
+  const pending = await inspectRecords(queue, keys.records)
   const gone = readyList.filter((job) => !pending.has(job)).length
   if (Number(live.get('g') ?? 0) !== gone) {
     shard.findMiscount(
@@ -63,19 +63,19 @@ export async function auditQueue(
       `counts ${live.get('g')} cancelled jobs in its ready list; there are ${gone}`,
     )
   }
-  auditSlots(queue, pending)
-  await auditRing(shard, facts, {
+  inspectSlots(queue, pending)
+  await inspectRing(shard, facts, {
     ...{ id, live },
     ready: readyList.length,
     inFlight: queue.inFlight.size,
   })
-  await auditDeadLetters(queue)
-  await auditFinished(queue)
-  await auditLargeRequests(queue)
-  await auditCalls(queue)
+  await inspectDeadLetters(queue)
+  await inspectFinished(queue)
+  await inspectLargeRequests(queue)
+  await inspectCalls(queue)
 }
 
-function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void {
+function inspectHead(queue: InspectedQueue, live: ReadonlyMap<string, string>): void {
   const { shard, facts, id, keys } = queue
   for (const [field, value] of live) {
     if (!isHeadField(field, value)) shard.find(keys.meta, `holds ${field} = ${value}`)
@@ -90,7 +90,7 @@ function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void
     if (!isIts || live.size > 3) shard.find(keys.meta, `is for callbacks, of ${name}`)
     return
   }
-  if (cron !== undefined) auditHidden(queue, name, cron)
+  if (cron !== undefined) inspectHidden(queue, name, cron)
   else if (facts.names.get(name) !== id)
     shard.find(keys.meta, `says its name is ${name}, which is queue ${facts.names.get(name)}`)
   for (const field of ['s', 't', 'a']) if (!live.has(field)) shard.find(keys.meta, `lacks ${field}`)
@@ -101,7 +101,7 @@ function auditHead(queue: AuditedQueue, live: ReadonlyMap<string, string>): void
 }
 
 /** A hidden queue has the local number of its cron, and no name. */
-function auditHidden({ shard, facts, id, keys }: AuditedQueue, name: string, cron: string): void {
+function inspectHidden({ shard, facts, id, keys }: InspectedQueue, name: string, cron: string): void {
   const isOfCron = facts.crons.get(cron)?.startsWith(name) === true
   const number = Math.floor(Number(cron) / shard.engine.shards.length)
   if (!isOfCron || String(number) !== id) shard.find(keys.meta, `is hidden, of cron ${cron}`)
@@ -120,7 +120,7 @@ function countSettings(facts: ShardFacts, hash: string): void {
 }
 
 /** Checks every job that has not ended; answers their ids. */
-async function auditRecords(queue: AuditedQueue, key: string): Promise<Set<string>> {
+async function inspectRecords(queue: InspectedQueue, key: string): Promise<Set<string>> {
   const pending = new Set<string>()
   await forEachField(queue.shard.engine, key, (id, text) => {
     pending.add(id)
@@ -144,7 +144,7 @@ async function auditRecords(queue: AuditedQueue, key: string): Promise<Set<strin
   return pending
 }
 
-function readRecord(queue: AuditedQueue, key: string, id: string, text: string): JobRecord | null {
+function readRecord(queue: InspectedQueue, key: string, id: string, text: string): JobRecord | null {
   const { shard } = queue
   if (shard.engine.jobIds.shardOf(Number(id)) !== shard.keys.shard) {
     shard.find(key, `has job ${id} of another shard`)
@@ -165,7 +165,7 @@ function readRecord(queue: AuditedQueue, key: string, id: string, text: string):
 }
 
 /** An entry in the near set or in a minute bucket counts only with the due time of the record. */
-function placesOf(queue: AuditedQueue, id: string, dueMs: number): string[] {
+function placesOf(queue: InspectedQueue, id: string, dueMs: number): string[] {
   const { facts } = queue
   const member = `${queue.id}|${id}`
   const places: string[] = []
@@ -177,7 +177,7 @@ function placesOf(queue: AuditedQueue, id: string, dueMs: number): string[] {
 }
 
 /** Notes where a chain was found, and removes its entry from the index. */
-function noteChain(queue: AuditedQueue, key: string, jobId: string, isLarge: boolean): void {
+function noteChain(queue: InspectedQueue, key: string, jobId: string, isLarge: boolean): void {
   const { shard, facts } = queue
   const seq = shard.engine.jobIds.seqOf(Number(jobId))
   facts.counted.highestSeq = Math.max(facts.counted.highestSeq, seq)
@@ -190,7 +190,7 @@ function noteChain(queue: AuditedQueue, key: string, jobId: string, isLarge: boo
 }
 
 /** Checks the semaphore: each slot has a job and one holder, and each held job has a slot. */
-function auditSlots(queue: AuditedQueue, pending: ReadonlySet<string>): void {
+function inspectSlots(queue: InspectedQueue, pending: ReadonlySet<string>): void {
   const { shard, facts, keys } = queue
   const held = facts.held.get(queue.id) ?? new Map<string, readonly string[]>()
   for (const [id, score] of queue.inFlight) {
@@ -211,7 +211,7 @@ function auditSlots(queue: AuditedQueue, pending: ReadonlySet<string>): void {
   }
 }
 
-async function auditDeadLetters(queue: AuditedQueue): Promise<void> {
+async function inspectDeadLetters(queue: InspectedQueue): Promise<void> {
   const { shard, facts, keys } = queue
   const purgeTimes = await readSortedSet(shard.engine, keys.deadLetters)
   const bodies = new Set<string>()
@@ -247,7 +247,7 @@ async function auditDeadLetters(queue: AuditedQueue): Promise<void> {
   }
 }
 
-async function auditFinished(queue: AuditedQueue): Promise<void> {
+async function inspectFinished(queue: InspectedQueue): Promise<void> {
   const { shard, facts, keys } = queue
   const order = await readList(shard.engine, keys.history)
   const roots = new Set<string>()
@@ -279,7 +279,7 @@ function isFinishedRecord(text: string): boolean {
   }
 }
 
-async function auditLargeRequests(queue: AuditedQueue): Promise<void> {
+async function inspectLargeRequests(queue: InspectedQueue): Promise<void> {
   const stored = new Set(await readFields(queue.shard.engine, queue.keys.payloads))
   for (const seq of stored.difference(queue.large)) {
     queue.shard.find(queue.keys.payloads, `keeps the request of seq ${seq}, which nothing refers to`)
@@ -288,7 +288,7 @@ async function auditLargeRequests(queue: AuditedQueue): Promise<void> {
     queue.shard.find(queue.keys.payloads, `lacks the request of seq ${seq}`)
 }
 
-async function auditCalls(queue: AuditedQueue): Promise<void> {
+async function inspectCalls(queue: InspectedQueue): Promise<void> {
   const { shard, facts, keys } = queue
   const { failedCallsMax, successfulCallsMax } = shard.engine.retention
   const failed = await readList(shard.engine, keys.failedCalls)
@@ -311,13 +311,13 @@ async function auditCalls(queue: AuditedQueue): Promise<void> {
 }
 
 /** Checks the remains of a deleted queue, which exist until they have been emptied. */
-export async function auditTrash(
-  shard: AuditedShard,
+export async function inspectTrash(
+  shard: InspectedShard,
   facts: ShardFacts,
   id: string,
   parts: ReadonlySet<string>,
 ): Promise<void> {
-  const queue: AuditedQueue = {
+  const queue: InspectedQueue = {
     shard,
     facts,
     id,

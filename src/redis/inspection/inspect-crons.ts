@@ -1,6 +1,6 @@
 import { CRON_RECORDS_MAX, HOLD_RECHECK_MS } from '../../domain/limits.ts'
-import type { AuditedShard, ShardFacts } from './audit-facts.ts'
-import { readHash, readLengths, readList, readSortedSet } from './audit-reads.ts'
+import type { InspectedShard, ShardFacts } from './inspect-facts.ts'
+import { readHash, readLengths, readList, readSortedSet } from './inspect-reads.ts'
 import { homeOfId } from '../crons/cron-shards.ts'
 import { saidIn, stateIn } from '../layout/cron-record.ts'
 import { CLOCK } from '../layout/fields.ts'
@@ -11,13 +11,13 @@ const PAGE = 500
 const CLOCK_SLACK_MS = 1_000
 
 /** Checks the crons whose home is this shard, and those whose state lies in it. */
-export async function auditCrons(shard: AuditedShard, facts: ShardFacts): Promise<void> {
-  await auditHomes(shard, facts)
-  const ids = await auditStates(shard)
-  await auditPlaces(shard, facts, ids)
+export async function inspectCrons(shard: InspectedShard, facts: ShardFacts): Promise<void> {
+  await inspectHomes(shard, facts)
+  const ids = await inspectStates(shard)
+  await inspectPlaces(shard, facts, ids)
 }
 
-async function auditHomes(shard: AuditedShard, facts: ShardFacts): Promise<void> {
+async function inspectHomes(shard: InspectedShard, facts: ShardFacts): Promise<void> {
   const { engine, keys } = shard
   const shards = engine.shards.length
   for (const [id, name] of facts.crons) {
@@ -31,7 +31,7 @@ async function auditHomes(shard: AuditedShard, facts: ShardFacts): Promise<void>
   }
 }
 
-async function auditStates(shard: AuditedShard): Promise<string[]> {
+async function inspectStates(shard: InspectedShard): Promise<string[]> {
   const { engine, keys, list } = shard
   const states = await readHash(engine, keys.cronStates)
   const lengths = await readLengths(engine, keys.cronDefinitions)
@@ -74,8 +74,8 @@ function isDeferred(listedMs: number | undefined, dueMs: number | undefined, lat
 }
 
 /** A cron ticks where its state lies: a state that its home does not know of would tick for ever, perhaps a second time. */
-async function auditPlaces(
-  { engine, keys, find }: AuditedShard,
+async function inspectPlaces(
+  { engine, keys, find }: InspectedShard,
   facts: ShardFacts,
   ids: readonly string[],
 ): Promise<void> {

@@ -3,11 +3,11 @@ import type { ChannelState } from '../../domain/notifications/channel-state.ts'
 import { channelRecordIn } from '../notifications/channel-record.ts'
 import { homeOf, noticeOf } from '../notifications/channel-steps.ts'
 import { readTotals } from '../notifications/team-totals.ts'
-import type { AuditedShard } from './audit-facts.ts'
-import { readHash, readSortedSet } from './audit-reads.ts'
+import type { InspectedShard } from './inspect-facts.ts'
+import { readHash, readSortedSet } from './inspect-reads.ts'
 
 /** Checks the channels that a shard keeps, and its notices. */
-export async function auditChannels(shard: AuditedShard): Promise<void> {
+export async function inspectChannels(shard: InspectedShard): Promise<void> {
   const { engine, keys, list, find } = shard
   const notices = await readSortedSet(engine, keys.notices)
   const known = new Set<string>()
@@ -19,7 +19,7 @@ export async function auditChannels(shard: AuditedShard): Promise<void> {
       known.add(member)
       const record = channelRecordIn(text)
       if (record === null) find(key, `holds ${channel} = ${text}`)
-      else await auditChannel(shard, { team, channel, isDue: notices.has(member), state: record.state })
+      else await inspectChannel(shard, { team, channel, isDue: notices.has(member), state: record.state })
       if (record !== null && (record.message === null) !== (record.state.delivery === null))
         find(key, `holds ${channel} with a message and no delivery, or the other way round`)
     }
@@ -30,8 +30,8 @@ export async function auditChannels(shard: AuditedShard): Promise<void> {
   }
 }
 
-async function auditChannel(
-  { engine, keys, find, findMiscount }: AuditedShard,
+async function inspectChannel(
+  { engine, keys, find, findMiscount }: InspectedShard,
   at: {
     readonly team: string
     readonly channel: string

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { audit } from '../../../src/redis/audit/audit.ts'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { channelRecordIn, encodeChannelRecord } from '../../../src/redis/notifications/channel-record.ts'
 import { assertClean } from '../../support/engine/model-executor.ts'
@@ -7,7 +7,7 @@ import { openConnection, openWorld, type World } from '../../support/engine/mode
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { NotifierStage, TEAM } from './notifier-stage.ts'
 
-describe('the audit of channels', () => {
+describe('the inspection of channels', () => {
   let redis: TestRedis
   let connection: RedisConnection
   let world: World
@@ -31,7 +31,7 @@ describe('the audit of channels', () => {
 
   const keys = () => world.engine.shards[0] ?? expect.fail()
   const states = () => keys().channelStates(TEAM)
-  const messages = async () => (await audit(world.engine)).map(({ message }) => message)
+  const messages = async () => (await inspect(world.engine)).map(({ message }) => message)
 
   async function change(from: string, to: string): Promise<void> {
     const text = (await connection.hget(states(), 'ops')) ?? ''
@@ -83,7 +83,7 @@ describe('the audit of channels', () => {
       (await connection.hlen(first?.channelStates(TEAM) ?? '')) > 0 ? [first, second] : [second, first]
     const text = (await connection.hget(home?.channelStates(TEAM) ?? '', 'ops')) ?? ''
     await connection.hset(other?.channelStates(TEAM) ?? '', 'ops', text)
-    expect((await audit(two.engine)).map(({ message }) => message)).toEqual([
+    expect((await inspect(two.engine)).map(({ message }) => message)).toEqual([
       'is not in the home of its team',
     ])
   })

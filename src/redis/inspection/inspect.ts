@@ -9,9 +9,9 @@ import {
   TOKENS_KEY,
   WINDOWS_KEY,
 } from '../layout/keys.ts'
-import { createShardKeyList, type ShardKeyList } from './audit-facts.ts'
-import { scanKeys } from './audit-reads.ts'
-import { auditShard } from './audit-shard.ts'
+import { createShardKeyList, type ShardKeyList } from './inspect-facts.ts'
+import { scanKeys } from './inspect-reads.ts'
+import { inspectShard } from './inspect-shard.ts'
 
 /** One thing in Redis that is not as the engine left it. */
 export interface Finding {
@@ -29,9 +29,9 @@ export interface ShardLook {
 
 /**
  * Walks every key of the program and checks that it agrees with all others. Empty = clean. Holds the ids of one shard
- * at a time. Exact only while no step runs; `auditLive` is for an installation that works.
+ * at a time. Exact only while no step runs; `inspectLive` is for an installation that works.
  */
-export async function audit(engine: Engine): Promise<readonly Finding[]> {
+export async function inspect(engine: Engine): Promise<readonly Finding[]> {
   const { lists, strays } = await listKeys(engine)
   const findings = [...strays]
   for (const shard of lists.keys()) {
@@ -62,7 +62,7 @@ export async function lookAtShard(
 ): Promise<ShardLook> {
   const findings: Finding[] = []
   const miscounts: Finding[] = []
-  await auditShard({
+  await inspectShard({
     engine,
     keys: shardKeys(engine, shard),
     list,

@@ -1,43 +1,43 @@
 import { createHash } from 'node:crypto'
 import { ID_BLOCK, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX } from '../../domain/limits.ts'
-import { auditAlerts } from './audit-alerts.ts'
-import { auditChannels } from './audit-channels.ts'
-import { auditCrons } from './audit-crons.ts'
-import { readFacts, type AuditedShard, type ShardFacts, type ShardKeyList } from './audit-facts.ts'
-import { auditTeamIndexes } from './audit-names.ts'
-import { auditQueue, auditTrash } from './audit-queue.ts'
-import { readHash, readSortedSet } from './audit-reads.ts'
-import { auditUsage } from './audit-usage.ts'
+import { inspectAlerts } from './inspect-alerts.ts'
+import { inspectChannels } from './inspect-channels.ts'
+import { inspectCrons } from './inspect-crons.ts'
+import { readFacts, type InspectedShard, type ShardFacts, type ShardKeyList } from './inspect-facts.ts'
+import { inspectTeamIndexes } from './inspect-names.ts'
+import { inspectQueue, inspectTrash } from './inspect-queue.ts'
+import { readHash, readSortedSet } from './inspect-reads.ts'
+import { inspectUsage } from './inspect-usage.ts'
 import { isCallbackQueue } from '../layout/keys.ts'
 
 /** The last number, which all later teams share. */
 const TEAM_NUMBER_MAX = 65_535
 
-export async function auditShard(shard: AuditedShard): Promise<void> {
+export async function inspectShard(shard: InspectedShard): Promise<void> {
   const facts = await readFacts(shard)
   for (const [id, parts] of shard.list.queues) {
-    await auditQueue(shard, facts, id, parts)
+    await inspectQueue(shard, facts, id, parts)
     shard.advance()
   }
-  for (const [id, parts] of shard.list.trash) await auditTrash(shard, facts, id, parts)
-  auditNames(shard, facts)
-  await auditTeamIndexes(shard, facts)
-  auditTeams(shard, facts)
-  await auditCrons(shard, facts)
-  await auditAlerts(shard, facts)
-  await auditChannels(shard)
-  auditMembers(shard, facts)
-  await auditCounters(shard, facts)
-  await auditUsage(shard)
-  await auditClock(shard)
-  await auditIdempotency(shard)
+  for (const [id, parts] of shard.list.trash) await inspectTrash(shard, facts, id, parts)
+  inspectNames(shard, facts)
+  await inspectTeamIndexes(shard, facts)
+  inspectTeams(shard, facts)
+  await inspectCrons(shard, facts)
+  await inspectAlerts(shard, facts)
+  await inspectChannels(shard)
+  inspectMembers(shard, facts)
+  await inspectCounters(shard, facts)
+  await inspectUsage(shard)
+  await inspectClock(shard)
+  await inspectIdempotency(shard)
   for (const [seq, queue] of facts.index) {
     const block = Math.floor(seq / ID_BLOCK)
     shard.find(shard.keys.jobIndex(block), `names queue ${queue} for seq ${seq}, which holds no such chain`)
   }
 }
 
-function auditNames(shard: AuditedShard, facts: ShardFacts): void {
+function inspectNames(shard: InspectedShard, facts: ShardFacts): void {
   const used = new Set<string>()
   for (const [name, id] of facts.names) {
     if (!/^[^/]+\/./s.test(name) || !/^[1-9]\d*$/.test(id))
@@ -52,7 +52,7 @@ function auditNames(shard: AuditedShard, facts: ShardFacts): void {
 }
 
 /** Each team has its own number, except those that share the last one. */
-function auditTeams({ keys, find }: AuditedShard, facts: ShardFacts): void {
+function inspectTeams({ keys, find }: InspectedShard, facts: ShardFacts): void {
   const used = new Set<string>()
   for (const [team, number] of facts.numbers) {
     if (!/^[1-9]\d*$/.test(number) || Number(number) > TEAM_NUMBER_MAX)
@@ -72,7 +72,7 @@ function noteQueue(facts: ShardFacts, id: string): void {
 }
 
 /** Finds members of the shard's sets that name queues without the data for them. */
-function auditMembers(shard: AuditedShard, facts: ShardFacts): void {
+function inspectMembers(shard: InspectedShard, facts: ShardFacts): void {
   const { keys, list } = shard
   for (const id of facts.ring.keys()) {
     if (!list.queues.has(id)) shard.find(keys.ring, `names queue ${id}, which holds nothing`)
@@ -95,7 +95,7 @@ function isRetained(list: ShardKeyList, member: string): boolean {
   return list.queues.has(member)
 }
 
-async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<void> {
+async function inspectCounters(shard: InspectedShard, facts: ShardFacts): Promise<void> {
   const { engine, keys } = shard
   const { counted } = facts
   const [seq, qseq, tok] = await engine.runner.read((redis) =>
@@ -135,7 +135,7 @@ async function auditCounters(shard: AuditedShard, facts: ShardFacts): Promise<vo
   }
 }
 
-async function auditClock(shard: AuditedShard): Promise<void> {
+async function inspectClock(shard: InspectedShard): Promise<void> {
   for (const [field, value] of await readHash(shard.engine, shard.keys.clock)) {
     const isKnown = field === 't' ? /^\d{13}$/.test(value) : /^(j|jf|jb)$/.test(field) && /^\d+$/.test(value)
     if (!isKnown) shard.find(shard.keys.clock, `holds ${field} = ${value}`)
@@ -146,7 +146,7 @@ async function auditClock(shard: AuditedShard): Promise<void> {
   }
 }
 
-async function auditIdempotency(shard: AuditedShard): Promise<void> {
+async function inspectIdempotency(shard: InspectedShard): Promise<void> {
   for (const day of shard.list.days) {
     const key = shard.keys.idempotencyKeys(day)
     const entries = await readHash(shard.engine, key)

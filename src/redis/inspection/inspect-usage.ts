@@ -1,5 +1,5 @@
-import type { AuditedShard } from './audit-facts.ts'
-import { readHash, readLengths } from './audit-reads.ts'
+import type { InspectedShard } from './inspect-facts.ts'
+import { readHash, readLengths } from './inspect-reads.ts'
 import { splitNameField, usageField, type UsagePart } from '../layout/keys.ts'
 
 /** The keys of a queue whose bytes count for its team. */
@@ -12,7 +12,7 @@ const TRASH_PARTS = [
 ] as const
 
 /** Counts what each team holds in a shard, and compares it with the counters of the steps. */
-export async function auditUsage(shard: AuditedShard): Promise<void> {
+export async function inspectUsage(shard: InspectedShard): Promise<void> {
   const { keys, list } = shard
   const counted = new Map<string, number>()
   const add = (field: string, count: number): void => {
@@ -65,7 +65,7 @@ export async function auditUsage(shard: AuditedShard): Promise<void> {
   }
 }
 
-async function bytesOf({ engine }: AuditedShard, hashes: readonly string[]): Promise<number> {
+async function bytesOf({ engine }: InspectedShard, hashes: readonly string[]): Promise<number> {
   let bytes = 0
   for (const key of hashes) {
     for (const length of (await readLengths(engine, key)).values()) bytes += length

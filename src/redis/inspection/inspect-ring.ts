@@ -1,7 +1,7 @@
 import { step } from '../client/step.ts'
 import { QUEUE } from '../layout/fields.ts'
 import { bandOf } from '../layout/ring-bands.ts'
-import type { AuditedShard, ShardFacts } from './audit-facts.ts'
+import type { InspectedShard, ShardFacts } from './inspect-facts.ts'
 
 export const READ_RING = step('read_ring', import.meta.url, {
   keys: ['ring', 'teams'],
@@ -26,8 +26,8 @@ interface RingEntry {
  * Checks that a queue is in the ring exactly when it may run. A busy queue enters and leaves the ring all the time, so
  * what looks wrong is read again in one step, and only that counts.
  */
-export async function auditRing(
-  shard: AuditedShard,
+export async function inspectRing(
+  shard: InspectedShard,
   facts: ShardFacts,
   queue: {
     readonly id: string
@@ -68,7 +68,7 @@ function problemsOf(id: string, entry: RingEntry): { ring?: string; teams?: stri
   }
 }
 
-async function readEntry({ engine, keys }: AuditedShard, id: string): Promise<RingEntry> {
+async function readEntry({ engine, keys }: InspectedShard, id: string): Promise<RingEntry> {
   const reply = await engine.runner.run(READ_RING.with({ keys, localId: id }))
   const [score, active, max, teamNumber, ready, inFlight, known] = reply as [
     ...[score: string, active: string, max: string, teamNumber: string],

@@ -1,9 +1,9 @@
 import { pause } from '../../domain/pause.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
-import { listKeys, lookAtShard, type Finding, type ShardLook } from './audit.ts'
-import { createShardKeyList } from './audit-facts.ts'
-import { readHash } from './audit-reads.ts'
+import { listKeys, lookAtShard, type Finding, type ShardLook } from './inspect.ts'
+import { createShardKeyList } from './inspect-facts.ts'
+import { readHash } from './inspect-reads.ts'
 
 /** A finding must be there at each of these looks. */
 const LOOKS = 3
@@ -14,14 +14,14 @@ const REST_MS_MIN = 10
 /** Stands for keys that belong to no shard. */
 const STRAYS = -1
 
-export interface AuditProgress {
+export interface InspectionProgress {
   readonly look: number
   readonly shard: number
   readonly queuesDone: number
   readonly queues: number
 }
 
-export interface LiveAudit {
+export interface LiveInspection {
   readonly findings: readonly Finding[]
   readonly queues: number
   /** Shards in which jobs came and went at every look: their counters could not be compared with a count. */
@@ -37,14 +37,17 @@ interface Verdict {
 }
 
 /**
- * Audits an installation while it works. A step may run between two reads of a look, so one look proves nothing: what
+ * Inspects an installation while it works. A step may run between two reads of a look, so one look proves nothing: what
  * is out of place must be so at every look, and a counter must differ from the count during a look in which nothing in
  * its shard changed. Pauses take half of the time, so that Redis stays free. Throws StoreUnavailableError.
  */
-export async function auditLive(
+export async function inspectLive(
   engine: Engine,
-  { clock, onProgress }: { readonly clock: Clock; readonly onProgress: (progress: AuditProgress) => void },
-): Promise<LiveAudit> {
+  {
+    clock,
+    onProgress,
+  }: { readonly clock: Clock; readonly onProgress: (progress: InspectionProgress) => void },
+): Promise<LiveInspection> {
   const paced = pacedEngine(engine, clock)
   const verdicts = new Map<number, Verdict>()
   let queues = 0

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { auditLive, type AuditProgress, type LiveAudit } from '../../../src/redis/audit/live-audit.ts'
+import {
+  inspectLive,
+  type InspectionProgress,
+  type LiveInspection,
+} from '../../../src/redis/inspection/live-inspection.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { usageField, type ShardKeys } from '../../../src/redis/layout/keys.ts'
@@ -27,18 +31,18 @@ beforeEach(async () => {
   await pushAll(world.newIntake(), 3)
 })
 
-/** On the connection of the audit, so that its next read comes after it. */
+/** On the connection of the inspection, so that its next read comes after it. */
 function change(...words: string[]): void {
   void connection.eval('return redis.call(unpack(ARGV))', 0, ...words)
 }
 
 /** Looks without waiting between the looks; `during` is called for each queue of each look. */
-function look(during: (progress: AuditProgress) => void = () => undefined): Promise<LiveAudit> {
+function look(during: (progress: InspectionProgress) => void = () => undefined): Promise<LiveInspection> {
   const clock = { ...systemClock, after: (_: number, run: () => void) => systemClock.after(0, run) }
-  return auditLive(world.engine, { clock, onProgress: during })
+  return inspectLive(world.engine, { clock, onProgress: during })
 }
 
-describe('an audit of a live installation', () => {
+describe('an inspection of a live installation', () => {
   test('finds nothing where nothing is wrong', async () => {
     expect(await look()).toEqual({ findings: [], queues: 1, uncounted: [] })
   })

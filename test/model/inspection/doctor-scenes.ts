@@ -1,4 +1,4 @@
-import { READ_RING } from '../../../src/redis/audit/audit-ring.ts'
+import { READ_RING } from '../../../src/redis/inspection/inspect-ring.ts'
 import { checkClock } from '../../../src/redis/checks/clock-check.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
