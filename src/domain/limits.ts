@@ -167,3 +167,4 @@ export const HOLD_RECHECK_MS = 10_000
 /** Entries of the audit log kept for a team; each shard keeps an equal part, and at least AUDIT_ENTRIES_PER_SHARD_MIN. */
 export const AUDIT_ENTRIES_PER_TEAM_MAX = 10_000
 export const AUDIT_ENTRIES_PER_SHARD_MIN = 1_000
+export const AUDIT_RETENTION_DAYS = 90

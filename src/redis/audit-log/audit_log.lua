@@ -1,13 +1,16 @@
--- Shared by the steps that somebody asks for. Declares `AuditLog`. The list `auditLog` of a team holds who changed what in
--- this shard, newest first: '<13 digits of Unix ms>|<JSON array>'; src/redis/audit-log/audit-entry.ts describes the array.
+-- Shared by the steps that write the audit log. Declares `AuditLog`. The stream `auditLog` of a team holds who changed what
+-- in this shard, by the time of Redis: '<outcome><JSON array>' in the field `e`; src/redis/audit-log/audit-entry.ts describes
+-- the array. Outcome: d done · r refused · f failed · u unknown.
 
 local AuditLog = {}
 
 -- Call it once, after everything that can refuse the change. entry: '' = nobody asked, as when the engine does it itself.
-function AuditLog.write(key, entry, most)
+-- most: entries that are kept · kept_ms: for how long. Older ones go with the next entry, and the last with the whole key.
+function AuditLog.write(key, entry, most, kept_ms, outcome)
   if entry == '' then return end
   local time = redis.call('TIME')
-  local at = string.format('%013.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-  redis.call('LPUSH', key, at .. '|' .. entry)
-  redis.call('LTRIM', key, 0, tonumber(most) - 1)
+  local oldest = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(kept_ms))
+  redis.call('XADD', key, 'MAXLEN', most, '*', 'e', (outcome or 'd') .. entry)
+  redis.call('XTRIM', key, 'MINID', oldest)
+  redis.call('PEXPIRE', key, kept_ms)
 end

@@ -84,6 +84,8 @@ const QUEUE_PARTS: ReadonlySet<string> = new Set(
 const ALERT_PARTS: ReadonlySet<string> = new Set(['ad', 'ao', 'af', 'an'])
 /** Of the channels of a team. */
 const CHANNEL_PARTS: ReadonlySet<string> = new Set(['nc', 'nl'])
+/** Of the audit log, with which nothing else has to agree. */
+const AUDIT_PARTS: ReadonlySet<string> = new Set(['au', 'aq'])
 
 /** Sorts a key into its shard's list; false when nothing knows it. */
 function place(lists: readonly ShardKeyList[], key: string): boolean {
@@ -100,6 +102,7 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (kind === 'qn') return list.queueTeams.push(rest) > 0
   if (kind === 'kn') return list.cronTeams.push(rest) > 0
   if (ALERT_PARTS.has(kind)) return list.alertTeams.add(rest).size > 0
+  if (AUDIT_PARTS.has(kind)) return true
   if (CHANNEL_PARTS.has(kind)) return list.channelTeams.add(rest).size > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
   if (kind === 'kr') return list.records.push(rest) > 0

@@ -59,5 +59,5 @@ if is_suspect then
 end
 Usage.note(Usage.team_of(live[3]), -bytes, -1, is_suspect and -1 or 0)
 Usage.write(KEYS.teamUsage)
-AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax)
+AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
 return 'cancelled'

@@ -56,5 +56,5 @@ Quota.admit_run(KEYS.teamUsage, Quota.add_team(team), #made)
 Quota.write(KEYS.teamUsage)
 call('HDEL', KEYS.deadLetterRecords, root)
 call('ZREM', KEYS.deadLetters, root)
-AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax)
+AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
 return { 'ok', pad13(now), woken }

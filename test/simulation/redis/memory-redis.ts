@@ -40,6 +40,7 @@ export class MemoryRedis {
         ...this.#hashCommands(),
         ...this.#hashReads(),
         ...this.#listCommands(),
+        ...this.#streamCommands(),
         ...this.#setCommands(),
         ...this.#zsetCommands(),
         ...this.#zsetReads(),
@@ -171,6 +172,11 @@ export class MemoryRedis {
         this.#expiries.set(key, Number(seconds) * 1000)
         return 1
       },
+      pexpire: ([key = '', ms = '']: Words) => {
+        if (this.#find(key) === undefined) return 0
+        this.#expiries.set(key, this.#nowMs() + Number(ms))
+        return 1
+      },
       ttl: ([key = '']: Words) => {
         if (this.#find(key) === undefined) return -2
         const expiry = this.#expiries.get(key)
@@ -273,6 +279,26 @@ export class MemoryRedis {
         list.push(...kept)
         if (list.length === 0) this.#drop(key)
         return 'OK'
+      },
+    }
+  }
+
+  /** Just what the audit log needs; an entry is its time and its text. */
+  #streamCommands() {
+    const entries = (key: string) =>
+      this.#of('list', key, () => ({ kind: 'list', list: [] }))?.list as string[]
+    return {
+      xadd: ([key = '', , most = '', , , text = '']: Words) => {
+        const list = entries(key)
+        list.push(`${Math.floor(this.#nowMs())} ${text}`)
+        list.splice(0, list.length - Number(most))
+        return String(list.length)
+      },
+      xtrim: ([key = '', , oldest = '']: Words) => {
+        const list = entries(key)
+        const gone = list.filter((entry) => Number.parseInt(entry) < Number(oldest)).length
+        list.splice(0, gone)
+        return gone
       },
     }
   }
