@@ -25,3 +25,21 @@ export interface JobFilter {
   /** Found in the URL or the payload, in any case of ASCII letters. */
   readonly text: string | null
 }
+
+const ANY_TIME: TimeRange = { afterMs: null, beforeMs: null }
+
+/** Every job of a team. */
+export const ANY_JOB: JobFilter = Object.freeze({
+  queue: null,
+  status: null,
+  finalStatus: null,
+  failureReason: null,
+  responseStatus: null,
+  host: null,
+  tag: null,
+  cronId: null,
+  created: ANY_TIME,
+  scheduled: ANY_TIME,
+  ended: ANY_TIME,
+  text: null,
+})
