@@ -78,9 +78,14 @@ export function answerRetryLater(
   answerError(response, status, error, ['Retry-After', String(afterSeconds)])
 }
 
-/** 403: the team is right, but this token or user may not do it. */
-export function answerForbidden(response: ServerResponse, needed: Permission): void {
-  answerError(response, 403, `This needs the permission ${needed}`)
+/** Of a 403: the team is right, but this token or user may not do it. */
+export function forbiddenText(needed: Permission): string {
+  return `This needs the permission ${needed}`
+}
+
+/** 403 for a token that is limited to queues, where the answer is not of one queue, or of another one. */
+export function answerOtherQueues(response: ServerResponse): void {
+  answerError(response, 403, 'This token is limited to queues and may not do this beyond them')
 }
 
 export function answerNotFound(response: ServerResponse): void {

@@ -10,6 +10,7 @@ import { type AlertRouteParts, createAlertRoutes } from './routes/alerts.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
+import { createMeRoutes } from './routes/me.ts'
 import { createNotificationRoutes, type NotificationRouteParts } from './routes/notifications.ts'
 import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
@@ -42,7 +43,7 @@ export function createApi(parts: ApiParts): RequestListener {
   const stalls = new StallDetector(parts.clock)
   const rejector = new RequestRejector(stalls)
   const bodies = new BodyReader(stalls, rejector, parts.intakeBytesMax)
-  const shared = { ...parts, bodies, authenticator: new Authenticator(parts.tokens, rejector) }
+  const shared = { ...parts, bodies, authenticator: new Authenticator(parts.tokens, rejector, parts.clock) }
   const push = createPushRoute(shared)
   const app = createApp(shared, push)
   // Without a token, no client keeps its connection.
@@ -90,6 +91,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createTeamRoutes(parts))
   app.use(createWindowRoutes(parts))
   app.use(createNotificationRoutes(parts))
+  app.use(createMeRoutes())
   app.use(createContractRoutes())
   app.use((_request, response) => answerNotFound(response))
   app.use(faultHandler(parts.logger))

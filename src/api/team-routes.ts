@@ -9,10 +9,11 @@ import type { Logger } from '../ports/runtime.ts'
 import {
   answerError,
   answerFault,
-  answerForbidden,
   answerJson,
   answerNotFound,
+  answerOtherQueues,
   answerProblem,
+  forbiddenText,
 } from './answers.ts'
 import type { BodyReader, TeamExchange } from './body-reader.ts'
 
@@ -33,11 +34,19 @@ export type TeamHandler = (context: TeamRequest) => Promise<void> | void
 interface TeamRoute {
   /** null = any valid token will do. */
   readonly permission: Permission | null
+  /** Whether the handler itself keeps to the queues of the principal. */
+  readonly keepsToQueues: boolean
   readonly handle: TeamHandler
 }
 
+/** A route that a principal which is limited to queues may not use. */
 export function needs(permission: Permission | null, handle: TeamHandler): TeamRoute {
-  return { permission, handle }
+  return { permission, keepsToQueues: false, handle }
+}
+
+/** A route whose handler lets nobody see or change more than `mayUseQueue` allows. */
+export function needsInQueues(permission: Permission | null, handle: TeamHandler): TeamRoute {
+  return { permission, keepsToQueues: true, handle }
 }
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -63,14 +72,15 @@ export function createTeamRouter(
   return router
 }
 
-function forTeam({ permission, handle }: TeamRoute): RequestHandler {
+function forTeam({ permission, keepsToQueues, handle }: TeamRoute): RequestHandler {
   return async (request, response) => {
     const principal = response.locals['principal'] as Principal | undefined
     // Authentication runs before every route and sets it.
     if (principal === undefined) throw new Error('a route was reached without authentication')
     if (permission !== null && !principal.permissions.has(permission)) {
-      return answerForbidden(response, permission)
+      return answerError(response, 403, forbiddenText(permission))
     }
+    if (!keepsToQueues && principal.queues !== null) return answerOtherQueues(response)
     const { originalUrl } = request
     const question = originalUrl.indexOf('?')
     await handle({

@@ -1,3 +1,4 @@
+import type { ApiToken } from '../domain/access/api-token.ts'
 import { WINDOWS_PER_TEAM_MAX } from '../domain/limits.ts'
 import { identityOf } from '../resources/resource.ts'
 import type {
@@ -14,7 +15,7 @@ import type { SecretRef } from '../resources/generated/kinds.ts'
 import { channelOf, secretFieldOf } from '../resources/team-channels.ts'
 import type { FolderProblem } from './folder-problem.ts'
 import { cronKey, queueKey, windowKey } from './folder-snapshot.ts'
-import type { FolderSnapshot, FolderTeam, FolderToken, TeamPolicy } from './folder-snapshot.ts'
+import type { FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.ts'
 import type { ManifestFile } from './files/manifest-file.ts'
 
 /** A resource and where it is written. */
@@ -74,7 +75,7 @@ export function resolveResources(
 function snapshotOf(
   { queues, crons, windows }: Pick<AppliedResources, 'queues' | 'crons' | 'windows'>,
   teams: readonly FolderTeam[],
-  tokens: readonly FolderToken[],
+  tokens: readonly ApiToken[],
 ): FolderSnapshot {
   const entries = [...queues.values()].flatMap(([winner]) => {
     if (winner === undefined) return []
@@ -189,14 +190,17 @@ function valueOf(
 function tokensOf(
   placed: ReadonlyArray<Placed<ApiTokenResource>>,
   problems: FolderProblem[],
-): readonly FolderToken[] {
+): readonly ApiToken[] {
   const byHash = new Map<string, Placed<ApiTokenResource>>()
   for (const one of placed) {
     const winner = byHash.get(one.resource.sha256Hex)
     if (winner === undefined) byHash.set(one.resource.sha256Hex, one)
     else problems.push(takenProblem(one, 'This token', winner, 'TokenTaken'))
   }
-  return [...byHash.values()].map(({ resource: { team, name, sha256Hex } }) => ({ team, name, sha256Hex }))
+  return [...byHash.values()].map(({ resource }) => {
+    const { team, name, sha256Hex, prefix, description, terms } = resource
+    return { team, name, sha256Hex, prefix, description, terms }
+  })
 }
 
 /** The oldest windows of a team, as many as a team may have. */

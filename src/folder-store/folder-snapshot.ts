@@ -1,3 +1,4 @@
+import type { ApiToken } from '../domain/access/api-token.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { Channel, Member } from '../domain/notifications/channel.ts'
@@ -33,13 +34,6 @@ export interface FolderTeam {
   readonly policy: TeamPolicy
 }
 
-export interface FolderToken {
-  readonly team: string
-  readonly name: string
-  /** 64 lower-case hex digits. */
-  readonly sha256Hex: string
-}
-
 export interface FolderWindow {
   readonly team: string
   /** `metadata.name`. */
@@ -52,7 +46,7 @@ export interface FolderSnapshot {
   readonly queues: readonly FolderQueue[]
   readonly crons: readonly FolderCron[]
   readonly teams: readonly FolderTeam[]
-  readonly tokens: readonly FolderToken[]
+  readonly tokens: readonly ApiToken[]
   readonly windows: readonly FolderWindow[]
 }
 
@@ -73,7 +67,7 @@ export interface FolderChange {
   readonly teams: readonly FolderTeam[]
   readonly removedTeams: readonly string[]
   readonly removedTokens: readonly Named[]
-  readonly tokens: readonly FolderToken[]
+  readonly tokens: readonly ApiToken[]
   readonly windows: readonly FolderWindow[]
   readonly removedWindows: readonly Named[]
   readonly removedCrons: readonly Named[]

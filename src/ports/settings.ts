@@ -1,3 +1,4 @@
+import type { ApiToken } from '../domain/access/api-token.ts'
 import type { Principal } from '../domain/access/principal.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
@@ -47,12 +48,15 @@ export interface NotifiedTeamsSource extends TeamSettingsSource {
 
 /** Finds whose a bearer token is. Answers from memory and compares only hashes. */
 export interface TokenVerifier {
-  /** null = unknown token. */
+  /** null = unknown token. One that has expired is still known; see `terms`. */
   principalOf(token: string): Principal | null
 }
 
 /** `superseded`: nothing was written, because another leader epoch has begun or Redis has lost this one. */
 export type CompileEnd<T> = T | { readonly status: 'superseded' }
+
+/** What processes must know of a token. */
+export type CompiledToken = Pick<ApiToken, 'team' | 'name' | 'sha256Hex' | 'terms'>
 
 export interface TeamPolicy {
   /** CIDRs and host suffixes. */
@@ -98,12 +102,8 @@ export interface SettingsCompiler extends WindowCompiler {
   removeCron(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' | 'not_found' }>>
   putTeam(team: string, policy: TeamPolicy): Promise<CompileEnd<{ readonly status: 'applied' }>>
   removeTeam(team: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
-  /** Replaces a former token of the same name. @param sha256Hex of the token's bytes */
-  putTokenHash(
-    team: string,
-    name: string,
-    sha256Hex: string,
-  ): Promise<CompileEnd<{ readonly status: 'applied' }>>
+  /** Replaces a former token of the same name. */
+  putToken(token: CompiledToken): Promise<CompileEnd<{ readonly status: 'applied' }>>
   removeToken(team: string, name: string): Promise<CompileEnd<{ readonly status: 'removed' }>>
   /** The teams, tokens and windows that are applied, without the token of PUNCTUAL_TOKEN. */
   applied(): Promise<{

@@ -1,3 +1,4 @@
+import type { ApiToken } from '../domain/access/api-token.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import type { Member } from '../domain/notifications/channel.ts'
@@ -45,12 +46,8 @@ export interface MaintenanceWindowResource {
   readonly settings: WindowSettings
 }
 
-export interface ApiTokenResource {
+export interface ApiTokenResource extends ApiToken {
   readonly kind: 'ApiToken'
-  readonly team: string
-  readonly name: string
-  /** SHA-256 of the token's bytes, 64 lower-case hex digits. */
-  readonly sha256Hex: string
 }
 
 export interface SecretResource {

@@ -5,7 +5,7 @@ import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { JobStore } from '../../ports/jobs.ts'
 import { answerError, answerJson, answerNotFound } from '../answers.ts'
-import { answerPage, createTeamRouter, needs, type TeamRequest } from '../team-routes.ts'
+import { answerPage, createTeamRouter, needs, needsInQueues, type TeamRequest } from '../team-routes.ts'
 import { scheduledBody } from './push.ts'
 
 export interface JobRouteParts {
@@ -18,7 +18,7 @@ export function createJobRoutes(parts: JobRouteParts, push: RequestListener): Ro
   return createTeamRouter({
     '/api/jobs': {
       GET: needs('read', (context) => list(context, parts)),
-      POST: needs('push', ({ request, response }) => push(request, response)),
+      POST: needsInQueues('push', ({ request, response }) => push(request, response)),
     },
     '/api/jobs/:job_id': {
       GET: needs('read', (context) => read(context, parts)),

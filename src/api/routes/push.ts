@@ -8,6 +8,7 @@ import {
   quotaRetryAfterSeconds,
   type TeamQuotas,
 } from '../../domain/quotas.ts'
+import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { JobIntake, PushResult } from '../../ports/jobs.ts'
@@ -16,8 +17,8 @@ import type { TeamSettingsSource } from '../../ports/settings.ts'
 import {
   answerError,
   answerFault,
-  answerForbidden,
   answerJson,
+  answerOtherQueues,
   answerProblem,
   answerRetryLater,
 } from '../answers.ts'
@@ -35,14 +36,21 @@ export interface PushRouteParts {
   readonly logger: Logger
 }
 
+interface PushExchange extends TeamExchange {
+  readonly principal: Principal
+}
+
 /**
- * `POST /api/jobs`, the hot route, on plain node:http. Requests are refused in this order: 401, 413, 415, 429 or 503
+ * `POST /api/jobs`, the hot route, on plain node:http. Requests are refused in this order: 401, 403, 413, 415, 429 or 503
  * when too many bytes arrive at once, 400, 422.
  */
 export function createPushRoute(parts: PushRouteParts): RequestListener {
   const { intake, authenticator, bodies, egress, teamSettings, clock, logger } = parts
 
-  const push = (body: Buffer, { team, request, response }: TeamExchange): Promise<void> | undefined => {
+  const push = (
+    body: Buffer,
+    { team, principal, request, response }: PushExchange,
+  ): Promise<void> | undefined => {
     const settings = teamSettings.of(team)
     const read = readPush(body, {
       idempotencyKey: headerText(request.headers['idempotency-key']),
@@ -50,6 +58,10 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
       isBlocked: (url) => egress.refusalOf(url, settings) !== null,
     })
     if (read.kind === 'valid') {
+      if (!mayUseQueue(principal, read.value.queue)) {
+        answerOtherQueues(response)
+        return undefined
+      }
       return intake.push({ ...read.value, team }).then(
         (result) => answerPush(response, result, { quotas: parts.quotasOf(team), nowMs: clock.wallMs() }),
         (fault: unknown) => answerFault(request, response, fault, logger),
@@ -61,10 +73,9 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
   }
 
   return (request, response) => {
-    const principal = authenticator.principalOf({ request, response })
+    const principal = authenticator.principalWith('push', { request, response })
     if (principal === null) return
-    if (!principal.permissions.has('push')) return answerForbidden(response, 'push')
-    const exchange = { team: principal.team, request, response }
+    const exchange = { team: principal.team, principal, request, response }
     bodies.read(exchange, (body) => {
       try {
         return push(body, exchange)

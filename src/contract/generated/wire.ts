@@ -66,6 +66,23 @@ export type NextCursor = string | null
  * A condition on the response, in addition to its 2xx status.
  */
 export type SuccessAssertion = StatusCodeEquals | BodyContains | ResponseTimeUnderMs
+/**
+ * `push`: push jobs. `read`: see everything but payloads, headers and call records. `operate`: see these as well, mend, pause, purge. `admin`: everything.
+ */
+export type Scope = 'push' | 'read' | 'operate' | 'admin'
+/**
+ * Empty = all.
+ *
+ * @maxItems 4
+ */
+export type Scopes = Scope[]
+/**
+ * The names of the only queues that a token may use and see; null = all.
+ *
+ * @minItems 1
+ * @maxItems 100
+ */
+export type TokenQueues = string[] | null
 export type ChannelType = 'email' | 'slack' | 'discord' | 'webhook'
 /**
  * Five fields: minute, hour, day of month, month, day of week (0 to 7, 0 and 7 are Sunday). Each is `*`, a value, a range `a-b`, one of these with a step `/n`, or a list of them; months and weekdays also have their three-letter English names. When both day fields are restricted, either matches. Seconds, macros such as `@daily`, `H`, and dates that never come are refused.
@@ -487,6 +504,36 @@ export interface QueueList {
    */
   queues: Queue[]
   next_cursor: NextCursor
+}
+export interface Me {
+  team: string
+  /**
+   * The name of the token or of the user.
+   */
+  subject: string
+  kind: 'token' | 'user'
+  /**
+   * Of a user.
+   */
+  roles: ('viewer' | 'operator' | 'editor' | 'admin')[]
+  scopes: Scopes
+  queues: TokenQueues
+  /**
+   * When the token expires; null = never.
+   */
+  expires_at: Timestamp | null
+  /**
+   * What may be done. `payloads`, see payloads, headers and call records unmasked.
+   */
+  may: {
+    push: boolean
+    read: boolean
+    payloads: boolean
+    operate: boolean
+    purge: boolean
+    edit: boolean
+    admin: boolean
+  }
 }
 export interface Team {
   team: string

@@ -2,6 +2,7 @@ import type { Informer, ObjectKey, Reconciler } from '../../ports/kubernetes.ts'
 import type { WantedCondition } from '../../resources/conditions.ts'
 import { isDeleted } from '../../resources/finalizers.ts'
 import { parseKey } from '../../resources/queue-owner.ts'
+import { tokenOfSpec } from '../../resources/token-spec.ts'
 import { BY_HASH, keyOf, type ApiToken } from '../kinds.ts'
 import { RECONCILED, reconciledStatus, unavailable, type Unavailable } from '../reconcile/ready-conditions.ts'
 import type { ReconcilerParts } from '../reconcile/reconciler-parts.ts'
@@ -48,14 +49,14 @@ export function tokenKeysOf(
  */
 async function accept(
   { informer, engine }: ReconcilerParts<ApiToken>,
-  { metadata: { namespace, name, uid }, spec: { sha256 } }: ApiToken,
+  { metadata: { namespace, name, uid }, spec }: ApiToken,
 ): Promise<Outcome> {
-  const [oldest] = informer.byIndex(BY_HASH, sha256).toSorted(byAge)
+  const [oldest] = informer.byIndex(BY_HASH, spec.sha256).toSorted(byAge)
   if (oldest !== undefined && oldest.metadata.uid !== uid) {
     await engine.write((compiler) => compiler.removeToken(namespace, name))
     return { kind: 'hash_taken' }
   }
-  await engine.write((compiler) => compiler.putTokenHash(namespace, name, sha256))
+  await engine.write((compiler) => compiler.putToken(tokenOfSpec(namespace, name, spec)))
   return { kind: 'accepted' }
 }
 

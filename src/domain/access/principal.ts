@@ -1,4 +1,5 @@
-import type { Permissions } from './permission.ts'
+import type { Permissions, Role } from './permission.ts'
+import type { TokenTerms } from './token-terms.ts'
 
 /** Who sends a request, and what it may do in one team. Made once for a token, not for each request. */
 export interface Principal {
@@ -9,4 +10,13 @@ export interface Principal {
   readonly permissions: Permissions
   /** The names of the queues it is limited to; null = all. */
   readonly queues: ReadonlySet<string> | null
+  /** Of a token. */
+  readonly terms?: TokenTerms
+  /** Of a user. */
+  readonly roles?: readonly Role[]
+}
+
+/** Whether it may see and use the queue of this name. */
+export function mayUseQueue({ queues }: Principal, name: string): boolean {
+  return queues === null || queues.has(name)
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { ALL_PERMISSIONS } from '../../domain/access/permission.ts'
 import type { Principal } from '../../domain/access/principal.ts'
+import { tokenPrincipal } from '../../domain/access/token-principal.ts'
 import { reasonOf, StartupError } from '../../domain/errors.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import {
@@ -171,11 +171,7 @@ function openTeam(box: SecretBox, team: string, value: string): TeamSettings | S
 /** The oldest entry of a hash wins: a team that learns another's token hash must not take over its jobs with it. */
 function principalsByToken(tokens: Readonly<Record<string, string>>): Map<string, Principal> {
   const latestFirst = tokensOf(tokens).toSorted((a, b) => b.version - a.version)
-  return new Map(latestFirst.map(({ hash, team, name }) => [hash, principalOf(team, name)]))
-}
-
-function principalOf(team: string, name: string): Principal {
-  return { team, kind: 'token', subject: name, permissions: ALL_PERMISSIONS, queues: null }
+  return new Map(latestFirst.map(({ hash, team, name, terms }) => [hash, tokenPrincipal(team, name, terms)]))
 }
 
 /** Tokens are random, so a fast hash is enough; a lookup by hash leaks no timing of the token itself. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { NO_TERMS } from '../../domain/access/token-terms.ts'
 import { NO_QUOTAS, QUOTA_NAMES } from '../../domain/quotas.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../ports/settings.ts'
 import { CronWriter } from '../crons/write/cron-writer.ts'
@@ -11,6 +12,7 @@ import type { SecretBox } from './secret-box.ts'
 import {
   decodeTeam,
   encodeTeam,
+  encodeToken,
   OWN_TOKEN_NAME,
   hasText,
   teamsOf,
@@ -62,9 +64,9 @@ export function createSettingsCompiler({
         encode: () => encodeTeam(box, policy),
       }),
     removeTeam: (team) => remove(TEAMS_KEY, team),
-    putTokenHash: (team, name, sha256Hex) => {
-      const text = Buffer.from(sha256Hex, 'hex').toString('base64url')
-      return putUnlessApplied(TOKENS_KEY, tokenField({ team, name }), {
+    putToken: (token) => {
+      const text = encodeToken(token)
+      return putUnlessApplied(TOKENS_KEY, tokenField(token), {
         isApplied: (value) => hasText(value, text),
         encode: () => text,
       })
@@ -97,7 +99,8 @@ async function readApplied(engine: Engine): ReturnType<SettingsCompiler['applied
 
 /** Stores the token of PUNCTUAL_TOKEN, in place of the team's last one. */
 export async function putOwnToken(compiler: SettingsCompiler, team: string, token: string): Promise<void> {
-  await compiler.putTokenHash(team, OWN_TOKEN_NAME, hash('sha256', token, 'hex'))
+  const sha256Hex = hash('sha256', token, 'hex')
+  await compiler.putToken({ team, name: OWN_TOKEN_NAME, sha256Hex, terms: NO_TERMS })
 }
 
 /** A value that was sealed under another key or that cannot be read does not count as applied, so it is overwritten. */

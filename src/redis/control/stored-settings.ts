@@ -1,12 +1,14 @@
+import { SCOPES } from '../../domain/access/permission.ts'
+import { isUnlimited, NO_TERMS, type TokenTerms } from '../../domain/access/token-terms.ts'
 import type { Channel, Member } from '../../domain/notifications/channel.ts'
 import { NO_QUOTAS, QUOTA_NAMES, quotasOf, type TeamQuotas } from '../../domain/quotas.ts'
-import type { TeamPolicy, TeamSettings } from '../../ports/settings.ts'
+import type { CompiledToken, TeamPolicy, TeamSettings } from '../../ports/settings.ts'
 import type { SecretBox } from './secret-box.ts'
 
 /**
  * Compiled settings in Redis: the hash `teams` by team, the hash `tokens` by `["team","name"]`. A value is the version of
- * its change, a blank, and a text: the team's policy as JSON with each secret sealed, or the token's SHA-256. Fields that
- * begin with `#` describe the hash itself: `#v` is the version of the last change, `#t` the highest epoch known.
+ * its change, a blank, and a text: the team's policy as JSON with each secret sealed, or the token (see `encodeToken`). Fields
+ * that begin with `#` describe the hash itself: `#v` is the version of the last change, `#t` the highest epoch known.
  */
 export const VERSION_FIELD = '#v'
 
@@ -73,16 +75,41 @@ export interface AcceptedToken extends StoredToken {
   readonly version: number
   /** SHA-256, base64url. */
   readonly hash: string
+  readonly terms: TokenTerms
 }
 
-/** The accepted tokens. Early installations stored them by hash; such entries are ignored. */
+/** The accepted tokens, without those whose terms a later version has written. Early installations stored them by hash; such entries are ignored. */
 export function tokensOf(hash: Readonly<Record<string, string>>): AcceptedToken[] {
   const fields = Object.entries(hash).filter(([field]) => field.startsWith('['))
-  return fields.map(([field, value]) => {
+  return fields.flatMap(([field, value]) => {
     const [team, name] = JSON.parse(field) as [string, string]
     const { version, text } = split(value)
-    return { team, name, version, hash: text }
+    const [hash = '', stored] = text.split(/ (.*)/s)
+    const terms = stored === undefined ? NO_TERMS : decodeTerms(stored)
+    return terms === null ? [] : [{ team, name, version, hash, terms }]
   })
+}
+
+/**
+ * The token's SHA-256, base64url; behind it, after a blank, its terms as JSON, if there are any. Versions without terms
+ * take all of that for the hash and refuse the token.
+ */
+export function encodeToken({ sha256Hex, terms }: CompiledToken): string {
+  const hash = Buffer.from(sha256Hex, 'hex').toString('base64url')
+  return isUnlimited(terms) ? hash : `${hash} ${JSON.stringify(terms)}`
+}
+
+/** null when these are terms of a later version: the token must not be accepted with fewer limits. */
+function decodeTerms(text: string): TokenTerms | null {
+  try {
+    const terms = JSON.parse(text) as TokenTerms
+    const isKnown =
+      Object.keys(terms).every((key) => Object.hasOwn(NO_TERMS, key)) &&
+      terms.scopes.every((scope) => SCOPES.includes(scope))
+    return isKnown ? terms : null
+  } catch {
+    return null
+  }
 }
 
 /** The teams, each with its value. */

@@ -11,6 +11,35 @@ export interface ApiTokenSpec {
    * Who uses the token.
    */
   readonly description?: string
+  /**
+   * The first characters of the token, by which people tell it from others.
+   */
+  readonly prefix?: string
+  /**
+   * What the token may do. Without them, everything.
+   */
+  readonly scopes?: ('Push' | 'Read' | 'Operate' | 'Admin')[]
+  /**
+   * The names of the only queues that the token may use and see. Without them, all.
+   */
+  readonly queues?: readonly string[]
+  /**
+   * From then on the token is refused.
+   */
+  readonly expiresAt?: string
+  /**
+   * How often the token may be used. Without it, as often as wanted.
+   */
+  readonly rateLimit?: {
+    /**
+     * Requests per second in the long run.
+     */
+    readonly requestsPerSecond: number
+    /**
+     * Requests that may come at once; as many as per second when absent.
+     */
+    readonly burst?: number
+  }
 }
 /**
  * A condition in the form of Kubernetes.

@@ -13,6 +13,7 @@ import { settingsOfSpec } from '../queue-spec.ts'
 import { API_VERSION, identityOf, type Resource } from '../resource.ts'
 import { secretDataOf } from '../secret-data.ts'
 import { channelPlansOf, membersOf } from '../team-channels.ts'
+import { tokenOfSpec } from '../token-spec.ts'
 import { settingsOfWindowSpec, windowProblemsOf } from '../window-spec.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -87,7 +88,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   ApiToken: {
     crd: 'apitokens.punctual.dev.yaml',
-    make: (head, spec) => ({ kind: 'ApiToken', ...head, sha256Hex: (spec as ApiTokenSpec).sha256 }),
+    make: ({ team, name }, spec) => ({ kind: 'ApiToken', ...tokenOfSpec(team, name, spec as ApiTokenSpec) }),
   },
 }
 

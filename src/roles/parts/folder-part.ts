@@ -30,7 +30,7 @@ export async function applyFolderChange(change: FolderChange, compiler: Settings
   for (const { team, policy } of change.teams) await compiler.putTeam(team, policy)
   for (const team of change.removedTeams) await compiler.removeTeam(team)
   for (const { team, name } of change.removedTokens) await compiler.removeToken(team, name)
-  for (const { team, name, sha256Hex } of change.tokens) await compiler.putTokenHash(team, name, sha256Hex)
+  for (const token of change.tokens) await compiler.putToken(token)
   for (const { team, name } of change.removedWindows) await compiler.removeWindow(team, name)
   for (const { team, name, settings } of change.windows) await compiler.putWindow({ team, name, ...settings })
   for (const { team, name } of change.removedCrons) await compiler.removeCron(team, name)

@@ -10,6 +10,9 @@ import { openEngine, type TestEngine } from '../../support/engine/engine.ts'
 import { quietLogger } from '../../support/quiet.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
+import { NO_TERMS, type TokenTerms } from '../../../src/domain/access/token-terms.ts'
+import { putSetting } from '../../../src/redis/control/put-setting.ts'
+import { TOKENS_KEY } from '../../../src/redis/layout/keys.ts'
 
 const box = new SecretBox(createSecretKey(randomBytes(32)))
 let redis: TestRedis
@@ -36,8 +39,8 @@ afterAll(async () => {
   await redis.stop()
 })
 
-const putToken = (team: string, name: string, token: string) =>
-  compiler.putTokenHash(team, name, hash('sha256', token, 'hex'))
+const putToken = (team: string, name: string, token: string, terms = NO_TERMS) =>
+  compiler.putToken({ team, name, sha256Hex: hash('sha256', token, 'hex'), terms })
 
 test('whether there is any token is known from the first one on', async () => {
   expect(reader.hasTokens()).toBe(false)
@@ -219,4 +222,36 @@ describe('channels and members', () => {
     expect(reader.of('team-o')).toMatchObject({ egressAllow: ['a.b'], channels: [], members: [] })
     await redis.client.hdel('punctual:teams', 'team-o')
   })
+})
+
+test('a token is as it was without terms, keeps those it has, and is refused with terms of a later version', async () => {
+  const terms: TokenTerms = {
+    ...{ scopes: ['push'], queues: ['a b', 'ü'], expiresAtMs: 1_800_000_000_000 },
+    rateLimit: { requestsPerSecond: 5, burst: 9 },
+  }
+  await putToken('team-t', 'free', 'token-free-0123456789')
+  await putToken('team-t', 'bound', 'token-bound-0123456789', terms)
+  const stored = async (name: string) =>
+    (await opened.connection.hget(TOKENS_KEY, JSON.stringify(['team-t', name]))) ?? ''
+  const hashOf = (token: string) => hash('sha256', token, 'base64url')
+  // A former version takes all behind the first blank for the hash.
+  expect((await stored('free')).split(/ (.*)/s)[1]).toBe(hashOf('token-free-0123456789'))
+  expect((await stored('bound')).split(/ (.*)/s)[1]).not.toBe(hashOf('token-bound-0123456789'))
+  await reader.refresh()
+  expect(reader.principalOf('token-free-0123456789')).toMatchObject({ team: 'team-t', queues: null })
+  const bound = reader.principalOf('token-bound-0123456789')
+  expect(bound).toMatchObject({ subject: 'bound', terms, queues: new Set(['a b', 'ü']) })
+  expect([...(bound?.permissions ?? [])]).toEqual(['push'])
+
+  const text = `${hashOf('token-later-0123456789')} ${JSON.stringify({ ...terms, hours: [9, 17] })}`
+  await putSetting(opened.engine, {
+    ...{ hash: TOKENS_KEY, epoch: null, text },
+    field: JSON.stringify(['team-t', 'later']),
+  })
+  await reader.refresh()
+  expect(reader.principalOf('token-later-0123456789')).toBeNull()
+  // Losing all its terms makes a token free again.
+  await putToken('team-t', 'bound', 'token-bound-0123456789')
+  await reader.refresh()
+  expect(reader.principalOf('token-bound-0123456789')?.terms).toEqual(NO_TERMS)
 })

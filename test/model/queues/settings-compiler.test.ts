@@ -18,6 +18,7 @@ import { assertClean, pushAll, pushOne } from '../../support/engine/model-execut
 import { openWorld, type World } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
+import { anApiToken } from '../../support/principals.ts'
 
 const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const SETTINGS = { ...DEFAULT_QUEUE_SETTINGS, maxParallelism: 3 }
@@ -60,7 +61,7 @@ describe('terms and what is compiled under them', () => {
   const compileAll = async (compiler: SettingsCompiler) => [
     await compiler.applyQueue('default', 'emails', SETTINGS),
     await compiler.putTeam('default', POLICY),
-    await compiler.putTokenHash('default', 'first', SHA),
+    await compiler.putToken(anApiToken('first', { sha256Hex: SHA })),
     await compiler.putWindow(WINDOW),
   ]
   const changeAll = (compiler: SettingsCompiler): Array<Promise<unknown>> => [
@@ -69,7 +70,7 @@ describe('terms and what is compiled under them', () => {
     compiler.removeQueue('default', 'emails'),
     compiler.putTeam('default', { egressAllow: [], signingSecrets: [] }),
     compiler.removeTeam('default'),
-    compiler.putTokenHash('default', 'first', 'cd'.repeat(32)),
+    compiler.putToken(anApiToken('first', { sha256Hex: 'cd'.repeat(32) })),
     compiler.removeToken('default', 'first'),
     compiler.putWindow({ ...WINDOW, action: 'hold' }),
     compiler.removeWindow('default', 'night'),

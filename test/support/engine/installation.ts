@@ -11,6 +11,7 @@ import { runProgram, stopProgram, type Program, type StopExpectation } from '../
 import { startRedis, type TestRedis, type TestRedisOptions } from '../servers/redis-server.ts'
 import { startTarget, type Target } from '../targets/target.ts'
 import { until } from '../until.ts'
+import { anApiToken } from '../principals.ts'
 
 export const TOKEN = 'token-of-team-default'
 
@@ -121,7 +122,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     clientOfTeam: async (team) => {
       const token = `token-of-team-${team}-${randomBytes(6).toString('hex')}`
       const sha256Hex = hash('sha256', token, 'hex')
-      await withCompiler((compiler) => compiler.putTokenHash(team, 'tests', sha256Hex))
+      await withCompiler((compiler) => compiler.putToken(anApiToken('tests', { team, sha256Hex })))
       const client = createApiClient(api.url, token)
       await until(
         `the token of ${team}`,

@@ -90,6 +90,11 @@ function scenarioOf(operationId: string, status: string): Scenario {
       return { call: { headers: JSON_TYPE, body: '{' } }
     case '401':
       return { call: {} }
+    case '403':
+      return {
+        call: good,
+        parts: { tokens: { principalOf: () => aPrincipal('default', { permissions: new Set() }) } },
+      }
     case '404':
       return { call: good, path: (path) => path.replace(/\/(?:16|7|night)\b/, '/999') }
     case '409':
@@ -215,6 +220,7 @@ test('something was walked', () => {
     'readContract',
     'readCron',
     'readJob',
+    'readMe',
     'readQueue',
     'readTeam',
     'readWindow',

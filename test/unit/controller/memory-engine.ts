@@ -79,9 +79,9 @@ export function createMemoryEngine(
         engine.teams.delete(team)
         return { status: 'removed' }
       }),
-    putTokenHash: (team, name, hash) =>
-      effect(engine.tokens.get(queueKey(team, name)) !== hash, () => {
-        engine.tokens.set(queueKey(team, name), hash)
+    putToken: ({ team, name, sha256Hex }) =>
+      effect(engine.tokens.get(queueKey(team, name)) !== sha256Hex, () => {
+        engine.tokens.set(queueKey(team, name), sha256Hex)
         return { status: 'applied' }
       }),
     removeToken: (team, name) =>

@@ -7,6 +7,7 @@ import type { ManifestFile } from '../../../src/folder-store/files/manifest-file
 import { createManifestReader } from '../../../src/resources/manifests/manifest-reader.ts'
 import { problemText } from '../../../src/resources/resource.ts'
 import { NO_QUOTAS, quotasOf } from '../../../src/domain/quotas.ts'
+import { anApiToken } from '../../support/principals.ts'
 
 const reader = createManifestReader('default')
 
@@ -217,9 +218,9 @@ describe('tokens', () => {
     ])
     expect(problems).toEqual([])
     expect(snapshot.tokens).toEqual([
-      { team: 'another', name: 'z', sha256Hex: '3'.repeat(64) },
-      { team: 'default', name: 'a', sha256Hex: '2'.repeat(64) },
-      { team: 'default', name: 'b', sha256Hex: '1'.repeat(64) },
+      anApiToken('z', { team: 'another', sha256Hex: '3'.repeat(64) }),
+      anApiToken('a', { sha256Hex: '2'.repeat(64) }),
+      anApiToken('b', { sha256Hex: '1'.repeat(64) }),
     ])
   })
 

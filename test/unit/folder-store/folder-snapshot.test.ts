@@ -9,6 +9,7 @@ import {
 } from '../../../src/folder-store/folder-snapshot.ts'
 import type { FolderSnapshot } from '../../../src/folder-store/folder-snapshot.ts'
 import { NO_QUOTAS } from '../../../src/domain/quotas.ts'
+import { anApiToken } from '../../support/principals.ts'
 
 const queue = (name: string, timeoutSeconds = 30) => ({
   team: 'default',
@@ -26,7 +27,7 @@ const team = (name: string, ...egressAllow: string[]) => ({
 })
 const NONE: ReadonlySet<string> = new Set()
 
-const token = (name: string, digit: string) => ({ team: 'default', name, sha256Hex: digit.repeat(64) })
+const token = (name: string, digit: string) => anApiToken(name, { sha256Hex: digit.repeat(64) })
 
 const window = (name: string, endMs = 2) => ({
   ...{ team: 'default', name },

@@ -6,6 +6,7 @@ import type { SettingsCompiler } from '../../../../src/ports/settings.ts'
 import { applyFolderChange } from '../../../../src/roles/parts/folder-part.ts'
 import { cronSettings } from '../../../support/engine/cron-settings.ts'
 import { NO_QUOTAS } from '../../../../src/domain/quotas.ts'
+import { anApiToken } from '../../../support/principals.ts'
 
 /** Notes what it is told, in order. */
 const WINDOW: WindowSettings = {
@@ -28,7 +29,7 @@ function notingCompiler(): { readonly compiler: SettingsCompiler; readonly told:
     removeCron: note('removeCron'),
     putTeam: note('putTeam'),
     removeTeam: note('removeTeam'),
-    putTokenHash: note('putTokenHash'),
+    putToken: ({ team, name }) => note('putToken')(team, name),
     removeToken: note('removeToken'),
     putWindow: ({ team, name }) => note('putWindow')(team, name),
     removeWindow: note('removeWindow'),
@@ -49,7 +50,7 @@ it('a change of the folder takes effect in its order', async () => {
       ],
       removedTeams: ['u'],
       removedTokens: [{ team: 't', name: 'old' }],
-      tokens: [{ team: 't', name: 'new', sha256Hex: '0'.repeat(64) }],
+      tokens: [anApiToken('new', { team: 't' })],
       windows: [{ team: 't', name: 'night', settings: WINDOW }],
       removedWindows: [{ team: 't', name: 'move' }],
       removedCrons: [{ team: 't', name: 'hourly' }],
@@ -64,7 +65,7 @@ it('a change of the folder takes effect in its order', async () => {
     'putTeam t',
     'removeTeam u',
     'removeToken t old',
-    'putTokenHash t new',
+    'putToken t new',
     'removeWindow t move',
     'putWindow t night',
     'removeCron t hourly',

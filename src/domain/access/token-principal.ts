@@ -1,0 +1,44 @@
+import { ALL_PERMISSIONS, SCOPE_PERMISSIONS, SCOPES, type Permission, type Scope } from './permission.ts'
+import type { Principal } from './principal.ts'
+import { NO_TERMS, type TokenTerms } from './token-terms.ts'
+
+export function tokenPrincipal(team: string, name: string, terms: TokenTerms): Principal {
+  const { scopes, queues } = terms
+  return {
+    team,
+    kind: 'token',
+    subject: name,
+    permissions: permissionsOf(scopes),
+    queues: queues === null ? null : new Set(queues),
+    terms,
+  }
+}
+
+/** What of these terms goes beyond what the principal may do; null = nothing, so it may make such a token. */
+export function excessOf(
+  { permissions, queues, terms = NO_TERMS }: Principal,
+  wanted: TokenTerms,
+): 'scopes' | 'queues' | 'expires_at' | 'rate_limit' | null {
+  if ([...permissionsOf(wanted.scopes)].some((permission) => !permissions.has(permission))) return 'scopes'
+  if (queues !== null && (wanted.queues === null || wanted.queues.some((name) => !queues.has(name)))) {
+    return 'queues'
+  }
+  if (isAbove(wanted.expiresAtMs, terms.expiresAtMs)) return 'expires_at'
+  const [own, limit] = [terms.rateLimit, wanted.rateLimit]
+  const isFaster =
+    isAbove(limit?.requestsPerSecond ?? null, own?.requestsPerSecond ?? null) ||
+    isAbove(limit?.burst ?? null, own?.burst ?? null)
+  return isFaster ? 'rate_limit' : null
+}
+
+/** null is above everything, and nothing is above null. */
+function isAbove(value: number | null, bound: number | null): boolean {
+  return bound !== null && (value === null || value > bound)
+}
+
+function permissionsOf(scopes: readonly Scope[]): ReadonlySet<Permission> {
+  if (scopes.length === 0) return ALL_PERMISSIONS
+  return new Set(
+    SCOPES.filter((scope) => scopes.includes(scope)).flatMap((scope) => [...SCOPE_PERMISSIONS[scope]]),
+  )
+}

@@ -1,0 +1,35 @@
+import type { Scope } from './permission.ts'
+
+/** Names of queues that a token may be limited to. */
+export const TOKEN_QUEUES_MAX = 100
+export const TOKEN_RATE_MAX = 100_000
+
+export interface RateLimit {
+  /** 1 to TOKEN_RATE_MAX. */
+  readonly requestsPerSecond: number
+  /** Requests that may come at once; 1 to TOKEN_RATE_MAX. */
+  readonly burst: number
+}
+
+/** What a token is limited to. */
+export interface TokenTerms {
+  /** Empty = all. */
+  readonly scopes: readonly Scope[]
+  /** Names of queues, at most TOKEN_QUEUES_MAX; null = all. */
+  readonly queues: readonly string[] | null
+  /** From then on it is refused; null = never. */
+  readonly expiresAtMs: number | null
+  /** null = as often as it likes. */
+  readonly rateLimit: RateLimit | null
+}
+
+export const NO_TERMS: TokenTerms = Object.freeze({
+  scopes: Object.freeze([]),
+  queues: null,
+  expiresAtMs: null,
+  rateLimit: null,
+})
+
+export function isUnlimited({ scopes, queues, expiresAtMs, rateLimit }: TokenTerms): boolean {
+  return scopes.length === 0 && queues === null && expiresAtMs === null && rateLimit === null
+}

@@ -1,0 +1,109 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { PERMISSIONS, type Permission } from '../../../src/domain/access/permission.ts'
+import { tokenPrincipal } from '../../../src/domain/access/token-principal.ts'
+import { NO_TERMS, type TokenTerms } from '../../../src/domain/access/token-terms.ts'
+import { operations } from '../../support/rules/contract-document.ts'
+import { aPrincipal } from '../../support/principals.ts'
+import { BEARER, call, GOOD, NOW_MS, push, rawExchange, startApi, type RunningApi } from './api-fixture.ts'
+
+let api: RunningApi | null = null
+afterEach(async () => api?.close())
+
+async function startFor(principal: ReturnType<typeof aPrincipal>): Promise<RunningApi> {
+  return (api = await startApi({ tokens: { principalOf: () => principal } }))
+}
+const ofTerms = (terms: Partial<TokenTerms>) => tokenPrincipal('default', 'ci', { ...NO_TERMS, ...terms })
+
+/** What each operation needs, said once more; `null` = nothing. */
+const NEEDED: Readonly<Record<string, Permission | null>> = {
+  pushJob: 'push',
+  cancelJob: 'operate',
+  replayJob: 'operate',
+  editQueue: 'edit',
+  deleteQueue: 'edit',
+  createCron: 'edit',
+  readMe: null,
+  readContract: null,
+  readJob: 'read',
+}
+
+describe('permissions', () => {
+  it.each(Object.entries(NEEDED))('%s needs %s and no other', async (operationId, needed) => {
+    const found = operations().find(({ operation }) => operation.operationId === operationId)
+    if (found === undefined) throw new Error(`no operation ${operationId}`)
+    const path = found.path.replace(/\{job_id\}/, '16').replace(/\{\w+\}/, '7')
+    const statuses = async (permissions: readonly Permission[]) => {
+      const { port } = await startFor(aPrincipal('default', { permissions: new Set(permissions) }))
+      const answer = await call(port, path, { method: found.method.toUpperCase(), headers: BEARER })
+      await api?.close()
+      return answer.status
+    }
+    const others = PERMISSIONS.filter((permission) => permission !== needed)
+    if (needed === null) expect(await statuses([])).toBe(200)
+    else {
+      expect(await statuses(others)).toBe(403)
+      expect(await statuses([needed])).not.toBe(403)
+    }
+  })
+
+  it('are named by the refusal, and the connection of a refused push stays usable', async () => {
+    const { port, pushed } = await startFor(ofTerms({ scopes: ['read'] }))
+    const head = `Host: x\r\nAuthorization: ${BEARER.authorization}\r\n`
+    const answers = await rawExchange(
+      port,
+      `POST /api/jobs HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}` +
+        `GET /api/me HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+    )
+    expect(answers).toMatch(/^HTTP\/1.1 403 .*"This needs the permission push".*HTTP\/1.1 200 /s)
+    expect(pushed).toEqual([])
+  })
+})
+
+describe('a token that expires', () => {
+  it.each([
+    [NOW_MS - 1, 401],
+    [NOW_MS, 401],
+    [NOW_MS + 1, 201],
+  ])('at %i is answered %i', async (expiresAtMs, status) => {
+    const { port } = await startFor(ofTerms({ expiresAtMs }))
+    const answer = await push(port, GOOD)
+    expect(answer.status).toBe(status)
+    if (status === 401) {
+      expect(answer.json).toEqual({ error: 'The authorization token has expired' })
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+    }
+  })
+})
+
+describe('a token that is limited to queues', () => {
+  it('pushes to these and to no other', async () => {
+    const { port, pushed } = await startFor(ofTerms({ queues: ['emails'] }))
+    expect((await push(port, GOOD)).status).toBe(201)
+    const refused = await push(port, { ...GOOD, queue: 'emails2' })
+    expect(refused.status).toBe(403)
+    expect(pushed.map(({ queue }) => queue)).toEqual(['emails'])
+  })
+
+  it('is refused what is not of one queue', async () => {
+    const { port } = await startFor(ofTerms({ queues: ['emails'] }))
+    for (const path of ['/api/team', '/api/alerts/counts']) {
+      expect((await call(port, path, { headers: BEARER })).status, path).toBe(403)
+    }
+  })
+})
+
+describe('GET /api/me', () => {
+  it('tells a token what it may do', async () => {
+    const { port } = await startFor(
+      ofTerms({ scopes: ['read', 'push'], queues: ['emails'], expiresAtMs: NOW_MS + 1 }),
+    )
+    expect((await call(port, '/api/me', { headers: BEARER })).json).toEqual({
+      ...{ team: 'default', subject: 'ci', kind: 'token', roles: [], scopes: ['read', 'push'] },
+      ...{ queues: ['emails'], expires_at: '2026-11-21T10:00:00.001+00:00' },
+      may: {
+        ...{ push: true, read: true, payloads: false },
+        ...{ operate: false, purge: false, edit: false, admin: false },
+      },
+    })
+  })
+})
