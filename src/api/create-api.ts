@@ -7,6 +7,7 @@ import { Authenticator } from './authenticator.ts'
 import { BodyReader } from './body-reader.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
 import { type AlertRouteParts, createAlertRoutes } from './routes/alerts.ts'
+import { type AuditRouteParts, createAuditRoutes } from './routes/audit.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
@@ -23,6 +24,7 @@ type RouteParts = PushRouteParts &
   QueueRouteParts &
   CronRouteParts &
   AlertRouteParts &
+  AuditRouteParts &
   TeamRouteParts &
   WindowRouteParts &
   NotificationRouteParts
@@ -88,6 +90,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createQueueRoutes(parts))
   app.use(createCronRoutes(parts))
   app.use(createAlertRoutes(parts))
+  app.use(createAuditRoutes(parts))
   app.use(createTeamRoutes(parts))
   app.use(createWindowRoutes(parts))
   app.use(createNotificationRoutes(parts))

@@ -168,3 +168,5 @@ export const HOLD_RECHECK_MS = 10_000
 export const AUDIT_ENTRIES_PER_TEAM_MAX = 10_000
 export const AUDIT_ENTRIES_PER_SHARD_MIN = 1_000
 export const AUDIT_RETENTION_DAYS = 90
+/** A change that was asked for and has not ended by then, which no request outlasts, has an unknown outcome. */
+export const ASKED_AUDIT_MS = 300_000

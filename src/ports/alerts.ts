@@ -1,3 +1,4 @@
+import type { Actor } from '../domain/access/audit-record.ts'
 import type { Alert, AlertReason, AlertResourceKind, AlertType } from '../domain/alerts/alert.ts'
 
 /** Conditions that all must hold; null = any. */
@@ -34,11 +35,11 @@ export interface AlertStore {
   get(team: string, alertId: number): Promise<Alert | null>
   counts(team: string): Promise<UnreadAlerts>
   /** The alert; null when there is none. */
-  markRead(team: string, alertId: number): Promise<Alert | null>
+  markRead(team: string, alertId: number, actor: Actor): Promise<Alert | null>
   /** Marks what there is now; answers how many were unread before. Repeatable after a fault. */
   markAllRead(team: string, filter: AlertFilter): Promise<number>
   /** False when there is none. */
-  remove(team: string, alertId: number): Promise<boolean>
+  remove(team: string, alertId: number, actor: Actor): Promise<boolean>
   /** Removes what there is now; answers how many. Repeatable after a fault. */
   removeAll(team: string, filter: AlertFilter): Promise<number>
 }

@@ -1,5 +1,6 @@
 import type { Step } from './client/step.ts'
 import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
+import { ASK_AUDIT, SETTLE_AUDIT } from './audit-log/asked-audit.ts'
 import { CHANGE_ALERTS } from './alerts/alert-changes.ts'
 import { FORGET_ALERTS } from './alerts/forget-alerts.ts'
 import { READ_RING } from './inspection/inspect-ring.ts'
@@ -38,6 +39,8 @@ import { RESCHEDULE } from './retention/retention-sweep.ts'
 import { EMPTY_TRASH } from './retention/trash.ts'
 
 const DESCRIBED = [
+  ASK_AUDIT,
+  SETTLE_AUDIT,
   CLEAR_NOTICE,
   MARK_CHANNELS,
   SET_CHANNEL,

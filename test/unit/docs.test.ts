@@ -176,6 +176,7 @@ describe('lists that must agree', () => {
       alertTotals: keys.alertTotals('<team>'),
       alertCounts: keys.alertCounts('<team>'),
       auditLog: keys.auditLog('<team>'),
+      auditAsked: keys.auditAsked('<team>'),
       channelStates: keys.channelStates('<team>'),
       deliveryLog: keys.deliveryLog('<team>'),
       cronRecords: keys.cronRecords('<id>'),

@@ -1,5 +1,12 @@
 import type { Router } from 'express'
-import { readAlertDeletion, readAlertQuery, readAlertSelection } from '../../contract/requests/alert-query.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
+import { withAudit } from '../audit-trail.ts'
+import {
+  readAlertDeletion,
+  readAlertQuery,
+  readAlertSelection,
+  type WantedAlerts,
+} from '../../contract/requests/alert-query.ts'
 import { toWireAlert, toWireUnread } from '../../contract/responses/alert-wire.ts'
 import type { Alert } from '../../domain/alerts/alert.ts'
 import type { AlertStore } from '../../ports/alerts.ts'
@@ -18,6 +25,7 @@ import {
 } from '../team-routes.ts'
 
 export interface AlertRouteParts {
+  readonly auditLog: AuditLog
   readonly alerts: AlertStore
   readonly deliveries: DeliveryReader
   readonly bodies: BodyReader
@@ -29,7 +37,7 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
   return createTeamRouter({
     '/api/alerts': {
       GET: needs('read', (context) => list(context, parts)),
-      DELETE: needs('operate', (context) => removeAll(context, alerts)),
+      DELETE: needs('operate', (context) => removeAll(context, parts)),
     },
     '/api/alerts/counts': {
       GET: needs('read', async ({ team, response }) =>
@@ -38,7 +46,7 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
     },
     '/api/alerts/read': {
       POST: needs('operate', (context) =>
-        withBody(context, parts, (body) => markAllRead(context, alerts, body)),
+        withBody(context, parts, (body) => markAllRead(context, parts, body)),
       ),
     },
     '/api/alerts/:alert_id': {
@@ -52,7 +60,7 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
         answerAlert(
           context,
           parts,
-          await withId(context, 'alert_id', (id) => alerts.markRead(context.team, id)),
+          await withId(context, 'alert_id', (id) => alerts.markRead(context.team, id, context.actor)),
         ),
       ),
     },
@@ -77,22 +85,39 @@ function list(context: TeamRequest, { alerts, deliveries }: AlertRouteParts): Pr
   )
 }
 
-async function markAllRead(context: TeamRequest, alerts: AlertStore, body: Buffer): Promise<void> {
+async function markAllRead(context: TeamRequest, parts: AlertRouteParts, body: Buffer): Promise<void> {
   const filter = acceptedBody(context, readAlertSelection(body))
   if (filter === null) return
-  const updated = await alerts.markAllRead(context.team, filter)
+  const change = () => parts.alerts.markAllRead(context.team, filter)
+  const updated = await changedMany(context, parts, { action: 'read', filter, change })
   answerJson(context.response, 200, JSON.stringify({ updated }))
 }
 
-async function removeAll({ team, search, response }: TeamRequest, alerts: AlertStore): Promise<void> {
+async function removeAll(context: TeamRequest, parts: AlertRouteParts): Promise<void> {
+  const { team, search, response } = context
   const query = readAlertDeletion(search)
   if (query.kind === 'invalid') return answerProblem(response, query.problem)
-  const deleted = await alerts.removeAll(team, query.value)
+  const filter = query.value
+  const change = () => parts.alerts.removeAll(team, filter)
+  const deleted = await changedMany(context, parts, { action: 'delete', filter, change })
   answerJson(response, 200, JSON.stringify({ deleted }))
 }
 
+/** The entry has the filter, and how many alerts were changed. */
+function changedMany(
+  context: TeamRequest,
+  { auditLog }: AlertRouteParts,
+  { action, filter, change }: { action: string; filter: WantedAlerts; change: () => Promise<number> },
+): Promise<number> {
+  const wanted = Object.entries(filter).filter(([, value]) => value !== null)
+  return withAudit(auditLog, context, {
+    ...{ action, resource: { kind: 'alert', id: null, name: null }, before: null, change },
+    endOf: (count) => (count === 0 ? null : { after: { count, filter: Object.fromEntries(wanted) } }),
+  })
+}
+
 async function remove(context: TeamRequest, alerts: AlertStore): Promise<void> {
-  const isRemoved = await withId(context, 'alert_id', (id) => alerts.remove(context.team, id))
+  const isRemoved = await withId(context, 'alert_id', (id) => alerts.remove(context.team, id, context.actor))
   if (isRemoved === true) context.response.writeHead(204).end()
   else answerNotFound(context.response)
 }

@@ -1,4 +1,8 @@
 import type { Router } from 'express'
+import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { CronSettings } from '../../domain/crons/cron.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
+import { withAudit } from '../audit-trail.ts'
 import {
   type CronContext,
   readCronEdit,
@@ -34,6 +38,7 @@ import {
 } from '../team-routes.ts'
 
 export interface CronRouteParts {
+  readonly auditLog: AuditLog
   readonly crons: Pick<CronStore, 'list' | 'get' | 'runNow' | 'runs'>
   readonly cronEditor: CronEditor
   readonly bodies: BodyReader
@@ -44,7 +49,7 @@ export interface CronRouteParts {
 }
 
 export function createCronRoutes(parts: CronRouteParts): Router {
-  const { crons, cronEditor } = parts
+  const { crons } = parts
   return createTeamRouter({
     '/api/crons': {
       GET: needs('read', (context) => list(context, crons)),
@@ -58,14 +63,14 @@ export function createCronRoutes(parts: CronRouteParts): Router {
         answerCron(context, await withId(context, 'cron_id', (id) => crons.get(context.team, id))),
       ),
       PATCH: needs('edit', (context) => withBody(context, parts, (body) => edit(context, parts, body))),
-      DELETE: needs('edit', (context) => remove(context, cronEditor)),
+      DELETE: needs('edit', (context) => remove(context, parts)),
     },
-    '/api/crons/:cron_id/run': { POST: needs('operate', (context) => runNow(context, crons)) },
+    '/api/crons/:cron_id/run': { POST: needs('operate', (context) => runNow(context, parts)) },
     '/api/crons/:cron_id/pause': {
-      POST: needs('operate', (context) => setActive(context, cronEditor, false)),
+      POST: needs('operate', (context) => setActive(context, parts, false)),
     },
     '/api/crons/:cron_id/resume': {
-      POST: needs('operate', (context) => setActive(context, cronEditor, true)),
+      POST: needs('operate', (context) => setActive(context, parts, true)),
     },
     '/api/crons/:cron_id/runs': { GET: needs('read', (context) => listRuns(context, crons)) },
   })
@@ -76,7 +81,12 @@ async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer)
   const idempotencyKey = headerText(request.headers['idempotency-key'])
   const wanted = acceptedBody(context, readNewCron(body, { ...checksOf(context, parts), idempotencyKey }))
   if (wanted === null) return
-  const cron = await parts.cronEditor.create(team, wanted.settings, wanted.key)
+  const cron = await withAudit(parts.auditLog, context, {
+    ...{ action: 'create', before: null },
+    resource: { kind: 'cron', id: null, name: wanted.settings.displayName },
+    change: () => parts.cronEditor.create(team, wanted.settings, wanted.key),
+    endOf: (made) => (made === 'key_used' ? null : { after: toWireCron(made), resource: resourceOf(made) }),
+  })
   if (cron === 'key_used') return answerProblem(response, IDEMPOTENCY_CONFLICT)
   answerJson(response, 201, JSON.stringify(toCreatedCron(cron)))
 }
@@ -84,8 +94,7 @@ async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer)
 async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): Promise<void> {
   const change = acceptedBody(context, readCronEdit(body, checksOf(context, parts)))
   if (change === null) return
-  const cron = await withId(context, 'cron_id', (id) => parts.cronEditor.edit(context.team, id, change))
-  answerCron(context, cron)
+  answerCron(context, await changed(context, parts, { action: 'edit', change }))
 }
 
 function preview(context: TeamRequest, { clock }: CronRouteParts, body: Buffer): void {
@@ -117,23 +126,57 @@ function listRuns(context: TeamRequest, crons: CronRouteParts['crons']): Promise
   )
 }
 
-async function setActive(context: TeamRequest, editor: CronEditor, isActive: boolean): Promise<void> {
-  const cron = await withId(context, 'cron_id', (id) => editor.edit(context.team, id, { isActive }))
-  answerCron(context, cron)
+async function setActive(context: TeamRequest, parts: CronRouteParts, isActive: boolean): Promise<void> {
+  const action = isActive ? 'resume' : 'pause'
+  answerCron(context, await changed(context, parts, { action, change: { isActive } }))
 }
 
-async function remove(context: TeamRequest, editor: CronEditor): Promise<void> {
-  const end = await withId(context, 'cron_id', (id) => editor.remove(context.team, id))
-  if (end === 'removed') context.response.writeHead(204).end()
-  else answerNotFound(context.response)
+function changed(
+  context: TeamRequest,
+  { crons, cronEditor, auditLog }: CronRouteParts,
+  { action, change }: { readonly action: string; readonly change: Partial<CronSettings> },
+): Promise<Cron | null> {
+  const { team } = context
+  return withId(context, 'cron_id', async (id) => {
+    const before = await crons.get(team, id)
+    if (before === null) return null
+    return withAudit(auditLog, context, {
+      ...{ action, resource: resourceOf(before), before: toWireCron(before) },
+      change: () => cronEditor.edit(team, id, change),
+      endOf: (cron) => (cron === null ? null : { after: toWireCron(cron) }),
+    })
+  })
 }
 
-async function runNow(context: TeamRequest, crons: CronRouteParts['crons']): Promise<void> {
+async function remove(context: TeamRequest, { crons, cronEditor, auditLog }: CronRouteParts): Promise<void> {
   const { team, response } = context
-  const end = await withId(context, 'cron_id', async (cronId) => ({
-    cronId,
-    ...(await crons.runNow(team, cronId)),
-  }))
+  const end = await withId(context, 'cron_id', async (id) => {
+    const before = await crons.get(team, id)
+    if (before === null) return 'not_found'
+    return withAudit(auditLog, context, {
+      ...{ action: 'delete', resource: resourceOf(before), before: toWireCron(before) },
+      change: () => cronEditor.remove(team, id),
+      endOf: (removal) => (removal === 'removed' ? { after: null } : null),
+    })
+  })
+  if (end === 'removed') response.writeHead(204).end()
+  else answerNotFound(response)
+}
+
+function resourceOf({ cronId, settings }: Cron): AuditedResource {
+  return { kind: 'cron', id: cronId, name: settings.displayName }
+}
+
+async function runNow(context: TeamRequest, { crons, auditLog }: CronRouteParts): Promise<void> {
+  const { team, response } = context
+  const end = await withId(context, 'cron_id', async (cronId) => {
+    const run = await withAudit(auditLog, context, {
+      ...{ action: 'run', resource: { kind: 'cron', id: cronId, name: null }, before: null },
+      change: () => crons.runNow(team, cronId),
+      endOf: (made) => (made.status === 'started' ? { after: { job_id: made.jobId } } : null),
+    })
+    return { cronId, ...run }
+  })
   switch (end?.status) {
     case 'started': {
       const { cronId, jobId, scheduledAtMs } = end

@@ -1,4 +1,8 @@
 import type { Router } from 'express'
+import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
+import { withAudit } from '../audit-trail.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import { readQueueEdit } from '../../contract/requests/queue-edit.ts'
 import { toEditedQueue, toWireQueue } from '../../contract/responses/queue-wire.ts'
@@ -19,23 +23,24 @@ import {
 export interface QueueRouteParts {
   readonly queues: QueueStore
   readonly editor: QueueEditor
+  readonly auditLog: AuditLog
   readonly bodies: BodyReader
   readonly logger: Logger
 }
 
 export function createQueueRoutes(parts: QueueRouteParts): Router {
-  const { queues, editor } = parts
+  const { queues } = parts
   return createTeamRouter({
     '/api/queues': { GET: needs('read', (context) => list(context, queues)) },
     '/api/queues/:queue_id': {
       GET: needs('read', async (context) =>
         answerQueue(context, await withId(context, 'queue_id', (id) => queues.get(context.team, id))),
       ),
-      PATCH: needs('edit', (context) => withBody(context, parts, (body) => edit(context, editor, body))),
-      DELETE: needs('edit', (context) => remove(context, editor)),
+      PATCH: needs('edit', (context) => withBody(context, parts, (body) => edit(context, parts, body))),
+      DELETE: needs('edit', (context) => remove(context, parts)),
     },
-    '/api/queues/:queue_id/pause': { POST: needs('operate', (context) => setActive(context, editor, false)) },
-    '/api/queues/:queue_id/resume': { POST: needs('operate', (context) => setActive(context, editor, true)) },
+    '/api/queues/:queue_id/pause': { POST: needs('operate', (context) => setActive(context, parts, false)) },
+    '/api/queues/:queue_id/resume': { POST: needs('operate', (context) => setActive(context, parts, true)) },
   })
 }
 
@@ -48,22 +53,51 @@ function list(context: TeamRequest, queues: QueueStore): Promise<void> {
   )
 }
 
-async function edit(context: TeamRequest, editor: QueueEditor, body: Buffer): Promise<void> {
+async function edit(context: TeamRequest, parts: QueueRouteParts, body: Buffer): Promise<void> {
   const change = acceptedBody(context, readQueueEdit(body))
   if (change === null) return
-  const queue = await withId(context, 'queue_id', (id) => editor.edit(context.team, id, change))
-  answerQueue(context, queue, toEditedQueue)
+  answerQueue(context, await changed(context, parts, { action: 'edit', change }), toEditedQueue)
 }
 
-async function setActive(context: TeamRequest, editor: QueueEditor, isActive: boolean): Promise<void> {
-  const queue = await withId(context, 'queue_id', (id) => editor.edit(context.team, id, { isActive }))
-  answerQueue(context, queue)
+async function setActive(context: TeamRequest, parts: QueueRouteParts, isActive: boolean): Promise<void> {
+  const action = isActive ? 'resume' : 'pause'
+  answerQueue(context, await changed(context, parts, { action, change: { isActive } }))
 }
 
-async function remove(context: TeamRequest, editor: QueueEditor): Promise<void> {
-  const end = await withId(context, 'queue_id', (id) => editor.remove(context.team, id))
-  if (end === 'removed') context.response.writeHead(204).end()
-  else answerNotFound(context.response)
+function changed(
+  context: TeamRequest,
+  { queues, editor, auditLog }: QueueRouteParts,
+  { action, change }: { readonly action: string; readonly change: Partial<QueueSettings> },
+): Promise<Queue | null> {
+  const { team } = context
+  return withId(context, 'queue_id', async (id) => {
+    const before = await queues.get(team, id)
+    if (before === null) return null
+    return withAudit(auditLog, context, {
+      ...{ action, resource: resourceOf(before), before: toWireQueue(before) },
+      change: () => editor.edit(team, id, change),
+      endOf: (queue) => (queue === null ? null : { after: toWireQueue(queue) }),
+    })
+  })
+}
+
+async function remove(context: TeamRequest, { queues, editor, auditLog }: QueueRouteParts): Promise<void> {
+  const { team, response } = context
+  const end = await withId(context, 'queue_id', async (id) => {
+    const before = await queues.get(team, id)
+    if (before === null) return 'not_found'
+    return withAudit(auditLog, context, {
+      ...{ action: 'delete', resource: resourceOf(before), before: toWireQueue(before) },
+      change: () => editor.remove(team, id),
+      endOf: (removal) => (removal === 'removed' ? { after: null } : null),
+    })
+  })
+  if (end === 'removed') response.writeHead(204).end()
+  else answerNotFound(response)
+}
+
+function resourceOf({ queueId, name }: Queue): AuditedResource {
+  return { kind: 'queue', id: queueId, name }
 }
 
 function answerQueue({ response }: TeamRequest, queue: Queue | null, toWire = toWireQueue): void {

@@ -1,4 +1,7 @@
 import type { Router } from 'express'
+import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
+import { withAudit } from '../audit-trail.ts'
 import { singleProblem } from '../../contract/fields/field-errors.ts'
 import { selectedInvalid } from '../../contract/fields/validation-texts.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
@@ -21,6 +24,7 @@ import {
 } from '../team-routes.ts'
 
 export interface WindowRouteParts {
+  readonly auditLog: AuditLog
   readonly windows: WindowStore
   readonly windowEditor: WindowEditor
   readonly queues: Pick<QueueStore, 'get' | 'getByName'>
@@ -71,7 +75,12 @@ async function create(context: TeamRequest, parts: WindowRouteParts, body: Buffe
   if (wanted === null) return
   const resource = await resolved(context, parts, wanted.resource ?? null)
   if (resource === undefined) return
-  const window = await parts.windowEditor.create(team, wanted.name, { ...wanted.settings, resource })
+  const window = await withAudit(parts.auditLog, context, {
+    ...{ action: 'create', before: null },
+    resource: { kind: 'window', id: wanted.name, name: wanted.name },
+    change: () => parts.windowEditor.create(team, wanted.name, { ...wanted.settings, resource }),
+    endOf: (made) => ({ after: shownFields(made, parts), resource: resourceOf(made) }),
+  })
   answerJson(response, 201, JSON.stringify(await toWire(window, parts)))
 }
 
@@ -84,14 +93,38 @@ async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer)
       wanted.resource === undefined ? current.resource : await resolved(context, parts, wanted.resource)
     return resource === undefined ? 'refused' : { ...wanted.settings, resource }
   }
-  const window = await parts.windowEditor.edit(context.team, nameOf(context), change)
+  const before = await parts.windows.get(context.team, nameOf(context))
+  if (before === null) return answerNotFound(context.response)
+  const window = await withAudit(parts.auditLog, context, {
+    ...{ action: 'edit', resource: resourceOf(before), before: shownFields(before, parts) },
+    change: () => parts.windowEditor.edit(context.team, before.name, change),
+    endOf: (edited) =>
+      edited === null || edited === 'refused' ? null : { after: shownFields(edited, parts) },
+  })
   if (window !== 'refused') await answerWindow(context, parts, window)
 }
 
-async function remove(context: TeamRequest, { windowEditor }: WindowRouteParts): Promise<void> {
-  const end = await windowEditor.remove(context.team, nameOf(context))
-  if (end === 'removed') context.response.writeHead(204).end()
-  else answerNotFound(context.response)
+async function remove(context: TeamRequest, parts: WindowRouteParts): Promise<void> {
+  const { team, response } = context
+  const before = await parts.windows.get(team, nameOf(context))
+  if (before === null) return answerNotFound(response)
+  const end = await withAudit(parts.auditLog, context, {
+    ...{ action: 'delete', resource: resourceOf(before), before: shownFields(before, parts) },
+    change: () => parts.windowEditor.remove(team, before.name),
+    endOf: (removal) => (removal === 'removed' ? { after: null } : null),
+  })
+  if (end === 'removed') response.writeHead(204).end()
+  else answerNotFound(response)
+}
+
+function resourceOf({ name }: MaintenanceWindow): AuditedResource {
+  return { kind: 'window', id: name, name }
+}
+
+/** For the audit log, which names a resource by its name. */
+function shownFields(window: MaintenanceWindow, { clock }: WindowRouteParts): object {
+  const { resource } = window
+  return toWireWindow(window, resource === null ? null : { ...resource, id: null }, clock.wallMs())
 }
 
 /** The resource by its name; undefined once a 422 has been answered because there is none with this id. */

@@ -128,6 +128,8 @@ export type AlertReason =
   | 'storage_nearly_full'
   | 'quota_nearly_used'
 export type AlertResourceKind = 'queue' | 'cron' | 'team'
+export type AuditedKind =
+  'job' | 'queue' | 'cron' | 'window' | 'alert' | 'bulk' | 'token' | 'secret' | 'channel' | 'session'
 /**
  * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
  */
@@ -991,6 +993,63 @@ export interface AlertList {
    * @maxItems 1000
    */
   alerts: Alert[]
+  next_cursor: NextCursor
+}
+export interface AuditRecord {
+  id: string
+  /**
+   * When it was asked for.
+   */
+  at: string
+  actor: {
+    kind: 'token' | 'user' | 'system'
+    /**
+     * The name of the token or user; never the token itself.
+     */
+    name: string
+    /**
+     * Where the request came from; behind a proxy, the address of that. null where it is not known.
+     */
+    address: string | null
+  }
+  via: 'api' | 'cli' | 'dashboard' | 'kubectl' | 'folder'
+  /**
+   * Such as `create`, `edit`, `delete`, `pause`, `resume`, `cancel`, `retry`, `replay` or `login`.
+   */
+  action: string
+  resource: {
+    kind: AuditedKind
+    /**
+     * Of a job, the job's id; null for several things at once.
+     */
+    id: number | string | null
+    /**
+     * Of a job, the name of its queue.
+     */
+    name: string | null
+  }
+  /**
+   * `unknown`: a process or the Kubernetes API was lost before it was known.
+   */
+  outcome: 'done' | 'refused' | 'unknown'
+  /**
+   * The fields that changed, as they were. Payloads, header values and the queries of URLs are left out.
+   */
+  before: {
+    [k: string]: unknown
+  } | null
+  /**
+   * The same fields as they are since; of a job, what the action made.
+   */
+  after: {
+    [k: string]: unknown
+  } | null
+}
+export interface AuditRecordList {
+  /**
+   * @maxItems 1000
+   */
+  records: AuditRecord[]
   next_cursor: NextCursor
 }
 export interface UnreadAlerts {

@@ -8,9 +8,8 @@ import {
 } from '../../domain/alerts/alert.ts'
 import type { FieldReader } from '../fields/field-reader.ts'
 import { type BodyResult, readJsonBody } from '../fields/json-body.ts'
-import { mustBeTimestamp, prohibits, requiredWithout } from '../fields/validation-texts.ts'
-import { type Page, PAGE_PARAMETERS, type QueryResult, readPage, readQuery } from './list-query.ts'
-import { parseTimestamp } from './run-at.ts'
+import { prohibits, requiredWithout } from '../fields/validation-texts.ts'
+import { type Page, PAGE_PARAMETERS, type QueryResult, readPage, readQuery, readTime } from './list-query.ts'
 
 /** The filters of a list of alerts, in the order errors are reported. */
 export const ALERT_FILTERS = [
@@ -25,7 +24,6 @@ export const ALERT_FILTERS = [
 const FILTERS: ReadonlySet<string> = new Set(ALERT_FILTERS)
 const LIST_PARAMETERS: ReadonlySet<string> = new Set([...ALERT_FILTERS, ...PAGE_PARAMETERS])
 const DELETION_PARAMETERS: ReadonlySet<string> = new Set([...ALERT_FILTERS, 'all'])
-const TIME_CHARACTERS_MAX = 64
 
 /** As in the port: conditions that all must hold; null = any. */
 export interface WantedAlerts {
@@ -75,10 +73,4 @@ function readFilter(fields: FieldReader): WantedAlerts {
     afterMs: readTime(fields, 'after'),
     beforeMs: readTime(fields, 'before'),
   }
-}
-
-function readTime(fields: FieldReader, field: string): number | null {
-  const text = fields.text(field, TIME_CHARACTERS_MAX)
-  if (text === null) return null
-  return parseTimestamp(text) ?? fields.refuse(field, mustBeTimestamp)
 }

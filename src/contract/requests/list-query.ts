@@ -3,7 +3,13 @@ import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, QUEUE_NAME_CHARACTERS_MAX } from '.
 import { FieldErrors, singleProblem, type ValidationProblem } from '../fields/field-errors.ts'
 import { type FieldReader, MappedFields } from '../fields/field-reader.ts'
 import { refuseUnknownFields } from '../fields/unknown-fields.ts'
-import { mustBeGivenOnce, mustBeNextCursor, mustHaveValue } from '../fields/validation-texts.ts'
+import {
+  mustBeGivenOnce,
+  mustBeNextCursor,
+  mustBeTimestamp,
+  mustHaveValue,
+} from '../fields/validation-texts.ts'
+import { parseTimestamp } from './run-at.ts'
 
 const JOB_FILTERS = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
 export const PAGE_PARAMETERS = ['limit', 'cursor'] as const
@@ -13,6 +19,7 @@ const JOB_PARAMETERS: ReadonlySet<string> = new Set(['queue', 'status', ...PAGE_
 const INTEGERS: ReadonlySet<string> = new Set(['limit', 'resource_id'])
 const BOOLEANS: ReadonlySet<string> = new Set(['read', 'all'])
 const TIMES: ReadonlySet<string> = new Set(['after', 'before'])
+const TIME_CHARACTERS_MAX = 64
 /** Room for the longest queue name, four bytes a character, with hash and position, in Base64. */
 const CURSOR_CHARACTERS_MAX = 1536
 
@@ -52,6 +59,12 @@ export function readPage(query: FieldReader): Page {
     limit: query.integer('limit', 1, LIST_LIMIT_MAX) ?? LIST_LIMIT_DEFAULT,
     cursor: query.text('cursor', CURSOR_CHARACTERS_MAX),
   }
+}
+
+export function readTime(fields: FieldReader, field: string): number | null {
+  const text = fields.text(field, TIME_CHARACTERS_MAX)
+  if (text === null) return null
+  return parseTimestamp(text) ?? fields.refuse(field, mustBeTimestamp)
 }
 
 /** @param read checks the known parameters in the contract's order; unknown ones are reported after them */

@@ -7,18 +7,13 @@ export interface Actor {
   readonly address: string | null
 }
 
+export const AUDITED_KINDS = [
+  ...(['job', 'queue', 'cron', 'window', 'alert', 'bulk'] as const),
+  ...(['token', 'secret', 'channel', 'session'] as const),
+] as const
+
 export interface AuditedResource {
-  readonly kind:
-    | 'job'
-    | 'queue'
-    | 'cron'
-    | 'window'
-    | 'alert'
-    | 'bulk'
-    | 'token'
-    | 'secret'
-    | 'team'
-    | 'session'
+  readonly kind: (typeof AUDITED_KINDS)[number]
   /** null when there is none, as of several things at once. */
   readonly id: number | string | null
   readonly name: string | null
@@ -35,4 +30,16 @@ export interface AuditEntry {
   readonly resource: AuditedResource
   readonly before: AuditedFields
   readonly after: AuditedFields
+}
+
+/** How a change ended. `unknown` = the process died, or an API of others did not answer, before that was known. */
+export type AuditOutcome = 'done' | 'refused' | 'unknown'
+
+/** An entry as it is kept. */
+export interface AuditRecord extends AuditEntry {
+  /** Rises with time; unique within a team. */
+  readonly id: string
+  /** Redis time, Unix ms. */
+  readonly atMs: number
+  readonly outcome: AuditOutcome
 }

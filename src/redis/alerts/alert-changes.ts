@@ -1,4 +1,6 @@
+import type { AuditEntry } from '../../domain/access/audit-record.ts'
 import type { AlertFilter } from '../../ports/alerts.ts'
+import { AUDIT_ARGS, audited } from '../audit-log/audit-entry.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
@@ -6,8 +8,8 @@ import { isWanted } from './alert-filter.ts'
 import { newestIds, readAlerts } from './alert-reads.ts'
 
 export const CHANGE_ALERTS = step('change_alerts', import.meta.url, {
-  keys: ['alertRecords', 'alertOrder', 'alertCounts'],
-  args: ['change'],
+  keys: ['alertRecords', 'alertOrder', 'alertCounts', 'auditLog'],
+  args: ['change', ...AUDIT_ARGS],
   rest: 'ids',
 })
 
@@ -16,18 +18,27 @@ export type AlertChange = 'read' | 'remove'
 /** Alerts that one step changes. */
 const CHANGED_TOGETHER = 200
 
+interface ChangedAlerts {
+  readonly keys: ShardKeys
+  readonly team: string
+  readonly change: AlertChange
+  readonly ids: readonly number[]
+  /** null = these are part of a larger change, which has an entry of its own. */
+  readonly entry: AuditEntry | null
+}
+
 /** Answers how many were changed: to be marked as read, those that were unread. */
 export async function changeAlerts(
   engine: Engine,
-  { keys, team, change, ids }: { keys: ShardKeys; team: string; change: AlertChange; ids: readonly number[] },
+  { keys, team, change, ids, entry }: ChangedAlerts,
 ): Promise<number> {
   return (await engine.runner.run(
     CHANGE_ALERTS.with({
       alertRecords: keys.alertRecords(team),
       alertOrder: keys.alertOrder(team),
       alertCounts: keys.alertCounts(team),
-      change,
-      ids,
+      ...{ change, ids },
+      ...audited(engine, keys, { team, entry }),
     }),
   )) as number
 }
@@ -63,7 +74,7 @@ async function changeShard(
     const page = await newestIds(engine, keys, { team, max, limit: CHANGED_TOGETHER })
     const alerts = await readAlerts(engine, team, page)
     const ids = page.filter((_, i) => isWanted(alerts[i] ?? null, filter))
-    if (ids.length > 0) changed += await changeAlerts(engine, { keys, team, change, ids })
+    if (ids.length > 0) changed += await changeAlerts(engine, { keys, team, change, ids, entry: null })
     const oldest = page.at(-1)
     if (oldest === undefined || page.length < CHANGED_TOGETHER) return changed
     max = `(${oldest}`

@@ -1,3 +1,4 @@
+import type { Actor, AuditEntry } from '../../domain/access/audit-record.ts'
 import { ALERT_TYPES, type AlertType } from '../../domain/alerts/alert.ts'
 import type { AlertStore, UnreadAlerts } from '../../ports/alerts.ts'
 import type { Engine } from '../client/engine.ts'
@@ -12,20 +13,32 @@ export function createAlertStore(engine: Engine): AlertStore {
     list: (query) => listAlerts(engine, query),
     get,
     counts: (team) => countUnread(engine, team),
-    markRead: async (team, alertId) => {
+    markRead: async (team, alertId, actor) => {
       const keys = shardOfAlert(engine, alertId)
       if (keys === null) return null
-      await changeAlerts(engine, { keys, team, change: 'read', ids: [alertId] })
+      await changeAlerts(engine, {
+        ...{ keys, team, change: 'read', ids: [alertId] },
+        entry: entryOf(alertId, 'read', actor),
+      })
       return get(team, alertId)
     },
     markAllRead: (team, filter) => changeWanted(engine, { team, filter, change: 'read' }),
-    remove: async (team, alertId) => {
+    remove: async (team, alertId, actor) => {
       const keys = shardOfAlert(engine, alertId)
       if (keys === null) return false
-      return (await changeAlerts(engine, { keys, team, change: 'remove', ids: [alertId] })) > 0
+      return (
+        (await changeAlerts(engine, {
+          ...{ keys, team, change: 'remove', ids: [alertId] },
+          entry: entryOf(alertId, 'delete', actor),
+        })) > 0
+      )
     },
     removeAll: (team, filter) => changeWanted(engine, { team, filter, change: 'remove' }),
   }
+}
+
+function entryOf(alertId: number, action: string, actor: Actor): AuditEntry {
+  return { actor, action, resource: { kind: 'alert', id: alertId, name: null }, before: null, after: null }
 }
 
 async function countUnread(engine: Engine, team: string): Promise<UnreadAlerts> {

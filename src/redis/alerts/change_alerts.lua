@@ -4,6 +4,7 @@
 -- Answer: alerts changed.
 -- Transition: unread → read, or any → (none).
 local call = redis.call
+--#include audit-log/audit_log
 
 local first = arg_at + 1
 local is_removal = ARGV.change == 'remove'
@@ -24,4 +25,5 @@ elseif #marked > 0 then
   call('HSET', KEYS.alertRecords, unpack(marked))
 end
 for type, count in pairs(unread) do call('HINCRBY', KEYS.alertCounts, ALERT_COUNTS.unread .. type, -count) end
+if changed > 0 then AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs) end
 return changed

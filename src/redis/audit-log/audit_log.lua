@@ -1,6 +1,6 @@
 -- Shared by the steps that write the audit log. Declares `AuditLog`. The stream `auditLog` of a team holds who changed what
 -- in this shard, by the time of Redis: '<outcome><JSON array>' in the field `e`; src/redis/audit-log/audit-entry.ts describes
--- the array. Outcome: d done · r refused · f failed · u unknown.
+-- the array. Outcome: d done · r refused · u unknown.
 
 local AuditLog = {}
 
@@ -9,8 +9,11 @@ local AuditLog = {}
 function AuditLog.write(key, entry, most, kept_ms, outcome)
   if entry == '' then return end
   local time = redis.call('TIME')
-  local oldest = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(kept_ms))
-  redis.call('XADD', key, 'MAXLEN', most, '*', 'e', (outcome or 'd') .. entry)
-  redis.call('XTRIM', key, 'MINID', oldest)
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  -- Ids only rise, whatever the clock does.
+  local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
+  local at = math.max(now, last and tonumber(string.match(last[1], '^%d+')) or 0)
+  redis.call('XADD', key, 'MAXLEN', most, string.format('%.0f-*', at), 'e', (outcome or 'd') .. entry)
+  redis.call('XTRIM', key, 'MINID', string.format('%.0f', now - tonumber(kept_ms)))
   redis.call('PEXPIRE', key, kept_ms)
 end

@@ -42,6 +42,7 @@ export type RedisConnection = Pick<
   | 'zmscore'
   | 'zrange'
   | 'zrangebyscore'
+  | 'xrevrange'
   | 'zrevrange'
   | 'zscan'
   | 'zscore'

@@ -34,7 +34,17 @@ const FIRST_KEY: Readonly<Record<Exclude<keyof RedisConnection, (typeof PASSED_O
     srandmember: 0,
     sscan: 0,
   },
-  ...{ ttl: 0, zcard: 0, zmscore: 0, zrange: 0, zrangebyscore: 0, zrevrange: 0, zscan: 0, zscore: 0 },
+  ...{
+    ttl: 0,
+    xrevrange: 0,
+    zcard: 0,
+    zmscore: 0,
+    zrange: 0,
+    zrangebyscore: 0,
+    zrevrange: 0,
+    zscan: 0,
+    zscore: 0,
+  },
 }
 
 /** For callers that must answer soon: while Redis is known to be away, commands fail at once. */

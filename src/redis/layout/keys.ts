@@ -101,6 +101,8 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   alertCounts(team: string): string
   /** Who changed what of a team here. */
   auditLog(team: string): string
+  /** Changes of the team that somebody asked for and that have not ended, in its home. */
+  auditAsked(team: string): string
   /** The channels of a team at home here. */
   channelStates(team: string): string
   /** The last messages to them. */
@@ -138,6 +140,7 @@ export function createShardKeys(shard: number): ShardKeys {
     alertTotals: (team) => `${prefix}af:${team}`,
     alertCounts: (team) => `${prefix}an:${team}`,
     auditLog: (team) => `${prefix}au:${team}`,
+    auditAsked: (team) => `${prefix}aq:${team}`,
     channelStates: (team) => `${prefix}nc:${team}`,
     deliveryLog: (team) => `${prefix}nl:${team}`,
     cronRecords: (cronId) => `${prefix}kr:${cronId}`,

@@ -11,6 +11,7 @@ import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
 import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
+import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
 import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
@@ -67,6 +68,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
       { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
     ),
     alerts: createAlertStore(engine),
+    auditLog: createAuditLog(engine),
     deliveries: createDeliveryReader(engine, compiled),
     queues: options.queues,
     editor: options.editor,

@@ -14,6 +14,7 @@ import { openConnection, openWorld, type World } from '../../support/engine/mode
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { alerting } from './alert-stage.ts'
 import { ANY, storeAlerts, type StoredAlert, unreadRecords } from './stored-alerts.ts'
+import { AN_ACTOR } from '../../support/principals.ts'
 
 const TEAM = 'default'
 const SHARDS = 3
@@ -163,11 +164,11 @@ describe('one alert', () => {
     assert.deepEqual([alert?.id, alert?.count, alert?.isRead], [id, 3, false])
     assert.equal((await store.counts(TEAM)).unread, 1)
     for (let times = 0; times < 2; times += 1) {
-      assert.deepEqual(await store.markRead(TEAM, id), { ...alert, isRead: true })
+      assert.deepEqual(await store.markRead(TEAM, id, AN_ACTOR), { ...alert, isRead: true })
       assert.equal((await store.counts(TEAM)).unread, 0)
     }
-    assert.equal(await store.remove(TEAM, id), true)
-    assert.equal(await store.remove(TEAM, id), false)
+    assert.equal(await store.remove(TEAM, id, AN_ACTOR), true)
+    assert.equal(await store.remove(TEAM, id, AN_ACTOR), false)
     assert.equal(await store.get(TEAM, id), null)
     assert.deepEqual((await page({ limit: 5 })).alerts, [])
   })
@@ -177,7 +178,7 @@ describe('one alert', () => {
       { number: 1, type: 'warning' },
       { number: 2, type: 'warning' },
     ])
-    await store.remove(TEAM, id)
+    await store.remove(TEAM, id, AN_ACTOR)
     assert.deepEqual(await store.counts(TEAM), {
       unread: 1,
       byType: { warning: 1, failure: 0, recovery: 0, limit_warning: 0 },
@@ -193,8 +194,8 @@ describe('one alert', () => {
       [TEAM, Number.MAX_SAFE_INTEGER],
     ] as const) {
       assert.equal(await store.get(team, wrong), null)
-      assert.equal(await store.markRead(team, wrong), null)
-      assert.equal(await store.remove(team, wrong), false)
+      assert.equal(await store.markRead(team, wrong, AN_ACTOR), null)
+      assert.equal(await store.remove(team, wrong, AN_ACTOR), false)
     }
     assert.equal((await store.counts(TEAM)).unread, 1)
   })
@@ -215,7 +216,7 @@ describe('one alert', () => {
     await failOnce('e1')
     const [first] = await failures()
     assert.deepEqual(first, { id: first?.id, name: 'emails', count: 1, isRead: false })
-    assert.equal(await store.remove(TEAM, first?.id ?? 0), true)
+    assert.equal(await store.remove(TEAM, first?.id ?? 0, AN_ACTOR), true)
     await failOnce('e2')
     const again = await failures()
     assert.deepEqual(again, [{ ...first, id: again[0]?.id }])

@@ -29,6 +29,7 @@ import {
   pushOne,
 } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
+import { AUDIT_SCENES } from '../audit-log/audit-scenes.ts'
 import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
 import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
 import { DOCTOR_SCENES } from '../inspection/doctor-scenes.ts'
@@ -54,6 +55,7 @@ const LARGE = JSON.stringify('x'.repeat(5000))
 
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...ALERT_SCENES,
+  ...AUDIT_SCENES,
   ...CRON_SCENES,
   ...DOCTOR_SCENES,
   ...LIMIT_SCENES,

@@ -294,6 +294,10 @@ export class MemoryRedis {
         list.splice(0, list.length - Number(most))
         return String(list.length)
       },
+      xrevrange: ([key = '']: Words) => {
+        const last = this.#list(key)?.at(-1)
+        return last === undefined ? [] : [[`${Number.parseInt(last)}-0`, ['e', last]]]
+      },
       xtrim: ([key = '', , oldest = '']: Words) => {
         const list = entries(key)
         const gone = list.filter((entry) => Number.parseInt(entry) < Number(oldest)).length

@@ -76,7 +76,7 @@ describe('429 and 503', () => {
     const fault = new ResourceApiError('unavailable', 'no answer', { retryAfterMs })
     const away = () => Promise.reject(fault)
     const own = await startApi({ editor: { edit: away, remove: away } })
-    const answer = await call(own.port, '/api/queues/1', {
+    const answer = await call(own.port, '/api/queues/7', {
       method: 'PATCH',
       headers: { ...BEARER, 'content-type': 'application/json' },
       body: '{}',

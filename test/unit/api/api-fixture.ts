@@ -17,6 +17,7 @@ import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
 import { aPrincipal } from '../../support/principals.ts'
+import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 
 /** A push that is accepted. */
 export const GOOD = { queue: 'emails', url: 'https://example.com/hook' }
@@ -270,6 +271,7 @@ export async function startApi(
         Promise.resolve(team === 'default' && name === 'night' ? 'removed' : 'not_found'),
     },
     alerts: fakeAlerts(),
+    auditLog: new FakeAuditLog(),
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
     tokens: { principalOf: (token) => PRINCIPALS.get(token) ?? null },
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },

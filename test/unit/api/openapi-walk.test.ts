@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
-import { BEARER, call, type Call, startApi } from './api-fixture.ts'
+import { aCron, BEARER, call, type Call, startApi } from './api-fixture.ts'
 import { aPrincipal } from '../../support/principals.ts'
 
 const rejecting = (fault: Error): Partial<ApiParts> => {
@@ -22,6 +22,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
       ...{ list: fail, get: fail, counts: fail, markRead: fail },
       ...{ markAllRead: fail, remove: fail, removeAll: fail },
     },
+    auditLog: { ask: fail, settle: fail, list: fail },
     deliveries: { deliveriesOf: fail },
     usage: { read: fail },
     channelTester: { requestTest: fail },
@@ -105,7 +106,10 @@ function scenarioOf(operationId: string, status: string): Scenario {
             cancel: () => Promise.resolve('in_flight'),
             replay: () => Promise.resolve({ status: 'not_dead_lettered' }),
           } as never,
-          crons: { runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }) } as never,
+          crons: {
+            get: () => Promise.resolve(aCron()),
+            runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }),
+          } as never,
           cronEditor: refusingEditor,
           editor: refusingEditor,
           windowEditor: refusingEditor,
@@ -205,6 +209,7 @@ test('something was walked', () => {
     'editQueue',
     'editWindow',
     'listAlerts',
+    'listAuditRecords',
     'listCronRuns',
     'listCrons',
     'listJobs',

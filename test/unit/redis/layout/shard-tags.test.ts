@@ -86,6 +86,7 @@ test('every key of a shard is in its one slot', () => {
       alertTotals: afOf,
       alertCounts: anOf,
       auditLog: auOf,
+      auditAsked: aqOf,
       channelStates: ncOf,
       deliveryLog: nlOf,
       shard: _number,
@@ -103,7 +104,7 @@ test('every key of a shard is in its one slot', () => {
         kr('48'),
         qnOf('a'),
         knOf('a'),
-        ...[adOf, aoOf, afOf, anOf, auOf, ncOf, nlOf].map((keyOf) => keyOf('a')),
+        ...[adOf, aoOf, afOf, anOf, auOf, aqOf, ncOf, nlOf].map((keyOf) => keyOf('a')),
       ],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)

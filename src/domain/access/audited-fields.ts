@@ -1,0 +1,55 @@
+import { excerpt } from '../excerpt.ts'
+import type { AuditedFields } from './audit-record.ts'
+
+/** A value is cut at this many characters of JSON. */
+export const AUDITED_VALUE_CHARACTERS_MAX = 256
+/** Fields of one side of an entry. */
+const AUDITED_FIELDS_MAX = 32
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Said instead of what may hold a secret. */
+const HIDDEN = '(hidden)'
+const HIDDEN_FIELDS: ReadonlySet<string> = new Set(['payload', 'body', 'token', 'secret', 'password'])
+/** What a resource is at the moment, which nobody has set. */
+const STATE_FIELDS: ReadonlySet<string> = new Set([
+  ...['id', 'queue_id', 'counts', 'warnings', 'next_run_at', 'last_run', 'last_success_at'],
+  ...['consecutive_failures', 'active', 'active_since', 'ends_at', 'next_start_at'],
+])
+
+/**
+ * What an entry keeps of a resource before and after a change: the fields that differ, or all of them where there is no
+ * other side. Payloads are left out, of headers the names are kept, of URLs what stands before the query.
+ * @param before null = it did not exist; `after` null = it does not exist any more
+ */
+export function auditedChange(
+  before: Fields | null,
+  after: Fields | null,
+): { readonly before: AuditedFields; readonly after: AuditedFields } {
+  const names = Object.keys({ ...before, ...after })
+    .filter((name) => !STATE_FIELDS.has(name) && textOf(before?.[name]) !== textOf(after?.[name]))
+    .slice(0, AUDITED_FIELDS_MAX)
+  const side = (fields: Fields | null): AuditedFields =>
+    fields === null ? null : Object.fromEntries(names.map((name) => [name, shown(name, fields[name])]))
+  return { before: side(before), after: side(after) }
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value) ?? ''
+}
+
+function shown(name: string, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (HIDDEN_FIELDS.has(name)) return HIDDEN
+  if (name === 'headers') return Object.keys(value)
+  if (typeof value === 'string') return excerpt(withoutQuery(value), AUDITED_VALUE_CHARACTERS_MAX)
+  const text = textOf(value)
+  return text.length <= AUDITED_VALUE_CHARACTERS_MAX ? value : excerpt(text, AUDITED_VALUE_CHARACTERS_MAX)
+}
+
+/** Of a URL what a secret is rarely in; any other text as it is. */
+function withoutQuery(text: string): string {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
+  if (url === null) return text
+  return `${url.origin}${url.pathname}${url.search === '' ? '' : `?${HIDDEN}`}`
+}

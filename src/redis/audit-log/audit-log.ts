@@ -1,0 +1,125 @@
+import type { AuditRecord } from '../../domain/access/audit-record.ts'
+import type { AuditFilter, AuditLog, AuditQuery } from '../../ports/audit-log.ts'
+import type { Engine } from '../client/engine.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { formatCursor, type ListScope, parseCursor } from '../names/list-cursor.ts'
+import { askAudit, closeStaleAudits, settleAudit } from './asked-audit.ts'
+import { AUDIT_RETENTION_MS, decodeAuditEntry } from './audit-entry.ts'
+
+/** After this many entries, a request answers what it has found, and a cursor. */
+export const EXAMINED_AUDIT_ENTRIES_MAX = 2_000
+const READ_TOGETHER = 500
+
+/** An entry's place in the order of the list: by id, and among equal ids the higher shard first. */
+interface Place {
+  readonly ms: number
+  readonly number: number
+  readonly shard: number
+}
+
+interface Found extends Place {
+  readonly text: string
+}
+
+/** Throws StoreUnavailableError. */
+export function createAuditLog(engine: Engine): AuditLog {
+  return {
+    ask: (team, entry) => askAudit(engine, team, entry),
+    settle: (team, ticket, end) => settleAudit(engine, team, { ticket, end }),
+    list: async (query) => {
+      if (query.cursor === null) await closeStaleAudits(engine, query.team)
+      return listAudit(engine, query)
+    },
+  }
+}
+
+async function listAudit(
+  engine: Engine,
+  query: AuditQuery,
+): Promise<{ records: AuditRecord[]; nextCursor: string | null } | 'bad_cursor'> {
+  const { team, filter, limit, cursor } = query
+  const scope = scopeOf(query)
+  const begin = cursor === null ? null : placeIn(scope, cursor)
+  if (begin === null && cursor !== null) return 'bad_cursor'
+  const oldestMs = engine.runner.redisNowMs(0) - AUDIT_RETENTION_MS
+  const records: AuditRecord[] = []
+  let [examined, below] = [0, begin]
+  while (examined < EXAMINED_AUDIT_ENTRIES_MAX) {
+    const { entries, isEnd } = await newestBelow(engine, team, below)
+    for (const entry of entries) {
+      if (records.length === limit || examined === EXAMINED_AUDIT_ENTRIES_MAX) {
+        return { records, nextCursor: formatCursor(scope, placeText(below)) }
+      }
+      examined += 1
+      below = entry
+      const record = decodeAuditEntry(`${entry.ms}-${entry.number}`, entry.shard, entry.text)
+      if (record !== null && record.atMs >= oldestMs && isWanted(record, filter)) records.push(record)
+    }
+    if (isEnd) return { records, nextCursor: null }
+  }
+  return { records, nextCursor: formatCursor(scope, placeText(below)) }
+}
+
+/** The newest entries over all shards behind a place; fewer than asked for where one shard has most of them. */
+async function newestBelow(
+  engine: Engine,
+  team: string,
+  below: Place | null,
+): Promise<{ entries: Found[]; isEnd: boolean }> {
+  const lanes = await Promise.all(engine.shards.map((keys) => readLane(engine, keys, { team, below })))
+  // Behind the last entry of a full lane there may be others of that shard.
+  const ends = lanes.flatMap((lane) => (lane.length < READ_TOGETHER ? [] : [lane.at(-1) as Found]))
+  const horizon = ends.toSorted(newestFirst)[0]
+  const entries = lanes
+    .flat()
+    .filter((entry) => horizon === undefined || newestFirst(entry, horizon) <= 0)
+    .toSorted(newestFirst)
+  return { entries, isEnd: horizon === undefined }
+}
+
+async function readLane(
+  engine: Engine,
+  keys: ShardKeys,
+  { team, below }: { readonly team: string; readonly below: Place | null },
+): Promise<Found[]> {
+  const { shard } = keys
+  const from = below === null ? '+' : `${shard < below.shard ? '' : '('}${below.ms}-${below.number}`
+  const found = await engine.runner.read((redis) =>
+    redis.xrevrange(keys.auditLog(team), from, '-', 'COUNT', READ_TOGETHER),
+  )
+  return found.map(([id, [, text = '']]) => {
+    const [ms, number] = id.split('-').map(Number)
+    return { ms: ms ?? 0, number: number ?? 0, shard, text }
+  })
+}
+
+function newestFirst(a: Place, b: Place): number {
+  return b.ms - a.ms || b.number - a.number || b.shard - a.shard
+}
+
+function isWanted(record: AuditRecord, filter: AuditFilter): boolean {
+  const { actor, action, resourceKind, resource, afterMs, beforeMs } = filter
+  return (
+    (actor === null || record.actor.name === actor) &&
+    (action === null || record.action === action) &&
+    (resourceKind === null || record.resource.kind === resourceKind) &&
+    (resource === null || String(record.resource.id) === resource || record.resource.name === resource) &&
+    (afterMs === null || record.atMs >= afterMs) &&
+    (beforeMs === null || record.atMs < beforeMs)
+  )
+}
+
+function scopeOf({ team, filter }: AuditQuery): ListScope {
+  const { actor, action, resourceKind, resource, afterMs, beforeMs } = filter
+  return ['audit', team, actor, action, resourceKind, resource, afterMs, beforeMs]
+}
+
+function placeText(place: Place | null): string {
+  return place === null ? '' : `${place.ms}-${place.number}-${place.shard}`
+}
+
+function placeIn(scope: ListScope, cursor: string): Place | null {
+  const [, ms, number, shard] =
+    /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/.exec(parseCursor(scope, cursor) ?? '') ?? []
+  return ms === undefined ? null : { ms: Number(ms), number: Number(number), shard: Number(shard) }
+}
