@@ -7,7 +7,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/unit/**/*.test.ts'],
+          include: ['test/unit/**/*.test.ts', 'clients/typescript/test/*.test.ts'],
           testTimeout: 10_000,
           pool: 'threads',
           maxWorkers: 2,

@@ -2,7 +2,8 @@
  * Writes what is generated from a source that stands in the repository; `--check` writes nothing and fails when
  * something is stale. The same sources give the same bytes on every machine.
  *
- * openapi.yaml → src/contract/generated/wire.ts (types of the bodies), openapi-document.ts (the document)
+ * openapi.yaml → src/contract/generated/wire.ts (types of the bodies), openapi-document.ts (the document);
+ *   clients/typescript/src/generated/ (types of the bodies, the operations)
  * crds/*.yaml → src/resources/generated/kinds.ts (types of spec and status), charts/punctual/files/crds/ (copies: Helm
  *   reads nothing outside a chart)
  */
@@ -10,22 +11,27 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { compile } from 'json-schema-to-typescript'
 import { parse } from 'yaml'
+import { operationsModule, type PathsDocument } from './client-operations.ts'
 import { crdDefinitions } from './crd-definitions.ts'
 import type { CrdDocument, JsonValue } from './crd-definitions.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = 'src/contract/generated'
+const CLIENT_FOLDER = 'clients/typescript/src/generated'
 const BANNER = '// Generated from openapi.yaml by `npm run generate`: change that file, not this one.\n'
 const KINDS_BANNER = '// Generated from crds/ by `npm run generate`: change those files, not this one.\n'
 
-interface OpenApiDocument {
+interface OpenApiDocument extends PathsDocument {
   readonly components: { readonly schemas: Readonly<Record<string, JsonValue>> }
 }
 
 async function generateAll(): Promise<ReadonlyMap<string, string>> {
   const document = parse(await readFile(join(ROOT, 'openapi.yaml'), 'utf8')) as OpenApiDocument
+  const wire = await wireTypes(document)
   return new Map([
-    [`${FOLDER}/wire.ts`, await wireTypes(document)],
+    [`${FOLDER}/wire.ts`, wire],
+    [`${CLIENT_FOLDER}/wire.ts`, wire],
+    [`${CLIENT_FOLDER}/operations.ts`, operationsModule(document, BANNER)],
     [`${FOLDER}/openapi-document.ts`, documentText(document)],
     ['src/resources/generated/kinds.ts', await kindTypes()],
     ...(await chartCopies()),

@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander'
+import { wholeNumber } from './given-number.ts'
+import { OUTPUT_FORMATS, type OutputFormat } from './output/answer-text.ts'
 
 export interface ConnectionFlags {
   readonly server?: string
@@ -6,7 +8,10 @@ export interface ConnectionFlags {
 }
 
 export interface OutputFlags extends ConnectionFlags {
-  readonly output: string
+  readonly output: OutputFormat
+  /** Seconds between two looks; true = the default. */
+  readonly watch?: string | true
+  readonly dryRun?: true
 }
 
 export interface PageFlags extends OutputFlags {
@@ -15,25 +20,39 @@ export interface PageFlags extends OutputFlags {
 }
 
 /** Adds the options of every command. */
-export function connected(command: Command, format: 'table' | 'text'): Command {
+export function connected(command: Command): Command {
+  const format = new Option('-o, --output <format>', 'how the answer is printed')
   return command
     .option('--server <url>', 'address of the API (PUNCTUAL_SERVER)')
     .option('--token <token>', 'a token of the team (PUNCTUAL_TOKEN)')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['json', format]).default(format))
+    .addOption(format.choices(OUTPUT_FORMATS).default('table'))
+}
+
+/** Adds the options of every command that shows what is there. */
+export function watched(command: Command): Command {
+  return connected(command).option(
+    '-w, --watch [seconds]',
+    'look again every so many seconds (2), and print what has changed, until interrupted',
+  )
+}
+
+/** Adds the options of every command that changes something. */
+export function changing(command: Command): Command {
+  return connected(command).option('--dry-run', 'print the request that would change something; send none')
 }
 
 /** Adds the options of a list. */
 export function paged(command: Command): Command {
-  return command
+  return watched(command)
     .option('--limit <count>', 'at most this many, up to 1000')
     .option('--cursor <cursor>', 'cursor of the next page, from the page before')
 }
 
-/** With its question mark; '' for an empty query. */
-export function searchOf(query: Readonly<Record<string, string | undefined>>): string {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) search.set(name, value)
-  }
-  return search.size === 0 ? '' : `?${search.toString()}`
+export function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
+
+/** `--limit` as the API takes it. */
+export function limitOf({ limit }: PageFlags): number | undefined {
+  return limit === undefined ? undefined : wholeNumber('--limit', limit)
 }

@@ -1,21 +1,39 @@
 import { CommanderError } from 'commander'
-import { type ApiConnection, connectApi } from './api-connection.ts'
-import { cliError } from './cli-error.ts'
+import type { ReceivedAnswer } from './output/answer-text.ts'
+import { answerText } from './output/answer-text.ts'
+import type { OutputStream } from './output/output-stream.ts'
+import { ProgressBar } from './output/progress-bar.ts'
+import { printable } from './output/text-table.ts'
+import type { View } from './output/view.ts'
+import { cliError, MISUSED, UNAVAILABLE } from './cli-error.ts'
 import type { ConnectionFlags, OutputFlags } from './command-options.ts'
-import type { OutputStream } from './output-stream.ts'
-import { printable } from './text-table.ts'
+import { type Api, connectApi, DryRunEnd, dryRunOf } from './connection/api.ts'
+
+const WATCH_SECONDS = 2
+/** So often in a row may a look fail before a watch ends. */
+const WATCH_FAILURES_MAX = 5
+/** Clears a terminal and what it scrolled away. */
+const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
 export interface CommandOptions {
   /** Used without `--server`, such as `http://127.0.0.1:8080`. */
   readonly serverDefault: string
   /** Used without `--token`. */
   readonly tokenDefault: string | null
+  /** Of the program, for `User-Agent`. */
+  readonly version: string
   readonly stdout: OutputStream
   readonly stderr: OutputStream
+  readonly sleep: (milliseconds: number) => Promise<void>
 }
 
-/** Writes an answer for people; its parameter is the wire type of that answer. */
-type Format = (body: never) => string
+/** Such as `{ name: 'cron/7', said: 'cron 7 deleted' }`. */
+interface Done {
+  readonly name: string
+  readonly said: string
+}
+
+type Send<Body> = (api: Api) => Promise<ReceivedAnswer<Body>>
 
 /** Runs commands against the API and prints their answers. */
 export class CommandRunner {
@@ -25,38 +43,99 @@ export class CommandRunner {
     this.#options = options
   }
 
-  /** Connects and runs a command. An error is printed as one line and rethrown as a CommanderError. */
-  async run(flags: ConnectionFlags, command: (api: ApiConnection) => Promise<void>): Promise<void> {
-    const { serverDefault, tokenDefault, stderr } = this.#options
+  /**
+   * Connects and runs a command. An error is printed as one line and rethrown as a CommanderError. With `--dry-run` the
+   * command ends at its first request that would change something.
+   */
+  async run(flags: ConnectionFlags, command: (api: Api) => Promise<void>): Promise<void> {
+    const { serverDefault, tokenDefault, version, stderr } = this.#options
     try {
-      await command(connectApi(flags.server ?? serverDefault, flags.token ?? tokenDefault))
+      const api = connectApi({
+        server: flags.server ?? serverDefault,
+        token: flags.token ?? tokenDefault,
+        headers: { 'user-agent': `punctual-cli/${version}` },
+      })
+      const isDry = 'dryRun' in flags && flags.dryRun === true
+      await command(isDry ? dryRunOf(api, (text) => this.say(printable(text))) : api)
     } catch (fault) {
+      if (fault instanceof DryRunEnd) return
       if (fault instanceof CommanderError) stderr.write(printable(`punctual: ${fault.message}\n`))
       throw fault
     }
   }
 
-  /** Runs a command of one request and prints its answer. */
-  request(flags: OutputFlags, send: (api: ApiConnection) => Promise<string>, format: Format): Promise<void> {
-    return this.run(flags, async (api) => this.print(flags, await send(api), format))
+  /** Runs a command of one request and prints its answer; with `--watch` again and again. */
+  request<Body>(flags: OutputFlags, send: Send<Body>, view: View<NoInfer<Body>>): Promise<void> {
+    return this.run(flags, async (api) => {
+      if (flags.watch === undefined) this.print(flags, await send(api), view)
+      else await this.#watch(flags, () => send(api), view)
+    })
   }
 
-  /** Prints an answer: as it came with `--output json`, else formatted. */
-  print({ output }: OutputFlags, text: string, format: Format): void {
-    const shown = output === 'json' ? `${text}\n` : readAnswer(text, format)
-    this.say(shown)
+  /** Runs a command whose answer is empty, and says what it did. */
+  act(flags: OutputFlags, send: (api: Api) => Promise<unknown>, done: Done): Promise<void> {
+    return this.run(flags, async (api) => {
+      await send(api)
+      this.report(flags, done)
+    })
+  }
+
+  /** Says what was done where the answer says nothing. */
+  report({ output }: OutputFlags, done: Done): void {
+    if (output === 'name') this.say(printable(`${done.name}\n`))
+    else if (output === 'table' || output === 'wide') this.say(printable(`${done.said}\n`))
+  }
+
+  print<Body>({ output }: OutputFlags, answer: ReceivedAnswer<Body>, view: View<NoInfer<Body>>): void {
+    this.say(readAnswer(() => answerText(answer, output, view)))
   }
 
   say(text: string): void {
     this.#options.stdout.write(text)
   }
+
+  /** For work that takes long; `end()` it before anything else is printed. */
+  progressBar(): ProgressBar {
+    return new ProgressBar(this.#options.stderr, () => performance.now())
+  }
+
+  /** Prints the answer whenever it has changed: on a terminal in place of the one before. */
+  async #watch<Body>(
+    flags: OutputFlags,
+    look: () => Promise<ReceivedAnswer<Body>>,
+    view: View<Body>,
+  ): Promise<void> {
+    const { stdout, sleep } = this.#options
+    const pauseMs = secondsOf(flags.watch) * 1000
+    let shown: string | null = null
+    for (let failures = 0; ;) {
+      try {
+        const answer = await look()
+        failures = 0
+        const text = readAnswer(() => answerText(answer, flags.output, view))
+        if (text !== shown) this.say(stdout.isTerminal === true ? `${CLEAR}${text}` : text)
+        shown = text
+      } catch (fault) {
+        failures += 1
+        const isPassing = fault instanceof CommanderError && fault.exitCode === UNAVAILABLE
+        if (!isPassing || shown === null || failures > WATCH_FAILURES_MAX) throw fault
+      }
+      await sleep(pauseMs)
+    }
+  }
 }
 
 /** What `read` takes from an answer; an answer without it is not from Punctual. */
-export function readAnswer<Taken>(text: string, read: (body: never) => Taken): Taken {
+export function readAnswer<Taken>(read: () => Taken): Taken {
   try {
-    return read(JSON.parse(text) as never)
+    return read()
   } catch {
     throw cliError('the answer is not from Punctual')
   }
+}
+
+function secondsOf(watch: OutputFlags['watch']): number {
+  if (watch === undefined || watch === true) return WATCH_SECONDS
+  if (/^[1-9][0-9]{0,4}$/.test(watch)) return Number(watch)
+  throw cliError(`--watch ${watch} is not a number of seconds from 1 to 99999`, MISUSED)
 }

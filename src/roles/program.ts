@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { registerClientCommands } from '../cli/commands.ts'
-import { ignoringBrokenPipe } from '../cli/output-stream.ts'
+import { ignoringBrokenPipe } from '../cli/output/output-stream.ts'
 import { buildProgram, runProgram } from '../settings/program.ts'
 import { runApi } from './api.ts'
 import { runController } from './controller.ts'
@@ -25,6 +25,7 @@ export function runPunctual(argv: readonly string[]): Promise<number> {
       registerClientCommands(command, {
         serverDefault: server,
         tokenDefault: token,
+        version: VERSION,
         stdout: ignoringBrokenPipe(process.stdout),
         stderr: ignoringBrokenPipe(process.stderr),
         stdin: process.stdin,

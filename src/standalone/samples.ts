@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { reasonOf, StartupError } from '../domain/errors.ts'
 
-/** Two folders up, from `src/` as from `dist/`. */
+/** Two folders up, from `src/` as from `dist/src/`. */
 const SAMPLES_FOLDER = fileURLToPath(new URL('../../config/samples/', import.meta.url))
 
 /**

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
-import type { DeletedAlerts, UnreadAlerts, UpdatedAlerts } from '../../contract/generated/wire.ts'
+import type { AlertFilter, Inputs } from '../../../clients/typescript/src/client.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
-import { connected, type OutputFlags, paged, type PageFlags, searchOf } from '../command-options.ts'
+import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
-import { wholeNumber } from '../push-body.ts'
-import { alertPage, alertTable } from './alert-text.ts'
+import { wholeNumber } from '../given-number.ts'
+import { ALERT_LIST, ALERT_PAGE, DELETED_ALERTS, UNREAD_ALERTS, UPDATED_ALERTS } from './alert-text.ts'
 
 interface FilterFlags {
   readonly type?: string
@@ -30,21 +30,22 @@ export function registerAlertCommands(program: Command, runner: CommandRunner): 
 }
 
 function addReadCommands(alerts: Command, runner: CommandRunner): void {
-  filtered(paged(connected(alerts.command('list', { isDefault: true }), 'table')))
+  filtered(paged(alerts.command('list', { isDefault: true })))
     .description('list alerts, newest first')
     .action((flags: ListFlags) => {
-      const { limit, cursor } = flags
-      const path = `/api/alerts${searchOf({ ...filterOf(flags), limit, cursor })}`
-      return runner.request(flags, (api) => api.get(path), alertTable)
+      const page = { ...filterOf(flags), limit: limitOf(flags), cursor: flags.cursor }
+      return runner.request(flags, (api) => api.send('listAlerts', page), ALERT_LIST)
     })
-  connected(alerts.command('show <id>'), 'text')
+  watched(alerts.command('show <id>'))
     .description('show an alert and who was told of it')
     .action((id: string, flags: OutputFlags) =>
-      runner.request(flags, (api) => api.get(pathOf(id)), alertPage),
+      runner.request(flags, (api) => api.send('readAlert', { alert_id: id }), ALERT_PAGE),
     )
-  connected(alerts.command('counts'), 'text')
+  watched(alerts.command('counts'))
     .description('count unread alerts')
-    .action((flags: OutputFlags) => runner.request(flags, (api) => api.get('/api/alerts/counts'), countLine))
+    .action((flags: OutputFlags) =>
+      runner.request(flags, (api) => api.send('countAlerts', {}), UNREAD_ALERTS),
+    )
 }
 
 function addChangeCommands(alerts: Command, runner: CommandRunner): void {
@@ -53,11 +54,10 @@ function addChangeCommands(alerts: Command, runner: CommandRunner): void {
     .action((id: string | undefined, flags: ManyFlags) =>
       runner.run(flags, async (api) => {
         if (isOne('read', id, flags)) {
-          const text = await api.post(`${pathOf(id)}/read`, '')
-          runner.print(flags, text, alertPage)
+          runner.print(flags, await api.send('markAlertRead', { alert_id: id }), ALERT_PAGE)
         } else {
-          const text = await api.post('/api/alerts/read', selectionOf(flags))
-          runner.print(flags, text, ({ updated }: UpdatedAlerts) => `${alertCount(updated)} marked as read\n`)
+          const body = filterOf(flags) as AlertFilter
+          runner.print(flags, await api.send('markAlertsRead', { body }), UPDATED_ALERTS)
         }
       }),
     )
@@ -66,19 +66,18 @@ function addChangeCommands(alerts: Command, runner: CommandRunner): void {
     .action((id: string | undefined, flags: ManyFlags) =>
       runner.run(flags, async (api) => {
         if (isOne('delete', id, flags)) {
-          await api.delete(pathOf(id))
-          runner.say(flags.output === 'json' ? '' : `alert ${id} deleted\n`)
+          await api.send('deleteAlert', { alert_id: id })
+          runner.report(flags, { name: `alert/${id}`, said: `alert ${id} deleted` })
         } else {
-          const all = flags.all === true ? 'true' : undefined
-          const text = await api.delete(`/api/alerts${searchOf({ ...filterOf(flags), all })}`)
-          runner.print(flags, text, ({ deleted }: DeletedAlerts) => `${alertCount(deleted)} deleted\n`)
+          const selection = { ...filterOf(flags), ...(flags.all === true && { all: true }) }
+          runner.print(flags, await api.send('deleteAlerts', selection), DELETED_ALERTS)
         }
       }),
     )
 }
 
 function many(command: Command): Command {
-  return filtered(connected(command, 'text')).option('--all', 'every alert of the team')
+  return filtered(changing(command)).option('--all', 'every alert of the team')
 }
 
 function filtered(command: Command): Command {
@@ -98,18 +97,19 @@ function filtered(command: Command): Command {
     .option('--before <time>', 'only raised last before this time')
 }
 
-function filterOf(flags: FilterFlags): Readonly<Record<string, string | undefined>> {
+function filterOf(flags: FilterFlags): Inputs['listAlerts'] {
   const { type, reason, resourceKind, resourceId, read, after, before } = flags
-  return { type, reason, resource_kind: resourceKind, resource_id: resourceId, read, after, before }
-}
-
-function selectionOf(flags: FilterFlags): string {
-  const { resourceId, read } = flags
-  return JSON.stringify({
-    ...filterOf(flags),
-    ...(resourceId !== undefined && { resource_id: wholeNumber('--resource-id', resourceId) }),
-    ...(read !== undefined && { read: read === 'true' }),
-  })
+  const given = {
+    type,
+    reason,
+    resource_kind: resourceKind,
+    resource_id: resourceId === undefined ? undefined : wholeNumber('--resource-id', resourceId),
+    read: read === undefined ? undefined : read === 'true',
+    after,
+    before,
+  }
+  // The API knows which types and reasons there are, and says so.
+  return given as Inputs['listAlerts']
 }
 
 /** Whether one alert is meant, and not several; a call that leaves it open is misused. */
@@ -118,18 +118,4 @@ function isOne(verb: string, id: string | undefined, flags: ManyFlags): id is st
   const ways = [id !== undefined, flags.all === true, isFiltered].filter(Boolean).length
   if (ways === 1) return id !== undefined
   throw cliError(`give an id, filters or --all (see punctual alerts ${verb} --help)`, MISUSED)
-}
-
-function countLine({ unread, by_type: byType }: UnreadAlerts): string {
-  const types = Object.entries(byType).filter(([, count]) => count > 0)
-  const each = types.map(([type, count]) => `${type} ${count}`).join(', ')
-  return `${unread} unread${each === '' ? '' : `: ${each}`}\n`
-}
-
-function alertCount(count: number): string {
-  return count === 1 ? '1 alert' : `${count} alerts`
-}
-
-function pathOf(id: string): string {
-  return `/api/alerts/${encodeURIComponent(id)}`
 }

@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander'
+import { JsonText } from '../../../clients/typescript/src/client.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
-import { connected, type OutputFlags, paged, type PageFlags, searchOf } from '../command-options.ts'
+import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
-import { wholeNumber } from '../push-body.ts'
-import { windowPage, windowTable } from './window-text.ts'
+import { wholeNumber } from '../given-number.ts'
+import { WINDOW_LIST, WINDOW_PAGE } from './window-text.ts'
 
 interface CreateFlags extends OutputFlags {
   readonly name?: string
@@ -23,37 +24,36 @@ const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_6
 /** Adds `windows` and its subcommands; alone it lists. */
 export function registerWindowCommands(program: Command, runner: CommandRunner, nowMs: () => number): void {
   const windows = program.command('windows').description('list, create and delete maintenance windows')
-  paged(connected(windows.command('list', { isDefault: true }), 'table'))
+  paged(windows.command('list', { isDefault: true }))
     .description('list maintenance windows by name')
     .action((flags: PageFlags) => {
-      const { limit, cursor } = flags
-      const path = `/api/maintenance-windows${searchOf({ limit, cursor })}`
-      return runner.request(flags, (api) => api.get(path), windowTable)
+      const page = { limit: limitOf(flags), cursor: flags.cursor }
+      return runner.request(flags, (api) => api.send('listWindows', page), WINDOW_LIST)
     })
-  connected(windows.command('show <id>'), 'text')
+  watched(windows.command('show <id>'))
     .description('show a maintenance window')
     .action((id: string, flags: OutputFlags) =>
-      runner.request(flags, (api) => api.get(pathOf(id)), windowPage),
+      runner.request(flags, (api) => api.send('readWindow', { window_id: id }), WINDOW_PAGE),
     )
   createCommand(windows).action((flags: CreateFlags) =>
     runner.request(
       flags,
-      async (api) => api.post('/api/maintenance-windows', bodyOf(flags, nowMs())),
-      windowPage,
+      async (api) => api.send('createWindow', { body: new JsonText(bodyOf(flags, nowMs())) }),
+      WINDOW_PAGE,
     ),
   )
-  connected(windows.command('delete <id>'), 'text')
+  changing(windows.command('delete <id>'))
     .description('delete a maintenance window; one that is active ends')
     .action((id: string, flags: OutputFlags) =>
-      runner.run(flags, async (api) => {
-        await api.delete(pathOf(id))
-        runner.say(flags.output === 'json' ? '' : `window ${id} deleted\n`)
+      runner.act(flags, (api) => api.send('deleteWindow', { window_id: id }), {
+        name: `window/${id}`,
+        said: `window ${id} deleted`,
       }),
     )
 }
 
 function createCommand(windows: Command): Command {
-  return connected(windows.command('create'), 'text')
+  return changing(windows.command('create'))
     .description('create a window: --for 2h from now on, or with --from, --until or --every')
     .option('--name <name>', 'its name, which is its id (default: one is made up)')
     .option('--queue <id>', 'for this queue only (default: all of the team)')
@@ -111,8 +111,4 @@ function durationOf(text: string): number {
 
 function timeText(unixMs: number): string {
   return new Date(unixMs).toISOString()
-}
-
-function pathOf(id: string): string {
-  return `/api/maintenance-windows/${encodeURIComponent(id)}`
 }

@@ -1,20 +1,27 @@
-import type { MaintenanceWindow, WindowList } from '../../contract/generated/wire.ts'
-import { columns, printable } from '../text-table.ts'
+import type { MaintenanceWindow, WindowList } from '../../../clients/typescript/src/client.ts'
+import { itemView, listView } from '../output/view.ts'
 
 /** One line per window. */
-export function windowTable(list: WindowList): string {
-  const rows = list.windows.map((window) => [
-    window.id,
-    window.action,
-    resourceText(window),
-    stateText(window),
-    window.reason ?? '',
-  ])
-  const more = list.next_cursor === null ? '' : `next page: --cursor ${list.next_cursor}\n`
-  return printable(`${columns([['WINDOW', 'ACTION', 'RESOURCE', 'STATE', 'REASON'], ...rows])}\n${more}`)
-}
+export const WINDOW_LIST = listView<WindowList, MaintenanceWindow>({
+  kind: 'window',
+  items: (list) => list.windows,
+  id: (window) => window.id,
+  columns: [
+    { head: 'WINDOW', cell: (window) => window.id },
+    { head: 'ACTION', cell: (window) => window.action },
+    { head: 'RESOURCE', cell: resourceText },
+    { head: 'STATE', cell: stateText },
+    { head: 'REASON', cell: (window) => window.reason ?? '' },
+  ],
+})
 
-export function windowPage(window: MaintenanceWindow): string {
+export const WINDOW_PAGE = itemView<MaintenanceWindow>({
+  kind: 'window',
+  id: (window) => window.id,
+  lines: windowLines,
+})
+
+function windowLines(window: MaintenanceWindow): readonly string[] {
   const { id, action, reason, start_at: start, end_at: end, recurring } = window
   const times =
     recurring === null
@@ -24,7 +31,7 @@ export function windowPage(window: MaintenanceWindow): string {
             `at ${schedule.cron_expression} (${schedule.time_zone}), for ${schedule.duration_seconds} s`,
         )
   const lines = [`window ${id}  ${action}`, resourceText(window), ...times, stateText(window)]
-  return printable(`${[...lines, ...(reason === null ? [] : [reason])].join('\n')}\n`)
+  return [...lines, ...(reason === null ? [] : [reason])]
 }
 
 function resourceText({ resource }: MaintenanceWindow): string {

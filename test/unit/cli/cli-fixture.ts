@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach } from 'vitest'
 import { registerClientCommands } from '../../../src/cli/commands.ts'
+import type { OutputStream } from '../../../src/cli/output/output-stream.ts'
 
 export const CREATED =
   '{"success":true,"queue_id":7,"job_id":16,"scheduled_at":"2026-11-21T10:00:00.000+00:00","message":"Scheduled successfully"}'
@@ -33,6 +34,7 @@ interface Given {
   readonly tokenDefault?: string
   readonly stdin?: AsyncIterable<Uint8Array>
   readonly sleep?: () => Promise<void>
+  readonly stdout?: OutputStream
 }
 
 export interface ClientFixture {
@@ -89,6 +91,7 @@ async function run(
     tokenDefault = 'secret',
     stdin = inputOf(''),
     sleep = () => Promise.reject(new Error('nothing to wait for')),
+    stdout,
   }: Given,
 ): Promise<Ran> {
   let out = ''
@@ -98,7 +101,8 @@ async function run(
   registerClientCommands(program, {
     serverDefault,
     tokenDefault,
-    stdout: { write: (text) => (out += text) },
+    version: '1.2.3',
+    stdout: stdout ?? { write: (text) => (out += text) },
     stderr: { write: (text) => (err += text) },
     stdin,
     sleep,

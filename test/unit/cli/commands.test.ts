@@ -164,7 +164,7 @@ describe('the API', () => {
       expect(await api.run(args)).toEqual({
         out: '',
         err: `punctual: Not found: ${api.address} has no such path (--server, PUNCTUAL_SERVER)\n`,
-        code: 1,
+        code: 3,
       })
     },
   )
@@ -176,30 +176,45 @@ describe('the API', () => {
   })
 })
 
-describe('failures are one line and exit code 1', () => {
+describe('failures are one line and have an exit code', () => {
   test.each([
-    [401, '{"error":"Invalid authorization token"}', 'Invalid authorization token (--token, PUNCTUAL_TOKEN)'],
-    [404, '{"error":"Not found"}', 'Not found: the team of this token has no such job'],
     [
+      4,
+      401,
+      '{"error":"Invalid authorization token"}',
+      'Invalid authorization token (--token, PUNCTUAL_TOKEN)',
+    ],
+    [4, 403, '{"error":"Needs operate"}', 'Needs operate'],
+    [3, 404, '{"error":"Not found"}', 'Not found: the team of this token has no such job'],
+    [1, 409, '{"error":"In flight"}', 'In flight'],
+    [
+      1,
       422,
       '{"message":"a.","errors":{"queue":["The queue field is required."],"url":["The url field must be a valid URL."]}}',
       'The queue field is required. The url field must be a valid URL.',
     ],
-    [503, '{"error":"The job store is full"}', 'The job store is full'],
-    [502, '<html>bad gateway</html>', 'SERVER answered 502 and is not Punctual (--server, PUNCTUAL_SERVER)'],
+    [5, 429, '{"error":"Slow down"}', 'Slow down'],
+    [5, 503, '{"error":"The job store is full"}', 'The job store is full'],
     [
+      1,
+      502,
+      '<html>bad gateway</html>',
+      'SERVER answered 502 and is not Punctual (--server, PUNCTUAL_SERVER)',
+    ],
+    [
+      1,
       422,
       '{"message":"no","errors":null}',
       'SERVER answered 422 and is not Punctual (--server, PUNCTUAL_SERVER)',
     ],
-    [302, '', 'SERVER answered 302 and is not Punctual (--server, PUNCTUAL_SERVER)'],
-    [200, '<html>hello</html>', 'the answer is not from Punctual'],
-  ])('%i %s', async (status, body, message) => {
+    [1, 302, '', 'SERVER answered 302 and is not Punctual (--server, PUNCTUAL_SERVER)'],
+    [1, 200, '<html>hello</html>', 'the answer is not from Punctual'],
+  ])('%i for %i %s', async (code, status, body, message) => {
     api.answer = { status, body, headers: { location: 'http://127.0.0.1:1/' } }
     expect(await api.run(['job', '16'])).toEqual({
       out: '',
       err: `punctual: ${message.replace('SERVER', api.address)}\n`,
-      code: 1,
+      code,
     })
   })
 
@@ -231,7 +246,7 @@ describe('failures are one line and exit code 1', () => {
     expect(await api.run(['jobs', '--server', gone])).toEqual({
       out: '',
       err: `punctual: cannot reach ${gone}: connection refused\n`,
-      code: 1,
+      code: 5,
     })
   })
 })
@@ -288,9 +303,9 @@ describe('jobs', () => {
   })
 
   test('another format is a misuse', async () => {
-    const ran = await api.run(['jobs', '-o', 'yaml'])
+    const ran = await api.run(['jobs', '-o', 'text'])
     expect(ran.code).not.toBe(0)
-    expect(ran.err).toMatch(/Allowed choices are json, table/)
+    expect(ran.err).toMatch(/Allowed choices are table, wide, json, yaml, name/)
   })
 })
 

@@ -1,42 +1,39 @@
 import { describe, expect, test } from 'vitest'
-import type { ApiConnection } from '../../../src/cli/api-connection.ts'
-import type { Job } from '../../../src/contract/generated/wire.ts'
-import { awaitEnd } from '../../../src/cli/job-wait.ts'
+import type { Api } from '../../../src/cli/connection/api.ts'
+import { awaitEnd } from '../../../src/cli/jobs/job-wait.ts'
 
-const PATH = '/api/jobs/16'
+const REQUEST = '["readJob",{"job_id":16}]'
 
 /** An API whose job goes through these final statuses, one per request; the last one stays. */
 function apiOf(finalStatuses: ReadonlyArray<string | null>, errors: readonly string[] = []) {
   const requests: string[] = []
   const chain = errors.map((error) => ({ error_message: error }))
-  const get = async (path: string) => {
+  const send = async (name: string, given: object) => {
     const final_status = finalStatuses[Math.min(requests.length, finalStatuses.length - 1)]
-    requests.push(path)
-    return JSON.stringify({ status: 'pending', final_status, chain: [...chain, { error_message: null }] })
+    requests.push(JSON.stringify([name, given]))
+    return { body: { status: 'pending', final_status, chain: [...chain, { error_message: null }] } }
   }
-  const refuse = () => Promise.reject(new Error('only GET is expected'))
-  const api: ApiConnection = { get, post: refuse, patch: refuse, delete: refuse }
-  return { api, requests }
+  return { api: { send } as unknown as Api, requests }
 }
 
-async function waited(api: ApiConnection, seconds: number) {
+async function waited(api: Api, seconds: number) {
   let sleptMs = 0
   const sleep = async (milliseconds: number) => void (sleptMs += milliseconds)
-  const { text, failure } = await awaitEnd(api, 16, { seconds, sleep })
-  return { end: failure ?? (JSON.parse(text) as Job).final_status, sleptMs }
+  const { answer, failure } = await awaitEnd(api, 16, { seconds, sleep })
+  return { end: failure ?? answer.body.final_status, sleptMs }
 }
 
 describe('waiting for a job', () => {
   test('ends with the chain', async () => {
     const { api, requests } = apiOf([null, 'retrying', 'success'])
     expect(await waited(api, 3)).toEqual({ end: 'success', sleptMs: 1000 })
-    expect(requests).toEqual([PATH, PATH, PATH])
+    expect(requests).toEqual([REQUEST, REQUEST, REQUEST])
   })
 
   test('of 0 s is one request', async () => {
     const { api, requests } = apiOf([null])
     expect(await waited(api, 0)).toEqual({ end: 'job 16 is pending after 0 s', sleptMs: 0 })
-    expect(requests).toEqual([PATH])
+    expect(requests).toEqual([REQUEST])
   })
 
   test.each([

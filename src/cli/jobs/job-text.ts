@@ -1,25 +1,31 @@
-import type { Call, HeaderLine, Job, JobList, JobSummary } from '../contract/generated/wire.ts'
-import { columns, printable } from './text-table.ts'
+import type { Call, HeaderLine, Job, JobList, JobSummary } from '../../../clients/typescript/src/client.ts'
+import { columns } from '../output/text-table.ts'
+import { itemView, listView } from '../output/view.ts'
 
 /** One line per job. */
-export function jobTable(list: JobList): string {
-  const rows = list.jobs.map((job) => [
-    String(job.job_id),
-    job.queue ?? '-',
-    job.status,
-    job.final_status ?? '-',
-    String(job.attempt_number),
-    job.scheduled_at,
-    `${job.method} ${job.url}`,
-  ])
-  const more = list.next_cursor === null ? '' : `next page: --cursor ${list.next_cursor}\n`
-  return printable(
-    `${columns([['JOB', 'QUEUE', 'STATUS', 'FINAL', 'ATTEMPT', 'SCHEDULED', 'TARGET'], ...rows])}\n${more}`,
-  )
-}
+export const JOB_LIST = listView<JobList, JobSummary>({
+  kind: 'job',
+  items: (list) => list.jobs,
+  id: (job) => job.job_id,
+  columns: [
+    { head: 'JOB', cell: (job) => String(job.job_id) },
+    { head: 'QUEUE', cell: (job) => job.queue ?? '-' },
+    { head: 'STATUS', cell: (job) => job.status },
+    { head: 'FINAL', cell: (job) => job.final_status ?? '-' },
+    { head: 'ATTEMPT', cell: (job) => String(job.attempt_number) },
+    { head: 'SCHEDULED', cell: (job) => job.scheduled_at },
+    { head: 'ANSWER', cell: (job) => String(job.response_status ?? '-'), isWide: true },
+    { head: 'TOOK', cell: (job) => tookText(job), isWide: true },
+    { head: 'REASON', cell: (job) => job.failure_reason ?? '-', isWide: true },
+    { head: 'TAGS', cell: (job) => tagText(job), isWide: true },
+    { head: 'TARGET', cell: (job) => `${job.method} ${job.url}` },
+  ],
+})
 
-/** The job's chain, one line per attempt, then the request and response of the job's own last call. */
-export function jobPage(job: Job): string {
+export const JOB_PAGE = itemView<Job>({ kind: 'job', id: (job) => job.job_id, lines: jobLines })
+
+/** The job's chain, one line per attempt, then the job's own last call; all its calls when there is room. */
+function jobLines(job: Job, isWide: boolean): readonly string[] {
   const lines = [
     `job ${job.job_id}  ${job.uuid}`,
     ...(job.cron_id === null ? [] : [`run of cron ${job.cron_id}`]),
@@ -32,9 +38,9 @@ export function jobPage(job: Job): string {
       ...job.chain.map(attemptRow),
     ]),
   ]
+  if (isWide) return [...lines, ...job.calls.flatMap((call) => ['', ...callLines(job, call)])]
   const last = job.calls.at(-1)
-  if (last !== undefined) lines.push('', ...callLines(job, last))
-  return printable(`${lines.join('\n')}\n`)
+  return last === undefined ? lines : [...lines, '', ...callLines(job, last)]
 }
 
 function attemptRow(job: JobSummary): string[] {
@@ -44,7 +50,7 @@ function attemptRow(job: JobSummary): string[] {
     job.status,
     job.scheduled_at,
     job.response_status === null ? '-' : String(job.response_status),
-    job.duration_ms === null ? '-' : `${Math.round(job.duration_ms)} ms`,
+    tookText(job),
     job.failure_reason === null ? '' : `${job.failure_reason}: ${job.error_message ?? ''}`,
   ]
 }
@@ -52,7 +58,7 @@ function attemptRow(job: JobSummary): string[] {
 function callLines(job: Job, call: Call): string[] {
   const { request, response } = call
   return [
-    `last call of job ${job.job_id}, ${call.started_at}, ${Math.round(call.duration_ms)} ms${laterAttempt(job)}`,
+    `${call === job.calls.at(-1) ? 'last call' : 'call'} of job ${job.job_id}, ${call.started_at}, ${Math.round(call.duration_ms)} ms${laterAttempt(job)}`,
     ...messageLines('> ', `${request.method} ${request.url}`, request.headers, request.body),
     ...(request.body_truncated ? ['> (truncated)'] : []),
     ...(response === null
@@ -78,4 +84,13 @@ function messageLines(
   const lines = [start, ...headers.map(({ name, value }) => `${name}: ${value}`)]
   if (body !== null && body !== '') lines.push('', ...body.split('\n'))
   return lines.map((line) => `${mark}${line}`.trimEnd())
+}
+
+function tookText({ duration_ms: durationMs }: JobSummary): string {
+  return durationMs === null ? '-' : `${Math.round(durationMs)} ms`
+}
+
+function tagText({ tags }: JobSummary): string {
+  const pairs = Object.entries(tags).map(([name, value]) => `${name}=${value}`)
+  return pairs.length === 0 ? '-' : pairs.join(',')
 }

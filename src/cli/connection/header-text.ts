@@ -1,5 +1,5 @@
-import { VISIBLE_ASCII } from '../contract/requests/idempotency-key.ts'
-import { cliError, MISUSED } from './cli-error.ts'
+import { VISIBLE_ASCII } from '../../contract/requests/idempotency-key.ts'
+import { cliError, MISUSED } from '../cli-error.ts'
 
 /**
  * Checks a header value such as a token. The error of fetch would quote the value and name no option.
@@ -12,6 +12,7 @@ export function visibleAscii(text: string, what: string, sources = ''): string {
   throw cliError(`${what} must be visible ASCII characters${sources}`, MISUSED)
 }
 
-export function idempotencyHeader(key: string | undefined): Readonly<Record<string, string>> {
-  return key === undefined ? {} : { 'idempotency-key': visibleAscii(key, '--idempotency-key') }
+/** An idempotency key as given, once it is one. */
+export function keyOf(key: string | undefined): string | undefined {
+  return key === undefined ? undefined : visibleAscii(key, '--idempotency-key')
 }

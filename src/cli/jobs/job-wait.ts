@@ -1,6 +1,6 @@
-import type { Job } from '../contract/generated/wire.ts'
-import type { ApiConnection } from './api-connection.ts'
-import { readAnswer } from './command-runner.ts'
+import type { Answer, Job } from '../../../clients/typescript/src/client.ts'
+import { readAnswer } from '../command-runner.ts'
+import type { Api } from '../connection/api.ts'
 
 const POLL_MS = 500
 
@@ -11,21 +11,21 @@ export interface WaitOptions {
 }
 
 export interface AwaitedJob {
-  /** The last answer. */
-  readonly text: string
+  /** The last one. */
+  readonly answer: Answer<'readJob'>
   /** How the chain failed, or its status when the time is over; null when it succeeded. */
   readonly failure: string | null
 }
 
 /** Polls an original job until its chain has ended or the time is over. */
-export async function awaitEnd(api: ApiConnection, jobId: number, options: WaitOptions): Promise<AwaitedJob> {
+export async function awaitEnd(api: Api, jobId: number, options: WaitOptions): Promise<AwaitedJob> {
   const polls = Math.ceil((options.seconds * 1000) / POLL_MS)
-  let text = await api.get(`/api/jobs/${jobId}`)
-  for (let poll = 0; poll < polls && !readAnswer(text, hasEnded); poll += 1) {
+  let answer = await api.send('readJob', { job_id: jobId })
+  for (let poll = 0; poll < polls && !hasEnded(answer.body); poll += 1) {
     await options.sleep(POLL_MS)
-    text = await api.get(`/api/jobs/${jobId}`)
+    answer = await api.send('readJob', { job_id: jobId })
   }
-  return { text, failure: readAnswer(text, (job: Job) => failureOf(job, jobId, options.seconds)) }
+  return { answer, failure: readAnswer(() => failureOf(answer.body, jobId, options.seconds)) }
 }
 
 function hasEnded(job: Job): boolean {

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
-import { cliError, MISUSED } from './cli-error.ts'
-import type { OutputFlags } from './command-options.ts'
-import { headerPairs, readSource, type Stdin, wholeNumber } from './push-body.ts'
+import { cliError, MISUSED } from '../cli-error.ts'
+import type { OutputFlags } from '../command-options.ts'
+import { wholeNumber } from '../given-number.ts'
+import { headerPairs } from '../given-pairs.ts'
+import { readSource, type Stdin } from '../given-source.ts'
 
 /** `false` removes a setting; only an edit can. */
 interface RequestFlags extends OutputFlags {

@@ -1,0 +1,476 @@
+// Generated from openapi.yaml by `npm run generate`: change that file, not this one.
+import type {
+  Alert,
+  AlertFilter,
+  AlertList,
+  AlertReason,
+  AlertResourceKind,
+  AlertType,
+  AuditRecord,
+  AuditRecordList,
+  AuditedKind,
+  ChannelTestRequest,
+  ChannelTestResults,
+  CreatedCron,
+  Cron,
+  CronCreate,
+  CronEdit,
+  CronList,
+  CronPreview,
+  CronPreviewQuery,
+  CronRun,
+  CronRunList,
+  CronSummary,
+  DeletedAlerts,
+  EditedQueue,
+  Id,
+  Job,
+  JobList,
+  JobPush,
+  JobSummary,
+  MaintenanceWindow,
+  Me,
+  Queue,
+  QueueEdit,
+  QueueList,
+  ScheduledJob,
+  StartedRun,
+  Team,
+  UnreadAlerts,
+  UpdatedAlerts,
+  WindowCreate,
+  WindowEdit,
+  WindowList,
+} from './wire.ts'
+import type { JsonText } from '../json-text.ts'
+
+/** Where each operation is sent, and what of its input stands where. */
+export const OPERATIONS = {
+  pushJob: { method: 'POST', path: '/api/jobs', query: [], hasKey: true },
+  listJobs: { method: 'GET', path: '/api/jobs', query: ['queue', 'status', 'limit', 'cursor'], hasKey: false },
+  readJob: { method: 'GET', path: '/api/jobs/{job_id}', query: [], hasKey: false },
+  cancelJob: { method: 'DELETE', path: '/api/jobs/{job_id}', query: [], hasKey: false },
+  replayJob: { method: 'POST', path: '/api/jobs/{job_id}/replay', query: [], hasKey: false },
+  listQueues: { method: 'GET', path: '/api/queues', query: ['limit', 'cursor'], hasKey: false },
+  readQueue: { method: 'GET', path: '/api/queues/{queue_id}', query: [], hasKey: false },
+  editQueue: { method: 'PATCH', path: '/api/queues/{queue_id}', query: [], hasKey: false },
+  deleteQueue: { method: 'DELETE', path: '/api/queues/{queue_id}', query: [], hasKey: false },
+  pauseQueue: { method: 'POST', path: '/api/queues/{queue_id}/pause', query: [], hasKey: false },
+  resumeQueue: { method: 'POST', path: '/api/queues/{queue_id}/resume', query: [], hasKey: false },
+  listCrons: { method: 'GET', path: '/api/crons', query: ['limit', 'cursor'], hasKey: false },
+  createCron: { method: 'POST', path: '/api/crons', query: [], hasKey: true },
+  previewCron: { method: 'POST', path: '/api/crons/preview', query: [], hasKey: false },
+  readCron: { method: 'GET', path: '/api/crons/{cron_id}', query: [], hasKey: false },
+  editCron: { method: 'PATCH', path: '/api/crons/{cron_id}', query: [], hasKey: false },
+  deleteCron: { method: 'DELETE', path: '/api/crons/{cron_id}', query: [], hasKey: false },
+  runCron: { method: 'POST', path: '/api/crons/{cron_id}/run', query: [], hasKey: false },
+  pauseCron: { method: 'POST', path: '/api/crons/{cron_id}/pause', query: [], hasKey: false },
+  resumeCron: { method: 'POST', path: '/api/crons/{cron_id}/resume', query: [], hasKey: false },
+  listCronRuns: { method: 'GET', path: '/api/crons/{cron_id}/runs', query: ['limit', 'cursor'], hasKey: false },
+  listAlerts: { method: 'GET', path: '/api/alerts', query: ['type', 'reason', 'resource_kind', 'resource_id', 'read', 'after', 'before', 'limit', 'cursor'], hasKey: false },
+  deleteAlerts: { method: 'DELETE', path: '/api/alerts', query: ['type', 'reason', 'resource_kind', 'resource_id', 'read', 'after', 'before', 'all'], hasKey: false },
+  countAlerts: { method: 'GET', path: '/api/alerts/counts', query: [], hasKey: false },
+  markAlertsRead: { method: 'POST', path: '/api/alerts/read', query: [], hasKey: false },
+  readAlert: { method: 'GET', path: '/api/alerts/{alert_id}', query: [], hasKey: false },
+  deleteAlert: { method: 'DELETE', path: '/api/alerts/{alert_id}', query: [], hasKey: false },
+  markAlertRead: { method: 'POST', path: '/api/alerts/{alert_id}/read', query: [], hasKey: false },
+  listAuditRecords: { method: 'GET', path: '/api/audit', query: ['actor', 'action', 'resource_kind', 'resource', 'after', 'before', 'limit', 'cursor'], hasKey: false },
+  listWindows: { method: 'GET', path: '/api/maintenance-windows', query: ['limit', 'cursor'], hasKey: false },
+  createWindow: { method: 'POST', path: '/api/maintenance-windows', query: [], hasKey: false },
+  readWindow: { method: 'GET', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
+  editWindow: { method: 'PATCH', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
+  deleteWindow: { method: 'DELETE', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
+  readTeam: { method: 'GET', path: '/api/team', query: [], hasKey: false },
+  testNotifications: { method: 'POST', path: '/api/notifications/test', query: [], hasKey: false },
+  readMe: { method: 'GET', path: '/api/me', query: [], hasKey: false },
+  readContract: { method: 'GET', path: '/api/openapi.json', query: [], hasKey: false },
+} as const
+
+/** What each operation takes. */
+export interface Inputs {
+  /** Push a job. Adds a job to a queue. A queue that does not exist is created with default settings. */
+  pushJob: {
+    body: JobPush | JsonText
+    /** A repeated key gets the first answer. */
+    idempotency_key?: string | undefined
+  }
+  /**
+   * List jobs. Jobs of the team, queue by queue in the order of their names, without payloads, headers and
+   * calls. Within a queue, first jobs that have not ended, in flight or not, by due time; then dead letters,
+   * then the rest, each newest first. A queue with more than 1,000 jobs that have not ended lists them in no
+   * order. A page before the last may have fewer jobs than `limit`, even none. A job that starts while pages
+   * are read keeps its position until it ends.
+   */
+  listJobs: {
+    /** Only jobs of the queue of this name. */
+    queue?: string | undefined
+    /** Only jobs with this status; `dead_lettered` lists the dead-letter queue. */
+    status?: 'pending' | 'processing' | 'completed' | 'failed' | 'dead_lettered' | undefined
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /** Read a job. The job, a summary of every job of its chain, and the HTTP exchanges that are still kept. */
+  readJob: {
+    /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
+    job_id: string | number
+  }
+  /**
+   * Cancel a pending job. Removes a pending job, or the whole chain of a pending retry. Also removes a dead
+   * letter whose `failure_reason` is `damaged`. A job that is in flight or has ended is a 409.
+   */
+  cancelJob: {
+    /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
+    job_id: string | number
+  }
+  /**
+   * Replay a dead letter. Creates a new job, attempt 1, due at once, from a dead letter. It keeps the fields
+   * of the job and uses the current settings of the queue.
+   */
+  replayJob: {
+    /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
+    job_id: string | number
+  }
+  /** List queues. The queues of the team by name, ascending. */
+  listQueues: {
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /** Read a queue. */
+  readQueue: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+  }
+  /**
+   * Change a queue's settings. Only the given fields change, and only for new jobs: a chain keeps the settings
+   * of its first job. `is_active` and `max_parallelism` take effect at once. A queue's name cannot change.
+   */
+  editQueue: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+    body: QueueEdit | JsonText
+  }
+  /**
+   * Delete a queue and all its jobs. Cannot be undone. Calls in flight go on, but their results are not kept.
+   * The next push to the name, or the next run of a cron that uses it, creates a queue with default settings.
+   */
+  deleteQueue: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+  }
+  /** Pause a queue. No new jobs start; those in flight end normally. Pausing a paused queue changes nothing. */
+  pauseQueue: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+  }
+  /** Resume a queue. */
+  resumeQueue: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+  }
+  /** List crons. The crons of the team in the order of their resources' names; without payloads and headers. */
+  listCrons: {
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /**
+   * Create a cron. Makes a request that recurs from now on. Its `name` is for people and need not be unique:
+   * the same request twice creates two crons, unless both have the same key. Where resources are kept, the
+   * cron becomes an HttpCron.
+   */
+  createCron: {
+    body: CronCreate | JsonText
+    /** A repeated key gets the first answer. */
+    idempotency_key?: string | undefined
+  }
+  /** Preview a cron expression. Describes an expression in English and lists its next ticks. Creates nothing. */
+  previewCron: {
+    body: CronPreviewQuery | JsonText
+  }
+  /** Read a cron. */
+  readCron: {
+    /** Ids of other teams and unknown ids are a 404. */
+    cron_id: string | number
+  }
+  /**
+   * Change a cron. Only the given fields change. A new expression or time zone, and the end of a pause, take
+   * effect from now on, without earlier ticks. Other changes leave the next tick as it is.
+   */
+  editCron: {
+    /** Ids of other teams and unknown ids are a 404. */
+    cron_id: string | number
+    body: CronEdit | JsonText
+  }
+  /** Delete a cron. Runs in flight end normally. The records of ticks are deleted. */
+  deleteCron: {
+    /** Ids of other teams and unknown ids are a 404. */
+    cron_id: string | number
+  }
+  /**
+   * Run a cron now. Runs it in addition to its ticks, also when paused. With `concurrency_policy` `forbid` the
+   * answer is a 409 while a run has not ended.
+   */
+  runCron: {
+    /** Ids of other teams and unknown ids are a 404. */
+    cron_id: string | number
+  }
+  /** Pause a cron. No more ticks; runs in flight end normally. Pausing a paused cron changes nothing. */
+  pauseCron: {
+    /** Ids of other teams and unknown ids are a 404. */
+    cron_id: string | number
+  }
+  /** Resume a cron. It ticks from now on. Ticks of the pause are not run. */
+  resumeCron: {
+    /** Ids of other teams and unknown ids are a 404. */
+    cron_id: string | number
+  }
+  /**
+   * List a cron's runs. The records of the last 100 ticks and manual runs, newest first. Ticks that were
+   * missed together are one record.
+   */
+  listCronRuns: {
+    /** Ids of other teams and unknown ids are a 404. */
+    cron_id: string | number
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /**
+   * List alerts. Newest first, by the first time of each. All given filters must hold. A page before the last
+   * may have fewer alerts than `limit`, even none: a request looks at a bounded number of alerts.
+   */
+  listAlerts: {
+    /** Only alerts of this type. */
+    type?: AlertType | undefined
+    /** Only alerts with this reason. */
+    reason?: AlertReason | undefined
+    /** Only alerts about resources of this kind. */
+    resource_kind?: AlertResourceKind | undefined
+    /** Only alerts about the queue or the cron with this id. */
+    resource_id?: Id | undefined
+    /** `false`: only unread alerts; `true`: only those that are read. */
+    read?: boolean | undefined
+    /** Only alerts whose `last_at` is at or after this time; ISO 8601 with an offset. */
+    after?: string | undefined
+    /** Only alerts whose `last_at` is before this time; ISO 8601 with an offset. */
+    before?: string | undefined
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /**
+   * Delete alerts. Deletes the alerts of now for which all given filters hold. At least one filter is
+   * required, or `all=true`. May be sent again after a fault: what is deleted stays so, and is not counted
+   * again.
+   */
+  deleteAlerts: {
+    /** Only alerts of this type. */
+    type?: AlertType | undefined
+    /** Only alerts with this reason. */
+    reason?: AlertReason | undefined
+    /** Only alerts about resources of this kind. */
+    resource_kind?: AlertResourceKind | undefined
+    /** Only alerts about the queue or the cron with this id. */
+    resource_id?: Id | undefined
+    /** `false`: only unread alerts; `true`: only those that are read. */
+    read?: boolean | undefined
+    /** Only alerts whose `last_at` is at or after this time; ISO 8601 with an offset. */
+    after?: string | undefined
+    /** Only alerts whose `last_at` is before this time; ISO 8601 with an offset. */
+    before?: string | undefined
+    /** `true` deletes every alert; not together with a filter. */
+    all?: boolean | undefined
+  }
+  /** Count unread alerts. */
+  countAlerts: object
+  /**
+   * Mark alerts as read. Marks the alerts of now for which all given filters hold; `{}` marks every alert. May
+   * be sent again after a fault: what is read stays so, and is not counted again.
+   */
+  markAlertsRead: {
+    body: AlertFilter | JsonText
+  }
+  /** Read an alert. Does not mark it as read. */
+  readAlert: {
+    /** Ids of other teams and unknown ids are a 404. */
+    alert_id: string | number
+  }
+  /** Delete an alert. */
+  deleteAlert: {
+    /** Ids of other teams and unknown ids are a 404. */
+    alert_id: string | number
+  }
+  /** Mark an alert as read. */
+  markAlertRead: {
+    /** Ids of other teams and unknown ids are a 404. */
+    alert_id: string | number
+  }
+  /**
+   * List who changed what. Newest first. All given filters must hold. Records are kept for 90 days, and at
+   * most 10,000 of a team. A page before the last may have fewer records than `limit`, even none: a request
+   * looks at a bounded number of records.
+   */
+  listAuditRecords: {
+    /** Only changes by the token or user of this name. */
+    actor?: string | undefined
+    /** Only this action, such as `edit`, `delete` or `replay`. */
+    action?: string | undefined
+    /** Only changes of resources of this kind. */
+    resource_kind?: AuditedKind | undefined
+    /** Only changes of the resource with this id or name. */
+    resource?: string | undefined
+    /** Only changes at or after this time. */
+    after?: string | undefined
+    /** Only changes before this time. */
+    before?: string | undefined
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /** List maintenance windows. The windows of the team by name; at most 100. */
+  listWindows: {
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /**
+   * Create a maintenance window. Either `start_at` and `end_at`, or `recurring`. Answered when the window is
+   * in force, or after 2 s. Where resources are kept, it becomes a MaintenanceWindow. A name in use and a
+   * 101st window are a 409.
+   */
+  createWindow: {
+    body: WindowCreate | JsonText
+  }
+  /** Read a maintenance window. */
+  readWindow: {
+    /** The `id` of the window, which is its name. Names of other teams and unknown names are a 404. */
+    window_id: string | number
+  }
+  /**
+   * Change a maintenance window. Only the given fields change, also while the window is active. `recurring`
+   * takes the place of `start_at` and `end_at`, and the other way round.
+   */
+  editWindow: {
+    /** The `id` of the window, which is its name. Names of other teams and unknown names are a 404. */
+    window_id: string | number
+    body: WindowEdit | JsonText
+  }
+  /**
+   * Delete a maintenance window. It ends if it is active. Answered when it is no longer in force, or after 2
+   * s.
+   */
+  deleteWindow: {
+    /** The `id` of the window, which is its name. Names of other teams and unknown names are a 404. */
+    window_id: string | number
+  }
+  /**
+   * Read quotas and usage of the team. The effective quotas of the token's team and its usage, over all its
+   * queues.
+   */
+  readTeam: object
+  /**
+   * Send a test message. To one channel or to all, as alerts are sent, and answers what each of them said,
+   * within 15 s. A channel takes one test at a time and one in 10 s; a result says when it was not sent.
+   */
+  testNotifications: {
+    body: ChannelTestRequest | JsonText
+  }
+  /** Read who asks, and what they may do. Any valid token may ask this. */
+  readMe: object
+  /** This document as JSON. */
+  readContract: object
+}
+
+/** What each operation answers; undefined for an answer without a body. */
+export interface Answers {
+  pushJob: ScheduledJob
+  listJobs: JobList
+  readJob: Job
+  cancelJob: undefined
+  replayJob: ScheduledJob
+  listQueues: QueueList
+  readQueue: Queue
+  editQueue: EditedQueue
+  deleteQueue: undefined
+  pauseQueue: Queue
+  resumeQueue: Queue
+  listCrons: CronList
+  createCron: CreatedCron
+  previewCron: CronPreview
+  readCron: Cron
+  editCron: Cron
+  deleteCron: undefined
+  runCron: StartedRun
+  pauseCron: Cron
+  resumeCron: Cron
+  listCronRuns: CronRunList
+  listAlerts: AlertList
+  deleteAlerts: DeletedAlerts
+  countAlerts: UnreadAlerts
+  markAlertsRead: UpdatedAlerts
+  readAlert: Alert
+  deleteAlert: undefined
+  markAlertRead: Alert
+  listAuditRecords: AuditRecordList
+  listWindows: WindowList
+  createWindow: MaintenanceWindow
+  readWindow: MaintenanceWindow
+  editWindow: MaintenanceWindow
+  deleteWindow: undefined
+  readTeam: Team
+  testNotifications: ChannelTestResults
+  readMe: Me
+  readContract: Readonly<Record<string, unknown>>
+}
+
+/** The items of the operations that answer with a page. */
+export interface Items {
+  listJobs: JobSummary
+  listQueues: Queue
+  listCrons: CronSummary
+  listCronRuns: CronRun
+  listAlerts: Alert
+  listAuditRecords: AuditRecord
+  listWindows: MaintenanceWindow
+}
+
+/** The field of a page that holds its items. */
+export const ITEM_FIELDS = {
+  listJobs: 'jobs',
+  listQueues: 'queues',
+  listCrons: 'crons',
+  listCronRuns: 'runs',
+  listAlerts: 'alerts',
+  listAuditRecords: 'records',
+  listWindows: 'windows',
+} as const

@@ -1,0 +1,1239 @@
+// Generated from openapi.yaml by `npm run generate`: change that file, not this one.
+/**
+ * Below 2^53, never reused, in no particular order.
+ */
+export type Id = number
+/**
+ * UTC with milliseconds and `+00:00`.
+ */
+export type Timestamp = string
+export type NullableTimestamp = Timestamp | null
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+/**
+ * `http` or `https` with a host, without user name and password; not a blocked address. A host is an address or a name without empty parts: at most 63 characters between two dots, 253 in all, counted in punycode.
+ */
+export type TargetUrl = string
+/**
+ * Seconds before each retry; their count is the number of retries.
+ *
+ * @minItems 1
+ * @maxItems 10
+ */
+export type RetryDelays = number[]
+/**
+ * `terminal`: one callback at `success`, `failed_no_retries` or `dead_lettered`. `every_attempt` adds `retrying` and `failed_with_retries`.
+ */
+export type CallbackEvents = 'terminal' | 'every_attempt'
+/**
+ * Timeout of the whole call, from DNS to the last byte of the body.
+ */
+export type TimeoutSeconds = number
+/**
+ * `pending` waits, `processing` is in flight, `completed` got a 2xx and passed every assertion.
+ */
+export type JobStatus = 'pending' | 'processing' | 'completed' | 'failed'
+/**
+ * On an original job the outcome of its whole chain, on a retry job that of the attempt. null while the job waits or is in flight.
+ */
+export type FinalStatus =
+  ('success' | 'retrying' | 'failed_with_retries' | 'failed_no_retries' | 'dead_lettered') | null
+/**
+ * `damaged`: the record of the job in Redis cannot be read. The job does not run; unknown fields are empty; it can be deleted.
+ */
+export type FailureReason =
+  | (
+      | 'timeout'
+      | 'connection_error'
+      | 'dns_error'
+      | 'ssl_error'
+      | 'http_client_error'
+      | 'http_server_error'
+      | 'http_redirect'
+      | 'invalid_url'
+      | 'blocked_target'
+      | 'assertion_failed'
+      | 'executor_lost'
+      | 'limit_exceeded'
+      | 'unknown'
+      | 'damaged'
+    )
+  | null
+/**
+ * Pass it as `cursor` to get the next page; null on the last one.
+ */
+export type NextCursor = string | null
+/**
+ * A condition on the response, in addition to its 2xx status.
+ */
+export type SuccessAssertion = StatusCodeEquals | BodyContains | ResponseTimeUnderMs
+/**
+ * `push`: push jobs. `read`: see everything but payloads, headers and call records. `operate`: see these as well, mend, pause, purge. `admin`: everything.
+ */
+export type Scope = 'push' | 'read' | 'operate' | 'admin'
+/**
+ * Empty = all.
+ *
+ * @maxItems 4
+ */
+export type Scopes = Scope[]
+/**
+ * The names of the only queues that a token may use and see; null = all.
+ *
+ * @minItems 1
+ * @maxItems 100
+ */
+export type TokenQueues = string[] | null
+export type ChannelType = 'email' | 'slack' | 'discord' | 'webhook'
+/**
+ * Five fields: minute, hour, day of month, month, day of week (0 to 7, 0 and 7 are Sunday). Each is `*`, a value, a range `a-b`, one of these with a step `/n`, or a list of them; months and weekdays also have their three-letter English names. When both day fields are restricted, either matches. Seconds, macros such as `@daily`, `H`, and dates that never come are refused.
+ */
+export type CronExpression = string
+/**
+ * IANA name.
+ */
+export type TimeZone = string
+/**
+ * `forbid` skips a tick while the previous run has not ended.
+ */
+export type ConcurrencyPolicy = 'allow' | 'forbid'
+/**
+ * Which ticks that were missed while nothing ran are run later: `latest` the last one, `all` up to 100, `skip` none.
+ */
+export type MissedRunPolicy = 'latest' | 'skip' | 'all'
+/**
+ * `warning`: a first failure that is retried, or one below a cron's threshold. `failure`: a dead letter, or a cron's failures have reached its threshold. `recovery`: the next success of that cron. `limit_warning`: a limit comes near.
+ */
+export type AlertType = 'warning' | 'failure' | 'recovery' | 'limit_warning'
+/**
+ * The failure reason of the job; of a `recovery` that from which the cron recovers. The last five are those of a `limit_warning`.
+ */
+export type AlertReason =
+  | 'timeout'
+  | 'connection_error'
+  | 'dns_error'
+  | 'ssl_error'
+  | 'http_client_error'
+  | 'http_server_error'
+  | 'http_redirect'
+  | 'invalid_url'
+  | 'blocked_target'
+  | 'assertion_failed'
+  | 'executor_lost'
+  | 'limit_exceeded'
+  | 'unknown'
+  | 'damaged'
+  | 'queue_saturated'
+  | 'dead_letters_growing'
+  | 'dead_letters_expiring'
+  | 'storage_nearly_full'
+  | 'quota_nearly_used'
+export type AlertResourceKind = 'queue' | 'cron' | 'team'
+export type AuditedKind =
+  'job' | 'queue' | 'cron' | 'window' | 'alert' | 'bulk' | 'token' | 'secret' | 'channel' | 'session'
+/**
+ * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
+ */
+export type WindowAction = 'mute' | 'hold'
+
+/**
+ * `null` in an optional field counts as absent.
+ */
+export interface JobPush {
+  /**
+   * Name of the queue, which is created if it does not exist.
+   */
+  queue: string
+  url: TargetUrl
+  method?: Method | null
+  /**
+   * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Refused: headers that control the connection (`Host`, `Content-Length`, …), those that Punctual sets (`webhook-*`, `X-Punctual-*`), and two spellings of one name.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The JSON body of the request, sent exactly as written: numbers keep their digits, fields their order. At most 64 levels deep.
+   */
+  payload?: {
+    [k: string]: unknown
+  } | null
+  callback_url?: TargetUrl | null
+  /**
+   * Seconds to wait before running. `5.0` is an integer, `"5"` is not.
+   */
+  delay?: number | null
+  /**
+   * When to run: ISO 8601 with an offset, at most 366 days ahead; in the past means now. Not together with `delay`.
+   */
+  run_at?: string | null
+  timeout_seconds?: TimeoutSeconds | null
+  retry_delays?: RetryDelays | null
+  retries_enabled?: boolean | null
+  /**
+   * For your use; returned with the job.
+   */
+  tags?: {
+    [k: string]: string
+  } | null
+  callback_events?: CallbackEvents | null
+}
+export interface ScheduledJob {
+  success: true
+  queue_id: Id
+  job_id: Id
+  scheduled_at: Timestamp
+  message: 'Scheduled successfully'
+}
+/**
+ * A job without its headers, payload, chain and calls.
+ */
+export interface JobSummary {
+  job_id: Id
+  /**
+   * The other form of `job_id`, as in callbacks.
+   */
+  uuid: string
+  /**
+   * Below 2^53, never reused, in no particular order.
+   */
+  original_job_id: number
+  /**
+   * null, as `queue`, for a run of a cron without a queue.
+   */
+  queue_id: Id | null
+  queue: string | null
+  url: string
+  method: Method
+  callback_url: string | null
+  tags: {
+    [k: string]: string
+  }
+  status: JobStatus
+  final_status: FinalStatus
+  attempt_number: number
+  is_retry: boolean
+  /**
+   * true for a failed original job whose chain goes on.
+   */
+  has_pending_retry: boolean
+  scheduled_at: Timestamp
+  created_at: Timestamp
+  started_at: NullableTimestamp
+  completed_at: NullableTimestamp
+  dead_lettered_at: NullableTimestamp
+  failure_reason: FailureReason
+  error_message: string | null
+  /**
+   * null when there was no answer.
+   */
+  response_status: number | null
+  /**
+   * From the start of DNS to the end of the body.
+   */
+  duration_ms: number | null
+  /**
+   * The cron that the job is a run of; null for a pushed job.
+   */
+  cron_id: Id | null
+  /**
+   * The job that a replayed dead letter became.
+   */
+  replayed_as: Id | null
+}
+export interface Job {
+  job_id: Id
+  /**
+   * The other form of `job_id`, as in callbacks.
+   */
+  uuid: string
+  /**
+   * Below 2^53, never reused, in no particular order.
+   */
+  original_job_id: number
+  /**
+   * null, as `queue`, for a run of a cron without a queue.
+   */
+  queue_id: Id | null
+  queue: string | null
+  url: string
+  method: Method
+  callback_url: string | null
+  tags: {
+    [k: string]: string
+  }
+  status: JobStatus
+  final_status: FinalStatus
+  attempt_number: number
+  is_retry: boolean
+  /**
+   * true for a failed original job whose chain goes on.
+   */
+  has_pending_retry: boolean
+  scheduled_at: Timestamp
+  created_at: Timestamp
+  started_at: NullableTimestamp
+  completed_at: NullableTimestamp
+  dead_lettered_at: NullableTimestamp
+  failure_reason: FailureReason
+  error_message: string | null
+  /**
+   * null when there was no answer.
+   */
+  response_status: number | null
+  /**
+   * From the start of DNS to the end of the body.
+   */
+  duration_ms: number | null
+  /**
+   * The cron that the job is a run of; null for a pushed job.
+   */
+  cron_id: Id | null
+  /**
+   * The job that a replayed dead letter became.
+   */
+  replayed_as: Id | null
+  /**
+   * As pushed; null when they exceed 1 KiB and the chain has ended, except for a dead letter.
+   */
+  headers: {
+    [k: string]: string
+  } | null
+  /**
+   * As pushed, with all digits; the body as a string for a run of a cron. null when there was none or it is no longer kept.
+   */
+  payload:
+    | {
+        [k: string]: unknown
+      }
+    | string
+    | null
+  /**
+   * Every job of the chain, oldest first, this one included.
+   *
+   * @maxItems 11
+   */
+  chain: JobSummary[]
+  /**
+   * The HTTP exchanges of this job that are still kept, oldest first.
+   */
+  calls: Call[]
+  /**
+   * Exchanges of this job without a record. An executor keeps the first 20 successes a second of each queue; records expire after 3 days, or earlier when their space is needed.
+   */
+  calls_dropped: number
+}
+/**
+ * One HTTP exchange as it happened on the wire; bodies are cut at 16 KiB.
+ */
+export interface Call {
+  attempt_number: number
+  started_at: Timestamp
+  duration_ms: number
+  request: {
+    method: Method
+    url: string
+    /**
+     * Includes those that Punctual adds, such as the signature.
+     */
+    headers: HeaderLine[]
+    body: string | null
+    body_truncated: boolean
+  }
+  /**
+   * null when there was no answer.
+   */
+  response: CallResponse | null
+  failure_reason: FailureReason
+  error_message: string | null
+  timings: CallTimings
+}
+export interface HeaderLine {
+  name: string
+  value: string
+}
+export interface CallResponse {
+  status: number
+  headers: HeaderLine[]
+  body: string
+  body_truncated: boolean
+}
+/**
+ * Milliseconds of each part; null for a part that did not happen.
+ */
+export interface CallTimings {
+  queue_wait_ms: number
+  dns_ms: number | null
+  connect_ms: number | null
+  tls_ms: number | null
+  first_byte_ms: number | null
+  body_ms: number | null
+}
+export interface JobList {
+  /**
+   * @maxItems 1000
+   */
+  jobs: JobSummary[]
+  next_cursor: NextCursor
+}
+export interface StatusCodeEquals {
+  type: 'status_code_equals'
+  /**
+   * Outside 200–299 it can never pass, and the answer to the edit has a warning.
+   */
+  value: number
+}
+export interface BodyContains {
+  type: 'body_contains'
+  /**
+   * Searched in the first 256 KiB of the body.
+   */
+  value: string
+}
+export interface ResponseTimeUnderMs {
+  type: 'response_time_under_ms'
+  value: number
+}
+/**
+ * As `SuccessAssertion`; a number may also be given as a string of digits.
+ */
+export interface SuccessAssertionInput {
+  type: 'status_code_equals' | 'body_contains' | 'response_time_under_ms'
+  value: string | number
+}
+export interface QueueCounts {
+  /**
+   * Ready to start.
+   */
+  pending: number
+  /**
+   * Not due yet.
+   */
+  delayed: number
+  /**
+   * In flight.
+   */
+  processing: number
+  /**
+   * In the dead-letter queue.
+   */
+  dead: number
+}
+export interface Queue {
+  queue_id: Id
+  name: string
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  timeout_seconds: TimeoutSeconds
+  retries_enabled: boolean
+  retry_delays: RetryDelays
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  /**
+   * Whether jobs that fail, and limits that are near, raise alerts.
+   */
+  alerts_enabled: boolean
+  /**
+   * Calls in flight at once; null = unlimited.
+   */
+  max_parallelism: number | null
+  dlq_retention_days: 3 | 7 | 14 | 30
+  callback_events: CallbackEvents
+  /**
+   * Stored, without effect in this version.
+   */
+  strict_parallelism: boolean
+  counts: QueueCounts
+}
+export interface EditedQueue {
+  queue_id: Id
+  name: string
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  timeout_seconds: TimeoutSeconds
+  retries_enabled: boolean
+  retry_delays: RetryDelays
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  /**
+   * Whether jobs that fail, and limits that are near, raise alerts.
+   */
+  alerts_enabled: boolean
+  /**
+   * Calls in flight at once; null = unlimited.
+   */
+  max_parallelism: number | null
+  dlq_retention_days: 3 | 7 | 14 | 30
+  callback_events: CallbackEvents
+  /**
+   * Stored, without effect in this version.
+   */
+  strict_parallelism: boolean
+  counts: QueueCounts
+  /**
+   * Settings that are stored but cannot work.
+   */
+  warnings: string[]
+}
+/**
+ * `null` counts as absent, except for `max_parallelism`, where it means unlimited.
+ */
+export interface QueueEdit {
+  is_active?: boolean | null
+  timeout_seconds?: TimeoutSeconds | null
+  retries_enabled?: boolean | null
+  retry_delays?: RetryDelays | null
+  /**
+   * @maxItems 10
+   */
+  success_assertions?: SuccessAssertionInput[] | null
+  alerts_enabled?: boolean | null
+  max_parallelism?: number | null
+  dlq_retention_days?: (3 | 7 | 14 | 30) | null
+  callback_events?: CallbackEvents | null
+  strict_parallelism?: boolean | null
+}
+export interface QueueList {
+  /**
+   * @maxItems 1000
+   */
+  queues: Queue[]
+  next_cursor: NextCursor
+}
+export interface Me {
+  team: string
+  /**
+   * The name of the token or of the user.
+   */
+  subject: string
+  kind: 'token' | 'user'
+  /**
+   * Of a user.
+   */
+  roles: ('viewer' | 'operator' | 'editor' | 'admin')[]
+  scopes: Scopes
+  queues: TokenQueues
+  /**
+   * When the token expires; null = never.
+   */
+  expires_at: Timestamp | null
+  /**
+   * What may be done. `payloads`, see payloads, headers and call records unmasked.
+   */
+  may: {
+    push: boolean
+    read: boolean
+    payloads: boolean
+    operate: boolean
+    purge: boolean
+    edit: boolean
+    admin: boolean
+  }
+}
+export interface Team {
+  team: string
+  /**
+   * The lower of the quotas of team and installation; null = none.
+   */
+  quotas: {
+    queues: number | null
+    crons: number | null
+    pending_jobs: number | null
+    stored_bytes: number | null
+    jobs_per_month: number | null
+    calls_in_flight: number | null
+  }
+  /**
+   * The current usage of the team.
+   */
+  usage: {
+    /**
+     * Queues.
+     */
+    queues: number
+    /**
+     * Crons.
+     */
+    crons: number
+    /**
+     * Jobs that have not ended, waiting or in flight.
+     */
+    pending_jobs: number
+    /**
+     * Bytes of jobs, dead letters, finished chains and call records, as they are written.
+     */
+    stored_bytes: number
+    /**
+     * Jobs of this calendar month, UTC; retries are not counted.
+     */
+    jobs_per_month: number
+    /**
+     * Calls in flight, over all executors.
+     */
+    calls_in_flight: number
+  }
+  /**
+   * The channels that can be used.
+   *
+   * @maxItems 10
+   */
+  notifications: ChannelState[]
+}
+/**
+ * How a channel does.
+ */
+export interface ChannelState {
+  channel: string
+  type: ChannelType
+  /**
+   * `retrying`: the last try failed, and another follows. `failing`: a message was given up, and none got through since.
+   */
+  state: 'ok' | 'retrying' | 'failing'
+  /**
+   * When the first message that was given up was first tried; null unless failing.
+   */
+  failing_since: Timestamp | null
+  /**
+   * What the last try brought; null before the first.
+   */
+  last_answer: string | null
+}
+/**
+ * Without a channel, all of the team.
+ */
+export interface ChannelTestRequest {
+  channel?: string | null
+}
+export interface ChannelTestResults {
+  /**
+   * @minItems 1
+   * @maxItems 10
+   */
+  results: ChannelTest[]
+}
+export interface ChannelTest {
+  channel: string
+  /**
+   * Whether the channel took the message.
+   */
+  ok: boolean
+  /**
+   * What the channel answered, or why nothing was sent.
+   */
+  answer: string
+  took_ms: number
+}
+/**
+ * `null` in an optional field counts as absent.
+ */
+export interface CronCreate {
+  /**
+   * Display name; need not be unique.
+   */
+  name: string
+  url: TargetUrl
+  method?: Method | null
+  /**
+   * As in a job.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The body of the request, sent exactly as written: a string as it is, an object as its JSON. At most 262,144 characters.
+   */
+  payload?:
+    | string
+    | {
+        [k: string]: unknown
+      }
+    | null
+  callback_url?: TargetUrl | null
+  cron_expression: CronExpression
+  timeout_seconds?: TimeoutSeconds | null
+  /**
+   * Failures in a row that raise a failure alert; each one before them raises a warning.
+   */
+  alert_threshold?: number | null
+  /**
+   * Must all pass, in addition to a 2xx status; without any, those of the queue apply.
+   *
+   * @maxItems 10
+   */
+  success_assertions?: SuccessAssertionInput[] | null
+  /**
+   * false = paused.
+   */
+  is_active?: boolean | null
+  time_zone?: TimeZone | null
+  concurrency_policy?: ConcurrencyPolicy | null
+  missed_run_policy?: MissedRunPolicy | null
+  /**
+   * A tick that could not start within this time is missed for good. Without it no tick is too late, or with `skip` one over 60 s.
+   */
+  starting_deadline_seconds?: number | null
+  /**
+   * Delays runs by up to this long, to spread crons; each cron keeps its own spread.
+   */
+  jitter_seconds?: number | null
+  /**
+   * The queue to run through, with its parallelism, retries and dead letters. Without a queue the next tick is the retry.
+   */
+  queue?: string | null
+}
+/**
+ * `null` removes `payload`, `callback_url`, `starting_deadline_seconds` and `queue`, and counts as absent elsewhere.
+ */
+export interface CronEdit {
+  /**
+   * Display name; need not be unique.
+   */
+  name?: string | null
+  url?: TargetUrl | null
+  method?: Method | null
+  /**
+   * As in a job.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The body of the request, sent exactly as written: a string as it is, an object as its JSON. At most 262,144 characters.
+   */
+  payload?:
+    | string
+    | {
+        [k: string]: unknown
+      }
+    | null
+  callback_url?: TargetUrl | null
+  cron_expression?: CronExpression | null
+  timeout_seconds?: TimeoutSeconds | null
+  /**
+   * Failures in a row that raise a failure alert; each one before them raises a warning.
+   */
+  alert_threshold?: number | null
+  /**
+   * Must all pass, in addition to a 2xx status; without any, those of the queue apply.
+   *
+   * @maxItems 10
+   */
+  success_assertions?: SuccessAssertionInput[] | null
+  /**
+   * false = paused.
+   */
+  is_active?: boolean | null
+  time_zone?: TimeZone | null
+  concurrency_policy?: ConcurrencyPolicy | null
+  missed_run_policy?: MissedRunPolicy | null
+  /**
+   * A tick that could not start within this time is missed for good. Without it no tick is too late, or with `skip` one over 60 s.
+   */
+  starting_deadline_seconds?: number | null
+  /**
+   * Delays runs by up to this long, to spread crons; each cron keeps its own spread.
+   */
+  jitter_seconds?: number | null
+  /**
+   * The queue to run through, with its parallelism, retries and dead letters. Without a queue the next tick is the retry.
+   */
+  queue?: string | null
+}
+export interface CreatedCron {
+  id: Id
+  name: string
+  cron_expression: CronExpression
+  /**
+   * null when the cron was created paused.
+   */
+  next_run_at: Timestamp | null
+  is_active: boolean
+}
+export interface CronSummary {
+  id: Id
+  name: string
+  url: string
+  method: Method
+  callback_url: string | null
+  cron_expression: CronExpression
+  timeout_seconds: TimeoutSeconds
+  alert_threshold: number
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  time_zone: TimeZone
+  concurrency_policy: ConcurrencyPolicy
+  missed_run_policy: MissedRunPolicy
+  starting_deadline_seconds: number | null
+  jitter_seconds: number
+  queue: string | null
+  /**
+   * Includes the cron's spread within `jitter_seconds`; null while it is paused.
+   */
+  next_run_at: Timestamp | null
+  /**
+   * The record of the newest tick or manual run; null before the first.
+   */
+  last_run: CronRun | null
+  /**
+   * The tick of the newest run that succeeded, or the time of the request for a manual run; null before the first.
+   */
+  last_success_at: Timestamp | null
+  /**
+   * Runs that failed since the last one that succeeded.
+   */
+  consecutive_failures: number
+}
+/**
+ * The record of one tick, of several missed ticks, or of a manual run.
+ */
+export interface CronRun {
+  /**
+   * The tick, without the cron's spread within `jitter_seconds`; the last one of missed ticks; the time of the request for a manual run.
+   */
+  scheduled_at: Timestamp
+  /**
+   * `skipped`: the previous run had not ended. `missed`: it could not run in time. `running`: its job has not ended, or was removed before it ended.
+   */
+  result: 'running' | 'succeeded' | 'failed' | 'skipped' | 'missed'
+  /**
+   * The job of the run; null when there was none.
+   */
+  job_id: Id | null
+  /**
+   * Whether it was a manual run.
+   */
+  is_manual: boolean
+  /**
+   * More than 1 only for missed ticks; at most 10,000 are counted.
+   */
+  ticks: number
+}
+export interface Cron {
+  id: Id
+  name: string
+  url: string
+  method: Method
+  callback_url: string | null
+  cron_expression: CronExpression
+  timeout_seconds: TimeoutSeconds
+  alert_threshold: number
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  /**
+   * false = paused.
+   */
+  is_active: boolean
+  time_zone: TimeZone
+  concurrency_policy: ConcurrencyPolicy
+  missed_run_policy: MissedRunPolicy
+  starting_deadline_seconds: number | null
+  jitter_seconds: number
+  queue: string | null
+  /**
+   * Includes the cron's spread within `jitter_seconds`; null while it is paused.
+   */
+  next_run_at: Timestamp | null
+  /**
+   * The record of the newest tick or manual run; null before the first.
+   */
+  last_run: CronRun | null
+  /**
+   * The tick of the newest run that succeeded, or the time of the request for a manual run; null before the first.
+   */
+  last_success_at: Timestamp | null
+  /**
+   * Runs that failed since the last one that succeeded.
+   */
+  consecutive_failures: number
+  headers: {
+    [k: string]: string
+  }
+  /**
+   * The body as sent; null = none.
+   */
+  payload: string | null
+  /**
+   * Settings that are stored but cannot work.
+   */
+  warnings: string[]
+}
+export interface CronList {
+  /**
+   * @maxItems 1000
+   */
+  crons: CronSummary[]
+  next_cursor: NextCursor
+}
+export interface CronRunList {
+  /**
+   * @maxItems 1000
+   */
+  runs: CronRun[]
+  next_cursor: NextCursor
+}
+export interface StartedRun {
+  cron_id: Id
+  job_id: Id
+  scheduled_at: Timestamp
+}
+/**
+ * `null` in an optional field counts as absent.
+ */
+export interface CronPreviewQuery {
+  cron_expression: CronExpression
+  time_zone?: TimeZone | null
+  /**
+   * Number of ticks.
+   */
+  count?: number | null
+}
+export interface CronPreview {
+  cron_expression: CronExpression
+  time_zone: TimeZone
+  /**
+   * In English, with a 24-hour clock.
+   */
+  description: string
+  /**
+   * The next ticks; fewer than requested only at the end of representable time.
+   *
+   * @maxItems 100
+   */
+  next_runs: Timestamp[]
+}
+/**
+ * What an alert is about.
+ */
+export interface AlertResource {
+  kind: AlertResourceKind
+  /**
+   * The id of the queue or the cron; null for a team.
+   */
+  id: Id | null
+  /**
+   * The name of the queue; the `name` of the cron; the team.
+   */
+  name: string
+}
+/**
+ * Whether a channel has been told of an alert.
+ */
+export interface AlertDelivery {
+  /**
+   * The name of the channel.
+   */
+  channel: string
+  /**
+   * `pending`: not told yet. `failed`: given up after the last try. `suppressed`: a maintenance window kept the alert from being sent.
+   */
+  state: 'pending' | 'sent' | 'failed' | 'suppressed'
+  /**
+   * What the channel said to the last try; null without one.
+   */
+  answer: string | null
+  /**
+   * When the last try ended; null without one.
+   */
+  at: Timestamp | null
+}
+/**
+ * One alert, or several of the same resource, type and reason that were raised within a minute.
+ */
+export interface Alert {
+  /**
+   * Below 2^53; newer alerts have higher ones.
+   */
+  id: number
+  type: AlertType
+  reason: AlertReason
+  resource: AlertResource
+  /**
+   * The job of the first one; null when no job is the cause.
+   */
+  job_id: Id | null
+  /**
+   * A sentence for people, about the first one.
+   */
+  message: string
+  /**
+   * How many were raised.
+   */
+  count: number
+  first_at: Timestamp
+  last_at: Timestamp
+  read: boolean
+  /**
+   * The maintenance window that kept it from being sent; null for none.
+   */
+  suppressed_by: string | null
+  /**
+   * One for each channel that gets alerts of this type.
+   *
+   * @maxItems 10
+   */
+  deliveries: AlertDelivery[]
+}
+export interface AlertList {
+  /**
+   * @maxItems 1000
+   */
+  alerts: Alert[]
+  next_cursor: NextCursor
+}
+export interface AuditRecord {
+  id: string
+  /**
+   * When it was asked for.
+   */
+  at: string
+  actor: {
+    kind: 'token' | 'user' | 'system'
+    /**
+     * The name of the token or user; never the token itself.
+     */
+    name: string
+    /**
+     * Where the request came from; behind a proxy, the address of that. null where it is not known.
+     */
+    address: string | null
+  }
+  via: 'api' | 'cli' | 'dashboard' | 'kubectl' | 'folder'
+  /**
+   * Such as `create`, `edit`, `delete`, `pause`, `resume`, `cancel`, `retry`, `replay` or `login`.
+   */
+  action: string
+  resource: {
+    kind: AuditedKind
+    /**
+     * Of a job, the job's id; null for several things at once.
+     */
+    id: number | string | null
+    /**
+     * Of a job, the name of its queue.
+     */
+    name: string | null
+  }
+  /**
+   * `unknown`: a process or the Kubernetes API was lost before it was known.
+   */
+  outcome: 'done' | 'refused' | 'unknown'
+  /**
+   * The fields that changed, as they were. Payloads, header values and the queries of URLs are left out.
+   */
+  before: {
+    [k: string]: unknown
+  } | null
+  /**
+   * The same fields as they are since; of a job, what the action made.
+   */
+  after: {
+    [k: string]: unknown
+  } | null
+}
+export interface AuditRecordList {
+  /**
+   * @maxItems 1000
+   */
+  records: AuditRecord[]
+  next_cursor: NextCursor
+}
+export interface UnreadAlerts {
+  /**
+   * Of all types.
+   */
+  unread: number
+  by_type: {
+    warning: number
+    failure: number
+    recovery: number
+    limit_warning: number
+  }
+}
+/**
+ * Conditions that all must hold; `null` counts as absent.
+ */
+export interface AlertFilter {
+  type?: AlertType | null
+  reason?: AlertReason | null
+  resource_kind?: AlertResourceKind | null
+  resource_id?: Id | null
+  read?: boolean | null
+  /**
+   * Alerts whose `last_at` is at or after this time; ISO 8601 with an offset.
+   */
+  after?: string | null
+  /**
+   * Alerts whose `last_at` is before this time; ISO 8601 with an offset.
+   */
+  before?: string | null
+}
+export interface UpdatedAlerts {
+  /**
+   * How many were unread.
+   */
+  updated: number
+}
+export interface DeletedAlerts {
+  deleted: number
+}
+export interface WindowResourceInput {
+  kind: 'queue' | 'cron'
+  id: Id
+}
+export interface WindowResource {
+  kind: 'queue' | 'cron'
+  /**
+   * null = it does not exist; the window is in force once it does.
+   */
+  id: Id | null
+  /**
+   * The name of the queue; the `name` of the cron.
+   */
+  name: string
+}
+export interface WindowScheduleInput {
+  cron_expression: CronExpression
+  time_zone?: TimeZone
+  /**
+   * In elapsed time, also where clocks are changed.
+   */
+  duration_seconds: number
+}
+export interface WindowSchedule {
+  cron_expression: CronExpression
+  time_zone: TimeZone
+  duration_seconds: number
+}
+export interface WindowCreate {
+  /**
+   * Unique in the team; the `id` of the window. Without it, one is made up of the reason. Lower-case letters, digits and `-`.
+   */
+  name?: string
+  /**
+   * One queue or cron; without it, all of the team.
+   */
+  resource?: WindowResourceInput | null
+  /**
+   * When a window that opens once begins; ISO 8601 with an offset.
+   */
+  start_at?: string | null
+  /**
+   * When it ends; after `start_at`, by at most 366 days.
+   */
+  end_at?: string | null
+  /**
+   * When a recurring window begins, and for how long it lasts.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  recurring?: WindowScheduleInput[] | null
+  /**
+   * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
+   */
+  action?: 'mute' | 'hold' | null
+  /**
+   * A comment.
+   */
+  reason?: string | null
+}
+/**
+ * `null` removes `resource` and `reason`, and counts as absent elsewhere.
+ */
+export interface WindowEdit {
+  /**
+   * One queue or cron; without it, all of the team.
+   */
+  resource?: WindowResourceInput | null
+  /**
+   * When a window that opens once begins; ISO 8601 with an offset.
+   */
+  start_at?: string | null
+  /**
+   * When it ends; after `start_at`, by at most 366 days.
+   */
+  end_at?: string | null
+  /**
+   * When a recurring window begins, and for how long it lasts.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  recurring?: WindowScheduleInput[] | null
+  action?: WindowAction | null
+  /**
+   * A comment.
+   */
+  reason?: string | null
+}
+export interface MaintenanceWindow {
+  /**
+   * The same as `name`.
+   */
+  id: string
+  /**
+   * Unique in the team.
+   */
+  name: string
+  /**
+   * null = all of the team.
+   */
+  resource: WindowResource | null
+  start_at: NullableTimestamp
+  end_at: NullableTimestamp
+  /**
+   * null for a window that opens once.
+   *
+   * @maxItems 10
+   */
+  recurring: WindowSchedule[] | null
+  action: WindowAction
+  reason: string | null
+  /**
+   * Whether it is in force now.
+   */
+  active: boolean
+  active_since: NullableTimestamp
+  ends_at: NullableTimestamp
+  next_start_at: NullableTimestamp
+}
+export interface WindowList {
+  /**
+   * @maxItems 1000
+   */
+  windows: MaintenanceWindow[]
+  next_cursor: NextCursor
+}
+export interface ErrorBody {
+  error: string
+}
+export interface ValidationError {
+  /**
+   * Exactly the first text of `errors`.
+   */
+  message: string
+  /**
+   * A field's path with dots (`retry_delays.0`, `headers.X-A`) → its texts; in the contract's field order, unknown fields last; names that are whole numbers (`7`) come first. After 20 unknown fields the last text says that there are more, and no other field is listed.
+   */
+  errors: {
+    /**
+     * @minItems 1
+     */
+    [k: string]: string[]
+  }
+}

@@ -1,0 +1,135 @@
+import {
+  type Answer,
+  ApiError,
+  type CallOptions,
+  createClient,
+  type Inputs,
+  JsonText,
+  type OperationName,
+  UnreachableError,
+} from '../../../clients/typescript/src/client.ts'
+import { OPERATIONS } from '../../../clients/typescript/src/generated/operations.ts'
+import { cliError, MISUSED, NOT_FOUND, NOT_PERMITTED, UNAVAILABLE } from '../cli-error.ts'
+import { visibleAscii } from './header-text.ts'
+
+const SERVER_SOURCES = '(--server, PUNCTUAL_SERVER)'
+const TOKEN_SOURCES = '(--token, PUNCTUAL_TOKEN)'
+
+/** The operations of the API; whatever fails is thrown as an error of one line. */
+export interface Api {
+  send<Name extends OperationName>(
+    name: Name,
+    given: Inputs[Name],
+    options?: CallOptions,
+  ): Promise<Answer<Name>>
+}
+
+export interface ApiTarget {
+  /** Base address, such as `http://127.0.0.1:8080`; a path in it precedes every path. */
+  readonly server: string
+  readonly token: string | null
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export function connectApi({ server, token, headers }: ApiTarget): Api {
+  // What fails in passing is told at once: a person or a script decides whether to call again.
+  const client = createClient({ server: baseOf(server), token: checkedToken(token), headers, retriesMax: 0 })
+  return {
+    send: async (name, given, options) => {
+      try {
+        const answer = await client.send(name, ...([given, options] as never))
+        if (answer.text !== '' && !isObject(answer.body)) throw new Error('The body is no object.')
+        return answer
+      } catch (fault) {
+        throw explained(fault, server, name)
+      }
+    },
+  }
+}
+
+/** Prints every request that would change something, and sends none of them. */
+export function dryRunOf(api: Api, print: (text: string) => void): Api {
+  return {
+    send: (name, given, options) => {
+      const { method, path } = OPERATIONS[name]
+      if (method === 'GET') return api.send(name, given, options)
+      const fields = given as Readonly<Record<string, unknown>>
+      print(`${method} ${filled(path, fields)}\n${bodyText(fields['body'])}`)
+      throw new DryRunEnd()
+    },
+  }
+}
+
+/** Ends a command that would have changed something. */
+export class DryRunEnd extends Error {}
+
+function filled(path: string, given: Readonly<Record<string, unknown>>): string {
+  const { body: _body, idempotency_key: _key, ...fields } = given
+  const names = Object.keys(fields).filter(
+    (name) => !path.includes(`{${name}}`) && fields[name] !== undefined,
+  )
+  const search = new URLSearchParams(names.map((name) => [name, String(fields[name])]))
+  const start = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(fields[name])))
+  return search.size === 0 ? start : `${start}?${search.toString()}`
+}
+
+function bodyText(body: unknown): string {
+  if (body === undefined) return ''
+  return `${body instanceof JsonText ? body.text : JSON.stringify(body)}\n`
+}
+
+/** Without a trailing slash. */
+function baseOf(server: string): string {
+  const url = URL.parse(server)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw cliError(`${JSON.stringify(server)} is not an http address ${SERVER_SOURCES}`, MISUSED)
+  }
+  const { username, password, search, hash } = url
+  if (`${username}${password}${search}${hash}` !== '') {
+    const what = 'the address of the API must have no user, password, query or fragment'
+    throw cliError(`${what} ${SERVER_SOURCES}`, MISUSED)
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+function checkedToken(token: string | null): string {
+  if (token !== null && token.trim() !== '') return visibleAscii(token, 'the token', ` ${TOKEN_SOURCES}`)
+  throw cliError('no token given (--token, PUNCTUAL_TOKEN; make run writes one to .punctual/token)', MISUSED)
+}
+
+function explained(fault: unknown, server: string, name: OperationName): unknown {
+  if (fault instanceof UnreachableError)
+    return cliError(`cannot reach ${server}: ${fault.message}`, UNAVAILABLE)
+  if (fault instanceof TypeError) return cliError(fault.message, MISUSED)
+  if (!(fault instanceof ApiError))
+    return fault instanceof Error ? cliError('the answer is not from Punctual') : fault
+  if (!fault.isPunctual) {
+    return cliError(`${server} answered ${fault.status} and is not Punctual ${SERVER_SOURCES}`)
+  }
+  if (fault.errors !== null) return cliError(Object.values(fault.errors).flat().join(' '))
+  switch (fault.status) {
+    case 401:
+      return cliError(`${fault.message} ${TOKEN_SOURCES}`, NOT_PERMITTED)
+    case 403:
+      return cliError(fault.message, NOT_PERMITTED)
+    case 404:
+      return cliError(`${fault.message}: ${missing(server, name)}`, NOT_FOUND)
+    case 429:
+    case 503:
+      return cliError(fault.message, UNAVAILABLE)
+    default:
+      return cliError(fault.message)
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+/** What a 404 did not find: the thing that the path names, or the path itself. */
+function missing(server: string, name: OperationName): string {
+  const [, kind] = /\{([a-z]+)_id\}/.exec(OPERATIONS[name].path) ?? []
+  if (kind === undefined) return `${server} has no such path ${SERVER_SOURCES}`
+  return `the team of this token has no such ${kind}`
+}

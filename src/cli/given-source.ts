@@ -1,0 +1,21 @@
+import { readFile } from 'node:fs/promises'
+import { cliError, MISUSED } from './cli-error.ts'
+
+export type Stdin = AsyncIterable<Uint8Array | string>
+
+/** The text itself, that of a file for `@file`, or of standard input for `-`. */
+export async function readSource(given: string, stdin: Stdin): Promise<string> {
+  if (given !== '-' && !given.startsWith('@')) return given
+  try {
+    return await (given === '-' ? readAll(stdin) : readFile(given.slice(1), 'utf8'))
+  } catch (fault) {
+    const reason = fault instanceof Error ? fault.message : String(fault)
+    throw cliError(`--payload cannot be read: ${reason}`, MISUSED)
+  }
+}
+
+async function readAll(stdin: Stdin): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8')
+}
