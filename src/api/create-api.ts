@@ -1,6 +1,8 @@
 import type { RequestListener } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Logger } from '../ports/runtime.ts'
+import type { Principal } from '../domain/access/principal.ts'
+import type { UserVerifier } from '../ports/access/user-verifier.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
 import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
@@ -31,6 +33,8 @@ type RouteParts = PushRouteParts &
 
 export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
   readonly tokens: TokenVerifier
+  /** Those who come with another token than ours; none when absent. */
+  readonly users?: UserVerifier
   /** Of all bodies that are being read or wait for the job store. */
   readonly intakeBytesMax?: number
   /** Answers paths outside `/api/` (the echo target, the dashboard); without it they are a 404. */
@@ -45,7 +49,7 @@ export function createApi(parts: ApiParts): RequestListener {
   const stalls = new StallDetector(parts.clock)
   const rejector = new RequestRejector(stalls)
   const bodies = new BodyReader(stalls, rejector, parts.intakeBytesMax)
-  const shared = { ...parts, bodies, authenticator: new Authenticator(parts.tokens, rejector, parts.clock) }
+  const shared = { ...parts, bodies, authenticator: new Authenticator({ ...parts, rejector }) }
   const push = createPushRoute(shared)
   const app = createApp(shared, push)
   // Without a token, no client keeps its connection.
@@ -103,10 +107,14 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
 
 function authenticated(authenticator: Authenticator): RequestHandler {
   return (request, response, next) => {
-    const principal = authenticator.principalOf({ request, response })
-    if (principal === null) return
-    response.locals['principal'] = principal
-    next()
+    const goOn = (principal: Principal | null): void => {
+      if (principal === null) return
+      response.locals['principal'] = principal
+      next()
+    }
+    const found = authenticator.principalOf({ request, response })
+    if (found instanceof Promise) found.then(goOn, next)
+    else goOn(found)
   }
 }
 

@@ -7,6 +7,8 @@ import { ResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
 import { EDITOR_INDEXES, ResourceQueueEditor } from '../kubernetes/resources/queue-editor.ts'
 import { createResourceWindows } from '../kubernetes/resources/resource-windows.ts'
 import { HTTP_CRONS, HTTP_QUEUES, MAINTENANCE_WINDOWS } from '../kubernetes/resources/own-kinds.ts'
+import { KubernetesUsers } from '../kubernetes/access/kubernetes-users.ts'
+import type { UserVerifier } from '../ports/access/user-verifier.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
 import type { WindowEditor, WindowStore } from '../ports/windows.ts'
@@ -24,7 +26,7 @@ import {
 import { createCronEditor, newNameSuffix } from './editors/cron-editor.ts'
 import { createQueueEditor } from './editors/queue-editor.ts'
 import { createWindowEditor, windowsInEngine } from './editors/window-editor.ts'
-import { openCluster } from './parts/cluster-part.ts'
+import { type Cluster, openCluster } from './parts/cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
 import { API_REDIS } from './parts/store.ts'
@@ -88,7 +90,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
   })
 }
 
-/** Only edits need the Kubernetes API: pushes are accepted while it is away. */
+/** Only edits and users need the Kubernetes API: pushes with our tokens are accepted while it is away. */
 async function openEditors(
   settings: ApiSettings,
   parts: {
@@ -102,6 +104,7 @@ async function openEditors(
   readonly editor: QueueEditor
   readonly cronEditor: CronEditor
   readonly windowEditor: WindowEditor
+  readonly users?: UserVerifier
 }> {
   const { queues, crons, windows, engine } = parts
   if (settings.resources === 'engine') {
@@ -131,5 +134,16 @@ async function openEditors(
       ...{ windows, newSuffix: newNameSuffix, mutex: (run) => run() },
       keeper: createResourceWindows({ ...shared, windows, writer: cluster.openWriter(MAINTENANCE_WINDOWS) }),
     }),
+    ...openUsers(settings, cluster, context.telemetry),
   }
+}
+
+function openUsers(
+  { kubernetesUsers: tokens, kubernetesAudience: audience, watchNamespaces: namespaces }: ApiSettings,
+  { transport }: Cluster,
+  { logger }: Telemetry,
+): { readonly users?: UserVerifier } {
+  if (tokens === 'off') return {}
+  const users = new KubernetesUsers({ transport, tokens, audience, namespaces, clock: systemClock, logger })
+  return { users }
 }

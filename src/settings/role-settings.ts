@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
 import type { CAPACITY_SETTINGS } from './capacity-table.ts'
+import { loginMistakes } from './login-table.ts'
 import { mailMistakes } from './mail-table.ts'
 import { withRedisPassword } from './redis-password.ts'
 import { readSettings, ROLE_NAMES } from './setting.ts'
@@ -57,7 +58,8 @@ export function loadStandaloneSettings(env: Environment, flags: GivenFlags): Sta
 /** @throws StartupError with every mistake, one a line */
 export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSettings {
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.api, env, flags))
-  const shared = requireShared(values, [...mistakes, ...equalPorts(values.port, values.opsPort)])
+  const found = [...mistakes, ...equalPorts(values.port, values.opsPort), ...loginMistakes(values)]
+  const shared = requireShared(values, found)
   return Object.freeze({ ...values, ...shared })
 }
 

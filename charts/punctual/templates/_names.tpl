@@ -92,3 +92,8 @@ key: {{ ternary .existingSecretKey "url" (ne .existingSecret "") }}
 {{- define "punctual.testTarget" -}}
 {{ include "punctual.fullname" . }}-test.{{ .Release.Namespace }}.svc
 {{- end -}}
+
+{{/* Which tokens of the cluster the API takes: jwt, any or off. */}}
+{{- define "punctual.userTokens" -}}
+{{- .Values.kubernetesUsers.tokens | default (ternary "off" "jwt" (gt (len .Values.watchNamespaces) 0)) -}}
+{{- end -}}

@@ -24,6 +24,7 @@ import {
 } from '../answers.ts'
 import type { Authenticator } from '../authenticator.ts'
 import { type BodyReader, headerText, type TeamExchange } from '../body-reader.ts'
+import type { Exchange } from '../request-rejector.ts'
 
 export interface PushRouteParts {
   readonly intake: JobIntake
@@ -72,8 +73,7 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
     return undefined
   }
 
-  return (request, response) => {
-    const principal = authenticator.principalWith('push', { request, response })
+  const start = (principal: Principal | null, { request, response }: Exchange): void => {
     if (principal === null) return
     const exchange = { team: principal.team, principal, request, response }
     bodies.read(exchange, (body) => {
@@ -84,6 +84,15 @@ export function createPushRoute(parts: PushRouteParts): RequestListener {
         return undefined
       }
     })
+  }
+
+  return (request, response) => {
+    const exchange = { request, response }
+    const found = authenticator.principalWith('push', exchange)
+    if (!(found instanceof Promise)) return start(found, exchange)
+    found
+      .then((principal) => start(principal, exchange))
+      .catch((fault: unknown) => answerFault(request, response, fault, logger))
   }
 }
 

@@ -4,6 +4,7 @@ import { ApiServer } from '../../api/api-server.ts'
 import { createApi } from '../../api/create-api.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
+import type { UserVerifier } from '../../ports/access/user-verifier.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Logger } from '../../ports/runtime.ts'
@@ -44,6 +45,7 @@ interface ApiPartOptions {
   windows: WindowStore
   windowEditor: WindowEditor
   compiled: CompiledSettings
+  users?: UserVerifier
   egress: EgressPolicy
   fallback?: RequestListener
   /** How long it keeps serving after a stop; 0 when absent. */
@@ -77,6 +79,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     usage,
     quotasOf,
     tokens: compiled,
+    ...(options.users === undefined ? {} : { users: options.users }),
     teamSettings: compiled,
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),

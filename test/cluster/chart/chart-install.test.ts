@@ -97,6 +97,9 @@ describe('a release, on a cluster that has seen nothing of it', () => {
     ['api', false, 'patch punctual.dev/httpqueues/status', 'emails', 'default'],
     ['api', false, 'get punctual.dev/apitokens', 'first-token', NAMESPACE],
     ['api', false, 'get /secrets', 'punctual-key', NAMESPACE],
+    ['api', true, 'create authentication.k8s.io/tokenreviews', '', ''],
+    ['api', true, 'create authorization.k8s.io/subjectaccessreviews', '', ''],
+    ['executor', false, 'create authentication.k8s.io/tokenreviews', '', ''],
     ['executor', false, 'get punctual.dev/httpqueues', 'emails', NAMESPACE],
     ['executor', false, 'get /pods', 'punctual-api', NAMESPACE],
   ])('lets %s: %s, %s %s in %s', async (component, allowed, what, name, namespace) => {

@@ -44,6 +44,11 @@ const VARIANTS = {
   ],
   'some namespaces only': ['watchNamespaces[0]=SHOP', 'watchNamespaces[1]=MAIL'],
   'API by load': ['api.autoscaling.enabled=true', 'api.service.type=NodePort'],
+  'users of some namespaces': [
+    'watchNamespaces={SHOP}',
+    'kubernetesUsers.tokens=any',
+    'kubernetesUsers.audience=punctual',
+  ],
   'an autoscaler of yours': ['executor.scaling.mode=external'],
   'a fixed number of executors': ['executor.scaling.mode=fixed', 'executor.scaling.fixed=3'],
   'nothing beside the pods': [
@@ -165,6 +170,18 @@ describe('rights', () => {
     )
   })
 
+  test('to ask about users are bound where users are taken, unless another does it', async () => {
+    const bindings = async (...set: readonly string[]) =>
+      rightsIn(await renderChart({ set })).filter(
+        ({ kind, name }) => kind.endsWith('Binding') && /reviews/.test(name),
+      )
+    const delegator = { kind: 'ClusterRole', name: 'system:auth-delegator' }
+    expect(await bindings()).toMatchObject([{ roleRef: delegator, subjects: [{ name: 'punctual-api' }] }])
+    expect(await bindings('watchNamespaces={shop}', 'kubernetesUsers.tokens=jwt')).toHaveLength(1)
+    expect(await bindings('kubernetesUsers.tokens=off')).toEqual([])
+    expect(await bindings('kubernetesUsers.bind=false')).toEqual([])
+  })
+
   test('of one release are not those of another in its namespace', async () => {
     const rendered = await renderChart({ set: ['fullnameOverride=other'] })
     const named = [...rendered.matchAll(/resourceNames: \[(.+)\]/g)].map(([, name]) => name)
@@ -253,6 +270,7 @@ describe('the plain manifests', () => {
 })
 
 test.each([
+  ['kubernetesUsers.tokens=all', /\/kubernetesUsers\/tokens.*must be one of/],
   ['shards=0', /\/shards.*minimum/],
   ['shard=4', /additional properties 'shard' not allowed/],
   ['api.replica=3', /\/api.*additional properties 'replica' not allowed/],

@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 import { openControllerWorld, type ControllerWorld } from './controller-world.ts'
 
 /** The rights that the chart grants for some namespaces; another test compares them with the templates. */
-const GOLDEN = new URL('../golden/rights-of-some-namespaces.yaml', import.meta.url)
+const GOLDEN = new URL('../chart/golden/rights-of-some-namespaces.yaml', import.meta.url)
 
 interface Role {
   readonly kind: string

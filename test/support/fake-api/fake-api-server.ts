@@ -13,6 +13,7 @@ import { createFakeAnswers } from './fake-api-answers.ts'
 import { Refusal, createFakeObjects, type FakeObject } from './fake-api-objects.ts'
 import type { Json } from './fake-api-patches.ts'
 import { placeOf, routeOf, verbOf } from './fake-api-routes.ts'
+import { answerReview, isReview, type FakeReviews } from './fake-api-reviews.ts'
 import { createFakeWatches, type FakeWatch } from './fake-api-watches.ts'
 
 export interface FakeApiServer {
@@ -31,6 +32,8 @@ export interface FakeApiServer {
   readonly connections: number
   /** Tokens that are accepted. */
   readonly tokens: Set<string>
+  /** Who else has a token, and may do what. */
+  readonly reviews: FakeReviews
   /** The newest version of anything. */
   readonly version: number
   /** Creates an object, or merges these fields into it, status included. */
@@ -73,6 +76,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const watches = createFakeWatches(objects)
   const faults = createFaultList()
   const tokens = new Set(['token-1'])
+  const reviews: FakeReviews = { users: new Map(), grants: new Set() }
   const requests: SeenRequest[] = []
   const strays: string[] = []
   const sockets = new Set<Socket>()
@@ -104,6 +108,9 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     const token = request.headers.authorization?.replace(/^Bearer /, '')
     if (token === undefined || !tokens.has(token)) {
       return answer(response, refusalBody(new Refusal(401, 'Unauthorized', 'Unauthorized')), null)
+    }
+    if (isReview(route)) {
+      return answer(response, { code: 201, body: answerReview(reviews, route, body ?? {}) }, effect)
     }
     if (verb === 'watch') return watches.begin({ route, query: searchParams, effect }, response)
     try {
@@ -160,6 +167,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
       return connections
     },
     tokens,
+    reviews,
     get version() {
       return objects.version
     },

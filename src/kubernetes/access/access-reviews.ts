@@ -1,0 +1,102 @@
+import { PERMISSIONS, type Permission, type Permissions } from '../../domain/access/permission.ts'
+import { PERMISSION_RULES } from '../../domain/access/rbac.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import { ignoreNotFound } from '../client/api-errors.ts'
+import type { Transport } from '../client/transport.ts'
+
+/** Of all questions about one request, tries included: a client waits for them. */
+const REVIEW_TIMEOUT_MS = 5_000
+const ANSWER_BYTES_MAX = 1024 * 1024
+const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews'
+const ACCESS_REVIEWS = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+
+/** A user as authorizers know one. */
+export interface ReviewedUser {
+  readonly username: string
+  readonly uid?: string | undefined
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+/** The status of either kind of review. */
+interface ReviewStatus {
+  readonly authenticated?: boolean
+  readonly user?: Partial<ReviewedUser>
+  readonly audiences?: readonly string[]
+  readonly allowed?: boolean
+}
+
+/** Asks the API server who somebody is and what they may do. Throws ResourceApiError. */
+export class AccessReviews {
+  readonly #transport: Transport
+  readonly #clock: Clock
+
+  constructor(transport: Transport, clock: Clock) {
+    this.#transport = transport
+    this.#clock = clock
+  }
+
+  /** null = nobody. @param audience that the token must be for; null = the API server's own */
+  async userOf(token: string, audience: string | null): Promise<ReviewedUser | null> {
+    const spec = audience === null ? { token } : { token, audiences: [audience] }
+    const { status } = await this.#review(TOKEN_REVIEWS, {
+      ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec },
+    })
+    const username = status?.user?.username ?? ''
+    if (status?.authenticated !== true || username === '') return null
+    // An authenticator that knows no audiences names none: its token may be for anybody.
+    if (audience !== null && !(status.audiences ?? []).includes(audience)) return null
+    const { uid, groups = [], extra } = status.user ?? {}
+    return { username, uid, groups, extra }
+  }
+
+  /** What RBAC gives the user in a namespace; null when there is no such namespace or nothing is given. */
+  async permissionsOf(
+    user: ReviewedUser,
+    namespace: string,
+    { isKnown }: { readonly isKnown: boolean },
+  ): Promise<Permissions | null> {
+    const allowed = await Promise.all(
+      PERMISSIONS.map(async (one) => ((await this.#mayDo(user, namespace, one)) ? [one] : [])),
+    )
+    const permissions = new Set(allowed.flat())
+    if (permissions.size === 0) return null
+    // Who may do everything everywhere may do it in a namespace that does not exist, too.
+    return isKnown || (await this.#exists(namespace)) ? permissions : null
+  }
+
+  async #mayDo(user: ReviewedUser, namespace: string, permission: Permission): Promise<boolean> {
+    const resourceAttributes = { namespace, group: 'punctual.dev', ...PERMISSION_RULES[permission] }
+    const { username, uid, groups, extra } = user
+    const { status } = await this.#review(ACCESS_REVIEWS, {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user: username, uid, groups, extra, resourceAttributes },
+    })
+    return status?.allowed === true
+  }
+
+  async #exists(namespace: string): Promise<boolean> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`
+    const found = await this.#timed((signal) =>
+      ignoreNotFound(this.#transport.request({ method: 'GET', path, signal })),
+    )
+    return found !== null
+  }
+
+  #review(path: string, body: object): Promise<{ readonly status?: ReviewStatus }> {
+    return this.#timed((signal) =>
+      this.#transport.request({ method: 'POST', path, body, signal, answerBytesMax: ANSWER_BYTES_MAX }),
+    )
+  }
+
+  async #timed<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const timeout = new AbortController()
+    const cancel = this.#clock.after(REVIEW_TIMEOUT_MS, () => timeout.abort())
+    try {
+      return await ask(timeout.signal)
+    } finally {
+      cancel()
+    }
+  }
+}

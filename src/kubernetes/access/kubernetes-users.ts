@@ -1,0 +1,158 @@
+import { hash } from 'node:crypto'
+import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
+import type { Permissions } from '../../domain/access/permission.ts'
+import { userPrincipal } from '../../domain/access/user-principal.ts'
+import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
+import type { Admission, UserVerifier, Visit } from '../../ports/access/user-verifier.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { Transport } from '../client/transport.ts'
+import { AccessReviews, type ReviewedUser } from './access-reviews.ts'
+import { ReviewMemory } from './review-memory.ts'
+import { shapeOf } from './token-shape.ts'
+
+/** How long an answer of the API server counts: rights that are taken away end within this time. */
+export const GRANTED_MS = 30_000
+export const REFUSED_MS = 5_000
+const TOKENS = { entriesMax: 10_000, asksMax: 32 }
+/** Each is seven questions. */
+const RIGHTS = { entriesMax: 10_000, asksMax: 16 }
+/** Refused tokens of an address, and refused teams of a user. */
+export const REFUSALS = { burst: 20, refillMs: 1_000, keysMax: 10_000 }
+const BUSY: Admission = {
+  kind: 'unavailable',
+  reason: 'Too many users are being checked, try again',
+  retryAfterMs: 1_000,
+}
+const LOG_PAUSE_MS = 60_000
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Which tokens are shown to the API server. `jwt`: only those that look like one; `any`: opaque ones too. */
+export type UserTokens = 'jwt' | 'any'
+
+interface KubernetesUsersOptions {
+  readonly transport: Transport
+  readonly tokens: UserTokens
+  /** That tokens must be for; null = the API server's own. */
+  readonly audience: string | null
+  /** null = all. */
+  readonly namespaces: readonly string[] | null
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+interface Known {
+  readonly user: ReviewedUser | null
+}
+
+interface Rights {
+  readonly permissions: Permissions | null
+}
+
+/**
+ * The users of the cluster, by TokenReview and SubjectAccessReview. Owns what is remembered of both. Random tokens cost
+ * the API server little: one that is refused uses up an attempt of its address, and so does a refused team of its user.
+ */
+export class KubernetesUsers implements UserVerifier {
+  readonly #options: KubernetesUsersOptions
+  readonly #reviews: AccessReviews
+  readonly #known: ReviewMemory<Known>
+  readonly #rights: ReviewMemory<Rights>
+  readonly #refusals = new AttemptLimit(REFUSALS)
+  #logAgainAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: KubernetesUsersOptions) {
+    this.#options = options
+    this.#reviews = new AccessReviews(options.transport, options.clock)
+    this.#known = new ReviewMemory(options.clock, TOKENS, ({ user }) =>
+      user === null ? REFUSED_MS : GRANTED_MS,
+    )
+    this.#rights = new ReviewMemory(options.clock, RIGHTS, ({ permissions }) =>
+      permissions === null ? REFUSED_MS : GRANTED_MS,
+    )
+  }
+
+  mayKnow(token: string): boolean {
+    const shape = shapeOf(token)
+    return shape !== null && (shape.isJwt || this.#options.tokens === 'any')
+  }
+
+  async admit(token: string, visit: Visit): Promise<Admission> {
+    const { expiresAtMs = null } = shapeOf(token) ?? {}
+    // Also while the API server's answer is still remembered.
+    if (expiresAtMs !== null && expiresAtMs <= this.#options.clock.wallMs()) return { kind: 'unknown' }
+    try {
+      const known = await this.#identify(token, visit.address ?? '')
+      if ('kind' in known) return known
+      return known.user === null ? { kind: 'unknown' } : await this.#inTeam(known.user, visit.team)
+    } catch (error) {
+      return this.#unavailable(error)
+    }
+  }
+
+  #identify(token: string, address: string): Promise<Known | Admission> {
+    // Random tokens must not be guessed by how long a comparison takes, nor lie in memory.
+    const key = hash('sha256', token, 'base64url')
+    return this.#recall(this.#known, key, {
+      taker: `address ${address}`,
+      isGood: ({ user }) => user !== null,
+      ask: async () => ({ user: await this.#reviews.userOf(token, this.#options.audience) }),
+    })
+  }
+
+  async #inTeam(user: ReviewedUser, named: string | null): Promise<Admission> {
+    const { namespaces } = this.#options
+    const team = named ?? (namespaces?.length === 1 ? (namespaces[0] ?? null) : null)
+    if (team === null) return { kind: 'team_needed' }
+    const isWatched = namespaces === null ? NAMESPACE.test(team) : namespaces.includes(team)
+    if (!isWatched) return { kind: 'no_team' }
+    const key = hash('sha256', JSON.stringify([team, user]), 'base64url')
+    const rights = await this.#recall(this.#rights, key, {
+      taker: `user ${user.username}`,
+      isGood: ({ permissions }) => permissions !== null,
+      ask: async () => {
+        const isKnown = namespaces !== null
+        return { permissions: await this.#reviews.permissionsOf(user, team, { isKnown }) }
+      },
+    })
+    if ('kind' in rights) return rights
+    const { permissions } = rights
+    if (permissions === null) return { kind: 'no_team' }
+    return { kind: 'admitted', principal: userPrincipal(team, user.username, permissions) }
+  }
+
+  /** What is remembered or now asked. Who was good when last asked needs no attempt. */
+  async #recall<V extends object>(
+    memory: ReviewMemory<V>,
+    key: string,
+    { taker, isGood, ask }: { taker: string; isGood: (value: V) => boolean; ask: () => Promise<V> },
+  ): Promise<V | Admission> {
+    const known = memory.fresh(key) ?? memory.asked(key)
+    // Nothing may be awaited before the question begins: others would begin theirs.
+    if (known !== undefined) return known
+    const { clock } = this.#options
+    const last = memory.last(key)
+    const isTrusted = last !== undefined && isGood(last)
+    const retryAfterMs = isTrusted ? 0 : this.#refusals.take(taker, clock.monotonicMs())
+    if (retryAfterMs > 0) return { kind: 'too_many', retryAfterMs }
+    let isRefused = false
+    try {
+      if (memory.isBusy) return BUSY
+      const value = await memory.ask(key, ask)
+      isRefused = !isGood(value)
+      return value
+    } finally {
+      if (!isTrusted && !isRefused) this.#refusals.giveBack(taker)
+    }
+  }
+
+  #unavailable(error: unknown): Admission {
+    const { clock, logger } = this.#options
+    const nowMs = clock.monotonicMs()
+    if (nowMs >= this.#logAgainAtMs) {
+      this.#logAgainAtMs = nowMs + LOG_PAUSE_MS
+      logger.warn('Users cannot be checked by the Kubernetes API', { reason: reasonOf(error) })
+    }
+    const retryAfterMs = error instanceof ResourceApiError ? error.retryAfterMs : null
+    return { kind: 'unavailable', reason: 'The Kubernetes API is unavailable, try again', retryAfterMs }
+  }
+}

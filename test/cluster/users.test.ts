@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { parse } from 'yaml'
+import { PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '../../src/domain/access/permission.ts'
+import { KubernetesUsers } from '../../src/kubernetes/access/kubernetes-users.ts'
+import { createTransport, type Transport } from '../../src/kubernetes/client/transport.ts'
+import type { Admission } from '../../src/ports/access/user-verifier.ts'
+import { systemClock } from '../../src/telemetry/system-clock.ts'
+import {
+  type KubernetesApi,
+  newNamespace,
+  newServiceAccount,
+  openKubernetesApi,
+} from '../support/cluster/kubernetes-api.ts'
+import { quietClusterMetrics, quietLogger } from '../support/quiet.ts'
+
+/** What the chart gives; another test compares it with the templates. */
+const GOLDEN = new URL('./chart/golden/rights-of-all-namespaces.yaml', import.meta.url)
+const RBAC = '/apis/rbac.authorization.k8s.io/v1'
+const API = 'punctual-api'
+
+interface Rights {
+  readonly kind: string
+  readonly name: string
+  readonly rules?: readonly object[]
+}
+
+const access = inject('clusterAccess')
+let api: KubernetesApi
+let shop: string
+let mail: string
+let own: string
+let transport: Transport
+
+beforeAll(async () => {
+  api = openKubernetesApi(access)
+  ;[shop, mail, own] = [await newNamespace(api), await newNamespace(api), await newNamespace(api)]
+  const chart = parse(readFileSync(GOLDEN, 'utf8')) as readonly Rights[]
+  const rulesOf = (name: string) =>
+    chart.find((one) => one.name === name && one.kind === 'ClusterRole')?.rules
+  for (const role of ROLES) {
+    const rules = rulesOf(`punctual-punctual-${role}`)
+    await api.send('POST', `${RBAC}/clusterroles`, { metadata: { name: `${own}-${role}` }, rules })
+  }
+  // The API asks with the rights that the chart gives it, and no others.
+  const rules = rulesOf('punctual-punctual-api')
+  await api.send('POST', `${RBAC}/clusterroles`, { metadata: { name: `${own}-api` }, rules })
+  const token = await newServiceAccount(api, own, API)
+  await bindInCluster('system:auth-delegator')
+  await bindInCluster(`${own}-api`)
+  transport = createTransport({
+    config: {
+      server: access.url,
+      access: async () => ({ headers: { authorization: `Bearer ${token}` }, tls: { ca: access.caPem } }),
+      renew: () => undefined,
+    },
+    ...{ clock: systemClock, metrics: quietClusterMetrics, userAgent: 'punctual/test' },
+  })
+})
+
+afterAll(async () => {
+  await transport?.close()
+  await api?.close()
+})
+
+async function bindInCluster(role: string): Promise<void> {
+  await api.send('POST', `${RBAC}/clusterrolebindings`, {
+    metadata: { name: `${own}-${role.replace(':', '-')}` },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'ServiceAccount', name: API, namespace: own }],
+  })
+}
+
+async function bind(namespace: string, account: string, role: string): Promise<void> {
+  await api.send('POST', `${RBAC}/namespaces/${namespace}/rolebindings`, {
+    metadata: { name: `${account}-${role}` },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace: shop }],
+  })
+}
+
+function admit(token: string, team: string, audience: string | null = null): Promise<Admission> {
+  const options = { transport, audience, namespaces: null, clock: systemClock, logger: quietLogger }
+  return new KubernetesUsers({ tokens: 'jwt', ...options }).admit(token, { team, address: null })
+}
+
+const permissionsOf = (admission: Admission) =>
+  admission.kind === 'admitted' ? [...admission.principal.permissions] : admission.kind
+
+describe('a service account', () => {
+  test.each(ROLES)(
+    'that is %s in a team may do there what the role says, and finds no other',
+    async (role) => {
+      const token = await newServiceAccount(api, shop, `of-${role}`)
+      expect(await admit(token, shop)).toEqual({ kind: 'no_team' })
+      await bind(shop, `of-${role}`, `${own}-${role}`)
+      const admission = await admit(token, shop)
+      expect(admission).toMatchObject({
+        principal: { subject: `system:serviceaccount:${shop}:of-${role}`, team: shop, kind: 'user' },
+      })
+      const expected = PERMISSIONS.filter((one) => ROLE_PERMISSIONS[role].has(one))
+      expect(permissionsOf(admission)).toEqual(expected)
+      expect(await admit(token, mail)).toEqual({ kind: 'no_team' })
+    },
+  )
+
+  test('that may change the objects themselves has no right in the API by that', async () => {
+    const token = await newServiceAccount(api, shop, 'by-kubectl')
+    const name = `${own}-objects`
+    const rules = [{ apiGroups: ['punctual.dev'], resources: ['httpqueues', 'teamsettings'], verbs: ['*'] }]
+    await api.send('POST', `${RBAC}/clusterroles`, { metadata: { name }, rules })
+    await bind(shop, 'by-kubectl', name)
+    expect(await admit(token, shop)).toEqual({ kind: 'no_team' })
+  })
+
+  test('is unknown once it is deleted', async () => {
+    const token = await newServiceAccount(api, shop, 'leaver')
+    await bind(shop, 'leaver', `${own}-viewer`)
+    expect(await admit(token, shop)).toMatchObject({ kind: 'admitted' })
+    await api.delete({ apiVersion: 'v1', kind: 'ServiceAccount', name: 'leaver', namespace: shop })
+    expect(await admit(token, shop)).toEqual({ kind: 'unknown' })
+  })
+
+  test('needs a token for our audience where there is one, which the API server then does not take', async () => {
+    const usual = await newServiceAccount(api, shop, 'listener')
+    await bind(shop, 'listener', `${own}-viewer`)
+    const path = `/api/v1/namespaces/${shop}/serviceaccounts/listener/token`
+    const { status } = await api.send('POST', path, { spec: { audiences: ['punctual'] } })
+    const ours = String(status?.['token'])
+    expect(await admit(usual, shop, 'punctual')).toEqual({ kind: 'unknown' })
+    expect(await admit(ours, shop, 'punctual')).toMatchObject({ kind: 'admitted' })
+    expect(await admit(ours, shop)).toEqual({ kind: 'unknown' })
+  })
+})
+
+test('who may do everything everywhere finds no team that does not exist', async () => {
+  const token = await newServiceAccount(api, shop, 'root')
+  await api.send('POST', `${RBAC}/clusterrolebindings`, {
+    metadata: { name: `${own}-root` },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', name: 'root', namespace: shop }],
+  })
+  expect(permissionsOf(await admit(token, mail))).toEqual([...PERMISSIONS])
+  expect(await admit(token, `${mail}-not`)).toEqual({ kind: 'no_team' })
+})
+
+test('a token that the API server did not make is unknown', async () => {
+  const token = await newServiceAccount(api, shop, 'forger')
+  const [head, claims, signature = ''] = token.split('.')
+  const forged = `${head}.${claims}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
+  expect(await admit(forged, shop)).toEqual({ kind: 'unknown' })
+})
+
+test('without the right to ask, users cannot be checked', async () => {
+  const token = await newServiceAccount(api, own, 'nobody')
+  const powerless = createTransport({
+    config: {
+      server: access.url,
+      access: async () => ({ headers: { authorization: `Bearer ${token}` }, tls: { ca: access.caPem } }),
+      renew: () => undefined,
+    },
+    ...{ clock: systemClock, metrics: quietClusterMetrics, userAgent: 'punctual/test' },
+  })
+  const users = new KubernetesUsers({
+    ...{ transport: powerless, tokens: 'jwt', audience: null, namespaces: null },
+    ...{ clock: systemClock, logger: quietLogger },
+  })
+  expect(await users.admit(token, { team: shop, address: null })).toMatchObject({ kind: 'unavailable' })
+  await powerless.close()
+})
