@@ -47,6 +47,9 @@ export type Workqueues = Readonly<
   >
 >
 
+/** Field managers of this program: what they write is no change by others. */
+export const OWN_MANAGERS: ReadonlySet<string> = new Set(['punctual-api', 'punctual-controller'])
+
 /** The one name of a TeamSettings. */
 export const TEAM_SETTINGS_NAME = 'team'
 

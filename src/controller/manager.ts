@@ -1,4 +1,5 @@
 import type { TeamQuotas } from '../domain/quotas.ts'
+import type { AuditLog } from '../ports/audit-log.ts'
 import type { CronStats } from '../ports/crons.ts'
 import type { EngineRecord, EventRecorder, Reconciler, SecretReader } from '../ports/kubernetes.ts'
 import type { ControllerMetrics } from '../ports/metrics.ts'
@@ -9,6 +10,7 @@ import type { TeamStats } from '../ports/quotas.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 import type { LeaderEpochs } from '../ports/settings.ts'
 import { queueKeyOf } from '../resources/queue-owner.ts'
+import { createResourceAudit } from './audit-log/audited-kinds.ts'
 import { createCronCheck } from './crons/cron-check.ts'
 import { CronQuota } from './crons/cron-quota.ts'
 import { createCronReconciler } from './crons/cron-reconciler.ts'
@@ -56,6 +58,7 @@ export interface ManagerParts {
   readonly teamStats: TeamStats
   readonly channelHealth: ChannelHealthReader
   readonly record: EngineRecord
+  readonly auditLog: AuditLog
   readonly events: EventRecorder
   /** Whether this controller is responsible for a namespace. */
   readonly isWatched: (namespace: string) => boolean
@@ -77,6 +80,7 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
   const { queues, crons, teams, tokens, windows } = parts
   const engine = new LeaderSession(parts)
   const loops = createLoops(parts, enqueue)
+  const audit = createResourceAudit(parts)
   const shared = { ...parts, engine }
   const cronQuota = new CronQuota({
     ...{ crons: crons.informer, teams: teams.informer, quotas: parts.quotas },
@@ -121,7 +125,7 @@ export function createManager(parts: ManagerParts, enqueue: Workqueues): Manager
         loops.orphanCrons.request()
         void enqueueOrphanSettings({ ...parts, engine, enqueue }, signal)
       }
-      await Promise.all([engine.run(signal, onOpen), runLoops(parts, loops, signal)])
+      await Promise.all([engine.run(signal, onOpen), runLoops(parts, loops, signal), audit.run(signal)])
     },
   }
 }

@@ -15,6 +15,8 @@ export interface ObjectMeta {
   readonly finalizers?: readonly string[]
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
+  /** The field manager that wrote the spec last; not a field of Kubernetes, but taken from `managedFields`. */
+  readonly specManager?: string
 }
 
 /** An object as the API server returned it, with the fields we do not know; frozen. */

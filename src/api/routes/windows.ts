@@ -121,10 +121,12 @@ function resourceOf({ name }: MaintenanceWindow): AuditedResource {
   return { kind: 'window', id: name, name }
 }
 
-/** For the audit log, which names a resource by its name. */
+/** For the audit log, which names a resource by its name and has nothing to do with what is active now. */
 function shownFields(window: MaintenanceWindow, { clock }: WindowRouteParts): object {
   const { resource } = window
-  return toWireWindow(window, resource === null ? null : { ...resource, id: null }, clock.wallMs())
+  const shown = toWireWindow(window, resource === null ? null : { ...resource, id: null }, clock.wallMs())
+  const { active: _active, active_since: _since, ends_at: _ends, next_start_at: _next, ...fields } = shown
+  return fields
 }
 
 /** The resource by its name; undefined once a 422 has been answered because there is none with this id. */

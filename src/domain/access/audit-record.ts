@@ -9,7 +9,7 @@ export interface Actor {
 
 export const AUDITED_KINDS = [
   ...(['job', 'queue', 'cron', 'window', 'alert', 'bulk'] as const),
-  ...(['token', 'secret', 'channel', 'session'] as const),
+  ...(['token', 'secret', 'team', 'session'] as const),
 ] as const
 
 export interface AuditedResource {

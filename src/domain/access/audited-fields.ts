@@ -10,11 +10,13 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Said instead of what may hold a secret. */
 const HIDDEN = '(hidden)'
-const HIDDEN_FIELDS: ReadonlySet<string> = new Set(['payload', 'body', 'token', 'secret', 'password'])
+const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
+  ...['payload', 'body', 'token', 'secret', 'password', 'sha256'],
+])
 /** What a resource is at the moment, which nobody has set. */
 const STATE_FIELDS: ReadonlySet<string> = new Set([
   ...['id', 'queue_id', 'counts', 'warnings', 'next_run_at', 'last_run', 'last_success_at'],
-  ...['consecutive_failures', 'active', 'active_since', 'ends_at', 'next_start_at'],
+  'consecutive_failures',
 ])
 
 /**

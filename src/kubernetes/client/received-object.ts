@@ -5,7 +5,7 @@ import type { ResourceKind } from './resource-path.ts'
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * Prepares an object of the API server for keeping: drops `managedFields` and the copy that `kubectl apply` keeps, which
+ * Prepares an object of the API server for keeping: drops `managedFields`, except who wrote the spec last, and the copy that `kubectl apply` keeps, which
  * are often longer than all the rest; adds the kind, which lists of built-in objects leave out; and freezes it. 10,000
  * queues take 14 MiB like this and 37 MiB with `managedFields`. Freezing them deeply rather than at the top takes 50 ms
  * and 1 MiB.
@@ -16,11 +16,36 @@ export function received(
   { apiVersion, kind }: ResourceKind,
   transform: (object: KubeObject) => KubeObject = (object) => object,
 ): KubeObject {
-  const { metadata, ...rest } = json as KubeObject & { metadata: { managedFields?: unknown } }
-  const { managedFields: _bulk, annotations, ...kept } = metadata
+  const { metadata, ...rest } = json as KubeObject & {
+    metadata: { managedFields?: readonly ManagedFields[] }
+  }
+  const { managedFields, annotations, ...kept } = metadata
   return deepFreeze(
-    transform({ ...rest, apiVersion, kind, metadata: { ...kept, ...withoutCopy(annotations) } }),
+    transform({
+      ...rest,
+      apiVersion,
+      kind,
+      metadata: { ...kept, ...withoutCopy(annotations), ...specManagerOf(managedFields) },
+    }),
   )
+}
+
+/** An entry of `metadata.managedFields`. */
+interface ManagedFields {
+  readonly manager?: string
+  readonly subresource?: string
+  /** RFC 3339, whole seconds. */
+  readonly time?: string
+  readonly fieldsV1?: Readonly<Record<string, unknown>>
+}
+
+function specManagerOf(managedFields: readonly ManagedFields[] | undefined): Pick<ObjectMeta, 'specManager'> {
+  let newest: ManagedFields | undefined
+  for (const entry of managedFields ?? []) {
+    const isOfSpec = (entry.subresource ?? '') === '' && entry.fieldsV1?.['f:spec'] !== undefined
+    if (isOfSpec && (newest === undefined || (entry.time ?? '') >= (newest.time ?? ''))) newest = entry
+  }
+  return newest?.manager === undefined ? {} : { specManager: newest.manager }
 }
 
 function withoutCopy(annotations: ObjectMeta['annotations']): Pick<ObjectMeta, 'annotations'> {

@@ -71,6 +71,7 @@ export function startManager(
       cronStats: engine.cronStats,
       teamStats: engine.teamStats,
       channelHealth: engine.channelHealth,
+      auditLog: engine.auditLog,
       record: createEngineRecord(cluster.transport, ownPlace(settings, 'state')),
       events,
       isWatched: (namespace) => namespaces === null || namespaces.has(namespace),

@@ -1,11 +1,13 @@
 import { reasonOf, StartupError, StoreUnavailableError, StoreUnreachableError } from '../../domain/errors.ts'
 import type { Clock } from '../../ports/runtime.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
 import type { BacklogReader, QueueStats } from '../../ports/queues.ts'
 import type { CronStats } from '../../ports/crons.ts'
 import type { WakeHints } from '../../ports/jobs.ts'
 import type { LeaderEpochs } from '../../ports/settings.ts'
 import type { ChannelHealthReader } from '../../ports/notifications.ts'
 import type { TeamStats } from '../../ports/quotas.ts'
+import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createBacklogReader } from '../../redis/queues/backlog-reader.ts'
 import { createCronStats } from '../../redis/crons/cron-stats.ts'
 import { createLeaderEpochs } from '../../redis/control/leader-epochs.ts'
@@ -29,6 +31,7 @@ export interface LazyEngine {
   readonly cronStats: CronStats
   readonly teamStats: TeamStats
   readonly channelHealth: ChannelHealthReader
+  readonly auditLog: AuditLog
   readonly backlog: BacklogReader
   readonly hints: WakeHints
   readonly check: ReadinessCheck
@@ -108,6 +111,7 @@ function lazyEngine(listeners: Set<(shard: number) => void>, current: () => Lazy
     cronStats: lazyPort(() => current().cronStats),
     teamStats: lazyPort(() => current().teamStats),
     channelHealth: lazyPort(() => current().channelHealth),
+    auditLog: lazyPort(() => current().auditLog),
     backlog: lazyPort(() => current().backlog),
     hints: {
       onWake: (listener) => {
@@ -170,6 +174,7 @@ async function openParts(settings: LazyEngineSettings, role: Role): Promise<Lazy
     cronStats: createCronStats(store.engine),
     teamStats: createTeamStats(store.engine),
     channelHealth: createChannelHealthReader(store.engine),
+    auditLog: createAuditLog(store.engine),
     backlog: createBacklogReader(store.engine, windows),
     hints: await openWakeHints(settings, role),
     check: redisCheck(store.connection),

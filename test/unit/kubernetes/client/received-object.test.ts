@@ -7,7 +7,7 @@ test('an object is kept without what is kept of it twice, with its kind, and fro
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}', note: 'c' }
   const object = received(
     {
-      metadata: { name: 'one', labels: { a: 'b' }, annotations, managedFields: [{ manager: 'kubectl' }] },
+      metadata: { name: 'one', labels: { a: 'b' }, annotations, managedFields: [] },
       data: [{ x: 'eQ==' }],
     },
     KIND,
@@ -19,6 +19,18 @@ test('an object is kept without what is kept of it twice, with its kind, and fro
     data: [{ x: 'eQ==' }],
   })
   expect(everyPart(object).every((part) => Object.isFrozen(part))).toBe(true)
+})
+
+test('of who wrote what, only who wrote the spec last is kept', () => {
+  const spec = { 'f:spec': {} }
+  const managedFields = [
+    { manager: 'kubectl-edit', time: '2026-11-21T09:00:01Z', fieldsV1: spec },
+    { manager: 'helm', time: '2026-11-21T09:00:00Z', fieldsV1: spec },
+    { manager: 'labeller', time: '2026-11-21T09:00:02Z', fieldsV1: { 'f:metadata': {} } },
+    { manager: 'scaler', time: '2026-11-21T09:00:03Z', fieldsV1: spec, subresource: 'scale' },
+  ]
+  const object = received({ metadata: { name: 'one', managedFields } }, KIND)
+  expect(object.metadata).toEqual({ name: 'one', specManager: 'kubectl-edit' })
 })
 
 function everyPart(value: unknown): object[] {

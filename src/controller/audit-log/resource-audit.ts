@@ -1,0 +1,150 @@
+import type { AuditedResource, AuditEntry } from '../../domain/access/audit-record.ts'
+import { auditedChange } from '../../domain/access/audited-fields.ts'
+import { reasonOf } from '../../domain/errors.ts'
+import { pause } from '../../domain/pause.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
+import type { Informer, KubeObject } from '../../ports/kubernetes.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import { OWN_MANAGERS } from '../kinds.ts'
+
+/** Changes that wait to be written; of more at once, as when a thousand manifests are applied, the rest is only counted. */
+const PENDING_MAX = 1_000
+const PUMP_EVERY_MS = 1_000
+/**
+ * A deletion says nothing of who asked for it. The API has written its own entry by then, at the latest after the 2 s in
+ * which it waits for the controller.
+ */
+const DELETION_WAIT_MS = 15_000
+/** How far back such an entry is looked for: a finalizer may hold a resource for five minutes. */
+const DELETION_LOOK_BACK_MS = 600_000
+
+export interface AuditedObject extends KubeObject {
+  readonly spec: object
+}
+
+interface Pending {
+  readonly team: string
+  readonly entry: AuditEntry
+  /** Monotonic. */
+  readonly dueMs: number
+}
+
+export interface AuditedInformer {
+  readonly kind: AuditedResource['kind']
+  readonly informer: Pick<Informer<AuditedObject>, 'isSynced' | 'onChange'>
+  /** The name by which the API speaks of it. */
+  readonly nameOf: (object: AuditedObject) => string
+}
+
+export interface ResourceAuditParts {
+  readonly informers: readonly AuditedInformer[]
+  readonly auditLog: AuditLog
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Writes to the audit log what others than the API change in resources: `kubectl`, Argo CD, Helm. Kubernetes tells no
+ * controller which user that was: the actor is the field manager. What happens while no controller leads, or is more than
+ * PENDING_MAX at once, is in the audit log of Kubernetes alone.
+ */
+export class ResourceAudit {
+  readonly #parts: ResourceAuditParts
+  #pending: Pending[] = []
+  #dropped = 0
+
+  constructor(parts: ResourceAuditParts) {
+    this.#parts = parts
+  }
+
+  /** Watches and writes until the signal; what has not been written by then is dropped. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { informers, clock } = this.#parts
+    const unsubscribe = informers.map((audited) =>
+      audited.informer.onChange((_key, before, after) => {
+        // The first list tells of what was there before.
+        if (audited.informer.isSynced()) this.#note(audited, before, after)
+      }),
+    )
+    while (!signal.aborted) {
+      await this.#pump(signal)
+      await pause(clock, PUMP_EVERY_MS, signal)
+    }
+    for (const end of unsubscribe) end()
+    this.#pending = []
+  }
+
+  #note(
+    { kind, nameOf }: AuditedInformer,
+    before: AuditedObject | undefined,
+    after: AuditedObject | undefined,
+  ): void {
+    const object = after ?? before
+    if (object === undefined) return
+    const manager = after?.metadata.specManager ?? null
+    if (manager !== null && OWN_MANAGERS.has(manager)) return
+    const change = auditedChange(fieldsOf(before), fieldsOf(after))
+    if (before !== undefined && after !== undefined && Object.keys(change.after ?? {}).length === 0) return
+    if (this.#pending.length >= PENDING_MAX) {
+      this.#dropped += 1
+      return
+    }
+    const { namespace: team } = object.metadata
+    const isDeletion = after === undefined
+    this.#pending.push({
+      team,
+      dueMs: this.#parts.clock.monotonicMs() + (isDeletion ? DELETION_WAIT_MS : 0),
+      entry: {
+        actor: { kind: 'user', name: manager ?? 'unknown', via: 'kubectl', address: null },
+        action: before === undefined ? 'create' : isDeletion ? 'delete' : 'edit',
+        resource: { kind, id: null, name: nameOf(object) },
+        ...change,
+      },
+    })
+  }
+
+  async #pump(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const due = this.#pending.filter(({ dueMs }) => dueMs <= nowMs)
+    for (const pending of due) {
+      if (signal.aborted) return
+      try {
+        await this.#write(pending)
+      } catch (error) {
+        // Redis is away; the rest is tried with the next turn.
+        logger.debug('The audit log cannot be written', { reason: reasonOf(error) })
+        break
+      }
+      this.#pending = this.#pending.filter((each) => each !== pending)
+    }
+    if (this.#dropped > 0) {
+      logger.warn('Changes of resources are missing from the audit log: too many at once', {
+        count: this.#dropped,
+      })
+      this.#dropped = 0
+    }
+  }
+
+  async #write({ team, entry }: Pending): Promise<void> {
+    const { auditLog } = this.#parts
+    if (entry.action === 'delete' && (await this.#isKnownDeletion(team, entry.resource))) return
+    const ticket = await auditLog.ask(team, entry)
+    await auditLog.settle(team, ticket, { entry, outcome: 'done' })
+  }
+
+  async #isKnownDeletion(team: string, { kind, name }: AuditedResource): Promise<boolean> {
+    const page = await this.#parts.auditLog.list({
+      ...{ team, limit: 1, cursor: null },
+      filter: {
+        ...{ actor: null, action: 'delete', resourceKind: kind, resource: name },
+        ...{ afterMs: this.#parts.clock.wallMs() - DELETION_LOOK_BACK_MS, beforeMs: null },
+      },
+    })
+    return page !== 'bad_cursor' && page.records.length > 0
+  }
+}
+
+function fieldsOf(object: AuditedObject | undefined): Readonly<Record<string, unknown>> | null {
+  return object === undefined ? null : { ...object.spec }
+}
