@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { registerAlertCommands } from './alerts/alert-commands.ts'
+import { registerAuditCommands } from './audit/audit-commands.ts'
 import { type CommandOptions, CommandRunner } from './command-runner.ts'
 import { registerCronCommands } from './crons/cron-commands.ts'
 import type { Stdin } from './given-source.ts'
@@ -20,6 +21,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerJobCommands(program, runner, options)
   registerCronCommands(program, runner, options.stdin)
   registerAlertCommands(program, runner)
+  registerAuditCommands(program, runner)
   registerNotificationCommands(program, runner)
   registerWindowCommands(program, runner, () => Date.now())
 }

@@ -24,7 +24,7 @@ export function createResourceAudit(parts: AuditedKinds): ResourceAudit {
       {
         kind: 'queue',
         informer: queues.informer,
-        nameOf: (queue: AuditedObject) => queueNameOf(queue as HttpQueue),
+        nameOf: (queue: AuditedObject) => queueNameOf(queue),
       },
       {
         kind: 'cron',

@@ -129,7 +129,7 @@ export type AlertReason =
   | 'quota_nearly_used'
 export type AlertResourceKind = 'queue' | 'cron' | 'team'
 export type AuditedKind =
-  'job' | 'queue' | 'cron' | 'window' | 'alert' | 'bulk' | 'token' | 'secret' | 'channel' | 'session'
+  'job' | 'queue' | 'cron' | 'window' | 'alert' | 'bulk' | 'token' | 'secret' | 'team' | 'session'
 /**
  * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
  */

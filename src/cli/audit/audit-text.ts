@@ -1,0 +1,29 @@
+import type { AuditRecord, AuditRecordList } from '../../../clients/typescript/src/client.ts'
+import { listView } from '../output/view.ts'
+
+/** One line per change. */
+export const AUDIT_LIST = listView<AuditRecordList, AuditRecord>({
+  kind: 'record',
+  items: (list) => list.records,
+  id: (record) => record.id,
+  columns: [
+    { head: 'AT', cell: (record) => record.at },
+    { head: 'ACTOR', cell: ({ actor }) => `${actor.kind} ${actor.name}` },
+    { head: 'VIA', cell: (record) => record.via },
+    { head: 'FROM', cell: ({ actor }) => actor.address ?? '-', isWide: true },
+    { head: 'ACTION', cell: (record) => record.action },
+    { head: 'RESOURCE', cell: resourceText },
+    { head: 'OUTCOME', cell: (record) => record.outcome },
+    { head: 'BEFORE', cell: ({ before }) => fieldsText(before), isWide: true },
+    { head: 'AFTER', cell: ({ after }) => fieldsText(after) },
+  ],
+})
+
+function resourceText({ resource: { kind, id, name } }: AuditRecord): string {
+  return [kind, name, id === null || id === name ? null : `(${id})`].filter((part) => part !== null).join(' ')
+}
+
+function fieldsText(fields: AuditRecord['after']): string {
+  const pairs = Object.entries(fields ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return pairs.length === 0 ? '-' : pairs.join(' ')
+}
