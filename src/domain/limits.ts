@@ -33,6 +33,7 @@ export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
 export const MAX_PARALLELISM_MAX = 1_000_000
 export const LIST_LIMIT_MAX = 1000
 export const LIST_LIMIT_DEFAULT = 100
+export const SEARCHED_TEXT_CHARACTERS_MAX = 256
 /** How long the API tries to reach Redis before it answers 503. */
 export const STORE_DEADLINE_MS = 1_800
 /** The Retry-After of a 503 or 429. */

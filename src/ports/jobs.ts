@@ -1,7 +1,8 @@
 import type { Actor } from '../domain/access/audit-record.ts'
 import type { AttemptEnd } from '../domain/jobs/retry-policy.ts'
 import type { Callback } from '../domain/jobs/callback.ts'
-import type { AttemptSummary, CallRecord, JobChain, JobRequest, JobStatus } from '../domain/jobs/job.ts'
+import type { AttemptSummary, CallRecord, JobChain, JobRequest } from '../domain/jobs/job.ts'
+import type { JobFilter } from '../domain/jobs/job-filter.ts'
 import type { ChainSettings } from '../domain/jobs/queue-settings.ts'
 import type { MetQuota } from './quotas.ts'
 
@@ -45,14 +46,20 @@ export interface JobIntake {
 
 export interface JobListQuery {
   readonly team: string
-  /** null = all queues of the team. */
-  readonly queue: string | null
-  /** null = every status. `dead_lettered` lists the dead-letter queue. */
-  readonly status: JobStatus | 'dead_lettered' | null
+  readonly filter: JobFilter
+  /** The names of the queues that the list is limited to; null = all. */
+  readonly queues: ReadonlySet<string> | null
   /** 1–1000. */
   readonly limit: number
   /** From the previous page; null = the first page. */
   readonly cursor: string | null
+}
+
+export interface JobListPage {
+  readonly jobs: readonly ListedJob[]
+  readonly nextCursor: string | null
+  /** How many records were looked at; null where the order of the list was enough. */
+  readonly searched: number | null
 }
 
 /** A row of a listing: `jobId` is the job of the chain that the row describes. Listings carry no call records. */
@@ -67,10 +74,11 @@ export interface JobStore {
   get(team: string, jobId: number): Promise<JobChain | null>
   /**
    * Lists queue by queue: jobs that have not ended by due time, then dead letters, then finished chains, newest first.
-   * A page before the last may be short or empty. `bad_cursor` when this list did not make the
-   * cursor; an unknown queue is an empty page.
+   * A page before the last may be short or empty. `bad_cursor` when this list did not make the cursor;
+   * `too_many_searches` when the team, or all teams, have as many under way here as there may be; an unknown queue is
+   * an empty page.
    */
-  list(query: JobListQuery): Promise<{ jobs: ListedJob[]; nextCursor: string | null } | 'bad_cursor'>
+  list(query: JobListQuery): Promise<JobListPage | 'bad_cursor' | 'too_many_searches'>
   /** Removes a pending job, or one that was quarantined because its record is damaged. */
   cancel(
     team: string,

@@ -1,11 +1,19 @@
 import type { RequestListener } from 'node:http'
 import type { Router } from 'express'
-import { readJobFilter } from '../../contract/requests/list-query.ts'
+import { readJobQuery } from '../../contract/requests/job-query.ts'
+import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
 import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { JobStore } from '../../ports/jobs.ts'
-import { answerError, answerJson, answerNotFound } from '../answers.ts'
-import { answerPage, createTeamRouter, needs, needsInQueues, type TeamRequest } from '../team-routes.ts'
+import {
+  answerError,
+  answerJson,
+  answerNotFound,
+  answerProblem,
+  answerRetryLater,
+  forbiddenText,
+} from '../answers.ts'
+import { createTeamRouter, needs, needsInQueues, type TeamRequest } from '../team-routes.ts'
 import { scheduledBody } from './push.ts'
 
 export interface JobRouteParts {
@@ -17,7 +25,7 @@ export interface JobRouteParts {
 export function createJobRoutes(parts: JobRouteParts, push: RequestListener): Router {
   return createTeamRouter({
     '/api/jobs': {
-      GET: needs('read', (context) => list(context, parts)),
+      GET: needsInQueues('read', (context) => list(context, parts)),
       POST: needsInQueues('push', ({ request, response }) => push(request, response)),
     },
     '/api/jobs/:job_id': {
@@ -28,13 +36,20 @@ export function createJobRoutes(parts: JobRouteParts, push: RequestListener): Ro
   })
 }
 
-function list(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
-  return answerPage(
-    context,
-    readJobFilter(context.search),
-    (filter) => jobs.list({ team: context.team, ...filter }),
-    (page) => writeJobList(page.jobs, page.nextCursor, jobIds),
-  )
+async function list(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
+  const { team, principal, search, response } = context
+  const query = readJobQuery(search)
+  if (query.kind === 'invalid') return answerProblem(response, query.problem)
+  // What matches would tell what a payload holds.
+  if (query.value.filter.text !== null && !principal.permissions.has('payloads')) {
+    return answerError(response, 403, forbiddenText('payloads'))
+  }
+  const page = await jobs.list({ team, queues: principal.queues, ...query.value })
+  if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
+  if (page === 'too_many_searches') {
+    return answerRetryLater(response, 429, 'Too many searches at once, try again')
+  }
+  answerJson(response, 200, writeJobList(page, jobIds))
 }
 
 async function read(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {

@@ -1,5 +1,4 @@
-import type { JobStatus } from '../../domain/jobs/job.ts'
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, QUEUE_NAME_CHARACTERS_MAX } from '../../domain/limits.ts'
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../domain/limits.ts'
 import { FieldErrors, singleProblem, type ValidationProblem } from '../fields/field-errors.ts'
 import { type FieldReader, MappedFields } from '../fields/field-reader.ts'
 import { refuseUnknownFields } from '../fields/unknown-fields.ts'
@@ -11,26 +10,19 @@ import {
 } from '../fields/validation-texts.ts'
 import { parseTimestamp } from './run-at.ts'
 
-const JOB_FILTERS = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
 export const PAGE_PARAMETERS = ['limit', 'cursor'] as const
 const PAGE_ONLY: ReadonlySet<string> = new Set(PAGE_PARAMETERS)
-const JOB_PARAMETERS: ReadonlySet<string> = new Set(['queue', 'status', ...PAGE_PARAMETERS])
 /** Parameters that are not text, of all queries. */
-const INTEGERS: ReadonlySet<string> = new Set(['limit', 'resource_id'])
+const INTEGERS: ReadonlySet<string> = new Set(['limit', 'resource_id', 'response_status', 'cron_id'])
 const BOOLEANS: ReadonlySet<string> = new Set(['read', 'all'])
-const TIMES: ReadonlySet<string> = new Set(['after', 'before'])
+const TIMES = /^(?:\w+_)?(?:after|before)$/
 const TIME_CHARACTERS_MAX = 64
-/** Room for the longest queue name, four bytes a character, with hash and position, in Base64. */
-const CURSOR_CHARACTERS_MAX = 1536
+/** Room for the longest queue name, four bytes a character, with hash, position and 250 jobs, in Base64. */
+const CURSOR_CHARACTERS_MAX = 8192
 
 export interface Page {
   readonly limit: number
   readonly cursor: string | null
-}
-
-export interface JobFilter extends Page {
-  readonly queue: string | null
-  readonly status: JobStatus | 'dead_lettered' | null
 }
 
 export type QueryResult<T> =
@@ -40,16 +32,7 @@ export type QueryResult<T> =
 /** The answer to a cursor that this list did not make. */
 export const BAD_CURSOR: ValidationProblem = singleProblem('cursor', mustBeNextCursor('cursor'))
 
-/** The query of `GET /api/jobs`. An empty value is a mistake: with an unset variable, a script would list everything. */
-export function readJobFilter(search: string): QueryResult<JobFilter> {
-  return readQuery(search, JOB_PARAMETERS, (query) => ({
-    queue: query.text('queue', QUEUE_NAME_CHARACTERS_MAX),
-    status: query.choice('status', JOB_FILTERS),
-    ...readPage(query),
-  }))
-}
-
-/** The query of every other list. */
+/** The query of a list without filters. */
 export function readPageQuery(search: string): QueryResult<Page> {
   return readQuery(search, PAGE_ONLY, readPage)
 }
@@ -93,5 +76,5 @@ function valueIn(name: string, text: string): unknown {
   if (INTEGERS.has(name)) return /^[0-9]{1,16}$/.test(text) ? Number(text) : text
   if (BOOLEANS.has(name)) return text === 'true' ? true : text === 'false' ? false : text
   // A plus sign that was not escaped arrives as a space.
-  return TIMES.has(name) ? text.replace(' ', '+') : text
+  return TIMES.test(name) ? text.replace(' ', '+') : text
 }

@@ -32,17 +32,21 @@ function payloadOf({ request: { payload, cron } }: JobChain): string {
   return cron === null ? (payload ?? 'null') : JSON.stringify(payload)
 }
 
-export function writeJobList(
-  jobs: readonly ListedChain[],
-  nextCursor: string | null,
-  jobIds: JobIds,
-): string {
+/** As in the port. */
+interface JobListPage {
+  readonly jobs: readonly ListedChain[]
+  readonly nextCursor: string | null
+  readonly searched: number | null
+}
+
+export function writeJobList({ jobs, nextCursor, searched }: JobListPage, jobIds: JobIds): string {
   const rows: JobSummary[] = []
   for (const { jobId, chain } of jobs) {
     const view = viewJob(chain, jobId, jobIds)
     if (view !== null) rows.push(toSummary(chain, view, jobIds))
   }
-  return JSON.stringify({ jobs: rows, next_cursor: nextCursor } satisfies JobList)
+  const list: JobList = { jobs: rows, next_cursor: nextCursor }
+  return JSON.stringify(searched === null ? list : ({ ...list, searched } satisfies JobList))
 }
 
 function toSummary(chain: JobChain, view: JobView, jobIds: JobIds): JobSummary {

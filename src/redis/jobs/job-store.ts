@@ -4,17 +4,19 @@ import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { indexPlace } from '../layout/keys.ts'
 import { cancelJob } from './cancel-job.ts'
-import { listJobs } from './job-pages.ts'
+import { listJobs } from '../search/job-pages.ts'
+import { SearchTurns } from '../search/search-turns.ts'
 import { createReplay } from './replay-job.ts'
 
 export function createJobStore(engine: Engine): JobStore {
   const replay = createReplay(engine)
+  const turns = new SearchTurns()
   return {
     get: async (team, jobId) => {
       const queue = await queueOfJob(engine, team, jobId)
       return queue === null ? null : readChain(engine, queue, engine.jobIds.rootOf(jobId))
     },
-    list: (query) => listJobs(engine, query),
+    list: (query) => listJobs(engine, query, turns),
     cancel: async (team, jobId, actor) => {
       const queue = await queueOfJob(engine, team, jobId)
       return queue === null ? 'not_found' : cancelJob(engine, queue, { jobId, actor })

@@ -53,6 +53,17 @@ export async function teamNames(engine: Engine, page: NamesPage): Promise<NamedI
   }
 }
 
+/** A page of a team's names in one shard; `last` is the name to go on behind, null at the end. */
+export async function namesInShard(
+  engine: Engine,
+  keys: ShardKeys,
+  page: NamesPage,
+): Promise<{ readonly names: readonly NamedId[]; readonly last: string | null }> {
+  const lane: Lane = { keys, names: [], last: null, isAtEnd: false }
+  await readLane(engine, page, { lane, wanted: page.limit })
+  return { names: lane.names, last: lane.isAtEnd ? null : lane.last }
+}
+
 async function readLane(
   engine: Engine,
   { kind, team, limit, begin }: NamesPage,
@@ -87,7 +98,7 @@ function mergeLanes(lanes: readonly Lane[]): NamedId[] {
 }
 
 /** The order of Redis: by the bytes of UTF-8. */
-function compareBytes(a: string, b: string): number {
+export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i += 1) {
     const [unitA, unitB] = [a.charCodeAt(i), b.charCodeAt(i)]

@@ -1,5 +1,12 @@
 import type { JobFilter } from '../../domain/jobs/job-filter.ts'
+import type { JobChain } from '../../domain/jobs/job.ts'
 import type { Engine } from '../client/engine.ts'
+import { formatPosition, parsePosition } from './job-cursor.ts'
+import { readFirst } from './job-pages.ts'
+import { queuesOfShard } from './listed-queues.ts'
+import { walkQueues } from './queue-walk.ts'
+import { SearchBudget } from './sections/search-budget.ts'
+import { FIRST_SCAN, FIRST_SPOTS } from './sections/section-page.ts'
 
 export interface ShardSearch {
   readonly team: string
@@ -33,8 +40,38 @@ export interface FoundPage {
   readonly searched: number
 }
 
+/** Records that one call looks at. */
+const SEARCHED_PER_CALL_MAX = 5_000
+
+/** Jobs that have not ended come in no order: to order them, all of them would have to be read. */
+const SPOTS = { ...FIRST_SPOTS, open: FIRST_SCAN }
+
 /**
  * Finds a team's jobs in the queues of one shard, each once, but for one that moves to another section meanwhile, or in a
- * large queue whose hash shrinks: then it may come twice.
+ * large queue whose hash shrinks: then it may come twice. Throws StoreUnavailableError.
  */
-export type SearchShard = (engine: Engine, search: ShardSearch) => Promise<FoundPage>
+export async function searchShard(engine: Engine, search: ShardSearch): Promise<FoundPage> {
+  const { filter, createdBeforeMs, limit } = search
+  const from = search.from === null ? null : parsePosition(search.from)
+  if (from === null && search.from !== null) throw new Error(`not a place of a search: ${search.from}`)
+  const budget = new SearchBudget(SEARCHED_PER_CALL_MAX)
+  const found: FoundJob[] = []
+  const { next } = await walkQueues(engine, {
+    ...{ filter, limit, from, budget, firstSpots: SPOTS },
+    queuesFrom: (position) => queuesOfShard(engine, search, position),
+    read: async (sections, room) => {
+      const part = await readFirst(engine, sections, { room, budget })
+      const [{ queue, section }] = sections
+      const jobs = part.jobs.filter(({ chain }) => createdAtMs(chain) < createdBeforeMs)
+      for (const { jobId, chain } of jobs) {
+        found.push({ jobId, rootId: chain.rootId, localId: queue.localId, section })
+      }
+      return { jobs, rest: part.rest }
+    },
+  })
+  return { found, next: next === null ? null : formatPosition(next), searched: budget.searched }
+}
+
+function createdAtMs({ attempts, open }: JobChain): number {
+  return attempts[0]?.createdAtMs ?? open?.createdAtMs ?? 0
+}

@@ -1,3 +1,4 @@
+import { ANY_JOB } from '../../../src/domain/jobs/job-filter.ts'
 import type { Engine } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
@@ -79,7 +80,7 @@ async function listQueues(engine: Engine, team: string, cursor: string | null): 
 }
 
 async function listJobs(engine: Engine, team: string, cursor: string | null): Promise<Page<number>> {
-  const page = await createJobStore(engine).list({ team, queue: null, status: null, limit: PAGE, cursor })
-  if (page === 'bad_cursor') throw new Error(`a cursor of jobs was refused: ${cursor}`)
+  const page = await createJobStore(engine).list({ team, filter: ANY_JOB, queues: null, limit: PAGE, cursor })
+  if (typeof page === 'string') throw new Error(`${page} of jobs: ${cursor}`)
   return { rows: page.jobs.map(({ jobId }) => jobId), nextCursor: page.nextCursor }
 }

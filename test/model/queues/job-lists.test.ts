@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { ANY_JOB, type JobFilter } from '../../../src/domain/jobs/job-filter.ts'
 import { viewJob } from '../../../src/domain/jobs/job-view.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import type { JobIntake, JobListQuery, JobStore, ListedJob } from '../../../src/ports/jobs.ts'
 import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
-import { formatJobCursor, type ListPosition } from '../../../src/redis/jobs/job-cursor.ts'
+import { formatJobCursor, type ListPosition } from '../../../src/redis/search/job-cursor.ts'
 import { formatCursor } from '../../../src/redis/names/list-cursor.ts'
-import { ORDERED_JOBS_MAX } from '../../../src/redis/jobs/open-jobs.ts'
+import { ORDERED_JOBS_MAX } from '../../../src/redis/search/sections/open-jobs.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
@@ -17,8 +18,10 @@ import { openConnection, openWorld, type World } from '../../support/engine/mode
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 
 const TEAM = 'default'
-const ALL = { team: TEAM, queue: null, status: null, limit: 100, cursor: null } satisfies JobListQuery
-const ONE = { ...ALL, queue: 'emails' } satisfies JobListQuery
+/** The query of a list, in one level. */
+type Asked = Pick<JobListQuery, 'limit' | 'cursor' | 'team'> & Partial<JobFilter>
+const ALL: Asked = { team: TEAM, limit: 100, cursor: null }
+const ONE: Asked = { ...ALL, queue: 'emails' }
 const STATUSES = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
 
 let redis: TestRedis
@@ -42,16 +45,20 @@ beforeEach(async () => {
   store = createJobStore(world.engine)
 })
 
-async function page(query: JobListQuery) {
-  const found = await store.list(query)
-  assert.ok(found !== 'bad_cursor')
+function queryOf({ team, limit, cursor, ...filter }: Asked): JobListQuery {
+  return { team, filter: { ...ANY_JOB, ...filter }, queues: null, limit, cursor }
+}
+
+async function page(query: Asked) {
+  const found = await store.list(queryOf(query))
+  assert.ok(typeof found !== 'string')
   assert.ok(found.jobs.length <= query.limit, `${found.jobs.length} rows on a page of ${query.limit}`)
   return found
 }
 
 /** All rows that pages of this size lead to. */
 async function walk(
-  query: JobListQuery,
+  query: Asked,
   between: (pages: number) => unknown = () => undefined,
 ): Promise<ListedJob[]> {
   const rows: ListedJob[] = []
@@ -237,8 +244,8 @@ describe('the jobs of a queue', () => {
         },
       },
     })
-    const found = await busy.list({ ...ALL, limit: 10 })
-    assert.ok(found !== 'bad_cursor' && pushes > 2)
+    const found = await busy.list(queryOf({ ...ALL, limit: 10 }))
+    assert.ok(typeof found !== 'string' && pushes > 2)
     assert.equal(found.jobs.length, 10)
   })
 
@@ -296,12 +303,12 @@ describe('the jobs of many queues', () => {
         read: (ask) => counted(() => runner.read(ask)),
       },
     })
-    await store.list(ALL)
+    await store.list(queryOf(ALL))
     assert.ok(rounds <= 3, `${rounds} round trips for empty queues`)
     await Promise.all(queues.map((queue) => pushOne(intake, { queue })))
     rounds = 0
-    const full = await store.list(ALL)
-    assert.ok(full !== 'bad_cursor' && full.jobs.length === 100)
+    const full = await store.list(queryOf(ALL))
+    assert.ok(typeof full !== 'string' && full.jobs.length === 100)
     assert.ok(rounds <= 25, `${rounds} round trips for a job in each`)
   })
 
@@ -332,38 +339,48 @@ describe('the jobs of many queues', () => {
 describe('a cursor of jobs', () => {
   const spot = { kind: 'due', dueMs: 1, id: 1 } as const
   const position: ListPosition = { queue: 'emails', section: 'open', spot }
-  const raw = (text: string) => formatCursor(['jobs', TEAM, null, null], text)
-  const own = formatJobCursor(ALL, position)
+  const cursorOf = (asked: Asked, at: ListPosition) => formatJobCursor(queryOf(asked), at)
+  /** The first eight characters of a cursor are the hash of its list. */
+  const raw = (text: string) => {
+    const bytes = Buffer.from(cursorOf(ALL, position), 'base64url').subarray(0, 8)
+    return Buffer.concat([bytes, Buffer.from(text)]).toString('base64url')
+  }
+  const own = cursorOf(ALL, position)
 
-  test.each<readonly [string, Partial<JobListQuery>, string]>([
+  test.each<readonly [string, Partial<Asked>, string]>([
     ['of another queue', { queue: 'others' }, own],
     ['of all queues, given for the queue that it is in', { queue: 'emails' }, own],
-    ['of one queue, given for all', {}, formatJobCursor({ ...ALL, queue: 'emails' }, position)],
+    ['of one queue, given for all', {}, cursorOf(ONE, position)],
     ['of another status', { status: 'completed' }, own],
     ['of all statuses, given for one with the same section', { status: 'pending' }, own],
     [
       'of pending jobs, given for processing ones',
       { status: 'processing' },
-      formatJobCursor({ ...ALL, status: 'pending' }, position),
+      cursorOf({ ...ALL, status: 'pending' }, position),
     ],
     ['of another team', { team: 'others' }, own],
     ['of a list of queues', {}, formatCursor(['queues', TEAM], 'o.1.1.emails')],
     ['past what HSCAN takes', {}, raw('s.18446744073709551616.0.emails')],
     ['past what is counted', {}, raw('d.9007199254740993.0.emails')],
+    ['with a job past what is counted', {}, raw('s.0.1-9007199254740993.emails')],
+    ['with jobs that are none', {}, raw('e.0.1-.emails')],
     ['with a part that is none', {}, raw('o.-1.0.emails')],
     ['with a section that is none', {}, raw('z.1.0.emails')],
-    ['without a queue', {}, raw('o.1.0.')],
     ['of before', {}, raw('["emails","open","0",0]')],
     ['with something behind it', {}, `${own}=`],
     ['of nothing', {}, ''],
   ])('%s is refused', async (_, change, cursor) => {
     await pushOne(intake)
-    assert.equal(await store.list({ ...ALL, ...change, cursor }), 'bad_cursor')
+    assert.equal(await store.list(queryOf({ ...ALL, ...change, cursor })), 'bad_cursor')
   })
 
   test.each([
     's.18446744073709551615.9007199254740991.emails',
-    's.0.9007199254740991.emails',
+    's.0.9007199254740991-1.emails',
+    's.0..emails',
+    'e.0.1-2.emails',
+    'e.0..emails',
+    'o.1.0.',
     'o.9007199254740991.9007199254740991.emails',
     'd.0.0.emails',
     'f.9007199254740991.0.emails',

@@ -1,4 +1,5 @@
 import { request as send } from 'node:http'
+import { ANY_JOB } from '../../../src/domain/jobs/job-filter.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   aChain,
@@ -219,15 +220,24 @@ describe('lists', () => {
       jobs: {
         list: (query: unknown) => {
           asked.push(query)
-          return Promise.resolve({ jobs: [{ jobId: RETRY_ID, chain: aChain() }], nextCursor: 'n' })
+          return Promise.resolve({
+            jobs: [{ jobId: RETRY_ID, chain: aChain() }],
+            nextCursor: 'n',
+            searched: 7,
+          })
         },
       } as never,
     })
     const answer = await call(own.port, '/api/jobs?queue=a%2Fb&status=failed&limit=5&cursor=c', {
       headers: BEARER,
     })
-    expect(asked).toEqual([{ team: 'default', queue: 'a/b', status: 'failed', limit: 5, cursor: 'c' }])
-    expect(answer.json).toMatchObject({ jobs: [{ job_id: RETRY_ID, status: 'pending' }], next_cursor: 'n' })
+    const filter = { ...ANY_JOB, queue: 'a/b', status: 'failed' }
+    expect(asked).toEqual([{ team: 'default', queues: null, filter, limit: 5, cursor: 'c' }])
+    expect(answer.json).toMatchObject({
+      jobs: [{ job_id: RETRY_ID, status: 'pending' }],
+      next_cursor: 'n',
+      searched: 7,
+    })
     expect(answer.text).not.toMatch(/"(?:payload|headers|calls|chain)"/)
     await own.close()
   })

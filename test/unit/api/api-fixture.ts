@@ -325,7 +325,11 @@ function fakeJobs(): ApiParts['jobs'] {
   return {
     get: (team, jobId) => Promise.resolve(known(team, jobId) ? aChain() : null),
     list: () =>
-      Promise.resolve({ jobs: [{ jobId: ROOT_ID, chain: aChain({ calls: [] }) }], nextCursor: 'next' }),
+      Promise.resolve({
+        jobs: [{ jobId: ROOT_ID, chain: aChain({ calls: [] }) }],
+        nextCursor: 'next',
+        searched: null,
+      }),
     cancel: (team, jobId) => Promise.resolve(known(team, jobId) ? 'cancelled' : 'not_found'),
     replay: (team, jobId) =>
       Promise.resolve(

@@ -132,7 +132,10 @@ function scenarioOf(operationId: string, status: string): Scenario {
           intake: { push: () => Promise.resolve({ status: 'too_many_queues' }) },
           cronEditor: { create: () => Promise.reject(new QuotaExceededError('crons', 500)) } as never,
           crons: { runNow: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)) } as never,
-          jobs: { replay: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)) } as never,
+          jobs: {
+            list: () => Promise.resolve('too_many_searches'),
+            replay: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)),
+          } as never,
         },
       }
     case '500':

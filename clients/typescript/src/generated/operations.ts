@@ -47,7 +47,7 @@ import type { JsonText } from '../json-text.ts'
 /** Where each operation is sent, and what of its input stands where. */
 export const OPERATIONS = {
   pushJob: { method: 'POST', path: '/api/jobs', query: [], hasKey: true },
-  listJobs: { method: 'GET', path: '/api/jobs', query: ['queue', 'status', 'limit', 'cursor'], hasKey: false },
+  listJobs: { method: 'GET', path: '/api/jobs', query: ['queue', 'status', 'final_status', 'failure_reason', 'response_status', 'host', 'tag', 'cron_id', 'created_after', 'created_before', 'scheduled_after', 'scheduled_before', 'ended_after', 'ended_before', 'text', 'limit', 'cursor'], hasKey: false },
   readJob: { method: 'GET', path: '/api/jobs/{job_id}', query: [], hasKey: false },
   cancelJob: { method: 'DELETE', path: '/api/jobs/{job_id}', query: [], hasKey: false },
   replayJob: { method: 'POST', path: '/api/jobs/{job_id}/replay', query: [], hasKey: false },
@@ -99,13 +99,51 @@ export interface Inputs {
    * calls. Within a queue, first jobs that have not ended, in flight or not, by due time; then dead letters,
    * then the rest, each newest first. A queue with more than 1,000 jobs that have not ended lists them in no
    * order. A page before the last may have fewer jobs than `limit`, even none. A job that starts while pages
-   * are read keeps its position until it ends.
+   * are read keeps its position until it ends. Filters combine: all of them must hold. A chain has one row:
+   * its open job, or its original once it has ended. `status=completed` shows the job that succeeded instead,
+   * and `final_status=failed_with_retries` the newest retry that failed. `status=failed` and everything that
+   * only an ended job has (`final_status`, `failure_reason`, `response_status`, `ended_after`, `ended_before`)
+   * shows the original of a chain that waits for its next retry. With filters other than `queue` and `status`
+   * an answer says in `searched` how many records were looked at. A request looks at no more than about 20,000
+   * records, or 32 MiB of them; `next_cursor` goes on from there. A team may have 4 such requests under way in
+   * a process of the API, all teams together 64; more are answered with 429. `text` needs the permission
+   * `payloads`.
    */
   listJobs: {
     /** Only jobs of the queue of this name. */
     queue?: string | undefined
     /** Only jobs with this status; `dead_lettered` lists the dead-letter queue. */
     status?: 'pending' | 'processing' | 'completed' | 'failed' | 'dead_lettered' | undefined
+    /** Only jobs with this final status. */
+    final_status?: 'success' | 'retrying' | 'failed_with_retries' | 'failed_no_retries' | 'dead_lettered' | undefined
+    /** Only jobs whose own attempt failed for this reason. */
+    failure_reason?: 'timeout' | 'connection_error' | 'dns_error' | 'ssl_error' | 'http_client_error' | 'http_server_error' | 'http_redirect' | 'invalid_url' | 'blocked_target' | 'assertion_failed' | 'executor_lost' | 'limit_exceeded' | 'unknown' | 'damaged' | undefined
+    /** Only jobs whose own attempt was answered with this status. */
+    response_status?: number | undefined
+    /** Only jobs that call this host, a name or an address, at any port. */
+    host?: string | undefined
+    /** Only jobs with this tag. The name ends at the first colon. */
+    tag?: string | undefined
+    /** Only runs of this cron. */
+    cron_id?: number | undefined
+    /** Only jobs created then or later. */
+    created_after?: string | undefined
+    /** Only jobs created before that. */
+    created_before?: string | undefined
+    /** Only jobs that are or were due then or later. */
+    scheduled_after?: string | undefined
+    /** Only jobs that are or were due before that. */
+    scheduled_before?: string | undefined
+    /** Only jobs whose `completed_at` is then or later. */
+    ended_after?: string | undefined
+    /** Only jobs whose `completed_at` is before that. */
+    ended_before?: string | undefined
+    /**
+     * Only jobs with this text in their URL or payload, in any case of ASCII letters. The payload is looked
+     * through as it was sent; a quotation mark, a slash and characters beyond ASCII are found escaped as well.
+     * Of a finished job only the URL is looked through: its payload is kept in call records alone.
+     */
+    text?: string | undefined
     /**
      * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
      * twice, is a 422.

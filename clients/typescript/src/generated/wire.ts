@@ -374,6 +374,10 @@ export interface JobList {
    */
   jobs: JobSummary[]
   next_cursor: NextCursor
+  /**
+   * How many records were looked at; absent where no filter but queue and status was given.
+   */
+  searched?: number
 }
 export interface StatusCodeEquals {
   type: 'status_code_equals'

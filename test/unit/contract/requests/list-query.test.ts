@@ -1,17 +1,61 @@
 import { expect, test } from 'vitest'
-import { readJobFilter, readPageQuery } from '../../../../src/contract/requests/list-query.ts'
+import { readJobQuery } from '../../../../src/contract/requests/job-query.ts'
+import { readPageQuery } from '../../../../src/contract/requests/list-query.ts'
+import { ANY_JOB } from '../../../../src/domain/jobs/job-filter.ts'
 
 test('an empty query is the first page of everything', () => {
-  const all = { queue: null, status: null, limit: 100, cursor: null }
-  expect(readJobFilter('')).toEqual({ kind: 'valid', value: all })
+  const all = { filter: ANY_JOB, limit: 100, cursor: null }
+  expect(readJobQuery('')).toEqual({ kind: 'valid', value: all })
 })
 
 test('every filter', () => {
-  expect(readJobFilter('queue=a%20b&status=dead_lettered&limit=1000&cursor=x')).toEqual({
-    kind: 'valid',
-    value: { queue: 'a b', status: 'dead_lettered', limit: 1000, cursor: 'x' },
+  const search = new URLSearchParams({
+    queue: 'a b',
+    status: 'failed',
+    final_status: 'retrying',
+    failure_reason: 'timeout',
+    response_status: '503',
+    host: 'API.Bücher.example',
+    tag: 'tenant:a:b',
+    cron_id: '0',
+    created_after: '2026-11-21T10:00:00Z',
+    created_before: '2026-11-21T10:00:00.001Z',
+    scheduled_after: '1970-01-01T00:00:00Z',
+    ended_before: '1970-01-01T01:00:00.5+01:00',
+    text: '%_.*é"',
+    limit: '1000',
+    cursor: 'x',
   })
+  expect(readJobQuery(search.toString())).toEqual({
+    kind: 'valid',
+    value: {
+      filter: {
+        queue: 'a b',
+        status: 'failed',
+        finalStatus: 'retrying',
+        failureReason: 'timeout',
+        responseStatus: 503,
+        host: 'api.xn--bcher-kva.example',
+        tag: { name: 'tenant', value: 'a:b' },
+        cronId: 0,
+        created: { afterMs: 1_795_255_200_000, beforeMs: 1_795_255_200_001 },
+        scheduled: { afterMs: 0, beforeMs: null },
+        ended: { afterMs: null, beforeMs: 500 },
+        text: '%_.*é"',
+      },
+      limit: 1000,
+      cursor: 'x',
+    },
+  })
+  // A plus sign that was not escaped.
+  const plus = readJobQuery('created_after=1970-01-01T01:00:00+01:00')
+  expect(plus.kind === 'valid' && plus.value.filter.created.afterMs).toBe(0)
   expect(readPageQuery('limit=1')).toEqual({ kind: 'valid', value: { limit: 1, cursor: null } })
+})
+
+test.each(['127.0.0.1', '[::1]', 'localhost', 'a.example.'])('the host %s', (host) => {
+  const result = readJobQuery(`host=${host}`)
+  expect(result.kind === 'valid' && result.value.filter.host).toBe(host)
 })
 
 test.each([
@@ -29,11 +73,35 @@ test.each([
   ['cursor=', 'cursor', 'The cursor field must have a value.'],
   ['status=done', 'status', 'The selected status is invalid.'],
   [`queue=${'q'.repeat(256)}`, 'queue', 'The queue field must not be greater than 255 characters.'],
-  [`cursor=${'c'.repeat(1537)}`, 'cursor', 'The cursor field must not be greater than 1536 characters.'],
+  [`cursor=${'c'.repeat(8193)}`, 'cursor', 'The cursor field must not be greater than 8192 characters.'],
+  ['final_status=failed', 'final_status', 'The selected final status is invalid.'],
+  ['failure_reason=bad', 'failure_reason', 'The selected failure reason is invalid.'],
+  ['response_status=99', 'response_status', 'The response status field must be between 100 and 599.'],
+  ['response_status=5xx', 'response_status', 'The response status field must be an integer.'],
+  ['host=', 'host', 'The host field must have a value.'],
+  ...['a.example:80', 'http://a', 'a/b', 'u@a', '::1', 'a..b', 'a b', 'a?', '[::1]:80'].map((host) => [
+    ...[
+      `host=${encodeURIComponent(host)}`,
+      'host',
+      'The host field must be a host name or address without a port.',
+    ],
+  ]),
+  ['tag=tenant', 'tag', 'The tag field must be the name of a tag, a colon, and its value.'],
+  ['tag=:acme', 'tag', 'The tag field must be the name of a tag, a colon, and its value.'],
+  [`tag=a:${'b'.repeat(320)}`, 'tag', 'The tag field must not be greater than 321 characters.'],
+  ['cron_id=-1', 'cron_id', 'The cron id field must be an integer.'],
+  ['cron_id=9007199254740993', 'cron_id', 'The cron id field must be between 0 and 9007199254740991.'],
+  [
+    'ended_after=now',
+    'ended_after',
+    'The ended after field must be a valid ISO 8601 timestamp with an offset.',
+  ],
+  ['text=', 'text', 'The text field must have a value.'],
+  [`text=${'t'.repeat(257)}`, 'text', 'The text field must not be greater than 256 characters.'],
   ['sort=asc', 'sort', 'The sort field is unknown.'],
   ['__proto__=1', '__proto__', 'The __proto__ field is unknown.'],
 ])('%s', (search, field, text) => {
-  const result = readJobFilter(search)
+  const result = readJobQuery(search)
   expect(result.kind === 'invalid' && Object.entries(result.problem.errors)).toEqual([[field, [text]]])
 })
 

@@ -1,0 +1,74 @@
+import type { JobFilter, TimeRange } from '../../domain/jobs/job-filter.ts'
+import { FAILURE_REASONS } from '../../domain/jobs/job.ts'
+import {
+  QUEUE_NAME_CHARACTERS_MAX,
+  SEARCHED_TEXT_CHARACTERS_MAX,
+  TAG_NAME_CHARACTERS_MAX,
+  TAG_VALUE_CHARACTERS_MAX,
+} from '../../domain/limits.ts'
+import { HOST_NAME_CHARACTERS_MAX, isCallableHost } from '../../domain/net/host-name.ts'
+import type { FieldReader } from '../fields/field-reader.ts'
+import { mustBeHost, mustBeTag } from '../fields/validation-texts.ts'
+import { type Page, PAGE_PARAMETERS, type QueryResult, readPage, readQuery, readTime } from './list-query.ts'
+
+/** The filters of a list of jobs, in the order errors are reported. */
+export const JOB_FILTERS = [
+  ...(['queue', 'status', 'final_status', 'failure_reason', 'response_status', 'host', 'tag'] as const),
+  ...(['cron_id', 'created_after', 'created_before', 'scheduled_after', 'scheduled_before'] as const),
+  ...(['ended_after', 'ended_before', 'text'] as const),
+] as const
+const PARAMETERS: ReadonlySet<string> = new Set([...JOB_FILTERS, ...PAGE_PARAMETERS])
+
+const STATUSES = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
+const FINAL_STATUSES = [
+  ...(['success', 'retrying', 'failed_with_retries'] as const),
+  ...(['failed_no_retries', 'dead_lettered'] as const),
+] as const
+const TAG_CHARACTERS_MAX = TAG_NAME_CHARACTERS_MAX + 1 + TAG_VALUE_CHARACTERS_MAX
+
+/** The query of `GET /api/jobs`. An empty value is a mistake: with an unset variable, a script would list everything. */
+export function readJobQuery(search: string): QueryResult<Page & { readonly filter: JobFilter }> {
+  return readQuery(search, PARAMETERS, (query) => ({ filter: readJobFilter(query), ...readPage(query) }))
+}
+
+/** Of a query or a body. */
+export function readJobFilter(fields: FieldReader): JobFilter {
+  return {
+    queue: fields.text('queue', QUEUE_NAME_CHARACTERS_MAX),
+    status: fields.choice('status', STATUSES),
+    finalStatus: fields.choice('final_status', FINAL_STATUSES),
+    failureReason: fields.choice('failure_reason', FAILURE_REASONS),
+    responseStatus: fields.integer('response_status', 100, 599),
+    host: readHost(fields),
+    tag: readTag(fields),
+    cronId: fields.integer('cron_id', 0, Number.MAX_SAFE_INTEGER),
+    created: readRange(fields, 'created'),
+    scheduled: readRange(fields, 'scheduled'),
+    ended: readRange(fields, 'ended'),
+    text: fields.text('text', SEARCHED_TEXT_CHARACTERS_MAX),
+  }
+}
+
+function readHost(fields: FieldReader): string | null {
+  const text = fields.text('host', HOST_NAME_CHARACTERS_MAX)
+  if (text === null) return null
+  const isAddress = text.startsWith('[') && text.endsWith(']')
+  // WHATWG's parser would take a port, a path or a user from it.
+  const url =
+    /[/?#@\\\s]/.test(text) || (text.includes(':') && !isAddress) ? null : URL.parse(`http://${text}`)
+  if (url === null || !isCallableHost(url.hostname)) return fields.refuse('host', mustBeHost)
+  return url.hostname
+}
+
+/** The name ends at the first colon. */
+function readTag(fields: FieldReader): JobFilter['tag'] {
+  const text = fields.text('tag', TAG_CHARACTERS_MAX)
+  if (text === null) return null
+  const colon = text.indexOf(':')
+  if (colon < 1) return fields.refuse('tag', mustBeTag)
+  return { name: text.slice(0, colon), value: text.slice(colon + 1) }
+}
+
+function readRange(fields: FieldReader, time: 'created' | 'scheduled' | 'ended'): TimeRange {
+  return { afterMs: readTime(fields, `${time}_after`), beforeMs: readTime(fields, `${time}_before`) }
+}

@@ -1,0 +1,84 @@
+import type { JobListPage, JobListQuery, ListedJob } from '../../ports/jobs.ts'
+import type { Engine } from '../client/engine.ts'
+import { formatJobCursor, parseJobCursor } from './job-cursor.ts'
+import { readSection } from './sections/read-section.ts'
+import { queuesFrom } from './listed-queues.ts'
+import { type ReadPart, type ReadSections, type Sections, walkQueues } from './queue-walk.ts'
+import { SearchBudget, SEARCHED_RECORDS_MAX } from './sections/search-budget.ts'
+import type { SearchTurns } from './search-turns.ts'
+import { FIRST_SPOTS, type AskedSection, type SectionPage } from './sections/section-page.ts'
+import { isNarrow } from './sections/sections.ts'
+
+/** After this many records a request without further filters answers what it has found, and a cursor. */
+const LISTED_RECORDS_MAX = 5_000
+/** Sections that are read together. */
+const READ_TOGETHER = 16
+
+/** Lists jobs; where it must look through records, the turns bound how many such requests there are. */
+export async function listJobs(
+  engine: Engine,
+  query: JobListQuery,
+  turns: SearchTurns,
+): Promise<JobListPage | 'bad_cursor' | 'too_many_searches'> {
+  const { team, filter, limit, cursor } = query
+  const from = cursor === null ? null : parseJobCursor(query, cursor)
+  if (from === null && cursor !== null) return 'bad_cursor'
+  const walk = async (budget: SearchBudget, read: ReadSections) => {
+    const { jobs, next } = await walkQueues(engine, {
+      ...{ filter, limit, from, budget, read, firstSpots: FIRST_SPOTS },
+      queuesFrom: (position) => queuesFrom(engine, query, position),
+    })
+    return { jobs, nextCursor: next === null ? null : formatJobCursor(query, next) }
+  }
+  if (!isNarrow(filter)) {
+    const budget = new SearchBudget(LISTED_RECORDS_MAX)
+    const page = await walk(budget, (sections, room) => readTogether(engine, sections, { room, budget }))
+    return { ...page, searched: null }
+  }
+  if (!turns.enter(team)) return 'too_many_searches'
+  try {
+    const budget = new SearchBudget(SEARCHED_RECORDS_MAX)
+    const page = await walk(budget, (sections, room) =>
+      turns.step(team, () => readFirst(engine, sections, { room, budget })),
+    )
+    return { ...page, searched: budget.searched }
+  } finally {
+    turns.leave(team)
+  }
+}
+
+interface Room {
+  readonly room: number
+  readonly budget: SearchBudget
+}
+
+export async function readFirst(engine: Engine, [first, ...rest]: Sections, room: Room): Promise<ReadPart> {
+  const { jobs, next } = await readSection(engine, first, room)
+  return { jobs, rest: next === null ? rest : [{ ...first, spot: next }, ...rest] }
+}
+
+/**
+ * Reads as many sections as fill the page when all their jobs are listed, so that many queues with few jobs take few round
+ * trips.
+ */
+async function readTogether(engine: Engine, sections: Sections, { room, budget }: Room): Promise<ReadPart> {
+  let left = room
+  const reads: Array<Promise<SectionPage>> = []
+  for (const asked of sections.slice(0, READ_TOGETHER)) {
+    if (left <= 0) break
+    // No more than was counted: jobs that arrive meanwhile must not make the page too long.
+    reads.push(readSection(engine, asked, { room: Math.min(left, asked.count), budget }))
+    left -= asked.count
+  }
+  const jobs: ListedJob[] = []
+  const pages = await Promise.all(reads)
+  for (const [i, page] of pages.entries()) {
+    jobs.push(...page.jobs)
+    if (page.next !== null) return { jobs, rest: restFrom(sections, i, page.next) }
+  }
+  return { jobs, rest: sections.slice(pages.length) }
+}
+
+function restFrom(sections: Sections, at: number, spot: AskedSection['spot']): AskedSection[] {
+  return sections.slice(at).map((asked, i) => (i === 0 ? { ...asked, spot } : asked))
+}

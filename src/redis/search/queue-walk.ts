@@ -1,0 +1,101 @@
+import type { JobFilter } from '../../domain/jobs/job-filter.ts'
+import type { ListedJob } from '../../ports/jobs.ts'
+import type { KnownQueue } from '../chains/known-queue.ts'
+import type { Engine } from '../client/engine.ts'
+import type { ListPosition } from './job-cursor.ts'
+import type { Spot } from './sections/spot.ts'
+import { countSection } from './sections/read-section.ts'
+import type { ListedQueues } from './listed-queues.ts'
+import type { SearchBudget } from './sections/search-budget.ts'
+import type { AskedSection } from './sections/section-page.ts'
+import { type Section, sectionsOf } from './sections/sections.ts'
+
+/** Queues that one request looks at. */
+const QUEUES_MAX = 500
+
+export type Sections = readonly [AskedSection, ...AskedSection[]]
+
+export interface ReadPart {
+  readonly jobs: readonly ListedJob[]
+  readonly rest: readonly AskedSection[]
+}
+
+/** Reads at least a piece of the first section. */
+export type ReadSections = (sections: Sections, room: number) => Promise<ReadPart>
+
+interface Walk {
+  readonly filter: JobFilter
+  readonly limit: number
+  readonly from: ListPosition | null
+  readonly firstSpots: Readonly<Record<Section, Spot>>
+  readonly budget: SearchBudget
+  readonly queuesFrom: (from: ListPosition | null) => Promise<ListedQueues>
+  readonly read: ReadSections
+}
+
+interface WalkedPage {
+  readonly jobs: readonly ListedJob[]
+  /** null = the end. */
+  readonly next: ListPosition | null
+}
+
+/**
+ * Goes through queues by name, and through each queue section by section, until the page is full, the budget is spent or
+ * as many queues have been looked at as may be.
+ */
+export async function walkQueues(engine: Engine, walk: Walk): Promise<WalkedPage> {
+  const { limit, budget, read } = walk
+  const jobs: ListedJob[] = []
+  let [position, queues] = [walk.from, 0]
+  while (queues < QUEUES_MAX) {
+    const counted = await countFrom(engine, walk, position)
+    queues += counted.queues
+    let sections = counted.sections
+    while (isSome(sections)) {
+      const [{ queue, section, spot }] = sections
+      const room = limit - jobs.length
+      if (room <= 0 || budget.isSpent) return { jobs, next: { queue: queue.name, section, spot } }
+      const part = await read(sections, room)
+      jobs.push(...part.jobs)
+      sections = part.rest
+    }
+    if (counted.last === null) return { jobs, next: null }
+    position = { queue: counted.last, section: null }
+  }
+  return { jobs, next: position }
+}
+
+function isSome(sections: readonly AskedSection[]): sections is Sections {
+  return sections.length > 0
+}
+
+interface CountedSections {
+  /** Sections with jobs, in the order of the list. */
+  readonly sections: readonly AskedSection[]
+  readonly queues: number
+  /** The name to go on behind; null = there are no more queues. */
+  readonly last: string | null
+}
+
+async function countFrom(engine: Engine, walk: Walk, from: ListPosition | null): Promise<CountedSections> {
+  const { queues, last } = await walk.queuesFrom(from)
+  const asked = queues.flatMap((queue) => sectionsFrom(walk, queue, from))
+  const counts = await Promise.all(asked.map((section) => countSection(engine, section)))
+  const sections = asked.flatMap((section, i) => {
+    const count = counts[i] ?? 0
+    return count === 0 ? [] : [{ ...section, count }]
+  })
+  return { sections, queues: queues.length, last }
+}
+
+/** The sections of a queue, from the position on. */
+function sectionsFrom(
+  { filter, firstSpots }: Walk,
+  queue: KnownQueue,
+  from: ListPosition | null,
+): Array<Omit<AskedSection, 'count'>> {
+  const all = sectionsOf(filter).map((section) => ({ queue, section, filter, spot: firstSpots[section] }))
+  if (from === null || from.section === null || from.queue !== queue.name) return all
+  const at = all.findIndex(({ section }) => section === from.section)
+  return all.slice(at).map((asked, i) => (i === 0 ? { ...asked, spot: from.spot } : asked))
+}
