@@ -4,6 +4,7 @@ import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
 import type { Admission, UserVerifier } from '../ports/access/user-verifier.ts'
 import type { Clock } from '../ports/runtime.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
+import type { TokenUses } from '../ports/access/tokens.ts'
 import { forbiddenText } from './answers.ts'
 import type { Exchange, Rejection, RequestRejector } from './request-rejector.ts'
 
@@ -22,6 +23,7 @@ interface AuthenticatorParts {
   readonly users?: UserVerifier
   readonly rejector: RequestRejector
   readonly clock: Pick<Clock, 'wallMs'>
+  readonly tokenUses: Pick<TokenUses, 'note'>
 }
 
 /** Null once it has been answered. A promise only for users: a push with a token of ours waits for nothing. */
@@ -68,11 +70,12 @@ export class Authenticator {
   ): Principal | null {
     const expiresAtMs = principal.terms?.expiresAtMs ?? null
     // By our own clock, so that a token ends in time even while the source of tokens is away.
-    if (expiresAtMs !== null && expiresAtMs <= this.#parts.clock.wallMs()) {
-      return this.#refuse(exchange, EXPIRED)
-    }
+    const nowMs = this.#parts.clock.wallMs()
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) return this.#refuse(exchange, EXPIRED)
     // Whoever names a team must not act in another by mistake.
-    return named === undefined || named === principal.team ? principal : this.#refuse(exchange, NO_TEAM)
+    if (named !== undefined && named !== principal.team) return this.#refuse(exchange, NO_TEAM)
+    this.#parts.tokenUses.note(principal, nowMs)
+    return principal
   }
 
   #admitted(exchange: Exchange, admission: Admission): Principal | null {

@@ -4,6 +4,8 @@ import type { Logger } from '../ports/runtime.ts'
 import type { Principal } from '../domain/access/principal.ts'
 import type { UserVerifier } from '../ports/access/user-verifier.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
+import { createMeRoutes } from './access/me-routes.ts'
+import { createTokenRoutes, type TokenRouteParts } from './access/token-routes.ts'
 import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
 import { BodyReader } from './body-reader.ts'
@@ -13,7 +15,6 @@ import { type AuditRouteParts, createAuditRoutes } from './routes/audit.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
-import { createMeRoutes } from './routes/me.ts'
 import { createNotificationRoutes, type NotificationRouteParts } from './routes/notifications.ts'
 import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
@@ -28,6 +29,7 @@ type RouteParts = PushRouteParts &
   AlertRouteParts &
   AuditRouteParts &
   TeamRouteParts &
+  TokenRouteParts &
   WindowRouteParts &
   NotificationRouteParts
 
@@ -99,6 +101,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createWindowRoutes(parts))
   app.use(createNotificationRoutes(parts))
   app.use(createMeRoutes())
+  app.use(createTokenRoutes(parts))
   app.use(createContractRoutes())
   app.use((_request, response) => answerNotFound(response))
   app.use(faultHandler(parts.logger))

@@ -157,6 +157,10 @@ export const DELIVERY_TIMEOUT_MS = 10_000
 /** How long the API waits for the answer of a channel that is tested. */
 export const CHANNEL_TEST_TIMEOUT_MS = 15_000
 
+// Tokens.
+/** Tokens of a team that the API makes; resources may hold more. */
+export const TOKENS_PER_TEAM_MAX = 500
+
 // Maintenance windows.
 export const WINDOWS_PER_TEAM_MAX = 100
 /** Held teams, and likewise held queues, that a claim lists so that it is not answered with them. */

@@ -97,7 +97,7 @@ export function cronKey(cron: Named): string {
   return JSON.stringify(['HttpCron', cron.team, cron.name])
 }
 
-function tokenKey(token: Named): string {
+export function tokenKey(token: Named): string {
   return JSON.stringify(['ApiToken', token.team, token.name])
 }
 

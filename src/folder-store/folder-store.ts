@@ -1,4 +1,5 @@
 import { access, constants, mkdir, realpath } from 'node:fs/promises'
+import type { ApiToken } from '../domain/access/api-token.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
@@ -17,6 +18,7 @@ import {
   writeWindowEdit,
   writeWindowRemoval,
 } from './edits/settings-edits.ts'
+import { writeNewToken, writeTokenRemoval } from './edits/token-edits.ts'
 import { removeDrafts } from './files/atomic-file.ts'
 import { FolderFiles } from './files/folder-files.ts'
 import type { FolderFault } from './files/folder-scanner.ts'
@@ -58,6 +60,10 @@ export interface FolderStore {
   editWindow(edit: WindowEdit): Promise<EditResult<WindowSettings>>
   /** As `removeQueue`, for a maintenance window. */
   removeWindow(window: { readonly team: string; readonly name: string }): Promise<Removal>
+  /** Writes a manifest of a new token and applies it, as `editQueue` does; refuses a name that has a manifest. */
+  createToken(token: ApiToken): Promise<EditResult<ApiToken>>
+  /** As `removeQueue`, for a token. */
+  removeToken(token: Pick<ApiToken, 'team' | 'name'>): Promise<Removal>
   /** Ends the watch; resolves when no call is running. Idempotent. */
   stop(): Promise<void>
 }
@@ -121,8 +127,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
         await applier.apply()
         watcher = new FolderWatcher({ folder, sync: () => mutex(sync), clock, logger })
       }),
-    snapshot: () => applier.resources.snapshot,
-    problems: () => applier.problems(),
+    ...{ snapshot: () => applier.resources.snapshot, problems: () => applier.problems() },
     sync: async () => void (await mutex(sync)),
     editQueue: (queue) => edit(() => writeQueueEdit(parts, applier.resources, queue)),
     removeQueue: (queue) => remove(() => writeQueueRemoval(parts, applier.resources, queue)),
@@ -130,6 +135,8 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
     removeCron: (cron) => remove(() => writeCronRemoval(parts, cron)),
     editWindow: (window) => edit(() => writeWindowEdit(parts, applier.resources, window)),
     removeWindow: (window) => remove(() => writeWindowRemoval(parts, window)),
+    createToken: (token) => edit(() => writeNewToken(parts, token)),
+    removeToken: (token) => remove(() => writeTokenRemoval(parts, token)),
     stop: () => {
       watcher?.stop()
       // A start that was running has made its watcher by then.

@@ -1,4 +1,5 @@
 import { untilLed } from '../redis/control/leader-epochs.ts'
+import type { CompiledSettings } from '../redis/control/compiled-settings.ts'
 import { createCronStore } from '../redis/crons/cron-store.ts'
 import { createQueueStore } from '../redis/queues/queue-store.ts'
 import { createSettingsCompiler, putOwnToken } from '../redis/control/settings-compiler.ts'
@@ -6,11 +7,18 @@ import { describeSettings, type ApiSettings } from '../settings/role-settings.ts
 import { ResourceCronEditor } from '../kubernetes/resources/cron-editor.ts'
 import { EDITOR_INDEXES, ResourceQueueEditor } from '../kubernetes/resources/queue-editor.ts'
 import { createResourceWindows } from '../kubernetes/resources/resource-windows.ts'
-import { HTTP_CRONS, HTTP_QUEUES, MAINTENANCE_WINDOWS } from '../kubernetes/resources/own-kinds.ts'
+import {
+  API_TOKENS,
+  HTTP_CRONS,
+  HTTP_QUEUES,
+  MAINTENANCE_WINDOWS,
+} from '../kubernetes/resources/own-kinds.ts'
 import { KubernetesUsers } from '../kubernetes/access/kubernetes-users.ts'
 import type { UserVerifier } from '../ports/access/user-verifier.ts'
+import { createResourceTokens } from '../kubernetes/resources/resource-tokens.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
+import type { TokenKeeper } from '../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../ports/windows.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
 import { startApi } from './parts/api-part.ts'
@@ -24,6 +32,7 @@ import {
   startCompiledWindows,
 } from './parts/engine-part.ts'
 import { createCronEditor, newNameSuffix } from './editors/cron-editor.ts'
+import { tokensInEngine } from './editors/engine-tokens.ts'
 import { createQueueEditor } from './editors/queue-editor.ts'
 import { createWindowEditor, windowsInEngine } from './editors/window-editor.ts'
 import { type Cluster, openCluster } from './parts/cluster-part.ts'
@@ -78,7 +87,11 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       queues,
       crons,
       windows,
-      ...(await openEditors(settings, { queues, crons, windows, engine }, { telemetry, lifecycle })),
+      ...(await openEditors(
+        settings,
+        { queues, crons, windows, engine, compiled },
+        { telemetry, lifecycle },
+      )),
       compiled,
       egress: await openEgress(settings, settings.redisUrl),
       drainMs: settings.drainSeconds * 1000,
@@ -98,6 +111,7 @@ async function openEditors(
     readonly crons: CronStore
     readonly windows: WindowStore
     readonly engine: OpenEngine
+    readonly compiled: CompiledSettings
   },
   context: { readonly telemetry: Telemetry; readonly lifecycle: Lifecycle },
 ): Promise<{
@@ -105,8 +119,9 @@ async function openEditors(
   readonly cronEditor: CronEditor
   readonly windowEditor: WindowEditor
   readonly users?: UserVerifier
+  readonly tokenKeeper: TokenKeeper
 }> {
-  const { queues, crons, windows, engine } = parts
+  const { queues, crons, windows, engine, compiled } = parts
   if (settings.resources === 'engine') {
     const compiler = createSettingsCompiler({ engine: engine.store.engine, box: engine.box, epoch: null })
     return {
@@ -115,6 +130,7 @@ async function openEditors(
       windowEditor: createWindowEditor({
         ...{ windows, newSuffix: newNameSuffix, keeper: windowsInEngine(compiler) },
       }),
+      tokenKeeper: tokensInEngine(compiler, compiled),
     }
   }
   const { watchNamespaces: namespaces } = settings
@@ -135,6 +151,11 @@ async function openEditors(
       keeper: createResourceWindows({ ...shared, windows, writer: cluster.openWriter(MAINTENANCE_WINDOWS) }),
     }),
     ...openUsers(settings, cluster, context.telemetry),
+    tokenKeeper: createResourceTokens({
+      ...shared,
+      isAccepted: (team, name) => compiled.isAccepted(team, name),
+      writer: cluster.openWriter(API_TOKENS),
+    }),
   }
 }
 

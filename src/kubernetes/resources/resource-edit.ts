@@ -53,7 +53,7 @@ export async function whenApplied<T extends { readonly settings: object }>(
 }
 
 export function notWatched(
-  what: 'Queues' | 'Crons' | 'Maintenance windows',
+  what: 'Queues' | 'Crons' | 'Maintenance windows' | 'Tokens',
   namespace: string,
 ): EditRefusedError {
   return new EditRefusedError(

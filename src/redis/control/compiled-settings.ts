@@ -13,7 +13,7 @@ import {
 import type { RedisConnection } from '../client/connection.ts'
 import { TEAMS_KEY, TOKENS_KEY } from '../layout/keys.ts'
 import type { SecretBox } from './secret-box.ts'
-import { decodeTeam, teamsOf, tokensOf, VERSION_FIELD } from './stored-settings.ts'
+import { decodeTeam, OWN_TOKEN_NAME, teamsOf, tokensOf, VERSION_FIELD } from './stored-settings.ts'
 
 /** A change must be applied within 2 s of a write to the folder, and the folder needs the rest of that time. */
 const REFRESH_MS = 800
@@ -123,6 +123,18 @@ export class CompiledSettings implements BoundedTeamsSource, NotifiedTeamsSource
 
   principalOf(token: string): Principal | null {
     return this.#tokens.get(hashOf(token)) ?? null
+  }
+
+  /** The tokens of a team, without that of PUNCTUAL_TOKEN. */
+  tokensOf(team: string): readonly Principal[] {
+    return [...this.#tokens.values()].filter(
+      (principal) => principal.team === team && principal.subject !== OWN_TOKEN_NAME,
+    )
+  }
+
+  /** Whether a token of this name is accepted. */
+  isAccepted(team: string, name: string): boolean {
+    return this.tokensOf(team).some(({ subject }) => subject === name)
   }
 
   #lastSettings(team: string, { message: reason }: StartupError): TeamSettings | undefined {

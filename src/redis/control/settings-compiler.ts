@@ -5,7 +5,7 @@ import { NO_QUOTAS, QUOTA_NAMES } from '../../domain/quotas.ts'
 import type { CompileEnd, SettingsCompiler, TeamPolicy } from '../../ports/settings.ts'
 import { CronWriter } from '../crons/write/cron-writer.ts'
 import type { Engine } from '../client/engine.ts'
-import { TEAMS_KEY, TOKENS_KEY, WINDOWS_KEY } from '../layout/keys.ts'
+import { TEAMS_KEY, TOKENS_KEY, USED_KEY, WINDOWS_KEY } from '../layout/keys.ts'
 import { QueueWriter } from '../queues/queue-writer.ts'
 import { putSetting } from './put-setting.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -48,6 +48,9 @@ export function createSettingsCompiler({
     return { status: end === 'superseded' ? end : 'applied' }
   }
 
+  const putText = (hash: string, field: string, text: string) =>
+    putUnlessApplied(hash, field, { isApplied: (value) => hasText(value, text), encode: () => text })
+
   async function remove(hash: string, field: string): Promise<CompileEnd<{ readonly status: 'removed' }>> {
     const end = await putSetting(engine, { hash, epoch, field, text: '' })
     return { status: end === 'superseded' ? end : 'removed' }
@@ -64,21 +67,14 @@ export function createSettingsCompiler({
         encode: () => encodeTeam(box, policy),
       }),
     removeTeam: (team) => remove(TEAMS_KEY, team),
-    putToken: (token) => {
-      const text = encodeToken(token)
-      return putUnlessApplied(TOKENS_KEY, tokenField(token), {
-        isApplied: (value) => hasText(value, text),
-        encode: () => text,
-      })
+    putToken: (token) => putText(TOKENS_KEY, tokenField(token), encodeToken(token)),
+    removeToken: async (team, name) => {
+      const field = tokenField({ team, name })
+      const end = await remove(TOKENS_KEY, field)
+      await engine.runner.read((redis) => redis.hdel(USED_KEY, field))
+      return end
     },
-    removeToken: (team, name) => remove(TOKENS_KEY, tokenField({ team, name })),
-    putWindow: (window) => {
-      const text = encodeWindow(window)
-      return putUnlessApplied(WINDOWS_KEY, windowField(window), {
-        isApplied: (value) => hasText(value, text),
-        encode: () => text,
-      })
-    },
+    putWindow: (window) => putText(WINDOWS_KEY, windowField(window), encodeWindow(window)),
     removeWindow: (team, name) => remove(WINDOWS_KEY, windowField({ team, name })),
     applied: () => readApplied(engine),
   }

@@ -7,6 +7,7 @@ import {
   shardPrefix,
   TEAMS_KEY,
   TOKENS_KEY,
+  USED_KEY,
   WINDOWS_KEY,
 } from '../layout/keys.ts'
 import { createShardKeyList, type ShardKeyList } from './inspect-facts.ts'
@@ -73,7 +74,13 @@ export async function lookAtShard(
   return { findings, miscounts }
 }
 
-const INSTALLATION_KEYS: ReadonlySet<string> = new Set([META_KEY, TOKENS_KEY, TEAMS_KEY, WINDOWS_KEY])
+const INSTALLATION_KEYS: ReadonlySet<string> = new Set([
+  META_KEY,
+  TOKENS_KEY,
+  TEAMS_KEY,
+  USED_KEY,
+  WINDOWS_KEY,
+])
 const SHARD_KEYS: ReadonlySet<string> = new Set(Object.values(SHARD_KEY_WORDS))
 /** `b` of `b:<q>`; those of deleted queues begin with `trash:`. */
 const QUEUE_PARTS: ReadonlySet<string> = new Set(

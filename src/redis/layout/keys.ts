@@ -8,6 +8,8 @@ export const KEY_PREFIX = 'punctual:'
 export const META_KEY = `${KEY_PREFIX}meta`
 export const TOKENS_KEY = `${KEY_PREFIX}tokens`
 export const TEAMS_KEY = `${KEY_PREFIX}teams`
+/** When tokens were last used: `["team","name"]` → Unix ms. */
+export const USED_KEY = `${KEY_PREFIX}used`
 export const WINDOWS_KEY = `${KEY_PREFIX}windows`
 /** Plain PUBLISH of a shard's number when its ring became non-empty: a hint, never relied on. */
 export const WAKE_CHANNEL = `${KEY_PREFIX}wake`

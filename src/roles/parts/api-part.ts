@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { ApiServer } from '../../api/api-server.ts'
 import { createApi } from '../../api/create-api.ts'
@@ -10,7 +10,9 @@ import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
+import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
+import { LastUses } from '../../redis/access/last-uses.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
@@ -21,6 +23,7 @@ import { createChannelHealthReader, createDeliveryReader } from '../../redis/not
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
+import { createTokenStore } from '../editors/token-store.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { createQuotasOf, withQuotas } from './quota-part.ts'
 import type { Store } from './store.ts'
@@ -44,6 +47,7 @@ interface ApiPartOptions {
   cronEditor: CronEditor
   windows: WindowStore
   windowEditor: WindowEditor
+  tokenKeeper: TokenKeeper
   compiled: CompiledSettings
   users?: UserVerifier
   egress: EgressPolicy
@@ -60,6 +64,8 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
   const { engine } = options.store
   const quotasOf = createQuotasOf(compiled, quotasOfSettings(settings))
   const usage = createTeamUsageReader(engine)
+  const tokenUses = new LastUses({ runner: engine.runner, clock: systemClock, logger: options.logger })
+  options.lifecycle.onStop('last uses of tokens', () => tokenUses.stop())
   const listener = createApi({
     intake: createJobIntake(engine, {
       nowMs: () => systemClock.monotonicMs(),
@@ -80,6 +86,9 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     quotasOf,
     tokens: compiled,
     ...(options.users === undefined ? {} : { users: options.users }),
+    tokenStore: createTokenStore(options.tokenKeeper),
+    tokenUses,
+    newSecret: randomBytes,
     teamSettings: compiled,
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),

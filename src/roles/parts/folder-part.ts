@@ -8,6 +8,7 @@ import { createCronEditor, newNameSuffix, type CronKeeper } from '../editors/cro
 import { createQueueEditor, type QueueKeeper } from '../editors/queue-editor.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { SettingsCompiler, WindowCompiler } from '../../ports/settings.ts'
+import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { createWindowEditor, type WindowKeeper } from '../editors/window-editor.ts'
 
@@ -86,6 +87,15 @@ function windowsInFolder(folder: FolderStore, compiler: WindowCompiler): WindowK
       if (status === 'not_found') await compiler.removeWindow(team, name)
       return 'removed'
     },
+  }
+}
+
+/** As `queuesInFolder`, for tokens. */
+export function tokensInFolder(folder: FolderStore): TokenKeeper {
+  return {
+    all: (team) => Promise.resolve(folder.snapshot().tokens.filter((token) => token.team === team)),
+    create: async (token) => void accepted(await folder.createToken(token)),
+    remove: async (team, name) => accepted(await folder.removeToken({ team, name })).status,
   }
 }
 

@@ -16,7 +16,7 @@ import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
-import { aPrincipal } from '../../support/principals.ts'
+import { anApiToken, aPrincipal } from '../../support/principals.ts'
 import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 
 /** A push that is accepted. */
@@ -274,6 +274,12 @@ export async function startApi(
     auditLog: new FakeAuditLog(),
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
     tokens: { principalOf: (token) => PRINCIPALS.get(token) ?? null },
+    tokenStore: fakeTokens(),
+    tokenUses: {
+      note: () => undefined,
+      lastUsed: (_team, names) => Promise.resolve(names.map(() => NOW_MS)),
+    },
+    newSecret: (bytes) => new Uint8Array(bytes).fill(7),
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
     teamSettings: { of: () => A_TEAM.settings },
     channelTester: {
@@ -337,6 +343,20 @@ function fakeJobs(): ApiParts['jobs'] {
           ? { status: 'replayed', jobId: 32, queueId: 7, scheduledAtMs: NOW_MS }
           : { status: 'not_found' },
       ),
+  }
+}
+
+function fakeTokens(): ApiParts['tokenStore'] {
+  const token = (team: string, name: string) =>
+    team === 'default' && name === 'ci' ? anApiToken('ci', { prefix: 'pun_4fJk' }) : null
+  return {
+    list: ({ team, cursor }) => {
+      const tokens = [token(team, 'ci')].filter((one) => one !== null)
+      return Promise.resolve(cursor === null ? { tokens, nextCursor: null } : 'bad_cursor')
+    },
+    get: (team, name) => Promise.resolve(token(team, name)),
+    create: () => Promise.resolve(),
+    remove: () => Promise.resolve('removed'),
   }
 }
 

@@ -5,7 +5,7 @@ import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../
 import type { ApiParts } from '../../../src/api/create-api.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
 import { aCron, BEARER, call, type Call, startApi } from './api-fixture.ts'
-import { aPrincipal } from '../../support/principals.ts'
+import { anApiToken, aPrincipal } from '../../support/principals.ts'
 
 const rejecting = (fault: Error): Partial<ApiParts> => {
   const fail = () => Promise.reject(fault)
@@ -24,6 +24,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     },
     auditLog: { ask: fail, settle: fail, list: fail },
     deliveries: { deliveriesOf: fail },
+    tokenStore: { list: fail, get: fail, create: fail, remove: fail },
     usage: { read: fail },
     channelTester: { requestTest: fail },
     // The one way a route without a store can fail.
@@ -55,6 +56,7 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   editWindow: '{"reason":"The database moves."}',
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   markAlertsRead: '{}',
+  createToken: '{"name":"ci"}',
 }
 
 const GOOD_SEARCH: Readonly<Record<string, string>> = { deleteAlerts: '?all=true' }
@@ -97,7 +99,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
         parts: { tokens: { principalOf: () => aPrincipal('default', { permissions: new Set() }) } },
       }
     case '404':
-      return { call: good, path: (path) => path.replace(/\/(?:16|7|night)\b/, '/999') }
+      return { call: good, path: (path) => path.replace(/\/(?:16|7|night|ci)\b/, '/999') }
     case '409':
       return {
         call: good,
@@ -113,6 +115,10 @@ function scenarioOf(operationId: string, status: string): Scenario {
           cronEditor: refusingEditor,
           editor: refusingEditor,
           windowEditor: refusingEditor,
+          tokenStore: {
+            ...{ create: refuse, remove: refuse },
+            get: () => Promise.resolve(anApiToken('ci')),
+          } as never,
         },
       }
     case '413':
@@ -163,7 +169,8 @@ describe.each(
       path
         .replace('{job_id}', '16')
         .replace(/\{(?:queue|cron|alert)_id\}/, '7')
-        .replace('{window_id}', 'night') + search
+        .replace('{window_id}', 'night')
+        .replace('{token_id}', 'ci') + search
     const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
     const answer = await call(api.port, (scenario.path ?? ((same) => same))(concrete), {
       method,
@@ -202,11 +209,13 @@ test('something was walked', () => {
     'cancelJob',
     'countAlerts',
     'createCron',
+    'createToken',
     'createWindow',
     'deleteAlert',
     'deleteAlerts',
     'deleteCron',
     'deleteQueue',
+    'deleteToken',
     'deleteWindow',
     'editCron',
     'editQueue',
@@ -217,6 +226,7 @@ test('something was walked', () => {
     'listCrons',
     'listJobs',
     'listQueues',
+    'listTokens',
     'listWindows',
     'markAlertRead',
     'markAlertsRead',

@@ -36,6 +36,9 @@ import type {
   ScheduledJob,
   StartedRun,
   Team,
+  Token,
+  TokenCreate,
+  TokenList,
   UnreadAlerts,
   UpdatedAlerts,
   WindowCreate,
@@ -83,6 +86,9 @@ export const OPERATIONS = {
   readTeam: { method: 'GET', path: '/api/team', query: [], hasKey: false },
   testNotifications: { method: 'POST', path: '/api/notifications/test', query: [], hasKey: false },
   readMe: { method: 'GET', path: '/api/me', query: [], hasKey: false },
+  listTokens: { method: 'GET', path: '/api/tokens', query: ['limit', 'cursor'], hasKey: false },
+  createToken: { method: 'POST', path: '/api/tokens', query: [], hasKey: false },
+  deleteToken: { method: 'DELETE', path: '/api/tokens/{token_id}', query: [], hasKey: false },
   readContract: { method: 'GET', path: '/api/openapi.json', query: [], hasKey: false },
 } as const
 
@@ -445,6 +451,32 @@ export interface Inputs {
   }
   /** Read who asks, and what they may do. Any valid token may ask this. */
   readMe: object
+  /**
+   * List tokens. The tokens of the team by name, without the tokens themselves. Whoever is limited to queues
+   * sees only those that are limited to these.
+   */
+  listTokens: {
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /**
+   * Create a token. The answer is the only place where the token is shown. Nobody can make a token with more
+   * permissions, queues, life or requests per second than their own. Where resources are kept, it becomes an
+   * ApiToken with its hash. A name in use and a 501st token are a 409.
+   */
+  createToken: {
+    body: TokenCreate | JsonText
+  }
+  /** Revoke a token. Answered when this process refuses it, or after 2 s; others refuse it within 2 s. */
+  deleteToken: {
+    /** The `id` of the token, which is its name. Names of other teams and unknown names are a 404. */
+    token_id: string | number
+  }
   /** This document as JSON. */
   readContract: object
 }
@@ -488,6 +520,9 @@ export interface Answers {
   readTeam: Team
   testNotifications: ChannelTestResults
   readMe: Me
+  listTokens: TokenList
+  createToken: Token
+  deleteToken: undefined
   readContract: Readonly<Record<string, unknown>>
 }
 
@@ -500,6 +535,7 @@ export interface Items {
   listAlerts: Alert
   listAuditRecords: AuditRecord
   listWindows: MaintenanceWindow
+  listTokens: Token
 }
 
 /** The field of a page that holds its items. */
@@ -511,4 +547,5 @@ export const ITEM_FIELDS = {
   listAlerts: 'alerts',
   listAuditRecords: 'records',
   listWindows: 'windows',
+  listTokens: 'tokens',
 } as const

@@ -511,6 +511,89 @@ export interface QueueList {
   queues: Queue[]
   next_cursor: NextCursor
 }
+export interface RateLimit {
+  requests_per_second: number
+  /**
+   * Requests that may come at once.
+   */
+  burst: number
+}
+export interface Token {
+  /**
+   * The token itself, only in the answer to its creation.
+   */
+  token?: string
+  id: string
+  name: string
+  /**
+   * The first characters of the token; null when they are not known.
+   */
+  prefix: string | null
+  description: string | null
+  scopes: Scopes
+  queues: TokenQueues
+  /**
+   * null = never.
+   */
+  expires_at: Timestamp | null
+  /**
+   * null = as often as wanted.
+   */
+  rate_limit: RateLimit | null
+  /**
+   * To the minute; null = never.
+   */
+  last_used_at: Timestamp | null
+}
+export interface TokenList {
+  /**
+   * @maxItems 1000
+   */
+  tokens: Token[]
+  next_cursor: NextCursor
+}
+export interface TokenCreate {
+  /**
+   * Unique in the team; the `id` of the token. Lower-case letters, digits and `-`.
+   */
+  name: string
+  /**
+   * Who uses the token.
+   */
+  description?: string | null
+  /**
+   * Without them, all.
+   *
+   * @minItems 1
+   * @maxItems 4
+   */
+  scopes?: Scope[] | null
+  /**
+   * The names of the only queues that the token may use and see; they need not exist yet.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  queues?: string[] | null
+  /**
+   * In the future; ISO 8601 with an offset. Without it, the token does not expire.
+   */
+  expires_at?: string | null
+  /**
+   * How often the token may be used. Without it, as often as wanted.
+   */
+  rate_limit?: RateLimitInput | null
+}
+export interface RateLimitInput {
+  /**
+   * In the long run.
+   */
+  requests_per_second: number
+  /**
+   * Requests that may come at once; as many as per second when absent.
+   */
+  burst?: number | null
+}
 export interface Me {
   team: string
   /**

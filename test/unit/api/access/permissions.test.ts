@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { PERMISSIONS, type Permission } from '../../../src/domain/access/permission.ts'
-import { tokenPrincipal } from '../../../src/domain/access/token-principal.ts'
-import { NO_TERMS, type TokenTerms } from '../../../src/domain/access/token-terms.ts'
-import { operations } from '../../support/rules/contract-document.ts'
-import { aPrincipal } from '../../support/principals.ts'
-import { BEARER, call, GOOD, NOW_MS, push, rawExchange, startApi, type RunningApi } from './api-fixture.ts'
+import { PERMISSIONS, type Permission } from '../../../../src/domain/access/permission.ts'
+import { tokenPrincipal } from '../../../../src/domain/access/token-principal.ts'
+import { NO_TERMS, type TokenTerms } from '../../../../src/domain/access/token-terms.ts'
+import { operations } from '../../../support/rules/contract-document.ts'
+import { aPrincipal } from '../../../support/principals.ts'
+import { BEARER, call, GOOD, NOW_MS, push, rawExchange, startApi, type RunningApi } from '../api-fixture.ts'
 
 let api: RunningApi | null = null
 afterEach(async () => api?.close())

@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto'
+import type { Router } from 'express'
+import { readPageQuery } from '../../contract/requests/list-query.ts'
+import { readNewToken } from '../../contract/requests/token-request.ts'
+import { toWireToken } from '../../contract/responses/token-wire.ts'
+import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { Principal } from '../../domain/access/principal.ts'
+import { excessOf } from '../../domain/access/token-principal.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { ListedToken, TokenStore, TokenUses } from '../../ports/access/tokens.ts'
+import { answerError, answerJson, answerNotFound } from '../answers.ts'
+import { withAudit } from '../audit-trail.ts'
+import type { BodyReader } from '../body-reader.ts'
+import {
+  acceptedBody,
+  answerPage,
+  createTeamRouter,
+  needsInQueues,
+  type TeamRequest,
+  withBody,
+} from '../team-routes.ts'
+import { prefixOf, TOKEN_BYTES, tokenTextOf } from './token-text.ts'
+
+export interface TokenRouteParts {
+  readonly tokenStore: TokenStore
+  readonly tokenUses: TokenUses
+  readonly auditLog: AuditLog
+  /** Random bytes fit for secrets. */
+  readonly newSecret: (bytes: number) => Uint8Array
+  readonly bodies: BodyReader
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Whoever is limited to queues sees and makes only tokens that are limited to these. */
+export function createTokenRoutes(parts: TokenRouteParts): Router {
+  return createTeamRouter({
+    '/api/tokens': {
+      GET: needsInQueues('admin', (context) => list(context, parts)),
+      POST: needsInQueues('admin', (context) =>
+        withBody(context, parts, (body) => create(context, parts, body)),
+      ),
+    },
+    '/api/tokens/:token_id': { DELETE: needsInQueues('admin', (context) => remove(context, parts)) },
+  })
+}
+
+function list(context: TeamRequest, { tokenStore, tokenUses }: TokenRouteParts): Promise<void> {
+  const { team, principal, search } = context
+  return answerPage(
+    context,
+    readPageQuery(search),
+    async (query) => {
+      const page = await tokenStore.list({ team, ...query })
+      if (page === 'bad_cursor') return page
+      const tokens = page.tokens.filter((token) => isWithin(principal, token))
+      const used = await tokenUses.lastUsed(
+        team,
+        tokens.map(({ name }) => name),
+      )
+      const shown = tokens.map((token, index) => toWireToken(token, used[index] ?? null))
+      return { tokens: shown, next_cursor: page.nextCursor }
+    },
+    (page) => JSON.stringify(page),
+  )
+}
+
+async function create(context: TeamRequest, parts: TokenRouteParts, body: Buffer): Promise<void> {
+  const { team, principal, response } = context
+  const given = acceptedBody(context, readNewToken(body, parts.clock.wallMs()))
+  if (given === null) return
+  const excess = excessOf(principal, given.terms)
+  if (excess !== null) {
+    return answerError(response, 403, `A token cannot be given more than you have yourself: ${excess}`)
+  }
+  const text = tokenTextOf(parts.newSecret(TOKEN_BYTES))
+  const token = { team, ...given, prefix: prefixOf(text), sha256Hex: hash('sha256', text, 'hex') }
+  const shown = toWireToken(token, null)
+  await withAudit(parts.auditLog, context, {
+    ...{ action: 'create', resource: resourceOf(token), before: null },
+    change: () => parts.tokenStore.create(token),
+    endOf: () => ({ after: shown }),
+  })
+  answerJson(response, 201, JSON.stringify({ ...shown, token: text }))
+}
+
+async function remove(context: TeamRequest, { tokenStore, auditLog }: TokenRouteParts): Promise<void> {
+  const { team, principal, parameter, response } = context
+  const token = await tokenStore.get(team, parameter('token_id'))
+  if (token === null || !isWithin(principal, token)) return answerNotFound(response)
+  const end = await withAudit(auditLog, context, {
+    ...{ action: 'delete', resource: resourceOf(token), before: toWireToken(token, null) },
+    change: () => tokenStore.remove(team, token.name),
+    endOf: (removal) => (removal === 'removed' ? { after: null } : null),
+  })
+  if (end === 'removed') response.writeHead(204).end()
+  else answerNotFound(response)
+}
+
+function resourceOf({ name }: ListedToken): AuditedResource {
+  return { kind: 'token', id: name, name }
+}
+
+function isWithin({ queues }: Principal, { terms }: ListedToken): boolean {
+  return queues === null || (terms.queues?.every((name) => queues.has(name)) ?? false)
+}

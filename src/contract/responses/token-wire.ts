@@ -1,0 +1,19 @@
+import type { ApiToken } from '../../domain/access/api-token.ts'
+import { timestampOrNull } from '../../domain/timestamp.ts'
+import type { Token as WireToken } from '../generated/wire.ts'
+
+export function toWireToken(token: Omit<ApiToken, 'sha256Hex'>, lastUsedAtMs: number | null): WireToken {
+  const { name, prefix, description, terms } = token
+  const { scopes, queues, expiresAtMs, rateLimit } = terms
+  return {
+    ...{ id: name, name, prefix, description },
+    scopes: [...scopes],
+    queues: queues === null ? null : [...queues],
+    expires_at: timestampOrNull(expiresAtMs),
+    rate_limit:
+      rateLimit === null
+        ? null
+        : { requests_per_second: rateLimit.requestsPerSecond, burst: rateLimit.burst },
+    last_used_at: timestampOrNull(lastUsedAtMs),
+  }
+}

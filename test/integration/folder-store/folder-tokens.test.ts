@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { NO_TERMS } from '../../../src/domain/access/token-terms.ts'
+import { anApiToken } from '../../support/principals.ts'
+import { here, problems, read, start, useFolder, write } from './folder-fixture.ts'
+
+useFolder()
+
+const CI = anApiToken('ci', {
+  ...{ sha256Hex: 'ab'.repeat(32), prefix: 'pun_4fJk', description: 'CI' },
+  terms: {
+    ...{ scopes: ['push', 'read'], queues: ['Mails: out'], expiresAtMs: Date.UTC(2027, 0, 31) },
+    rateLimit: { requestsPerSecond: 5, burst: 9 },
+  },
+})
+
+it('a new token gets a manifest, accepted when it is answered', async () => {
+  const store = await start()
+  expect(await store.createToken(CI)).toEqual({ status: 'edited', settings: CI })
+  expect(here.changes).toMatchObject([{ tokens: [CI] }])
+  expect(store.snapshot().tokens).toEqual([CI])
+  expect(read('token-ci.yaml')).toContain(`sha256: ${'ab'.repeat(32)}\n`)
+  expect(problems(store)).toEqual([])
+})
+
+it('a new token never changes a manifest that is there, nor takes the place of one not applied', async () => {
+  const store = await start()
+  await store.createToken(CI)
+  const other = { ...CI, sha256Hex: 'cd'.repeat(32), terms: NO_TERMS }
+  expect(await store.createToken(other)).toEqual({
+    status: 'refused',
+    reason: 'token-ci.yaml has a token called ci already.',
+  })
+  expect(store.snapshot().tokens).toEqual([CI])
+})
+
+it('a revoked token loses its manifest, and what stands beside it stays', async () => {
+  const queue = 'apiVersion: punctual.dev/v1alpha1\nkind: HttpQueue\nmetadata: {name: mail}\nspec: {}\n'
+  const token = `---\napiVersion: punctual.dev/v1alpha1\nkind: ApiToken\nmetadata: { name: ci }\nspec: { sha256: "${CI.sha256Hex}" }\n`
+  write('all.yaml', queue + token)
+  const store = await start()
+  expect(await store.removeToken({ team: 'default', name: 'ci' })).toEqual({ status: 'removed' })
+  expect(here.changes.at(-1)).toMatchObject({ removedTokens: [{ team: 'default', name: 'ci' }] })
+  expect(read('all.yaml')).toBe(queue)
+  expect(await store.removeToken({ team: 'default', name: 'ci' })).toEqual({ status: 'not_found' })
+})
