@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { JsonText, type ScheduledJob } from '../../../clients/typescript/src/client.ts'
 import { cliError } from '../cli-error.ts'
 import {
@@ -15,6 +15,7 @@ import { keyOf } from '../connection/header-text.ts'
 import { wholeNumber } from '../given-number.ts'
 import type { Stdin } from '../given-source.ts'
 import { itemView } from '../output/view.ts'
+import { filtered, filterOf, type JobFilterFlags } from './job-filters.ts'
 import { JOB_LIST, JOB_PAGE } from './job-text.ts'
 import { awaitEnd } from './job-wait.ts'
 import { type PushOptions, writePushBody } from './push-body.ts'
@@ -24,13 +25,7 @@ interface PushFlags extends PushOptions, OutputFlags {
   readonly wait?: string
 }
 
-interface JobsFlags extends PageFlags {
-  readonly queue?: string
-  readonly status?: Status
-}
-
-const STATUSES = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
-type Status = (typeof STATUSES)[number]
+type JobsFlags = PageFlags & JobFilterFlags
 
 interface PushTools {
   readonly stdin: Stdin
@@ -42,14 +37,11 @@ export function registerJobCommands(program: Command, runner: CommandRunner, too
   pushCommand(program).action((queue: string, url: string, flags: PushFlags) =>
     push({ queue, url, flags }, runner, tools),
   )
-  paged(program.command('jobs'))
+  paged(filtered(program.command('jobs')))
     .description('list jobs')
-    .option('--queue <name>', 'only jobs of this queue')
-    .addOption(new Option('--status <status>', 'only jobs with this status').choices(STATUSES))
     .action((flags: JobsFlags) => {
-      const { queue, status, cursor } = flags
-      const limit = limitOf(flags)
-      return runner.request(flags, (api) => api.send('listJobs', { queue, status, limit, cursor }), JOB_LIST)
+      const query = { ...filterOf(flags), limit: limitOf(flags), cursor: flags.cursor }
+      return runner.request(flags, (api) => api.send('listJobs', query), JOB_LIST)
     })
   watched(program.command('job <id>'))
     .description('show a job, every attempt of its chain, and its own last call')

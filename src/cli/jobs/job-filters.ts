@@ -1,0 +1,71 @@
+import { type Command, Option } from 'commander'
+import type { Inputs } from '../../../clients/typescript/src/client.ts'
+import { wholeNumber } from '../given-number.ts'
+
+type JobQuery = Inputs['listJobs']
+
+const STATUSES = ['pending', 'processing', 'completed', 'failed', 'dead_lettered'] as const
+const FINAL_STATUSES = [
+  ...(['success', 'retrying', 'failed_with_retries'] as const),
+  ...(['failed_no_retries', 'dead_lettered'] as const),
+] as const
+
+/** What `filtered` adds. */
+export interface JobFilterFlags {
+  readonly queue?: string
+  readonly status?: (typeof STATUSES)[number]
+  readonly finalStatus?: (typeof FINAL_STATUSES)[number]
+  readonly failureReason?: NonNullable<JobQuery['failure_reason']>
+  readonly responseStatus?: string
+  readonly host?: string
+  readonly tag?: string
+  readonly cron?: string
+  readonly createdAfter?: string
+  readonly createdBefore?: string
+  readonly scheduledAfter?: string
+  readonly scheduledBefore?: string
+  readonly endedAfter?: string
+  readonly endedBefore?: string
+  readonly text?: string
+}
+
+/** Adds the filters of a list of jobs. */
+export function filtered(command: Command): Command {
+  return command
+    .option('--queue <name>', 'only jobs of this queue')
+    .addOption(new Option('--status <status>', 'only jobs with this status').choices(STATUSES))
+    .addOption(
+      new Option('--final-status <status>', 'only jobs with this final status').choices(FINAL_STATUSES),
+    )
+    .option('--failure-reason <reason>', 'only jobs that failed for this reason, such as timeout')
+    .option('--response-status <code>', 'only jobs that were answered with this status')
+    .option('--host <host>', 'only jobs that call this host')
+    .option('--tag <name:value>', 'only jobs with this tag')
+    .option('--cron <id>', 'only runs of this cron')
+    .option('--created-after <time>', 'only jobs created from this time on')
+    .option('--created-before <time>', 'only jobs created before this time')
+    .option('--scheduled-after <time>', 'only jobs due from this time on')
+    .option('--scheduled-before <time>', 'only jobs due before this time')
+    .option('--ended-after <time>', 'only jobs that ended from this time on')
+    .option('--ended-before <time>', 'only jobs that ended before this time')
+    .option('--text <text>', 'only jobs with this text in their URL or payload')
+}
+
+/** As the API takes them. */
+export function filterOf(flags: JobFilterFlags): JobQuery {
+  const { queue, status, host, tag, text, responseStatus, cron } = flags
+  return {
+    ...{ queue, status, host, tag, text },
+    final_status: flags.finalStatus,
+    failure_reason: flags.failureReason,
+    response_status:
+      responseStatus === undefined ? undefined : wholeNumber('--response-status', responseStatus),
+    cron_id: cron === undefined ? undefined : wholeNumber('--cron', cron),
+    created_after: flags.createdAfter,
+    created_before: flags.createdBefore,
+    scheduled_after: flags.scheduledAfter,
+    scheduled_before: flags.scheduledBefore,
+    ended_after: flags.endedAfter,
+    ended_before: flags.endedBefore,
+  }
+}
