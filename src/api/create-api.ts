@@ -18,6 +18,7 @@ import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
 import { createNotificationRoutes, type NotificationRouteParts } from './routes/notifications.ts'
 import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
+import { createStatisticsRoutes, type StatisticsRouteParts } from './routes/statistics.ts'
 import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
 import { createWindowRoutes, type WindowRouteParts } from './routes/windows.ts'
 import { StallDetector } from './stall-detector.ts'
@@ -31,7 +32,8 @@ type RouteParts = PushRouteParts &
   TeamRouteParts &
   TokenRouteParts &
   WindowRouteParts &
-  NotificationRouteParts
+  NotificationRouteParts &
+  StatisticsRouteParts
 
 export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
   readonly tokens: TokenVerifier
@@ -98,6 +100,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createAlertRoutes(parts))
   app.use(createAuditRoutes(parts))
   app.use(createTeamRoutes(parts))
+  app.use(createStatisticsRoutes(parts))
   app.use(createWindowRoutes(parts))
   app.use(createNotificationRoutes(parts))
   app.use(createMeRoutes())

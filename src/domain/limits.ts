@@ -175,3 +175,9 @@ export const AUDIT_ENTRIES_PER_SHARD_MIN = 1_000
 export const AUDIT_RETENTION_DAYS = 90
 /** A change that was asked for and has not ended by then, which no request outlasts, has an unknown outcome. */
 export const ASKED_AUDIT_MS = 300_000
+
+// Statistics.
+export const STATISTICS_DAYS = 7
+/** Points of one answer: a day by the minute. */
+export const STATISTICS_POINTS_MAX = 1_500
+export const STATISTICS_STEP_SECONDS_MAX = 86_400

@@ -228,6 +228,8 @@ export interface ShardMaintenance {
   promote(): Promise<{ promoted: number; nextDueMs: number | null }>
   /** Releases the jobs of executors whose lease has expired. */
   reap(): Promise<{ jobs: number; executors: number }>
+  /** Turns the log of ended jobs into statistics, and counts ready jobs once a minute. */
+  keepStatistics(): Promise<void>
   /**
    * Hard deadlines, retention and the remains of deleted queues, a bounded piece of each. All of them run even when one
    * fails; the fault is thrown at the end.

@@ -32,6 +32,9 @@ import { READ_QUEUES } from './queues/queue-reader.ts'
 import { COUNT_QUEUES } from './queues/queue-stats.ts'
 import { DELETE_QUEUE, SET_QUEUE } from './queues/queue-writer.ts'
 import { READ_USAGE } from './quotas/usage-reader.ts'
+import { READ_TALLIES } from './statistics/statistics-reader.ts'
+import { SAMPLE_QUEUES } from './statistics/sampler.ts'
+import { FOLD } from './statistics/tally-store.ts'
 import { EVICT_CALLS } from './retention/call-records.ts'
 import { PURGE } from './retention/dead-letters.ts'
 import { TRIM } from './retention/finished-chains.ts'
@@ -59,6 +62,7 @@ const DESCRIBED = [
   ENQUEUE,
   EVICT_CALLS,
   FINISH,
+  FOLD,
   FORGET_ALERTS,
   LIST_NAMES,
   LOOK_QUEUES,
@@ -72,6 +76,7 @@ const DESCRIBED = [
   READ_CRONS,
   READ_QUEUES,
   READ_RING,
+  READ_TALLIES,
   READ_USAGE,
   REAP,
   REMOVE_CRON,
@@ -81,6 +86,7 @@ const DESCRIBED = [
   RESERVE_IDS,
   RESERVE_QUEUE,
   RETIRE_CRON,
+  SAMPLE_QUEUES,
   SET_CRON,
   SET_QUEUE,
   TAKE_EPOCH,

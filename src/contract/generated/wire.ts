@@ -624,6 +624,70 @@ export interface Me {
     admin: boolean
   }
 }
+export interface Statistics {
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  since: string
+  /**
+   * Seconds of a point.
+   */
+  step: number
+  /**
+   * @maxItems 1500
+   */
+  points: StatisticsPoint[]
+}
+/**
+ * What happened in one step. Every attempt is a job, and counts when it ends. Durations are counted in buckets whose bounds are powers of two, so a quantile is off by a factor of 1.42 at most; 0 is less than a millisecond.
+ */
+export interface StatisticsPoint {
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  at: string
+  /**
+   * Jobs that succeeded.
+   */
+  done: number
+  /**
+   * Jobs that failed, for whatever followed.
+   */
+  failed: number
+  /**
+   * Those of them that are tried again.
+   */
+  retried: number
+  /**
+   * Those of them that became dead letters.
+   */
+  dead: number
+  /**
+   * How long calls took; null without calls.
+   */
+  latency_ms: LatencyQuantiles | null
+  /**
+   * How long after `scheduled_at` jobs started; null without calls.
+   */
+  lateness_ms: LatenessQuantiles | null
+  /**
+   * The most ready jobs that one of the counts, one a minute, has found.
+   */
+  depth: number
+  /**
+   * The highest age that one of the counts has found; null when no job was ready.
+   */
+  oldest_ready_seconds: number | null
+}
+export interface LatencyQuantiles {
+  p50: number
+  p95: number
+  p99: number
+}
+export interface LatenessQuantiles {
+  p50: number
+  p99: number
+}
 export interface Team {
   team: string
   /**

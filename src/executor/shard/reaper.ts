@@ -17,7 +17,7 @@ const SWEEP_EVERY_MS = 10_000
 const SWEEP_PAUSE_MS = 50
 
 /**
- * Releases the jobs of dead executors in one shard and sweeps what has expired there. Every executor runs one per shard;
+ * Releases the jobs of dead executors in one shard, keeps its statistics, and sweeps what has expired there. Every executor runs one per shard;
  * several at once do no harm. Owns its loop. `stop` waits for the step in progress and begins no other.
  */
 export class Reaper extends PollLoop {
@@ -41,6 +41,7 @@ export class Reaper extends PollLoop {
     const { maintenance, clock, onWork } = this.#options
     const reaped = await this.#attempt('reap', () => maintenance.reap())
     if (reaped !== null && reaped.jobs > 0) onWork()
+    if (!this.isStopped) await this.#attempt('statistics', () => maintenance.keepStatistics())
     if (!this.isStopped && clock.monotonicMs() >= this.#sweepAtMs) {
       const swept = await this.#attempt('sweep', () => maintenance.sweep())
       this.#sweepAtMs = clock.monotonicMs() + (swept?.isMore === true ? SWEEP_PAUSE_MS : SWEEP_EVERY_MS)

@@ -9,6 +9,8 @@ export interface ShardKeyList {
   readonly minutes: number[]
   readonly blocks: number[]
   readonly days: number[]
+  /** Of statistics. */
+  readonly periods: number[]
   /** Crons that have records of ticks. */
   readonly records: string[]
   /** Buckets of pushed queues. */
@@ -31,6 +33,7 @@ export function createShardKeyList(): ShardKeyList {
     minutes: [],
     blocks: [],
     days: [],
+    periods: [],
     records: [],
     pushed: [],
     queueTeams: [],

@@ -7,6 +7,7 @@ import { readFacts, type InspectedShard, type ShardFacts, type ShardKeyList } fr
 import { inspectTeamIndexes } from './inspect-names.ts'
 import { inspectQueue, inspectTrash } from './inspect-queue.ts'
 import { readHash, readSortedSet } from './inspect-reads.ts'
+import { inspectStatistics } from './inspect-statistics.ts'
 import { inspectUsage } from './inspect-usage.ts'
 import { isCallbackQueue } from '../layout/keys.ts'
 
@@ -30,6 +31,7 @@ export async function inspectShard(shard: InspectedShard): Promise<void> {
   await inspectCounters(shard, facts)
   await inspectUsage(shard)
   await inspectClock(shard)
+  await inspectStatistics(shard)
   await inspectIdempotency(shard)
   for (const [seq, queue] of facts.index) {
     const block = Math.floor(seq / ID_BLOCK)

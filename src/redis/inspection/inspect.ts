@@ -112,6 +112,7 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (AUDIT_PARTS.has(kind)) return true
   if (CHANNEL_PARTS.has(kind)) return list.channelTeams.add(rest).size > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
+  if (kind === 's') return list.periods.push(Number(rest)) > 0
   if (kind === 'kr') return list.records.push(rest) > 0
   if (kind === 'm') return list.minutes.push(Number(rest)) > 0
   if (kind === 'ix') return list.blocks.push(Number(rest)) > 0

@@ -49,6 +49,16 @@ export const META = { epoch: 'term', installation: 'installation' } as const
 /** Of `shardUsage`. */
 export const SHARD_USAGE = { callBytes: 'calls', unknownSettings: 'unknown_settings' } as const
 
+/** Of `statistics`. */
+export const STATISTICS = {
+  /** Jobs that ended while the log was full: they are in no statistics. */
+  lostJobs: 'lost',
+  /** The last minute in which queues were counted. */
+  sampledMinute: 'm',
+  /** Rises with every change of tallies, which only one process makes at a time. */
+  version: 'v',
+} as const
+
 /** Endings of the fields of `teamUsage`, `<team>:b` and so on; `*:b` is the bytes of all teams. */
 export const TEAM_USAGE = { bytes: ':b', inFlight: ':f', jobs: ':j', month: ':m' } as const
 
@@ -84,5 +94,6 @@ export const FIELDS = {
   META,
   QUEUE,
   SHARD_USAGE,
+  STATISTICS,
   TEAM_USAGE,
 } as const

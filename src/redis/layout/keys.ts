@@ -45,14 +45,18 @@ export const SHARD_KEY_WORDS = {
   nearSet: 'near',
   notices: 'np',
   oldestCalls: 'cq',
+  openTallies: 'so',
   pushedBuckets: 'pushed',
   queueIds: 'names',
   queueNumber: 'qseq',
   retentionDue: 'gc',
   ring: 'ring',
+  sampledQueues: 'sq',
   settings: 'set',
   settingsUses: 'setn',
   shardUsage: 'use',
+  statistics: 'stat',
+  statisticsLog: 'sl',
   suspects: 'sus',
   teamNumbers: 'tn',
   teamUsage: 'tu',
@@ -115,6 +119,8 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   pushedBucket(localId: string): string
   minuteBucket(minute: number): string
   jobIndex(block: number): string
+  /** What happened in each minute of a period, by queue and team. */
+  settledTallies(period: number): string
   idempotencyKeys(day: number): string
 }
 
@@ -149,6 +155,7 @@ export function createShardKeys(shard: number): ShardKeys {
     pushedBucket: (localId) => `${prefix}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
     heldJobs: (executor) => `${prefix}in:${executor}`,
     minuteBucket: (minute) => `${prefix}m:${minute}`,
+    settledTallies: (period) => `${prefix}s:${period}`,
     jobIndex: (block) => `${prefix}ix:${block}`,
     idempotencyKeys: (day) => `${prefix}idem:${day}`,
   }

@@ -80,7 +80,7 @@ function localOf(engine: Engine, queueId: string): number {
 }
 
 /** Read from what the executors hold, so that no other queue is touched. */
-async function queuesInFlight(engine: Engine, keys: ShardKeys): Promise<Set<number>> {
+export async function queuesInFlight(engine: Engine, keys: ShardKeys): Promise<Set<number>> {
   const localIds = new Set<number>()
   const executors = await engine.runner.read((redis) =>
     redis.zrange(keys.executors, '0', String(LOOKED_EXECUTORS_MAX - 1)),

@@ -9,6 +9,7 @@ import { sweepRetention } from '../retention/retention-sweep.ts'
 import { settleEach } from '../retention/settle-each.ts'
 import { peek, promote } from './promotion.ts'
 import { freeOverdue, reap } from './reaper.ts'
+import { createStatistician } from '../statistics/statistician.ts'
 import { createRingCheck } from './ring/ring-check.ts'
 
 /**
@@ -29,6 +30,7 @@ export function createShardMaintenance(
     peek: () => peek(engine, keys),
     promote: () => promote(engine, keys),
     reap: () => reap(engine, keys, windows),
+    keepStatistics: createStatistician(engine, keys),
     sweep: async () => {
       let [hasGarbage, hasCalls] = [false, false]
       const parts = [

@@ -11,7 +11,7 @@ import { queueNamed } from '../names/team-names.ts'
 export const SET_QUEUE = step('set_queue', import.meta.url, {
   keys: [
     ...(['queueIds', 'ring', 'teams', 'teamNumbers', 'settings', 'settingsUses'] as const),
-    ...(['pushedBuckets', 'pushedBucket', 'leaderEpoch'] as const),
+    ...(['pushedBuckets', 'pushedBucket', 'leaderEpoch', 'sampledQueues'] as const),
   ],
   queueKeys: ['meta', 'ready', 'inFlight'],
   args: [

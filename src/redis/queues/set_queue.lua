@@ -38,6 +38,8 @@ if active == '1' and has_free_slot then
 else
   call('ZREM', KEYS.ring, id)
 end
+-- While it is paused nothing ends and no ring lists it; statistics shall still say what waits.
+if active ~= '1' then call('SADD', KEYS.sampledQueues, id) end
 local fields = { QUEUE.name, field, QUEUE.settingsHash, hash, QUEUE.timeoutSeconds, ARGV.timeoutSeconds, QUEUE.active,
   active, QUEUE.teamNumber, team_number }
 local function set(name, value)

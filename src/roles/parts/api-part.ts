@@ -21,6 +21,7 @@ import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
 import { createChannelTester } from '../../redis/notifications/channel-tester.ts'
 import { createChannelHealthReader, createDeliveryReader } from '../../redis/notifications/delivery-reader.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
+import { createStatisticsReader } from '../../redis/statistics/statistics-reader.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { createTokenStore } from '../editors/token-store.ts'
@@ -82,6 +83,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     editor: options.editor,
     windows: options.windows,
     windowEditor: options.windowEditor,
+    statistics: createStatisticsReader(engine),
     usage,
     quotasOf,
     tokens: compiled,

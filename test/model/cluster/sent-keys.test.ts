@@ -27,6 +27,7 @@ const GIVEN_KEYS: Readonly<Record<string, string>> = {
   installation: 'meta',
   jobIndex: 'ix',
   pushedBucket: 'pushed',
+  settledTallies: 's',
   teamCrons: 'kn',
   alertRecords: 'ad',
   alertOrder: 'ao',

@@ -35,6 +35,7 @@ import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
 import { DOCTOR_SCENES } from '../inspection/doctor-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
 import { CHANNEL_SCENES } from '../notifications/channel-scenes.ts'
+import { STATISTICS_SCENES } from '../statistics/statistics-scenes.ts'
 import { grantOf } from '../../support/engine/claim-grant.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
 
@@ -60,6 +61,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...DOCTOR_SCENES,
   ...LIMIT_SCENES,
   ...CHANNEL_SCENES,
+  ...STATISTICS_SCENES,
   [
     'reserve_ids',
     'a first push',

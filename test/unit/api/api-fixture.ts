@@ -7,6 +7,7 @@ import type { Alert } from '../../../src/domain/alerts/alert.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import { emptyTally, type Tally } from '../../../src/domain/statistics/tally.ts'
 import { quotasOf } from '../../../src/domain/quotas.ts'
 import type { MaintenanceWindow, WindowSettings } from '../../../src/domain/windows/maintenance-window.ts'
 import type { WindowChange } from '../../../src/ports/windows.ts'
@@ -150,6 +151,22 @@ export const A_TEAM = {
   usage: { queues: 1, crons: 2, pendingJobs: 3, storedBytes: 4, jobsPerMonth: 5, callsInFlight: 6 },
 }
 
+/** Two minutes ago three jobs ended. */
+const SOME_MINUTES: ReadonlyMap<number, Tally> = new Map([
+  [
+    Math.floor(NOW_MS / 60_000) - 2,
+    {
+      ...emptyTally(),
+      done: 2,
+      retried: 1,
+      latency: [0, 0, 3],
+      lateness: [3],
+      depth: 4,
+      oldestReadySeconds: 9,
+    },
+  ],
+])
+
 export const NEXT_RUN_MS = NOW_MS + 60_000
 
 export function aCron(change: Partial<CronSettings> = {}, state: Partial<Cron> = {}): Cron {
@@ -289,6 +306,10 @@ export async function startApi(
     channelHealth: { healthOf: () => Promise.resolve([]) },
     quotasOf: () => A_TEAM.quotas,
     usage: { read: () => Promise.resolve(A_TEAM.usage) },
+    statistics: {
+      ofTeam: () => Promise.resolve(SOME_MINUTES),
+      ofQueue: (team, id) => Promise.resolve(team === 'default' && id === 7 ? SOME_MINUTES : null),
+    },
     jobIds: JOB_IDS,
     clock,
     logger,

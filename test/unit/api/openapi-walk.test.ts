@@ -26,6 +26,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     deliveries: { deliveriesOf: fail },
     tokenStore: { list: fail, get: fail, create: fail, remove: fail },
     usage: { read: fail },
+    statistics: { ofTeam: fail, ofQueue: fail },
     channelTester: { requestTest: fail },
     // The one way a route without a store can fail.
     tokens: {
@@ -240,6 +241,8 @@ test('something was walked', () => {
     'readJob',
     'readMe',
     'readQueue',
+    'readQueueStatistics',
+    'readStatistics',
     'readTeam',
     'readWindow',
     'replayJob',

@@ -153,6 +153,7 @@ export interface FakeMaintenance extends ShardMaintenance {
   readonly peek: Latched<ShardMaintenance['peek']>
   readonly promote: Latched<ShardMaintenance['promote']>
   readonly reap: Latched<ShardMaintenance['reap']>
+  readonly keepStatistics: Latched<ShardMaintenance['keepStatistics']>
   readonly sweep: Latched<ShardMaintenance['sweep']>
 }
 
@@ -163,6 +164,7 @@ export function createFakeMaintenance(shard = 0): FakeMaintenance {
     peek: latched<ShardMaintenance['peek']>(() => ({ runnable: false, nextDueMs: null })),
     promote: latched<ShardMaintenance['promote']>(() => ({ promoted: 0, nextDueMs: null })),
     reap: latched<ShardMaintenance['reap']>(() => ({ jobs: 0, executors: 0 })),
+    keepStatistics: latched<ShardMaintenance['keepStatistics']>(() => undefined),
     sweep: latched<ShardMaintenance['sweep']>(() => ({ isMore: false })),
   }
 }

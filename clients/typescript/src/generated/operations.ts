@@ -35,6 +35,7 @@ import type {
   QueueList,
   ScheduledJob,
   StartedRun,
+  Statistics,
   Team,
   Token,
   TokenCreate,
@@ -60,6 +61,7 @@ export const OPERATIONS = {
   deleteQueue: { method: 'DELETE', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   pauseQueue: { method: 'POST', path: '/api/queues/{queue_id}/pause', query: [], hasKey: false },
   resumeQueue: { method: 'POST', path: '/api/queues/{queue_id}/resume', query: [], hasKey: false },
+  readQueueStatistics: { method: 'GET', path: '/api/queues/{queue_id}/stats', query: ['since', 'step'], hasKey: false },
   listCrons: { method: 'GET', path: '/api/crons', query: ['limit', 'cursor'], hasKey: false },
   createCron: { method: 'POST', path: '/api/crons', query: [], hasKey: true },
   previewCron: { method: 'POST', path: '/api/crons/preview', query: [], hasKey: false },
@@ -83,6 +85,7 @@ export const OPERATIONS = {
   readWindow: { method: 'GET', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
   editWindow: { method: 'PATCH', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
   deleteWindow: { method: 'DELETE', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
+  readStatistics: { method: 'GET', path: '/api/stats', query: ['since', 'step'], hasKey: false },
   readTeam: { method: 'GET', path: '/api/team', query: [], hasKey: false },
   testNotifications: { method: 'POST', path: '/api/notifications/test', query: [], hasKey: false },
   readMe: { method: 'GET', path: '/api/me', query: [], hasKey: false },
@@ -220,6 +223,24 @@ export interface Inputs {
   resumeQueue: {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
+  }
+  /**
+   * Read the statistics of a queue. As `GET /api/stats`, for the jobs of one queue. Without the calls of
+   * callbacks.
+   */
+  readQueueStatistics: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+    /**
+     * When the first point begins, or a little earlier, at a whole step; an hour ago if absent. What is older
+     * than 7 days is left out.
+     */
+    since?: string | undefined
+    /**
+     * Seconds of a point, a multiple of 60; by the length of the range if absent: a minute, 5 or 15 minutes, or
+     * an hour. More than 1,500 points are a 422.
+     */
+    step?: number | undefined
   }
   /** List crons. The crons of the team in the order of their resources' names; without payloads and headers. */
   listCrons: {
@@ -438,6 +459,22 @@ export interface Inputs {
     window_id: string | number
   }
   /**
+   * Read the statistics of the team. What happened over time in all queues of the team, those of crons and
+   * deleted ones included. Kept by the minute for 7 days, longer than jobs; up to 10 s behind.
+   */
+  readStatistics: {
+    /**
+     * When the first point begins, or a little earlier, at a whole step; an hour ago if absent. What is older
+     * than 7 days is left out.
+     */
+    since?: string | undefined
+    /**
+     * Seconds of a point, a multiple of 60; by the length of the range if absent: a minute, 5 or 15 minutes, or
+     * an hour. More than 1,500 points are a 422.
+     */
+    step?: number | undefined
+  }
+  /**
    * Read quotas and usage of the team. The effective quotas of the token's team and its usage, over all its
    * queues.
    */
@@ -494,6 +531,7 @@ export interface Answers {
   deleteQueue: undefined
   pauseQueue: Queue
   resumeQueue: Queue
+  readQueueStatistics: Statistics
   listCrons: CronList
   createCron: CreatedCron
   previewCron: CronPreview
@@ -517,6 +555,7 @@ export interface Answers {
   readWindow: MaintenanceWindow
   editWindow: MaintenanceWindow
   deleteWindow: undefined
+  readStatistics: Statistics
   readTeam: Team
   testNotifications: ChannelTestResults
   readMe: Me

@@ -1,5 +1,5 @@
 -- Shared by finish and reap: ends a batch of jobs. Declares `job_rows`, `open_batch`, `end_job` and `close_batch`. Wants
--- `Alerts`, `Runs`, `Settle` and `Usage`.
+-- `Alerts`, `EndLog`, `Runs`, `Settle` and `Usage`.
 
 local minute_rows = ROWS.minutes
 local callback_queues = ROWS.callbackQueues
@@ -41,6 +41,7 @@ local function open_batch(now)
     queue.exists = live[1]
     queue.is_of_callbacks = not queue.cron and string.sub(queue.name or '', -1) == '/'
     queue.freed, queue.dropped, queue.ended, queue.ended_summaries, queue.ended_payloads = {}, {}, {}, {}, {}
+    queue.end_log = {}
     queue.bytes, queue.jobs = 0, 0
     batch.queues[queue.localId] = queue
   end
@@ -72,6 +73,7 @@ local function end_job(batch, job)
   if job.run then Runs.note_end(batch.ended_runs, job.run, job) end
   Settle.settle(batch, queue, job)
   note_alerts(queue, job)
+  EndLog.note(queue, job)
   -- A suspect keeps its slot.
   if job.is_suspect then return end
   queue.freed[#queue.freed + 1] = job.id
@@ -111,6 +113,7 @@ local function close_batch(batch)
     call('HSET', KEYS.shardUsage, SHARD_USAGE.callBytes, string.format('%.0f', batch.call_bytes))
   end
   Usage.write(KEYS.teamUsage)
+  EndLog.write(queue_rows, batch.now)
   Runs.end_runs(KEYS.cronStates, batch.ended_runs)
   if #batch.freed > 0 then call('HDEL', KEYS.heldJobs, unpack(batch.freed)) end
   return to_trim, Alerts.store(batch.now)

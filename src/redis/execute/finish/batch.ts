@@ -20,11 +20,11 @@ const BATCH = {
   keys: [
     ...(['clock', 'executors', 'heldJobs', 'ring', 'teams', 'teamNumbers', 'nearSet', 'minutes'] as const),
     ...(['settings', 'settingsUses', 'retentionDue', 'oldestCalls', 'shardUsage', 'teamUsage'] as const),
-    ...(['suspects', 'cronStates', 'cronAlerts'] as const),
+    ...(['suspects', 'cronStates', 'cronAlerts', 'statistics', 'statisticsLog'] as const),
   ],
   args: [
     ...(['shards', 'finishedMs', 'failedCallsMax', 'successfulCallsMax', 'callBytesMax'] as const),
-    ...(['trimAbove', 'trimHiddenAbove'] as const),
+    ...(['trimAbove', 'trimHiddenAbove', 'buckets'] as const),
   ],
   rows: {
     minutes: { keys: ['bucket'], args: ['minute'] },
@@ -82,6 +82,8 @@ export interface BatchJob {
   /** Until the retry, or until a dead letter is purged. */
   readonly delayMs: number
   readonly record: string
+  /** Of its latency and lateness, for statistics. */
+  readonly buckets: string
   /** Its call record; '' = none. */
   readonly call: string
   /** Record of the callback that reports it; '' = none. */
@@ -152,6 +154,7 @@ export async function batchValues(
     callBytesMax: Math.floor(retention.callRecordsBytesMax / engine.shards.length),
     trimAbove: retention.finishedChainsMax + FINISHED_CHAINS_SLACK,
     trimHiddenAbove: retention.finishedChainsPerCronMax + FINISHED_CHAINS_PER_CRON_SLACK,
+    buckets: jobs.map((job) => job.buckets).join(''),
     minutes: minutes.map((minute) => ({ minute, bucket: keys.minuteBucket(minute) })),
     callbackQueues: [...callbacks.values()],
     queues: [...queues.values()],

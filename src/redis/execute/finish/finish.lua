@@ -18,6 +18,7 @@
 --#include lib/cron
 --#include alerts/alerts
 --#include execute/finish/runs
+--#include execute/finish/end_log
 --#include execute/finish/batch
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))

@@ -24,6 +24,7 @@
 --#include lib/cron
 --#include alerts/alerts
 --#include execute/finish/runs
+--#include execute/finish/end_log
 --#include execute/finish/batch
 
 local mode, margin = ARGV.mode, tonumber(ARGV.marginMs)
@@ -72,6 +73,7 @@ end
 
 local jobs, codes, seen = {}, {}, {}
 for i, job in ipairs(job_rows) do
+  job.position = i
   codes[i] = seen[job.id] and 's' or judge(job)
   if codes[i] ~= 's' and codes[i] ~= 'p' then
     seen[job.id] = true

@@ -11,6 +11,7 @@ import { END } from '../../layout/fields.ts'
 import { runningRecord } from '../../layout/cron-record.ts'
 import { encodeFinished } from '../../layout/finished-record.ts'
 import { encodeAttempts, encodeSystemRecord } from '../../layout/job-record.ts'
+import { encodeBuckets, NO_BUCKETS } from '../../layout/statistics-log.ts'
 
 const DAY_MS = 86_400_000
 
@@ -65,6 +66,7 @@ export function blankBatchJob(
     bytes: '',
     delayMs: 0,
     record: '',
+    buckets: NO_BUCKETS,
     call: '',
     callback: '',
     callbackTeam: '',
@@ -91,6 +93,8 @@ export function endedBatchJob(
     batchJob.callback = encodeSystemRecord({ ...callback, team: job.team }, CALLBACK_TIMEOUT_SECONDS)
     batchJob.callbackTeam = job.team
   }
+  const last = end.attempts.at(-1)
+  if (last !== undefined) batchJob.buckets = encodeBuckets(last)
   if (end.isTerminal) batchJob.run = endedRun(job, end)
   batchJob.alerts = raisedBy(job, end)
   switch (end.kind) {

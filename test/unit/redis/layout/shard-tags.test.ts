@@ -89,6 +89,7 @@ test('every key of a shard is in its one slot', () => {
       auditAsked: aqOf,
       channelStates: ncOf,
       deliveryLog: nlOf,
+      settledTallies: period,
       shard: _number,
       ...plain
     } = keys
@@ -100,6 +101,7 @@ test('every key of a shard is in its one slot', () => {
         minute(5),
         index(6),
         idempotency(7),
+        period(8),
         pushedBucket('1200'),
         kr('48'),
         qnOf('a'),

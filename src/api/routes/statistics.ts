@@ -1,0 +1,38 @@
+import type { Router } from 'express'
+import { readStatisticsQuery } from '../../contract/requests/statistics-query.ts'
+import { toWireStatistics } from '../../contract/responses/statistics-wire.ts'
+import type { Tally } from '../../domain/statistics/tally.ts'
+import type { Clock } from '../../ports/runtime.ts'
+import type { StatisticsReader } from '../../ports/statistics.ts'
+import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
+import { createTeamRouter, needs, type TeamRequest, withId } from '../team-routes.ts'
+
+export interface StatisticsRouteParts {
+  readonly statistics: StatisticsReader
+  readonly clock: Pick<Clock, 'wallMs'>
+}
+
+export function createStatisticsRoutes({ statistics, clock }: StatisticsRouteParts): Router {
+  const answer = async (
+    { search, response }: TeamRequest,
+    read: (sinceMs: number) => Promise<ReadonlyMap<number, Tally> | null>,
+  ): Promise<void> => {
+    const query = readStatisticsQuery(search, clock.wallMs())
+    if (query.kind === 'invalid') return answerProblem(response, query.problem)
+    const minutes = await read(query.value.sinceMs)
+    if (minutes === null) answerNotFound(response)
+    else answerJson(response, 200, JSON.stringify(toWireStatistics(query.value, minutes)))
+  }
+  return createTeamRouter({
+    '/api/stats': {
+      GET: needs('read', (context) => answer(context, (sinceMs) => statistics.ofTeam(context.team, sinceMs))),
+    },
+    '/api/queues/:queue_id/stats': {
+      GET: needs('read', (context) =>
+        answer(context, (sinceMs) =>
+          withId(context, 'queue_id', (id) => statistics.ofQueue(context.team, id, sinceMs)),
+        ),
+      ),
+    },
+  })
+}

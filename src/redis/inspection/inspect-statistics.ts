@@ -1,0 +1,35 @@
+import { decodeCells, decodeOpen } from '../layout/statistics-cell.ts'
+import { decodeEntry } from '../layout/statistics-log.ts'
+import { splitOpenField } from '../statistics/tally-store.ts'
+import type { InspectedShard } from './inspect-facts.ts'
+import { readHash, readList, readSet } from './inspect-reads.ts'
+
+/** Statistics agree with nothing else, as they outlive jobs and queues; they must be readable, and end. */
+export async function inspectStatistics(shard: InspectedShard): Promise<void> {
+  const { engine, keys, find } = shard
+  for (const [field, value] of await readHash(engine, keys.statistics)) {
+    if (!/^(v|m|lost)$/.test(field) || !/^\d{1,16}$/.test(value))
+      find(keys.statistics, `holds ${field} = ${value}`)
+  }
+  for (const entry of await readList(engine, keys.statisticsLog)) {
+    if (decodeEntry(entry) === null) find(keys.statisticsLog, `holds the entry ${entry}`)
+  }
+  for (const [field, text] of await readHash(engine, keys.openTallies)) {
+    if (splitOpenField(field) === null || decodeOpen(text) === null)
+      find(keys.openTallies, `holds ${field} = ${text}`)
+  }
+  for (const localId of await readSet(engine, keys.sampledQueues)) {
+    if (!/^[1-9]\d*$/.test(localId)) find(keys.sampledQueues, `holds ${localId}`)
+  }
+  for (const period of shard.list.periods) await inspectPeriod(shard, period)
+}
+
+async function inspectPeriod({ engine, keys, find }: InspectedShard, period: number): Promise<void> {
+  const key = keys.settledTallies(period)
+  for (const [owner, text] of await readHash(engine, key)) {
+    if (!/^(?:q[1-9]\d*|t.+)$/.test(owner)) find(key, `holds cells of ${owner}`)
+    const { cells, isDamaged } = decodeCells(period, text)
+    if (isDamaged) find(key, `holds for ${owner} cells that cannot be read behind the first ${cells.length}`)
+  }
+  if ((await engine.runner.read((redis) => redis.ttl(key))) < 0) find(key, 'never expires')
+}

@@ -1,0 +1,65 @@
+import { addTally, emptyTally, type Tally } from '../../domain/statistics/tally.ts'
+import type { Engine } from '../client/engine.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { decodeEntry } from '../layout/statistics-log.ts'
+import { changeTallies, openField, type OpenTally, readOpen, readVersion } from './tally-store.ts'
+
+/** Entries of the log that one read answers. */
+const ENTRIES_READ_MAX = 200
+/** Tallies that one step changes, so that it does not hold up other steps. The first entry of a page always fits. */
+const TALLIES_CHANGED_MAX = 500
+
+/**
+ * Adds a page of the log of ended jobs to the open tallies. Several executors may do it at once: one of them wins, the
+ * others' work is dropped. Throws StoreUnavailableError.
+ *
+ * @returns `more` when the log was not read to its end
+ */
+export async function foldPage(engine: Engine, keys: ShardKeys): Promise<'done' | 'more' | 'taken'> {
+  // In this order: what a fold in between cuts from the log, it has given another version.
+  const version = await readVersion(engine, keys)
+  const log = await engine.runner.read((redis) =>
+    redis.lrange(keys.statisticsLog, '0', String(ENTRIES_READ_MAX - 1)),
+  )
+  if (log.length === 0) return 'done'
+  const { sums, entries, damaged } = sumUp(log)
+  if (damaged > 0) {
+    engine.logger.warn('Entries of the log of ended jobs are damaged; statistics lack these jobs', {
+      ...{ shard: keys.shard, entries: damaged },
+    })
+  }
+  await addOpen(engine, keys, sums)
+  const open = [...sums.values()]
+  if (!(await changeTallies(engine, keys, { version, entries, open }))) return 'taken'
+  return entries < log.length || log.length === ENTRIES_READ_MAX ? 'more' : 'done'
+}
+
+type Sums = Map<string, OpenTally>
+
+/** As many entries as one step may take. */
+function sumUp(log: readonly string[]): { sums: Sums; entries: number; damaged: number } {
+  const sums: Sums = new Map()
+  let [entries, damaged] = [0, 0]
+  for (const text of log) {
+    const entry = decodeEntry(text)
+    if (entry !== null) {
+      if (entries > 0 && sums.size + entry.tallies.size > TALLIES_CHANGED_MAX) break
+      for (const [owner, tally] of entry.tallies) addTally(sumOf(sums, entry.minute, owner), tally, 'max')
+    } else damaged += 1
+    entries += 1
+  }
+  return { sums, entries, damaged }
+}
+
+function sumOf(sums: Sums, minute: number, owner: string): Tally {
+  const field = openField(minute, owner)
+  const known = sums.get(field) ?? { minute, owner, tally: emptyTally() }
+  sums.set(field, known)
+  return known.tally
+}
+
+/** Adds what is open already. */
+async function addOpen(engine: Engine, keys: ShardKeys, sums: Sums): Promise<void> {
+  const before = await readOpen(engine, keys, [...sums.keys()])
+  ;[...sums.values()].forEach(({ tally }, i) => addTally(tally, before[i] as Tally, 'max'))
+}

@@ -1,0 +1,40 @@
+import { emptyTally } from '../../domain/statistics/tally.ts'
+import type { Engine } from '../client/engine.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { decodeOpen } from '../layout/statistics-cell.ts'
+import { changeTallies, type OpenTally, readVersion, splitOpenField } from './tally-store.ts'
+
+const PAGE = 250
+/** Pages of one call; the next minute goes on. */
+const PAGES_MAX = 1_000
+/** A tally stays open while the log may still hold jobs of its minute. One of a minute to come is over: the clock was set back. */
+const OPEN_MINUTES = 2
+
+/**
+ * Moves the open tallies of minutes that are over into their periods. Jobs that are logged later begin a second tally of
+ * their minute, and a reader adds both.
+ */
+export async function settleMinutes(engine: Engine, keys: ShardKeys, minute: number): Promise<void> {
+  let cursor = '0'
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const version = await readVersion(engine, keys)
+    const [next, flat] = await engine.runner.read((redis) =>
+      redis.hscan(keys.openTallies, cursor, 'COUNT', PAGE),
+    )
+    const settled = new Map<string, OpenTally>()
+    for (let i = 0; i < flat.length; i += 2) {
+      const [field = '', text = ''] = [flat[i], flat[i + 1]]
+      const named = splitOpenField(field)
+      // What is damaged is lost, and makes room.
+      if (named !== null && Math.abs(named.minute - minute) >= OPEN_MINUTES)
+        settled.set(field, { ...named, tally: decodeOpen(text) ?? emptyTally() })
+    }
+    if (settled.size > 0) {
+      const isOurs = await changeTallies(engine, keys, { version, settled: [...settled.values()] })
+      // The same page again, for what another executor changed meanwhile.
+      if (!isOurs) continue
+    }
+    cursor = next
+    if (cursor === '0') return
+  }
+}

@@ -1,0 +1,31 @@
+import { MINUTE_MS } from '../../domain/statistics/point.ts'
+import type { Engine } from '../client/engine.ts'
+import { STATISTICS } from '../layout/fields.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { foldPage } from './folder.ts'
+import { sampleQueues } from './sampler.ts'
+import { settleMinutes } from './settler.ts'
+
+/** Pages of the log that one call folds; the next call goes on. */
+const PAGES_MAX = 50
+
+/**
+ * Answers what keeps the statistics of a shard. Every executor calls it every few seconds: all fold the log, and one of
+ * them counts the queues of each minute and settles what is over. What an executor that dies has not done, the next does.
+ */
+export function createStatistician(engine: Engine, keys: ShardKeys): () => Promise<void> {
+  /** No count is due before the next minute, by this executor's last reading. */
+  let doneMinute = -1
+  return async () => {
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      if ((await foldPage(engine, keys)) !== 'more') break
+    }
+    const minute = Math.floor(engine.runner.redisNowMs(keys.shard) / MINUTE_MS)
+    if (minute === doneMinute) return
+    const sampled = await engine.runner.read((redis) => redis.hget(keys.statistics, STATISTICS.sampledMinute))
+    doneMinute = minute
+    // Clocks that differ a little do not make it due twice; one that was set back does.
+    const isDue = minute > Number(sampled ?? 0) || minute < Number(sampled ?? 0) - 1
+    if (isDue && (await sampleQueues(engine, keys, minute))) await settleMinutes(engine, keys, minute)
+  }
+}

@@ -1,0 +1,123 @@
+import { STATISTICS_DAYS } from '../../domain/limits.ts'
+import { emptyTally, type Tally } from '../../domain/statistics/tally.ts'
+import type { Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
+import { STATISTICS } from '../layout/fields.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { decodeOpen, encodeCell, encodeOpen, PERIOD_MINUTES } from '../layout/statistics-cell.ts'
+
+export const FOLD = step('fold', import.meta.url, {
+  keys: ['statistics', 'statisticsLog', 'openTallies', 'sampledQueues'],
+  args: ['version', 'entries', 'sampledMinute'],
+  rows: {
+    open: { args: ['field', 'text'] },
+    settled: { keys: ['settledTallies'], args: ['owner', 'field', 'text', 'expiresAt'] },
+    watched: { args: ['localId', 'isWatched'] },
+  },
+})
+
+const PERIOD_SECONDS = PERIOD_MINUTES * 60
+const KEPT_SECONDS = STATISTICS_DAYS * 86_400
+
+/** An open tally: of which minute, and of what. */
+export interface OpenTally {
+  readonly minute: number
+  readonly owner: string
+  readonly tally: Tally
+}
+
+/** What a fold makes of the tallies. */
+export interface TallyChange {
+  /** Of the statistics that the change was made from. */
+  readonly version: string
+  /** Of the log, whose jobs `open` now contains. */
+  readonly entries?: number
+  /** Set while queues were counted in it. */
+  readonly sampledMinute?: number
+  /** In place of what was there. */
+  readonly open?: readonly OpenTally[]
+  /** Of minutes that are over. */
+  readonly settled?: readonly OpenTally[]
+  /** Whether these queues, by local id, are to be counted in every minute. */
+  readonly watched?: ReadonlyMap<string, boolean>
+}
+
+export function openField(minute: number, owner: string): string {
+  return `${minute}.${owner}`
+}
+
+/** null when it is damaged. */
+export function splitOpenField(field: string): { minute: number; owner: string } | null {
+  const [, minute, owner] = /^(\d{1,10})\.([qt].+)$/.exec(field) ?? []
+  return minute === undefined || owner === undefined ? null : { minute: Number(minute), owner }
+}
+
+export async function readVersion(engine: Engine, keys: ShardKeys): Promise<string> {
+  return (await engine.runner.read((redis) => redis.hget(keys.statistics, STATISTICS.version))) ?? '0'
+}
+
+/** Tries of a change while others change the tallies too. */
+const TRIES_MAX = 5
+
+/**
+ * Changes open tallies of one minute, in steps that hold up no others. Throws StoreUnavailableError.
+ *
+ * @returns false when others changed the tallies all the time
+ */
+export async function editOpen(
+  engine: Engine,
+  keys: ShardKeys,
+  {
+    minute,
+    edits,
+    ...around
+  }: Pick<TallyChange, 'sampledMinute' | 'watched'> & {
+    readonly minute: number
+    /** By owner. */
+    readonly edits: ReadonlyMap<string, (tally: Tally) => void>
+  },
+): Promise<boolean> {
+  const owners = [...edits.keys()]
+  const fields = owners.map((owner) => openField(minute, owner))
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const version = await readVersion(engine, keys)
+    const open = (await readOpen(engine, keys, fields)).map((tally, i): OpenTally => {
+      const owner = owners[i] as string
+      edits.get(owner)?.(tally)
+      return { minute, owner, tally }
+    })
+    if (await changeTallies(engine, keys, { version, open, ...around })) return true
+  }
+  return false
+}
+
+/** What is missing or damaged there is empty. */
+export async function readOpen(engine: Engine, keys: ShardKeys, fields: readonly string[]): Promise<Tally[]> {
+  if (fields.length === 0) return []
+  const texts = await engine.runner.read((redis) => redis.hmget(keys.openTallies, ...fields))
+  return texts.map((text) => (text === null ? null : decodeOpen(text)) ?? emptyTally())
+}
+
+/** False when somebody else has changed the tallies since. Throws StoreUnavailableError. */
+export async function changeTallies(engine: Engine, keys: ShardKeys, change: TallyChange): Promise<boolean> {
+  const { version, entries = 0, sampledMinute, open = [], settled = [], watched = new Map() } = change
+  const answer = await engine.runner.run(
+    FOLD.with({
+      ...{ keys, version, entries, sampledMinute: sampledMinute ?? '' },
+      open: open.map(({ minute, owner, tally }) => ({
+        field: openField(minute, owner),
+        text: encodeOpen(tally),
+      })),
+      settled: settled.map(({ minute, owner, tally }) => {
+        const period = Math.floor(minute / PERIOD_MINUTES)
+        return {
+          settledTallies: keys.settledTallies(period),
+          ...{ owner, field: openField(minute, owner), text: encodeCell(minute, tally) },
+          expiresAt: (period + 1) * PERIOD_SECONDS + KEPT_SECONDS,
+        }
+      }),
+      watched: Array.from(watched, ([localId, isWatched]) => ({ localId, isWatched: isWatched ? 1 : 0 })),
+    }),
+  )
+  return answer === 1
+}

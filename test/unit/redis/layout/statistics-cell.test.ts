@@ -1,0 +1,111 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { emptyTally, endedJobs, type Tally } from '../../../../src/domain/statistics/tally.ts'
+import {
+  CELL_CHARACTERS_MAX,
+  decodeCells,
+  decodeOpen,
+  encodeCell,
+  encodeOpen,
+} from '../../../../src/redis/layout/statistics-cell.ts'
+import { decodeEntry, encodeBuckets } from '../../../../src/redis/layout/statistics-log.ts'
+
+const count = fc.oneof(fc.nat(3), fc.nat(100), fc.nat(10_000_000))
+const histogram = fc.array(count, { maxLength: 32 })
+const tallies: fc.Arbitrary<Tally> = fc.record({
+  ...{ done: count, failed: count, retried: count, dead: count, depth: count, oldestReadySeconds: count },
+  ...{ latency: histogram, lateness: histogram },
+})
+
+const trimmed = (counts: readonly number[]) => counts.slice(0, counts.findLastIndex((one) => one > 0) + 1)
+
+test('an open tally is exact', () => {
+  fc.assert(
+    fc.property(tallies, (tally) => {
+      const read = decodeOpen(encodeOpen(tally))
+      expect(read).toEqual({
+        ...tally,
+        latency: trimmed(tally.latency),
+        lateness: trimmed(tally.lateness),
+      })
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('a cell is short, its numbers are exact, and its histograms are as exact as there is room', () => {
+  fc.assert(
+    fc.property(fc.array(tallies, { minLength: 1, maxLength: 3 }), fc.nat(239), (some, minute) => {
+      const texts = some.map((tally) => encodeCell(4_800 + minute, tally))
+      for (const text of texts) {
+        expect(text.length).toBeLessThanOrEqual(CELL_CHARACTERS_MAX)
+        expect(text).toMatch(/^[!-~]+$/)
+      }
+      const { cells, isDamaged } = decodeCells(20, texts.join(''))
+      expect(isDamaged).toBe(false)
+      expect(cells.map((cell) => cell.minute)).toEqual(some.map(() => 4_800 + minute))
+      cells.forEach(({ tally: read }, i) => {
+        const { latency, lateness: _lateness, ...numbers } = some[i] as Tally
+        expect(read).toMatchObject(numbers)
+        if (endedJobs(read) === 0) return
+        const most = Math.max(0, ...latency)
+        // At worst, the largest counts are left.
+        if (most > 0) expect(Math.max(...read.latency)).toBeGreaterThanOrEqual(most * 0.9)
+      })
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a usual cell of many jobs keeps every count', () => {
+  const tally = {
+    ...emptyTally(),
+    done: 9_900,
+    retried: 100,
+    latency: [0, 0, 40, 2_000, 7_000, 900, 60],
+    lateness: [9_000, 900, 100],
+  }
+  const text = encodeCell(7, tally)
+  expect(text.length).toBeLessThanOrEqual(36)
+  const [cell] = decodeCells(0, text).cells
+  expect(cell?.tally.latency).toEqual([0, 0, 40, 2_000, 7_000, 900, 60])
+})
+
+test('what is behind damage is not read', () => {
+  const good = encodeCell(3, { ...emptyTally(), done: 1, latency: [1], lateness: [1] })
+  for (const bad of [`${good} x`, `${good}${good.slice(0, -1)}`, `${good}\u00e9`]) {
+    const { cells, isDamaged } = decodeCells(0, bad)
+    expect([cells.length, isDamaged]).toEqual([1, true])
+  }
+  expect(decodeOpen('1,2,3|4:5|')).toBeNull()
+})
+
+test('an entry of the log counts for its queues and teams', () => {
+  const entry = decodeEntry('29000000 /shop 12:sa0r-- :fb1 /other 13:xc2d--')
+  expect(entry?.minute).toBe(29_000_000)
+  expect(
+    Object.fromEntries(
+      [...(entry?.tallies ?? [])].map(([owner, { latency, lateness, ...rest }]) => [
+        owner,
+        [rest.done, rest.failed, rest.retried, rest.dead, latency.length, lateness.length],
+      ]),
+    ),
+  ).toEqual({
+    q12: [1, 0, 1, 0, 11, 1],
+    tshop: [1, 1, 1, 0, 12, 2],
+    q13: [0, 0, 0, 2, 13, 3],
+    tother: [0, 0, 0, 2, 13, 3],
+  })
+  for (const bad of ['', 'x /a 1:s00', '1 1:s00', '1 /a 1:s0', '1 /a 1:z00', '1 /a 1:']) {
+    expect(decodeEntry(bad)).toBeNull()
+  }
+})
+
+test('a lost call has neither latency nor lateness', () => {
+  const attempt = {
+    ...{ createdAtMs: 0, scheduledAtMs: 1_000, startedAtMs: 1_004, completedAtMs: 2_000 },
+    ...{ failureReason: null, errorMessage: null, responseStatus: 200, durationMs: 20.5 },
+  }
+  expect(encodeBuckets(attempt)).toBe('53')
+  expect(encodeBuckets({ ...attempt, failureReason: 'executor_lost' })).toBe('--')
+})
