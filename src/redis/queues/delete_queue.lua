@@ -15,6 +15,7 @@ if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end
 if call('HGET', KEYS.queueIds, field) ~= id then return 'stale_id' end
 drop_pushed(KEYS.pushedBuckets, KEYS.pushedBucket, id)
 delete_contents(id)
+call('SREM', KEYS.sampledQueues, id)
 drop_name(KEYS.teamQueues, field)
 -- The name goes last, so that the step can be sent again until it is done.
 call('HDEL', KEYS.queueIds, field)

@@ -27,6 +27,7 @@ export const DELETE_QUEUE = step('delete_queue', import.meta.url, {
       'ring',
       'retentionDue',
       'oldestCalls',
+      'sampledQueues',
       'settings',
       'settingsUses',
       'shardUsage',

@@ -83,7 +83,7 @@ describe('queues and their dead letters', () => {
     await createShardMaintenance(stage.world.engine, 0).promote()
     await createShardMaintenance(stage.world.engine, 0).promote()
     await assertClean(stage.world)
-    const kept = /:(clk|seq|qseq|tok|use|tu|mark|tn|teams|meta)$/
+    const kept = /:(clk|seq|qseq|tok|use|tu|mark|tn|teams|meta|sl)$/
     assert.deepEqual(
       (await redis.client.keys('*')).filter((key) => !kept.test(key)),
       [],
