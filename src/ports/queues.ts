@@ -1,5 +1,6 @@
 import type { FailureReason } from '../domain/jobs/job.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
+import type { Tally } from '../domain/statistics/tally.ts'
 
 export interface QueueCounts {
   /** Ready to start. */
@@ -107,4 +108,12 @@ export interface Backlog {
  */
 export interface BacklogReader {
   read(horizonMs: number, callQuotaOf?: (team: string) => number | null): Promise<Backlog>
+}
+
+/** What happened by the minute; a minute in which nothing did is missing. Throws StoreUnavailableError. */
+export interface StatisticsReader {
+  /** @param sinceMs of the first minute, Unix ms @returns by minutes since 1970 */
+  ofTeam(team: string, sinceMs: number): Promise<ReadonlyMap<number, Tally>>
+  /** null when the team has no such queue. */
+  ofQueue(team: string, queueId: number, sinceMs: number): Promise<ReadonlyMap<number, Tally> | null>
 }

@@ -3,7 +3,7 @@ import { readStatisticsQuery } from '../../contract/requests/statistics-query.ts
 import { toWireStatistics } from '../../contract/responses/statistics-wire.ts'
 import type { Tally } from '../../domain/statistics/tally.ts'
 import type { Clock } from '../../ports/runtime.ts'
-import type { StatisticsReader } from '../../ports/statistics.ts'
+import type { StatisticsReader } from '../../ports/queues.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import { createTeamRouter, needs, type TeamRequest, withId } from '../team-routes.ts'
 

@@ -19,7 +19,11 @@ for _, cell in ipairs(settled) do
 end
 for _, tally in ipairs(open) do call('HSET', KEYS.openTallies, tally.field, tally.text) end
 for _, queue in ipairs(watched) do
-  call(queue.isWatched == '1' and 'SADD' or 'SREM', KEYS.sampledQueues, queue.localId)
+  if queue.isWatched == '1' then
+    call('SADD', KEYS.sampledQueues, queue.localId)
+  else
+    call('SREM', KEYS.sampledQueues, queue.localId)
+  end
 end
 if ARGV.entries ~= '0' then call('LTRIM', KEYS.statisticsLog, ARGV.entries, -1) end
 if ARGV.sampledMinute ~= '' then call('HSET', KEYS.statistics, STATISTICS.sampledMinute, ARGV.sampledMinute) end

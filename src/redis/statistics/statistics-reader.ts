@@ -1,7 +1,7 @@
 import { STATISTICS_DAYS } from '../../domain/limits.ts'
 import { MINUTE_MS } from '../../domain/statistics/point.ts'
 import { addTally, emptyTally, type Tally } from '../../domain/statistics/tally.ts'
-import type { StatisticsReader } from '../../ports/statistics.ts'
+import type { StatisticsReader } from '../../ports/queues.ts'
 import { knownQueue } from '../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'

@@ -73,7 +73,7 @@ local function end_job(batch, job)
   if job.run then Runs.note_end(batch.ended_runs, job.run, job) end
   Settle.settle(batch, queue, job)
   note_alerts(queue, job)
-  EndLog.note(queue, job)
+  EndLog.add_end(queue, job)
   -- A suspect keeps its slot.
   if job.is_suspect then return end
   queue.freed[#queue.freed + 1] = job.id
@@ -113,7 +113,7 @@ local function close_batch(batch)
     call('HSET', KEYS.shardUsage, SHARD_USAGE.callBytes, string.format('%.0f', batch.call_bytes))
   end
   Usage.write(KEYS.teamUsage)
-  EndLog.write(queue_rows, batch.now)
+  EndLog.push(queue_rows, batch.now)
   Runs.end_runs(KEYS.cronStates, batch.ended_runs)
   if #batch.freed > 0 then call('HDEL', KEYS.heldJobs, unpack(batch.freed)) end
   return to_trim, Alerts.store(batch.now)

@@ -5,18 +5,17 @@ local EndLog = {}
 
 -- Entries of the log. Executors empty it all the time; when none does, jobs over this are counted and left out.
 local ENTRIES_MAX = 20000
-local LOGGED = {
-  [END.success] = true, [END.failed] = true, [END.retry] = true, [END.deadLetter] = true, [END.quarantined] = true,
-}
+local LOGGED = {}
+for _, kind in ipairs({ END.success, END.failed, END.retry, END.deadLetter, END.quarantined }) do LOGGED[kind] = true end
 
 -- `buckets` holds two characters of each job of the batch, by its position.
-function EndLog.note(queue, job)
+function EndLog.add_end(queue, job)
   if queue.is_of_callbacks or not LOGGED[job.kind] then return end
   local kind, at = job.is_quarantined and END.quarantined or job.kind, job.position * 2
   queue.end_log[#queue.end_log + 1] = kind .. string.sub(ARGV.buckets, at - 1, at)
 end
 
-function EndLog.write(queues, now)
+function EndLog.push(queues, now)
   local words, jobs, last_team = { string.format('%.0f', math.floor(now / 60000)) }, 0, nil
   for _, queue in ipairs(queues) do
     local team = #queue.end_log > 0 and Usage.team_of(queue.name)
