@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ValidationProblem } from '../contract/fields/field-errors.ts'
 import {
+  EditConflictError,
   EditRefusedError,
   QuotaExceededError,
   ResourceApiError,
@@ -107,6 +108,9 @@ export function answerFault(
     answerRetryLater(response, 503, 'The Kubernetes API is unavailable, try again', retryAfterOf(fault))
   } else if (fault instanceof QuotaExceededError) {
     answerRetryLater(response, 429, fault.message, fault.retryAfterSeconds)
+  } else if (fault instanceof EditConflictError) {
+    const headers = fault.version === null ? NO_HEADERS : ['ETag', fault.version]
+    answerJson(response, 409, JSON.stringify({ error: fault.message, version: fault.version }), headers)
   } else if (fault instanceof EditRefusedError) {
     answerError(response, 409, fault.message)
   } else {

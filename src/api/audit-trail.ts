@@ -1,6 +1,11 @@
 import type { AuditedResource, AuditEntry } from '../domain/access/audit-record.ts'
 import { auditedChange } from '../domain/access/audited-fields.ts'
-import { EditRefusedError, QuotaExceededError, StorageFullError } from '../domain/errors.ts'
+import {
+  EditConflictError,
+  EditRefusedError,
+  QuotaExceededError,
+  StorageFullError,
+} from '../domain/errors.ts'
 import type { AuditLog } from '../ports/audit-log.ts'
 import type { TeamRequest } from './team-routes.ts'
 
@@ -58,6 +63,7 @@ export async function withAudit<Result>(
 function isRefusal(fault: unknown): boolean {
   return (
     fault instanceof EditRefusedError ||
+    fault instanceof EditConflictError ||
     fault instanceof QuotaExceededError ||
     fault instanceof StorageFullError
   )

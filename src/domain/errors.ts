@@ -47,6 +47,18 @@ export class EditRefusedError extends CodedError {
   readonly code = 'edit_refused'
 }
 
+/** An edit was made for settings that are others by now. */
+export class EditConflictError extends CodedError {
+  readonly code = 'edit_conflict'
+  /** Entity tag of the settings as they are; null = they have changed just now. */
+  readonly version: string | null
+
+  constructor(version: string | null) {
+    super('The resource has changed since it was read: read it again and repeat the edit.')
+    this.version = version
+  }
+}
+
 /**
  * Why a request to the Kubernetes API failed. `unavailable`: no response, or a fault of the server; a write may or may
  * not have happened. `too_many`: the server asks for a pause. `gone`: the resource version is too old. `too_large`: the

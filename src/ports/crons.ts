@@ -94,8 +94,16 @@ export interface CronEditor {
    * @param key while a cron with this key exists, the same settings create no other; `key_used` = it has different ones
    */
   create(team: string, settings: CronSettings, key: string | null): Promise<Cron | 'key_used'>
-  /** The edited cron; null when it does not exist. */
-  edit(team: string, cronId: number, change: Partial<CronSettings>): Promise<Cron | null>
+  /**
+   * The edited cron; null when it does not exist.
+   * @param check called with the settings that the edit changes; what it throws refuses the edit
+   */
+  edit(
+    team: string,
+    cronId: number,
+    change: Partial<CronSettings>,
+    check?: (current: CronSettings) => void,
+  ): Promise<Cron | null>
   remove(team: string, cronId: number): Promise<'removed' | 'not_found'>
 }
 

@@ -38,8 +38,16 @@ export interface QueueStore {
 
 /** Edits by users. An edit changes the resource, where there is one, so that resource and Redis agree. */
 export interface QueueEditor {
-  /** The edited queue; null when it does not exist. */
-  edit(team: string, queueId: number, change: Partial<QueueSettings>): Promise<Queue | null>
+  /**
+   * The edited queue; null when it does not exist.
+   * @param check called with the settings that the edit changes; what it throws refuses the edit
+   */
+  edit(
+    team: string,
+    queueId: number,
+    change: Partial<QueueSettings>,
+    check?: (current: QueueSettings) => void,
+  ): Promise<Queue | null>
   remove(team: string, queueId: number): Promise<'removed' | 'not_found'>
 }
 

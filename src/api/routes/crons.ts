@@ -2,6 +2,7 @@ import type { Router } from 'express'
 import type { AuditedResource } from '../../domain/access/audit-record.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
+import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import {
   type CronContext,
@@ -142,7 +143,7 @@ function changed(
     if (before === null) return null
     return withAudit(auditLog, context, {
       ...{ action, resource: resourceOf(before), before: toWireCron(before) },
-      change: () => cronEditor.edit(team, id, change),
+      change: () => cronEditor.edit(team, id, change, ifMatchOf(context.request) ?? undefined),
       endOf: (cron) => (cron === null ? null : { after: toWireCron(cron) }),
     })
   })
@@ -198,5 +199,5 @@ function checksOf({ team }: TeamRequest, { egress, teamSettings }: CronRoutePart
 
 function answerCron({ response }: TeamRequest, cron: Cron | null): void {
   if (cron === null) answerNotFound(response)
-  else answerJson(response, 200, JSON.stringify(toWireCron(cron)))
+  else answerJson(response, 200, JSON.stringify(toWireCron(cron)), entityTagHeader(cron.settings))
 }

@@ -2,6 +2,7 @@ import type { Router } from 'express'
 import type { AuditedResource } from '../../domain/access/audit-record.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
+import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import { readQueueEdit } from '../../contract/requests/queue-edit.ts'
@@ -75,7 +76,7 @@ function changed(
     if (before === null) return null
     return withAudit(auditLog, context, {
       ...{ action, resource: resourceOf(before), before: toWireQueue(before) },
-      change: () => editor.edit(team, id, change),
+      change: () => editor.edit(team, id, change, ifMatchOf(context.request) ?? undefined),
       endOf: (queue) => (queue === null ? null : { after: toWireQueue(queue) }),
     })
   })
@@ -102,5 +103,5 @@ function resourceOf({ queueId, name }: Queue): AuditedResource {
 
 function answerQueue({ response }: TeamRequest, queue: Queue | null, toWire = toWireQueue): void {
   if (queue === null) answerNotFound(response)
-  else answerJson(response, 200, JSON.stringify(toWire(queue)))
+  else answerJson(response, 200, JSON.stringify(toWire(queue)), entityTagHeader(queue.settings))
 }

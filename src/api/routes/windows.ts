@@ -1,13 +1,18 @@
 import type { Router } from 'express'
 import type { AuditedResource } from '../../domain/access/audit-record.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
+import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import { singleProblem } from '../../contract/fields/field-errors.ts'
 import { selectedInvalid } from '../../contract/fields/validation-texts.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import { type GivenResource, readNewWindow, readWindowEdit } from '../../contract/requests/window-request.ts'
 import { type ShownResource, toWireWindow } from '../../contract/responses/window-wire.ts'
-import type { MaintenanceWindow, WindowResource } from '../../domain/windows/maintenance-window.ts'
+import type {
+  MaintenanceWindow,
+  WindowResource,
+  WindowSettings,
+} from '../../domain/windows/maintenance-window.ts'
 import type { CronStore } from '../../ports/crons.ts'
 import type { QueueStore } from '../../ports/queues.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
@@ -87,6 +92,7 @@ async function create(context: TeamRequest, parts: WindowRouteParts, body: Buffe
 async function edit(context: TeamRequest, parts: WindowRouteParts, body: Buffer): Promise<void> {
   // The editor calls this: only there is `current` sure to have what other edits have written.
   const change: WindowChange = async (current) => {
+    ifMatchOf(context.request)?.(settingsOf(current))
     const wanted = acceptedBody(context, readWindowEdit(body, current))
     if (wanted === null) return 'refused'
     const resource =
@@ -115,6 +121,11 @@ async function remove(context: TeamRequest, parts: WindowRouteParts): Promise<vo
   })
   if (end === 'removed') response.writeHead(204).end()
   else answerNotFound(response)
+}
+
+/** What an edit can change. */
+function settingsOf({ action, times, reason, resource }: WindowSettings): WindowSettings {
+  return { action, times, reason, resource }
 }
 
 function resourceOf({ name }: MaintenanceWindow): AuditedResource {
@@ -148,7 +159,10 @@ async function answerWindow(
   window: MaintenanceWindow | null,
 ): Promise<void> {
   if (window === null) answerNotFound(response)
-  else answerJson(response, 200, JSON.stringify(await toWire(window, parts)))
+  else {
+    const body = JSON.stringify(await toWire(window, parts))
+    answerJson(response, 200, body, entityTagHeader(settingsOf(window)))
+  }
 }
 
 async function toWire(window: MaintenanceWindow, parts: WindowRouteParts) {

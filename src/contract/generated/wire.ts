@@ -1370,6 +1370,13 @@ export interface WindowList {
   windows: MaintenanceWindow[]
   next_cursor: NextCursor
 }
+export interface EditRefusal {
+  error: string
+  /**
+   * The `ETag` of the settings as they are; null when they have changed at this very moment.
+   */
+  version?: string | null
+}
 export interface ErrorBody {
   error: string
 }

@@ -15,13 +15,18 @@ import {
 } from '../../resources/manifests/cron-manifest.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
 import { isFault } from '../client/api-errors.ts'
-import { notWatched, pollUntil, refOf, whenApplied, withinTimeout } from './resource-edit.ts'
+import { notWatched, pollUntil, refOf, whenApplied, withinTimeout, writeChecked } from './resource-edit.ts'
 
 interface HttpCron extends KubeObject {
   readonly spec: HttpCronSpec
 }
 
 type NewCron = Pick<Cron, 'team' | 'name' | 'settings'>
+
+interface CronEdit {
+  readonly change: Partial<CronSettings>
+  readonly check: ((current: CronSettings) => void) | undefined
+}
 
 export interface CronEditorOptions {
   readonly crons: Pick<CronStore, 'get' | 'getByName' | 'apply' | 'remove'>
@@ -51,12 +56,17 @@ export class ResourceCronEditor implements CronEditor {
     return this.#appliedOrUndone(await withinTimeout(clock, () => this.#createWithNewName(team, settings)))
   }
 
-  async edit(team: string, cronId: number, change: Partial<CronSettings>): Promise<Cron | null> {
+  async edit(
+    team: string,
+    cronId: number,
+    change: Partial<CronSettings>,
+    check?: (current: CronSettings) => void,
+  ): Promise<Cron | null> {
     const { crons, isWatched, clock } = this.#options
     const cron = await crons.get(team, cronId)
     if (cron === null) return null
     if (!isWatched(team)) throw notWatched('Crons', team)
-    const settings = await withinTimeout(clock, () => this.#patch(cron, change))
+    const settings = await withinTimeout(clock, () => this.#patch(cron, { change, check }))
     if (settings === null) return null
     return whenApplied(clock, {
       written: { ...cron, settings },
@@ -151,11 +161,15 @@ export class ResourceCronEditor implements CronEditor {
   }
 
   /** @returns the settings that the API server has now; null when the cron is being deleted */
-  async #patch({ team, name }: Cron, change: Partial<CronSettings>): Promise<CronSettings | null> {
+  async #patch({ team, name }: Cron, { change, check }: CronEdit): Promise<CronSettings | null> {
     const { writer } = this.#options
     const found = await writer.read(team, name)
     if (found === null || found.metadata.deletionTimestamp !== undefined) return null
-    const { spec } = await writer.patchSpec(refOf(found), { ...specOfCronSettings(change) }, null)
+    const { spec } = await writeChecked(found, {
+      check: check && (({ spec: current }) => check(settingsOfCronSpec(name, current))),
+      write: (object, lock) => writer.patchSpec(refOf(object), { ...specOfCronSettings(change) }, lock),
+      read: () => writer.read(team, name),
+    })
     return settingsOfCronSpec(name, spec)
   }
 }

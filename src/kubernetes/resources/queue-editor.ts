@@ -9,7 +9,7 @@ import { pushedQueueResource } from '../../resources/manifests/queue-manifest.ts
 import { ownerOf, queueKey, queueKeyOf } from '../../resources/queue-owner.ts'
 import { settingsOfSpec, specOfSettings } from '../../resources/queue-spec.ts'
 import { isFault } from '../client/api-errors.ts'
-import { notWatched, pollUntil, refOf, whenApplied, withinTimeout } from './resource-edit.ts'
+import { notWatched, pollUntil, refOf, whenApplied, withinTimeout, writeChecked } from './resource-edit.ts'
 
 interface HttpQueue extends KubeObject {
   readonly spec: HttpQueueSpec
@@ -30,6 +30,13 @@ export interface QueueEditorOptions {
   readonly clock: Clock
 }
 
+type SettingsCheck = (current: QueueSettings) => void
+
+interface QueueEdit {
+  readonly change: Partial<QueueSettings>
+  readonly check: SettingsCheck | undefined
+}
+
 /**
  * Edits the HttpQueue of a queue, so that resource and engine agree, and creates it for a queue that a push has created.
  * Throws EditRefusedError with the API server's own words, ResourceApiError when it is unavailable.
@@ -41,12 +48,17 @@ export class ResourceQueueEditor implements QueueEditor {
     this.#options = options
   }
 
-  async edit(team: string, queueId: number, change: Partial<QueueSettings>): Promise<Queue | null> {
+  async edit(
+    team: string,
+    queueId: number,
+    change: Partial<QueueSettings>,
+    check?: SettingsCheck,
+  ): Promise<Queue | null> {
     const { queues, isWatched, clock } = this.#options
     const queue = await queues.get(team, queueId)
     if (queue === null) return null
     if (!isWatched(team)) throw notWatched('Queues', team)
-    const settings = await withinTimeout(clock, () => this.#write(queue, change))
+    const settings = await withinTimeout(clock, () => this.#write(queue, { change, check }))
     return whenApplied(clock, {
       written: { ...queue, settings },
       read: () => queues.get(team, queueId),
@@ -87,22 +99,29 @@ export class ResourceQueueEditor implements QueueEditor {
   }
 
   /** @returns the settings that the API server has now */
-  async #write(queue: Queue, change: Partial<QueueSettings>): Promise<QueueSettings> {
+  async #write(queue: Queue, edit: QueueEdit): Promise<QueueSettings> {
     const owner = ownerOf(this.#knownResources(queue))
-    if (owner === undefined) return this.#create(queue, change)
-    if (owner.metadata.deletionTimestamp === undefined) return this.#patch(owner, change)
+    if (owner === undefined) return this.#create(queue, edit)
+    if (owner.metadata.deletionTimestamp === undefined) return this.#patch(owner, edit)
     throw new EditRefusedError('The queue is being deleted.')
   }
 
-  async #patch(owner: HttpQueue, change: Partial<QueueSettings>): Promise<QueueSettings> {
-    const { spec } = await this.#options.writer.patchSpec(refOf(owner), { ...specOfSettings(change) }, null)
+  async #patch(owner: HttpQueue, { change, check }: QueueEdit): Promise<QueueSettings> {
+    const { writer } = this.#options
+    const { namespace, name } = owner.metadata
+    const { spec } = await writeChecked(owner, {
+      check: check && (({ spec: current }) => check(settingsOfSpec(current))),
+      write: (object, lock) => writer.patchSpec(refOf(object), { ...specOfSettings(change) }, lock),
+      read: () => writer.read(namespace, name),
+    })
     return settingsOfSpec(spec)
   }
 
-  async #create(queue: Queue, change: Partial<QueueSettings>): Promise<QueueSettings> {
+  async #create(queue: Queue, edit: QueueEdit): Promise<QueueSettings> {
     const { writer } = this.#options
     const { team, name } = queue
-    const resource = pushedQueueResource(queue, { ...queue.settings, ...change })
+    edit.check?.(queue.settings)
+    const resource = pushedQueueResource(queue, { ...queue.settings, ...edit.change })
     try {
       return settingsOfSpec((await writer.create(resource)).spec)
     } catch (error) {
@@ -110,7 +129,7 @@ export class ResourceQueueEditor implements QueueEditor {
       // The controller has just created it and the informer does not have it yet.
       const found = await writer.read(team, resource.metadata.name)
       if (found === null || queueKeyOf(found) !== queueKey(team, name)) throw error
-      return this.#patch(found, change)
+      return this.#patch(found, edit)
     }
   }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { EditRefusedError, ResourceApiError } from '../../domain/errors.ts'
+import { EditConflictError, EditRefusedError, ResourceApiError } from '../../domain/errors.ts'
 import { pause } from '../../domain/pause.ts'
+import { isFault } from '../client/api-errors.ts'
 import type { KubeObject, ObjectRef } from '../../ports/kubernetes.ts'
 import type { Clock } from '../../ports/runtime.ts'
 
@@ -27,6 +28,38 @@ export async function withinTimeout<T>(clock: Clock, request: () => Promise<T>):
   } finally {
     cancel()
   }
+}
+
+/** How often a write under a lock is tried: a new status changes the version of an object too. */
+const LOCKED_TRIES_MAX = 3
+
+/**
+ * Checks an object and writes to it while it is as it was checked; without a check, writes without a lock. Throws what the
+ * check throws, and EditConflictError when the object keeps changing.
+ */
+export async function writeChecked<T extends KubeObject, Written>(
+  found: T,
+  edit: {
+    readonly check: ((object: T) => void) | undefined
+    readonly write: (object: T, resourceVersion: string | null) => Promise<Written>
+    readonly read: () => Promise<T | null>
+  },
+): Promise<Written> {
+  const { check, write, read } = edit
+  if (check === undefined) return write(found, null)
+  let object = found
+  for (let tries = 0; tries < LOCKED_TRIES_MAX; tries += 1) {
+    check(object)
+    try {
+      return await write(object, object.metadata.resourceVersion)
+    } catch (error) {
+      if (!isFault(error, 'conflict')) throw error
+      const fresh = await read()
+      if (fresh?.metadata.uid !== found.metadata.uid) throw error
+      object = fresh
+    }
+  }
+  throw new EditConflictError(null)
 }
 
 /** Polls until the condition holds. @returns false after two seconds */

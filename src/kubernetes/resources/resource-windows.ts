@@ -8,7 +8,7 @@ import type { MaintenanceWindowSpec } from '../../resources/generated/kinds.ts'
 import { newWindowSpec } from '../../resources/manifests/window-manifest.ts'
 import { API_ORIGIN, ORIGIN_LABEL } from '../../resources/queue-owner.ts'
 import { changedWindowSpec, settingsOfWindowSpec } from '../../resources/window-spec.ts'
-import { notWatched, pollUntil, refOf, withinTimeout } from './resource-edit.ts'
+import { notWatched, pollUntil, refOf, withinTimeout, writeChecked } from './resource-edit.ts'
 
 interface WindowObject extends KubeObject {
   readonly spec: MaintenanceWindowSpec
@@ -63,12 +63,20 @@ export function createResourceWindows(options: ResourceWindowsOptions): Resource
       if (found.metadata.deletionTimestamp !== undefined) {
         throw new EditRefusedError(`The maintenance window ${name} is being deleted.`)
       }
-      const former = settingsOfWindowSpec(found.spec)
-      const settings = await change(former)
-      if (settings === 'refused') return settings
-      const fields = { ...changedWindowSpec(former, settings) }
-      const { spec } = await withinTimeout(clock, () => writer.patchSpec(refOf(found), fields, null))
-      const window = { team, name, ...settingsOfWindowSpec(spec) }
+      const written = await withinTimeout(clock, () =>
+        writeChecked(found, {
+          check: () => undefined,
+          write: async (object, lock) => {
+            const former = settingsOfWindowSpec(object.spec)
+            const settings = await change(former)
+            if (settings === 'refused') return settings
+            return writer.patchSpec(refOf(object), { ...changedWindowSpec(former, settings) }, lock)
+          },
+          read: () => writer.read(team, name),
+        }),
+      )
+      if (written === 'refused') return written
+      const window = { team, name, ...settingsOfWindowSpec(written.spec) }
       await whenInForce(window)
       return window
     },

@@ -58,10 +58,12 @@ export function createCronEditor(
 
   return {
     create: (team, settings, key) => mutex(() => create(team, settings, key)),
-    edit: (team, cronId, change) =>
+    edit: (team, cronId, change, check) =>
       mutex(async () => {
         const cron = await crons.get(team, cronId)
-        return cron === null ? null : write(team, cron.name, { current: cron.settings, change })
+        if (cron === null) return null
+        check?.(cron.settings)
+        return write(team, cron.name, { current: cron.settings, change })
       }),
     remove: (team, cronId) =>
       mutex(async () => {

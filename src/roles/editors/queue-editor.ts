@@ -19,10 +19,11 @@ export function createQueueEditor(
 ): QueueEditor {
   const mutex = createEditMutex()
   return {
-    edit: (team, queueId, change) =>
+    edit: (team, queueId, change, check) =>
       mutex(async () => {
         const queue = await queues.get(team, queueId)
         if (queue === null) return null
+        check?.(queue.settings)
         await keeper.write(team, queue, change)
         return queues.get(team, queueId)
       }),

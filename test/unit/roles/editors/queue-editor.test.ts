@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { EditConflictError } from '../../../../src/domain/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../../src/domain/jobs/queue-settings.ts'
 import type { FolderStore } from '../../../../src/folder-store/folder-store.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../../../src/ports/queues.ts'
@@ -66,4 +67,20 @@ describe.each(EDITORS)('queues kept in %s', (_where, open) => {
     expect(await editor.edit('t', queueId, { timeoutSeconds: 9 })).toBeNull()
     expect(kept.queues.size).toBe(0)
   })
+})
+
+test.each(EDITORS)('of two edits of the same version in %s, one is refused', async (_where, open) => {
+  const kept = memoryQueues()
+  const editor = open(kept)
+  const { queueId } = await kept.apply('emails', DEFAULT_QUEUE_SETTINGS)
+  const unchanged = ({ timeoutSeconds }: QueueSettings) => {
+    if (timeoutSeconds !== DEFAULT_QUEUE_SETTINGS.timeoutSeconds) throw new EditConflictError('"2"')
+  }
+  const release = kept.hold()
+  const edits = [7, 8].map((timeoutSeconds) => editor.edit('t', queueId, { timeoutSeconds }, unchanged))
+  await quiescence()
+  release()
+  const ends = await Promise.allSettled(edits)
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  expect(kept.queues.get('emails')?.settings.timeoutSeconds).toBe(7)
 })

@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { EditConflictError } from '../domain/errors.ts'
+
+const TAG_CHARACTERS = 16
+
+/** The entity tag of a resource: the same settings have the same one, in every process. With its quotes. */
+export function entityTagOf(settings: object): string {
+  return `"${hash('sha256', canonical(settings), 'base64url').slice(0, TAG_CHARACTERS)}"`
+}
+
+/** As `answerJson` takes it. */
+export function entityTagHeader(settings: object): readonly string[] {
+  return ['ETag', entityTagOf(settings)]
+}
+
+/**
+ * What an edit with `If-Match` demands of the settings that it changes; null without the header. `*` matches everything that
+ * exists. The check throws EditConflictError.
+ */
+export function ifMatchOf({ headers }: IncomingMessage): ((current: object) => void) | null {
+  const wanted = headers['if-match']?.trim()
+  if (wanted === undefined || wanted === '*') return null
+  const tags = wanted.split(',').map((tag) => tag.trim())
+  return (current) => {
+    const version = entityTagOf(current)
+    if (!tags.includes(version)) throw new EditConflictError(version)
+  }
+}
+
+/** JSON with the names of every object in order. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}
