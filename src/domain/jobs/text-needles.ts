@@ -1,8 +1,14 @@
+/** What JSON has to escape, or may. */
+// oxlint-disable-next-line no-control-regex
+const ESCAPED = /["\\/\u0000-\u001f\u007f-\uffff]/
+const BEYOND_ASCII = /[\u0080-\uffff]/
+
 /**
  * Texts to look for where JSON is kept as it was written: a program that sent `é`, `"` or `/` may have escaped it. In
  * lower case of ASCII letters, as what they are looked for in has to be.
  */
 export function needlesOf(text: string): readonly string[] {
+  if (!ESCAPED.test(text)) return [asciiLower(text)]
   const escaped = JSON.stringify(text).slice(1, -1)
   const spellings = [text, escaped, asAscii(escaped)]
   const needles = spellings.flatMap((spelling) => [spelling, spelling.replaceAll('/', String.raw`\/`)])
@@ -22,6 +28,10 @@ function asAscii(escaped: string): string {
   )
 }
 
+/** One function for all of Unicode would also change letters by what stands beside them. */
 function asciiLower(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  if (!/[A-Z]/.test(text)) return text
+  return BEYOND_ASCII.test(text)
+    ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+    : text.toLowerCase()
 }

@@ -6,6 +6,8 @@ import type { SeenJob } from './recorded-rows.ts'
 import { READ_AT_ONCE, type AskedSection, type Room, type SectionPage } from './section-page.ts'
 import { isNarrow } from './sections.ts'
 
+/** Entries of a scan step of which few may match, however little room there is. */
+const LOOKED_AT_ONCE_MIN = 100
 /** Jobs that a scan step may find beyond the room of the page; where it finds more, it is repeated with fewer entries. */
 const FOUND_BEYOND_MAX = 32
 /**
@@ -23,7 +25,8 @@ export async function readScanned(
     return { jobs: page.jobs, next: { kind: 'scan', scan, found: page.rest } }
   }
   const { records } = asked.queue.keys.queue(asked.queue.localId)
-  for (let count = isNarrow(asked.filter) ? READ_AT_ONCE : Math.min(READ_AT_ONCE, room); ; count = room) {
+  const first = isNarrow(asked.filter) ? Math.max(room, LOOKED_AT_ONCE_MIN) : room
+  for (let count = Math.min(READ_AT_ONCE, first); ; count = room) {
     const [next, flat] = await engine.runner.read((redis) => redis.hscan(records, scan, 'COUNT', count))
     const seen: SeenJob[] = []
     for (let i = 0; i < flat.length; i += 2) seen.push({ id: Number(flat[i]), text: flat[i + 1] ?? null })
