@@ -46,6 +46,8 @@ interface WalkedPage {
 export async function walkQueues(engine: Engine, walk: Walk): Promise<WalkedPage> {
   const { limit, budget, read } = walk
   const jobs: ListedJob[] = []
+  // A scan of a hash that shrinks may find a job again, and a job may move on to the next section.
+  const listed = new Set<number>()
   let [position, queues] = [walk.from, 0]
   while (queues < QUEUES_MAX) {
     const counted = await countFrom(engine, walk, position)
@@ -56,7 +58,10 @@ export async function walkQueues(engine: Engine, walk: Walk): Promise<WalkedPage
       const room = limit - jobs.length
       if (room <= 0 || budget.isSpent) return { jobs, next: { queue: queue.name, section, spot } }
       const part = await read(sections, room)
-      jobs.push(...part.jobs)
+      for (const job of part.jobs) {
+        if (!listed.has(job.jobId)) jobs.push(job)
+        listed.add(job.jobId)
+      }
       sections = part.rest
     }
     if (counted.last === null) return { jobs, next: null }

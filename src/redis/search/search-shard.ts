@@ -55,7 +55,7 @@ export async function searchShard(engine: Engine, search: ShardSearch): Promise<
   const from = search.from === null ? null : parsePosition(search.from)
   if (from === null && search.from !== null) throw new Error(`not a place of a search: ${search.from}`)
   const budget = new SearchBudget(SEARCHED_PER_CALL_MAX)
-  const found: FoundJob[] = []
+  const found = new Map<number, FoundJob>()
   const { next } = await walkQueues(engine, {
     ...{ filter, limit, from, budget, firstSpots: SPOTS },
     queuesFrom: (position) => queuesOfShard(engine, search, position),
@@ -64,12 +64,16 @@ export async function searchShard(engine: Engine, search: ShardSearch): Promise<
       const [{ queue, section }] = sections
       const jobs = part.jobs.filter(({ chain }) => createdAtMs(chain) < createdBeforeMs)
       for (const { jobId, chain } of jobs) {
-        found.push({ jobId, rootId: chain.rootId, localId: queue.localId, section })
+        found.set(jobId, { jobId, rootId: chain.rootId, localId: queue.localId, section })
       }
       return { jobs, rest: part.rest }
     },
   })
-  return { found, next: next === null ? null : formatPosition(next), searched: budget.searched }
+  return {
+    found: [...found.values()],
+    next: next === null ? null : formatPosition(next),
+    searched: budget.searched,
+  }
 }
 
 function createdAtMs({ attempts, open }: JobChain): number {
