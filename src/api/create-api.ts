@@ -5,6 +5,7 @@ import type { Principal } from '../domain/access/principal.ts'
 import type { UserVerifier } from '../ports/access/user-verifier.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
 import { createMeRoutes } from './access/me-routes.ts'
+import { createQueueGuard } from './access/queue-guard.ts'
 import { createTokenRoutes, type TokenRouteParts } from './access/token-routes.ts'
 import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
@@ -94,6 +95,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.enable('strict routing')
   app.enable('case sensitive routing')
   app.use(authenticated(parts.authenticator))
+  app.use(createQueueGuard(parts))
   app.use(createJobRoutes(parts, push))
   app.use(createQueueRoutes(parts))
   app.use(createCronRoutes(parts))

@@ -12,6 +12,7 @@ import type { Alert } from '../../domain/alerts/alert.ts'
 import type { AlertStore } from '../../ports/alerts.ts'
 import type { DeliveryReader } from '../../ports/notifications.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import { maySeeResource } from '../access/queue-guard.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import {
@@ -19,6 +20,7 @@ import {
   answerPage,
   createTeamRouter,
   needs,
+  needsInQueues,
   type TeamRequest,
   withBody,
   withId,
@@ -36,7 +38,7 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
   const { alerts } = parts
   return createTeamRouter({
     '/api/alerts': {
-      GET: needs('read', (context) => list(context, parts)),
+      GET: needsInQueues('read', (context) => list(context, parts)),
       DELETE: needs('operate', (context) => removeAll(context, parts)),
     },
     '/api/alerts/counts': {
@@ -50,13 +52,13 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
       ),
     },
     '/api/alerts/:alert_id': {
-      GET: needs('read', async (context) =>
+      GET: needsInQueues('read', async (context) =>
         answerAlert(context, parts, await withId(context, 'alert_id', (id) => alerts.get(context.team, id))),
       ),
-      DELETE: needs('operate', (context) => remove(context, alerts)),
+      DELETE: needsInQueues('operate', (context) => remove(context, alerts)),
     },
     '/api/alerts/:alert_id/read': {
-      POST: needs('operate', async (context) =>
+      POST: needsInQueues('operate', async (context) =>
         answerAlert(
           context,
           parts,
@@ -68,14 +70,15 @@ export function createAlertRoutes(parts: AlertRouteParts): Router {
 }
 
 function list(context: TeamRequest, { alerts, deliveries }: AlertRouteParts): Promise<void> {
-  const { team, search } = context
+  const { team, principal, search } = context
   return answerPage(
     context,
     readAlertQuery(search),
     async (query) => {
       const page = await alerts.list({ team, ...query })
       if (page === 'bad_cursor') return page
-      return { ...page, deliveries: await deliveries.deliveriesOf(team, page.alerts) }
+      const shown = page.alerts.filter(({ resource }) => maySeeResource(principal, resource))
+      return { ...page, alerts: shown, deliveries: await deliveries.deliveriesOf(team, shown) }
     },
     (page) =>
       JSON.stringify({

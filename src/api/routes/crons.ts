@@ -19,6 +19,8 @@ import {
   toWireCron,
   toWireCronRun,
 } from '../../contract/responses/cron-wire.ts'
+import { maskedCronSettings } from '../../domain/access/masking.ts'
+import { mayUseQueue } from '../../domain/access/principal.ts'
 import { describeCron } from '../../domain/crons/cron-description.ts'
 import { cronScheduleOf } from '../../domain/crons/cron.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
@@ -26,13 +28,13 @@ import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
-import { answerError, answerJson, answerNotFound, answerProblem } from '../answers.ts'
+import { answerError, answerJson, answerNotFound, answerOtherQueues, answerProblem } from '../answers.ts'
 import { type BodyReader, headerText } from '../body-reader.ts'
 import {
   acceptedBody,
   answerPage,
   createTeamRouter,
-  needs,
+  needsInQueues,
   type TeamRequest,
   withBody,
   withId,
@@ -53,27 +55,33 @@ export function createCronRoutes(parts: CronRouteParts): Router {
   const { crons } = parts
   return createTeamRouter({
     '/api/crons': {
-      GET: needs('read', (context) => list(context, crons)),
-      POST: needs('edit', (context) => withBody(context, parts, (body) => create(context, parts, body))),
+      GET: needsInQueues('read', (context) => list(context, crons)),
+      POST: needsInQueues('edit', (context) =>
+        withBody(context, parts, (body) => create(context, parts, body)),
+      ),
     },
     '/api/crons/preview': {
-      POST: needs('read', (context) => withBody(context, parts, (body) => preview(context, parts, body))),
+      POST: needsInQueues('read', (context) =>
+        withBody(context, parts, (body) => preview(context, parts, body)),
+      ),
     },
     '/api/crons/:cron_id': {
-      GET: needs('read', async (context) =>
+      GET: needsInQueues('read', async (context) =>
         answerCron(context, await withId(context, 'cron_id', (id) => crons.get(context.team, id))),
       ),
-      PATCH: needs('edit', (context) => withBody(context, parts, (body) => edit(context, parts, body))),
-      DELETE: needs('edit', (context) => remove(context, parts)),
+      PATCH: needsInQueues('edit', (context) =>
+        withBody(context, parts, (body) => edit(context, parts, body)),
+      ),
+      DELETE: needsInQueues('edit', (context) => remove(context, parts)),
     },
-    '/api/crons/:cron_id/run': { POST: needs('operate', (context) => runNow(context, parts)) },
+    '/api/crons/:cron_id/run': { POST: needsInQueues('operate', (context) => runNow(context, parts)) },
     '/api/crons/:cron_id/pause': {
-      POST: needs('operate', (context) => setActive(context, parts, false)),
+      POST: needsInQueues('operate', (context) => setActive(context, parts, false)),
     },
     '/api/crons/:cron_id/resume': {
-      POST: needs('operate', (context) => setActive(context, parts, true)),
+      POST: needsInQueues('operate', (context) => setActive(context, parts, true)),
     },
-    '/api/crons/:cron_id/runs': { GET: needs('read', (context) => listRuns(context, crons)) },
+    '/api/crons/:cron_id/runs': { GET: needsInQueues('read', (context) => listRuns(context, crons)) },
   })
 }
 
@@ -82,6 +90,7 @@ async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer)
   const idempotencyKey = headerText(request.headers['idempotency-key'])
   const wanted = acceptedBody(context, readNewCron(body, { ...checksOf(context, parts), idempotencyKey }))
   if (wanted === null) return
+  if (!mayRunThrough(context, wanted.settings.queue)) return answerOtherQueues(response)
   const cron = await withAudit(parts.auditLog, context, {
     ...{ action: 'create', before: null },
     resource: { kind: 'cron', id: null, name: wanted.settings.displayName },
@@ -95,6 +104,8 @@ async function create(context: TeamRequest, parts: CronRouteParts, body: Buffer)
 async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): Promise<void> {
   const change = acceptedBody(context, readCronEdit(body, checksOf(context, parts)))
   if (change === null) return
+  const isMoved = change.queue !== undefined && !mayRunThrough(context, change.queue)
+  if (isMoved) return answerOtherQueues(context.response)
   answerCron(context, await changed(context, parts, { action: 'edit', change }))
 }
 
@@ -113,7 +124,10 @@ function list(context: TeamRequest, crons: CronRouteParts['crons']): Promise<voi
     context,
     readPageQuery(context.search),
     (query) => crons.list({ team: context.team, ...query }),
-    (page) => JSON.stringify({ crons: page.crons.map(toCronSummary), next_cursor: page.nextCursor }),
+    (page) => {
+      const shown = page.crons.filter(({ settings }) => mayRunThrough(context, settings.queue))
+      return JSON.stringify({ crons: shown.map(toCronSummary), next_cursor: page.nextCursor })
+    },
   )
 }
 
@@ -197,7 +211,14 @@ function checksOf({ team }: TeamRequest, { egress, teamSettings }: CronRoutePart
   return { isBlocked: (url) => egress.refusalOf(url, settings) !== null }
 }
 
-function answerCron({ response }: TeamRequest, cron: Cron | null): void {
-  if (cron === null) answerNotFound(response)
-  else answerJson(response, 200, JSON.stringify(toWireCron(cron)), entityTagHeader(cron.settings))
+function answerCron({ principal, response }: TeamRequest, cron: Cron | null): void {
+  if (cron === null) return answerNotFound(response)
+  const isMasked = !principal.permissions.has('payloads')
+  const shown = isMasked ? { ...cron, settings: maskedCronSettings(cron.settings) } : cron
+  answerJson(response, 200, JSON.stringify(toWireCron(shown)), entityTagHeader(cron.settings))
+}
+
+/** A cron without a queue runs through a hidden one, which no list of queues names. */
+function mayRunThrough({ principal }: TeamRequest, queue: string | null): boolean {
+  return principal.queues === null || (queue !== null && mayUseQueue(principal, queue))
 }

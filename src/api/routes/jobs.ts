@@ -3,6 +3,7 @@ import type { Router } from 'express'
 import { readJobQuery } from '../../contract/requests/job-query.ts'
 import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
 import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
+import { maskedChain } from '../../domain/access/masking.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { JobStore } from '../../ports/jobs.ts'
 import {
@@ -13,7 +14,7 @@ import {
   answerRetryLater,
   forbiddenText,
 } from '../answers.ts'
-import { createTeamRouter, needs, needsInQueues, type TeamRequest } from '../team-routes.ts'
+import { createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
 import { scheduledBody } from './push.ts'
 
 export interface JobRouteParts {
@@ -29,10 +30,10 @@ export function createJobRoutes(parts: JobRouteParts, push: RequestListener): Ro
       POST: needsInQueues('push', ({ request, response }) => push(request, response)),
     },
     '/api/jobs/:job_id': {
-      GET: needs('read', (context) => read(context, parts)),
-      DELETE: needs('operate', (context) => cancel(context, parts)),
+      GET: needsInQueues('read', (context) => read(context, parts)),
+      DELETE: needsInQueues('operate', (context) => cancel(context, parts)),
     },
-    '/api/jobs/:job_id/replay': { POST: needs('operate', (context) => replay(context, parts)) },
+    '/api/jobs/:job_id/replay': { POST: needsInQueues('operate', (context) => replay(context, parts)) },
   })
 }
 
@@ -53,10 +54,12 @@ async function list(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Prom
 }
 
 async function read(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
-  const { team, parameter, response } = context
+  const { team, principal, parameter, response } = context
   const jobId = jobIds.parse(parameter('job_id'))
   const chain = jobId === null ? null : await jobs.get(team, jobId)
-  const body = jobId === null || chain === null ? null : writeJob(chain, jobId, jobIds)
+  const isMasked = !principal.permissions.has('payloads')
+  const body =
+    jobId === null || chain === null ? null : writeJob(isMasked ? maskedChain(chain) : chain, jobId, jobIds)
   if (body === null) answerNotFound(response)
   else answerJson(response, 200, body)
 }

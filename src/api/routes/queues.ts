@@ -7,6 +7,7 @@ import { withAudit } from '../audit-trail.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import { readQueueEdit } from '../../contract/requests/queue-edit.ts'
 import { toEditedQueue, toWireQueue } from '../../contract/responses/queue-wire.ts'
+import { mayUseQueue } from '../../domain/access/principal.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import { answerJson, answerNotFound } from '../answers.ts'
@@ -15,7 +16,7 @@ import {
   acceptedBody,
   answerPage,
   createTeamRouter,
-  needs,
+  needsInQueues,
   type TeamRequest,
   withBody,
   withId,
@@ -32,16 +33,22 @@ export interface QueueRouteParts {
 export function createQueueRoutes(parts: QueueRouteParts): Router {
   const { queues } = parts
   return createTeamRouter({
-    '/api/queues': { GET: needs('read', (context) => list(context, queues)) },
+    '/api/queues': { GET: needsInQueues('read', (context) => list(context, queues)) },
     '/api/queues/:queue_id': {
-      GET: needs('read', async (context) =>
+      GET: needsInQueues('read', async (context) =>
         answerQueue(context, await withId(context, 'queue_id', (id) => queues.get(context.team, id))),
       ),
-      PATCH: needs('edit', (context) => withBody(context, parts, (body) => edit(context, parts, body))),
-      DELETE: needs('edit', (context) => remove(context, parts)),
+      PATCH: needsInQueues('edit', (context) =>
+        withBody(context, parts, (body) => edit(context, parts, body)),
+      ),
+      DELETE: needsInQueues('edit', (context) => remove(context, parts)),
     },
-    '/api/queues/:queue_id/pause': { POST: needs('operate', (context) => setActive(context, parts, false)) },
-    '/api/queues/:queue_id/resume': { POST: needs('operate', (context) => setActive(context, parts, true)) },
+    '/api/queues/:queue_id/pause': {
+      POST: needsInQueues('operate', (context) => setActive(context, parts, false)),
+    },
+    '/api/queues/:queue_id/resume': {
+      POST: needsInQueues('operate', (context) => setActive(context, parts, true)),
+    },
   })
 }
 
@@ -50,7 +57,10 @@ function list(context: TeamRequest, queues: QueueStore): Promise<void> {
     context,
     readPageQuery(context.search),
     (query) => queues.list({ team: context.team, ...query }),
-    (page) => JSON.stringify({ queues: page.queues.map(toWireQueue), next_cursor: page.nextCursor }),
+    (page) => {
+      const shown = page.queues.filter(({ name }) => mayUseQueue(context.principal, name))
+      return JSON.stringify({ queues: shown.map(toWireQueue), next_cursor: page.nextCursor })
+    },
   )
 }
 

@@ -5,7 +5,7 @@ import type { Tally } from '../../domain/statistics/tally.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { StatisticsReader } from '../../ports/queues.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
-import { createTeamRouter, needs, type TeamRequest, withId } from '../team-routes.ts'
+import { createTeamRouter, needs, needsInQueues, type TeamRequest, withId } from '../team-routes.ts'
 
 export interface StatisticsRouteParts {
   readonly statistics: StatisticsReader
@@ -28,7 +28,7 @@ export function createStatisticsRoutes({ statistics, clock }: StatisticsRoutePar
       GET: needs('read', (context) => answer(context, (sinceMs) => statistics.ofTeam(context.team, sinceMs))),
     },
     '/api/queues/:queue_id/stats': {
-      GET: needs('read', (context) =>
+      GET: needsInQueues('read', (context) =>
         answer(context, (sinceMs) =>
           withId(context, 'queue_id', (id) => statistics.ofQueue(context.team, id, sinceMs)),
         ),

@@ -17,6 +17,7 @@ import type { CronStore } from '../../ports/crons.ts'
 import type { QueueStore } from '../../ports/queues.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { WindowChange, WindowEditor, WindowStore } from '../../ports/windows.ts'
+import { maySeeResource } from '../access/queue-guard.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import {
@@ -24,6 +25,7 @@ import {
   answerPage,
   createTeamRouter,
   needs,
+  needsInQueues,
   type TeamRequest,
   withBody,
 } from '../team-routes.ts'
@@ -42,11 +44,11 @@ export interface WindowRouteParts {
 export function createWindowRoutes(parts: WindowRouteParts): Router {
   return createTeamRouter({
     '/api/maintenance-windows': {
-      GET: needs('read', (context) => list(context, parts)),
+      GET: needsInQueues('read', (context) => list(context, parts)),
       POST: needs('operate', (context) => withBody(context, parts, (body) => create(context, parts, body))),
     },
     '/api/maintenance-windows/:window_id': {
-      GET: needs('read', async (context) =>
+      GET: needsInQueues('read', async (context) =>
         answerWindow(context, parts, await parts.windows.get(context.team, nameOf(context))),
       ),
       PATCH: needs('operate', (context) => withBody(context, parts, (body) => edit(context, parts, body))),
@@ -60,14 +62,15 @@ function nameOf({ parameter }: TeamRequest): string {
 }
 
 function list(context: TeamRequest, parts: WindowRouteParts): Promise<void> {
-  const { team, search } = context
+  const { team, principal, search } = context
   return answerPage(
     context,
     readPageQuery(search),
     async (query) => {
       const page = await parts.windows.list({ team, ...query })
       if (page === 'bad_cursor') return page
-      const windows = await Promise.all(page.windows.map((window) => toWire(window, parts)))
+      const shown = page.windows.filter(({ resource }) => maySeeResource(principal, resource))
+      const windows = await Promise.all(shown.map((window) => toWire(window, parts)))
       return { windows, next_cursor: page.nextCursor }
     },
     (page) => JSON.stringify(page),

@@ -1,5 +1,6 @@
 import { excerpt } from '../excerpt.ts'
 import type { AuditedFields } from './audit-record.ts'
+import { MASK } from './masking.ts'
 
 /** A value is cut at this many characters of JSON. */
 export const AUDITED_VALUE_CHARACTERS_MAX = 256
@@ -8,8 +9,6 @@ const AUDITED_FIELDS_MAX = 32
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Said instead of what may hold a secret. */
-const HIDDEN = '(hidden)'
 const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
   ...['payload', 'body', 'token', 'secret', 'password', 'sha256'],
 ])
@@ -42,7 +41,7 @@ function textOf(value: unknown): string {
 
 function shown(name: string, value: unknown): unknown {
   if (value === null || value === undefined) return null
-  if (HIDDEN_FIELDS.has(name)) return HIDDEN
+  if (HIDDEN_FIELDS.has(name)) return MASK
   if (name === 'headers') return Object.keys(value)
   if (typeof value === 'string') return excerpt(withoutQuery(value), AUDITED_VALUE_CHARACTERS_MAX)
   const text = textOf(value)
@@ -53,5 +52,5 @@ function shown(name: string, value: unknown): unknown {
 function withoutQuery(text: string): string {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
   if (url === null) return text
-  return `${url.origin}${url.pathname}${url.search === '' ? '' : `?${HIDDEN}`}`
+  return `${url.origin}${url.pathname}${url.search === '' ? '' : `?${MASK}`}`
 }

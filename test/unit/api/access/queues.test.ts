@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { tokenPrincipal } from '../../../../src/domain/access/token-principal.ts'
+import { NO_TERMS } from '../../../../src/domain/access/token-terms.ts'
+import { operations } from '../../../support/rules/contract-document.ts'
+import {
+  aChain,
+  aCron,
+  anAlert,
+  aQueue,
+  aWindow,
+  BEARER,
+  call,
+  GOOD,
+  startApi,
+  type RunningApi,
+} from '../api-fixture.ts'
+import type { ApiParts } from '../../../../src/api/create-api.ts'
+
+let api: RunningApi | null = null
+afterEach(async () => api?.close())
+
+const HEADERS = { ...BEARER, 'content-type': 'application/json' }
+
+/** A token for the queues of these names. */
+async function start(queues: readonly string[] | null, parts: Partial<ApiParts> = {}) {
+  const principal = tokenPrincipal('default', 'ci', { ...NO_TERMS, queues })
+  api = await startApi({ tokens: { principalOf: () => principal }, ...parts })
+  const { port } = api
+  return (method: string, path: string, body?: object) =>
+    call(port, path, { method, headers: HEADERS, ...(body && { body: JSON.stringify(body) }) })
+}
+
+const CRON = { name: 'n', url: GOOD.url, cron_expression: '0 9 * * *' }
+const crons = (queue: string | null): Partial<ApiParts> => {
+  const cron = { ...aCron(), settings: { ...aCron().settings, queue } }
+  const known = {
+    get: () => Promise.resolve(cron),
+    list: () => Promise.resolve({ crons: [cron], nextCursor: null }),
+  }
+  return { crons: { ...known, getByName: () => Promise.resolve(null) } as never }
+}
+
+describe('a token that is limited to queues', () => {
+  const ONE_QUEUE: ReadonlyArray<[string, string]> = [
+    ['GET', '/api/jobs/16'],
+    ['DELETE', '/api/jobs/16'],
+    ['POST', '/api/jobs/16/replay'],
+    ['GET', '/api/queues/7'],
+    ['DELETE', '/api/queues/7'],
+    ['POST', '/api/queues/7/pause'],
+    ['GET', '/api/alerts/7'],
+    ['POST', '/api/alerts/7/read'],
+    ['DELETE', '/api/alerts/7'],
+    ['GET', '/api/maintenance-windows/night'],
+  ]
+
+  it.each(ONE_QUEUE)('%s %s of its own queue goes on, of another is a 404', async (method, path) => {
+    const own = await start(['other', 'emails'])
+    expect([200, 201, 204]).toContain((await own(method, path)).status)
+    await api?.close()
+    const other = await start(['other'])
+    const { status, json } = await other(method, path)
+    expect([status, json]).toEqual([404, { error: 'Not found' }])
+  })
+
+  it('sees of crons those that run through its queues, and makes no others', async () => {
+    for (const [queue, status, listed] of [
+      ['emails', 200, 1],
+      ['sms', 404, 0],
+      [null, 404, 0],
+    ] as const) {
+      const send = await start(['emails'], crons(queue))
+      expect((await send('GET', '/api/crons/7')).status).toBe(status)
+      expect((await send('GET', '/api/crons')).json).toMatchObject({ crons: { length: listed } })
+      expect((await send('POST', '/api/crons', { ...CRON, queue: queue ?? undefined })).status).toBe(
+        queue === 'emails' ? 201 : 403,
+      )
+      await api?.close()
+    }
+    const send = await start(['emails'], crons('emails'))
+    expect((await send('PATCH', '/api/crons/7', { queue: 'sms' })).status).toBe(403)
+    expect((await send('PATCH', '/api/crons/7', { queue: null })).status).toBe(403)
+  })
+
+  it('sees in lists only what is of its queues', async () => {
+    const team = { kind: 'team', id: null, name: null } as const
+    const cron = { kind: 'cron', id: 7, name: 'emails' } as const
+    const parts: Partial<ApiParts> = {
+      queues: {
+        list: () => Promise.resolve({ queues: [aQueue(), { ...aQueue(), name: 'sms' }], nextCursor: 'next' }),
+        getByName: () => Promise.resolve(null),
+      } as never,
+      alerts: {
+        list: () =>
+          Promise.resolve({
+            alerts: [anAlert(), anAlert({ resource: team as never }), anAlert({ resource: cron })],
+            nextCursor: null,
+          }),
+      } as never,
+      windows: {
+        list: () =>
+          Promise.resolve({
+            windows: [
+              aWindow(),
+              aWindow({ resource: null }),
+              aWindow({ resource: { kind: 'cron', name: 'emails' } }),
+            ],
+            nextCursor: null,
+          }),
+      } as never,
+    }
+    const send = await start(['emails'], parts)
+    expect((await send('GET', '/api/queues')).json).toMatchObject({
+      queues: [{ name: 'emails' }],
+      next_cursor: 'next',
+    })
+    expect((await send('GET', '/api/alerts')).json).toMatchObject({ alerts: { length: 1 } })
+    expect((await send('GET', '/api/maintenance-windows')).json).toMatchObject({ windows: { length: 1 } })
+    await api?.close()
+    const all = await start(null, parts)
+    expect((await all('GET', '/api/alerts')).json).toMatchObject({ alerts: { length: 3 } })
+    expect((await all('GET', '/api/maintenance-windows')).json).toMatchObject({ windows: { length: 3 } })
+  })
+
+  it('is answered nothing of another queue by any operation', async () => {
+    const send = await start(['other'], crons('sms'))
+    const leaks: string[] = []
+    for (const { method, path, operation } of operations()) {
+      const concrete = path
+        .replace('{job_id}', '16')
+        .replace(/\{(queue|cron|alert)_id\}/, '7')
+        .replace(/\{\w+\}/, 'night')
+      const { status, text } = await send(
+        method,
+        concrete,
+        method === 'POST' || method === 'PATCH' ? {} : undefined,
+      )
+      if (operation.operationId !== 'readContract' && /emails|sms/.test(text)) {
+        leaks.push(`${operation.operationId} ${status}`)
+      }
+    }
+    // The fake lists every job; the engine is told the queues, see `jobs.list`.
+    expect(leaks).toEqual(['listJobs 200'])
+  })
+})
+
+describe('without the permission payloads', () => {
+  const SECRET = 'canary-in-payload'
+  const chain = aChain()
+  const secretChain = aChain({
+    request: { ...chain.request, headers: { Authorization: SECRET }, payload: `"${SECRET}"` },
+    calls: chain.calls.map((one) => ({
+      ...one,
+      request: { ...one.request, headers: [['Authorization', SECRET]], body: SECRET },
+      response: { status: 200, headers: [['Set-Cookie', SECRET]], body: SECRET, bodyTruncated: false },
+    })),
+  })
+  const cron = aCron({ headers: { Authorization: SECRET }, payload: SECRET })
+
+  async function answers(scopes: readonly ('read' | 'operate')[]) {
+    const principal = tokenPrincipal('default', 'ci', { ...NO_TERMS, scopes })
+    const jobs = { get: () => Promise.resolve(secretChain) } as never
+    const known = { get: () => Promise.resolve(cron) } as never
+    api = await startApi({ tokens: { principalOf: () => principal }, jobs, crons: known })
+    const { port } = api
+    const get = (path: string) => call(port, path, { headers: BEARER })
+    return { job: await get('/api/jobs/16'), cron: await get('/api/crons/7') }
+  }
+
+  it('payloads, headers and call records are hidden, and nothing else', async () => {
+    const hidden = await answers(['read'])
+    await api?.close()
+    const shown = await answers(['operate'])
+    for (const kind of ['job', 'cron'] as const) {
+      expect(hidden[kind].status).toBe(200)
+      expect(hidden[kind].text).not.toContain(SECRET)
+      expect(shown[kind].text).toContain(SECRET)
+      expect(hidden[kind].json).toEqual(JSON.parse(shown[kind].text.replaceAll(SECRET, '(hidden)')))
+    }
+  })
+})
