@@ -1,12 +1,14 @@
+import type { IncomingMessage } from 'node:http'
 import type { Permission } from '../domain/access/permission.ts'
 import type { Principal } from '../domain/access/principal.ts'
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
-import type { Admission, UserVerifier } from '../ports/access/user-verifier.ts'
+import type { Admission, UserVerifier, Visit } from '../ports/access/user-verifier.ts'
+import type { TokenUses } from '../ports/access/tokens.ts'
 import type { Clock } from '../ports/runtime.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
-import type { TokenUses } from '../ports/access/tokens.ts'
 import { forbiddenText } from './answers.ts'
 import type { Exchange, Rejection, RequestRejector } from './request-rejector.ts'
+import type { OpenSession, SessionGate } from './sessions/session-gate.ts'
 
 const BEARER = /^bearer +(\S+) *$/i
 const CHALLENGE = ['WWW-Authenticate', 'Bearer']
@@ -16,22 +18,24 @@ const INVALID: Rejection = { status: 401, error: 'Invalid authorization token', 
 const EXPIRED: Rejection = { status: 401, error: 'The authorization token has expired', headers: CHALLENGE }
 const TEAM_NEEDED: Rejection = { status: 400, error: 'Name the team in the header X-Punctual-Team' }
 const NO_TEAM: Rejection = { status: 404, error: 'Not found' }
+const NO_SESSION: Rejection = { status: 401, error: 'There is no session', headers: CHALLENGE }
 
 interface AuthenticatorParts {
   readonly tokens: TokenVerifier
   /** Those who come with another token than ours; none when absent. */
   readonly users?: UserVerifier
+  readonly sessions: SessionGate
   readonly rejector: RequestRejector
   readonly clock: Pick<Clock, 'wallMs'>
   readonly tokenUses: Pick<TokenUses, 'note'>
 }
 
-/** Null once it has been answered. A promise only for users: a push with a token of ours waits for nothing. */
+/** Null once it has been answered. No promise for a token of ours: its push waits for nothing. */
 export type FoundPrincipal = Principal | null | Promise<Principal | null>
 
 /**
- * Finds out who sends a request, by its bearer token: one of ours, whose principal is known at once, or one of a user.
- * Without a valid one the connection is closed.
+ * Finds out who sends a request: by its bearer token, one of ours, whose principal is known at once, or one of a user; or
+ * by its session. Without a valid one the connection is closed.
  */
 export class Authenticator {
   readonly #parts: AuthenticatorParts
@@ -42,17 +46,12 @@ export class Authenticator {
 
   principalOf(exchange: Exchange): FoundPrincipal {
     const { tokens, users } = this.#parts
-    const { headers, socket } = exchange.request
-    const token = BEARER.exec(headers.authorization ?? '')?.[1]
-    if (token === undefined) return this.#refuse(exchange, MISSING)
-    const named = headers['x-punctual-team']
+    const token = bearerOf(exchange.request)
+    if (token === null) return this.#bySession(exchange)
     const principal = tokens.principalOf(token)
-    if (principal !== null) return this.#inNamedTeam(exchange, principal, named)
+    if (principal !== null) return this.#settled(exchange, this.#admissionIn(exchange, principal))
     if (users?.mayKnow(token) !== true) return this.#refuse(exchange, INVALID)
-    const team = typeof named === 'string' ? named : null
-    return users
-      .admit(token, { team, address: socket.remoteAddress ?? null })
-      .then((admission) => this.#admitted(exchange, admission))
+    return users.admit(token, visitOf(exchange)).then((admission) => this.#settled(exchange, admission))
   }
 
   /** As `principalOf`; null also once 403 has been answered because it lacks the permission. */
@@ -63,22 +62,57 @@ export class Authenticator {
       : this.#permitted(permission, exchange, found)
   }
 
-  #inNamedTeam(
+  /**
+   * The session of a request that has no token; null once it has been answered.
+   * @param options.isAlive whether what it stands for must still be valid, whatever the team
+   */
+  async sessionOf(
     exchange: Exchange,
-    principal: Principal,
-    named: string | string[] | undefined,
-  ): Principal | null {
+    { isAlive }: { readonly isAlive: boolean },
+  ): Promise<OpenSession | null> {
+    const found = await this.#parts.sessions.find(exchange.request)
+    if (found === null) return this.#refuse(exchange, NO_SESSION)
+    if ('status' in found) return this.#refuse(exchange, found)
+    if (!isAlive || !hasEnded(await this.#admissionOf(exchange, found))) return found
+    return this.#refuse(exchange, await this.#parts.sessions.end(exchange.request, found))
+  }
+
+  #bySession(exchange: Exchange): FoundPrincipal {
+    const { sessions } = this.#parts
+    const finding = sessions.find(exchange.request)
+    if (finding === null) return this.#refuse(exchange, MISSING)
+    return finding.then(async (found) => {
+      if ('status' in found) return this.#refuse(exchange, found)
+      const admission = await this.#admissionOf(exchange, found)
+      return hasEnded(admission)
+        ? this.#refuse(exchange, await sessions.end(exchange.request, found))
+        : this.#settled(exchange, admission)
+    })
+  }
+
+  /** Of what the session stands for: it gives no more than its token, and ends with it. */
+  async #admissionOf(exchange: Exchange, { session }: OpenSession): Promise<OwnAdmission> {
+    const { tokens, users } = this.#parts
+    const { token } = session.credential
+    const principal = tokens.principalOf(token)
+    if (principal !== null) return this.#admissionIn(exchange, principal)
+    return users?.mayKnow(token) === true ? users.admit(token, visitOf(exchange)) : { kind: 'unknown' }
+  }
+
+  /** Of a token of ours. */
+  #admissionIn({ request }: Exchange, principal: Principal): OwnAdmission {
     const expiresAtMs = principal.terms?.expiresAtMs ?? null
     // By our own clock, so that a token ends in time even while the source of tokens is away.
     const nowMs = this.#parts.clock.wallMs()
-    if (expiresAtMs !== null && expiresAtMs <= nowMs) return this.#refuse(exchange, EXPIRED)
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) return { kind: 'expired' }
+    const named = request.headers['x-punctual-team']
     // Whoever names a team must not act in another by mistake.
-    if (named !== undefined && named !== principal.team) return this.#refuse(exchange, NO_TEAM)
+    if (named !== undefined && named !== principal.team) return { kind: 'no_team' }
     this.#parts.tokenUses.note(principal, nowMs)
-    return principal
+    return { kind: 'admitted', principal }
   }
 
-  #admitted(exchange: Exchange, admission: Admission): Principal | null {
+  #settled(exchange: Exchange, admission: OwnAdmission): Principal | null {
     // A client that has gone needs no answer, and its body will not come.
     if (exchange.request.socket.destroyed) return null
     return admission.kind === 'admitted'
@@ -98,10 +132,28 @@ export class Authenticator {
   }
 }
 
-function rejectionOf(admission: Exclude<Admission, { kind: 'admitted' }>): Rejection {
+type OwnAdmission = Admission | { readonly kind: 'expired' }
+
+function hasEnded({ kind }: OwnAdmission): boolean {
+  return kind === 'unknown' || kind === 'expired'
+}
+
+/** The bearer token of a request; null without one. */
+export function bearerOf({ headers }: IncomingMessage): string | null {
+  return BEARER.exec(headers.authorization ?? '')?.[1] ?? null
+}
+
+function visitOf({ request }: Exchange): Visit {
+  const named = request.headers['x-punctual-team']
+  return { team: typeof named === 'string' ? named : null, address: request.socket.remoteAddress ?? null }
+}
+
+function rejectionOf(admission: Exclude<OwnAdmission, { kind: 'admitted' }>): Rejection {
   switch (admission.kind) {
     case 'unknown':
       return INVALID
+    case 'expired':
+      return EXPIRED
     case 'team_needed':
       return TEAM_NEEDED
     case 'no_team':

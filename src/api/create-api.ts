@@ -22,9 +22,12 @@ import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 import { createStatisticsRoutes, type StatisticsRouteParts } from './routes/statistics.ts'
 import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
 import { createWindowRoutes, type WindowRouteParts } from './routes/windows.ts'
+import { SessionGate } from './sessions/session-gate.ts'
+import { createLoginRoute, createSessionRoutes, type SessionRouteParts } from './sessions/session-routes.ts'
 import { StallDetector } from './stall-detector.ts'
 
 type RouteParts = PushRouteParts &
+  SessionRouteParts &
   JobRouteParts &
   QueueRouteParts &
   CronRouteParts &
@@ -54,7 +57,11 @@ export function createApi(parts: ApiParts): RequestListener {
   const stalls = new StallDetector(parts.clock)
   const rejector = new RequestRejector(stalls)
   const bodies = new BodyReader(stalls, rejector, parts.intakeBytesMax)
-  const shared = { ...parts, bodies, authenticator: new Authenticator({ ...parts, rejector }) }
+  const shared = {
+    ...parts,
+    bodies,
+    authenticator: new Authenticator({ ...parts, rejector, sessions: new SessionGate(parts.sessions) }),
+  }
   const push = createPushRoute(shared)
   const app = createApp(shared, push)
   // Without a token, no client keeps its connection.
@@ -94,6 +101,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.set('query parser', false)
   app.enable('strict routing')
   app.enable('case sensitive routing')
+  app.use(createSessionRoutes(parts))
   app.use(authenticated(parts.authenticator))
   app.use(createQueueGuard(parts))
   app.use(createJobRoutes(parts, push))
@@ -108,6 +116,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createMeRoutes())
   app.use(createTokenRoutes(parts))
   app.use(createContractRoutes())
+  app.use(createLoginRoute(parts))
   app.use((_request, response) => answerNotFound(response))
   app.use(faultHandler(parts.logger))
   return app

@@ -98,10 +98,11 @@ function forTeam({ permission, keepsToQueues, handle }: TeamRoute): RequestHandl
   }
 }
 
-/** The CLI names itself in `User-Agent`. Behind a proxy the address is the proxy's. */
+/** Only a browser has a session and no token; the CLI names itself in `User-Agent`. Behind a proxy the address is the proxy's. */
 function actorOf({ kind, subject }: Principal, { headers, socket }: IncomingMessage): Actor {
   const isCli = headers['user-agent']?.startsWith('punctual-cli/') ?? false
-  return { kind, name: subject, via: isCli ? 'cli' : 'api', address: socket.remoteAddress ?? null }
+  const via = headers.authorization === undefined ? 'dashboard' : isCli ? 'cli' : 'api'
+  return { kind, name: subject, via, address: socket.remoteAddress ?? null }
 }
 
 /** Calls `find` with an id of the path; null when the path holds no valid id. */

@@ -31,6 +31,7 @@ import { READ_BACKLOG } from './queues/backlog-reader.ts'
 import { READ_QUEUES } from './queues/queue-reader.ts'
 import { COUNT_QUEUES } from './queues/queue-stats.ts'
 import { DELETE_QUEUE, SET_QUEUE } from './queues/queue-writer.ts'
+import { END_SESSION, OPEN_SESSION, USE_SESSION } from './sessions/session-store.ts'
 import { READ_USAGE } from './quotas/usage-reader.ts'
 import { READ_TALLIES } from './statistics/statistics-reader.ts'
 import { SAMPLE_QUEUES } from './statistics/sampler.ts'
@@ -59,6 +60,7 @@ const DESCRIBED = [
   DELETE_QUEUE,
   DROP_CRON,
   EMPTY_TRASH,
+  END_SESSION,
   ENQUEUE,
   EVICT_CALLS,
   FINISH,
@@ -66,6 +68,7 @@ const DESCRIBED = [
   FORGET_ALERTS,
   LIST_NAMES,
   LOOK_QUEUES,
+  OPEN_SESSION,
   PLACE_CRON,
   POUR,
   PROMOTE,
@@ -93,6 +96,7 @@ const DESCRIBED = [
   TAKE_LOOK,
   TICK,
   TRIM,
+  USE_SESSION,
   WARN,
 ] as const
 

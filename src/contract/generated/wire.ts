@@ -594,6 +594,26 @@ export interface RateLimitInput {
    */
   burst?: number | null
 }
+export interface Session {
+  kind: 'token' | 'user'
+  /**
+   * The name of the token or of the user.
+   */
+  subject: string
+  /**
+   * Of a token; null for a user, who names a team in each request.
+   */
+  team: string | null
+  created_at: Timestamp
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  idle_expires_at: string
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  expires_at: string
+}
 export interface Me {
   team: string
   /**

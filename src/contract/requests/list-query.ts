@@ -14,7 +14,7 @@ export const PAGE_PARAMETERS = ['limit', 'cursor'] as const
 const PAGE_ONLY: ReadonlySet<string> = new Set(PAGE_PARAMETERS)
 /** Parameters that are not text, of all queries. */
 const INTEGERS: ReadonlySet<string> = new Set(['limit', 'resource_id', 'response_status', 'cron_id', 'step'])
-const BOOLEANS: ReadonlySet<string> = new Set(['read', 'all'])
+const BOOLEANS: ReadonlySet<string> = new Set(['read', 'all', 'everywhere'])
 const TIMES = /^(?:since|(?:\w+_)?(?:after|before))$/
 const TIME_CHARACTERS_MAX = 64
 /** Room for the longest queue name, four bytes a character, with hash, position and 250 jobs, in Base64. */

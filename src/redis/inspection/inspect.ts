@@ -94,9 +94,12 @@ const CHANNEL_PARTS: ReadonlySet<string> = new Set(['nc', 'nl'])
 /** Of the audit log, with which nothing else has to agree. */
 const AUDIT_PARTS: ReadonlySet<string> = new Set(['au', 'aq'])
 
+/** Of sessions, with which nothing else has to agree. */
+const SESSIONS = /^punctual:\{[\w-]{43}\}:session$/
+
 /** Sorts a key into its shard's list; false when nothing knows it. */
 function place(lists: readonly ShardKeyList[], key: string): boolean {
-  if (INSTALLATION_KEYS.has(key)) return true
+  if (INSTALLATION_KEYS.has(key) || SESSIONS.test(key)) return true
   const shard = lists.findIndex((_, at) => key.startsWith(shardPrefix(at)))
   const list = lists[shard]
   if (list === undefined) return false

@@ -11,6 +11,10 @@ export const TEAMS_KEY = `${KEY_PREFIX}teams`
 /** When tokens were last used: `["team","name"]` → Unix ms. */
 export const USED_KEY = `${KEY_PREFIX}used`
 export const WINDOWS_KEY = `${KEY_PREFIX}windows`
+/** The sessions of a subject. @param subject a hash in base64url */
+export function sessionsKey(subject: string): string {
+  return `${KEY_PREFIX}{${subject}}:session`
+}
 /** Plain PUBLISH of a shard's number when its ring became non-empty: a hint, never relied on. */
 export const WAKE_CHANNEL = `${KEY_PREFIX}wake`
 

@@ -20,6 +20,7 @@ import { createJobStore } from '../../redis/jobs/job-store.ts'
 import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
 import { createChannelTester } from '../../redis/notifications/channel-tester.ts'
 import { createChannelHealthReader, createDeliveryReader } from '../../redis/notifications/delivery-reader.ts'
+import { createSessionStore } from '../../redis/sessions/session-store.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
 import { createStatisticsReader } from '../../redis/statistics/statistics-reader.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
@@ -78,6 +79,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     ),
     alerts: createAlertStore(engine),
     auditLog: createAuditLog(engine),
+    sessions: createSessionStore(engine),
     deliveries: createDeliveryReader(engine, compiled),
     queues: options.queues,
     editor: options.editor,

@@ -27,12 +27,15 @@ const GIVEN_KEYS: Readonly<Record<string, string>> = {
   installation: 'meta',
   jobIndex: 'ix',
   pushedBucket: 'pushed',
+  sessions: 'session',
   settledTallies: 's',
   teamCrons: 'kn',
   alertRecords: 'ad',
   alertOrder: 'ao',
   alertTotals: 'af',
   alertCounts: 'an',
+  auditAsked: 'aq',
+  auditLog: 'au',
   teamQueues: 'qn',
 }
 

@@ -30,6 +30,7 @@ import {
 } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
 import { AUDIT_SCENES } from '../audit-log/audit-scenes.ts'
+import { SESSION_SCENES } from '../sessions/session-scenes.ts'
 import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
 import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
 import { DOCTOR_SCENES } from '../inspection/doctor-scenes.ts'
@@ -57,6 +58,7 @@ const LARGE = JSON.stringify('x'.repeat(5000))
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...ALERT_SCENES,
   ...AUDIT_SCENES,
+  ...SESSION_SCENES,
   ...CRON_SCENES,
   ...DOCTOR_SCENES,
   ...LIMIT_SCENES,

@@ -18,6 +18,7 @@ import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
 import { anApiToken, aPrincipal } from '../../support/principals.ts'
+import { createFakeSessions } from '../../support/fake-sessions.ts'
 import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 
 /** A push that is accepted. */
@@ -289,6 +290,7 @@ export async function startApi(
     },
     alerts: fakeAlerts(),
     auditLog: new FakeAuditLog(),
+    sessions: createFakeSessions(TOKEN),
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
     tokens: { principalOf: (token) => PRINCIPALS.get(token) ?? null },
     tokenStore: fakeTokens(),

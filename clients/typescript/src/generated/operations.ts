@@ -34,6 +34,7 @@ import type {
   QueueEdit,
   QueueList,
   ScheduledJob,
+  Session,
   StartedRun,
   Statistics,
   Team,
@@ -92,6 +93,9 @@ export const OPERATIONS = {
   listTokens: { method: 'GET', path: '/api/tokens', query: ['limit', 'cursor'], hasKey: false },
   createToken: { method: 'POST', path: '/api/tokens', query: [], hasKey: false },
   deleteToken: { method: 'DELETE', path: '/api/tokens/{token_id}', query: [], hasKey: false },
+  openSession: { method: 'POST', path: '/api/session', query: [], hasKey: false },
+  readSession: { method: 'GET', path: '/api/session', query: [], hasKey: false },
+  endSession: { method: 'DELETE', path: '/api/session', query: ['everywhere'], hasKey: false },
   readContract: { method: 'GET', path: '/api/openapi.json', query: [], hasKey: false },
 } as const
 
@@ -514,6 +518,20 @@ export interface Inputs {
     /** The `id` of the token, which is its name. Names of other teams and unknown names are a 404. */
     token_id: string | number
   }
+  /**
+   * Log in. Opens a session for whoever sends the token, for use by a browser: at most 20 for each, of which
+   * those unused for longest end. A session gives what its token gives, and ends with it, after 8 hours
+   * without a use, or after 24 hours. After ten refused logins from an address, or ten logins of the same
+   * sender, one more in six seconds.
+   */
+  openSession: object
+  /** Read the session. */
+  readSession: object
+  /** Log out. */
+  endSession: {
+    /** `true` ends every session of the same sender. */
+    everywhere?: boolean | undefined
+  }
   /** This document as JSON. */
   readContract: object
 }
@@ -562,6 +580,9 @@ export interface Answers {
   listTokens: TokenList
   createToken: Token
   deleteToken: undefined
+  openSession: Session
+  readSession: Session
+  endSession: undefined
   readContract: Readonly<Record<string, unknown>>
 }
 

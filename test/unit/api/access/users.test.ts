@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import type { Admission, UserVerifier, Visit } from '../../../src/ports/access/user-verifier.ts'
-import { aPrincipal } from '../../support/principals.ts'
-import { BEARER, call, GOOD, startApi } from './api-fixture.ts'
+import type { Admission, UserVerifier, Visit } from '../../../../src/ports/access/user-verifier.ts'
+import { aPrincipal } from '../../../support/principals.ts'
+import { BEARER, call, GOOD, startApi } from '../api-fixture.ts'
 
 const ANN = aPrincipal('default', { kind: 'user', subject: 'ann' })
 const USER = { authorization: 'Bearer user-token', 'x-punctual-team': 'default' }

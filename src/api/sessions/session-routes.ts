@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http'
+import { type RequestHandler, Router } from 'express'
+import { readSessionEnd } from '../../contract/requests/session-query.ts'
+import { toWireSession } from '../../contract/responses/session-wire.ts'
+import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
+import { SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { SessionStore } from '../../ports/access/session-store.ts'
+import { answerError, answerJson, answerProblem, answerRetryLater, type FlatHeaders } from '../answers.ts'
+import { withAudit } from '../audit-trail.ts'
+import { type Authenticator, bearerOf } from '../authenticator.ts'
+import { createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
+import { sessionCookie } from './session-cookie.ts'
+
+/** Refused logins of an address, and logins of a subject, at one API process. */
+export const LOGINS = { burst: 10, refillMs: 6_000, keysMax: 10_000 }
+const PATH = '/api/session'
+const ALLOW: FlatHeaders = ['Allow', 'GET, HEAD, POST, DELETE']
+/** A login with such an answer failed by what was sent. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404])
+
+export interface SessionRouteParts {
+  readonly sessions: SessionStore
+  readonly auditLog: AuditLog
+  readonly authenticator: Authenticator
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What comes before authentication: reading a session and ending it, which need no team, and the limit of logins. */
+export function createSessionRoutes(parts: SessionRouteParts): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  router
+    .route(PATH)
+    .get(readSession(parts))
+    .delete(endSession(parts))
+    .post(limitLogins(parts))
+    .all((_request, response) => answerError(response, 405, 'Method not allowed', ALLOW))
+  return router
+}
+
+function readSession({ authenticator }: SessionRouteParts): RequestHandler {
+  return async (request, response) => {
+    const open = await authenticator.sessionOf({ request, response }, { isAlive: true })
+    if (open !== null) answerJson(response, 200, JSON.stringify(toWireSession(open.session)))
+  }
+}
+
+function endSession({ sessions, authenticator }: SessionRouteParts): RequestHandler {
+  return async (request, response) => {
+    // Whoever wants to leave may, also while nobody can say whether the token is still valid.
+    const open = await authenticator.sessionOf({ request, response }, { isAlive: false })
+    if (open === null) return
+    const question = request.originalUrl.indexOf('?')
+    const query = readSessionEnd(question === -1 ? '' : request.originalUrl.slice(question + 1))
+    if (query.kind === 'invalid') return answerProblem(response, query.problem)
+    await (query.value.isEverywhere ? sessions.endAll(open.id) : sessions.end(open.id))
+    response.writeHead(204, { 'Set-Cookie': sessionCookie(request, null, 0) }).end()
+  }
+}
+
+/** Opens a session for whoever is authenticated by a token. */
+export function createLoginRoute(parts: SessionRouteParts): Router {
+  const bySubject = new AttemptLimit(LOGINS)
+  return createTeamRouter({
+    [PATH]: { POST: needsInQueues(null, (context) => login(context, parts, bySubject)) },
+  })
+}
+
+async function login(context: TeamRequest, parts: SessionRouteParts, bySubject: AttemptLimit): Promise<void> {
+  const { principal, request, response } = context
+  const token = bearerOf(request)
+  if (token === null)
+    return answerError(response, 401, 'A session is opened with a token, not with a session')
+  const { kind, team, subject: name } = principal
+  const subject: SessionSubject = { kind, team: kind === 'token' ? team : null, name }
+  const waitMs = bySubject.take(JSON.stringify(subject), parts.clock.monotonicMs())
+  if (waitMs > 0) return answerTooMany(response, waitMs)
+  const { id, session } = await withAudit(parts.auditLog, context, {
+    ...{ action: 'login', resource: { kind: 'session', id: null, name: null }, before: null },
+    change: () => parts.sessions.open(subject, { kind: 'token', token }),
+    endOf: () => ({ after: null }),
+  })
+  const body = JSON.stringify(toWireSession(session))
+  answerJson(response, 201, body, ['Set-Cookie', sessionCookie(request, id, SESSION_MAX_MS)])
+}
+
+/** A login that succeeds uses up no attempt of its address: behind a proxy many people share one. */
+function limitLogins({ clock, logger }: SessionRouteParts): RequestHandler {
+  const byAddress = new AttemptLimit(LOGINS)
+  return ({ socket: { remoteAddress: address = '' } }, response, next) => {
+    const waitMs = byAddress.take(address, clock.monotonicMs())
+    if (waitMs > 0) return answerTooMany(response, waitMs)
+    response.once('finish', () => {
+      const { statusCode: status } = response
+      if (!REFUSALS.has(status)) byAddress.giveBack(address)
+      // Not in the audit log: it belongs to a team, and whoever is nobody could fill it.
+      else logger.info('Login refused', { status, address })
+    })
+    next('route')
+  }
+}
+
+function answerTooMany(response: ServerResponse, waitMs: number): void {
+  answerRetryLater(response, 429, 'Too many logins, try again later', Math.ceil(waitMs / 1_000))
+}

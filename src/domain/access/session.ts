@@ -1,0 +1,30 @@
+/** A session ends this long after its last use, */
+export const SESSION_IDLE_MS = 8 * 3_600_000
+/** and this long after its login at the latest. */
+export const SESSION_MAX_MS = 24 * 3_600_000
+/** With one more, the session that was unused for longest ends. */
+export const SESSIONS_PER_SUBJECT_MAX = 20
+
+/** What a session stands for. */
+export interface SessionCredential {
+  readonly kind: 'token'
+  readonly token: string
+}
+
+/** Whoever logged in. */
+export interface SessionSubject {
+  readonly kind: 'token' | 'user'
+  /** Of a token; null for users, who have no team of their own. */
+  readonly team: string | null
+  readonly name: string
+}
+
+export interface Session {
+  readonly subject: SessionSubject
+  readonly credential: SessionCredential
+  readonly createdAtMs: number
+  /** Unless it is used before. */
+  readonly idleEndMs: number
+  /** At the latest. */
+  readonly endMs: number
+}

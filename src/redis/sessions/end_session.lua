@@ -1,0 +1,7 @@
+#!lua flags=allow-oom
+-- end_session: removes one session of a subject, or all of them.
+-- Answer: 1.
+local call = redis.call
+
+if ARGV.session == '' then call('UNLINK', KEYS.sessions) else call('HDEL', KEYS.sessions, ARGV.session) end
+return 1

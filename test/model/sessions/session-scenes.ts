@@ -1,0 +1,39 @@
+import { SESSIONS_PER_SUBJECT_MAX } from '../../../src/domain/access/session.ts'
+import { createSessionStore } from '../../../src/redis/sessions/session-store.ts'
+import type { StepName } from '../../../src/redis/steps.ts'
+import type { Scene } from '../cluster/tear-scenes.ts'
+
+const SUBJECT = { kind: 'token', team: 'default', name: 'ci' } as const
+const CREDENTIAL = { kind: 'token', token: 'a-token-0123456789' } as const
+
+export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
+  [
+    'open_session',
+    'one more than there may be',
+    async ({ world }) => {
+      const store = createSessionStore(world.engine)
+      for (let i = 0; i < SESSIONS_PER_SUBJECT_MAX; i += 1) await store.open(SUBJECT, CREDENTIAL)
+      return () => store.open(SUBJECT, CREDENTIAL)
+    },
+  ],
+  [
+    'use_session',
+    'a use that is noted',
+    async ({ world }) => {
+      const store = createSessionStore(world.engine)
+      const { id } = await store.open(SUBJECT, CREDENTIAL)
+      world.clock.advance(60_000)
+      return () => store.use(id)
+    },
+  ],
+  [
+    'end_session',
+    'one of two',
+    async ({ world }) => {
+      const store = createSessionStore(world.engine)
+      const { id } = await store.open(SUBJECT, CREDENTIAL)
+      await store.open(SUBJECT, CREDENTIAL)
+      return () => store.end(id)
+    },
+  ],
+]

@@ -1,0 +1,41 @@
+import type { Session, SessionSubject } from '../../src/domain/access/session.ts'
+import type { SessionStore } from '../../src/ports/access/session-store.ts'
+
+/** The cookie of the session that a fake store begins with, over plain HTTP on this machine. */
+export const SESSION_COOKIE = 'punctual=first'
+const NOW_MS = Date.UTC(2026, 10, 21, 10)
+
+export interface FakeSessions extends SessionStore {
+  readonly open: SessionStore['open']
+  readonly all: Map<string, Session>
+}
+
+/** Sessions in memory, without time. @param token of the session `first` */
+export function createFakeSessions(token: string): FakeSessions {
+  const all = new Map<string, Session>()
+  const add = (id: string, subject: SessionSubject, itsToken: string): Session => {
+    const times = { createdAtMs: NOW_MS, idleEndMs: NOW_MS + 1_000, endMs: NOW_MS + 2_000 }
+    const session = { subject, credential: { kind: 'token', token: itsToken } as const, ...times }
+    all.set(id, session)
+    return session
+  }
+  add('first', { kind: 'token', team: 'default', name: 'test' }, token)
+  return {
+    all,
+    open: async (subject, credential) => {
+      const id = `session-${all.size}`
+      return { id, session: add(id, subject, credential.token) }
+    },
+    use: async (id) => all.get(id) ?? null,
+    end: async (id) => void all.delete(id),
+    endAll: async (id) => {
+      const name = all.get(id)?.subject.name
+      for (const [other, { subject }] of all) if (subject.name === name) all.delete(other)
+    },
+  }
+}
+
+export function failingSessions(fault: Error): SessionStore {
+  const fail = () => Promise.reject(fault)
+  return { open: fail, use: fail, end: fail, endAll: fail }
+}
