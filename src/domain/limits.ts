@@ -106,12 +106,17 @@ export const UPCOMING_BYTES_MAX = 16 * 1024 * 1024
 export const CRON_RECORDS_MAX = 100
 
 // Retention.
-export const FINISHED_CHAINS_PER_QUEUE_MAX = 10_000
+/** Each queue keeps as many whatever the budget says; only their age ends them. */
+export const FINISHED_CHAINS_PER_QUEUE_KEPT = 10_000
 export const FINISHED_CHAINS_DAYS = 7
-/** A queue's finished chains may exceed their bound by this much before `finish` asks for a trim. */
-export const FINISHED_CHAINS_SLACK = 500
+/** Finished chains of one block, which makes them searchable and is dropped as a whole. */
+export const HISTORY_BLOCK_CHAINS = 256
+/** Part of maxmemory that finished chains may take, beside those that each queue keeps; and where Redis has no limit. */
+export const HISTORY_PART = 1 / 4
+export const HISTORY_BYTES_WITHOUT_LIMIT = 1024 * 1024 * 1024
 /** In the hidden queue of a cron: more than it has records, because runs may end in another order than they started. */
 export const FINISHED_CHAINS_PER_CRON_MAX = 2 * CRON_RECORDS_MAX
+/** They may exceed it by this much before `finish` asks for a trim. */
 export const FINISHED_CHAINS_PER_CRON_SLACK = 50
 export const FAILED_CALLS_PER_QUEUE_MAX = 1_000
 export const SUCCESSFUL_CALLS_PER_QUEUE_MAX = 100

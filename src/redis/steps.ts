@@ -38,8 +38,10 @@ import { SAMPLE_QUEUES } from './statistics/sampler.ts'
 import { FOLD } from './statistics/tally-store.ts'
 import { EVICT_CALLS } from './retention/call-records.ts'
 import { PURGE } from './retention/dead-letters.ts'
-import { TRIM } from './retention/finished-chains.ts'
-import { RESCHEDULE } from './retention/retention-sweep.ts'
+import { TRIM } from './history/finished-chains.ts'
+import { READ_BLOCKS, READ_HISTORY } from './history/history-reads.ts'
+import { SEAL } from './history/sealer.ts'
+import { RESCHEDULE } from './maintenance/retention-sweep.ts'
 import { EMPTY_TRASH } from './retention/trash.ts'
 
 const DESCRIBED = [
@@ -75,8 +77,10 @@ const DESCRIBED = [
   PURGE,
   PUT_SETTING,
   READ_BACKLOG,
+  READ_BLOCKS,
   READ_CLOCK,
   READ_CRONS,
+  READ_HISTORY,
   READ_QUEUES,
   READ_RING,
   READ_TALLIES,
@@ -90,6 +94,7 @@ const DESCRIBED = [
   RESERVE_QUEUE,
   RETIRE_CRON,
   SAMPLE_QUEUES,
+  SEAL,
   SET_CRON,
   SET_QUEUE,
   TAKE_EPOCH,

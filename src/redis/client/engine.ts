@@ -5,7 +5,7 @@ import {
   FAILED_CALLS_PER_QUEUE_MAX,
   FINISHED_CHAINS_DAYS,
   FINISHED_CHAINS_PER_CRON_MAX,
-  FINISHED_CHAINS_PER_QUEUE_MAX,
+  FINISHED_CHAINS_PER_QUEUE_KEPT,
   SUCCESSFUL_CALLS_PER_QUEUE_MAX,
 } from '../../domain/limits.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
@@ -17,10 +17,13 @@ import { createTeamNumbers, type TeamNumbers } from './team-numbers.ts'
 
 /** How much is kept, and for how long; see docs/reference/settings.md. */
 export interface Retention {
-  readonly finishedChainsMax: number
+  /** A queue's newest ones, which only their age ends. */
+  readonly finishedChainsKept: number
   /** In hidden queues. */
   readonly finishedChainsPerCronMax: number
   readonly finishedChainsMs: number
+  /** For the finished chains of the whole installation; null = a part of maxmemory. Each shard gets an equal part. */
+  readonly historyBytes: number | null
   readonly failedCallsMax: number
   readonly successfulCallsMax: number
   readonly callRecordsMs: number
@@ -31,9 +34,10 @@ export interface Retention {
 const DAY_MS = 86_400_000
 
 export const DEFAULT_RETENTION: Retention = Object.freeze({
-  finishedChainsMax: FINISHED_CHAINS_PER_QUEUE_MAX,
+  finishedChainsKept: FINISHED_CHAINS_PER_QUEUE_KEPT,
   finishedChainsPerCronMax: FINISHED_CHAINS_PER_CRON_MAX,
   finishedChainsMs: FINISHED_CHAINS_DAYS * DAY_MS,
+  historyBytes: null,
   failedCallsMax: FAILED_CALLS_PER_QUEUE_MAX,
   successfulCallsMax: SUCCESSFUL_CALLS_PER_QUEUE_MAX,
   callRecordsMs: CALL_RECORD_DAYS * DAY_MS,

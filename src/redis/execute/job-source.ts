@@ -6,7 +6,7 @@ import { reportQuarantined } from '../chains/damaged-chain.ts'
 import { hintWake, shardKeys, type Engine } from '../client/engine.ts'
 import { step, type StepCall } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { createTrimmer, type Trimmer } from '../retention/trimmer.ts'
+import { createHistoryKeeper, type HistoryKeeper } from '../history/history-keeper.ts'
 import { ClaimCounters, RESEND_MS } from './claim/claim-counters.ts'
 import { NOTHING_RUNS, ReadyClaims } from './claim/ready-claims.ts'
 import { HeldQueues } from './claim/held-queues.ts'
@@ -27,7 +27,7 @@ type FinishReply = [
   woken: number,
   dropped: number,
   codes: string,
-  toTrim: string[],
+  grown: string[],
   raised: string,
 ]
 
@@ -51,7 +51,7 @@ export class RedisJobSource implements JobSource {
   readonly #counters: ClaimCounters
   readonly #ready: ReadyClaims
   readonly #suspects: SuspectClaims
-  readonly #trimmer: Trimmer
+  readonly #histories: HistoryKeeper
   readonly #windows: WindowSource
   #finishes = 0
   #openFinish: SentFinish | null = null
@@ -84,7 +84,7 @@ export class RedisJobSource implements JobSource {
     }
     this.#ready = new ReadyClaims(engine, this.#keys, shared)
     this.#suspects = new SuspectClaims(engine, this.#keys, { ...shared, cohort })
-    this.#trimmer = createTrimmer(engine, this.#keys)
+    this.#histories = createHistoryKeeper(engine, this.#keys)
   }
 
   async claim(grant: ClaimGrant): Promise<ClaimAnswer> {
@@ -99,12 +99,12 @@ export class RedisJobSource implements JobSource {
 
   async finish(ends: readonly WorkEnd[]): Promise<Array<'done' | 'stale'>> {
     const engine = this.#engine
-    const [now, woken, dropped, codes, toTrim, raised] = await this.#sendFinish(ends)
+    const [now, woken, dropped, codes, grown, raised] = await this.#sendFinish(ends)
     engine.runner.noteRedisTime(this.shard, Number(now))
     if (dropped > 0) engine.metrics.callRecordsDropped(dropped)
     if (woken > 0 || raised !== '') hintWake(engine, this.shard)
     countRaised(engine.metrics, raised)
-    for (const queue of toTrim) this.#trimmer.ask(queue)
+    for (const queue of grown) this.#histories.ask(queue)
     for (const { work } of ends) this.#suspects.ended(work)
     ends.forEach(({ work }, i) => {
       if (codes[i] === 'a') reportQuarantined(engine, this.shard, work.jobId)
@@ -190,7 +190,6 @@ export class RedisJobSource implements JobSource {
       const call = REAP.with({
         ...values,
         ...{ executor: this.#executor, mode, marginMs: 0, lossesMax: LOST_LEASES_MAX },
-        trimAbove: Number.MAX_SAFE_INTEGER,
       })
       await engine.runner.run(call, RESEND_MS)
       count += page.length

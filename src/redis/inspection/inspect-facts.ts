@@ -1,6 +1,7 @@
 import { ID_BLOCK } from '../../domain/limits.ts'
 import { readHash, readList, readSet, readSortedSet } from './inspect-reads.ts'
 import type { Engine } from '../client/engine.ts'
+import type { BlockSums } from '../history/check-blocks.ts'
 import type { ShardKeys } from '../layout/keys.ts'
 
 /** The keys of a shard whose names hold data. */
@@ -82,6 +83,8 @@ export interface ShardFacts {
     /** Records that cannot be read, whose settings are unknown. */
     damaged: number
     callBytes: number
+    /** Member of `sealedHistories` → what the budget counts for its blocks, and their summaries. */
+    readonly sealed: Map<string, BlockSums>
     highestSeq: number
     highestQueue: number
     highestToken: number
@@ -94,6 +97,7 @@ export async function readFacts(shard: InspectedShard): Promise<ShardFacts> {
     settings: new Map<string, number>(),
     damaged: 0,
     callBytes: 0,
+    sealed: new Map<string, BlockSums>(),
     highestSeq: -1,
     highestQueue: 0,
     highestToken: 0,

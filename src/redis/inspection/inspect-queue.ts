@@ -1,6 +1,7 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/limits.ts'
 import { QUEUE } from '../layout/fields.ts'
 import type { InspectedShard, ShardFacts } from './inspect-facts.ts'
+import { checkBlocks } from '../history/check-blocks.ts'
 import { inspectRing } from './inspect-ring.ts'
 import { unlessDamaged } from '../chains/chain-reader.ts'
 import { forEachField, readFields, readHash, readLengths, readList, readSortedSet } from './inspect-reads.ts'
@@ -70,7 +71,7 @@ export async function inspectQueue(
     inFlight: queue.inFlight.size,
   })
   await inspectDeadLetters(queue)
-  await inspectFinished(queue)
+  await inspectFinished(queue, live)
   await inspectLargeRequests(queue)
   await inspectCalls(queue)
 }
@@ -112,7 +113,7 @@ function isHeadField(field: string, value: string): boolean {
   if (field === QUEUE.lastFailure) return /^\d{13}\|\w+$/.test(value)
   if (field === 'a' || field === 'k' || field === 'c') return value === '0' || value === '1'
   if (field === 'l') return /^\d{13}\|\w+$/.test(value)
-  return ['t', 'm', 'g', 'o', 'u'].includes(field) && /^\d+$/.test(value)
+  return ['t', 'm', 'g', 'o', 'u', QUEUE.trimmed, QUEUE.tombstones].includes(field) && /^\d+$/.test(value)
 }
 
 function countSettings(facts: ShardFacts, hash: string): void {
@@ -247,7 +248,7 @@ async function inspectDeadLetters(queue: InspectedQueue): Promise<void> {
   }
 }
 
-async function inspectFinished(queue: InspectedQueue): Promise<void> {
+async function inspectFinished(queue: InspectedQueue, live: ReadonlyMap<string, string>): Promise<void> {
   const { shard, facts, keys } = queue
   const order = await readList(shard.engine, keys.history)
   const roots = new Set<string>()
@@ -263,12 +264,20 @@ async function inspectFinished(queue: InspectedQueue): Promise<void> {
     if (!isFinishedRecord(text)) shard.find(keys.summaries, `has a summary of ${root} that cannot be read`)
     noteChain(queue, keys.summaries, root, false)
   })
-  for (const root of roots) {
-    if (!summaries.has(root)) shard.find(keys.history, `has the chain ${root} without a summary`)
+  const tombstones = Number(live.get(QUEUE.tombstones) ?? 0)
+  const without = roots.difference(summaries).size
+  if (without !== tombstones) {
+    shard.findMiscount(
+      keys.meta,
+      `counts ${tombstones} deleted chains; its history has ${without} without a summary`,
+    )
   }
   if (roots.size > 0 && !facts.gc.has(queue.id)) {
     shard.find(shard.keys.retentionDue, `lacks queue ${queue.id}, whose history is to be trimmed`)
   }
+  const sealed = await checkBlocks(shard, queue.id)
+  const { team } = splitNameField(live.get(QUEUE.name) ?? '')
+  if (sealed !== null) facts.counted.sealed.set(`${team}/${queue.id}`, sealed)
 }
 
 function isFinishedRecord(text: string): boolean {

@@ -8,7 +8,7 @@ import { inspectTeamIndexes } from './inspect-names.ts'
 import { inspectQueue, inspectTrash } from './inspect-queue.ts'
 import { readHash, readSortedSet } from './inspect-reads.ts'
 import { inspectStatistics } from './inspect-statistics.ts'
-import { inspectUsage } from './inspect-usage.ts'
+import { inspectSealed, inspectUsage } from './inspect-usage.ts'
 import { isCallbackQueue } from '../layout/keys.ts'
 
 /** The last number, which all later teams share. */
@@ -29,7 +29,8 @@ export async function inspectShard(shard: InspectedShard): Promise<void> {
   await inspectChannels(shard)
   inspectMembers(shard, facts)
   await inspectCounters(shard, facts)
-  await inspectUsage(shard)
+  await inspectUsage(shard, facts)
+  await inspectSealed(shard, facts)
   await inspectClock(shard)
   await inspectStatistics(shard)
   await inspectIdempotency(shard)

@@ -1,5 +1,6 @@
-import type { InspectedShard } from './inspect-facts.ts'
-import { readHash, readLengths } from './inspect-reads.ts'
+import type { InspectedShard, ShardFacts } from './inspect-facts.ts'
+import { readHash, readLengths, readSortedSet } from './inspect-reads.ts'
+import { SHARD_USAGE } from '../layout/fields.ts'
 import { splitNameField, usageField, type UsagePart } from '../layout/keys.ts'
 
 /** The keys of a queue whose bytes count for its team. */
@@ -12,7 +13,10 @@ const TRASH_PARTS = [
 ] as const
 
 /** Counts what each team holds in a shard, and compares it with the counters of the steps. */
-export async function inspectUsage(shard: InspectedShard): Promise<void> {
+export async function inspectUsage(
+  shard: InspectedShard,
+  { counted: { sealed } }: ShardFacts,
+): Promise<void> {
   const { keys, list } = shard
   const counted = new Map<string, number>()
   const add = (field: string, count: number): void => {
@@ -23,6 +27,7 @@ export async function inspectUsage(shard: InspectedShard): Promise<void> {
     addTo(team, 'b', bytes)
     add('*:b', bytes)
   }
+  for (const [member, { bytes }] of sealed) addTo(splitNameField(member).team, 'h', bytes)
   const noted = await readHash(shard.engine, keys.teamUsage)
   for (const id of list.queues.keys()) {
     const k = keys.queue(id)
@@ -71,4 +76,20 @@ async function bytesOf({ engine }: InspectedShard, hashes: readonly string[]): P
     for (const length of (await readLengths(engine, key)).values()) bytes += length
   }
   return bytes
+}
+
+/** Compares what the budget counts with the blocks. */
+export async function inspectSealed(
+  { engine, keys, findMiscount }: InspectedShard,
+  { counted: { sealed } }: ShardFacts,
+): Promise<void> {
+  const noted = await readSortedSet(engine, keys.sealedHistories)
+  for (const member of new Set([...noted.keys(), ...sealed.keys()])) {
+    const [said, is] = [noted.get(member) ?? 0, sealed.get(member)?.weight ?? 0]
+    if (said !== is)
+      findMiscount(keys.sealedHistories, `says ${said} of the blocks of ${member}; it is ${is}`)
+  }
+  const sum = Number((await readHash(engine, keys.shardUsage)).get(SHARD_USAGE.sealedBytes) ?? 0)
+  const total = noted.values().reduce((all, weight) => all + weight, 0)
+  if (sum !== total) findMiscount(keys.shardUsage, `says ${sum} of all blocks; it is ${total}`)
 }

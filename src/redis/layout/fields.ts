@@ -24,6 +24,10 @@ export const QUEUE = {
   strict: 'k',
   teamNumber: 'u',
   timeoutSeconds: 't',
+  /** Finished chains that were deleted and whose ids are still in the history. */
+  tombstones: 'd',
+  /** How many finished chains have left the history at its old end, ever. */
+  trimmed: 'h',
 } as const
 
 /** Of `clock`. Times are 13 digits of Unix ms. */
@@ -47,7 +51,12 @@ export const INDEX = { owner: 'o' } as const
 export const META = { epoch: 'term', installation: 'installation' } as const
 
 /** Of `shardUsage`. */
-export const SHARD_USAGE = { callBytes: 'calls', unknownSettings: 'unknown_settings' } as const
+export const SHARD_USAGE = {
+  callBytes: 'calls',
+  /** Of all finished chains in blocks, as the budget counts them; history/sealed.lua says how. */
+  sealedBytes: 'sealed',
+  unknownSettings: 'unknown_settings',
+} as const
 
 /** Of `statistics`. */
 export const STATISTICS = {
@@ -60,7 +69,7 @@ export const STATISTICS = {
 } as const
 
 /** Endings of the fields of `teamUsage`, `<team>:b` and so on; `*:b` is the bytes of all teams. */
-export const TEAM_USAGE = { bytes: ':b', inFlight: ':f', jobs: ':j', month: ':m' } as const
+export const TEAM_USAGE = { bytes: ':b', inFlight: ':f', jobs: ':j', month: ':m', sealed: ':h' } as const
 
 /** Of `alertCounts`; `unread` is followed by a type. */
 export const ALERT_COUNTS = {

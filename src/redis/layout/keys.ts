@@ -56,6 +56,7 @@ export const SHARD_KEY_WORDS = {
   retentionDue: 'gc',
   ring: 'ring',
   sampledQueues: 'sq',
+  sealedHistories: 'hs',
   settings: 'set',
   settingsUses: 'setn',
   shardUsage: 'use',
@@ -69,6 +70,7 @@ export const SHARD_KEY_WORDS = {
 
 /** The keys of one queue; `<q>` is its local id. */
 export const QUEUE_KEY_WORDS = {
+  blocks: 'hb:<q>',
   callRecords: 'c:<q>',
   deadLetterRecords: 'xb:<q>',
   deadLetters: 'x:<q>',
@@ -191,8 +193,11 @@ export function indexPlace(seq: number): { block: number; field: string } {
   return { block: Math.floor(seq / ID_BLOCK), field: String(seq % ID_BLOCK) }
 }
 
-/** Fields of `tu`: a team's bytes, jobs not ended, calls in flight and jobs of a month; lib/usage.lua says more. */
-export type UsagePart = 'b' | 'j' | 'f' | 'm'
+/**
+ * Fields of `tu`: a team's bytes, jobs not ended, calls in flight, jobs of a month and bytes of chains in blocks;
+ * lib/usage.lua says more.
+ */
+export type UsagePart = 'b' | 'j' | 'f' | 'm' | 'h'
 export function usageField(team: string, part: UsagePart): string {
   return `${team}:${part}`
 }

@@ -1,4 +1,4 @@
--- Shared by the steps that delete a queue. Declares `delete_contents`. Wants `Usage` and every key of the queue.
+-- Shared by the steps that delete a queue. Declares `delete_contents`. Wants `Usage`, `Sealed` and every key of the queue.
 
 -- Removes everything a queue holds, in the same time for one job or a million. Whatever holds settings or index entries is
 -- renamed to trash, which `sweep` empties in pages; until then its bytes count for the team.
@@ -24,6 +24,7 @@ local function delete_contents(id)
     'dead_letters_expiring|q' .. id)
   Usage.note(team, -bytes, -call('HLEN', KEYS.records), -call('ZCARD', KEYS.inFlight))
   Usage.write(KEYS.teamUsage)
+  if team then Sealed.drop_blocks(team, id) end
   if #renames > 0 then
     call('ZADD', KEYS.retentionDue, 0, 't' .. id)
     if team then call('HSET', KEYS.teamUsage, 't' .. id, team) end
@@ -35,5 +36,5 @@ local function delete_contents(id)
     call('HDEL', KEYS.settings, hash)
   end
   call('UNLINK', KEYS.meta, KEYS.ready, KEYS.inFlight, KEYS.deadLetters, KEYS.history, KEYS.callRecords,
-    KEYS.failedCalls, KEYS.successfulCalls)
+    KEYS.failedCalls, KEYS.successfulCalls, KEYS.blocks)
 end

@@ -1,7 +1,8 @@
 -- Shared by the steps that change what a team holds. Declares `Usage`.
 --
 -- Fields of `teamUsage`: <team>:b bytes of records · <team>:j pending and running jobs · <team>:f jobs in flight ·
--- <team>:m 'month jobs', as lib/quota.lua writes it · *:b bytes of all teams · t<queue> the team whose deleted queue is in
+-- <team>:m 'month jobs', as lib/quota.lua writes it · <team>:h those of the bytes that are summaries of chains in blocks,
+-- as history/sealed.lua writes it · *:b bytes of all teams · t<queue> the team whose deleted queue is in
 -- the trash.
 
 local Usage = { teams = {} }

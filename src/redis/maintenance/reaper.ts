@@ -13,7 +13,7 @@ import { batchValues, REAP } from '../execute/finish/batch.ts'
 import { prepareLoss } from '../execute/finish/lost-job.ts'
 import { heldEntries, type HeldEntry } from '../execute/held-entries.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { trimFinished } from '../retention/finished-chains.ts'
+import { trimFinished } from '../history/finished-chains.ts'
 import { settleEach } from '../retention/settle-each.ts'
 
 /** Executors that one call of `reap` deals with, and pages of each. */
@@ -80,17 +80,17 @@ async function reapPage(
   )) as
     | ['live']
     | ['moved']
-    | ['ok', now: string, woken: number, codes: string, toTrim: string[], raised: string]
+    | ['ok', now: string, woken: number, codes: string, grown: string[], raised: string]
   if (reply[0] === 'live') return 'live'
   if (reply[0] === 'moved') {
     // Nothing was done; the next pass finds these jobs again.
     engine.teamNumbers.forget()
     return 0
   }
-  const [, , woken, codes, toTrim, raised] = reply
+  const [, , woken, codes, grown, raised] = reply
   if (woken > 0 || raised !== '') hintWake(engine, keys.shard)
   countRaised(engine.metrics, raised)
-  for (const queue of toTrim) await trimFinished(engine, keys, queue)
+  for (const queue of grown) await trimFinished(engine, keys, queue)
   jobs.forEach(({ id }, i) => {
     if (codes[i] === 'a') reportQuarantined(engine, keys.shard, id)
   })

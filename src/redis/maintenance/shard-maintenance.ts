@@ -1,15 +1,16 @@
 import type { ShardMaintenance } from '../../ports/jobs.ts'
 import { NO_WINDOWS, type WindowSource } from '../../ports/windows.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
+import { keepBudget } from '../history/history-budget.ts'
 import { META_KEY, type ShardKeys } from '../layout/keys.ts'
 import { createLimitLook } from '../limit-warnings/limit-look.ts'
 import type { LimitLookOptions } from '../limit-warnings/team-look.ts'
 import { evictCalls } from '../retention/call-records.ts'
-import { sweepRetention } from '../retention/retention-sweep.ts'
 import { settleEach } from '../retention/settle-each.ts'
 import { peek, promote } from './promotion.ts'
 import { freeOverdue, reap } from './reaper.ts'
 import { createStatistician } from '../statistics/statistician.ts'
+import { sweepRetention } from './retention-sweep.ts'
 import { createRingCheck } from './ring/ring-check.ts'
 
 /**
@@ -32,7 +33,7 @@ export function createShardMaintenance(
     reap: () => reap(engine, keys, windows),
     keepStatistics: createStatistician(engine, keys),
     sweep: async () => {
-      let [hasGarbage, hasCalls] = [false, false]
+      let [hasGarbage, hasCalls, hasTooMuch] = [false, false, false]
       const parts = [
         () => restoreCreated(engine, keys),
         () => freeOverdue(engine, keys, windows),
@@ -42,11 +43,14 @@ export function createShardMaintenance(
         async () => {
           hasCalls = await evictCalls(engine, keys)
         },
+        async () => {
+          hasTooMuch = await keepBudget(engine, keys)
+        },
         checkRing,
         ...(lookAtLimits === null ? [] : [lookAtLimits]),
       ]
       await settleEach(parts, (part) => part())
-      return { isMore: hasGarbage || hasCalls }
+      return { isMore: hasGarbage || hasCalls || hasTooMuch }
     },
   }
 }

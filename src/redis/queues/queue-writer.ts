@@ -34,6 +34,7 @@ export const DELETE_QUEUE = step('delete_queue', import.meta.url, {
       'limitWarnings',
     ] as const),
     ...(['teamUsage', 'pushedBuckets', 'pushedBucket', 'leaderEpoch', 'teamQueues'] as const),
+    'sealedHistories',
   ],
   queueKeys: QUEUE_KEY_NAMES,
   args: ['field', 'localId', 'epoch'],

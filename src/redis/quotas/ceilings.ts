@@ -58,7 +58,7 @@ export function memoryCeiling(memory: MemoryLook, part: Part): number | null {
 /**
  * @param held what the team holds in all shards
  * @param here what it holds in this one
- * @param server.bytes what it holds on the server of this shard
+ * @param server.bytes what it holds on the server of this shard and is counted
  */
 export function teamCeilings(
   quotas: TeamQuotas,
@@ -83,7 +83,7 @@ export function teamCeilings(
     jobs: ceiling(here.jobs, quotas.pendingJobs, held.jobs, 1),
     bytes: isShare
       ? here.bytes + partOf(shareLeft, JOB_BYTES, part)
-      : ceiling(here.bytes, quotas.storedBytes, held.bytes, JOB_BYTES),
+      : ceiling(here.bytes, quotas.storedBytes, held.countedBytes, JOB_BYTES),
     monthJobs: ceiling(here.monthJobs, quotas.jobsPerMonth, held.monthJobs, 1),
     isShare,
   }

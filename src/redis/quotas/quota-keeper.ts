@@ -112,7 +112,7 @@ export class QuotaKeeper {
     const memory = this.#memory[shard]
     const isHere = (_: ShardUsage | undefined, at: number): boolean =>
       this.#memory[at]?.server === memory?.server
-    const onServer = look.held.filter(isHere).reduce((sum, held) => sum + held.bytes, 0)
+    const onServer = look.held.filter(isHere).reduce((sum, held) => sum + held.countedBytes, 0)
     return teamCeilings(
       this.#options.quotasOf(team),
       {
@@ -150,11 +150,11 @@ export class QuotaKeeper {
   /** Whether the team is below half of each of its quotas. */
   #isFar(team: string, { held }: TeamLook): boolean {
     const quotas = this.#options.quotasOf(team)
-    const { jobs, bytes, monthJobs } = totalOf(held)
+    const { jobs, countedBytes, monthJobs } = totalOf(held)
     const isBelow = (used: number, quota: number | null): boolean => quota === null || used <= quota / 2
     return (
       isBelow(jobs, quotas.pendingJobs) &&
-      isBelow(bytes, quotas.storedBytes) &&
+      isBelow(countedBytes, quotas.storedBytes) &&
       isBelow(monthJobs, quotas.jobsPerMonth)
     )
   }
@@ -191,10 +191,11 @@ export class QuotaKeeper {
 }
 
 function totalOf(held: readonly ShardUsage[]): ShardUsage {
-  const sum = { jobs: 0, bytes: 0, inFlight: 0, monthJobs: 0 }
+  const sum = { jobs: 0, bytes: 0, countedBytes: 0, inFlight: 0, monthJobs: 0 }
   for (const one of held) {
     sum.jobs += one.jobs
     sum.bytes += one.bytes
+    sum.countedBytes += one.countedBytes
     sum.inFlight += one.inFlight
     sum.monthJobs += one.monthJobs
   }

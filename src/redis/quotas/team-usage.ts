@@ -40,12 +40,12 @@ async function readShard(engine: Engine, keys: ShardKeys, teams: readonly string
   ])
   return new Map(
     teams.map((team, at) => {
-      const { jobs, bytes, monthJobs, inFlight } = look.teams.get(team) ?? NOTHING_HELD
+      const { jobs, countedBytes, monthJobs, inFlight } = look.teams.get(team) ?? NOTHING_HELD
       const usage: TeamUsage = {
         queues: queues[at] ?? 0,
         crons: crons[at] ?? 0,
         pendingJobs: jobs,
-        storedBytes: bytes,
+        storedBytes: countedBytes,
         jobsPerMonth: monthJobs,
         callsInFlight: inFlight,
       }

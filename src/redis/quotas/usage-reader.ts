@@ -7,13 +7,22 @@ export const READ_USAGE = step('read_usage', import.meta.url, { keys: ['teamUsag
 /** What a team holds in one shard. */
 export interface ShardUsage {
   readonly jobs: number
+  /** Of all its records, as the steps count them. */
   readonly bytes: number
+  /** Those of `bytes` that count for its quota: not those of chains in blocks, which have a budget of their own. */
+  readonly countedBytes: number
   readonly inFlight: number
   /** Jobs in the month asked for. */
   readonly monthJobs: number
 }
 
-export const NOTHING_HELD: ShardUsage = Object.freeze({ jobs: 0, bytes: 0, inFlight: 0, monthJobs: 0 })
+export const NOTHING_HELD: ShardUsage = Object.freeze({
+  jobs: 0,
+  bytes: 0,
+  countedBytes: 0,
+  inFlight: 0,
+  monthJobs: 0,
+})
 
 /** How full the Redis under a shard is. */
 export interface MemoryLook {
@@ -43,17 +52,20 @@ export async function lookAtShard(
     usageField(team, 'b'),
     usageField(team, 'f'),
     usageField(team, 'm'),
+    usageField(team, 'h'),
   ])
   const reply = await engine.runner.run(READ_USAGE.with({ keys, fields: ['*:b', ...fields] }))
   const [server = '', used, max, all, ...values] = reply as string[]
   const usages = teams.map((team, i): [string, ShardUsage] => {
-    const [jobs, bytes, inFlight, monthText = ''] = values.slice(i * 4, i * 4 + 4)
+    const [jobs, bytes, inFlight, monthText = '', sealed] = values.slice(i * 5, i * 5 + 5)
     const [countedMonth, monthJobs] = monthText.split(' ')
     return [
       team,
       {
         jobs: Number(jobs),
         bytes: Number(bytes),
+        // Chains that were deleted count as sealed until their block goes.
+        countedBytes: Math.max(0, Number(bytes) - Number(sealed)),
         inFlight: Number(inFlight),
         monthJobs: Number(countedMonth) === month ? Number(monthJobs) : 0,
       },

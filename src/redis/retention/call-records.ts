@@ -3,7 +3,7 @@ import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import { SHARD_USAGE } from '../layout/fields.ts'
 import type { QueueKeys, ShardKeys } from '../layout/keys.ts'
-import { timeIn } from './finished-chains.ts'
+import { timeIn } from './time-in.ts'
 import { settleEach } from './settle-each.ts'
 
 export const EVICT_CALLS = step('evict_calls', import.meta.url, {

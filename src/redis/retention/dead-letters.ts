@@ -2,7 +2,7 @@ import { LEASE_MS } from '../../domain/limits.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { jobIndexOf } from './finished-chains.ts'
+import { jobIndexOf } from './indexed-job.ts'
 
 export const PURGE = step('purge', import.meta.url, {
   keys: ['clock', 'executors', 'teamUsage'],

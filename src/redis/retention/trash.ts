@@ -2,7 +2,7 @@ import { PROMOTE_BATCH_MAX } from '../../domain/limits.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { jobIndexOf } from './finished-chains.ts'
+import { jobIndexOf } from './indexed-job.ts'
 
 const PARTS = ['trashedRecords', 'trashedSummaries', 'trashedDeadLetterRecords'] as const
 

@@ -13,7 +13,7 @@ import { RedisJobSource } from '../../../src/redis/execute/job-source.ts'
 import { createQueueStats } from '../../../src/redis/queues/queue-stats.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
-import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
+import { trimFinished } from '../../../src/redis/history/finished-chains.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
 import { SecretBox } from '../../../src/redis/control/secret-box.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
@@ -34,6 +34,7 @@ import { SESSION_SCENES } from '../sessions/session-scenes.ts'
 import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
 import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
 import { DOCTOR_SCENES } from '../inspection/doctor-scenes.ts'
+import { HISTORY_SCENES } from '../history/history-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
 import { CHANNEL_SCENES } from '../notifications/channel-scenes.ts'
 import { STATISTICS_SCENES } from '../statistics/statistics-scenes.ts'
@@ -61,6 +62,7 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...SESSION_SCENES,
   ...CRON_SCENES,
   ...DOCTOR_SCENES,
+  ...HISTORY_SCENES,
   ...LIMIT_SCENES,
   ...CHANNEL_SCENES,
   ...STATISTICS_SCENES,

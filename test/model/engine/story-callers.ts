@@ -26,7 +26,7 @@ export const STORY_RETENTION = {
   successfulCallsMax: 2,
   callRecordsMs: 1_800_000,
   callRecordsBytesMax: SHARDS * 4000,
-  finishedChainsMax: 5,
+  finishedChainsKept: 5,
   finishedChainsPerCronMax: 5,
   finishedChainsMs: 7_200_000,
 }
@@ -128,7 +128,7 @@ export class StoryCallers {
       if (chain.queue !== queue || kept.has(String(root))) continue
       const ageMs = nowMs - chain.endedAtMs
       assert.ok(ageMs >= 30_000, `the chain ${root} was forgotten after ${ageMs} ms`)
-      assert.ok(ageMs > STORY_RETENTION.finishedChainsMs || kept.size >= STORY_RETENTION.finishedChainsMax)
+      assert.ok(ageMs > STORY_RETENTION.finishedChainsMs || kept.size >= STORY_RETENTION.finishedChainsKept)
       this.#model.finished.delete(root)
     }
     queue.failedCalls = keepHead(queue.failedCalls, await this.#client.lrange(keys.failedCalls, 0, -1))

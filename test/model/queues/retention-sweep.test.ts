@@ -7,7 +7,7 @@ import { DEFAULT_RETENTION } from '../../../src/redis/client/engine.ts'
 import { callbackQueueOf } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { evictCalls } from '../../../src/redis/retention/call-records.ts'
-import { trimFinished } from '../../../src/redis/retention/finished-chains.ts'
+import { trimFinished } from '../../../src/redis/history/finished-chains.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { newJob } from '../../support/engine/engine.ts'
 import {

@@ -33,6 +33,7 @@ export const REMOVE_CRON = step('remove_cron', import.meta.url, {
     ...(['cronIds', 'cronShards', 'cronsDue', 'cronDefinitions', 'cronStates', 'cronRecords'] as const),
     ...(['ring', 'retentionDue', 'oldestCalls', 'settings', 'settingsUses', 'shardUsage'] as const),
     ...(['leaderEpoch', 'teamCrons', 'teamUsage', 'limitWarnings', 'cronAlerts'] as const),
+    'sealedHistories',
   ],
   queueKeys: QUEUE_KEY_NAMES,
   args: ['field', 'cronId', 'localId', 'epoch'],

@@ -85,11 +85,17 @@ local function end_job(batch, job)
   return job.is_quarantined
 end
 
--- Frees slots, holders and records, wakes queues, and raises alerts. Answers the queues whose history needs a trim, and
--- what was raised.
+-- Whether a history of this length needs somebody to look after it: that of a cron is too long, that of a queue has
+-- chains for another block.
+local function has_grown(queue, length)
+  if queue.cron then return length > tonumber(ARGV.trimHiddenAbove) end
+  return math.floor(length / 256) > math.floor((length - #queue.ended) / 256)
+end
+
+-- Frees slots, holders and records, wakes queues, and raises alerts. Answers the queues whose history has grown, and what
+-- was raised.
 local function close_batch(batch)
-  local trim_above, trim_hidden_above = tonumber(ARGV.trimAbove), tonumber(ARGV.trimHiddenAbove)
-  local to_trim = {}
+  local grown = {}
   for _, queue in ipairs(queue_rows) do
     if #queue.freed > 0 then
       local length = #queue.ended > 0 and Settle.write_finished(batch, queue) or 0
@@ -102,9 +108,7 @@ local function close_batch(batch)
       if queue.exists and (queue.live[2] or queue.has_released) then
         batch.woken = batch.woken + wake(queue.localId, queue.team_number, queue.live, queue.ready, queue.inFlight)
       end
-      if length > (queue.cron and math.min(trim_hidden_above, trim_above) or trim_above) then
-        table.insert(to_trim, queue.localId)
-      end
+      if #queue.ended > 0 and has_grown(queue, length) then table.insert(grown, queue.localId) end
       if queue.exists then Usage.note(Usage.team_of(queue.name), queue.bytes, queue.jobs, -#queue.freed) end
     end
   end
@@ -116,5 +120,5 @@ local function close_batch(batch)
   EndLog.push(queue_rows, batch.now)
   Runs.end_runs(KEYS.cronStates, batch.ended_runs)
   if #batch.freed > 0 then call('HDEL', KEYS.heldJobs, unpack(batch.freed)) end
-  return to_trim, Alerts.store(batch.now)
+  return grown, Alerts.store(batch.now)
 end

@@ -1,9 +1,4 @@
-import {
-  FINISHED_CHAINS_PER_CRON_SLACK,
-  FINISHED_CHAINS_SLACK,
-  LEASE_MS,
-  NEAR_DELAY_SECONDS_MAX,
-} from '../../../domain/limits.ts'
+import { FINISHED_CHAINS_PER_CRON_SLACK, LEASE_MS, NEAR_DELAY_SECONDS_MAX } from '../../../domain/limits.ts'
 import type { FailureReason } from '../../../domain/jobs/job.ts'
 import type { AlertFacts } from '../../../domain/alerts/alert-message.ts'
 import type { AlertType } from '../../../domain/alerts/alert.ts'
@@ -24,7 +19,7 @@ const BATCH = {
   ],
   args: [
     ...(['shards', 'finishedMs', 'failedCallsMax', 'successfulCallsMax', 'callBytesMax'] as const),
-    ...(['trimAbove', 'trimHiddenAbove', 'buckets'] as const),
+    ...(['trimHiddenAbove', 'buckets'] as const),
   ],
   rows: {
     minutes: { keys: ['bucket'], args: ['minute'] },
@@ -152,7 +147,6 @@ export async function batchValues(
     failedCallsMax: retention.failedCallsMax,
     successfulCallsMax: retention.successfulCallsMax,
     callBytesMax: Math.floor(retention.callRecordsBytesMax / engine.shards.length),
-    trimAbove: retention.finishedChainsMax + FINISHED_CHAINS_SLACK,
     trimHiddenAbove: retention.finishedChainsPerCronMax + FINISHED_CHAINS_PER_CRON_SLACK,
     buckets: jobs.map((job) => job.buckets).join(''),
     minutes: minutes.map((minute) => ({ minute, bucket: keys.minuteBucket(minute) })),

@@ -2,7 +2,7 @@
 -- finish: ends a batch of jobs in flight. Frees slots, wakes queues, writes summaries and call records, makes the
 -- retry, the dead letter, the callback and the alerts. A job whose token is not held is stale and changes nothing. A job whose
 -- record is damaged is quarantined.
--- Answer {now, woken, call records dropped, codes, {local id of a queue that needs a trim…}, raised alerts}; codes has one
+-- Answer {now, woken, call records dropped, codes, {local id of a queue whose history has grown…}, raised alerts}; codes has one
 --       letter a job: d done · s stale · a quarantined; '' when a team's callback queue has another number by now and
 --       nothing was done. The same finish id gives the same codes again. Raised alerts: 'type kind count …'.
 -- Transitions: processing → completed | failed (with retry, dead letter, callback) | quarantined | pending (released; a
@@ -49,5 +49,5 @@ for _, job in ipairs(jobs) do
   if end_job(batch, job) then codes[job.position] = 'a' end
 end
 call('HSET', KEYS.heldJobs, HELD.lastFinish, ARGV.finishId .. ' ' .. table.concat(codes))
-local to_trim, raised = close_batch(batch)
-return { pad13(now), batch.woken, batch.calls_dropped, table.concat(codes), to_trim, raised }
+local grown, raised = close_batch(batch)
+return { pad13(now), batch.woken, batch.calls_dropped, table.concat(codes), grown, raised }

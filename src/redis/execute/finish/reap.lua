@@ -9,7 +9,7 @@
 -- A job of kind `released` or `quarantined` is that, any other kind is the prepared failure of the last loss. Where the
 -- value in `heldJobs` is damaged, it stands in place of the token.
 -- Answer {'live'} when the lease is not past or deadlines rest · {'moved'} when a team's callback queue has another
---       number by now · else {'ok', now, woken, codes, {local id of a queue that needs a trim…}, raised alerts}; codes has one letter a
+--       number by now · else {'ok', now, woken, codes, {local id of a queue whose history has grown…}, raised alerts}; codes has one letter a
 --       job: b released · f failed · a quarantined · n freed · p needs a prepared failure · s is not so any more. An
 --       executor that holds nothing more after a 'lease' or 'leave' reap is removed.
 -- Transitions: processing → pending (ready or suspect) | failed | quarantined.
@@ -85,7 +85,7 @@ for _, job in ipairs(jobs) do
   if job.body then call('HSET', batch.queues[job.queue].records, job.id, job.body) end
   end_job(batch, job)
 end
-local to_trim, raised = close_batch(batch)
+local grown, raised = close_batch(batch)
 if mode == 'lease' or mode == 'leave' then
   local notes = call('HEXISTS', KEYS.heldJobs, HELD.lastClaim) + call('HEXISTS', KEYS.heldJobs, HELD.lastFinish)
   if call('HLEN', KEYS.heldJobs) <= notes then
@@ -93,4 +93,4 @@ if mode == 'lease' or mode == 'leave' then
     call('ZREM', KEYS.executors, ARGV.executor)
   end
 end
-return { 'ok', pad13(now), batch.woken, table.concat(codes), to_trim, raised }
+return { 'ok', pad13(now), batch.woken, table.concat(codes), grown, raised }

@@ -3,10 +3,11 @@ import { forgetAlerts } from '../alerts/forget-alerts.ts'
 import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import type { ShardKeys } from '../layout/keys.ts'
-import { purgeDeadLetters } from './dead-letters.ts'
-import { chainEndMs, trimFinished } from './finished-chains.ts'
-import { settleEach } from './settle-each.ts'
-import { emptyTrash } from './trash.ts'
+import { purgeDeadLetters } from '../retention/dead-letters.ts'
+import { chainEndMs, trimFinished } from '../history/finished-chains.ts'
+import { sealHistory } from '../history/sealer.ts'
+import { settleEach } from '../retention/settle-each.ts'
+import { emptyTrash } from '../retention/trash.ts'
 
 export const RESCHEDULE = step('reschedule', import.meta.url, {
   keys: ['clock', 'executors', 'retentionDue'],
@@ -52,6 +53,8 @@ async function sweepQueue(engine: Engine, keys: ShardKeys, localId: string): Pro
   const purged = await purgeDeadLetters(engine, keys, { localId, roots, onlyDue: true })
   const trimmed = await trimFinished(engine, keys, localId)
   if (purged === REAP_BATCH_MAX || trimmed === TRIM_BATCH_MAX) return true
+  // A history that loses as much as it gains never seems to grow.
+  await sealHistory(engine, keys, localId)
   const [oldest] = await engine.runner.read((redis) => redis.lrange(history, -1, -1))
   const summary =
     oldest === undefined ? null : await engine.runner.read((redis) => redis.hget(summaries, oldest))

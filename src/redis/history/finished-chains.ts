@@ -3,19 +3,21 @@ import type { Engine } from '../client/engine.ts'
 import { step } from '../client/step.ts'
 import { QUEUE } from '../layout/fields.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
-import { indexPlace, type ShardKeys } from '../layout/keys.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { jobIndexOf } from '../retention/indexed-job.ts'
+import { timeIn } from '../retention/time-in.ts'
 
 export const TRIM = step('trim', import.meta.url, {
-  keys: ['teamUsage'],
-  queueKeys: ['history', 'summaries', 'meta'],
-  args: ['localId'],
+  keys: ['teamUsage', 'shardUsage', 'sealedHistories'],
+  queueKeys: ['history', 'summaries', 'meta', 'blocks'],
+  args: ['localId', 'team'],
   rows: { chains: { keys: ['jobIndex'], args: ['root', 'field'] } },
 })
 
 /** A finished chain younger than this stays: a resent enqueue must still find its index entry. */
-const TRIM_AGE_MS_MIN = 30_000
+export const TRIM_AGE_MS_MIN = 30_000
 
-/** Forgets one page of a queue's finished chains that exceed the count or the age. Answers how many. */
+/** Forgets one page of a queue's finished chains past their age, and of a cron's those over the count. Answers how many. */
 export async function trimFinished(engine: Engine, keys: ShardKeys, localId: string): Promise<number> {
   const { history, summaries, meta } = keys.queue(localId)
   const [length, tail, cron] = await engine.runner.read((redis) =>
@@ -27,8 +29,8 @@ export async function trimFinished(engine: Engine, keys: ShardKeys, localId: str
   )
   if (tail.length === 0) return 0
   const records = await engine.runner.read((redis) => redis.hmget(summaries, ...tail))
-  const { finishedChainsMax, finishedChainsPerCronMax, finishedChainsMs } = engine.retention
-  const lengthMax = cron === null ? finishedChainsMax : Math.min(finishedChainsMax, finishedChainsPerCronMax)
+  const { finishedChainsPerCronMax, finishedChainsMs } = engine.retention
+  const lengthMax = cron === null ? Number.POSITIVE_INFINITY : finishedChainsPerCronMax
   const nowMs = engine.runner.redisNowMs(keys.shard)
   // The tail runs from newer to older; count from its old end.
   let count = 0
@@ -38,31 +40,30 @@ export async function trimFinished(engine: Engine, keys: ShardKeys, localId: str
     if (!isOver || ageMs < TRIM_AGE_MS_MIN) break
     count += 1
   }
-  if (count === 0) return 0
-  const chains = tail.slice(-count).map((root) => ({ root, ...jobIndexOf(engine, keys, Number(root)) }))
-  return (await engine.runner.run(TRIM.with({ keys, localId, chains }))) as number
+  return count === 0 ? 0 : forgetChains(engine, keys, localId, tail.slice(-count))
 }
 
-/** Where the index holds a job. */
-export function jobIndexOf(
+/** @param roots the oldest chains of the history, from newer to older; at most TRIM_BATCH_MAX */
+export async function forgetChains(
   engine: Engine,
   keys: ShardKeys,
-  jobId: number,
-): { jobIndex: string; field: string } {
-  const { block, field } = indexPlace(engine.jobIds.seqOf(jobId))
-  return { jobIndex: keys.jobIndex(block), field }
+  localId: string,
+  roots: readonly string[],
+): Promise<number> {
+  const chains = roots.map((root) => ({ root, ...jobIndexOf(engine, keys, Number(root)) }))
+  return (await engine.runner.run(TRIM.with({ keys, localId, team: '', chains }))) as number
+}
+
+/** Takes a queue out of the budget that an earlier version, which knows of none, has deleted. */
+export async function forgetBlocks(
+  engine: Engine,
+  keys: ShardKeys,
+  { team, localId }: { readonly team: string; readonly localId: string },
+): Promise<void> {
+  await engine.runner.run(TRIM.with({ keys, localId, team, chains: [] }))
 }
 
 /** 0 for a summary that is missing or damaged, so that it is the first to go. */
 export function chainEndMs(summary: string | null): number {
   return timeIn(summary, (text) => decodeFinished(text).attempts.at(-1)?.completedAtMs)
-}
-
-/** 0 for a record that is missing or damaged. */
-export function timeIn(record: string | null, read: (text: string) => number | undefined): number {
-  try {
-    return record === null ? 0 : (read(record) ?? 0)
-  } catch {
-    return 0
-  }
 }

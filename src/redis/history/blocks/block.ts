@@ -1,0 +1,133 @@
+import { hostOf } from '../../../domain/jobs/job-match.ts'
+import { HISTORY_BLOCK_CHAINS } from '../../../domain/limits.ts'
+import type { FinishedRecord } from '../../layout/finished-record.ts'
+import { decodeOffsets, encodeOffsets } from './block-offsets.ts'
+import { makeKeyFilter } from './key-filter.ts'
+
+/**
+ * What a block says of 256 chains that stand together in a history. In Redis it is a JSON array: bytes of the summaries,
+ * root of the newest chain, least and greatest time of creation, schedule and end of any attempt, the codes, and the key
+ * filter. It never leaves out a chain that is there; of chains deleted since it may say too much.
+ */
+export interface Block {
+  /** Of all summaries when it was sealed. */
+  readonly bytes: number
+  /** By which steps recognize that the block still belongs to the history. */
+  readonly newestRoot: string
+  /** Unix ms; the greatest is below the least when the block has no chains. */
+  readonly created: Span
+  readonly scheduled: Span
+  readonly ended: Span
+  /** Code → offsets of its chains in the block, ascending; chains that just succeeded, with 200, are in none. */
+  readonly codes: ReadonlyMap<string, readonly number[]>
+  /** Of hosts, tags and crons, as `blockKeysOf` names them. */
+  readonly keys: string
+}
+
+/** What the budget counts for a block beside its summaries, as history/sealed.lua does. */
+export const BLOCK_BYTES = HISTORY_BLOCK_CHAINS * 96
+
+export type Span = readonly [least: number, greatest: number]
+
+/** The chain at an offset of a block; null = it cannot be read, or was deleted. */
+export interface BlockChain {
+  readonly offset: number
+  readonly record: FinishedRecord | null
+}
+
+/** The code of a chain that succeeded at its first attempt, with 200. */
+export const PLAIN_CODE = 's1|-:200'
+
+const NO_SPAN: Span = [Number.MAX_SAFE_INTEGER, 0]
+
+/** How a chain ended: its end, how many attempts it had, and what came of these. */
+export function codeOf({ end, attempts }: FinishedRecord): string {
+  const outcomes = new Set(
+    attempts.map(({ failureReason, responseStatus }) => `${failureReason ?? '-'}:${responseStatus ?? '-'}`),
+  )
+  return `${end[0]}${attempts.length}|${[...outcomes].join(',')}`
+}
+
+/** Under which keys a chain is found. */
+export function blockKeysOf({ request: { url, tags, cron } }: FinishedRecord): string[] {
+  const keys = Object.entries(tags).map(([name, value]) => tagKey(name, value))
+  const host = hostOf(url)
+  if (host !== '') keys.push(hostKey(host))
+  if (cron !== null) keys.push(cronKey(cron.cronId))
+  return keys
+}
+
+export function hostKey(host: string): string {
+  return `h${host}`
+}
+export function tagKey(name: string, value: string): string {
+  return `t${name}\0${value}`
+}
+export function cronKey(cronId: number): string {
+  return `c${cronId}`
+}
+
+export function makeBlock(
+  chains: readonly BlockChain[],
+  { bytes, newestRoot }: Pick<Block, 'bytes' | 'newestRoot'>,
+): Block {
+  let [created, scheduled, ended] = [NO_SPAN, NO_SPAN, NO_SPAN]
+  const codes = new Map<string, number[]>()
+  const keys = new Set<string>()
+  for (const { offset, record } of chains) {
+    if (record === null) continue
+    for (const attempt of record.attempts) {
+      created = widened(created, attempt.createdAtMs)
+      scheduled = widened(scheduled, attempt.scheduledAtMs)
+      ended = widened(ended, attempt.completedAtMs)
+    }
+    for (const key of blockKeysOf(record)) keys.add(key)
+    const code = codeOf(record)
+    if (code === PLAIN_CODE) continue
+    const offsets = codes.get(code) ?? []
+    offsets.push(offset)
+    codes.set(code, offsets)
+  }
+  return { bytes, newestRoot, created, scheduled, ended, codes, keys: makeKeyFilter(keys) }
+}
+
+function widened([least, greatest]: Span, ms: number): Span {
+  return [Math.min(least, ms), Math.max(greatest, ms)]
+}
+
+type EncodedBlock = [
+  bytes: number,
+  newestRoot: number,
+  created: Span,
+  scheduled: Span,
+  ended: Span,
+  codes: Readonly<Record<string, string>>,
+  keys: string,
+]
+
+export function encodeBlock({ bytes, newestRoot, created, scheduled, ended, codes, keys }: Block): string {
+  const offsets = Object.fromEntries([...codes].map(([code, of]) => [code, encodeOffsets(of)]))
+  const parts: EncodedBlock = [bytes, Number(newestRoot), created, scheduled, ended, offsets, keys]
+  return JSON.stringify(parts)
+}
+
+/** null when it is damaged; then its chains have to be looked through. */
+export function decodeBlock(text: string): Block | null {
+  try {
+    const [bytes, newestRoot, created, scheduled, ended, offsets, keys] = JSON.parse(text) as EncodedBlock
+    if (![created, scheduled, ended].every(isSpan) || typeof keys !== 'string') return null
+    const codes = new Map(Object.entries(offsets).map(([code, of]) => [code, decodeOffsets(of)]))
+    return { bytes, newestRoot: String(newestRoot), created, scheduled, ended, codes, keys }
+  } catch {
+    return null
+  }
+}
+
+function isSpan(span: unknown): boolean {
+  return Array.isArray(span) && span.length === 2 && span.every((ms) => Number.isSafeInteger(ms))
+}
+
+/** The block of an ordinal, and its offset there. */
+export function blockPlace(ordinal: number): { number: number; offset: number } {
+  return { number: Math.floor(ordinal / HISTORY_BLOCK_CHAINS), offset: ordinal % HISTORY_BLOCK_CHAINS }
+}

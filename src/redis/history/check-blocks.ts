@@ -1,0 +1,90 @@
+import { HISTORY_BLOCK_CHAINS } from '../../domain/limits.ts'
+import { unlessDamaged } from '../chains/chain-reader.ts'
+import type { Engine } from '../client/engine.ts'
+import { decodeFinished, type FinishedRecord } from '../layout/finished-record.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import {
+  BLOCK_BYTES,
+  blockKeysOf,
+  blockPlace,
+  codeOf,
+  decodeBlock,
+  PLAIN_CODE,
+  type Block,
+  type Span,
+} from './blocks/block.ts'
+import { mayHold } from './blocks/key-filter.ts'
+import { readBlocks, readHistory } from './history-reads.ts'
+
+/** Who checks, and is told what is wrong. */
+export interface BlockCheck {
+  readonly engine: Engine
+  readonly keys: ShardKeys
+  find(key: string, message: string): void
+}
+
+export interface BlockSums {
+  /** What the budget counts. */
+  readonly weight: number
+  /** Of the summaries. */
+  readonly bytes: number
+}
+
+/** Checks that the blocks of a queue are those of its chains, and leave none of them out. null = there are none. */
+export async function checkBlocks(look: BlockCheck, localId: string): Promise<BlockSums | null> {
+  const { engine, keys, find } = look
+  const { blocks: key } = keys.queue(localId)
+  const { oldest, stop, sealedTo } = await readHistory(engine, { keys, localId }, [])
+  const count = await engine.runner.read((redis) => redis.llen(key))
+  if (count === 0) return null
+  if (sealedTo === oldest || sealedTo > stop) {
+    find(key, 'has blocks of other chains than the history')
+    return null
+  }
+  let [below, bytes] = [sealedTo / HISTORY_BLOCK_CHAINS, 0]
+  while (below > blockPlace(oldest).number) {
+    const { from, texts } = await readBlocks(engine, { keys, localId }, below)
+    if (texts.length === 0) break
+    for (const [i, text] of texts.entries()) {
+      const block = decodeBlock(text)
+      if (block === null) find(key, `has the block ${from - i}, which cannot be read`)
+      else await checkBlock(look, { localId, number: from - i, block })
+      bytes += block?.bytes ?? 0
+    }
+    below = from + 1 - texts.length
+  }
+  return { weight: bytes + count * BLOCK_BYTES, bytes }
+}
+
+async function checkBlock(
+  { engine, keys, find }: BlockCheck,
+  { localId, number, block }: { readonly localId: string; readonly number: number; readonly block: Block },
+): Promise<void> {
+  const from = number * HISTORY_BLOCK_CHAINS
+  const span = { from, to: from + HISTORY_BLOCK_CHAINS, picks: null }
+  const { entries } = await readHistory(engine, { keys, localId }, [span])
+  for (const { ordinal, root, text } of entries) {
+    const record = unlessDamaged(
+      () => (text === null ? null : decodeFinished(text)),
+      () => null,
+    )
+    if (record === null || covers(block, blockPlace(ordinal).offset, record)) continue
+    find(keys.queue(localId).blocks, `has the block ${number}, which does not cover the chain ${root}`)
+  }
+}
+
+function covers(block: Block, offset: number, record: FinishedRecord): boolean {
+  const isIn = (ms: number, [least, greatest]: Span) => ms >= least && ms <= greatest
+  const code = codeOf(record)
+  const listed = [...block.codes].filter(([, offsets]) => offsets.includes(offset)).map(([known]) => known)
+  return (
+    listed.join() === (code === PLAIN_CODE ? '' : code) &&
+    blockKeysOf(record).every((key) => mayHold(block.keys, key)) &&
+    record.attempts.every(
+      (attempt) =>
+        isIn(attempt.createdAtMs, block.created) &&
+        isIn(attempt.scheduledAtMs, block.scheduled) &&
+        isIn(attempt.completedAtMs, block.ended),
+    )
+  )
+}

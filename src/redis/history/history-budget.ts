@@ -1,0 +1,103 @@
+import {
+  HISTORY_BLOCK_CHAINS,
+  HISTORY_BYTES_WITHOUT_LIMIT,
+  HISTORY_PART,
+  TRIM_BATCH_MAX,
+} from '../../domain/limits.ts'
+import type { Engine } from '../client/engine.ts'
+import { SHARD_USAGE } from '../layout/fields.ts'
+import { splitNameField, type ShardKeys } from '../layout/keys.ts'
+import { lookAtShard, type MemoryLook } from '../quotas/usage-reader.ts'
+import { BLOCK_BYTES, blockPlace } from './blocks/block.ts'
+import { chainEndMs, forgetBlocks, forgetChains, TRIM_AGE_MS_MIN } from './finished-chains.ts'
+import { readHistory } from './history-reads.ts'
+
+/** From this part of maxmemory on, finished chains give way to jobs: before intake stops at nine tenths. */
+const MEMORY_PART_MAX = 0.85
+/** Histories that one look compares, the largest ones, and blocks that it drops. */
+const COMPARED_MAX = 1_000
+const DROPPED_MAX = 64
+
+/**
+ * Drops the oldest blocks while the finished chains of a shard exceed its part of the budget. The team that holds most
+ * loses first, of its largest history, so that nobody drives out others who hold less. Each queue keeps its newest ones.
+ * Answers whether it stopped before it was done.
+ */
+export async function keepBudget(engine: Engine, keys: ShardKeys): Promise<boolean> {
+  let held = await heldBytes(engine, keys)
+  if (held === 0) return false
+  const { memory } = await lookAtShard(engine, keys, [], 0)
+  const share = shareOf(engine, memory, held)
+  if (held <= share) return false
+  const histories = await largestHistories(engine, keys)
+  for (let dropped = 0; dropped < DROPPED_MAX && held > share; dropped += 1) {
+    const largest = largestOf(histories)
+    if (largest === undefined) return false
+    if (!(await dropOldest(engine, keys, largest))) histories.delete(largest)
+    held = await heldBytes(engine, keys)
+    largest.bytes = await engine.runner.read(async (redis) =>
+      Number(await redis.zscore(keys.sealedHistories, largest.member)),
+    )
+  }
+  return held > share
+}
+
+/** Bytes that the finished chains of one shard may take. */
+function shareOf({ retention, shards }: Engine, { usedBytes, maxBytes }: MemoryLook, held: number): number {
+  const unset = maxBytes === 0 ? HISTORY_BYTES_WITHOUT_LIMIT : maxBytes * HISTORY_PART
+  const share = Math.floor((retention.historyBytes ?? unset) / shards.length)
+  const excess = maxBytes === 0 ? 0 : usedBytes - maxBytes * MEMORY_PART_MAX
+  return excess <= 0 ? share : Math.max(0, Math.min(share, Math.floor(held - excess / shards.length)))
+}
+
+async function heldBytes(engine: Engine, keys: ShardKeys): Promise<number> {
+  const held = await engine.runner.read((redis) => redis.hget(keys.shardUsage, SHARD_USAGE.sealedBytes))
+  return Number(held ?? 0)
+}
+
+interface LargeHistory {
+  /** `team/queue`. */
+  readonly member: string
+  readonly team: string
+  readonly localId: string
+  bytes: number
+}
+
+/** Those from which a block could go. */
+async function largestHistories(engine: Engine, { sealedHistories }: ShardKeys): Promise<Set<LargeHistory>> {
+  const bytesMin = Math.floor(engine.retention.finishedChainsKept / HISTORY_BLOCK_CHAINS) * BLOCK_BYTES
+  const flat = await engine.runner.read((redis) =>
+    redis.zrevrange(sealedHistories, 0, COMPARED_MAX - 1, 'WITHSCORES'),
+  )
+  const histories = new Set<LargeHistory>()
+  for (let i = 0; i < flat.length && Number(flat[i + 1]) > bytesMin; i += 2) {
+    const member = flat[i] ?? ''
+    const { team, queue: localId } = splitNameField(member)
+    histories.add({ member, team, localId, bytes: Number(flat[i + 1]) })
+  }
+  return histories
+}
+
+function largestOf(histories: ReadonlySet<LargeHistory>): LargeHistory | undefined {
+  const byTeam = Map.groupBy(histories, ({ team }) => team)
+  const sumOf = (of: readonly LargeHistory[]) => of.reduce((sum, { bytes }) => sum + bytes, 0)
+  const [most] = [...byTeam.values()].toSorted((a, b) => sumOf(b) - sumOf(a))
+  return most?.toSorted((a, b) => b.bytes - a.bytes)[0]
+}
+
+/** Answers whether the block went; false when the queue has none that may go yet. */
+async function dropOldest(
+  engine: Engine,
+  keys: ShardKeys,
+  { team, localId }: LargeHistory,
+): Promise<boolean> {
+  const { oldest, stop, sealedTo } = await readHistory(engine, { keys, localId }, [])
+  if (stop === 0) await forgetBlocks(engine, keys, { team, localId })
+  const end = (blockPlace(oldest).number + 1) * HISTORY_BLOCK_CHAINS
+  if (end > sealedTo || stop - end < engine.retention.finishedChainsKept) return false
+  const { entries } = await readHistory(engine, { keys, localId }, [{ from: oldest, to: end, picks: null }])
+  const ageMs = engine.runner.redisNowMs(keys.shard) - chainEndMs(entries[0]?.text ?? null)
+  if (entries.length === 0 || entries.length > TRIM_BATCH_MAX || ageMs < TRIM_AGE_MS_MIN) return false
+  const roots = entries.map(({ root }) => root)
+  return (await forgetChains(engine, keys, localId, roots)) > 0
+}

@@ -1,0 +1,23 @@
+#!lua flags=allow-oom
+-- seal: adds the next block of a history, unless the history has changed since the caller read those chains. A full Redis
+-- takes it too: only blocks that are sealed can be dropped by the budget.
+-- Answer 'sealed' · 'moved' when the history has changed, or this was sent before.
+local call = redis.call
+--#include lib/usage
+--#include history/blocks
+--#include history/sealed
+
+local team = Usage.team_of(call('HGET', KEYS.meta, QUEUE.name))
+if not team then return 'moved' end
+local look = Blocks.look()
+if not look.fits then
+  Sealed.drop_blocks(team, ARGV.localId)
+  return 'moved'
+end
+local number = tonumber(ARGV.number)
+if number ~= look.first + look.sealed or (number + 1) * 256 > look.stop then return 'moved' end
+local bytes, root = Blocks.head(ARGV.block)
+if call('LINDEX', KEYS.history, Blocks.place(look, number)) ~= root then return 'moved' end
+call('LPUSH', KEYS.blocks, ARGV.block)
+Sealed.count_blocks(team, ARGV.localId, bytes, 1)
+return 'sealed'

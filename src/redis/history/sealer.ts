@@ -1,0 +1,67 @@
+import { HISTORY_BLOCK_CHAINS } from '../../domain/limits.ts'
+import { unlessDamaged } from '../chains/chain-reader.ts'
+import type { Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
+import { QUEUE } from '../layout/fields.ts'
+import { decodeFinished } from '../layout/finished-record.ts'
+import type { ShardKeys } from '../layout/keys.ts'
+import { encodeBlock, makeBlock, blockPlace } from './blocks/block.ts'
+import { readHistory, type FinishedEntry, type HistoryLook } from './history-reads.ts'
+
+export const SEAL = step('seal', import.meta.url, {
+  keys: ['sealedHistories', 'shardUsage', 'teamUsage'],
+  queueKeys: ['meta', 'history', 'blocks'],
+  args: ['localId', 'number', 'block'],
+})
+
+/** Blocks that are sealed in one go; the next time a history grows it goes on. */
+const SEALED_TOGETHER_MAX = 256
+
+/**
+ * Seals what a queue's history has enough chains for. Several at once do no harm: each block is added by one of them.
+ * Answers how many were added. The hidden queue of a cron is too short for any.
+ */
+export async function sealHistory(engine: Engine, keys: ShardKeys, localId: string): Promise<number> {
+  const { meta } = keys.queue(localId)
+  if ((await engine.runner.read((redis) => redis.hget(meta, QUEUE.cronId))) !== null) return 0
+  let look = await readHistory(engine, { keys, localId }, [])
+  let sealed = 0
+  for (let tries = 0; tries < SEALED_TOGETHER_MAX; tries += 1) {
+    const number = nextBlock(look)
+    const stop = (number + 1) * HISTORY_BLOCK_CHAINS
+    if (stop > look.stop) break
+    const from = number * HISTORY_BLOCK_CHAINS
+    const read = await readHistory(engine, { keys, localId }, [{ from, to: stop, picks: null }])
+    look = read
+    const [newest] = read.entries
+    if (nextBlock(read) !== number || newest === undefined) continue
+    const block = blockText(read.entries)
+    const answer = await engine.runner.run(SEAL.with({ keys, localId, number, block }))
+    if (answer !== 'sealed') look = await readHistory(engine, { keys, localId }, [])
+    else {
+      sealed += 1
+      look = { ...read, sealedTo: stop }
+    }
+  }
+  return sealed
+}
+
+function nextBlock({ oldest, sealedTo }: Pick<HistoryLook, 'oldest' | 'sealedTo'>): number {
+  return blockPlace(Math.max(oldest, sealedTo)).number
+}
+
+/** @param entries of one block, newest first */
+function blockText(entries: readonly FinishedEntry[]): string {
+  const bytes = entries.reduce((sum, { text }) => sum + (text === null ? 0 : Buffer.byteLength(text)), 0)
+  const chains = entries.toReversed().map(({ ordinal, text }) => ({
+    offset: blockPlace(ordinal).offset,
+    record:
+      text === null
+        ? null
+        : unlessDamaged(
+            () => decodeFinished(text),
+            () => null,
+          ),
+  }))
+  return encodeBlock(makeBlock(chains, { bytes, newestRoot: entries[0]?.root ?? '0' }))
+}

@@ -1,0 +1,58 @@
+import type { JobFilter } from '../../../domain/jobs/job-filter.ts'
+import { holdsNeedle, needlesOf } from '../../../domain/jobs/text-needles.ts'
+import type { CallRecord } from '../../../domain/jobs/job.ts'
+import { ATTEMPTS_PER_CHAIN } from '../../../domain/jobs/job-ids.ts'
+import { unlessDamaged } from '../../chains/chain-reader.ts'
+import type { KnownQueue } from '../../chains/known-queue.ts'
+import type { Engine } from '../../client/engine.ts'
+
+/** Call records that are read together: up to 32 KiB each. */
+const READ_TOGETHER = 64
+
+/**
+ * The call records of finished chains, as far as a search for a text needs them: nothing else keeps their payloads.
+ * Answers a reader of the records by the root of their chain.
+ */
+export async function keptCalls(
+  engine: Engine,
+  queue: KnownQueue,
+  filter: JobFilter,
+): Promise<(roots: readonly string[]) => Promise<ReadonlyMap<string, CallRecord[]>>> {
+  if (filter.text === null) return async () => new Map()
+  const { callRecords } = queue.keys.queue(queue.localId)
+  // A queue has a bounded number of records.
+  const kept = new Set(await engine.runner.read((redis) => redis.hkeys(callRecords)))
+  return async (roots) => {
+    const ids = roots.flatMap((root) => idsOf(engine, queue, root).filter((id) => kept.has(id)))
+    const calls = new Map<string, CallRecord[]>()
+    for (let at = 0; at < ids.length; at += READ_TOGETHER) {
+      const page = ids.slice(at, at + READ_TOGETHER)
+      const texts = await engine.runner.read((redis) => redis.hmget(callRecords, ...page))
+      texts.forEach((text, i) => {
+        const call = unlessDamaged(
+          () => (text === null ? null : (JSON.parse(text) as CallRecord)),
+          () => null,
+        )
+        const root = String(engine.jobIds.rootOf(Number(page[i])))
+        if (call !== null) calls.set(root, [...(calls.get(root) ?? []), call])
+      })
+    }
+    return calls
+  }
+}
+
+function idsOf({ jobIds }: Engine, { keys }: KnownQueue, root: string): string[] {
+  const seq = jobIds.seqOf(Number(root))
+  return Array.from({ length: ATTEMPTS_PER_CHAIN }, (_, i) => String(jobIds.idOf(keys.shard, seq, i + 1)))
+}
+
+/**
+ * Whether a summary may match, by what stands in it: cheaper than reading it, as most do not. What is kept in call records
+ * is not considered.
+ */
+export function summaryTest({ tag, text }: JobFilter): (summary: string) => boolean {
+  // As JSON.stringify writes it within the tags.
+  const tagText = tag === null ? '' : JSON.stringify({ [tag.name]: tag.value }).slice(1, -1)
+  const needles = text === null ? null : needlesOf(text)
+  return (summary) => summary.includes(tagText) && (needles === null || holdsNeedle(summary, needles))
+}

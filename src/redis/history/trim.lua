@@ -1,0 +1,55 @@
+#!lua flags=allow-oom
+-- trim: forgets finished chains from the old end of the history, and the blocks of which nothing is left, unless either
+-- end of what the caller saw has changed. Without chains it drops what is counted of a queue that an earlier version has
+-- deleted.
+-- Answer: chains forgotten; 0 when the history has changed.
+local call = redis.call
+--#include retention/forget
+--#include lib/usage
+--#include history/blocks
+--#include history/sealed
+
+local known = call('HMGET', KEYS.meta, QUEUE.name, QUEUE.tombstones)
+local team = Usage.team_of(known[1])
+-- From the newest to the oldest.
+local chains = ROWS.chains
+local count = #chains
+if count == 0 then
+  if not team then Sealed.drop_blocks(ARGV.team, ARGV.localId) end
+  return 0
+end
+if call('LINDEX', KEYS.history, -1) ~= chains[count].root or call('LINDEX', KEYS.history, -count) ~= chains[1].root then
+  return 0
+end
+local look = Blocks.look()
+local roots, bytes = {}, 0
+for i, chain in ipairs(chains) do
+  roots[i] = chain.root
+  bytes = bytes + call('HSTRLEN', KEYS.summaries, chain.root)
+  forget(chain.jobIndex, chain.field, ARGV.localId)
+end
+call('HDEL', KEYS.summaries, unpack(roots))
+call('LTRIM', KEYS.history, 0, -count - 1)
+Usage.note(team, -bytes, 0, 0)
+Usage.write(KEYS.teamUsage)
+if not team then return count end
+call('HINCRBY', KEYS.meta, QUEUE.trimmed, count)
+
+-- Every id without a summary is a tombstone, and only the history knows how many of them have gone.
+local tombstones = tonumber(known[2] or '0')
+local left = call('LLEN', KEYS.history) - call('HLEN', KEYS.summaries)
+if left <= 0 and tombstones > 0 then
+  call('HDEL', KEYS.meta, QUEUE.tombstones)
+elseif left < tombstones then
+  call('HSET', KEYS.meta, QUEUE.tombstones, left)
+end
+
+if look.sealed == 0 then return count end
+if look.fits then
+  local gone = math.min(look.sealed, math.floor((look.trimmed + count) / 256) - look.first)
+  for _ = 1, gone do Sealed.count_blocks(team, ARGV.localId, -Blocks.head(call('RPOP', KEYS.blocks)), -1) end
+  if gone == look.sealed then Sealed.drop_blocks(team, ARGV.localId) end
+else
+  Sealed.drop_blocks(team, ARGV.localId)
+end
+return count

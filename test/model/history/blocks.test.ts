@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { inspect } from '../../../src/redis/inspection/inspect.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
+import { createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
+import { trimFinished } from '../../../src/redis/history/finished-chains.ts'
+import { assertClean } from '../../support/engine/model-executor.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { until } from '../../support/until.ts'
+import { HistoryStage, plans } from './history-stage.ts'
+
+const DAY_MS = 86_400_000
+
+describe('blocks of finished chains', () => {
+  let redis: TestRedis
+  let stage: HistoryStage
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    stage = await HistoryStage.open(redis)
+    return () => stage.world.close()
+  })
+
+  const sealed = () => redis.client.llen(stage.keys.queue('1').blocks)
+
+  test('executors seal a block when a history has grown by one', async () => {
+    stage.keepsHistories = true
+    await stage.finish(plans(255))
+    assert.equal(await sealed(), 0)
+    await stage.finish(plans(2))
+    await until('the first block is sealed', async () => (await sealed()) === 1)
+    await assertClean(stage.world)
+  })
+
+  test('a block is sealed once, however many do it and however often it is sent', async () => {
+    await stage.finish(plans(600))
+    stage.keepsHistories = true
+    await Promise.all([stage.seal(), stage.seal(), stage.seal()])
+    assert.equal(await sealed(), 2)
+    const sent = stage.world.sent.get('seal')
+    assert.ok(sent)
+    const again = await stage.world.engine.runner.run({ name: 'seal', keys: sent.keys, args: sent.args })
+    assert.equal(again, 'moved')
+    await assertClean(stage.world)
+  })
+
+  test('chains leave one by one when they are old, a block with its last one', async () => {
+    await stage.finish(plans(200))
+    stage.world.clock.advance(DAY_MS)
+    await stage.beat()
+    await stage.finish(plans(400))
+    await stage.seal()
+    assert.equal(await sealed(), 2)
+    stage.world.clock.advance(6 * DAY_MS + 60_000)
+    await stage.beat()
+    const trim = () => trimFinished(stage.world.engine, stage.keys, '1')
+    assert.equal(await trim(), 200)
+    assert.equal(await sealed(), 2)
+    await assertClean(stage.world)
+    stage.world.clock.advance(DAY_MS)
+    await stage.beat()
+    assert.equal(await trim(), 400)
+    assert.equal(await redis.client.exists(stage.keys.queue('1').blocks, stage.keys.sealedHistories), 0)
+    await assertClean(stage.world)
+  })
+
+  test('a history that loses as much as it gains is sealed by the sweep', async () => {
+    for (let day = 0; day < 12; day += 1) {
+      await stage.finish(plans(50))
+      stage.world.clock.advance(DAY_MS)
+      await stage.beat()
+      stage.keepsHistories = true
+      const upkeep = createShardMaintenance(stage.world.engine, 0)
+      while ((await upkeep.sweep()).isMore);
+      stage.keepsHistories = false
+    }
+    // About 350 chains of 600 are left.
+    assert.equal(await sealed(), 2)
+    await assertClean(stage.world)
+  })
+
+  test('deleted chains leave tombstones, which go with the rest of their history', async () => {
+    const ids = await stage.finish(plans(300, (at) => ({ ...(at % 50 === 0 ? { callBody: 10 } : {}) })))
+    await stage.seal()
+    await stage.bury([ids[0], ids[1], ids[100], ids[100], ids[299]].map(Number))
+    await assertClean(stage.world)
+    const { meta, summaries } = stage.keys.queue('1')
+    assert.equal(await redis.client.hget(meta, 'd'), '4')
+    assert.equal(await redis.client.hlen(summaries), 296)
+    const expected = ids.filter((_, at) => ![0, 1, 100, 299].includes(at)).reverse()
+    assert.deepEqual((await stage.search({ finalStatus: 'success' })).ids, expected)
+    await stage.bury(ids)
+    await assertClean(stage.world)
+    stage.world.clock.advance(8 * DAY_MS)
+    await stage.beat()
+    const upkeep = createShardMaintenance(stage.world.engine, 0)
+    while ((await upkeep.sweep()).isMore);
+    assert.equal(await redis.client.hget(meta, 'd'), null)
+    await assertClean(stage.world)
+  })
+
+  test('chains in blocks do not count for the quota of their team, nor does a deleted queue for the budget', async () => {
+    await stage.finish(plans(300))
+    const { engine } = stage.world
+    const held = async () => (await createTeamUsageReader(engine).read('default')).storedBytes
+    const before = await held()
+    await stage.seal()
+    const after = await held()
+    assert.ok(after < before / 4, `${after} of ${before} bytes count`)
+    const { teams } = await lookAtShard(engine, stage.keys, ['default'], 0)
+    assert.equal(teams.get('default')?.bytes, before)
+    await createQueueStore(engine).remove('default', 'emails')
+    await assertClean(stage.world)
+    assert.equal(
+      (await lookAtShard(engine, stage.keys, ['default'], 0)).teams.get('default')?.bytes,
+      await held(),
+    )
+    assert.equal(await redis.client.hget(stage.keys.shardUsage, 'sealed'), '0')
+  })
+
+  test('the inspection finds blocks that do not tell what they hold', async () => {
+    await stage.finish(
+      plans(512, (at) => (at === 300 ? { failureReason: 'timeout', url: 'http://b.test/' } : {})),
+    )
+    await stage.seal()
+    const { blocks } = stage.keys.queue('1')
+    const [newest = '', oldest = ''] = await redis.client.lrange(blocks, 0, -1)
+    const [, ...plain] = JSON.parse(oldest) as unknown[]
+    const lies = JSON.stringify([
+      (JSON.parse(newest) as unknown[])[0],
+      (JSON.parse(newest) as unknown[])[1],
+      ...plain.slice(1),
+    ])
+    await redis.client.lset(blocks, 0, lies)
+    const found = (await inspect(stage.world.engine)).map(({ message }) => message)
+    assert.equal(found.length, 1)
+    assert.match(found[0] ?? '', /^has the block 1, which does not cover the chain \d+$/)
+    await redis.client.lset(blocks, 0, newest)
+    await redis.client.hincrby(stage.keys.queue('1').meta, 'h', 1)
+    assert.deepEqual(
+      (await inspect(stage.world.engine))
+        .map(({ message }) => message)
+        .filter((message) => message.includes('other chains')),
+      ['has blocks of other chains than the history'],
+    )
+  })
+})

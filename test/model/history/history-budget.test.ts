@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { keepBudget } from '../../../src/redis/history/history-budget.ts'
+import { assertClean } from '../../support/engine/model-executor.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { HistoryStage, plans } from './history-stage.ts'
+
+/** Of a block of the plain chains of these tests: 256 × (96 + their summaries). */
+const BLOCK_BYTES_ABOUT = 256 * 170
+const KEPT = 300
+
+describe('the budget of finished chains', () => {
+  let redis: TestRedis
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+
+  async function withStage(historyBytes: number | null, run: (stage: HistoryStage) => Promise<void>) {
+    const stage = await HistoryStage.open(redis, { historyBytes, finishedChainsKept: KEPT })
+    try {
+      await run(stage)
+      await assertClean(stage.world)
+    } finally {
+      stage.world.close()
+    }
+  }
+
+  const lengthOf = (stage: HistoryStage, localId: string) =>
+    redis.client.llen(stage.keys.queue(localId).history)
+
+  /** Ends chains and lets them become old enough to go. */
+  async function fill(stage: HistoryStage, place: { team: string; queue: string }, count: number) {
+    await stage.finish(plans(count), place)
+    stage.world.clock.advance(31_000)
+    await stage.beat()
+  }
+  const enforce = async ({ world: { engine }, keys }: HistoryStage) => {
+    while (await keepBudget(engine, keys));
+  }
+
+  test('of two neighbours who fight over it, the one that holds more loses, in whole blocks', () =>
+    withStage(12 * BLOCK_BYTES_ABOUT, async (stage) => {
+      await fill(stage, { team: 'modest', queue: 'one' }, 4 * 256)
+      for (const localId of ['1']) await stage.seal(localId)
+      for (let round = 0; round < 4; round += 1) {
+        await fill(stage, { team: 'greedy', queue: 'a' }, 4 * 256)
+        await fill(stage, { team: 'greedy', queue: 'b' }, 2 * 256)
+        for (const localId of ['2', '3']) await stage.seal(localId)
+        await enforce(stage)
+      }
+      const lengths = await Promise.all(['1', '2', '3'].map((id) => lengthOf(stage, id)))
+      assert.equal(lengths[0], 4 * 256, 'the modest neighbour keeps all it has')
+      const all = lengths.reduce((sum, length) => sum + length, 0)
+      assert.ok(all <= 13 * 256 && all >= 10 * 256, `${all} chains are kept`)
+      assert.ok(Math.abs((lengths[1] ?? 0) - (lengths[2] ?? 0)) <= 256, `largest first: ${lengths.join()}`)
+      assert.ok(lengths.every((length) => length % 256 === 0))
+      await fill(stage, { team: 'modest', queue: 'one' }, 8 * 256)
+      await stage.seal('1')
+      await enforce(stage)
+      const [modest = 0, a = 0, b = 0] = await Promise.all(['1', '2', '3'].map((id) => lengthOf(stage, id)))
+      assert.ok(Math.abs(modest - (a + b)) <= 512, `equal shares in the end: ${modest} and ${a} + ${b}`)
+    }))
+
+  test('each queue keeps its newest chains, whatever the budget is', () =>
+    withStage(0, async (stage) => {
+      await fill(stage, { team: 'default', queue: 'one' }, 5 * 256)
+      await fill(stage, { team: 'default', queue: 'two' }, 256 + 10)
+      for (const localId of ['1', '2']) await stage.seal(localId)
+      await enforce(stage)
+      // One block less would be fewer than 300.
+      assert.deepEqual([await lengthOf(stage, '1'), await lengthOf(stage, '2')], [2 * 256, 256 + 10])
+    }))
+
+  test('what ended a moment ago stays: a push that is sent again must find it', () =>
+    withStage(0, async (stage) => {
+      await stage.finish(plans(4 * 256))
+      await stage.seal()
+      await enforce(stage)
+      assert.equal(await lengthOf(stage, '1'), 4 * 256)
+    }))
+
+  test('it is a quarter of maxmemory, and less when jobs need the memory', () =>
+    withStage(null, async (stage) => {
+      await fill(stage, { team: 'default', queue: 'one' }, 8 * 256)
+      await stage.seal()
+      const used = Number(/used_memory:(\d+)/.exec(await redis.client.info('memory'))?.[1])
+      const limit = (bytes: number) => redis.client.config('SET', 'maxmemory', String(Math.round(bytes)))
+      try {
+        await limit(used * 10)
+        await enforce(stage)
+        assert.equal(await lengthOf(stage, '1'), 8 * 256)
+        await limit(used / 0.85 - 3 * BLOCK_BYTES_ABOUT)
+        await keepBudget(stage.world.engine, stage.keys)
+        assert.ok((await lengthOf(stage, '1')) < 8 * 256)
+      } finally {
+        await limit(0)
+      }
+    }))
+
+  test('a queue that an earlier version deleted leaves the budget', () =>
+    withStage(0, async (stage) => {
+      await fill(stage, { team: 'default', queue: 'one' }, 3 * 256)
+      await stage.seal()
+      const { keys } = stage
+      await fill(stage, { team: 'default', queue: 'two' }, 1)
+      const one = keys.queue('1')
+      const before = await redis.client.hget(keys.teamUsage, 'default:h')
+      assert.ok(Number(before) > 0)
+      // As its step did: everything but what it did not know.
+      const trash = keys.queue('1').trashedSummaries
+      await redis.client.rename(one.summaries, trash)
+      await redis.client.multi().del(one.meta, one.history).hdel(keys.queueIds, 'default/one').exec()
+      await redis.client.multi().zadd(keys.retentionDue, 0, 't1').zrem(keys.retentionDue, '1').exec()
+      await redis.client
+        .multi()
+        .hset(keys.teamUsage, 't1', 'default')
+        .zrem(keys.teamQueues('default'), 'one')
+        .exec()
+      await redis.client.srem(keys.pushedBucket('1'), '1')
+      await enforce(stage)
+      assert.equal(await redis.client.exists(one.blocks, keys.sealedHistories), 0)
+      assert.equal(await redis.client.hget(keys.teamUsage, 'default:h'), '0')
+      await redis.client.flushall()
+    }))
+})

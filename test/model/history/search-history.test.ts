@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { assertClean } from '../../support/engine/model-executor.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { HistoryStage, plans } from './history-stage.ts'
+
+describe('the search of finished chains', () => {
+  let redis: TestRedis
+  let stage: HistoryStage
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    stage = await HistoryStage.open(redis)
+    return () => stage.world.close()
+  })
+
+  /** 1,100 chains: four blocks, and a head that no block seals. */
+  async function fill() {
+    const made = plans(1_100, (at) => ({
+      ...(at % 100 === 7 ? { failureReason: 'timeout' as const } : {}),
+      ...(at % 100 === 8 ? { failureReason: 'http_server_error' as const, responseStatus: 503 } : {}),
+      ...(at % 100 === 9 ? { responseStatus: 204 } : {}),
+      url: at % 256 === 3 ? 'http://rare.test/x' : 'http://a.test/x',
+      tags: { order: `o${at}`, ...(at === 300 ? { 'a "b"': 'é' } : {}) },
+    }))
+    const ids: number[] = []
+    for (let at = 0; at < made.length; at += 100) {
+      ids.push(...(await stage.finish(made.slice(at, at + 100))))
+      stage.world.clock.advance(10_000)
+      await stage.beat()
+    }
+    await stage.seal()
+    const of = (test: (at: number) => boolean) => ids.filter((_, at) => test(at)).reverse()
+    return { ids, of }
+  }
+
+  test('finds the same chains by blocks as without them, and looks at few', async () => {
+    const { of, ids } = await fill()
+    const [seventh] = of((at) => at === 700)
+    assert.ok(seventh)
+    const startMs = stage.world.clock.wallMs - 110_000
+    const cases = [
+      [{}, of(() => true), 1_100],
+      [{ failureReason: 'timeout' }, of((at) => at % 100 === 7), 11 + 76],
+      [{ responseStatus: 503 }, of((at) => at % 100 === 8), 11 + 76],
+      [{ responseStatus: 204, finalStatus: 'success' }, of((at) => at % 100 === 9), 11 + 76],
+      [{ finalStatus: 'failed_no_retries' }, of((at) => at % 100 === 7 || at % 100 === 8), 22 + 76],
+      [{ status: 'completed' }, of((at) => at % 100 !== 7 && at % 100 !== 8), 1_100],
+      [{ host: 'rare.test' }, of((at) => at % 256 === 3), 1_100],
+      [{ tag: { name: 'order', value: 'o700' } }, [seventh], 256 + 76 + 256],
+      [{ tag: { name: 'a "b"', value: 'é' } }, [ids[300]], 256 + 76 + 256],
+      [{ tag: { name: 'order', value: 'none' } }, [], 76 + 256],
+      [{ cronId: 5 }, [], 76],
+      [
+        { ended: { afterMs: startMs + 15_000, beforeMs: startMs + 25_000 } },
+        of((at) => at >= 200 && at < 300),
+        76 + 512,
+      ],
+      [{ created: { afterMs: null, beforeMs: startMs + 5_000 } }, of((at) => at < 100), 76 + 256],
+      [{ text: 'RARE.test' }, of((at) => at % 256 === 3), 1_100],
+      [{ status: 'pending' }, [], 0],
+    ] as const
+    for (const [filter, expected, searchedMax] of cases) {
+      const what = JSON.stringify(filter)
+      const found = await stage.search(filter)
+      assert.deepEqual(found.ids, expected, what)
+      assert.ok(found.searched <= searchedMax, `${what} looked at ${found.searched}`)
+      assert.deepEqual(
+        (await stage.search(filter, { limit: 7, examinedMax: 50 })).ids,
+        expected,
+        `${what} in pages`,
+      )
+    }
+    await assertClean(stage.world)
+    await redis.client.del(stage.keys.queue('1').blocks)
+    for (const [filter, expected] of cases)
+      assert.deepEqual((await stage.search(filter)).ids, expected, `${JSON.stringify(filter)} without blocks`)
+  })
+
+  test('a text is also looked for in payloads that call records keep', async () => {
+    const [, kept] = await stage.finish([{ callBody: 3 }, { callBody: 9 }, {}])
+    assert.deepEqual((await stage.search({ text: 'é'.repeat(5) })).ids, [kept])
+  })
+
+  test('a block that cannot be read hides none of its chains', async () => {
+    const { of } = await fill()
+    const { blocks } = stage.keys.queue('1')
+    const text = (await redis.client.lindex(blocks, 1)) as string
+    await redis.client.lset(blocks, 1, text.slice(0, 20))
+    assert.deepEqual(
+      (await stage.search({ failureReason: 'timeout' })).ids,
+      of((at) => at % 100 === 7),
+    )
+  })
+
+  test('what an earlier version trimmed is not looked for with the blocks of before', async () => {
+    const { ids } = await fill()
+    const { history, summaries, blocks } = stage.keys.queue('1')
+    const gone = ids.slice(0, 300)
+    await redis.client.ltrim(history, 0, -301)
+    await redis.client.hdel(summaries, ...gone.map(String))
+    const expected = ids.filter((_, at) => at >= 300 && at % 100 === 7).reverse()
+    assert.deepEqual((await stage.search({ failureReason: 'timeout' })).ids, expected)
+    await stage.seal()
+    assert.equal(await redis.client.llen(blocks), 3)
+    assert.deepEqual((await stage.search({ failureReason: 'timeout' })).ids, expected)
+  })
+})
