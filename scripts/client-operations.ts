@@ -39,7 +39,7 @@ export function operationsModule(document: PathsDocument, banner: string): strin
   const read = new Reader(document, names)
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
-      .filter(([method]) => METHODS.has(method))
+      .filter(([method, operation]) => METHODS.has(method) && hasAnswer(operation as unknown as Operation))
       .map(([method, operation]) => read.operation(method, path, item, operation as unknown as Operation)),
   )
   const imports = [...names].sort().map((name) => `  ${name},\n`)
@@ -57,6 +57,11 @@ export function operationsModule(document: PathsDocument, banner: string): strin
     '/** The field of a page that holds its items. */\n',
     `export const ITEM_FIELDS = {\n${operations.map(({ itemField }) => itemField).join('')}} as const\n`,
   ].join('')
+}
+
+/** An operation that only sends a browser elsewhere is none of a client's. */
+function hasAnswer({ responses }: Operation): boolean {
+  return Object.keys(responses).some((status) => status.startsWith('2'))
 }
 
 class Reader {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Permission } from '../domain/access/permission.ts'
 import type { Principal } from '../domain/access/principal.ts'
 import { RETRY_AFTER_SECONDS } from '../domain/limits.ts'
-import type { Admission, UserVerifier, Visit } from '../ports/access/user-verifier.ts'
+import type { Admission, UserAuthorizer, UserVerifier, Visit } from '../ports/access/user-verifier.ts'
 import type { TokenUses } from '../ports/access/tokens.ts'
 import type { Clock } from '../ports/runtime.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
@@ -25,6 +25,8 @@ interface AuthenticatorParts {
   /** Those who come with another token than ours; none when absent. */
   readonly users?: UserVerifier
   readonly sessions: SessionGate
+  /** Without it, sessions of its users end. */
+  readonly oidc?: { readonly authorizer: UserAuthorizer }
   readonly rejector: RequestRejector
   readonly clock: Pick<Clock, 'wallMs'>
   readonly tokenUses: Pick<TokenUses, 'note'>
@@ -93,7 +95,11 @@ export class Authenticator {
   /** Of what the session stands for: it gives no more than its token, and ends with it. */
   async #admissionOf(exchange: Exchange, { session }: OpenSession): Promise<OwnAdmission> {
     const { tokens, users } = this.#parts
-    const { token } = session.credential
+    const { credential } = session
+    if (credential.kind === 'user') {
+      return this.#parts.oidc?.authorizer.admitUser(credential.user, visitOf(exchange)) ?? { kind: 'unknown' }
+    }
+    const { token } = credential
     const principal = tokens.principalOf(token)
     if (principal !== null) return this.#admissionIn(exchange, principal)
     return users?.mayKnow(token) === true ? users.admit(token, visitOf(exchange)) : { kind: 'unknown' }

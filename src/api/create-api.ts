@@ -22,11 +22,13 @@ import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 import { createStatisticsRoutes, type StatisticsRouteParts } from './routes/statistics.ts'
 import { createTeamRoutes, type TeamRouteParts } from './routes/team.ts'
 import { createWindowRoutes, type WindowRouteParts } from './routes/windows.ts'
+import { createOidcRoutes, type OidcRouteParts } from './sessions/oidc-routes.ts'
 import { SessionGate } from './sessions/session-gate.ts'
 import { createLoginRoute, createSessionRoutes, type SessionRouteParts } from './sessions/session-routes.ts'
 import { StallDetector } from './stall-detector.ts'
 
 type RouteParts = PushRouteParts &
+  OidcRouteParts &
   SessionRouteParts &
   JobRouteParts &
   QueueRouteParts &
@@ -102,6 +104,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.enable('strict routing')
   app.enable('case sensitive routing')
   app.use(createSessionRoutes(parts))
+  app.use(createOidcRoutes(parts))
   app.use(authenticated(parts.authenticator))
   app.use(createQueueGuard(parts))
   app.use(createJobRoutes(parts, push))

@@ -14,7 +14,7 @@ import {
   MAINTENANCE_WINDOWS,
 } from '../kubernetes/resources/own-kinds.ts'
 import { KubernetesUsers } from '../kubernetes/access/kubernetes-users.ts'
-import type { UserVerifier } from '../ports/access/user-verifier.ts'
+import type { UserAuthorizer, UserVerifier } from '../ports/access/user-verifier.ts'
 import { createResourceTokens } from '../kubernetes/resources/resource-tokens.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
@@ -38,6 +38,7 @@ import { createWindowEditor, windowsInEngine } from './editors/window-editor.ts'
 import { type Cluster, openCluster } from './parts/cluster-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { waitForRedis } from './startup/redis-wait.ts'
+import { openOidc } from './parts/login-part.ts'
 import { API_REDIS } from './parts/store.ts'
 import { createTelemetry, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
 import { waitForToken } from './startup/token-wait.ts'
@@ -81,17 +82,19 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       await untilLed(store.engine, { clock: systemClock, signal })
       await waitForToken(compiled, { clock: systemClock, logger, signal })
     }
+    const { cluster = null, ...editors } = await openEditors(
+      settings,
+      { queues, crons, windows, engine, compiled },
+      { telemetry, lifecycle },
+    )
     const port = await startApi({
       settings,
       store,
       queues,
       crons,
       windows,
-      ...(await openEditors(
-        settings,
-        { queues, crons, windows, engine, compiled },
-        { telemetry, lifecycle },
-      )),
+      ...editors,
+      ...(await openOidc(settings, cluster, logger)),
       compiled,
       egress: await openEgress(settings, settings.redisUrl),
       drainMs: settings.drainSeconds * 1000,
@@ -119,6 +122,7 @@ async function openEditors(
   readonly cronEditor: CronEditor
   readonly windowEditor: WindowEditor
   readonly users?: UserVerifier
+  readonly cluster?: UserAuthorizer
   readonly tokenKeeper: TokenKeeper
 }> {
   const { queues, crons, windows, engine, compiled } = parts
@@ -159,12 +163,13 @@ async function openEditors(
   }
 }
 
+/** `cluster` says what users may do; `users`, whose tokens they are, where those are taken. */
 function openUsers(
-  { kubernetesUsers: tokens, kubernetesAudience: audience, watchNamespaces: namespaces }: ApiSettings,
+  { kubernetesUsers, kubernetesAudience: audience, watchNamespaces: namespaces }: ApiSettings,
   { transport }: Cluster,
   { logger }: Telemetry,
-): { readonly users?: UserVerifier } {
-  if (tokens === 'off') return {}
+): { readonly cluster: UserAuthorizer; readonly users?: UserVerifier } {
+  const tokens = kubernetesUsers === 'any' ? 'any' : 'jwt'
   const users = new KubernetesUsers({ transport, tokens, audience, namespaces, clock: systemClock, logger })
-  return { users }
+  return { cluster: users, ...(kubernetesUsers === 'off' ? {} : { users }) }
 }

@@ -19,6 +19,7 @@ import { startExecutor } from './parts/executor-part.ts'
 import { showFirstJob } from './startup/first-try.ts'
 import { greet, say } from './startup/greeting.ts'
 import { openFolderResources, STANDALONE_TEAM } from './parts/folder-resources.ts'
+import { openOidc } from './parts/login-part.ts'
 import { runUntilSignalled, type Lifecycle } from './startup/lifecycle.ts'
 import { API_REDIS, EXECUTOR_COMMAND_TIMEOUT_MS, openStore, type Store } from './parts/store.ts'
 import { createTelemetry, leasesCheck, redisCheck, type Telemetry } from './parts/telemetry-part.ts'
@@ -97,6 +98,7 @@ async function startParts(
     settings,
     store,
     ...resources,
+    ...(await openOidc(settings, null, logger)),
     egress,
     fallback: createEchoFallback(systemClock),
     logger,

@@ -50,7 +50,12 @@ export type CapacitySettings = SettingValues<typeof CAPACITY_SETTINGS>
 /** @throws StartupError with every mistake, one a line */
 export function loadStandaloneSettings(env: Environment, flags: GivenFlags): StandaloneSettings {
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.standalone, env, flags))
-  refuseMistakes([...mistakes, ...mailMistakes(values, mistakes), ...equalPorts(values.port, values.opsPort)])
+  refuseMistakes([
+    ...mistakes,
+    ...mailMistakes(values, mistakes),
+    ...loginMistakes(values, { resources: null, before: mistakes }),
+    ...equalPorts(values.port, values.opsPort),
+  ])
   const dataDir = resolve(values.dataDir)
   return Object.freeze({ ...values, dataDir, manifests: values.manifests ?? join(dataDir, 'resources') })
 }
@@ -58,7 +63,9 @@ export function loadStandaloneSettings(env: Environment, flags: GivenFlags): Sta
 /** @throws StartupError with every mistake, one a line */
 export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSettings {
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.api, env, flags))
-  const found = [...mistakes, ...equalPorts(values.port, values.opsPort), ...loginMistakes(values)]
+  const { resources } = values
+  const login = loginMistakes(values, { resources, before: mistakes })
+  const found = [...mistakes, ...equalPorts(values.port, values.opsPort), ...login]
   const shared = requireShared(values, found)
   return Object.freeze({ ...values, ...shared })
 }

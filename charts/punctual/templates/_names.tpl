@@ -97,3 +97,15 @@ key: {{ ternary .existingSecretKey "url" (ne .existingSecret "") }}
 {{- define "punctual.userTokens" -}}
 {{- .Values.kubernetesUsers.tokens | default (ternary "off" "jwt" (gt (len .Values.watchNamespaces) 0)) -}}
 {{- end -}}
+
+{{/* "true" when people log in at a provider. */}}
+{{- define "punctual.hasOidc" -}}
+{{- with .Values.oidc -}}
+{{- if .issuer -}}
+{{- if not (and .clientId .existingSecret $.Values.publicUrl) -}}
+{{- fail "oidc: give issuer, clientId, existingSecret and publicUrl, or no issuer" -}}
+{{- end -}}
+true
+{{- end -}}
+{{- end -}}
+{{- end -}}

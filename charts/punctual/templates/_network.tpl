@@ -87,6 +87,22 @@ spec:
   {{- end }}
 {{- end }}
 
+{{/* The OIDC provider, where the API checks logins. */}}
+{{- define "punctual.toOidc" -}}
+{{- if include "punctual.hasOidc" . }}
+- ports:
+    - protocol: TCP
+      port: {{ .Values.oidc.port }}
+  {{- with .Values.oidc.cidrs }}
+  to:
+    {{- range . }}
+    - ipBlock:
+        cidr: {{ . }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Calls go where the installation says; the egress guard in the executors has the same rules, and this is the wall behind it. */}}
 {{- define "punctual.toTargets" -}}
 - to:

@@ -5,11 +5,16 @@ export const SESSION_MAX_MS = 24 * 3_600_000
 /** With one more, the session that was unused for longest ends. */
 export const SESSIONS_PER_SUBJECT_MAX = 20
 
-/** What a session stands for. */
-export interface SessionCredential {
-  readonly kind: 'token'
-  readonly token: string
+/** A user whom an identity provider vouches for, as authorizers know one: with the prefixes of the cluster. */
+export interface NamedUser {
+  readonly username: string
+  readonly groups: readonly string[]
 }
+
+/** What a session stands for. */
+export type SessionCredential =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'user'; readonly user: NamedUser }
 
 /** Whoever logged in. */
 export interface SessionSubject {

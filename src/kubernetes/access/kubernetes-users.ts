@@ -2,8 +2,9 @@ import { hash } from 'node:crypto'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
 import type { Permissions } from '../../domain/access/permission.ts'
 import { userPrincipal } from '../../domain/access/user-principal.ts'
+import type { NamedUser } from '../../domain/access/session.ts'
 import { reasonOf, ResourceApiError } from '../../domain/errors.ts'
-import type { Admission, UserVerifier, Visit } from '../../ports/access/user-verifier.ts'
+import type { Admission, UserAuthorizer, UserVerifier, Visit } from '../../ports/access/user-verifier.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { Transport } from '../client/transport.ts'
 import { AccessReviews, type ReviewedUser } from './access-reviews.ts'
@@ -52,7 +53,7 @@ interface Rights {
  * The users of the cluster, by TokenReview and SubjectAccessReview. Owns what is remembered of both. Random tokens cost
  * the API server little: one that is refused uses up an attempt of its address, and so does a refused team of its user.
  */
-export class KubernetesUsers implements UserVerifier {
+export class KubernetesUsers implements UserVerifier, UserAuthorizer {
   readonly #options: KubernetesUsersOptions
   readonly #reviews: AccessReviews
   readonly #known: ReviewMemory<Known>
@@ -84,6 +85,16 @@ export class KubernetesUsers implements UserVerifier {
       const known = await this.#identify(token, visit.address ?? '')
       if ('kind' in known) return known
       return known.user === null ? { kind: 'unknown' } : await this.#inTeam(known.user, visit.team)
+    } catch (error) {
+      return this.#unavailable(error)
+    }
+  }
+
+  async admitUser(user: NamedUser, visit: Visit): Promise<Admission> {
+    try {
+      // As the API server adds it to everyone who has logged in.
+      const groups = [...user.groups, 'system:authenticated']
+      return await this.#inTeam({ ...user, groups }, visit.team)
     } catch (error) {
       return this.#unavailable(error)
     }

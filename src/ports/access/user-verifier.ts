@@ -1,4 +1,5 @@
 import type { Principal } from '../../domain/access/principal.ts'
+import type { NamedUser } from '../../domain/access/session.ts'
 
 /** Whom the answers are for, and how much it may ask. */
 export interface Visit {
@@ -28,4 +29,10 @@ export interface UserVerifier {
   mayKnow(token: string): boolean
   /** Answers from memory for some seconds. Never throws. */
   admit(token: string, visit: Visit): Promise<Admission>
+}
+
+/** Says what users may do whom somebody else vouches for. */
+export interface UserAuthorizer {
+  /** Answers from memory for some seconds. Never throws, and never `unknown`. */
+  admitUser(user: NamedUser, visit: Visit): Promise<Admission>
 }

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { ApiServer } from '../../api/api-server.ts'
 import { createApi } from '../../api/create-api.ts'
+import type { OidcLogin } from '../../api/sessions/oidc-routes.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
 import type { UserVerifier } from '../../ports/access/user-verifier.ts'
@@ -52,6 +53,7 @@ interface ApiPartOptions {
   tokenKeeper: TokenKeeper
   compiled: CompiledSettings
   users?: UserVerifier
+  oidc?: OidcLogin
   egress: EgressPolicy
   fallback?: RequestListener
   /** How long it keeps serving after a stop; 0 when absent. */
@@ -90,6 +92,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     quotasOf,
     tokens: compiled,
     ...(options.users === undefined ? {} : { users: options.users }),
+    ...(options.oidc === undefined ? {} : { oidc: options.oidc }),
     tokenStore: createTokenStore(options.tokenKeeper),
     tokenUses,
     newSecret: randomBytes,

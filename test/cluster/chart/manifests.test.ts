@@ -252,6 +252,36 @@ describe('the mail server', () => {
   })
 })
 
+describe('an OIDC provider', () => {
+  const OIDC = [
+    'oidc.issuer=https://id.test',
+    'oidc.clientId=punctual',
+    'oidc.existingSecret=oidc',
+    'publicUrl=https://p.test',
+  ]
+
+  test('is known to the API alone, which may reach it', async () => {
+    const set = [...OIDC, 'oidc.groupRoles.ops.shop=admin', 'oidc.cidrs={203.0.113.7/32}', 'oidc.port=8443']
+    const rendered = await renderChart({ set })
+    const secret =
+      /PUNCTUAL_OIDC_CLIENT_SECRET\n +valueFrom:\n +secretKeyRef:\n +name: oidc\n +key: client-secret/g
+    expect(rendered.match(secret)).toHaveLength(1)
+    expect(rendered).toContain(String.raw`value: "{\"ops\":{\"shop\":\"admin\"}}"`)
+    const rules = documentsOf(rendered).flatMap(({ kind, metadata, spec }) =>
+      kind === 'NetworkPolicy' && JSON.stringify(spec).includes('8443') ? [metadata.name] : [],
+    )
+    expect(rules).toEqual(['punctual-api'])
+    expect(await renderChart()).not.toContain('OIDC')
+  })
+
+  test.each(OIDC.slice(1))('without %s is refused', async (missing) => {
+    const set = OIDC.filter((one) => one !== missing)
+    await expect(renderChart({ set })).rejects.toThrow(
+      /oidc: give issuer, clientId, existingSecret and publicUrl/,
+    )
+  })
+})
+
 describe('the plain manifests', () => {
   test('are what the chart makes', async () => {
     const stale = [...(await plainManifests(ROOT, helm))].filter(

@@ -15,6 +15,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'folder-store': ['domain', 'ports', 'resources'],
   outbound: ['domain', 'ports', 'resources'],
   senders: ['domain', 'ports'],
+  oidc: ['domain', 'ports'],
   telemetry: ['domain', 'ports', 'resources'],
   settings: ['domain'],
   cli: ['domain', 'contract'],

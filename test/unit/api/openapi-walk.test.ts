@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { Admission } from '../../../src/ports/access/user-verifier.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
 import { aCron, BEARER, call, type Call, startApi } from './api-fixture.ts'
@@ -93,9 +94,34 @@ async function holdRoom(port: number): Promise<Socket> {
 /** What needs the cookie of a session. */
 const BY_SESSION = new Set(['readSession', 'endSession'])
 
+/** A provider at which everybody has logged in, and a browser that comes back from it. */
+function oidcOf(kind: 'done' | 'unavailable', admission: Admission): Partial<ApiParts> {
+  const pending = { state: 's', nonce: 'n', verifier: 'v' }
+  const begun = kind === 'done' ? { url: 'https://id.example.com/', pending } : null
+  const end = kind === 'done' ? { kind, user: { username: 'ann', groups: [] } } : { kind }
+  const provider = { begin: async () => begun, finish: async () => end }
+  return { oidc: { provider, authorizer: { admitUser: async () => admission } } }
+}
+
+const BEGUN = Buffer.from('{"state":"s","nonce":"n","verifier":"v"}').toString('base64url')
+
+function loginScenarioOf(status: string): Scenario {
+  const call: Call = {
+    headers: status === '401' || status === '429' ? {} : { cookie: `punctual-login=${BEGUN}` },
+  }
+  const admitted: Admission = { kind: 'admitted', principal: aPrincipal('default', { kind: 'user' }) }
+  if (status === '404') return { call }
+  const parts = oidcOf(
+    status === '503' ? 'unavailable' : 'done',
+    status === '403' ? { kind: 'no_team' } : admitted,
+  )
+  return { call, parts, ...(status === '429' ? { repeated: 11 } : {}) }
+}
+
 /** null = as for any other operation. */
 function sessionScenarioOf(operationId: string, status: string): Scenario | null {
   if (operationId === 'openSession' && status === '429') return { call: { headers: BEARER }, repeated: 11 }
+  if (/^(?:begin|finish)Login$/.test(operationId)) return loginScenarioOf(status)
   if (!BY_SESSION.has(operationId)) return null
   const headers = { cookie: SESSION_COOKIE, 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
   const faults: Readonly<Record<string, Error>> = {
@@ -236,6 +262,7 @@ test('something was walked', () => {
       .map(({ operation }) => operation.operationId)
       .sort(),
   ).toEqual([
+    'beginLogin',
     'cancelJob',
     'countAlerts',
     'createCron',
@@ -251,6 +278,7 @@ test('something was walked', () => {
     'editQueue',
     'editWindow',
     'endSession',
+    'finishLogin',
     'listAlerts',
     'listAuditRecords',
     'listCronRuns',

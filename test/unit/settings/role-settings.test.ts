@@ -30,6 +30,10 @@ const standaloneMistake = (variable: string, text: string) =>
 describe('defaults', () => {
   it('are those of the reference', () => {
     expect(loadStandaloneSettings({}, {})).toEqual({
+      publicUrl: null,
+      ...{ oidcIssuer: null, oidcClientId: null, oidcClientSecret: null, oidcScopes: 'openid profile email' },
+      ...{ oidcUserClaim: 'sub', oidcGroupsClaim: 'groups', oidcUserPrefix: '', oidcGroupsPrefix: '' },
+      oidcGroupRoles: null,
       port: 8080,
       host: '127.0.0.1',
       opsPort: 9090,
