@@ -6,6 +6,8 @@ import type { Admission, UserAuthorizer, UserVerifier, Visit } from '../ports/ac
 import type { TokenUses } from '../ports/access/tokens.ts'
 import type { Clock } from '../ports/runtime.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
+import type { TokenRates, RateAdmission } from '../ports/access/token-rates.ts'
+import { overRate, showRate } from './access/rate-headers.ts'
 import { forbiddenText } from './answers.ts'
 import type { Exchange, Rejection, RequestRejector } from './request-rejector.ts'
 import type { OpenSession, SessionGate } from './sessions/session-gate.ts'
@@ -30,9 +32,10 @@ interface AuthenticatorParts {
   readonly rejector: RequestRejector
   readonly clock: Pick<Clock, 'wallMs'>
   readonly tokenUses: Pick<TokenUses, 'note'>
+  readonly tokenRates: TokenRates
 }
 
-/** Null once it has been answered. No promise for a token of ours: its push waits for nothing. */
+/** Null once it has been answered. No promise for a token of ours without a rate limit: its push waits for nothing. */
 export type FoundPrincipal = Principal | null | Promise<Principal | null>
 
 /**
@@ -47,6 +50,12 @@ export class Authenticator {
   }
 
   principalOf(exchange: Exchange): FoundPrincipal {
+    const found = this.#find(exchange)
+    if (found instanceof Promise) return found.then((principal) => this.#limited(exchange, principal))
+    return this.#limited(exchange, found)
+  }
+
+  #find(exchange: Exchange): FoundPrincipal {
     const { tokens, users } = this.#parts
     const token = bearerOf(exchange.request)
     if (token === null) return this.#bySession(exchange)
@@ -116,6 +125,22 @@ export class Authenticator {
     if (named !== undefined && named !== principal.team) return { kind: 'no_team' }
     this.#parts.tokenUses.note(principal, nowMs)
     return { kind: 'admitted', principal }
+  }
+
+  /** A token without a rate limit costs nothing here. */
+  #limited(exchange: Exchange, principal: Principal | null): FoundPrincipal {
+    const limit = principal?.terms?.rateLimit ?? null
+    if (principal === null || limit === null) return principal
+    const end = (admission: RateAdmission): Principal | null => {
+      if (exchange.request.socket.destroyed) return null
+      showRate(exchange.response, limit, admission)
+      if (admission.isAdmitted) return principal
+      this.#parts.rejector.reject(exchange, overRate(admission))
+      return null
+    }
+    const { team, subject: name } = principal
+    const admission = this.#parts.tokenRates.admit({ team, name }, limit)
+    return admission instanceof Promise ? admission.then(end) : end(admission)
   }
 
   #settled(exchange: Exchange, admission: OwnAdmission): Principal | null {

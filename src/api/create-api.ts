@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Logger } from '../ports/runtime.ts'
 import type { Principal } from '../domain/access/principal.ts'
+import type { TokenRates } from '../ports/access/token-rates.ts'
 import type { UserVerifier } from '../ports/access/user-verifier.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
 import { createMeRoutes } from './access/me-routes.ts'
@@ -43,6 +44,7 @@ type RouteParts = PushRouteParts &
 
 export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
   readonly tokens: TokenVerifier
+  readonly tokenRates: TokenRates
   /** Those who come with another token than ours; none when absent. */
   readonly users?: UserVerifier
   /** Of all bodies that are being read or wait for the job store. */

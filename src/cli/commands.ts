@@ -6,6 +6,7 @@ import { registerCronCommands } from './crons/cron-commands.ts'
 import type { Stdin } from './given-source.ts'
 import { registerJobCommands } from './jobs/job-commands.ts'
 import { registerNotificationCommands } from './notifications/notification-commands.ts'
+import { registerTokenCommands } from './tokens/token-commands.ts'
 import { registerWindowCommands } from './windows/window-commands.ts'
 
 export interface ClientOptions extends CommandOptions {
@@ -23,5 +24,6 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerAlertCommands(program, runner)
   registerAuditCommands(program, runner)
   registerNotificationCommands(program, runner)
+  registerTokenCommands(program, runner, () => Date.now())
   registerWindowCommands(program, runner, () => Date.now())
 }

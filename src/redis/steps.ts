@@ -1,6 +1,7 @@
 import type { Step } from './client/step.ts'
 import { loadScript, type Rewrite, type Script } from './client/scripts.ts'
 import { ASK_AUDIT, SETTLE_AUDIT } from './audit-log/asked-audit.ts'
+import { TAKE_RATE } from './access/take-rate.ts'
 import { CHANGE_ALERTS } from './alerts/alert-changes.ts'
 import { FORGET_ALERTS } from './alerts/forget-alerts.ts'
 import { READ_RING } from './inspection/inspect-ring.ts'
@@ -98,6 +99,7 @@ const DESCRIBED = [
   SET_CRON,
   SET_QUEUE,
   TAKE_EPOCH,
+  TAKE_RATE,
   TAKE_LOOK,
   TICK,
   TRIM,

@@ -177,6 +177,7 @@ describe('lists that must agree', () => {
       alertCounts: keys.alertCounts('<team>'),
       auditLog: keys.auditLog('<team>'),
       auditAsked: keys.auditAsked('<team>'),
+      tokenRate: keys.tokenRate('<token>'),
       channelStates: keys.channelStates('<team>'),
       deliveryLog: keys.deliveryLog('<team>'),
       cronRecords: keys.cronRecords('<id>'),

@@ -3,6 +3,7 @@ import { JsonText } from '../../../clients/typescript/src/client.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import { durationMs } from '../given-duration.ts'
 import { wholeNumber } from '../given-number.ts'
 import { WINDOW_LIST, WINDOW_PAGE } from './window-text.ts'
 
@@ -18,8 +19,6 @@ interface CreateFlags extends OutputFlags {
   readonly action?: string
   readonly reason?: string
 }
-
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Adds `windows` and its subcommands; alone it lists. */
 export function registerWindowCommands(program: Command, runner: CommandRunner, nowMs: () => number): void {
@@ -80,33 +79,24 @@ function resourceOf({ queue, cron }: CreateFlags): object {
 
 function timesOf(flags: CreateFlags, nowMs: number): object {
   const { from, until, every, zone } = flags
-  const durationMs = flags.for === undefined ? null : durationOf(flags.for)
+  const lengthMs = flags.for === undefined ? null : durationMs('--for', flags.for)
   if (every !== undefined) {
-    if (durationMs === null || from !== undefined || until !== undefined) {
+    if (lengthMs === null || from !== undefined || until !== undefined) {
       throw cliError('a window with --every needs --for, and neither --from nor --until', MISUSED)
     }
-    const schedule = { cron_expression: every, time_zone: zone, duration_seconds: durationMs / 1000 }
+    const schedule = { cron_expression: every, time_zone: zone, duration_seconds: lengthMs / 1000 }
     return { recurring: [schedule] }
   }
   if (zone !== undefined) throw cliError('--zone goes with --every', MISUSED)
-  if ((durationMs === null) === (until === undefined)) throw cliError('give --for or --until', MISUSED)
+  if ((lengthMs === null) === (until === undefined)) throw cliError('give --for or --until', MISUSED)
   const startMs = from === undefined ? nowMs : Date.parse(from)
-  if (durationMs !== null && Number.isNaN(startMs)) {
+  if (lengthMs !== null && Number.isNaN(startMs)) {
     throw cliError(`--from ${JSON.stringify(from)} is not a time such as 2026-12-24T18:00:00+01:00`, MISUSED)
   }
   return {
     start_at: from ?? timeText(nowMs),
-    end_at: durationMs === null ? until : timeText(startMs + durationMs),
+    end_at: lengthMs === null ? until : timeText(startMs + lengthMs),
   }
-}
-
-function durationOf(text: string): number {
-  const [, count = '', unit = ''] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? []
-  const unitMs = UNITS_MS[unit]
-  if (unitMs === undefined) {
-    throw cliError(`--for ${JSON.stringify(text)} is not a duration such as 90s, 30m, 2h or 1d`, MISUSED)
-  }
-  return Number(count) * unitMs
 }
 
 function timeText(unixMs: number): string {

@@ -91,8 +91,8 @@ const QUEUE_PARTS: ReadonlySet<string> = new Set(
 const ALERT_PARTS: ReadonlySet<string> = new Set(['ad', 'ao', 'af', 'an'])
 /** Of the channels of a team. */
 const CHANNEL_PARTS: ReadonlySet<string> = new Set(['nc', 'nl'])
-/** Of the audit log, with which nothing else has to agree. */
-const AUDIT_PARTS: ReadonlySet<string> = new Set(['au', 'aq'])
+/** Of the audit log and of rate limits, with which nothing else has to agree. */
+const LONE_PARTS: ReadonlySet<string> = new Set(['au', 'aq', 'rl'])
 
 /** Of sessions, with which nothing else has to agree. */
 const SESSIONS = /^punctual:\{[\w-]{43}\}:session$/
@@ -112,7 +112,7 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (kind === 'qn') return list.queueTeams.push(rest) > 0
   if (kind === 'kn') return list.cronTeams.push(rest) > 0
   if (ALERT_PARTS.has(kind)) return list.alertTeams.add(rest).size > 0
-  if (AUDIT_PARTS.has(kind)) return true
+  if (LONE_PARTS.has(kind)) return true
   if (CHANNEL_PARTS.has(kind)) return list.channelTeams.add(rest).size > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
   if (kind === 's') return list.periods.push(Number(rest)) > 0

@@ -115,6 +115,8 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   auditLog(team: string): string
   /** Changes of the team that somebody asked for and that have not ended, in its home. */
   auditAsked(team: string): string
+  /** What a token with a rate limit has taken of it. @param token `team/name` */
+  tokenRate(token: string): string
   /** The channels of a team at home here. */
   channelStates(team: string): string
   /** The last messages to them. */
@@ -155,6 +157,7 @@ export function createShardKeys(shard: number): ShardKeys {
     alertCounts: (team) => `${prefix}an:${team}`,
     auditLog: (team) => `${prefix}au:${team}`,
     auditAsked: (team) => `${prefix}aq:${team}`,
+    tokenRate: (token) => `${prefix}rl:${token}`,
     channelStates: (team) => `${prefix}nc:${team}`,
     deliveryLog: (team) => `${prefix}nl:${team}`,
     cronRecords: (cronId) => `${prefix}kr:${cronId}`,

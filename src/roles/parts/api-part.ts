@@ -13,11 +13,14 @@ import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
+import { LeasedRates } from '../../redis/access/leased-rates.ts'
+import { takeRate } from '../../redis/access/take-rate.ts'
 import { LastUses } from '../../redis/access/last-uses.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
+import type { Engine } from '../../redis/client/engine.ts'
 import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
 import { createChannelTester } from '../../redis/notifications/channel-tester.ts'
 import { createChannelHealthReader, createDeliveryReader } from '../../redis/notifications/delivery-reader.ts'
@@ -93,9 +96,9 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     tokens: compiled,
     ...(options.users === undefined ? {} : { users: options.users }),
     ...(options.oidc === undefined ? {} : { oidc: options.oidc }),
-    tokenStore: createTokenStore(options.tokenKeeper),
     tokenUses,
-    newSecret: randomBytes,
+    tokenRates: ratesOf(engine),
+    ...{ tokenStore: createTokenStore(options.tokenKeeper), newSecret: randomBytes },
     teamSettings: compiled,
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),
@@ -120,4 +123,8 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     const place = { host: settings.host, port: settings.port, variable: 'PUNCTUAL_PORT' }
     throw new StartupError(listenFailure(error as NodeJS.ErrnoException, place), { cause: error })
   }
+}
+
+function ratesOf(engine: Engine): LeasedRates {
+  return new LeasedRates({ clock: systemClock, take: (token, wanted) => takeRate(engine, token, wanted) })
 }

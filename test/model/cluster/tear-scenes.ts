@@ -29,6 +29,7 @@ import {
   pushOne,
 } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
+import { ACCESS_SCENES } from '../access/access-scenes.ts'
 import { AUDIT_SCENES } from '../audit-log/audit-scenes.ts'
 import { SESSION_SCENES } from '../sessions/session-scenes.ts'
 import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
@@ -57,6 +58,7 @@ const BOX = new SecretBox(createSecretKey(randomBytes(32)))
 const LARGE = JSON.stringify('x'.repeat(5000))
 
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
+  ...ACCESS_SCENES,
   ...ALERT_SCENES,
   ...AUDIT_SCENES,
   ...SESSION_SCENES,

@@ -298,6 +298,7 @@ export async function startApi(
       note: () => undefined,
       lastUsed: (_team, names) => Promise.resolve(names.map(() => NOW_MS)),
     },
+    tokenRates: { admit: () => ({ isAdmitted: true, remaining: 1, fullMs: 0, waitMs: 0 }) },
     newSecret: (bytes) => new Uint8Array(bytes).fill(7),
     egress: { refusalOf: (url) => (url.hostname === '169.254.169.254' ? 'blocked' : null) },
     teamSettings: { of: () => A_TEAM.settings },

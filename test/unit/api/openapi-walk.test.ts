@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { tokenPrincipal } from '../../../src/domain/access/token-principal.ts'
+import { NO_TERMS } from '../../../src/domain/access/token-terms.ts'
 import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Admission } from '../../../src/ports/access/user-verifier.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
@@ -67,6 +69,14 @@ const GOOD_SEARCH: Readonly<Record<string, string>> = { deleteAlerts: '?all=true
 
 /** Those whose 429 is one of a quota. */
 const MAKING = new Set(['pushJob', 'createCron'])
+
+/** Those without a body whose 429 is not that of a rate limit. */
+const OWN_429 = new Set(['listJobs', 'replayJob', 'runCron'])
+const LIMITED = { ...NO_TERMS, rateLimit: { requestsPerSecond: 1, burst: 1 } }
+const OVER_RATE: Partial<ApiParts> = {
+  tokens: { principalOf: () => tokenPrincipal('default', 'ci', LIMITED) },
+  tokenRates: { admit: () => ({ isAdmitted: false, remaining: 0, fullMs: 1_000, waitMs: 1_000 }) },
+}
 
 /** How to get an answer with this status from an operation: other parts, another path, another call. */
 interface Scenario {
@@ -185,6 +195,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
         ? { call: good, path: (path) => `${path}?limit=0` }
         : { call: { headers: JSON_TYPE, body: '{"timeout_seconds":0,"count":0}' } }
     case '429':
+      if (body === undefined && !OWN_429.has(operationId)) return { call: good, parts: OVER_RATE }
       if (body !== undefined && !MAKING.has(operationId))
         return { call: good, parts: { intakeBytesMax: ROOM_BYTES }, isRoomTaken: true }
       return {

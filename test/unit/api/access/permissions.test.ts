@@ -107,3 +107,43 @@ describe('GET /api/me', () => {
     })
   })
 })
+
+describe('a token with a rate limit', () => {
+  const limited = ofTerms({ rateLimit: { requestsPerSecond: 10, burst: 25 } })
+  const answer = { isAdmitted: true, remaining: 7, fullMs: 1_801, waitMs: 0 }
+
+  it.each([
+    ['at once', answer],
+    ['once Redis was asked', Promise.resolve(answer)],
+  ])('learns from each answer what is left, %s', async (_when, admission) => {
+    api = await startApi({ tokens: { principalOf: () => limited }, tokenRates: { admit: () => admission } })
+    const answers = [await push(api.port, GOOD), await call(api.port, '/api/queues', { headers: BEARER })]
+    expect(answers.map(({ status }) => status)).toEqual([201, 200])
+    for (const { headers } of answers) {
+      expect(headers['ratelimit-policy']).toBe('"token";q=25;w=3')
+      expect(headers['ratelimit']).toBe('"token";r=7;t=2')
+      expect(headers['content-type']).toBe('application/json')
+    }
+  })
+
+  it('is refused beyond it, and keeps its connection', async () => {
+    const refused = { isAdmitted: false, remaining: 0, fullMs: 2_500, waitMs: 99 }
+    api = await startApi({ tokens: { principalOf: () => limited }, tokenRates: { admit: () => refused } })
+    const { status, headers, json } = await push(api.port, GOOD)
+    expect([status, json]).toEqual([
+      429,
+      { error: 'The rate limit of this token is reached, try again later' },
+    ])
+    expect(headers['retry-after']).toBe('1')
+    expect(headers['ratelimit']).toBe('"token";r=0;t=3')
+    expect(api.pushed).toEqual([])
+  })
+
+  it('is told nothing of it without one', async () => {
+    const asked: unknown[] = []
+    const tokenRates = { admit: (token: unknown) => (asked.push(token), answer) }
+    api = await startApi({ tokens: { principalOf: () => ofTerms({}) }, tokenRates })
+    expect((await push(api.port, GOOD)).headers).not.toHaveProperty('ratelimit')
+    expect(asked).toEqual([])
+  })
+})

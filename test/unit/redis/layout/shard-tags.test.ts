@@ -87,6 +87,7 @@ test('every key of a shard is in its one slot', () => {
       alertCounts: anOf,
       auditLog: auOf,
       auditAsked: aqOf,
+      tokenRate: rlOf,
       channelStates: ncOf,
       deliveryLog: nlOf,
       settledTallies: period,
@@ -106,7 +107,7 @@ test('every key of a shard is in its one slot', () => {
         kr('48'),
         qnOf('a'),
         knOf('a'),
-        ...[adOf, aoOf, afOf, anOf, auOf, aqOf, ncOf, nlOf].map((keyOf) => keyOf('a')),
+        ...[adOf, aoOf, afOf, anOf, auOf, aqOf, rlOf, ncOf, nlOf].map((keyOf) => keyOf('a')),
       ],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)

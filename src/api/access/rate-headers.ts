@@ -1,0 +1,18 @@
+import type { ServerResponse } from 'node:http'
+import type { RateLimit } from '../../domain/access/token-terms.ts'
+import type { RateAdmission } from '../../ports/access/token-rates.ts'
+import type { Rejection } from '../request-rejector.ts'
+
+/** As of draft-ietf-httpapi-ratelimit-headers-09: a quota of a burst in the time that it takes to be earned. */
+export function showRate(response: ServerResponse, limit: RateLimit, admission: RateAdmission): void {
+  const { burst, requestsPerSecond } = limit
+  response.setHeader('RateLimit-Policy', `"token";q=${burst};w=${Math.ceil(burst / requestsPerSecond)}`)
+  const fullSeconds = Math.ceil(admission.fullMs / 1_000)
+  response.setHeader('RateLimit', `"token";r=${Math.min(burst, admission.remaining)};t=${fullSeconds}`)
+}
+
+export function overRate({ waitMs }: RateAdmission): Rejection {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  const error = 'The rate limit of this token is reached, try again later'
+  return { status: 429, error, headers: ['Retry-After', String(seconds)] }
+}
