@@ -216,6 +216,11 @@ export function encodeSystemRecord(request: SystemRequest, timeoutSeconds: numbe
   return `100${String(timeoutSeconds).padStart(3, '0')}${SYSTEM_SETTINGS_HASH}|${encodeSystemRequest(request)}`
 }
 
+/** Whether a sound record is one of a first attempt, without reading it. */
+export function isFirstAttempt(text: string): boolean {
+  return SOUND.test(text) && text[13] === '1'
+}
+
 export interface JobRecord {
   readonly dueMs: number
   readonly createdAtMs: number

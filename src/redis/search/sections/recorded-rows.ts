@@ -1,9 +1,9 @@
-import { matchingJob } from '../../../domain/jobs/job-match.ts'
+import { asksForEnd, matchingJob } from '../../../domain/jobs/job-match.ts'
 import type { JobChain } from '../../../domain/jobs/job.ts'
 import type { ListedJob } from '../../../ports/jobs.ts'
 import { unlessDamaged } from '../../chains/chain-reader.ts'
 import type { Engine } from '../../client/engine.ts'
-import { decodeRecord, type JobRecord } from '../../layout/job-record.ts'
+import { decodeRecord, isFirstAttempt, type JobRecord } from '../../layout/job-record.ts'
 import { type LargeChain, rowsByPayload } from './payload-look.ts'
 import type { SearchBudget } from './search-budget.ts'
 import { damagedRow, type AskedSection } from './section-page.ts'
@@ -30,11 +30,13 @@ export async function recordedRows(
   { jobs, budget, chainWith }: SeenJobs,
 ): Promise<Rows> {
   const { jobIds } = engine
+  const cannotMatch = noMatchTest(asked)
   const large: LargeChain[] = []
   let bytes = 0
   const rows = jobs.map(({ id, text }, at): ListedJob | null => {
     if (text === null) return null
     bytes += text.length
+    if (cannotMatch(text)) return null
     return unlessDamaged(
       () => {
         const record = decodeRecord(text, null)
@@ -51,4 +53,10 @@ export async function recordedRows(
   const { found, undecidedAt } = await rowsByPayload(engine, asked, { large, budget })
   for (const { at, row } of found) rows[at] = row
   return undecidedAt === null ? rows : rows.slice(0, undecidedAt)
+}
+
+/** A record of a first attempt has no ended job to show: where one is asked for, it need not be read. */
+function noMatchTest({ section, filter }: AskedSection): (text: string) => boolean {
+  const isEndedAsked = filter.status === 'failed' || (filter.status === null && asksForEnd(filter))
+  return section === 'open' && isEndedAsked ? isFirstAttempt : () => false
 }

@@ -17,6 +17,11 @@ export class SearchBudget {
     return this.#records
   }
 
+  /** Records; at least one, so that every step gets on. */
+  get left(): number {
+    return Math.max(1, this.#recordsMax - this.#records)
+  }
+
   get isSpent(): boolean {
     return this.#records >= this.#recordsMax || this.#bytes >= SEARCHED_BYTES_MAX
   }

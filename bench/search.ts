@@ -1,0 +1,257 @@
+/**
+ * How long a page of a list takes with many finished chains in one queue, by each filter, at rest and while jobs run in the
+ * same queue. `node bench/search.ts [chains] [requests]`, with a Redis, a target and one executor of its own. The chains
+ * are written as the steps write them, without the steps; then they are sealed by the product.
+ */
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ANY_JOB, type JobFilter } from '../src/domain/jobs/job-filter.ts'
+import type { AttemptSummary } from '../src/domain/jobs/job.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../src/domain/jobs/queue-settings.ts'
+import type { JobStore, NewJob } from '../src/ports/jobs.ts'
+import { connectRedis } from '../src/redis/client/connection.ts'
+import { createEngine, type Engine, shardOfQueue } from '../src/redis/client/engine.ts'
+import { createStepRunner } from '../src/redis/client/step-runner.ts'
+import { SecretBox } from '../src/redis/control/secret-box.ts'
+import { createSettingsCompiler } from '../src/redis/control/settings-compiler.ts'
+import { createJobIntake } from '../src/redis/enqueue/job-intake.ts'
+import { sealHistory } from '../src/redis/history/sealer.ts'
+import { openInstallation } from '../src/redis/installation/installation.ts'
+import { createJobStore } from '../src/redis/jobs/job-store.ts'
+import { encodeFinished } from '../src/redis/layout/finished-record.ts'
+import { nameField } from '../src/redis/layout/keys.ts'
+import { loadScripts } from '../src/redis/steps.ts'
+import { systemClock } from '../src/telemetry/system-clock.ts'
+import { startTarget } from './harness/nginx-target.ts'
+import { startProgram } from './harness/processes.ts'
+import { type RedisServer, startRedisServer } from './harness/redis-server.ts'
+import { requirePrograms } from './harness/requirements.ts'
+import { sleep } from './harness/waiting.ts'
+
+const MAIN = join(import.meta.dirname, '../src/main.ts')
+const TEAM = 'default'
+const QUEUE = 'bench'
+const SHARDS = 4
+const WRITTEN_AT_ONCE = 5_000
+/** Jobs that are open while the load runs. */
+const OPEN_MAX = 500
+const PUSHED_EVERY_MS = 10
+const SPAN_MS = 3_600_000
+const PAGE = 100
+const RARE_HOSTS = 10
+
+const [chains = '1000000', requests = '200'] = process.argv.slice(2)
+requirePrograms((text) => console.error(text))
+const folder = mkdtempSync(join(tmpdir(), 'punctual-search-'))
+const key = randomBytes(32)
+try {
+  await measure(Number(chains))
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit()
+
+async function measure(count: number): Promise<void> {
+  const redis = await startRedisServer(folder)
+  const target = await startTarget(folder)
+  const engine = await openEngine(redis.url)
+  const compiler = createSettingsCompiler({ engine, box: new SecretBox(createSecretKey(key)), epoch: null })
+  await compiler.applyQueue(TEAM, QUEUE, DEFAULT_QUEUE_SETTINGS)
+  const startMs = Date.now() - SPAN_MS
+  const emptyBytes = await redis.dataBytes()
+  const localId = await writeChains(engine, redis, { count, startMs })
+  const writtenBytes = await redis.dataBytes()
+  const keys = shardOfQueue(engine, TEAM, QUEUE)
+  let sealed = 0
+  for (;;) {
+    const more = await sealHistory(engine, keys, localId)
+    if (more === 0) break
+    sealed += more
+  }
+  tell('finished chains', count)
+  tell('blocks', sealed)
+  tell('bytes a chain without blocks', (writtenBytes - emptyBytes) / count)
+  tell('bytes a chain of blocks', ((await redis.dataBytes()) - writtenBytes) / count)
+  const filters = filtersFor(count, startMs)
+  await redis.client.config('SET', 'slowlog-log-slower-than', '10000')
+  await redis.client.slowlog('RESET')
+  await timeAll('at rest', engine, filters)
+  const executor = startProgram({
+    ...{ name: 'executor', command: process.execPath, args: [MAIN, 'executor'], folder },
+    env: {
+      PUNCTUAL_REDIS_URL: redis.url,
+      PUNCTUAL_SECRETS_KEY: key.toString('base64'),
+      PUNCTUAL_EGRESS_ALLOW: '127.0.0.0/8',
+      PUNCTUAL_OPS_PORT: '0',
+    },
+  })
+  const load = pushOn(engine, redis, { localId, url: target.url })
+  await timeAll('while jobs run', engine, filters)
+  load.stop()
+  tell('jobs pushed a second meanwhile', load.perSecond())
+  const slow = (await redis.client.slowlog('GET', 128)) as Array<[number, number, number, string[]]>
+  const ours = slow.filter(([, , , [name]]) => name !== 'CONFIG')
+  tell('commands over 10 ms', ours.map(([, , us, words]) => `${words[0]} ${us} µs`).join(', ') || 'none')
+  await executor.stop()
+  await target.stop()
+  await redis.stop()
+}
+
+type Filters = ReadonlyArray<readonly [name: string, filterOf: (request: number) => Partial<JobFilter>]>
+
+function filtersFor(count: number, startMs: number): Filters {
+  const at = (part: number) => startMs + Math.floor(SPAN_MS * part)
+  return [
+    ['none', () => ({})],
+    ['status completed', () => ({ status: 'completed' })],
+    ['final status', () => ({ finalStatus: 'failed_no_retries' })],
+    ['failure reason', () => ({ failureReason: 'timeout' })],
+    ['response status', () => ({ responseStatus: 503 })],
+    ['a host of 10', (i) => ({ host: `h${i % 10}.example.com` })],
+    ['a host of a few', (i) => ({ host: `rare${((i * 7) % RARE_HOSTS) + 1}.example.com` })],
+    ['a tag of its own', (i) => ({ tag: { name: 'order', value: String((i * 7_919) % count) } })],
+    ['a tag of nobody', (i) => ({ tag: { name: 'order', value: `none-${i}` } })],
+    ['a second of the end', (i) => ({ ended: { afterMs: at(i / 500), beforeMs: at(i / 500) + 1_000 } })],
+    [
+      'a second of the creation',
+      (i) => ({ created: { afterMs: at(i / 500), beforeMs: at(i / 500) + 1_000 } }),
+    ],
+    ['text, looked through', (i) => ({ text: `none-${i}` })],
+  ]
+}
+
+async function timeAll(when: string, engine: Engine, filters: Filters): Promise<void> {
+  const store = createJobStore(engine)
+  for (const [name, filterOf] of filters) {
+    const times: number[] = []
+    let [found, searched] = [0, 0]
+    for (let i = 0; i < Number(requests); i += 1) {
+      const startedAt = performance.now()
+      const page = await pageOf(store, { ...ANY_JOB, queue: QUEUE, ...filterOf(i) })
+      times.push(performance.now() - startedAt)
+      found += page.jobs.length
+      searched += page.searched ?? 0
+    }
+    const sorted = times.toSorted((a, b) => a - b)
+    const at = (part: number) => (sorted[Math.ceil(sorted.length * part) - 1] ?? 0).toFixed(1)
+    const means = `${found / times.length} jobs of ${searched / times.length} searched`
+    tell(`${when}, ${name}`, `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, ${means}`)
+  }
+}
+
+async function pageOf(store: JobStore, filter: JobFilter) {
+  const page = await store.list({ team: TEAM, filter, queues: null, limit: PAGE, cursor: null })
+  if (typeof page === 'string') throw new Error(`a list was answered with ${page}`)
+  return page
+}
+
+/** Chains that ended evenly over the last hour; every tag is its own. */
+async function writeChains(
+  engine: Engine,
+  { client }: RedisServer,
+  { count, startMs }: { readonly count: number; readonly startMs: number },
+): Promise<string> {
+  const keys = shardOfQueue(engine, TEAM, QUEUE)
+  const localId = (await client.hget(keys.queueIds, nameField(TEAM, QUEUE))) ?? ''
+  const { history, summaries } = keys.queue(localId)
+  // Beyond the ids that are given to the jobs of the load.
+  const seqFrom = 2 ** 30
+  for (let from = 0; from < count; from += WRITTEN_AT_ONCE) {
+    const roots: string[] = []
+    const fields: string[] = []
+    for (let i = from; i < Math.min(count, from + WRITTEN_AT_ONCE); i += 1) {
+      const root = String(engine.jobIds.idOf(keys.shard, seqFrom + i, 1))
+      roots.push(root)
+      fields.push(root, summaryOf(i, startMs + Math.floor((SPAN_MS * i) / count)))
+    }
+    await client
+      .pipeline()
+      .lpush(history, ...roots)
+      .hset(summaries, ...fields)
+      .exec()
+  }
+  return localId
+}
+
+function summaryOf(i: number, endMs: number): string {
+  const isFailure = i % 1_000 === 3
+  const attempt: AttemptSummary = {
+    ...{ createdAtMs: endMs - 40, scheduledAtMs: endMs - 40, startedAtMs: endMs - 30, completedAtMs: endMs },
+    ...{ failureReason: isFailure ? 'timeout' : null, errorMessage: null, durationMs: 30 },
+    responseStatus: isFailure ? null : i % 1_000 === 4 ? 503 : 200,
+  }
+  return encodeFinished({
+    end: isFailure ? 'failed_no_retries' : 'success',
+    attempts: [attempt],
+    request: {
+      ...{
+        url: `https://${hostOf(i)}/hooks/mail`,
+        method: 'POST',
+        headers: {},
+        callbackUrl: null,
+      },
+      ...{ callbackEvents: null, tags: { order: String(i) }, timeoutSeconds: null, retryDelays: null },
+      ...{ retriesEnabled: null, successAssertions: null, cron: null },
+    },
+    replayedAs: null,
+  })
+}
+
+/** Ten hosts have nearly all jobs; each of the others has one of a hundred thousand. */
+function hostOf(i: number): string {
+  return i % 10_000 === 5 ? `rare${((i / 10_000) | 0) % RARE_HOSTS}.example.com` : `h${i % 10}.example.com`
+}
+
+/** Keeps some jobs of the queue open, until it is stopped. */
+function pushOn(engine: Engine, { client }: RedisServer, { localId, url }: { localId: string; url: string }) {
+  const intake = createJobIntake(engine, { nowMs: () => performance.now() })
+  const { records } = shardOfQueue(engine, TEAM, QUEUE).queue(localId)
+  const startedAt = performance.now()
+  let [pushed, isStopped, endedAt] = [0, false, 0]
+  const run = async (): Promise<void> => {
+    while (!isStopped) {
+      const room = OPEN_MAX - (await client.hlen(records))
+      await Promise.all(Array.from({ length: Math.max(0, room) }, () => intake.push(jobFor(url))))
+      pushed += Math.max(0, room)
+      await sleep(PUSHED_EVERY_MS)
+    }
+  }
+  void run()
+  return {
+    stop: () => {
+      isStopped = true
+      endedAt = performance.now()
+    },
+    perSecond: () => (pushed / (endedAt - startedAt)) * 1_000,
+  }
+}
+
+function jobFor(url: string): NewJob {
+  return {
+    ...{ team: TEAM, queue: QUEUE, start: { delaySeconds: 0 }, idempotency: null },
+    request: {
+      ...({ url, method: 'POST', headers: {}, payload: '{"to":"ada"}', callbackUrl: null } as const),
+      ...{ callbackEvents: null, tags: {}, timeoutSeconds: null, retryDelays: null },
+      ...{ retriesEnabled: null, successAssertions: null, cron: null },
+    },
+  }
+}
+
+async function openEngine(url: string): Promise<Engine> {
+  const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => silent }
+  const connection = await connectRedis({ url, commandTimeoutMs: 10_000, name: 'bench', logger: silent })
+  const jobIds = await openInstallation(connection, SHARDS)
+  const metrics = new Proxy({}, { get: () => nothing }) as Engine['metrics']
+  const runner = createStepRunner({ connection, scripts: loadScripts(), clock: systemClock, metrics })
+  return createEngine({ runner, jobIds, logger: silent, metrics })
+}
+
+function nothing(): void {
+  // Neither logs nor counts.
+}
+
+function tell(name: string, value: number | string): void {
+  process.stdout.write(`${name}: ${typeof value === 'number' ? Math.round(value * 100) / 100 : value}\n`)
+}
