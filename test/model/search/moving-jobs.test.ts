@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { ANY_JOB, type JobFilter } from '../../../src/domain/jobs/job-filter.ts'
+import { createCronStore } from '../../../src/redis/crons/cron-store.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
 import { searchShard } from '../../../src/redis/search/search-shard.ts'
+import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { claimed, pushAll } from '../../support/engine/model-executor.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
@@ -222,6 +224,60 @@ describe('what a search reads', () => {
       if (text === '"') assert.equal(found.length, 3)
     },
   )
+})
+
+test('the runs of a cron are found in its hidden queue, unless the list is limited to queues', async () => {
+  const { engine } = stage.world
+  const crons = createCronStore(engine)
+  const ids: number[] = []
+  for (const [name, queue] of [
+    ['hidden', null],
+    ['through', 'emails'],
+  ] as const) {
+    const settings = cronSettings({ displayName: name, queue })
+    const { cronId } = await crons.apply(TEAM, name, settings)
+    assert.equal((await crons.runNow(TEAM, cronId)).status, 'started')
+    ids.push(cronId)
+  }
+  await pushAll(stage.intake, 3)
+  const store = createJobStore(engine)
+  for (const [i, cronId] of ids.entries()) {
+    const filter = { ...ANY_JOB, cronId }
+    const query = { team: TEAM, filter, queues: null, limit: 1, cursor: null }
+    const rows = await walk(filter, 1, () => Promise.resolve())
+    assert.equal(rows.length, 1)
+    const limited = await store.list({ ...query, queues: new Set(['emails']) })
+    assert.ok(typeof limited !== 'string')
+    assert.equal(limited.jobs.length, i)
+    const other = await store.list({ ...query, team: 'others' })
+    assert.ok(typeof other !== 'string')
+    assert.deepEqual(other.jobs, [])
+    const search = { team: TEAM, shard: 0, filter, createdBeforeMs: Number.MAX_SAFE_INTEGER, from: null }
+    const page = await searchShard(engine, { ...search, limit: 10 })
+    assert.deepEqual(
+      page.found.map(({ jobId }) => jobId),
+      rows,
+    )
+  }
+})
+
+test('two teams that search at once find their own, and a fifth search of one is refused', async () => {
+  const mine = await pushAll(stage.intake, 300, LATER)
+  const theirs = await pushAll(stage.intake, 300, { ...LATER, team: 'others' })
+  const store = createJobStore(stage.world.engine)
+  const list = (team: string) =>
+    store.list({ team, filter: NARROW, queues: null, limit: 1_000, cursor: null })
+  const asked = [TEAM, 'others', TEAM, 'others', TEAM, 'others', TEAM, 'others', TEAM]
+  const pages = await Promise.all(asked.map(list))
+  assert.equal(pages.pop(), 'too_many_searches')
+  for (const [i, page] of pages.entries()) {
+    assert.ok(typeof page !== 'string')
+    assert.deepEqual(
+      page.jobs.map(({ jobId }) => jobId),
+      i % 2 === 0 ? mine : theirs,
+    )
+  }
+  assert.ok(typeof (await list(TEAM)) !== 'string')
 })
 
 test('a job that runs keeps its place among those that are ordered and looked through', async () => {
