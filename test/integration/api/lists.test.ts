@@ -101,6 +101,7 @@ test('a cursor leads on under the filters of its list alone', async () => {
 
   const lists = [
     ['/api/jobs?', '/api/jobs?status=pending', '/api/jobs?queue=a', '/api/jobs?queue=b'],
+    ['/api/jobs?host=127.0.0.1', '/api/jobs?text=127', '/api/jobs?created_after=2026-01-01T00:00:00Z'],
     ['/api/queues?'],
     ['/api/crons?'],
     [`/api/crons/${one}/runs?`, `/api/crons/${two}/runs?`],
@@ -121,4 +122,34 @@ test('a cursor leads on under the filters of its list alone', async () => {
     if (made.endsWith('runs?')) continue
     expect(await here.client.send('GET', `${made}&cursor=${cursor}`)).toMatchObject(refused)
   }
+})
+
+test('jobs are found by what was pushed, and the answer says how many were looked at', async () => {
+  const { url } = here.target
+  const client = await here.clientOfTeam('finders')
+  const payload = (text: string) => ({ text, filling: 'f'.repeat(text === 'large' ? 9_000 : 1) })
+  const ids: number[] = []
+  for (const [text, tenant] of [
+    ['Grüße', 'acme'],
+    ['a/b "c"', 'acme'],
+    ['large', 'else'],
+  ] as const) {
+    const tags = { tenant }
+    ids.push((await client.push({ queue: 'q', url, delay: 600, tags, payload: payload(text) })).job_id)
+  }
+  const [umlaut, quoted, large] = ids
+  const found = async (filters: Record<string, string>) => {
+    const path = `/api/jobs?${new URLSearchParams(filters).toString()}`
+    const { status, body } = await client.send<JobList>('GET', path)
+    expect(status).toBe(200)
+    return [body.jobs.map(({ job_id }) => job_id), body.searched]
+  }
+  expect(await found({ tag: 'tenant:acme' })).toEqual([[umlaut, quoted], 3])
+  expect(await found({ text: 'gRüße' })).toEqual([[umlaut], 3])
+  expect(await found({ text: 'a/b "C' })).toEqual([[quoted], 3])
+  expect(await found({ text: 'LARGE', tag: 'tenant:else' })).toEqual([[large], 3])
+  expect(await found({ host: '127.0.0.1', status: 'pending' })).toEqual([ids, 3])
+  expect(await found({ host: 'example.com' })).toEqual([[], 3])
+  expect(await found({ final_status: 'success', tag: 'tenant:acme' })).toEqual([[], 0])
+  expect(await found({ queue: 'q', status: 'pending' })).toEqual([ids, undefined])
 })
