@@ -154,7 +154,7 @@ export interface Inputs {
     /**
      * Only jobs with this text in their URL or payload, in any case of ASCII letters. The payload is looked
      * through as it was sent; a quotation mark, a slash and characters beyond ASCII are found escaped as well.
-     * Of a finished job only the URL is looked through: its payload is kept in call records alone.
+     * Of a finished job the payload is kept in call records alone, and is found as long as one keeps all of it.
      */
     text?: string | undefined
     /**
