@@ -17,6 +17,7 @@ import { createStepRunner } from '../src/redis/client/step-runner.ts'
 import { SecretBox } from '../src/redis/control/secret-box.ts'
 import { createSettingsCompiler } from '../src/redis/control/settings-compiler.ts'
 import { createJobIntake } from '../src/redis/enqueue/job-intake.ts'
+import { readHistory } from '../src/redis/history/history-reads.ts'
 import { sealHistory } from '../src/redis/history/sealer.ts'
 import { openInstallation } from '../src/redis/installation/installation.ts'
 import { createJobStore } from '../src/redis/jobs/job-store.ts'
@@ -90,10 +91,14 @@ async function measure(count: number): Promise<void> {
   const load = pushOn(engine, redis, { localId, url: target.url })
   await timeAll('while jobs run', engine, filters)
   load.stop()
+  const { stop, sealedTo } = await readHistory(engine, { keys, localId }, [])
+  tell('chains at the end', stop)
+  tell('chains that no block had yet', stop - sealedTo)
   tell('jobs pushed a second meanwhile', load.perSecond())
   const slow = (await redis.client.slowlog('GET', 128)) as Array<[number, number, number, string[]]>
-  const ours = slow.filter(([, , , [name]]) => name !== 'CONFIG')
-  tell('commands over 10 ms', ours.map(([, , us, words]) => `${words[0]} ${us} µs`).join(', ') || 'none')
+  const micros = slow.flatMap(([, , us, [name]]) => (name === 'CONFIG' ? [] : [us]))
+  tell('commands over 10 ms', micros.length)
+  tell('the slowest of them, ms', Math.max(0, ...micros) / 1_000)
   await executor.stop()
   await target.stop()
   await redis.stop()
