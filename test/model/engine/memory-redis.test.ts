@@ -61,7 +61,11 @@ async function dump(client: Redis): Promise<Record<string, unknown>> {
     else if (kind === 'list') all[key] = await client.lrange(key, 0, -1)
     else if (kind === 'set') all[key] = (await client.smembers(key)).toSorted((a, b) => (a < b ? -1 : 1))
     else if (kind === 'string') all[key] = await client.get(key)
-    else {
+    else if (kind === 'stream') {
+      all[key] = (await client.xrange(key, '-', '+')).map(
+        ([id, [, text]]) => `${Number.parseInt(id)} ${text}`,
+      )
+    } else {
       const flat = await client.zrange(key, '0', '-1', 'WITHSCORES')
       all[key] = Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2], Number(flat[i * 2 + 1])])
     }
@@ -69,10 +73,19 @@ async function dump(client: Redis): Promise<Record<string, unknown>> {
   return all
 }
 
-/** Who took an id block is drawn by chance, in each process anew; what an installation is stands outside the shards. */
+/**
+ * Who took an id block is drawn by chance, in each process anew; the entries of an audit log carry the time of Redis; what
+ * an installation is stands outside the shards.
+ */
 function withoutNonces(all: Record<string, unknown>): Record<string, unknown> {
   const shown = Object.entries(all).filter(([key]) => key !== 'punctual:meta')
   return Object.fromEntries(
-    shown.map(([key, value]) => [key, key.includes(':ix:') ? { ...(value as object), o: '' } : value]),
+    shown.map(([key, value]) => {
+      if (key.includes(':ix:')) return [key, { ...(value as object), o: '' }]
+      return [
+        key,
+        key.includes(':au:') ? (value as string[]).map((entry) => entry.replace(/^\d+ /, '')) : value,
+      ]
+    }),
   )
 }
