@@ -206,6 +206,23 @@ describe('what a search reads', () => {
     assert.ok(requests >= 2)
   })
 
+  test('of payloads too large for one step is found by the next ones', async () => {
+    const ids = await pushAll(stage.intake, 24, { ...LATER, request: { payload } })
+    const filter = { ...PLAIN, text: 'XXX' }
+    const found: number[] = []
+    let from: string | null = null
+    do {
+      const search = { team: TEAM, shard: 0, filter, createdBeforeMs: Number.MAX_SAFE_INTEGER, from }
+      const page = await searchShard(stage.world.engine, { ...search, limit: 5 })
+      found.push(...page.found.map(({ jobId }) => jobId))
+      from = page.next
+    } while (from !== null)
+    assert.deepEqual(
+      found.toSorted((a, b) => a - b),
+      ids,
+    )
+  })
+
   test.each(['%d+', '.*', '[%a', '"', '\\', 'ä', '\u2028', '💥', "'; FLUSHALL", String.raw`\u00e4`])(
     'for the text %s is that text',
     async (text) => {
