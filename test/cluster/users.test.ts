@@ -13,6 +13,7 @@ import {
   openKubernetesApi,
 } from '../support/cluster/kubernetes-api.ts'
 import { quietClusterMetrics, quietLogger } from '../support/quiet.ts'
+import { until } from '../support/until.ts'
 
 /** What the chart gives; another test compares it with the templates. */
 const GOLDEN = new URL('./chart/golden/rights-of-all-namespaces.yaml', import.meta.url)
@@ -118,7 +119,8 @@ describe('a service account', () => {
     await bind(shop, 'leaver', `${own}-viewer`)
     expect(await admit(token, shop)).toMatchObject({ kind: 'admitted' })
     await api.delete({ apiVersion: 'v1', kind: 'ServiceAccount', name: 'leaver', namespace: shop })
-    expect(await admit(token, shop)).toEqual({ kind: 'unknown' })
+    // The API server hears of it by a watch of its own.
+    await until('it is unknown', async () => (await admit(token, shop)).kind === 'unknown')
   })
 
   test('needs a token for our audience where there is one, which the API server then does not take', async () => {
