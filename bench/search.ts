@@ -201,6 +201,7 @@ function summaryOf(i: number, endMs: number): string {
       ...{ retriesEnabled: null, successAssertions: null, cron: null },
     },
     replayedAs: null,
+    hadNoPayload: false,
   })
 }
 

@@ -1,5 +1,5 @@
-/** The least API over BullMQ: `POST /api/jobs` without validation, `queue.add`, 201. */
-import { createServer } from 'node:http'
+/** The least API over BullMQ: `POST /api/jobs` without validation, `queue.add`, 201; `/api/jobs/batch`, `queue.addBulk`, 200. */
+import { createServer, type ServerResponse } from 'node:http'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { readOptions, redisOptions, type Job } from './bullmq-options.ts'
@@ -27,13 +27,22 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    const push = JSON.parse(Buffer.concat(chunks).toString()) as Push
+    const json = JSON.parse(Buffer.concat(chunks).toString()) as Push | { jobs: readonly Push[] }
+    if ('jobs' in json) {
+      addBatch(json.jobs).then(
+        (ids) => {
+          const results = ids.map((id) => `{"status":201,"success":true,"job_id":"${id}"}`)
+          answer(response, 200, `{"results":[${results.join(',')}]}`)
+        },
+        () => response.writeHead(503).end(),
+      )
+      return
+    }
+    const push = json
     const added = options.isBulk ? addWithOthers(push) : addAlone(push)
     added.then(
       (id) => {
-        const body = `{"success":true,"job_id":"${id}"}`
-        response.writeHead(201, ['Content-Type', 'application/json', 'Content-Length', String(body.length)])
-        response.end(body)
+        answer(response, 201, `{"success":true,"job_id":"${id}"}`)
       },
       () => response.writeHead(503).end(),
     )
@@ -41,6 +50,23 @@ const server = createServer((request, response) => {
 })
 server.listen(options.port, '127.0.0.1', () => process.stdout.write('READY\n'))
 process.once('SIGTERM', () => process.exit())
+
+function answer(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', String(body.length)])
+  response.end(body)
+}
+
+/** The pushes of one queue at once, in order. */
+async function addBatch(pushes: readonly Push[]): Promise<string[]> {
+  const ids = new Map<Push, string>()
+  for (const [name, ofQueue] of Map.groupBy(pushes, (push) => push.queue)) {
+    const added = await queueOf(name).addBulk(
+      ofQueue.map((push) => ({ name: 'call', data: push, opts: { delay: delayOf(push) } })),
+    )
+    ofQueue.forEach((push, index) => ids.set(push, added[index]?.id ?? ''))
+  }
+  return pushes.map((push) => ids.get(push) ?? '')
+}
 
 async function addAlone(push: Push): Promise<string> {
   const job = await queueOf(push.queue).add('call', push, { delay: delayOf(push) })

@@ -84,9 +84,11 @@ export function forbiddenText(needed: Permission): string {
   return `This needs the permission ${needed}`
 }
 
+export const OTHER_QUEUES_TEXT = 'This token is limited to queues and may not do this beyond them'
+
 /** 403 for a token that is limited to queues, where the answer is not of one queue, or of another one. */
 export function answerOtherQueues(response: ServerResponse): void {
-  answerError(response, 403, 'This token is limited to queues and may not do this beyond them')
+  answerError(response, 403, OTHER_QUEUES_TEXT)
 }
 
 export function answerNotFound(response: ServerResponse): void {

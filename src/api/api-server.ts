@@ -33,7 +33,7 @@ export interface ApiServerParts {
 /**
  * A hardened node:http server around a listener. Owns its sockets.
  *
- *     listening → draining (still accepts, every answer closes its connection) → closing → closed
+ *     listening → shutdown delay (still accepts, every answer closes its connection) → closing → closed
  */
 export class ApiServer {
   readonly #clock: Clock
@@ -74,12 +74,12 @@ export class ApiServer {
   }
 
   /**
-   * Serves on for `drainMs` with `Connection: close` on every answer, so that clients go elsewhere without losing a
+   * Serves on for `shutdownDelayMs` with `Connection: close` on every answer, so that clients go elsewhere without losing a
    * request. Then stops accepting and resolves when all connections have ended; those left after another `graceMs` are
    * destroyed. A request that has arrived by then is answered. Idempotent.
    */
-  close(graceMs: number, drainMs = 0): Promise<void> {
-    return (this.#closing ??= this.#drainAndClose(graceMs, drainMs))
+  close(graceMs: number, shutdownDelayMs = 0): Promise<void> {
+    return (this.#closing ??= this.#delayAndClose(graceMs, shutdownDelayMs))
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -96,11 +96,11 @@ export class ApiServer {
     this.#connections.add(request, response)
   }
 
-  async #drainAndClose(graceMs: number, drainMs: number): Promise<void> {
+  async #delayAndClose(graceMs: number, shutdownDelayMs: number): Promise<void> {
     for (const response of this.#connections.unanswered) {
       if (!response.headersSent) response.setHeader('Connection', 'close')
     }
-    if (drainMs > 0) await new Promise<void>((resolve) => this.#clock.after(drainMs, resolve))
+    if (shutdownDelayMs > 0) await new Promise<void>((resolve) => this.#clock.after(shutdownDelayMs, resolve))
     // node:http takes a connection for idle as long as its request has arrived and was not read.
     for (let turn = 0; turn < TURNS_TO_READ; turn += 1) {
       await new Promise<void>((resolve) => this.#clock.nextTurn(resolve))

@@ -37,14 +37,13 @@ export class BodyReader {
   }
 
   /**
-   * Reads a JSON body of at most 1 MiB and passes it to `onBody`; or answers 413, 415, 429 when the team has used up its
+   * Reads a JSON body of at most `bytesMax`, 1 MiB unless said otherwise, and passes it to `onBody`; or answers 413, 415, 429 when the team has used up its
    * share of the budget, or 503 when the budget is used up, in this order. A client that disconnects gets neither.
    */
-  read(exchange: TeamExchange, onBody: BodyHandler): void {
+  read(exchange: TeamExchange, onBody: BodyHandler, bytesMax = REQUEST_BODY_BYTES_MAX): void {
     const { team, request, response } = exchange
     const declared = declaredBytes(request)
-    const problem =
-      declared !== null && declared > REQUEST_BODY_BYTES_MAX ? TOO_LARGE : mediaTypeProblem(request)
+    const problem = declared !== null && declared > bytesMax ? tooLarge(bytesMax) : mediaTypeProblem(request)
     if (problem !== null) return this.#rejector.reject(exchange, problem)
     const reserved = declared ?? RESERVED_STEP_BYTES
     const answer = this.#budget.reserve(team, reserved)
@@ -56,6 +55,7 @@ export class BodyReader {
       stalls: this.#stalls,
       rejector: this.#rejector,
       onBody,
+      bytesMax,
     }
     new BodyReading(parts, reserved).start()
   }
@@ -67,6 +67,7 @@ interface ReadingParts {
   readonly stalls: StallDetector
   readonly rejector: RequestRejector
   readonly onBody: BodyHandler
+  readonly bytesMax: number
 }
 
 /**
@@ -112,7 +113,8 @@ class BodyReading {
 
   #onData(chunk: Buffer): void {
     this.receivedBytes += chunk.length
-    const rejection = this.receivedBytes > REQUEST_BODY_BYTES_MAX ? TOO_LARGE : this.#reserveMore()
+    const { bytesMax } = this.#parts
+    const rejection = this.receivedBytes > bytesMax ? tooLarge(bytesMax) : this.#reserveMore()
     if (rejection !== null) {
       this.#abort()
       this.#parts.rejector.reject(this.#parts.exchange, rejection)
@@ -160,10 +162,10 @@ class BodyReading {
   }
 }
 
-const TOO_LARGE: Rejection = {
-  status: 413,
-  error: `The request body must not be larger than ${REQUEST_BODY_BYTES_MAX} bytes`,
+function tooLarge(bytesMax: number): Rejection {
+  return { status: 413, error: `The request body must not be larger than ${bytesMax} bytes` }
 }
+
 const RETRY: Rejection['headers'] = ['Retry-After', String(RETRY_AFTER_SECONDS)]
 const OVER_BUDGET: Readonly<Record<'team' | 'full', Rejection>> = {
   team: { status: 429, error: 'This team is sending too many bytes at once, try again', headers: RETRY },

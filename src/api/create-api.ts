@@ -16,8 +16,9 @@ import { type AlertRouteParts, createAlertRoutes } from './routes/alerts.ts'
 import { type AuditRouteParts, createAuditRoutes } from './routes/audit.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
-import { createJobRoutes, type JobRouteParts } from './routes/jobs.ts'
+import { createJobRoutes, type HotRoutes, type JobRouteParts } from './routes/jobs.ts'
 import { createNotificationRoutes, type NotificationRouteParts } from './routes/notifications.ts'
+import { createBatchRoute } from './routes/push-batch.ts'
 import { createPushRoute, type PushRouteParts } from './routes/push.ts'
 import { createQueueRoutes, type QueueRouteParts } from './routes/queues.ts'
 import { createStatisticsRoutes, type StatisticsRouteParts } from './routes/statistics.ts'
@@ -56,7 +57,7 @@ export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
 const BAD_TARGET: Rejection = { status: 400, error: 'The request target is not valid' }
 const NOT_FOUND: Rejection = { status: 404, error: 'Not found' }
 
-/** The HTTP API as a request listener. Push bypasses express. */
+/** The HTTP API as a request listener. Pushes bypass express. */
 export function createApi(parts: ApiParts): RequestListener {
   const stalls = new StallDetector(parts.clock)
   const rejector = new RequestRejector(stalls)
@@ -66,15 +67,18 @@ export function createApi(parts: ApiParts): RequestListener {
     bodies,
     authenticator: new Authenticator({ ...parts, rejector, sessions: new SessionGate(parts.sessions) }),
   }
-  const push = createPushRoute(shared)
-  const app = createApp(shared, push)
+  const hot = { push: createPushRoute(shared), batch: createBatchRoute(shared) }
+  const app = createApp(shared, hot)
   // Without a token, no client keeps its connection.
   const { fallback = (request, response) => rejector.rejectAndClose({ request, response }, NOT_FOUND) } =
     parts
   return (request, response) => {
     const url = request.url ?? ''
     try {
-      if (url === '/api/jobs' && request.method === 'POST') return push(request, response)
+      if (request.method === 'POST') {
+        if (url === '/api/jobs') return hot.push(request, response)
+        if (url === '/api/jobs/batch') return hot.batch(request, response)
+      }
       const target = originForm(url)
       if (target === null) return rejector.rejectAndClose({ request, response }, BAD_TARGET)
       request.url = target
@@ -98,7 +102,7 @@ function isOurs(target: string): boolean {
   return /^(?:\*|\/api(?:[/?]|$))/.test(target)
 }
 
-function createApp(parts: RouteParts, push: RequestListener): Express {
+function createApp(parts: RouteParts, hot: HotRoutes): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -109,7 +113,7 @@ function createApp(parts: RouteParts, push: RequestListener): Express {
   app.use(createOidcRoutes(parts))
   app.use(authenticated(parts.authenticator))
   app.use(createQueueGuard(parts))
-  app.use(createJobRoutes(parts, push))
+  app.use(createJobRoutes(parts, hot))
   app.use(createQueueRoutes(parts))
   app.use(createCronRoutes(parts))
   app.use(createAlertRoutes(parts))

@@ -19,6 +19,9 @@ export const NEAR_DELAY_SECONDS_MAX = 60
 
 // Intake.
 export const REQUEST_BODY_BYTES_MAX = 1024 * 1024
+/** Of `POST /api/jobs/batch`: pushes, and bytes of the body; each push has at most REQUEST_BODY_BYTES_MAX. */
+export const BATCH_JOBS_MAX = 1_000
+export const BATCH_BODY_BYTES_MAX = 16 * 1024 * 1024
 export const JSON_DEPTH_MAX = 64
 export const HEADERS_MAX = 64
 export const HEADER_NAME_CHARACTERS_MAX = 256

@@ -11,6 +11,8 @@ export interface CronRun {
    * `missed`: it could not run in time.
    */
   readonly result: 'running' | 'succeeded' | 'failed' | 'skipped' | 'missed'
+  /** Why it was skipped, if not because the previous run had not ended. */
+  readonly cause?: 'queue_draining'
   /** The original job of the run; null when there was none. */
   readonly jobId: number | null
   readonly isManual: boolean
@@ -50,6 +52,8 @@ export type CronRunEnd =
   | { readonly status: 'started'; readonly jobId: number; readonly scheduledAtMs: number }
   /** The cron forbids concurrent runs, and this one has not ended. */
   | { readonly status: 'still_running'; readonly jobId: number }
+  /** Its queue takes no new jobs. */
+  | { readonly status: 'queue_draining'; readonly queue: string }
   | { readonly status: 'not_found' }
 
 /** The crons in Redis. Throws StoreUnavailableError. */

@@ -1,7 +1,8 @@
 import type { Actor } from '../domain/access/audit-record.ts'
 import type { AttemptEnd } from '../domain/jobs/retry-policy.ts'
 import type { Callback } from '../domain/jobs/callback.ts'
-import type { AttemptSummary, CallRecord, JobChain, JobRequest } from '../domain/jobs/job.ts'
+import type { RequestChange } from '../domain/jobs/job-copy.ts'
+import type { AttemptSummary, CallRecord, JobChain, JobRequest, LostField } from '../domain/jobs/job.ts'
 import type { JobFilter } from '../domain/jobs/job-filter.ts'
 import type { ChainSettings } from '../domain/jobs/queue-settings.ts'
 import type { MetQuota } from './quotas.ts'
@@ -18,6 +19,8 @@ export interface NewJob {
     /** Same key and fingerprint = the same request, repeated. */
     readonly fingerprint: string
   } | null
+  /** The job that somebody asked to duplicate; absent = none. It goes into the audit log. */
+  readonly duplicate?: { readonly of: number; readonly actor: Actor; readonly changed: readonly string[] }
 }
 
 export type PushResult =
@@ -35,6 +38,8 @@ export type PushResult =
   /** The queue limit of this shard is reached. */
   | { readonly status: 'too_many_queues' }
   | { readonly status: 'over_quota'; readonly quota: MetQuota }
+  /** The queue takes no new jobs until it is resumed. */
+  | { readonly status: 'queue_draining'; readonly queue: string }
 
 /**
  * Accepts jobs. Pushes made in the same event-loop turn share one step per shard.
@@ -68,7 +73,7 @@ export interface ListedJob {
   readonly chain: JobChain
 }
 
-/** Reads jobs, cancels and replays single ones. Another team's job is `not_found`. Throws StoreUnavailableError. */
+/** Reads and mends single jobs, and lists them. Another team's job is `not_found`. Throws StoreUnavailableError. */
 export interface JobStore {
   /** The chain of `jobId`; null when it is unknown or belongs to another team. */
   get(team: string, jobId: number): Promise<JobChain | null>
@@ -79,26 +84,54 @@ export interface JobStore {
    * an empty page.
    */
   list(query: JobListQuery): Promise<JobListPage | 'bad_cursor' | 'too_many_searches'>
-  /** Removes a pending job, or one that was quarantined because its record is damaged. */
-  cancel(
+  /**
+   * Removes a pending job, or a chain that has ended, for good. @param mayPurge false = an ended chain stays, and is
+   * `ended`
+   */
+  remove(
     team: string,
     jobId: number,
     actor: Actor,
-  ): Promise<'cancelled' | 'in_flight' | 'ended' | 'not_found'>
-  /** Replaces a dead letter by a new pending job, attempt 1, due at once. */
-  replay(
+    mayPurge: boolean,
+  ): Promise<{ status: 'removed' | 'in_flight' | 'ended' | 'not_found' } | NotEnded>
+  /** Makes a delayed job due now. Answers its chain. */
+  fire(
     team: string,
     jobId: number,
     actor: Actor,
   ): Promise<
-    | { status: 'replayed'; jobId: number; queueId: number; scheduledAtMs: number }
-    | { status: 'already_replayed'; jobId: number }
-    | { status: 'not_dead_lettered' }
-    /** Its record cannot be read. */
-    | { status: 'damaged' }
-    | { status: 'not_found' }
+    | { status: 'fired'; chain: JobChain }
+    /** `due`: it waits for its turn already. */
+    | { status: 'due' | 'in_flight' | 'damaged' | 'ended' | 'not_found' }
+    | NotEnded
   >
+  /** Makes a new job, attempt 1, due at once, of a chain that failed or is a dead letter. */
+  retry(team: string, jobId: number, actor: Actor): Promise<RemadeJob>
+  /** Replaces a dead letter by a new job, attempt 1, due at once. @param change fields that differ */
+  replay(team: string, jobId: number, actor: Actor, change?: RequestChange): Promise<RemadeJob>
 }
+
+/** The job is an earlier attempt of a chain that has not ended. `jobId`: the chain's open job. */
+interface NotEnded {
+  readonly status: 'not_ended'
+  readonly jobId: number
+}
+
+export type RemadeJob =
+  | {
+      readonly status: 'made'
+      readonly jobId: number
+      readonly queueId: number
+      readonly scheduledAtMs: number
+    }
+  /** A retry or a replay has made this job of the chain before. */
+  | { readonly status: 'already_made'; readonly jobId: number }
+  /** `damaged`: its record cannot be read. */
+  | { readonly status: 'not_dead_lettered' | 'not_failed' | 'damaged' | 'not_found' }
+  | NotEnded
+  | { readonly status: 'not_kept'; readonly fields: readonly LostField[] }
+  | { readonly status: 'queue_draining'; readonly queue: string }
+  | { readonly status: 'over_quota'; readonly quota: MetQuota }
 
 /** Where the store keeps a job. */
 export interface JobLocation {

@@ -18,8 +18,9 @@ import { CLAIM } from './execute/claim/ready-claims.ts'
 import { CLAIM_SUSPECTS } from './execute/claim/suspect-claims.ts'
 import { FINISH, REAP } from './execute/finish/batch.ts'
 import { BEAT } from './execute/job-source.ts'
-import { CANCEL } from './jobs/cancel-job.ts'
-import { REPLAY } from './jobs/replay-job.ts'
+import { FIRE } from './mending/fire-job.ts'
+import { REPLAY, RETRY } from './mending/remake-job.ts'
+import { REMOVE_JOB } from './mending/remove-job.ts'
 import { LOOK_QUEUES } from './limit-warnings/queue-look.ts'
 import { TAKE_LOOK } from './limit-warnings/look-place.ts'
 import { WARN } from './limit-warnings/warn.ts'
@@ -53,7 +54,6 @@ const DESCRIBED = [
   SET_CHANNEL,
   BEAT,
   BEGIN_EPOCH,
-  CANCEL,
   CHANGE_ALERTS,
   CHECK_RING,
   CHECK_TEAMS,
@@ -67,6 +67,7 @@ const DESCRIBED = [
   ENQUEUE,
   EVICT_CALLS,
   FINISH,
+  FIRE,
   FOLD,
   FORGET_ALERTS,
   LIST_NAMES,
@@ -88,12 +89,14 @@ const DESCRIBED = [
   READ_USAGE,
   REAP,
   REMOVE_CRON,
+  REMOVE_JOB,
   REPLAY,
   RESCHEDULE,
   RESERVE_CRON,
   RESERVE_IDS,
   RESERVE_QUEUE,
   RETIRE_CRON,
+  RETRY,
   SAMPLE_QUEUES,
   SEAL,
   SET_CRON,

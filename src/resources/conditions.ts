@@ -12,6 +12,8 @@ export interface ReasonsOf {
   readonly HttpQueue: SharedReasons & {
     readonly Ready: 'Reconciled' | 'InvalidSpec' | 'NameTaken' | 'BackendUnavailable'
     readonly Dispatching: 'Active' | 'Paused'
+    /** Present while the queue takes no new jobs. */
+    readonly Draining: 'Draining' | 'Drained'
     /** Present for a while after the engine was found empty or to hold older data. */
     readonly JobsLost: 'EngineLost' | 'EngineRestored'
     /** Present once a failure was raised. */

@@ -10,6 +10,7 @@ const CALLBACK_EVENTS = { Terminal: 'terminal', EveryAttempt: 'every_attempt' } 
 export function settingsOfSpec(spec: HttpQueueSpec): QueueSettings {
   return Object.freeze({
     isActive: spec.active,
+    isDraining: spec.draining,
     timeoutSeconds: spec.timeoutSeconds,
     retriesEnabled: spec.retriesEnabled,
     retryDelays: Object.freeze([...spec.retryDelays]),
@@ -27,9 +28,10 @@ export type SpecChange = { readonly [Field in keyof HttpQueueSpec]?: HttpQueueSp
 
 /** The spec fields of the given settings; never `queueName`. */
 export function specOfSettings(settings: Partial<QueueSettings>): SpecChange {
-  const { isActive, successAssertions, callbackEvents, ...same } = settings
+  const { isActive, isDraining, successAssertions, callbackEvents, ...same } = settings
   return {
     ...(isActive === undefined ? {} : { active: isActive }),
+    ...(isDraining === undefined ? {} : { draining: isDraining }),
     ...same,
     ...(successAssertions === undefined ? {} : { successAssertions: successAssertions.map(specOfAssertion) }),
     ...(callbackEvents === undefined ? {} : { callbackEvents: specOfEvents(callbackEvents) }),

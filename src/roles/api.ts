@@ -97,7 +97,7 @@ export async function runApi(settings: ApiSettings): Promise<void> {
       ...(await openOidc(settings, cluster, logger)),
       compiled,
       egress: await openEgress(settings, settings.redisUrl),
-      drainMs: settings.drainSeconds * 1000,
+      shutdownDelayMs: settings.shutdownDelaySeconds * 1000,
       logger,
       lifecycle,
     })

@@ -33,7 +33,7 @@ import { PROCESSES, setting } from './setting.ts'
 const PORT_MAX = 65_535
 const GRACE_SECONDS_DEFAULT = 10
 const GRACE_SECONDS_MAX = 3_600
-const DRAIN_SECONDS_MAX = 300
+const SHUTDOWN_DELAY_SECONDS_MAX = 300
 const CONNECTIONS_MIN = 16
 const CONNECTIONS_MAX = 1_000_000
 /** With less, a few request bodies of 1 MiB would take all of it. */
@@ -185,13 +185,13 @@ export const SETTINGS = Object.freeze({
       'bytes from 8MiB to 64GiB, such as 64MiB, 1g or 134217728',
     ),
   }),
-  drainSeconds: setting({
+  shutdownDelaySeconds: setting({
     roles: ['api'],
-    variable: 'PUNCTUAL_DRAIN_SECONDS',
+    variable: 'PUNCTUAL_SHUTDOWN_DELAY_SECONDS',
     placeholder: 'seconds',
     help: 'how long the API keeps serving after a stop signal, so that clients can move elsewhere',
     initial: 0,
-    parse: integerBetween(0, DRAIN_SECONDS_MAX),
+    parse: integerBetween(0, SHUTDOWN_DELAY_SECONDS_MAX),
   }),
   token: setting({
     roles: ['standalone', 'controller', 'api'],

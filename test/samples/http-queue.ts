@@ -21,6 +21,7 @@ export const HTTP_QUEUE: KindSamples = {
       maxParallelism: 5,
       dlqRetentionDays: 30,
       callbackEvents: 'EveryAttempt',
+      draining: true,
       strictParallelism: true,
     },
   ],

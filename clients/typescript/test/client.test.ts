@@ -82,7 +82,7 @@ describe('a request', () => {
     const job = await client().readJob({ job_id: 16 })
     expectTypeOf(job).toEqualTypeOf<Job>()
     expect(job).toEqual({ job_id: 16 })
-    expect(await client().cancelJob({ job_id: 'a/b' })).toBe(undefined)
+    expect(await client().deleteJob({ job_id: 'a/b' })).toBe(undefined)
     expect(received[1]?.line).toBe('DELETE /api/jobs/a%2Fb')
   })
 

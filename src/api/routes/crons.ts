@@ -30,6 +30,7 @@ import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
 import { answerError, answerJson, answerNotFound, answerOtherQueues, answerProblem } from '../answers.ts'
 import { type BodyReader, headerText } from '../body-reader.ts'
+import { answerRefusal, drainingRefusal } from '../pushes/push-answers.ts'
 import {
   acceptedBody,
   answerPage,
@@ -198,6 +199,8 @@ async function runNow(context: TeamRequest, { crons, auditLog }: CronRouteParts)
       const body = { cron_id: cronId, job_id: jobId, scheduled_at: formatTimestamp(scheduledAtMs) }
       return answerJson(response, 201, JSON.stringify(body))
     }
+    case 'queue_draining':
+      return answerRefusal(response, drainingRefusal(end.queue))
     case 'still_running':
       return answerError(response, 409, `Job ${end.jobId}, a run of this cron, has not ended`)
     case 'not_found':

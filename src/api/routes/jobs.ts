@@ -4,8 +4,6 @@ import { readJobQuery } from '../../contract/requests/job-query.ts'
 import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
 import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
 import { maskedChain } from '../../domain/access/masking.ts'
-import type { JobIds } from '../../domain/jobs/job-ids.ts'
-import type { JobStore } from '../../ports/jobs.ts'
 import {
   answerError,
   answerJson,
@@ -15,25 +13,35 @@ import {
   forbiddenText,
 } from '../answers.ts'
 import { createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
-import { scheduledBody } from './push.ts'
+import { duplicateJob, fireJob, removeJob, replayJob, retryJob, type MendingParts } from './mending.ts'
 
-export interface JobRouteParts {
-  readonly jobs: JobStore
-  readonly jobIds: JobIds
+export type JobRouteParts = MendingParts
+
+export interface HotRoutes {
+  readonly push: RequestListener
+  readonly batch: RequestListener
 }
 
-/** @param push for requests whose URL is not spelled exactly as the hot route expects it */
-export function createJobRoutes(parts: JobRouteParts, push: RequestListener): Router {
+/** @param hot for requests whose URL is not spelled exactly as the hot routes expect it */
+export function createJobRoutes(parts: JobRouteParts, hot: HotRoutes): Router {
   return createTeamRouter({
     '/api/jobs': {
       GET: needsInQueues('read', (context) => list(context, parts)),
-      POST: needsInQueues('push', ({ request, response }) => push(request, response)),
+      POST: needsInQueues('push', ({ request, response }) => hot.push(request, response)),
+    },
+    '/api/jobs/batch': {
+      POST: needsInQueues('push', ({ request, response }) => hot.batch(request, response)),
     },
     '/api/jobs/:job_id': {
       GET: needsInQueues('read', (context) => read(context, parts)),
-      DELETE: needsInQueues('operate', (context) => cancel(context, parts)),
+      DELETE: needsInQueues('operate', (context) => removeJob(context, parts)),
     },
-    '/api/jobs/:job_id/replay': { POST: needsInQueues('operate', (context) => replay(context, parts)) },
+    '/api/jobs/:job_id/retry': { POST: needsInQueues('operate', (context) => retryJob(context, parts)) },
+    '/api/jobs/:job_id/fire': { POST: needsInQueues('operate', (context) => fireJob(context, parts)) },
+    '/api/jobs/:job_id/replay': { POST: needsInQueues('operate', (context) => replayJob(context, parts)) },
+    '/api/jobs/:job_id/duplicate': {
+      POST: needsInQueues('operate', (context) => duplicateJob(context, parts)),
+    },
   })
 }
 
@@ -62,39 +70,4 @@ async function read(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Prom
     jobId === null || chain === null ? null : writeJob(isMasked ? maskedChain(chain) : chain, jobId, jobIds)
   if (body === null) answerNotFound(response)
   else answerJson(response, 200, body)
-}
-
-async function cancel(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
-  const { team, actor, parameter, response } = context
-  const jobId = jobIds.parse(parameter('job_id'))
-  const end = jobId === null ? 'not_found' : await jobs.cancel(team, jobId, actor)
-  switch (end) {
-    case 'cancelled':
-      response.writeHead(204).end()
-      return
-    case 'in_flight':
-      return answerError(response, 409, 'The job is in flight and cannot be cancelled')
-    case 'ended':
-      return answerError(response, 409, 'The job has ended and cannot be cancelled')
-    case 'not_found':
-      return answerNotFound(response)
-  }
-}
-
-async function replay(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
-  const { team, actor, parameter, response } = context
-  const jobId = jobIds.parse(parameter('job_id'))
-  const end = jobId === null ? ({ status: 'not_found' } as const) : await jobs.replay(team, jobId, actor)
-  switch (end.status) {
-    case 'replayed':
-      return answerJson(response, 201, scheduledBody(end))
-    case 'already_replayed':
-      return answerError(response, 409, `The job was already replayed as job ${end.jobId}`)
-    case 'damaged':
-      return answerError(response, 409, 'The record of the job is damaged and cannot be replayed')
-    case 'not_dead_lettered':
-      return answerError(response, 409, 'The job is not in the dead-letter queue')
-    case 'not_found':
-      return answerNotFound(response)
-  }
 }

@@ -46,6 +46,7 @@ export function createQueueRoutes(parts: QueueRouteParts): Router {
     '/api/queues/:queue_id/pause': {
       POST: needsInQueues('operate', (context) => setActive(context, parts, false)),
     },
+    '/api/queues/:queue_id/drain': { POST: needsInQueues('operate', (context) => drain(context, parts)) },
     '/api/queues/:queue_id/resume': {
       POST: needsInQueues('operate', (context) => setActive(context, parts, true)),
     },
@@ -72,7 +73,12 @@ async function edit(context: TeamRequest, parts: QueueRouteParts, body: Buffer):
 
 async function setActive(context: TeamRequest, parts: QueueRouteParts, isActive: boolean): Promise<void> {
   const action = isActive ? 'resume' : 'pause'
-  answerQueue(context, await changed(context, parts, { action, change: { isActive } }))
+  const change = isActive ? { isActive, isDraining: false } : { isActive }
+  answerQueue(context, await changed(context, parts, { action, change }))
+}
+
+async function drain(context: TeamRequest, parts: QueueRouteParts): Promise<void> {
+  answerQueue(context, await changed(context, parts, { action: 'drain', change: { isDraining: true } }))
 }
 
 function changed(

@@ -2,9 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { JSON_DEPTH_MAX } from '../../domain/limits.ts'
 import { FieldErrors, singleProblem, type ValidationProblem } from './field-errors.ts'
 import { FieldReader } from './field-reader.ts'
+import type { JsonItem } from './json-items.ts'
 import { describePosition, type JsonMember, memberValue, scanJsonObject } from './json-members.ts'
 import { refuseUnknownFields, UNKNOWN_FIELDS_NAMED_MAX } from './unknown-fields.ts'
-import { mustNotBeDeeper, mustNotHoldMoreValues, mustNotRepeat } from './validation-texts.ts'
+import { mustBeObject, mustNotBeDeeper, mustNotHoldMoreValues, mustNotRepeat } from './validation-texts.ts'
 
 /** Repeated fields are tolerated up to here; the last one counts. */
 const REPEATED_FIELDS_MAX = 100
@@ -70,29 +71,59 @@ export function readJsonBody<T>(
   known: ReadonlySet<string>,
   read: (fields: JsonFields) => T,
 ): BodyResult<T> {
-  const text = body.toString('utf8')
-  if (!isUtf8(body)) {
-    const position = describePosition(text, text.indexOf('\ufffd'))
-    return { kind: 'malformed', error: `Malformed UTF-8 at ${position}.` }
-  }
+  const text = textOf(body)
+  if (typeof text !== 'string') return text
   const scan = scanJsonObject(text, refusedEarly(known))
   if (scan.kind === 'stopped') return { kind: 'invalid', problem: problemOfStart(scan, known) }
   if (scan.kind !== 'object') return { kind: 'malformed', error: malformedText(text, scan) }
+  return readMembers({ text, members: scan.members }, known, read)
+}
+
+/** A checked value, or a problem for 422. */
+export type ItemResult<T> = Exclude<BodyResult<T>, { kind: 'malformed' }>
+
+/** Reads an item of a list as `readJsonBody` reads a body. @param path of the item, for one that is no object */
+export function readJsonItem<T>(
+  { text, scan }: JsonItem,
+  path: string,
+  { known, read }: { readonly known: ReadonlySet<string>; read(fields: JsonFields): T },
+): ItemResult<T> {
+  if (scan === null) return { kind: 'invalid', problem: singleProblem(path, mustBeObject(path)) }
+  if (scan.kind === 'stopped') return { kind: 'invalid', problem: problemOfStart(scan, known) }
+  return readMembers({ text, members: scan.members }, known, read)
+}
+
+function readMembers<T>(
+  { text, members }: { readonly text: string; readonly members: Members },
+  known: ReadonlySet<string>,
+  read: (fields: JsonFields) => T,
+): ItemResult<T> {
   const errors = new FieldErrors()
-  const value = read(new JsonFields(text, scan.members, errors))
-  refuseUnknownFields(errors, { names: scan.members.keys(), known })
+  const value = read(new JsonFields(text, members, errors))
+  refuseUnknownFields(errors, { names: members.keys(), known })
   const problem = errors.problem()
   return problem === null ? { kind: 'valid', value } : { kind: 'invalid', problem }
 }
 
-function malformedText(text: string, scan: { readonly kind: string; readonly position: number }): string {
+/** The text of a body, or why it has none. */
+export function textOf(body: Buffer): string | Extract<BodyResult<never>, { kind: 'malformed' }> {
+  const text = body.toString('utf8')
+  if (isUtf8(body)) return text
+  const position = describePosition(text, text.indexOf('\ufffd'))
+  return { kind: 'malformed', error: `Malformed UTF-8 at ${position}.` }
+}
+
+export function malformedText(
+  text: string,
+  scan: { readonly kind: string; readonly position: number },
+): string {
   const where = describePosition(text, scan.position)
   if (scan.kind === 'other') return `The body must be a JSON object, at ${where}.`
   return `Malformed JSON at ${where}${scan.position === text.length ? ': the body ends early' : ''}.`
 }
 
 /** Ends the scan once the body is certain to be refused. */
-function refusedEarly(known: ReadonlySet<string>): (name: string, isRepeated: boolean) => boolean {
+export function refusedEarly(known: ReadonlySet<string>): (name: string, isRepeated: boolean) => boolean {
   let unknown = 0
   let repeated = 0
   return (name, isRepeated) => {

@@ -45,16 +45,26 @@ interface Nesting {
 }
 
 /** @param isEnough called after each member; true ends the scan, which bounds the cost of a body with many members */
-export function scanJsonObject(
-  text: string,
-  isEnough: (name: string, isRepeated: boolean) => boolean,
-): JsonObjectScan {
+export function scanJsonObject(text: string, isEnough: IsEnough): JsonObjectScan {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) !== OPEN_OBJECT) return scanOther(text, start)
+  const scan = scanMembers(text, start, isEnough)
+  return scan.kind === 'object' ? scanEnd(text, scan.end, scan.members) : scan
+}
+
+type IsEnough = (name: string, isRepeated: boolean) => boolean
+
+/** As `JsonObjectScan`; `end` is the offset after the object, whatever follows it. */
+export type JsonMembersScan =
+  | { readonly kind: 'object'; readonly members: ReadonlyMap<string, JsonMember>; readonly end: number }
+  | Extract<JsonObjectScan, { kind: 'stopped' | 'malformed' }>
+
+/** Scans the object whose brace is at `start`. */
+export function scanMembers(text: string, start: number, isEnough: IsEnough): JsonMembersScan {
   const members = new Map<string, JsonMember>()
   const nesting = { deepest: 0, values: 0 }
   let at = skipSpace(text, start + 1)
-  if (text.charCodeAt(at) === CLOSE_OBJECT) return scanEnd(text, at + 1, members)
+  if (text.charCodeAt(at) === CLOSE_OBJECT) return { kind: 'object', members, end: at + 1 }
   for (;;) {
     const keyEnd = scanString(text, at)
     if (keyEnd < 0) return malformed(keyEnd)
@@ -75,10 +85,22 @@ export function scanJsonObject(
     if (isEnough(name, isRepeated)) return { kind: 'stopped', members, name }
     at = skipSpace(text, valueEnd)
     const next = text.charCodeAt(at)
-    if (next === CLOSE_OBJECT) return scanEnd(text, at + 1, members)
+    if (next === CLOSE_OBJECT) return { kind: 'object', members, end: at + 1 }
     if (next !== COMMA) return { kind: 'malformed', position: at }
     at = skipSpace(text, at + 1)
   }
+}
+
+/** The offset after the value at `start`, or the complement (~) of an invalid offset. */
+export function endOfValue(text: string, start: number): number {
+  return scanValue(text, start, { deepest: 0, values: 0 })
+}
+
+/** The name at `start` and the offset of its value, or the complement (~) of an invalid offset. */
+export function nameAt(text: string, start: number): { readonly name: string; readonly valueAt: number } {
+  const end = scanString(text, start)
+  if (end < 0) return { name: '', valueAt: end }
+  return { name: stringAt(text, start, end), valueAt: scanColon(text, end) }
 }
 
 /** The value of a member, as `JSON.parse` reads it. */
@@ -106,7 +128,7 @@ function stringAt(text: string, start: number, end: number): string {
   return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner
 }
 
-function malformed(result: number): JsonObjectScan {
+function malformed(result: number): { readonly kind: 'malformed'; readonly position: number } {
   return { kind: 'malformed', position: ~result }
 }
 
@@ -210,7 +232,8 @@ function scanEscape(text: string, at: number): number {
   return UNICODE_ESCAPE.test(text) ? at + 5 : ~at
 }
 
-function skipSpace(text: string, start: number): number {
+/** The offset of the next character that is no white space. */
+export function skipSpace(text: string, start: number): number {
   let at = start
   for (;;) {
     const code = text.charCodeAt(at)

@@ -177,6 +177,165 @@ export interface JobPush {
   } | null
   callback_events?: CallbackEvents | null
 }
+/**
+ * A push with an idempotency key, which a single push has in a header.
+ */
+export interface BatchedPush {
+  /**
+   * Name of the queue, which is created if it does not exist.
+   */
+  queue: string
+  url: TargetUrl
+  method?: Method | null
+  /**
+   * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Refused: headers that control the connection (`Host`, `Content-Length`, …), those that Punctual sets (`webhook-*`, `X-Punctual-*`), and two spellings of one name.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The JSON body of the request, sent exactly as written: numbers keep their digits, fields their order. At most 64 levels deep.
+   */
+  payload?: {
+    [k: string]: unknown
+  } | null
+  callback_url?: TargetUrl | null
+  /**
+   * Seconds to wait before running. `5.0` is an integer, `"5"` is not.
+   */
+  delay?: number | null
+  /**
+   * When to run: ISO 8601 with an offset, at most 366 days ahead; in the past means now. Not together with `delay`.
+   */
+  run_at?: string | null
+  timeout_seconds?: TimeoutSeconds | null
+  retry_delays?: RetryDelays | null
+  retries_enabled?: boolean | null
+  /**
+   * For your use; returned with the job.
+   */
+  tags?: {
+    [k: string]: string
+  } | null
+  callback_events?: CallbackEvents | null
+  /**
+   * As the header `Idempotency-Key` of a push, without quotes.
+   */
+  idempotency_key?: string | null
+}
+export interface JobBatch {
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  jobs: BatchedPush[]
+}
+export interface JobBatchResults {
+  /**
+   * In the order of the pushes.
+   */
+  results: (BatchedJob | RefusedPush)[]
+}
+/**
+ * A push that was taken, now or before under the same idempotency key.
+ */
+export interface BatchedJob {
+  status: 201
+  success: true
+  queue_id: Id
+  job_id: Id
+  scheduled_at: Timestamp
+  message: 'Scheduled successfully'
+}
+/**
+ * A push that made no job: 403 another queue than the token is limited to, 409 its queue is draining, 422 it is not valid, 429 a quota or limit, 503 the store is away or full.
+ */
+export interface RefusedPush {
+  status: 403 | 409 | 422 | 429 | 503
+  message: string
+  /**
+   * From the path of a field to its mistakes; empty unless `status` is 422.
+   */
+  errors: {
+    [k: string]: string[]
+  }
+  /**
+   * Seconds to wait before trying again.
+   */
+  retry_after?: number
+}
+/**
+ * Fields of a job that are to differ in its copy, checked as in a push. `null` removes an optional one.
+ */
+export interface JobChange {
+  /**
+   * Name of the queue, which is created if it does not exist.
+   */
+  queue?: string
+  url?: TargetUrl
+  method?: Method | null
+  /**
+   * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Refused: headers that control the connection (`Host`, `Content-Length`, …), those that Punctual sets (`webhook-*`, `X-Punctual-*`), and two spellings of one name.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The JSON body of the request, sent exactly as written: numbers keep their digits, fields their order. At most 64 levels deep.
+   */
+  payload?: {
+    [k: string]: unknown
+  } | null
+  callback_url?: TargetUrl | null
+  /**
+   * Seconds to wait before running. `5.0` is an integer, `"5"` is not.
+   */
+  delay?: number | null
+  /**
+   * When to run: ISO 8601 with an offset, at most 366 days ahead; in the past means now. Not together with `delay`.
+   */
+  run_at?: string | null
+  timeout_seconds?: TimeoutSeconds | null
+  retry_delays?: RetryDelays | null
+  retries_enabled?: boolean | null
+  /**
+   * For your use; returned with the job.
+   */
+  tags?: {
+    [k: string]: string
+  } | null
+  callback_events?: CallbackEvents | null
+}
+/**
+ * As `JobChange`, without `queue`, `delay` and `run_at`: the new job is in the same queue and due at once.
+ */
+export interface ReplayChange {
+  url?: TargetUrl
+  method?: Method | null
+  /**
+   * Sent with the request in this order and spelling. Values are visible ASCII, space and tab. Refused: headers that control the connection (`Host`, `Content-Length`, …), those that Punctual sets (`webhook-*`, `X-Punctual-*`), and two spellings of one name.
+   */
+  headers?: {
+    [k: string]: string
+  } | null
+  /**
+   * The JSON body of the request, sent exactly as written: numbers keep their digits, fields their order. At most 64 levels deep.
+   */
+  payload?: {
+    [k: string]: unknown
+  } | null
+  callback_url?: TargetUrl | null
+  timeout_seconds?: TimeoutSeconds | null
+  retry_delays?: RetryDelays | null
+  retries_enabled?: boolean | null
+  /**
+   * For your use; returned with the job.
+   */
+  tags?: {
+    [k: string]: string
+  } | null
+  callback_events?: CallbackEvents | null
+}
 export interface ScheduledJob {
   success: true
   queue_id: Id
@@ -429,6 +588,10 @@ export interface Queue {
    * false = paused.
    */
   is_active: boolean
+  /**
+   * Whether it takes no new jobs, and runs off what it has.
+   */
+  is_draining: boolean
   timeout_seconds: TimeoutSeconds
   retries_enabled: boolean
   retry_delays: RetryDelays
@@ -459,6 +622,10 @@ export interface EditedQueue {
    * false = paused.
    */
   is_active: boolean
+  /**
+   * Whether it takes no new jobs, and runs off what it has.
+   */
+  is_draining: boolean
   timeout_seconds: TimeoutSeconds
   retries_enabled: boolean
   retry_delays: RetryDelays
@@ -491,6 +658,7 @@ export interface EditedQueue {
  */
 export interface QueueEdit {
   is_active?: boolean | null
+  is_draining?: boolean | null
   timeout_seconds?: TimeoutSeconds | null
   retries_enabled?: boolean | null
   retry_delays?: RetryDelays | null
@@ -987,6 +1155,10 @@ export interface CronRun {
    * Whether it was a manual run.
    */
   is_manual: boolean
+  /**
+   * Why it was skipped, where it was not because of the previous run.
+   */
+  cause?: 'queue_draining'
   /**
    * More than 1 only for missed ticks; at most 10,000 are counted.
    */

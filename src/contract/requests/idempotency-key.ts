@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { JobRequest } from '../../domain/jobs/job.ts'
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../../domain/limits.ts'
-import { type FieldErrors, singleProblem } from '../fields/field-errors.ts'
-import { alreadyUsed, mustBeVisibleAscii, mustNotBeLonger, required } from '../fields/validation-texts.ts'
+import { FieldErrors, singleProblem, type ValidationProblem } from '../fields/field-errors.ts'
+import type { FieldReader } from '../fields/field-reader.ts'
+import {
+  alreadyUsed,
+  mustBeString,
+  mustBeVisibleAscii,
+  mustNotBeLonger,
+  required,
+} from '../fields/validation-texts.ts'
 
 const FIELD = 'idempotency_key'
 
@@ -20,13 +27,30 @@ const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
  */
 export function readIdempotencyKey(errors: FieldErrors, header: string | undefined): string | null {
   if (header === undefined) return null
-  const key = unquote(header.trim())
+  return checkedKey(errors, unquote(header.trim()))
+}
+
+/** Reads the field `idempotency_key` of an item of a batch. null as for the header. */
+export function readKeyField(fields: FieldReader): string | null {
+  const value = fields.value(FIELD)
+  if (value === undefined || value === '') return null
+  return typeof value === 'string' ? checkedKey(fields.errors, value) : fields.refuse(FIELD, mustBeString)
+}
+
+function checkedKey(errors: FieldErrors, key: string): string | null {
   if (key === '') errors.add(FIELD, required(FIELD))
   else if (!VISIBLE_ASCII.test(key)) errors.add(FIELD, mustBeVisibleAscii(FIELD))
   else if (key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
     errors.add(FIELD, mustNotBeLonger(FIELD, IDEMPOTENCY_KEY_CHARACTERS_MAX))
   } else return key
   return null
+}
+
+/** The key in the header; null without one; the problem with a wrong one. */
+export function keyOfHeader(header: string | undefined): string | null | ValidationProblem {
+  const errors = new FieldErrors()
+  const key = readIdempotencyKey(errors, header)
+  return errors.problem() ?? key
 }
 
 function unquote(header: string): string {

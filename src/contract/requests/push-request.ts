@@ -1,3 +1,4 @@
+import type { RequestChange } from '../../domain/jobs/job-copy.ts'
 import { type JobRequest, METHODS } from '../../domain/jobs/job.ts'
 import { DELAY_SECONDS_MAX, QUEUE_NAME_CHARACTERS_MAX, RUN_AT_DAYS_AHEAD_MAX } from '../../domain/limits.ts'
 import type { IsBlocked } from '../fields/field-reader.ts'
@@ -51,22 +52,31 @@ const DAY_MS = 86_400_000
 
 /** Checks the body of `POST /api/jobs`. Never throws. */
 export function readPush(body: Buffer, context: PushContext): BodyResult<AcceptedPush> {
-  return readJsonBody(body, PUSH_FIELDS, (fields) => {
-    const queue = fields.requiredText('queue', QUEUE_NAME_CHARACTERS_MAX) ?? ''
-    const { request, start } = readRequest(fields, context)
-    const key = readIdempotencyKey(fields.errors, context.idempotencyKey)
-    const idempotency =
-      key === null || fields.errors.count > 0
-        ? null
-        : { key, fingerprint: fingerprintOf(queue, request, start) }
-    return { queue, request, start, idempotency }
-  })
+  return readJsonBody(body, PUSH_FIELDS, (fields) =>
+    readPushFields(fields, context, () => readIdempotencyKey(fields.errors, context.idempotencyKey)),
+  )
+}
+
+/** @param readKey reports a wrong key */
+export function readPushFields(
+  fields: JsonFields,
+  context: Omit<PushContext, 'idempotencyKey'>,
+  readKey: () => string | null,
+): AcceptedPush {
+  const queue = fields.requiredText('queue', QUEUE_NAME_CHARACTERS_MAX) ?? ''
+  const { request, start } = readRequest(fields, context)
+  const key = readKey()
+  const idempotency =
+    key === null || fields.errors.count > 0
+      ? null
+      : { key, fingerprint: fingerprintOf(queue, request, start) }
+  return { queue, request, start, idempotency }
 }
 
 /** Reads the fields in the contract's order, which is the order of the errors. */
 function readRequest(
   fields: JsonFields,
-  { isBlocked, nowMs }: PushContext,
+  { isBlocked, nowMs }: Omit<PushContext, 'idempotencyKey'>,
 ): Pick<AcceptedPush, 'request' | 'start'> {
   const url = fields.requiredUrl('url', isBlocked) ?? ''
   const method = fields.choice('method', METHODS) ?? 'POST'
@@ -89,6 +99,51 @@ function readRequest(
     cron: null,
   }
   return { request, start }
+}
+
+/** Fields of a job that are to differ in its copy; only those that were given. */
+export interface JobChange {
+  readonly queue?: string
+  readonly request: RequestChange
+  readonly start?: AcceptedPush['start']
+}
+
+/** The fields of `POST /api/jobs/{job_id}/replay`: the new job is in the same queue, and due now. */
+const REPLAY_FIELDS: ReadonlySet<string> = PUSH_FIELDS.difference(new Set(['queue', 'delay', 'run_at']))
+
+/** Checks the fields that are to differ in a copy of a job, as a push does. null removes an optional one. Never throws. */
+export function readJobChange(
+  body: Buffer,
+  kind: 'replay' | 'duplicate',
+  context: Omit<PushContext, 'idempotencyKey'>,
+): BodyResult<JobChange> {
+  const known = kind === 'replay' ? REPLAY_FIELDS : PUSH_FIELDS
+  return readJsonBody(body, known, (fields) => {
+    const hasStart = fields.has('delay') || fields.has('run_at')
+    return {
+      ...(fields.has('queue')
+        ? { queue: fields.requiredText('queue', QUEUE_NAME_CHARACTERS_MAX) ?? '' }
+        : {}),
+      request: readRequestChange(fields, context),
+      ...(hasStart && kind === 'duplicate' ? { start: readStart(fields, context.nowMs) } : {}),
+    }
+  })
+}
+
+function readRequestChange(fields: JsonFields, { isBlocked }: Pick<PushContext, 'isBlocked'>): RequestChange {
+  const given = <T>(field: string, key: string, read: () => T) => (fields.has(field) ? { [key]: read() } : {})
+  return {
+    ...given('url', 'url', () => fields.requiredUrl('url', isBlocked) ?? ''),
+    ...given('method', 'method', () => fields.choice('method', METHODS) ?? 'POST'),
+    ...given('headers', 'headers', () => readHeaders(fields)),
+    ...given('payload', 'payload', () => readPayload(fields)),
+    ...given('callback_url', 'callbackUrl', () => fields.url('callback_url', isBlocked)),
+    ...given('timeout_seconds', 'timeoutSeconds', () => readTimeoutSeconds(fields)),
+    ...given('retry_delays', 'retryDelays', () => readRetryDelays(fields)),
+    ...given('retries_enabled', 'retriesEnabled', () => fields.boolean('retries_enabled')),
+    ...given('tags', 'tags', () => readTags(fields)),
+    ...given('callback_events', 'callbackEvents', () => readCallbackEvents(fields)),
+  }
 }
 
 /** The exact source text, so that numbers keep their digits and fields their order. */

@@ -9,6 +9,7 @@ import { cannotChange } from '../fields/validation-texts.ts'
 const QUEUE_FIELDS: ReadonlySet<string> = new Set([
   'name',
   'is_active',
+  'is_draining',
   'timeout_seconds',
   'retries_enabled',
   'retry_delays',
@@ -26,6 +27,7 @@ export function readQueueEdit(body: Buffer): BodyResult<Partial<QueueSettings>> 
     if (fields.value('name') !== undefined) fields.refuse('name', cannotChange)
     const given = {
       isActive: fields.boolean('is_active'),
+      isDraining: fields.boolean('is_draining'),
       timeoutSeconds: readTimeoutSeconds(fields),
       retriesEnabled: fields.boolean('retries_enabled'),
       retryDelays: readRetryDelays(fields),

@@ -16,6 +16,7 @@ export interface ShownCronRun {
   readonly jobId: number | null
   readonly isManual: boolean
   readonly ticks: number
+  readonly cause?: 'queue_draining'
 }
 
 /** As in the port, without the team. */
@@ -82,6 +83,7 @@ export function toWireCronRun(run: ShownCronRun): WireCronRun {
     job_id: run.jobId,
     is_manual: run.isManual,
     ticks: run.ticks,
+    ...(run.cause === undefined ? {} : { cause: run.cause }),
   }
 }
 

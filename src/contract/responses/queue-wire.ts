@@ -16,6 +16,7 @@ export function toWireQueue(queue: ShownQueue): WireQueue {
     queue_id: queue.queueId,
     name: queue.name,
     is_active: settings.isActive,
+    is_draining: settings.isDraining,
     timeout_seconds: settings.timeoutSeconds,
     retries_enabled: settings.retriesEnabled,
     retry_delays: [...settings.retryDelays],

@@ -1,4 +1,5 @@
 import type { WantedCondition } from '../../resources/conditions.ts'
+import type { QueueCounts } from '../../ports/queues.ts'
 import type { EngineLoss } from '../engine/engine-loss.ts'
 import type { HttpQueue } from '../kinds.ts'
 import { invalidSpec, RECONCILED, unavailable, type Unavailable } from '../reconcile/ready-conditions.ts'
@@ -16,10 +17,19 @@ type Wanted = WantedCondition<'HttpQueue'>
 export function queueConditions(
   queue: HttpQueue,
   outcome: QueueOutcome | Unavailable,
-  { loss, failing }: { readonly loss: EngineLoss | null; readonly failing: readonly Wanted[] },
+  {
+    loss,
+    failing,
+    counts,
+  }: {
+    readonly loss: EngineLoss | null
+    readonly failing: readonly Wanted[]
+    /** null = not counted yet. */
+    readonly counts: QueueCounts | null
+  },
 ): readonly Wanted[] {
   if (outcome.kind === 'name_taken') return [nameTaken(outcome.by, outcome.isPushed)]
-  return [...readiness(queue, outcome), ...jobsLost(loss), ...failing]
+  return [...readiness(queue, outcome), ...draining(queue, counts), ...jobsLost(loss), ...failing]
 }
 
 function readiness(
@@ -48,6 +58,24 @@ function dispatching(isActive: boolean): Wanted {
   return isActive
     ? { type: 'Dispatching', status: 'True', reason: 'Active', message }
     : { type: 'Dispatching', status: 'False', reason: 'Paused', message }
+}
+
+function draining({ spec }: HttpQueue, counts: QueueCounts | null): readonly Wanted[] {
+  if (!spec.draining) return []
+  const left = counts === null ? null : counts.pending + counts.delayed + counts.processing
+  return [
+    left === 0
+      ? {
+          type: 'Draining',
+          status: 'True',
+          reason: 'Drained',
+          message: 'No job is left. New jobs are refused.',
+        }
+      : {
+          ...{ type: 'Draining', status: 'True', reason: 'Draining' },
+          message: 'spec.draining is true: new jobs are refused, and the rest runs off.',
+        },
+  ]
 }
 
 function jobsLost(loss: EngineLoss | null): readonly Wanted[] {

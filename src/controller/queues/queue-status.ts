@@ -31,7 +31,13 @@ export function queueStatus(
     : (formerFailing(queue.status?.conditions) as ReadonlyArray<WantedCondition<'HttpQueue'>>)
   return {
     ...(outcome.kind === 'name_taken' ? {} : engineFields(queue.status ?? {}, outcome, facts)),
-    ...reconciledStatus<'HttpQueue'>(queue, queueConditions(queue, outcome, { loss, failing }), wallMs),
+    ...reconciledStatus<'HttpQueue'>(
+      queue,
+      queueConditions(queue, outcome, {
+        ...{ loss, failing, counts: isCurrent(stats, outcome) ? stats.counts : null },
+      }),
+      wallMs,
+    ),
   }
 }
 

@@ -120,6 +120,9 @@ export interface OpenAttempt {
   readonly startedAtMs: number | null
 }
 
+/** A field of a request that is not kept as long as the chain. */
+export type LostField = 'headers' | 'payload'
+
 /** A chain: the original job, its retries, and its end. */
 export interface JobChain {
   readonly rootId: number
@@ -136,8 +139,10 @@ export interface JobChain {
   readonly open: OpenAttempt | null
   /** How the chain ended; null while it is open. */
   readonly end: 'success' | 'failed_no_retries' | 'dead_lettered' | null
-  /** The job that a replay of this dead letter made; null if it was not replayed. */
+  /** The job that a replay or a retry of this chain made; null if there was none. */
   readonly replayedAs: number | null
+  /** What is null in `request` because it is no longer kept; absent = nothing. */
+  readonly lost?: readonly LostField[]
   /** The call records that still exist, oldest first. */
   readonly calls: readonly CallRecord[]
 }

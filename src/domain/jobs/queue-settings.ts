@@ -21,6 +21,8 @@ export interface ChainSettings {
 export interface QueueSettings extends ChainSettings {
   /** false = paused: no new claims, calls in flight end normally. */
   readonly isActive: boolean
+  /** true = the queue takes no new jobs; what it has runs off, with retries and callbacks. */
+  readonly isDraining: boolean
   /** Calls in flight at once; null = unlimited. */
   readonly maxParallelism: number | null
   /** Stored, without effect yet: to keep the slot of a lost executor until its call must have ended. */
@@ -30,6 +32,7 @@ export interface QueueSettings extends ChainSettings {
 /** The settings of a queue made by a push or a cron's run. The Lua steps rely on its being active and unlimited. */
 export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   isActive: true,
+  isDraining: false,
   timeoutSeconds: 30,
   retriesEnabled: true,
   retryDelays: Object.freeze([60, 1800, 10_800]),

@@ -1,5 +1,5 @@
 import { HARD_DEADLINE_GRACE_MS } from '../../domain/limits.ts'
-import type { CallRecord, JobChain, OpenAttempt } from '../../domain/jobs/job.ts'
+import type { CallRecord, JobChain, LostField, OpenAttempt } from '../../domain/jobs/job.ts'
 import { ATTEMPTS_PER_CHAIN } from '../../domain/jobs/job-ids.ts'
 import { chainIdentity, damagedChain, type DamagedParts } from './damaged-chain.ts'
 import type { Engine } from '../client/engine.ts'
@@ -109,18 +109,23 @@ export function finishedChain(
   queue: KnownQueue,
   chain: { rootId: number; text: string; calls: readonly CallRecord[] },
 ): JobChain {
-  const { request, attempts, end, replayedAs } = decodeFinished(chain.text)
+  const { request, attempts, end, replayedAs, hadNoPayload } = decodeFinished(chain.text)
+  const kept = keptPayload(chain.calls)
+  const payload = hadNoPayload ? (kept ?? null) : kept
+  const lost: LostField[] = []
+  if (request.headers === null) lost.push('headers')
+  if (payload === undefined) lost.push('payload')
   return {
     ...chainIdentity(engine, queue, chain.rootId),
-    request: { ...request, payload: keptPayload(chain.calls) },
-    ...{ attempts, open: null, end, replayedAs, calls: chain.calls },
+    request: { ...request, payload: payload ?? null },
+    ...{ attempts, open: null, end, replayedAs, calls: chain.calls, lost },
   }
 }
 
-/** Only call records keep the payload of a finished chain, and only if they hold all of it. */
-function keptPayload(calls: readonly CallRecord[]): string | null {
+/** Only call records keep the payload of a finished chain, and only if they hold all of it; undefined = not kept. */
+function keptPayload(calls: readonly CallRecord[]): string | null | undefined {
   const call = calls.at(-1)
-  return call === undefined || call.request.bodyTruncated ? null : call.request.body
+  return call === undefined || call.request.bodyTruncated ? undefined : call.request.body
 }
 
 /** Lists do not read the payloads of large requests; headers and payload are null there. */

@@ -35,6 +35,7 @@ export function createRunNow(engine: Engine): (team: string, cronId: number) => 
       const [outcome] = outcomes
       const jobId = step.entries[0]?.runs[0]?.jobId
       if (outcome?.code === 'running') return { status: 'still_running', jobId: Number(outcome.value) }
+      if (outcome?.code === 'draining') return { status: 'queue_draining', queue: settings.queue ?? '' }
       if (outcome?.code === 'over_share') throw new StorageFullError()
       if (outcome?.code !== 'done' || jobId === undefined) continue
       if (woken > 0) hintWake(engine, keys.shard)

@@ -2,6 +2,7 @@ import { IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX, LEASE_MS, NEAR_DELAY_SECONDS_MAX } 
 import { DEFAULT_QUEUE_SETTINGS } from '../../domain/jobs/queue-settings.ts'
 import { monthOf } from '../../domain/quotas.ts'
 import type { NewJob } from '../../ports/jobs.ts'
+import { audited } from '../audit-log/audit-entry.ts'
 import { minutesAround } from '../execute/finish/batch.ts'
 import { NO_CEILINGS } from '../quotas/ceilings.ts'
 import type { Engine } from '../client/engine.ts'
@@ -30,6 +31,7 @@ export const ENQUEUE = step('enqueue', import.meta.url, {
       queueKeys: ['meta', 'ready', 'records', 'payloads', 'inFlight'],
       args: ['field', 'localId', 'teamIndex'],
     },
+    audits: { keys: ['auditLog'], args: ['position', 'entry', 'most', 'keptMs'] },
   },
   rest: 'requests',
 })
@@ -55,6 +57,7 @@ export interface EnqueueOutcome {
     | 'full'
     | 'moved'
     | 'taken'
+    | 'draining'
     | 'room'
     | 'pendingJobs'
     | 'storedBytes'
@@ -209,7 +212,24 @@ function enqueueCall(engine: Engine, keys: ShardKeys, batch: EnqueueBatch): Step
       const teamIndex = teams.of(field.slice(0, field.indexOf('/')))
       return { field, localId, teamIndex, pushedBucket: keys.pushedBucket(localId) }
     }),
+    audits: batch.pushes.flatMap((push, i) => auditOf(engine, keys, { push, position: i + 1 })),
   })
+}
+
+/** Of a job that somebody made as a duplicate; pushes are not audited. */
+function auditOf(
+  engine: Engine,
+  keys: ShardKeys,
+  { push: { job, seq }, position }: { readonly push: PendingPush; readonly position: number },
+) {
+  if (job.duplicate === undefined) return []
+  const { of, actor, changed } = job.duplicate
+  const newJobId = engine.jobIds.idOf(keys.shard, seq ?? 0, 1)
+  const resource = { kind: 'job', id: of, name: job.queue } as const
+  const after = { job_id: newJobId, ...(changed.length === 0 ? {} : { changed }) }
+  const entry = { actor, action: 'duplicate', resource, before: null, after }
+  const { auditLog, auditEntry, auditMax, auditMs } = audited(engine, keys, { team: job.team, entry })
+  return [{ auditLog, position, entry: auditEntry, most: auditMax, keptMs: auditMs }]
 }
 
 /** Redis's day and the day before; near midnight also the day after, should our estimate be behind. */

@@ -4,9 +4,11 @@
 --       'a<ms>' absolute · timeout: '' = the queue's · marks: l = large, i = idempotent.
 -- requests: for each job request [, large] [, idempotency field, fingerprint]. request: the request part of the record;
 --       large: its tail for `payloads`.
+-- audits: an entry of the audit log for the job at this place of the plan, which somebody asked for.
 -- newHash, newTimeout and newJson are the settings of a queue that the batch makes. Ceilings are as in lib/quota.lua.
 -- Answer 'day' when Redis's day or the one before is not declared, else 'now woken code a b …' with three words a job:
 --       ok id due · again id due (due -1: already ended) · dup id due · conflict - - · full - - · moved - - · taken - -
+--       draining - - (its queue takes no new jobs)
 --       by a quota: pendingJobs - - · storedBytes - - · share - - · jobsPerMonth - -; Redis is nearly full: room - -
 -- Transition: (none) → pending.
 --#include lib/clock
@@ -17,12 +19,14 @@
 --#include lib/team
 --#include lib/quota
 --#include lib/record
+--#include audit-log/audit_log
 
 local blocks = ROWS.blocks
 local days = ROWS.days
 local minute_rows = ROWS.minutes
 local team_rows = ROWS.teams
 local queues = ROWS.queues
+local audits = ROWS.audits
 
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 local now_text = pad13(now)
@@ -52,7 +56,8 @@ for i, queue in ipairs(queues) do
   queue.team = teams[tonumber(queue.teamIndex)]
   queue.moved = ids_now[i] ~= queue.localId
   local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.settingsHash, QUEUE.timeoutSeconds,
-    QUEUE.teamNumber)
+    QUEUE.teamNumber, QUEUE.draining)
+  queue.is_draining = live[6] == '1'
   queue.is_new = not live[3]
   queue.live = queue.is_new and { '1' } or live
   queue.team_number = live[5]
@@ -141,8 +146,9 @@ local function plan(job)
       return 'dup', known_id, known_due
     end
     idem_size = idem_size or call('HLEN', today)
-    if idem_size >= tonumber(ARGV.idempotencyKeysMax) then return 'full', '-', '-' end
+    if idem_size >= tonumber(ARGV.idempotencyKeysMax) and not queue.is_draining then return 'full', '-', '-' end
   end
+  if queue.is_draining then return 'draining', '-', '-' end
   local refusal = Quota.admit(KEYS.teamUsage, queue.team, HEAD_BYTES + #request + (large and #large or 0))
   if refusal then return refusal, '-', '-' end
   if field then idem_size = idem_size + 1 end
@@ -181,6 +187,7 @@ for _, job in ipairs(jobs) do
   local code, a, b = plan(job)
   local n = #answer
   answer[n + 1], answer[n + 2], answer[n + 3] = code, a, b
+  job.is_new = code == 'ok'
 end
 
 -- Writes that cannot fail: records, places, ring; the index and the idempotency keys last, when their jobs are in place.
@@ -223,5 +230,8 @@ for block, fields in pairs(index_fields) do call('HSET', blocks[block].jobIndex,
 if #idem_fields > 0 then
   call('HSET', today, unpack(idem_fields))
   call('EXPIREAT', today, (math.floor(now / 86400000) + 2) * 86400)
+end
+for _, audit in ipairs(audits) do
+  if jobs[tonumber(audit.position)].is_new then AuditLog.write(audit.auditLog, audit.entry, audit.most, audit.keptMs) end
 end
 return table.concat(answer, ' ')

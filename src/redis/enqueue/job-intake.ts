@@ -249,6 +249,8 @@ class Lane {
           queueId: outcome.queueId,
           scheduledAtMs: outcome.dueMs,
         })
+      case 'draining':
+        return push.resolve({ status: 'queue_draining', queue: push.job.queue })
       case 'conflict':
         return push.resolve({ status: 'idempotency_conflict' })
       case 'full':

@@ -111,7 +111,8 @@ function inspectHidden({ shard, facts, id, keys }: InspectedQueue, name: string,
 function isHeadField(field: string, value: string): boolean {
   if (field === 'n' || field === 's') return true
   if (field === QUEUE.lastFailure) return /^\d{13}\|\w+$/.test(value)
-  if (field === 'a' || field === 'k' || field === 'c') return value === '0' || value === '1'
+  if (field === 'a' || field === QUEUE.draining || field === 'k' || field === 'c')
+    return value === '0' || value === '1'
   if (field === 'l') return /^\d{13}\|\w+$/.test(value)
   return ['t', 'm', 'g', 'o', 'u', QUEUE.trimmed, QUEUE.tombstones].includes(field) && /^\d+$/.test(value)
 }

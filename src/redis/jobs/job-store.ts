@@ -3,13 +3,17 @@ import { readChain } from '../chains/chain-reader.ts'
 import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../client/engine.ts'
 import { indexPlace } from '../layout/keys.ts'
-import { cancelJob } from './cancel-job.ts'
+import { readForReplay, readForRetry } from '../mending/ended-chain.ts'
+import { fireJob } from '../mending/fire-job.ts'
+import { createRemake } from '../mending/remake-job.ts'
+import { removeJob } from '../mending/remove-job.ts'
+import type { QuotaKeeper } from '../quotas/quota-keeper.ts'
 import { listJobs } from '../search/job-pages.ts'
 import { SearchTurns } from '../search/search-turns.ts'
-import { createReplay } from './replay-job.ts'
 
-export function createJobStore(engine: Engine): JobStore {
-  const replay = createReplay(engine)
+/** @param quotas absent = no quotas for retries and replays */
+export function createJobStore(engine: Engine, quotas: QuotaKeeper | null = null): JobStore {
+  const remake = createRemake(engine, quotas)
   const turns = new SearchTurns()
   return {
     get: async (team, jobId) => {
@@ -17,16 +21,30 @@ export function createJobStore(engine: Engine): JobStore {
       return queue === null ? null : readChain(engine, queue, engine.jobIds.rootOf(jobId))
     },
     list: (query) => listJobs(engine, query, turns),
-    cancel: async (team, jobId, actor) => {
+    remove: async (team, jobId, actor, mayPurge) => {
       const queue = await queueOfJob(engine, team, jobId)
-      return queue === null ? 'not_found' : cancelJob(engine, queue, { jobId, actor })
+      return queue === null ? NOT_FOUND : removeJob(engine, queue, { jobId, actor, mayPurge })
     },
-    replay: async (team, jobId, actor) => {
+    fire: async (team, jobId, actor) => {
       const queue = await queueOfJob(engine, team, jobId)
-      return queue === null ? { status: 'not_found' } : replay(queue, { jobId, actor })
+      return queue === null ? NOT_FOUND : fireJob(engine, queue, { jobId, actor })
+    },
+    retry: async (team, jobId, actor) => {
+      const queue = await queueOfJob(engine, team, jobId)
+      if (queue === null) return NOT_FOUND
+      const asked = { jobId, actor, action: 'retry', changed: [] } as const
+      return remake(queue, asked, () => readForRetry(engine, queue, jobId))
+    },
+    replay: async (team, jobId, actor, change = {}) => {
+      const queue = await queueOfJob(engine, team, jobId)
+      if (queue === null) return NOT_FOUND
+      const asked = { jobId, actor, action: 'replay', changed: Object.keys(change) } as const
+      return remake(queue, asked, () => readForReplay(engine, queue, { jobId, change }))
     },
   }
 }
+
+const NOT_FOUND = { status: 'not_found' } as const
 
 /** The queue that holds the job's chain; null when unknown, deleted or of another team. */
 async function queueOfJob(engine: Engine, team: string, jobId: number): Promise<KnownQueue | null> {

@@ -229,7 +229,8 @@ export function decodeRun(record: string): CronRun {
   return {
     scheduledAtMs: Number(tick),
     result,
-    jobId: result === 'missed' || last === '' ? null : Number(last),
+    jobId: result === 'missed' || result === 'skipped' || last === '' ? null : Number(last),
+    ...(kind === 'k' && last === 'd' ? { cause: 'queue_draining' as const } : {}),
     isManual,
     ticks: result === 'missed' ? Number(last) : 1,
   }

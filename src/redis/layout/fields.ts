@@ -13,6 +13,8 @@ export const QUEUE = {
   compiled: 'c',
   /** Of a cron's hidden queue. */
   cronId: 'o',
+  /** 1 while the queue drains: it takes no new jobs. */
+  draining: 'e',
   /** The newest failure that was raised for it, `at|reason`: 13 digits of Unix ms, and why. */
   lastFailure: 'l',
   /** How many jobs may be in flight; absent = no limit. */

@@ -14,7 +14,7 @@ export const READ_QUEUES = step('read_queues', import.meta.url, {
 /** Queues that one step reads. */
 const READ_BATCH_MAX = 250
 /** Values that the step answers for each queue. */
-const ANSWERED = 8
+const ANSWERED = 9
 
 /** null: the queue was deleted, or its name is reserved and it is not made yet. */
 export type ReadQueue = Queue | 'damaged' | null
@@ -58,8 +58,8 @@ function toQueue(
   { keys, localId, team, name }: KnownQueue,
   { row, settings }: { row: ReadonlyArray<string | number>; settings: ReadonlyMap<string, string> },
 ): ReadQueue {
-  const [hash, active, max, strict] = row.slice(0, 4).map(String)
-  const [pending = 0, records = 0, processing = 0, dead = 0] = row.slice(4).map(Number)
+  const [hash, active, max, strict, draining] = row.slice(0, 5).map(String)
+  const [pending = 0, records = 0, processing = 0, dead = 0] = row.slice(5).map(Number)
   if (hash === undefined || hash === '') return null
   const decoded = settingsIn(settings.get(hash))
   if (decoded === null) return 'damaged'
@@ -70,6 +70,7 @@ function toQueue(
     settings: {
       ...decoded,
       isActive: active === '1',
+      isDraining: draining === '1',
       maxParallelism: max === '' ? null : Number(max),
       strictParallelism: strict === '1',
     } satisfies QueueSettings,

@@ -16,7 +16,7 @@ export const SET_QUEUE = step('set_queue', import.meta.url, {
   queueKeys: ['meta', 'ready', 'inFlight'],
   args: [
     ...(['field', 'localId', 'settingsHash', 'settingsJson', 'timeoutSeconds', 'maxParallel'] as const),
-    ...(['active', 'strict', 'compiled', 'epoch'] as const),
+    ...(['active', 'draining', 'strict', 'compiled', 'epoch'] as const),
   ],
 })
 
@@ -99,6 +99,7 @@ export class QueueWriter {
       timeoutSeconds: settings.timeoutSeconds,
       maxParallel: settings.maxParallelism ?? '',
       active: settings.isActive ? 1 : 0,
+      draining: settings.isDraining ? 1 : 0,
       strict: settings.strictParallelism ? 1 : 0,
       compiled: this.#options.isCompiled ? 1 : 0,
       epoch: this.#options.epoch ?? '',

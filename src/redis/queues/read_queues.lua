@@ -1,6 +1,6 @@
 #!lua flags=no-writes
 -- read_queues: settings and counts of queues, all of one moment.
--- Answer {{settings hash or '' (no such queue), active, limit or '', strict or '', ready, records, in flight, dead
+-- Answer {{settings hash or '' (no such queue), active, limit or '', strict or '', draining or '', ready, records, in flight, dead
 --       letters…}, {settings hash, settings json…}}
 local call = redis.call
 --#include lib/suspects
@@ -10,7 +10,7 @@ local rows, hashes, is_named = {}, {}, {}
 local queues = ROWS.queues
 for _, queue in ipairs(queues) do
   local live = call('HMGET', queue.meta, QUEUE.settingsHash, QUEUE.active, QUEUE.maxParallel, QUEUE.strict,
-    QUEUE.cancelledReady)
+    QUEUE.cancelledReady, QUEUE.draining)
   local hash = live[1] or ''
   local ready, records, in_flight, dead = 0, 0, 0, 0
   -- One command recognizes an idle queue, and most are idle.
@@ -21,7 +21,7 @@ for _, queue in ipairs(queues) do
     is_named[hash] = true
     hashes[#hashes + 1] = hash
   end
-  for _, value in ipairs({ hash, live[2] or '', live[3] or '', live[4] or '', ready, records, in_flight, dead }) do
+  for _, value in ipairs({ hash, live[2] or '', live[3] or '', live[4] or '', live[6] or '', ready, records, in_flight, dead }) do
     rows[#rows + 1] = value
   end
 end

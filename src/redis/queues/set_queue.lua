@@ -16,10 +16,10 @@ local is_compiled = ARGV.compiled == '1'
 if is_superseded(KEYS.leaderEpoch, ARGV.epoch) then return 'superseded' end
 if call('HGET', KEYS.queueIds, field) ~= id then return 'stale_id' end
 local live = call('HMGET', KEYS.meta, QUEUE.settingsHash, QUEUE.timeoutSeconds, QUEUE.active, QUEUE.maxParallel,
-  QUEUE.strict, QUEUE.compiled, QUEUE.teamNumber)
+  QUEUE.strict, QUEUE.compiled, QUEUE.teamNumber, QUEUE.draining)
 local before = live[1]
 local is_applied = before == hash and live[2] == ARGV.timeoutSeconds and live[3] == active and (live[4] or '') == max
-  and (live[5] or '0') == ARGV.strict and (live[6] == '1' or not is_compiled)
+  and (live[5] or '0') == ARGV.strict and (live[8] or '0') == ARGV.draining and (live[6] == '1' or not is_compiled)
 if is_applied then return 0 end
 
 -- The fields of the queue say whether this was done. What a resend would not repeat comes before them; the release of the
@@ -48,6 +48,7 @@ local function set(name, value)
 end
 if max ~= '' then set(QUEUE.maxParallel, max) end
 if ARGV.strict == '1' then set(QUEUE.strict, '1') end
+if ARGV.draining == '1' then set(QUEUE.draining, '1') end
 if is_compiled then
   set(QUEUE.compiled, '1')
   drop_pushed(KEYS.pushedBuckets, KEYS.pushedBucket, id)
@@ -55,6 +56,7 @@ end
 call('HSET', KEYS.meta, unpack(fields))
 if max == '' then call('HDEL', KEYS.meta, QUEUE.maxParallel) end
 if ARGV.strict ~= '1' then call('HDEL', KEYS.meta, QUEUE.strict) end
+if ARGV.draining ~= '1' then call('HDEL', KEYS.meta, QUEUE.draining) end
 if before and before ~= hash and call('HINCRBY', KEYS.settingsUses, before, -1) <= 0 then
   call('HDEL', KEYS.settingsUses, before)
   call('HDEL', KEYS.settings, before)

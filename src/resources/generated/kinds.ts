@@ -212,6 +212,10 @@ export interface HttpQueueSpec {
    */
   readonly active: boolean
   /**
+   * true refuses new jobs; what the queue has runs off, with retries and callbacks.
+   */
+  readonly draining: boolean
+  /**
    * Timeout of the whole call, from DNS to the last byte of the body.
    */
   readonly timeoutSeconds: number

@@ -60,7 +60,7 @@ interface ApiPartOptions {
   egress: EgressPolicy
   fallback?: RequestListener
   /** How long it keeps serving after a stop; 0 when absent. */
-  drainMs?: number
+  shutdownDelayMs?: number
   logger: Logger
   lifecycle: Lifecycle
 }
@@ -73,13 +73,12 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
   const usage = createTeamUsageReader(engine)
   const tokenUses = new LastUses({ runner: engine.runner, clock: systemClock, logger: options.logger })
   options.lifecycle.onStop('last uses of tokens', () => tokenUses.stop())
+  const quotas = new QuotaKeeper({ engine, clock: systemClock, quotasOf })
   const listener = createApi({
-    intake: createJobIntake(engine, {
-      nowMs: () => systemClock.monotonicMs(),
-      quotas: new QuotaKeeper({ engine, clock: systemClock, quotasOf }),
-    }),
+    intake: createJobIntake(engine, { nowMs: () => systemClock.monotonicMs(), quotas }),
+    jobs: createJobStore(engine, quotas),
     ...withQuotas(
-      { crons: options.crons, cronEditor: options.cronEditor, jobs: createJobStore(engine) },
+      { crons: options.crons, cronEditor: options.cronEditor },
       { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
     ),
     alerts: createAlertStore(engine),
@@ -115,7 +114,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     logger: options.logger,
     connectionsMax: settings.maxConnections,
   })
-  options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.drainMs))
+  options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.shutdownDelayMs))
   try {
     const { port } = await server.listen(settings.port, settings.host)
     return port

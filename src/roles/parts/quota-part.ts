@@ -2,7 +2,6 @@ import { QuotaExceededError } from '../../domain/errors.ts'
 import { effectiveQuotas, quotaRetryAfterSeconds, type TeamQuotas } from '../../domain/quotas.ts'
 import type { Clock } from '../../ports/runtime.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
-import type { JobStore } from '../../ports/jobs.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { TeamSettings, TeamSettingsSource } from '../../ports/settings.ts'
 import type { MetQuota, TeamUsageReader } from '../../ports/quotas.ts'
@@ -35,7 +34,7 @@ export interface QuotaParts {
   readonly clock: Pick<Clock, 'wallMs'>
 }
 
-/** The quotas that a replay or a run by hand may exceed, in the order in which a push names them. */
+/** The quotas that a run by hand may exceed, in the order in which a push names them. */
 const JOB_QUOTAS = ['pendingJobs', 'storedBytes', 'jobsPerMonth'] as const satisfies readonly BoundName[]
 
 /**
@@ -99,14 +98,13 @@ export function withCronQuota(
 }
 
 /**
- * Refuses runs by hand and replays of a team that has reached a quota of jobs, bytes or jobs per month, like its pushes.
- * A missing cron or job is answered as such. Throws QuotaExceededError.
+ * Refuses runs by hand of a team that has reached a quota of jobs, bytes or jobs per month, like its pushes. A missing
+ * cron is answered as such. Throws QuotaExceededError.
  */
-export function withJobQuotas(
+export function withRunQuotas(
   crons: Pick<CronStore, 'get' | 'runNow'>,
-  jobs: Pick<JobStore, 'get' | 'replay'>,
   parts: QuotaParts,
-): Pick<CronStore, 'runNow'> & Pick<JobStore, 'replay'> {
+): Pick<CronStore, 'runNow'> {
   const within = createQuotaCheck(parts, JOB_QUOTAS)
   return {
     runNow: (team, cronId) =>
@@ -114,26 +112,17 @@ export function withJobQuotas(
         if (over !== null && (await crons.get(team, cronId)) !== null) throw refusal(parts, over)
         return crons.runNow(team, cronId)
       }),
-    replay: (team, jobId, actor) =>
-      within(team, async (over) => {
-        const chain = over === null ? null : await jobs.get(team, jobId)
-        if (over !== null && chain?.end === 'dead_lettered' && chain.replayedAs === null)
-          throw refusal(parts, over)
-        return jobs.replay(team, jobId, actor)
-      }),
   }
 }
 
 /** The stores of an API, with the quotas of each team enforced. */
 export function withQuotas(
-  stores: { readonly crons: CronStore; readonly cronEditor: CronEditor; readonly jobs: JobStore },
+  stores: { readonly crons: CronStore; readonly cronEditor: CronEditor },
   parts: QuotaParts,
 ): typeof stores {
-  const { crons, cronEditor, jobs } = stores
-  const { runNow, replay } = withJobQuotas(crons, jobs, parts)
+  const { crons, cronEditor } = stores
   return {
-    crons: { ...crons, runNow },
+    crons: { ...crons, ...withRunQuotas(crons, parts) },
     cronEditor: withCronQuota(cronEditor, { ...parts, crons }),
-    jobs: { ...jobs, replay },
   }
 }

@@ -76,6 +76,7 @@ describe('an HttpQueue', () => {
       dlqRetentionDays: 14,
       callbackEvents: 'Terminal',
       strictParallelism: false,
+      draining: false,
     })
     expect(queue?.status).toEqual({ observedGeneration: -1 })
   })

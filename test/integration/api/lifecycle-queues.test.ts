@@ -36,6 +36,7 @@ describe.concurrent('a queue', () => {
       queue_id: id,
       name: 'fresh  ü/queue',
       is_active: true,
+      is_draining: false,
       timeout_seconds: 30,
       retries_enabled: true,
       retry_delays: [60, 1800, 10_800],

@@ -283,13 +283,13 @@ describe.concurrent('a job', () => {
     const second = await here.client.send('POST', `/api/jobs/${id}/replay`)
     expect(second).toMatchObject({
       status: 409,
-      body: { error: `The job was already replayed as job ${replay.body.job_id}` },
+      body: { error: `The job was already retried or replayed, as job ${replay.body.job_id}` },
     })
     expect((await here.client.send('POST', `/api/jobs/${replay.body.job_id}/replay`)).status).toBe(409)
     expect(await here.client.queueNamed('replayed')).toMatchObject({ counts: { dead: 0 } })
   })
 
-  test('can be cancelled while it waits, and only then', async () => {
+  test('can be deleted while it waits and once it has ended', async () => {
     const path = newPath()
     const held = latch()
     here.target.route(path, held.answering)
@@ -302,14 +302,12 @@ describe.concurrent('a job', () => {
     expect((await here.client.send('GET', `/api/jobs/${waiting.job_id}`)).status).toBe(404)
     expect(await cancel(running.job_id)).toMatchObject({
       status: 409,
-      body: { error: 'The job is in flight and cannot be cancelled' },
+      body: { error: 'The job is in flight and cannot be deleted' },
     })
     held.open()
     await here.client.ended(running.job_id)
-    expect(await cancel(running.job_id)).toMatchObject({
-      status: 409,
-      body: { error: 'The job has ended and cannot be cancelled' },
-    })
+    expect((await cancel(running.job_id)).status).toBe(204)
+    expect((await here.client.send('GET', `/api/jobs/${running.job_id}`)).status).toBe(404)
     expect((await cancel('4503599627370495')).status).toBe(404)
     expect(here.target.arrivals(path)).toHaveLength(1)
   })

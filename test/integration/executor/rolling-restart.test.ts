@@ -8,7 +8,7 @@ const PUSH_EVERY_MS = 10
 /** As many pushes still reach a stopping API: the routing notices late. */
 const ROUTED_ON = 20
 /** Ample for that. */
-const DRAIN_SECONDS = '5'
+const SHUTDOWN_DELAY_SECONDS = '5'
 /** More than the 10 s that calls get by default. */
 const GRACE_SECONDS = 12
 
@@ -56,7 +56,7 @@ function startPushing(endpoints: ReadonlySet<string>, body: object) {
 
 describe.concurrent('a stop', () => {
   test('of every API and executor in turn fails no push, and every job is delivered once', async () => {
-    const drain = { PUNCTUAL_DRAIN_SECONDS: DRAIN_SECONDS }
+    const drain = { PUNCTUAL_SHUTDOWN_DELAY_SECONDS: SHUTDOWN_DELAY_SECONDS }
     const here = await startInstallation({ apiEnv: drain })
     const endpoints = new Set([here.api.url])
     const pushing = startPushing(endpoints, { queue: 'work', url: `${here.target.url}/job` })

@@ -62,20 +62,20 @@ async function write(count: number, of: (i: number) => Partial<AuditEntry> = () 
 describe('a step that somebody asks for', () => {
   test('writes its entry with its change, once when its answer is lost', async () => {
     const jobId = await pushOne(world.newIntake(), { queue: 'orders' })
-    world.faults.resent.add('cancel')
-    await createJobStore(world.engine).cancel(TEAM, jobId, AN_ACTOR)
+    world.faults.resent.add('remove_job')
+    await createJobStore(world.engine).remove(TEAM, jobId, AN_ACTOR, false)
     const [record, ...others] = await all()
     assert.deepEqual(others, [])
     assert.deepEqual(record?.resource, { kind: 'job', id: jobId, name: 'orders' })
-    assert.deepEqual([record?.action, record?.outcome, record?.actor], ['cancel', 'done', AN_ACTOR])
+    assert.deepEqual([record?.action, record?.outcome, record?.actor], ['delete', 'done', AN_ACTOR])
     await assertClean(world)
   })
 
   test('writes none when it changes nothing', async () => {
     const jobId = await pushOne(world.newIntake(), { queue: 'orders' })
     const jobs = createJobStore(world.engine)
-    await jobs.cancel(TEAM, jobId, AN_ACTOR)
-    assert.equal(await jobs.cancel(TEAM, jobId, AN_ACTOR), 'not_found')
+    await jobs.remove(TEAM, jobId, AN_ACTOR, false)
+    assert.equal((await jobs.remove(TEAM, jobId, AN_ACTOR, false)).status, 'not_found')
     assert.equal(await createAlertStore(world.engine).remove(TEAM, 64, AN_ACTOR), false)
     assert.equal((await all()).length, 1)
   })
@@ -206,7 +206,7 @@ test('entries go after their retention, the oldest first when there are too many
     const queue = `q${Math.random()}`
     const jobId = await pushOne(world.newIntake(), { queue })
     if (world.engine.jobIds.shardOf(jobId) !== 0) continue
-    await createJobStore(world.engine).cancel(TEAM, jobId, AN_ACTOR)
+    await createJobStore(world.engine).remove(TEAM, jobId, AN_ACTOR, false)
     break
   }
   assert.equal(await redis.client.xlen(call.auditLog), call.auditMax)

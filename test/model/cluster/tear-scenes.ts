@@ -36,6 +36,7 @@ import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
 import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
 import { DOCTOR_SCENES } from '../inspection/doctor-scenes.ts'
 import { HISTORY_SCENES } from '../history/history-scenes.ts'
+import { MENDING_SCENES } from '../mending/mending-scenes.ts'
 import { CRON_SCENES } from '../crons/cron-scenes.ts'
 import { CHANNEL_SCENES } from '../notifications/channel-scenes.ts'
 import { STATISTICS_SCENES } from '../statistics/statistics-scenes.ts'
@@ -165,15 +166,16 @@ export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
       return () => store.replay('default', root as number, AN_ACTOR)
     },
   ],
+  ...MENDING_SCENES,
   ...(['ready', 'near', 'minute'] as const).map((place): [StepName, string, Scene] => [
-    'cancel',
+    'remove_job',
     `a job that is ${place}`,
     async (stage) => {
       const delaySeconds = { ready: 0, near: 30, minute: 500 }[place]
       const request = { payload: LARGE }
       const [kept, cancelled] = await pushAll(stage.intake, 2, { start: { delaySeconds }, request })
       stage.accepted.push(kept as number)
-      return () => createJobStore(stage.world.engine).cancel('default', cancelled as number, AN_ACTOR)
+      return () => createJobStore(stage.world.engine).remove('default', cancelled as number, AN_ACTOR, false)
     },
   ]),
   [
@@ -350,7 +352,7 @@ async function claimScene(stage: Stage): Promise<() => Promise<unknown>> {
   await apply(world, { maxParallelism: 1 })
   accepted.push(...(await pushAll(intake, 2, { request: { payload: LARGE } })))
   const others = await pushAll(intake, 3, { queue: 'others' })
-  await createJobStore(world.engine).cancel('default', others[0] as number, AN_ACTOR)
+  await createJobStore(world.engine).remove('default', others[0] as number, AN_ACTOR, false)
   accepted.push(...others.slice(1))
   const source = await openExecutor(world, 'e1')
   // Without any room, so that it only learns whom to ask.

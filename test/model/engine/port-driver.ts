@@ -79,7 +79,7 @@ export class PortDriver {
       [1, 'leave', () => hold.source.leave()],
       [2, 'apply', () => this.#apply()],
       [1, 'remove', () => this.#queues.remove(TEAM, random.pick(QUEUES))],
-      [2, 'cancel', () => this.#withJob((id) => this.#jobs.cancel(TEAM, id, AN_ACTOR))],
+      [2, 'cancel', () => this.#withJob((id) => this.#jobs.remove(TEAM, id, AN_ACTOR, false))],
       [2, 'replay', () => this.#withJob((id) => this.#jobs.replay(TEAM, id, AN_ACTOR))],
       [2, 'get', () => this.#withJob((id) => this.#jobs.get(TEAM, id))],
       [1, 'compile', () => this.#compile()],

@@ -191,12 +191,13 @@ export class StoryCallers {
     const jobs = [...this.#model.jobs.values()].filter((job) => job.request !== null)
     const job = jobs[pick % Math.max(1, jobs.length)]
     if (job === undefined) return
-    const answer = await this.#store.cancel(job.queue.team, job.id, AN_ACTOR)
-    assert.equal(answer, job.place === 'in_flight' ? 'in_flight' : 'cancelled')
-    if (answer === 'in_flight') return
+    const answer = await this.#store.remove(job.queue.team, job.id, AN_ACTOR, false)
+    assert.equal(answer.status, job.place === 'in_flight' ? 'in_flight' : 'removed')
+    if (answer.status === 'in_flight') return
     this.#model.jobs.delete(`${job.queue.key}|${job.id}`)
     this.#lastPush = null
-    assert.notEqual(await this.#store.cancel(job.queue.team, job.id, AN_ACTOR), 'cancelled')
+    const again = await this.#store.remove(job.queue.team, job.id, AN_ACTOR, false)
+    assert.notEqual(again.status, 'removed')
   }
 
   async replay(pick: number, resent: boolean): Promise<void> {
@@ -204,12 +205,12 @@ export class StoryCallers {
     if (rootId === undefined || letter === undefined) return
     if (resent) this.#world.faults.resent.add('replay')
     const answer = await this.#store.replay(letter.queue.team, rootId, AN_ACTOR)
-    assert.equal(answer.status, 'replayed')
-    if (answer.status !== 'replayed') return
+    assert.equal(answer.status, 'made')
+    if (answer.status !== 'made') return
     this.#model.replay(rootId, answer.jobId)
     assert.equal(answer.scheduledAtMs, this.#model.shard(letter.queue.shard).nowMs)
     const again = await this.#store.replay(letter.queue.team, rootId, AN_ACTOR)
-    assert.deepEqual(again, { status: 'already_replayed', jobId: answer.jobId })
+    assert.deepEqual(again, { status: 'already_made', jobId: answer.jobId })
   }
 
   async purge(pick: number): Promise<void> {

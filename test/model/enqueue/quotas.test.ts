@@ -15,7 +15,7 @@ import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { QuotaKeeper } from '../../../src/redis/quotas/quota-keeper.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
-import { withJobQuotas } from '../../../src/roles/parts/quota-part.ts'
+import { withRunQuotas } from '../../../src/roles/parts/quota-part.ts'
 import { systemClock } from '../../../src/telemetry/system-clock.ts'
 import { cronSettings } from '../../support/engine/cron-settings.ts'
 import { newJob } from '../../support/engine/engine.ts'
@@ -221,7 +221,10 @@ describe('a quota of pending jobs', () => {
       ...Array.from({ length: 5 }, () => 'created'),
       ...Array.from({ length: 3 }, () => 'pendingJobs'),
     ])
-    assert.equal(await createJobStore(world.engine).cancel('a', await firstJobOf('a'), AN_ACTOR), 'cancelled')
+    assert.equal(
+      (await createJobStore(world.engine).remove('a', await firstJobOf('a'), AN_ACTOR, true)).status,
+      'removed',
+    )
     assert.deepEqual(await pushInTurn(newIntake(), [job('a', 'mail'), job('a', 'mail')]), [
       'created',
       'pendingJobs',
@@ -329,13 +332,12 @@ test('a quota of jobs a month is counted anew with the next month, and not given
 test('a replay and a run by hand count as jobs of the month, once, and are refused beyond it', async () => {
   quotas.set('a', quotasOf({ jobsPerMonth: 3 }))
   const { engine } = world
-  const jobs = createJobStore(engine)
+  const ofTeam = (team: string) => quotas.get(team) ?? NO_QUOTAS
+  const jobs = createJobStore(engine, new QuotaKeeper({ engine, clock: systemClock, quotasOf: ofTeam }))
   const crons = createCronStore(engine)
-  const byHand = withJobQuotas(crons, jobs, {
+  const byHand = withRunQuotas(crons, {
     usage: createTeamUsageReader(engine),
-    quotasOf: (team) => quotas.get(team) ?? NO_QUOTAS,
-    metrics: engine.metrics,
-    clock: systemClock,
+    ...{ quotasOf: ofTeam, metrics: engine.metrics, clock: systemClock },
   })
   const once = { start: { delaySeconds: 0 }, request: { retryDelays: [1] } }
   const pushed = await newIntake().push(newJob({ team: 'a', queue: 'mail', ...once }))
@@ -348,7 +350,7 @@ test('a replay and a run by hand count as jobs of the month, once, and are refus
     await createShardMaintenance(engine, shardOf('a', 'mail')).promote()
   }
   world.faults.resent.add('replay')
-  assert.equal((await byHand.replay('a', pushed.jobId, AN_ACTOR)).status, 'replayed')
+  assert.equal((await jobs.replay('a', pushed.jobId, AN_ACTOR)).status, 'made')
   assert.equal((await held('a')).jobsPerMonth, 2)
   const { cronId } = await crons.apply('a', 'nightly', cronSettings())
   assert.equal((await byHand.runNow('a', cronId)).status, 'started')

@@ -83,7 +83,8 @@ describe('claim', () => {
   test('passes over the ids of cancelled jobs and counts them off', async () => {
     const ids = await pushAll(intake, 5)
     const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, 3)) assert.equal(await store.cancel('default', id, AN_ACTOR), 'cancelled')
+    for (const id of ids.slice(0, 3))
+      assert.equal((await store.remove('default', id, AN_ACTOR, true)).status, 'removed')
     const { meta: q } = shardKeys(world.engine, 0).queue('1')
     assert.equal(await redis.client.hget(q, 'g'), '3')
     await assertClean(world)
@@ -100,7 +101,7 @@ describe('claim', () => {
   test('finds a job behind more cancelled ids than one claim looks at', async () => {
     const ids = await pushAll(intake, 600)
     const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, -1)) await store.cancel('default', id, AN_ACTOR)
+    for (const id of ids.slice(0, -1)) await store.remove('default', id, AN_ACTOR, false)
     const source = await openExecutor(world, 'e1')
     let works = await claimed(source, 64)
     for (let i = 0; i < 4 && works.length === 0; i += 1) works = await claimed(source, 64)
@@ -114,7 +115,7 @@ describe('claim', () => {
   test('looks at no more than 1,024 cancelled ids and a round, and leaves the rest to the next claim', async () => {
     const ids = await pushAll(intake, 1_500)
     const store = createJobStore(world.engine)
-    for (const id of ids.slice(0, -1)) await store.cancel('default', id, AN_ACTOR)
+    for (const id of ids.slice(0, -1)) await store.remove('default', id, AN_ACTOR, false)
     const source = await openExecutor(world, 'e1')
     assert.deepEqual(await claimed(source, 64), [])
     const [ready] = await redis.client.keys('*:r:*')

@@ -246,7 +246,7 @@ describe('suspects', () => {
     assert.deepEqual([backlog.ready, backlog.usable], [3, 3])
     assert.equal((await createShardMaintenance(world.engine, 0).peek()).runnable, true)
     const [waiting = 0] = await pushAll(intake, 1)
-    assert.equal(await store.cancel('default', id, AN_ACTOR), 'cancelled')
+    assert.equal((await store.remove('default', id, AN_ACTOR, true)).status, 'removed')
     assert.equal(await store.get('default', id), null)
     await assertClean(world)
     const executor = await hands(1)

@@ -98,7 +98,7 @@ describe('the queueStats of queues', () => {
     world.clock.advance(2_000)
     const oldest = async () => (await queueStats.count([place('emails')]))[0]?.oldestReadyMs
     assert.equal(await oldest(), 6_000)
-    for (const id of ids) await createJobStore(world.engine).cancel('default', id, AN_ACTOR)
+    for (const id of ids) await createJobStore(world.engine).remove('default', id, AN_ACTOR, false)
     assert.equal(await oldest(), 2_000)
     assert.equal((await queueStats.count([place('emails')]))[0]?.counts.pending, 1)
   })
@@ -231,7 +231,7 @@ describe('the queueStats of queues', () => {
     const count = 5_000
     const start = { delaySeconds: 30 }
     const ids = await Promise.all(many(count).map(({ name }) => pushOne(intake, { queue: name, start })))
-    await Promise.all(ids.map((id) => createJobStore(world.engine).cancel('default', id, AN_ACTOR)))
+    await Promise.all(ids.map((id) => createJobStore(world.engine).remove('default', id, AN_ACTOR, false)))
     const bytes = ((await used()) - before) / count
     assert.ok(bytes <= 420, `${bytes} bytes`)
   })

@@ -59,7 +59,7 @@ export class Ledger {
     })
   }
 
-  cancel(pick: number, scheduler: Scheduler, send: (jobId: number) => ReturnType<JobStore['cancel']>): void {
+  cancel(pick: number, scheduler: Scheduler, send: (jobId: number) => ReturnType<JobStore['remove']>): void {
     const jobId = this.#pickJob(pick)
     if (jobId === null) return
     const entry: Cancellation = {
@@ -71,7 +71,7 @@ export class Ledger {
     this.cancellations.push(entry)
     this.#ask(send(jobId), (answer) => {
       entry.answeredAtMs = scheduler.nowMs
-      entry.result = answer === null ? 'unknown' : answer === 'cancelled' ? 'cancelled' : 'refused'
+      entry.result = answer === null ? 'unknown' : answer.status === 'removed' ? 'cancelled' : 'refused'
     })
   }
 
@@ -79,7 +79,7 @@ export class Ledger {
     const jobId = this.#pickJob(pick)
     if (jobId === null) return
     this.#ask(send(jobId), (answer) => {
-      if (answer?.status !== 'replayed') return
+      if (answer?.status !== 'made') return
       this.replays.push({ jobId, newId: answer.jobId, atMs: scheduler.nowMs })
     })
   }

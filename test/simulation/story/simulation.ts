@@ -227,7 +227,7 @@ export class Simulation {
         )
       case 'cancel':
         return this.ledger.cancel(event.pick, this.scheduler, (id) =>
-          this.#jobs.cancel(this.#teamOf(id), id, AN_ACTOR),
+          this.#jobs.remove(this.#teamOf(id), id, AN_ACTOR, false),
         )
       case 'replay':
         return this.ledger.replay(event.pick, this.scheduler, (id) =>

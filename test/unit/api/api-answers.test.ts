@@ -249,6 +249,7 @@ describe('lists', () => {
           queue_id: 7,
           name: 'emails',
           is_active: true,
+          is_draining: false,
           timeout_seconds: 30,
           retries_enabled: true,
           retry_delays: [60, 1800, 10800],
@@ -301,7 +302,7 @@ describe('commands', () => {
     })
     expect(edits).toEqual([
       ['default', 7, { isActive: false }],
-      ['default', 7, { isActive: true }],
+      ['default', 7, { isActive: true, isDraining: false }],
       ['default', 7, { maxParallelism: null, timeoutSeconds: 5 }],
     ])
     await own.close()

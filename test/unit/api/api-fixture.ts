@@ -349,6 +349,8 @@ function fakeCrons(): ApiParts['crons'] {
   }
 }
 
+const MADE = { status: 'made', jobId: 32, queueId: 7, scheduledAtMs: NOW_MS } as const
+
 function fakeJobs(): ApiParts['jobs'] {
   const known = (team: string, jobId: number): boolean =>
     team === 'default' && JOB_IDS.rootOf(jobId) === ROOT_ID
@@ -360,13 +362,13 @@ function fakeJobs(): ApiParts['jobs'] {
         nextCursor: 'next',
         searched: null,
       }),
-    cancel: (team, jobId) => Promise.resolve(known(team, jobId) ? 'cancelled' : 'not_found'),
-    replay: (team, jobId) =>
+    remove: (team, jobId) => Promise.resolve({ status: known(team, jobId) ? 'removed' : 'not_found' }),
+    fire: (team, jobId) =>
       Promise.resolve(
-        known(team, jobId)
-          ? { status: 'replayed', jobId: 32, queueId: 7, scheduledAtMs: NOW_MS }
-          : { status: 'not_found' },
+        known(team, jobId) ? { status: 'fired', chain: aChain() } : { status: 'not_found' as const },
       ),
+    retry: (team, jobId) => Promise.resolve(known(team, jobId) ? MADE : { status: 'not_found' }),
+    replay: (team, jobId) => Promise.resolve(known(team, jobId) ? MADE : { status: 'not_found' }),
   }
 }
 

@@ -119,19 +119,51 @@ describe('409', () => {
     list: () => Promise.reject(new Error()),
     ...change,
   })
-  test.each([
+  test.each<readonly [method: string, path: string, change: object, error: string]>([
     [
       'DELETE',
       '/api/jobs/16',
-      { cancel: () => Promise.resolve('in_flight') },
-      'The job is in flight and cannot be cancelled',
+      { remove: () => Promise.resolve({ status: 'in_flight' }) },
+      'The job is in flight and cannot be deleted',
     ],
     [
       'DELETE',
       '/api/jobs/16',
-      { cancel: () => Promise.resolve('ended') },
-      'The job has ended and cannot be cancelled',
+      { remove: () => Promise.resolve({ status: 'not_ended', jobId: 17 }) },
+      'The chain of the job has not ended: delete its retry, job 17, and the whole chain goes',
     ],
+    ...(
+      [
+        ['due', 'The job is due already and waits for its turn'],
+        ['in_flight', 'The job is in flight'],
+        ['ended', 'The job has ended'],
+        ['damaged', 'The record of the job is damaged'],
+      ] as const
+    ).map(
+      ([status, text]) =>
+        ['POST', '/api/jobs/16/fire', { fire: () => Promise.resolve({ status }) }, text] as const,
+    ),
+    ...(
+      [
+        [{ status: 'not_failed' }, 'The job has succeeded; it can be duplicated'],
+        [{ status: 'not_ended', jobId: 17 }, 'The chain of the job has not ended; its open job is 17'],
+        [{ status: 'already_made', jobId: 32 }, 'The job was already retried or replayed, as job 32'],
+        [
+          { status: 'not_kept', fields: ['payload'] },
+          'The payload of the job is no longer kept; duplicate the job and give it in the body',
+        ],
+        [
+          { status: 'not_kept', fields: ['headers', 'payload'] },
+          'The headers and payload of the job are no longer kept; duplicate the job and give them in the body',
+        ],
+        [
+          { status: 'queue_draining', queue: 'emails' },
+          'The queue "emails" is draining and takes no new jobs; resume it to push again (POST /api/queues/{queue_id}/resume)',
+        ],
+      ] as const
+    ).map(
+      ([made, text]) => ['POST', '/api/jobs/16/retry', { retry: () => Promise.resolve(made) }, text] as const,
+    ),
     [
       'POST',
       '/api/jobs/16/replay',
@@ -141,8 +173,8 @@ describe('409', () => {
     [
       'POST',
       '/api/jobs/16/replay',
-      { replay: () => Promise.resolve({ status: 'already_replayed', jobId: 32 }) },
-      'The job was already replayed as job 32',
+      { replay: () => Promise.resolve({ status: 'already_made', jobId: 32 }) },
+      'The job was already retried or replayed, as job 32',
     ],
   ])('%s %s', async (method, path, change, error) => {
     const own = await startApi({ jobs: jobs(change) as never })

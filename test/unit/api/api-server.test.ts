@@ -158,7 +158,7 @@ test.each([
   await closed
 })
 
-test('close goes on serving while it drains, each connection once', async () => {
+test('close goes on serving during the shutdown delay, each connection once', async () => {
   const drained = Promise.withResolvers<void>()
   const server = new ApiServer({
     listener: (_request, response) => response.end('served'),

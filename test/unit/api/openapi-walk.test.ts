@@ -7,7 +7,7 @@ import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../
 import type { Admission } from '../../../src/ports/access/user-verifier.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
-import { aCron, BEARER, call, type Call, startApi } from './api-fixture.ts'
+import { aChain, aCron, BEARER, call, type Call, startApi } from './api-fixture.ts'
 import { failingSessions, SESSION_COOKIE } from '../../support/fake-sessions.ts'
 import { anApiToken, aPrincipal } from '../../support/principals.ts'
 
@@ -15,7 +15,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
   const fail = () => Promise.reject(fault)
   return {
     intake: { push: fail },
-    jobs: { get: fail, list: fail, cancel: fail, replay: fail },
+    jobs: { get: fail, list: fail, remove: fail, fire: fail, retry: fail, replay: fail },
     queues: { list: fail, get: fail, getByName: fail, apply: fail, remove: fail },
     editor: { edit: fail, remove: fail },
     crons: { list: fail, get: fail, getByName: fail, runNow: fail, runs: fail },
@@ -43,6 +43,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
   }
 }
 
+const overQuota = () => Promise.resolve({ status: 'over_quota', quota: 'pendingJobs' })
 const refuse = () => Promise.reject(new EditRefusedError('crons.yaml is not valid: fix the file first.'))
 const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] & ApiParts['windowEditor'] = {
   create: refuse,
@@ -53,6 +54,9 @@ const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] & ApiParts['wi
 const ROOM_BYTES = 1024 * 1024
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
 const GOOD_BODY: Readonly<Record<string, string>> = {
+  duplicateJob: '{"delay":60}',
+  replayJob: '{"tags":null}',
+  pushJobs: '{"jobs":[{"queue":"q","url":"https://example.com"}]}',
   pushJob: '{"queue":"q","url":"https://example.com"}',
   createCron: '{"name":"n","url":"https://example.com","cron_expression":"0 9 * * *"}',
   editCron: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
@@ -68,7 +72,7 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
 const GOOD_SEARCH: Readonly<Record<string, string>> = { deleteAlerts: '?all=true' }
 
 /** Those whose 429 is one of a quota. */
-const MAKING = new Set(['pushJob', 'createCron'])
+const MAKING = new Set(['pushJob', 'createCron', 'duplicateJob', 'replayJob'])
 
 /** Those without a body whose 429 is not that of a rate limit. */
 const OWN_429 = new Set(['listJobs', 'replayJob', 'runCron'])
@@ -169,8 +173,12 @@ function scenarioOf(operationId: string, status: string): Scenario {
       return {
         call: good,
         parts: {
+          intake: { push: () => Promise.resolve({ status: 'queue_draining', queue: 'emails' }) },
           jobs: {
-            cancel: () => Promise.resolve('in_flight'),
+            get: () => Promise.resolve(aChain({ lost: ['payload'] })),
+            remove: () => Promise.resolve({ status: 'in_flight' }),
+            fire: () => Promise.resolve({ status: 'in_flight' }),
+            retry: () => Promise.resolve({ status: 'not_failed' }),
             replay: () => Promise.resolve({ status: 'not_dead_lettered' }),
           } as never,
           crons: {
@@ -187,7 +195,12 @@ function scenarioOf(operationId: string, status: string): Scenario {
         },
       }
     case '413':
-      return { call: { headers: JSON_TYPE, body: 'x'.repeat(1024 * 1024 + 1) } }
+      return {
+        call: {
+          headers: JSON_TYPE,
+          body: 'x'.repeat((operationId === 'pushJobs' ? 16 : 1) * 1024 * 1024 + 1),
+        },
+      }
     case '415':
       return { call: { headers: { ...BEARER, 'content-type': 'text/plain' }, body: '{}' } }
     case '422':
@@ -206,7 +219,8 @@ function scenarioOf(operationId: string, status: string): Scenario {
           crons: { runNow: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)) } as never,
           jobs: {
             list: () => Promise.resolve('too_many_searches'),
-            replay: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)),
+            get: () => Promise.resolve(aChain()),
+            ...{ retry: overQuota, replay: overQuota },
           } as never,
         },
       }
@@ -274,7 +288,6 @@ test('something was walked', () => {
       .sort(),
   ).toEqual([
     'beginLogin',
-    'cancelJob',
     'countAlerts',
     'createCron',
     'createToken',
@@ -282,14 +295,18 @@ test('something was walked', () => {
     'deleteAlert',
     'deleteAlerts',
     'deleteCron',
+    'deleteJob',
     'deleteQueue',
     'deleteToken',
     'deleteWindow',
+    'drainQueue',
+    'duplicateJob',
     'editCron',
     'editQueue',
     'editWindow',
     'endSession',
     'finishLogin',
+    'fireJob',
     'listAlerts',
     'listAuditRecords',
     'listCronRuns',
@@ -305,6 +322,7 @@ test('something was walked', () => {
     'pauseQueue',
     'previewCron',
     'pushJob',
+    'pushJobs',
     'readAlert',
     'readContract',
     'readCron',
@@ -319,6 +337,7 @@ test('something was walked', () => {
     'replayJob',
     'resumeCron',
     'resumeQueue',
+    'retryJob',
     'runCron',
     'testNotifications',
   ])

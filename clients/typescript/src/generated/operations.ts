@@ -25,6 +25,9 @@ import type {
   EditedQueue,
   Id,
   Job,
+  JobBatch,
+  JobBatchResults,
+  JobChange,
   JobList,
   JobPush,
   JobSummary,
@@ -33,6 +36,7 @@ import type {
   Queue,
   QueueEdit,
   QueueList,
+  ReplayChange,
   ScheduledJob,
   Session,
   StartedRun,
@@ -53,14 +57,19 @@ import type { JsonText } from '../json-text.ts'
 export const OPERATIONS = {
   pushJob: { method: 'POST', path: '/api/jobs', query: [], hasKey: true },
   listJobs: { method: 'GET', path: '/api/jobs', query: ['queue', 'status', 'final_status', 'failure_reason', 'response_status', 'host', 'tag', 'cron_id', 'created_after', 'created_before', 'scheduled_after', 'scheduled_before', 'ended_after', 'ended_before', 'text', 'limit', 'cursor'], hasKey: false },
+  pushJobs: { method: 'POST', path: '/api/jobs/batch', query: [], hasKey: false },
   readJob: { method: 'GET', path: '/api/jobs/{job_id}', query: [], hasKey: false },
-  cancelJob: { method: 'DELETE', path: '/api/jobs/{job_id}', query: [], hasKey: false },
+  deleteJob: { method: 'DELETE', path: '/api/jobs/{job_id}', query: [], hasKey: false },
+  retryJob: { method: 'POST', path: '/api/jobs/{job_id}/retry', query: [], hasKey: false },
+  fireJob: { method: 'POST', path: '/api/jobs/{job_id}/fire', query: [], hasKey: false },
+  duplicateJob: { method: 'POST', path: '/api/jobs/{job_id}/duplicate', query: [], hasKey: true },
   replayJob: { method: 'POST', path: '/api/jobs/{job_id}/replay', query: [], hasKey: false },
   listQueues: { method: 'GET', path: '/api/queues', query: ['limit', 'cursor'], hasKey: false },
   readQueue: { method: 'GET', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   editQueue: { method: 'PATCH', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   deleteQueue: { method: 'DELETE', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   pauseQueue: { method: 'POST', path: '/api/queues/{queue_id}/pause', query: [], hasKey: false },
+  drainQueue: { method: 'POST', path: '/api/queues/{queue_id}/drain', query: [], hasKey: false },
   resumeQueue: { method: 'POST', path: '/api/queues/{queue_id}/resume', query: [], hasKey: false },
   readQueueStatistics: { method: 'GET', path: '/api/queues/{queue_id}/stats', query: ['since', 'step'], hasKey: false },
   listCrons: { method: 'GET', path: '/api/crons', query: ['limit', 'cursor'], hasKey: false },
@@ -165,26 +174,69 @@ export interface Inputs {
     /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
     cursor?: string | undefined
   }
+  /**
+   * Push up to 1,000 jobs. Takes 1 to 1,000 pushes in one request. Each is checked, counted by the quotas and
+   * answered as if it came alone, and may have an idempotency key of its own; the results are in the order of
+   * the pushes. A body of another shape is refused as a whole, and nothing of it is stored. Send refused
+   * pushes again where `status` is 429 or 503; with idempotency keys the whole batch can be sent again.
+   */
+  pushJobs: {
+    body: JobBatch | JsonText
+  }
   /** Read a job. The job, a summary of every job of its chain, and the HTTP exchanges that are still kept. */
   readJob: {
     /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
     job_id: string | number
   }
   /**
-   * Cancel a pending job. Removes a pending job, or the whole chain of a pending retry. Also removes a dead
-   * letter whose `failure_reason` is `damaged`. A job that is in flight or has ended is a 409.
+   * Delete a job. Removes the job's whole chain for good: that of a pending job or pending retry, or one that
+   * has ended, which needs the permission `purge`. A 409 is a job in flight, and an earlier attempt of a chain
+   * whose retry has not ended: the answer names the retry, which can be deleted.
    */
-  cancelJob: {
+  deleteJob: {
     /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
     job_id: string | number
   }
   /**
-   * Replay a dead letter. Creates a new job, attempt 1, due at once, from a dead letter. It keeps the fields
-   * of the job and uses the current settings of the queue.
+   * Retry a failed job now. Creates a new job, attempt 1, due at once, of a chain that has failed. It keeps
+   * the fields of the job and uses the current settings of the queue. A dead letter is replayed. A 409 is a
+   * chain that has succeeded, has not ended or was retried before, and one whose payload or headers are no
+   * longer kept: duplicate it and give them.
+   */
+  retryJob: {
+    /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
+    job_id: string | number
+  }
+  /**
+   * Fire a pending job now. Makes a delayed job, or a pending retry, due at once. A 409 is a job that is due
+   * already, is in flight or has ended.
+   */
+  fireJob: {
+    /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
+    job_id: string | number
+  }
+  /**
+   * Push a copy of a job. Pushes a new job with the fields of another one, whatever its state, but for those
+   * in the body. It is due at once unless the body says otherwise. A finished job keeps its payload only as
+   * long as the record of its last call, and long headers not at all: a 409 names what has to be in the body
+   * then. A run of a cron without a queue needs `queue`.
+   */
+  duplicateJob: {
+    /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
+    job_id: string | number
+    body: JobChange | JsonText
+    /** A repeated key gets the first answer. */
+    idempotency_key?: string | undefined
+  }
+  /**
+   * Replay a dead letter. Creates a new job, attempt 1, due at once, from a dead letter, which leaves the
+   * dead-letter queue. It keeps the fields of the job, but for those in the body, and uses the current
+   * settings of the queue.
    */
   replayJob: {
     /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
     job_id: string | number
+    body: ReplayChange | JsonText
   }
   /** List queues. The queues of the team by name, ascending. */
   listQueues: {
@@ -223,7 +275,16 @@ export interface Inputs {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
   }
-  /** Resume a queue. */
+  /**
+   * Drain a queue. The queue takes no new jobs: a push, retry, replay, duplicate or manual run is a 409, and
+   * ticks of its crons are skipped. What it has runs off, with retries and callbacks. Resuming the queue ends
+   * it.
+   */
+  drainQueue: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+  }
+  /** Resume a queue. Jobs start again, and a queue that drains takes new jobs again. */
   resumeQueue: {
     /** Ids of other teams and unknown ids are a 404. */
     queue_id: string | number
@@ -540,14 +601,19 @@ export interface Inputs {
 export interface Answers {
   pushJob: ScheduledJob
   listJobs: JobList
+  pushJobs: JobBatchResults
   readJob: Job
-  cancelJob: undefined
+  deleteJob: undefined
+  retryJob: ScheduledJob
+  fireJob: Job
+  duplicateJob: ScheduledJob
   replayJob: ScheduledJob
   listQueues: QueueList
   readQueue: Queue
   editQueue: EditedQueue
   deleteQueue: undefined
   pauseQueue: Queue
+  drainQueue: Queue
   resumeQueue: Queue
   readQueueStatistics: Statistics
   listCrons: CronList

@@ -17,6 +17,7 @@ type TickCode =
   | 'running'
   | 'missing'
   | 'over_share'
+  | 'draining'
 
 interface TickReply {
   readonly woken: number

@@ -11,8 +11,9 @@
 -- Answer 'now woken code value …' with code and value for each cron: done (due time of the last run, or '-') · outdated
 --       (another version or tick) · early · stale_queue (its name has another id) · foreign_block (the id block belongs to
 --       another process) · running (a run by hand is forbidden beside this root id) · missing (or the state is damaged) ·
---       over_share (a run by hand exceeds the team's share of free memory). 'full' instead when Redis is nearly full.
--- Records of a cron are kind|tick|root id: r running, s succeeded, f failed (upper case for runs by hand), k skipped; m|last
+--       draining (a run by hand through a queue that drains) · over_share (a run by hand exceeds the team's share of free memory). 'full' instead when Redis is nearly full.
+-- Records of a cron are kind|tick|root id: r running, s succeeded, f failed (upper case for runs by hand), k skipped,
+--       with d for its root id because the queue drains; m|last
 --       tick|count for missed ticks and for a tick whose run would exceed the team's share of free memory.
 -- Transition: (none) → pending.
 --#include lib/clock
@@ -79,7 +80,9 @@ end
 local queues = {}
 for i, queue in ipairs(named) do
   queue.is_stale = call('HGET', KEYS.queueIds, queue.field) ~= queue.localId
-  local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.settingsHash, QUEUE.teamNumber)
+  local live = call('HMGET', queue.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.settingsHash, QUEUE.teamNumber,
+    QUEUE.draining)
+  queue.is_draining = live[5] == '1'
   queue.initial, queue.is_new = new_named, not live[3]
   queue.live = queue.is_new and { '1' } or live
   queue.hash, queue.team_number = live[3] or new_named.hash, live[4]
@@ -163,11 +166,15 @@ local function plan(cron, text)
   if missed_last and missed_last + spread > now then return 'early', '-' end
   if first and cron.queue.is_stale then return 'stale_queue', '-' end
   if running == cron.ended then running = '' end
+  local is_draining = first and cron.queue.is_draining
+  if by_hand and is_draining then return 'draining', '-' end
   if by_hand and cron.forbids and running ~= '' then return 'running', running end
 
   local records, last = { cron.missed ~= '-' and cron.missed or nil }, '-'
   for _, run in ipairs(runs) do
-    if cron.forbids and running ~= '' then
+    if is_draining then
+      records[#records + 1] = 'k|' .. run.tick .. '|d'
+    elseif cron.forbids and running ~= '' then
       records[#records + 1] = 'k|' .. run.tick .. '|'
     elseif not Quota.admit_run(KEYS.teamUsage, cron.team, run.bytes, share) then
       if by_hand then return 'over_share', '-' end

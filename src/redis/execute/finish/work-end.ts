@@ -116,6 +116,7 @@ export function endedBatchJob(
         attempts: end.attempts,
         request: job.request,
         replayedAs: null,
+        hadNoPayload: job.request.payload === null,
       })
   }
   return batchJob

@@ -17,7 +17,10 @@ const ofTerms = (terms: Partial<TokenTerms>) => tokenPrincipal('default', 'ci', 
 /** What each operation needs, said once more; `null` = nothing. */
 const NEEDED: Readonly<Record<string, Permission | null>> = {
   pushJob: 'push',
-  cancelJob: 'operate',
+  deleteJob: 'operate',
+  retryJob: 'operate',
+  fireJob: 'operate',
+  duplicateJob: 'operate',
   replayJob: 'operate',
   editQueue: 'edit',
   deleteQueue: 'edit',

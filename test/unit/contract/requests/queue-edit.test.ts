@@ -120,6 +120,7 @@ describe('what is accepted', () => {
   test('every field, numbers of assertions as strings too', () => {
     const body = {
       is_active: false,
+      is_draining: true,
       timeout_seconds: 5,
       retries_enabled: false,
       retry_delays: [1],

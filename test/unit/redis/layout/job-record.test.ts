@@ -275,24 +275,15 @@ describe('a finished chain', () => {
         request,
         fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
         (end, attempts, original, replayedAs) => {
-          const { url, method, headers, callbackUrl, tags } = original
-          expect(decodeFinished(encodeFinished({ end, attempts, request: original, replayedAs }))).toEqual({
+          const { headers, payload, ...kept } = original
+          const hadNoPayload = payload === null
+          const record = { end, attempts, request: original, replayedAs, hadNoPayload }
+          expect(decodeFinished(encodeFinished(record))).toEqual({
             end,
             attempts,
-            request: {
-              url,
-              method,
-              headers: JSON.stringify(headers).length <= 1_024 ? headers : null,
-              callbackUrl,
-              callbackEvents: null,
-              tags,
-              timeoutSeconds: null,
-              retryDelays: null,
-              retriesEnabled: null,
-              successAssertions: null,
-              cron: original.cron,
-            },
+            request: { ...kept, headers: JSON.stringify(headers).length <= 1_024 ? headers : null },
             replayedAs,
+            hadNoPayload,
           })
         },
       ),
@@ -302,7 +293,13 @@ describe('a finished chain', () => {
   test('holds no payload, and headers only while they are short', () => {
     const keptOf = (headers: Record<string, string>) => {
       const original = jobRequest({ headers, payload: '"secret"' })
-      const record = encodeFinished({ end: 'success', attempts: [], request: original, replayedAs: null })
+      const record = encodeFinished({
+        end: 'success',
+        attempts: [],
+        request: original,
+        replayedAs: null,
+        hadNoPayload: false,
+      })
       expect(record).not.toContain('secret')
       return decodeFinished(record).request.headers
     }
@@ -313,13 +310,25 @@ describe('a finished chain', () => {
   test('keeps what it did not keep of itself, when a replay writes it again', () => {
     const original = jobRequest({ headers: { 'X-A': 'x'.repeat(2_000) } })
     const first = decodeFinished(
-      encodeFinished({ end: 'dead_lettered', attempts: [], request: original, replayedAs: null }),
+      encodeFinished({
+        end: 'dead_lettered',
+        attempts: [],
+        request: original,
+        replayedAs: null,
+        hadNoPayload: false,
+      }),
     )
     expect(decodeFinished(encodeFinished(first))).toEqual(first)
   })
 
   test('takes no room for what is usual', () => {
-    const record = encodeFinished({ end: 'success', attempts: [], request: jobRequest(), replayedAs: null })
+    const record = encodeFinished({
+      end: 'success',
+      attempts: [],
+      request: jobRequest(),
+      replayedAs: null,
+      hadNoPayload: false,
+    })
     expect(record).toBe('["s",[],"http://target.test/"]')
   })
 })

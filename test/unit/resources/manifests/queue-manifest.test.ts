@@ -34,6 +34,7 @@ spec: {}
 /** Nothing like the defaults. */
 const OTHER: QueueSettings = {
   isActive: false,
+  isDraining: true,
   timeoutSeconds: 7,
   retriesEnabled: false,
   retryDelays: [3, 4],

@@ -2,9 +2,8 @@ import { expect, it } from 'vitest'
 import { NO_QUOTAS, quotasOf, type QuotaName, type TeamQuotas } from '../../../../src/domain/quotas.ts'
 import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
 import { nameOfKeyedCron } from '../../../../src/resources/manifests/cron-manifest.ts'
-import { createQuotasOf, withCronQuota, withJobQuotas } from '../../../../src/roles/parts/quota-part.ts'
-import { aChain, aCron, clock } from '../../api/api-fixture.ts'
-import { AN_ACTOR } from '../../../support/principals.ts'
+import { createQuotasOf, withCronQuota, withRunQuotas } from '../../../../src/roles/parts/quota-part.ts'
+import { aCron, clock } from '../../api/api-fixture.ts'
 
 function setUp(quotas: TeamQuotas, there = 0) {
   const made: Array<string | null> = []
@@ -77,25 +76,12 @@ function setUpJobs(quotas: TeamQuotas, held: Partial<Record<QuotaName, number>> 
     await Promise.resolve()
     made.push(what)
   }
-  const chains = new Map([
-    [16, aChain({ open: null, end: 'dead_lettered' })],
-    [32, aChain({ open: null, end: 'dead_lettered', replayedAs: 64 })],
-    [48, aChain()],
-  ])
-  const byHand = withJobQuotas(
+  const byHand = withRunQuotas(
     {
       get: (_team, cronId) => Promise.resolve(cronId === 7 ? aCron() : null),
       runNow: async (_team, cronId) => {
         await make(`run ${cronId}`)
         return cronId === 7 ? { status: 'started', ...DUE } : { status: 'not_found' }
-      },
-    },
-    {
-      get: (_team, jobId) => Promise.resolve(chains.get(jobId) ?? null),
-      replay: async (_team, jobId) => {
-        await make(`replay ${jobId}`)
-        if (jobId === 16) return { status: 'replayed', queueId: 7, ...DUE }
-        return chains.has(jobId) ? { status: 'not_dead_lettered' } : { status: 'not_found' }
       },
     },
     {
@@ -115,31 +101,24 @@ it.each([
   ['pendingJobs', 60],
   ['storedBytes', 60],
   ['jobsPerMonth', 3_600],
-] as const)('refuses a run by hand and a replay at the quota of %s', async (quota, retryAfterSeconds) => {
+] as const)('refuses a run by hand at the quota of %s', async (quota, retryAfterSeconds) => {
   const refusal = { code: 'quota_exceeded', quota, retryAfterSeconds }
-  const { made, refused, runNow, replay } = setUpJobs(quotasOf({ [quota]: 9 }), { [quota]: 9 })
+  const { made, refused, runNow } = setUpJobs(quotasOf({ [quota]: 9 }), { [quota]: 9 })
   await expect(runNow('shop', 7)).rejects.toMatchObject(refusal)
-  await expect(replay('shop', 16, AN_ACTOR)).rejects.toMatchObject(refusal)
   expect(made).toEqual([])
-  expect(refused).toEqual([quota, quota])
-  const below = setUpJobs(quotasOf({ [quota]: 9 }), { [quota]: 7 })
+  expect(refused).toEqual([quota])
+  const below = setUpJobs(quotasOf({ [quota]: 9 }), { [quota]: 8 })
   await below.runNow('shop', 7)
-  await below.replay('shop', 16, AN_ACTOR)
-  expect(below.made).toEqual(['run 7', 'replay 16'])
+  expect(below.made).toEqual(['run 7'])
 })
 
-it('answers what cannot be run or replayed for its own reason, at a quota as well', async () => {
-  const { runNow, replay } = setUpJobs(quotasOf({ pendingJobs: 0 }))
+it('answers a missing cron as such, at a quota as well', async () => {
+  const { runNow } = setUpJobs(quotasOf({ pendingJobs: 0 }))
   expect(await runNow('shop', 8)).toEqual({ status: 'not_found' })
-  expect(await replay('shop', 17, AN_ACTOR)).toEqual({ status: 'not_found' })
-  expect(await replay('shop', 32, AN_ACTOR)).toEqual({ status: 'not_dead_lettered' })
-  expect(await replay('shop', 48, AN_ACTOR)).toEqual({ status: 'not_dead_lettered' })
 })
 
-it('lets no more runs and replays pass at once than one after the other', async () => {
-  const { made, runNow, replay } = setUpJobs(quotasOf({ pendingJobs: 3 }))
-  await Promise.allSettled(
-    Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? runNow('shop', 7) : replay('shop', 16, AN_ACTOR))),
-  )
+it('lets no more runs pass at once than one after the other', async () => {
+  const { made, runNow } = setUpJobs(quotasOf({ pendingJobs: 3 }))
+  await Promise.allSettled(Array.from({ length: 10 }, () => runNow('shop', 7)))
   expect(made).toHaveLength(3)
 })

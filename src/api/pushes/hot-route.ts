@@ -1,0 +1,54 @@
+import type { RequestListener } from 'node:http'
+import type { Principal } from '../../domain/access/principal.ts'
+import type { Logger } from '../../ports/runtime.ts'
+import { answerFault } from '../answers.ts'
+import type { Authenticator } from '../authenticator.ts'
+import type { BodyReader, TeamExchange } from '../body-reader.ts'
+import type { Exchange } from '../request-rejector.ts'
+
+export interface HotRouteParts {
+  readonly authenticator: Authenticator
+  readonly bodies: BodyReader
+  readonly logger: Logger
+}
+
+export interface PushExchange extends TeamExchange {
+  readonly principal: Principal
+}
+
+/**
+ * A route of pushes on plain node:http. Requests are refused in this order: 401, 403, 413, 415, 429 or 503 when too many
+ * bytes arrive at once. What `handle` throws is answered as a fault.
+ */
+export function createHotRoute(
+  { authenticator, bodies, logger }: HotRouteParts,
+  bodyBytesMax: number,
+  handle: (body: Buffer, exchange: PushExchange) => Promise<void> | undefined,
+): RequestListener {
+  const start = (principal: Principal | null, { request, response }: Exchange): void => {
+    if (principal === null) return
+    const exchange = { team: principal.team, principal, request, response }
+    bodies.read(
+      exchange,
+      (body) => {
+        try {
+          return handle(body, exchange)?.catch((fault: unknown) =>
+            answerFault(request, response, fault, logger),
+          )
+        } catch (fault) {
+          answerFault(request, response, fault, logger)
+          return undefined
+        }
+      },
+      bodyBytesMax,
+    )
+  }
+  return (request, response) => {
+    const exchange = { request, response }
+    const found = authenticator.principalWith('push', exchange)
+    if (!(found instanceof Promise)) return start(found, exchange)
+    found
+      .then((principal) => start(principal, exchange))
+      .catch((fault: unknown) => answerFault(request, response, fault, logger))
+  }
+}
