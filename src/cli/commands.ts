@@ -7,6 +7,7 @@ import type { Stdin } from './given-source.ts'
 import { registerJobCommands } from './jobs/job-commands.ts'
 import { registerNotificationCommands } from './notifications/notification-commands.ts'
 import { registerTokenCommands } from './tokens/token-commands.ts'
+import { registerStatisticsCommands } from './statistics/statistics-commands.ts'
 import { registerWindowCommands } from './windows/window-commands.ts'
 
 export interface ClientOptions extends CommandOptions {
@@ -25,5 +26,6 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerAuditCommands(program, runner)
   registerNotificationCommands(program, runner)
   registerTokenCommands(program, runner, () => Date.now())
+  registerStatisticsCommands(program, runner)
   registerWindowCommands(program, runner, () => Date.now())
 }

@@ -5,6 +5,7 @@ import type { RequestChange } from '../domain/jobs/job-copy.ts'
 import type { AttemptSummary, CallRecord, JobChain, JobRequest, LostField } from '../domain/jobs/job.ts'
 import type { JobFilter } from '../domain/jobs/job-filter.ts'
 import type { ChainSettings } from '../domain/jobs/queue-settings.ts'
+import type { Waiting } from '../domain/jobs/waiting.ts'
 import type { MetQuota } from './quotas.ts'
 
 /** A validated job to be stored. */
@@ -132,6 +133,12 @@ export type RemadeJob =
   | { readonly status: 'not_kept'; readonly fields: readonly LostField[] }
   | { readonly status: 'queue_draining'; readonly queue: string }
   | { readonly status: 'over_quota'; readonly quota: MetQuota }
+
+/** Throws StoreUnavailableError. */
+export interface WaitExplainer {
+  /** Why a pending job waits; null when it does not, is unknown or belongs to another team. */
+  explain(team: string, jobId: number): Promise<Waiting | null>
+}
 
 /** Where the store keeps a job. */
 export interface JobLocation {

@@ -38,6 +38,7 @@ import { READ_USAGE } from './quotas/usage-reader.ts'
 import { READ_TALLIES } from './statistics/statistics-reader.ts'
 import { SAMPLE_QUEUES } from './statistics/sampler.ts'
 import { FOLD } from './statistics/tally-store.ts'
+import { EXPLAIN } from './waiting/wait-explainer.ts'
 import { EVICT_CALLS } from './retention/call-records.ts'
 import { PURGE } from './retention/dead-letters.ts'
 import { TRIM } from './history/finished-chains.ts'
@@ -66,6 +67,7 @@ const DESCRIBED = [
   END_SESSION,
   ENQUEUE,
   EVICT_CALLS,
+  EXPLAIN,
   FINISH,
   FIRE,
   FOLD,

@@ -4,6 +4,7 @@ import { readJobQuery } from '../../contract/requests/job-query.ts'
 import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
 import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
 import { maskedChain } from '../../domain/access/masking.ts'
+import type { WaitExplainer } from '../../ports/jobs.ts'
 import {
   answerError,
   answerJson,
@@ -15,7 +16,9 @@ import {
 import { createTeamRouter, needsInQueues, type TeamRequest } from '../team-routes.ts'
 import { duplicateJob, fireJob, removeJob, replayJob, retryJob, type MendingParts } from './mending.ts'
 
-export type JobRouteParts = MendingParts
+export interface JobRouteParts extends MendingParts {
+  readonly waits: WaitExplainer
+}
 
 export interface HotRoutes {
   readonly push: RequestListener
@@ -61,13 +64,16 @@ async function list(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Prom
   answerJson(response, 200, writeJobList(page, jobIds))
 }
 
-async function read(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Promise<void> {
+async function read(context: TeamRequest, { jobs, waits, jobIds }: JobRouteParts): Promise<void> {
   const { team, principal, parameter, response } = context
   const jobId = jobIds.parse(parameter('job_id'))
   const chain = jobId === null ? null : await jobs.get(team, jobId)
-  const isMasked = !principal.permissions.has('payloads')
-  const body =
-    jobId === null || chain === null ? null : writeJob(isMasked ? maskedChain(chain) : chain, jobId, jobIds)
+  if (jobId === null || chain === null) return answerNotFound(response)
+  // Only the open job of a chain can wait.
+  const isPending = chain.open?.status === 'pending' && chain.open.attempt === jobIds.attemptOf(jobId)
+  const waiting = isPending ? await waits.explain(team, jobId) : null
+  const shown = principal.permissions.has('payloads') ? chain : maskedChain(chain)
+  const body = writeJob(shown, jobId, jobIds, waiting)
   if (body === null) answerNotFound(response)
   else answerJson(response, 200, body)
 }

@@ -1,6 +1,7 @@
 import type { Call, HeaderLine, Job, JobList, JobSummary } from '../../../clients/typescript/src/client.ts'
 import { columns } from '../output/text-table.ts'
 import { itemView, listView } from '../output/view.ts'
+import { waitingText } from './waiting-text.ts'
 
 /** One line per job. */
 export const JOB_LIST = listView<JobList, JobSummary>({
@@ -32,6 +33,7 @@ function jobLines(job: Job, isWide: boolean): readonly string[] {
     ...(job.queue === null ? [] : [`queue ${job.queue} (${job.queue_id})`]),
     `${job.method} ${job.url}`,
     `${job.status}${job.final_status === null ? '' : `, ${job.final_status}`}`,
+    ...(job.waiting ? [waitingText(job.waiting)] : []),
     '',
     columns([
       ['ATTEMPT', 'JOB', 'STATUS', 'SCHEDULED', 'ANSWER', 'TOOK', 'ERROR'],

@@ -1,7 +1,9 @@
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../domain/jobs/job.ts'
 import { type JobView, viewChain, viewJob } from '../../domain/jobs/job-view.ts'
+import type { Waiting } from '../../domain/jobs/waiting.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
+import { toWireWaiting } from './waiting-wire.ts'
 import type { Call, HeaderLine, JobList, JobSummary } from '../generated/wire.ts'
 
 /** As in the port. */
@@ -14,12 +16,18 @@ export interface ListedChain {
  * The JSON text of `GET /api/jobs/{job_id}`; null when the chain has no such job. The payload is inserted as its source
  * text: parsing it would lose digits of its numbers.
  */
-export function writeJob(chain: JobChain, jobId: number, jobIds: JobIds): string | null {
+export function writeJob(
+  chain: JobChain,
+  jobId: number,
+  jobIds: JobIds,
+  waiting: Waiting | null = null,
+): string | null {
   const view = viewJob(chain, jobId, jobIds)
   if (view === null) return null
   const before = { ...toSummary(chain, view, jobIds), headers: chain.request.headers }
   const calls = chain.calls.filter((call) => call.jobId === jobId).map(toCall)
   const after = {
+    waiting: waiting === null ? null : toWireWaiting(waiting),
     chain: viewChain(chain, jobIds).map((each) => toSummary(chain, each, jobIds)),
     calls,
     calls_dropped: view.completedAtMs !== null && calls.length === 0 ? 1 : 0,

@@ -8,8 +8,9 @@ import { emptyTally, endedJobs, type Tally } from '../../domain/statistics/tally
  *
  * A minute that is over is settled into a cell of at most CELL_CHARACTERS_MAX printable characters; the cells of a period
  * stand one behind the other. A cell is: the minute in its period; a character whose bits say which of the six numbers
- * are not 0; these; and when jobs ended, both histograms, each as its first bucket, its length, a shift and its counts
- * shifted right by that. The shift is as large as the size of the cell wants it.
+ * are not 0; these; and when jobs ended, both histograms, each as its first bucket, its length and a character for each
+ * count: exact up to EXACT_MAX, above it within 10 %. When a cell gets too long, the outermost counts join their
+ * neighbours.
  *
  * A number is written in digits of base 47, the lowest first, as characters from `!` on; all digits but the last are
  * raised by 47.
@@ -17,11 +18,15 @@ import { emptyTally, endedJobs, type Tally } from '../../domain/statistics/tally
 
 /** Minutes that one key holds of each queue and team. */
 export const PERIOD_MINUTES = 240
-/** With its share of what Redis needs for a field, below 60 bytes. */
-export const CELL_CHARACTERS_MAX = 56
+/** With what Redis adds, a full period takes less than 60 bytes a cell. */
+export const CELL_CHARACTERS_MAX = 44
 
 const BASE = 47
 const FIRST_CODE = 33
+const CODES = 2 * BASE
+/** Counts up to this one are their own code; each further code stands for so many times the one before. */
+const EXACT_MAX = 20
+const CODE_RATIO = 1.2
 const NUMBERS = ['done', 'failed', 'retried', 'dead', 'depth', 'oldestReadySeconds'] as const
 
 export function encodeOpen(tally: Tally): string {
@@ -58,20 +63,51 @@ export function encodeCell(minute: number, tally: Tally): string {
   const numbers = NUMBERS.map((name) => (tally[name] > 0 ? digits(Math.round(tally[name])) : '')).join('')
   const head = digits(minute % PERIOD_MINUTES) + String.fromCharCode(FIRST_CODE + mask) + numbers
   if (endedJobs(tally) === 0) return head
-  for (let shift = 0; ; shift += 1) {
-    const cell = head + shifted(tally.latency, shift) + shifted(tally.lateness, shift)
-    if (cell.length <= CELL_CHARACTERS_MAX || shift === BASE - 1) return cell
+  const [latency, lateness] = [tally.latency.slice(), tally.lateness.slice()]
+  for (;;) {
+    const cell = head + encodeHistogram(latency) + encodeHistogram(lateness)
+    if (cell.length <= CELL_CHARACTERS_MAX || !joinOutermost(latency, lateness)) return cell
   }
 }
 
-function shifted(histogram: Histogram, shift: number): string {
-  const counts = histogram.map((count) => Math.round(count / 2 ** shift))
-  const first = Math.max(
-    0,
-    counts.findIndex((count) => count > 0),
-  )
-  const kept = counts.slice(first, counts.findLastIndex((count) => count > 0) + 1)
-  return [first, kept.length, shift, ...kept].map(digits).join('')
+function encodeHistogram(counts: Histogram): string {
+  const { first, last } = ends(counts)
+  const kept = counts.slice(first, last + 1).map((count) => String.fromCharCode(FIRST_CODE + codeOf(count)))
+  return digits(first) + digits(kept.length) + kept.join('')
+}
+
+/** Places of the first and the last count; 0 and -1 without any. */
+function ends(counts: Histogram): { first: number; last: number } {
+  const last = counts.findLastIndex((count) => count > 0)
+  return { first: last === -1 ? 0 : counts.findIndex((count) => count > 0), last }
+}
+
+/** Adds the smallest count at an end of one of the histograms to the next bucket. False when there is none left. */
+function joinOutermost(...histograms: readonly Histogram[]): boolean {
+  const outer = histograms.flatMap((counts) => {
+    const { first, last } = ends(counts)
+    if (first >= last) return []
+    return [
+      { counts, from: first, to: first + 1 },
+      { counts, from: last, to: last - 1 },
+    ]
+  })
+  const [least] = outer.toSorted((a, b) => (a.counts[a.from] ?? 0) - (b.counts[b.from] ?? 0))
+  if (least === undefined) return false
+  const { counts, from, to } = least
+  counts[to] = (counts[to] ?? 0) + (counts[from] ?? 0)
+  counts[from] = 0
+  return true
+}
+
+function codeOf(count: number): number {
+  if (count <= EXACT_MAX) return Math.round(count)
+  const steps = Math.round(Math.log(count / EXACT_MAX) / Math.log(CODE_RATIO))
+  return Math.min(CODES - 1, EXACT_MAX + steps)
+}
+
+function countOf(code: number): number {
+  return code <= EXACT_MAX ? code : Math.round(EXACT_MAX * CODE_RATIO ** (code - EXACT_MAX))
 }
 
 function digits(number: number): string {
@@ -114,9 +150,9 @@ function readTally(reader: CellReader): Tally {
   })
   if (endedJobs(tally) === 0) return tally
   for (const histogram of [tally.latency, tally.lateness]) {
-    const [first, length, shift] = [reader.number(), reader.number(), reader.number()]
+    const [first, length] = [reader.number(), reader.number()]
     for (let i = 0; i < length && !reader.isDamaged; i += 1) {
-      countIn(histogram, Math.min(BUCKET_MAX, first + i), reader.number() * 2 ** shift)
+      countIn(histogram, Math.min(BUCKET_MAX, first + i), countOf(reader.code()))
     }
   }
   return tally
@@ -140,7 +176,7 @@ class CellReader {
   code(): number {
     const code = this.#text.charCodeAt(this.#at) - FIRST_CODE
     this.#at += 1
-    if (code >= 0 && code < 2 * BASE) return code
+    if (code >= 0 && code < CODES) return code
     this.isDamaged = true
     return 0
   }

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { ApiServer } from '../../api/api-server.ts'
-import { createApi } from '../../api/create-api.ts'
+import { type ApiParts, createApi } from '../../api/create-api.ts'
 import type { OidcLogin } from '../../api/sessions/oidc-routes.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
@@ -26,12 +26,13 @@ import { createChannelTester } from '../../redis/notifications/channel-tester.ts
 import { createChannelHealthReader, createDeliveryReader } from '../../redis/notifications/delivery-reader.ts'
 import { createSessionStore } from '../../redis/sessions/session-store.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
+import { createWaitExplainer } from '../../redis/waiting/wait-explainer.ts'
 import { createStatisticsReader } from '../../redis/statistics/statistics-reader.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import { createTokenStore } from '../editors/token-store.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
-import { createQuotasOf, withQuotas } from './quota-part.ts'
+import { createQuotasOf, type QuotasOf, withQuotas } from './quota-part.ts'
 import type { Store } from './store.ts'
 
 /** How long responses in progress may take at a stop. */
@@ -89,7 +90,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     editor: options.editor,
     windows: options.windows,
     windowEditor: options.windowEditor,
-    statistics: createStatisticsReader(engine),
+    ...explaining(engine, options.windows, quotasOf),
     usage,
     quotasOf,
     tokens: compiled,
@@ -126,4 +127,19 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
 
 function ratesOf(engine: Engine): LeasedRates {
   return new LeasedRates({ clock: systemClock, take: (token, wanted) => takeRate(engine, token, wanted) })
+}
+
+/** What says how things go, and why they do not. */
+function explaining(
+  engine: Engine,
+  windows: WindowStore,
+  quotasOf: QuotasOf,
+): Pick<ApiParts, 'statistics' | 'waits'> {
+  return {
+    statistics: createStatisticsReader(engine),
+    waits: createWaitExplainer(engine, {
+      windows,
+      callQuotaOf: (team) => quotasOf(team).callsInFlight,
+    }),
+  }
 }

@@ -3,7 +3,10 @@ import { createStatistician } from '../../../src/redis/statistics/statistician.t
 import { createStatisticsReader } from '../../../src/redis/statistics/statistics-reader.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
 import { claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
+import { createWaitExplainer } from '../../../src/redis/waiting/wait-explainer.ts'
 import type { Scene } from '../cluster/tear-scenes.ts'
+
+const NO_STORED_WINDOWS = { list: () => Promise.resolve({ windows: [], nextCursor: null }) }
 
 /** Some jobs have ended, some wait, and a minute is over. */
 const kept: Scene = async ({ world, intake, accepted }) => {
@@ -22,6 +25,18 @@ const kept: Scene = async ({ world, intake, accepted }) => {
 }
 
 export const STATISTICS_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
+  [
+    'explain',
+    'a job behind another one',
+    async ({ world, intake, accepted }) => {
+      accepted.push(...(await pushAll(intake, 2)))
+      const explainer = createWaitExplainer(world.engine, {
+        windows: NO_STORED_WINDOWS,
+        callQuotaOf: () => null,
+      })
+      return () => explainer.explain('default', accepted[1] as number)
+    },
+  ],
   ['fold', 'a log, and minutes that are over', kept],
   ['sample_queues', 'a queue with ready jobs', kept],
   [

@@ -309,6 +309,7 @@ export async function startApi(
     channelHealth: { healthOf: () => Promise.resolve([]) },
     quotasOf: () => A_TEAM.quotas,
     usage: { read: () => Promise.resolve(A_TEAM.usage) },
+    waits: { explain: () => Promise.resolve(null) },
     statistics: {
       ofTeam: () => Promise.resolve(SOME_MINUTES),
       ofQueue: (team, id) => Promise.resolve(team === 'default' && id === 7 ? SOME_MINUTES : null),

@@ -32,6 +32,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     usage: { read: fail },
     sessions: failingSessions(fault),
     statistics: { ofTeam: fail, ofQueue: fail },
+    waits: { explain: fail },
     channelTester: { requestTest: fail },
     // The one way a route without a store can fail.
     tokens: {

@@ -467,6 +467,10 @@ export interface Job {
     | string
     | null
   /**
+   * Why a pending job does not run; null for any other.
+   */
+  waiting: Waiting | null
+  /**
    * Every job of the chain, oldest first, this one included.
    *
    * @maxItems 11
@@ -480,6 +484,50 @@ export interface Job {
    * Exchanges of this job without a record. An executor keeps the first 20 successes a second of each queue; records expire after 3 days, or earlier when their space is needed.
    */
   calls_dropped: number
+}
+/**
+ * Why a pending job does not run, with what is known of it. A retry, an edit or a push may change it at any moment.
+ */
+export interface Waiting {
+  /**
+   * The first that holds, in this order.
+   */
+  reason:
+    | 'not_due'
+    | 'queue_paused'
+    | 'held_by_window'
+    | 'no_executor'
+    | 'team_at_limit'
+    | 'queue_at_limit'
+    | 'behind'
+  /**
+   * Ready jobs of its queue that start before it; null while it is not due.
+   */
+  jobs_before: number | null
+  /**
+   * Whether `jobs_before` was counted; an estimate beyond 10,000, or behind cancelled jobs.
+   */
+  is_exact: boolean
+  /**
+   * Calls of the team or the queue that is at its limit; else null.
+   */
+  in_flight: number | null
+  /**
+   * That limit; else null.
+   */
+  limit: number | null
+  /**
+   * The maintenance window that holds the job; else null.
+   */
+  window: string | null
+  /**
+   * When the job is due, or when that window closes, if it is known; else null.
+   */
+  until: Timestamp | null
+  /**
+   * From the jobs before it and how many jobs of the queue ended in the last five minutes; null when it cannot be known, as while the queue is paused.
+   */
+  estimated_start_at: Timestamp | null
 }
 /**
  * One HTTP exchange as it happened on the wire; bodies are cut at 16 KiB.

@@ -1,0 +1,29 @@
+import type { Job } from '../../../clients/typescript/src/client.ts'
+
+type Waiting = NonNullable<Job['waiting']>
+
+/** Why a job waits, in one sentence. */
+export function waitingText(waiting: Waiting): string {
+  const { reason, estimated_start_at: start } = waiting
+  const cause = CAUSES[reason](waiting)
+  if (reason === 'not_due') return `it waits: ${cause}`
+  return `it waits: ${cause}${start === null ? '' : `; it may start at ${start}`}`
+}
+
+const CAUSES: Readonly<Record<Waiting['reason'], (waiting: Waiting) => string>> = {
+  not_due: ({ until }) => `it is due at ${until ?? 'a later time'}`,
+  queue_paused: (waiting) => `its queue is paused${behind(waiting, ', with ')}`,
+  held_by_window: ({ window, until }) =>
+    `the maintenance window ${window ?? ''} holds it${until === null ? '' : ` until ${until}`}`,
+  no_executor: () => 'no executor is running',
+  team_at_limit: ({ in_flight: calls, limit }) => `its team makes ${calls} of ${limit} calls at once`,
+  queue_at_limit: (waiting) =>
+    `its queue makes ${waiting.in_flight} of ${waiting.limit} calls at once${behind(waiting, ', and ')}`,
+  behind: (waiting) => behind(waiting, '') || 'it is the next of its queue',
+}
+
+function behind({ jobs_before: jobs, is_exact: isExact }: Waiting, before: string): string {
+  if (jobs === null || jobs === 0) return ''
+  const count = `${isExact ? '' : 'about '}${jobs} ready ${jobs === 1 ? 'job' : 'jobs'}`
+  return `${before}${count} before it`
+}

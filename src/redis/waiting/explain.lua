@@ -1,0 +1,57 @@
+#!lua flags=no-writes
+-- explain: reads what a pending job waits for. Ready jobs before it are counted up to `countedMax`; how many are before
+-- it further back is found by their due times, as the ready list is in this order but for what was given back.
+-- Answer {now, due or '', score in flight or '', active, limit or '', calls in flight, executors with a lease,
+--       jobs before it or '', 1 when these were counted}
+local call = redis.call
+--#include lib/record
+--#include lib/suspects
+
+-- Ids of cancelled jobs that a look at the ready list passes over.
+local SKIPPED_MAX = 16
+
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local body = call('HGET', KEYS.records, ARGV.jobId)
+local due = body and Record.due(body) or ''
+local score = call('ZSCORE', KEYS.inFlight, ARGV.jobId)
+local live = call('HMGET', KEYS.meta, QUEUE.active, QUEUE.maxParallel, QUEUE.cancelledReady)
+local in_flight = call('ZCARD', KEYS.inFlight) - call('ZCOUNT', KEYS.inFlight, SUSPECT_WAITS, '+inf')
+local executors = call('ZCOUNT', KEYS.executors, '(' .. string.format('%.0f', now), '+inf')
+
+-- The due time of the job at this place of the ready list, or of the next that is no cancelled one.
+local function due_at(place)
+  for i = place, place + SKIPPED_MAX - 1 do
+    local id = call('LINDEX', KEYS.ready, i)
+    if not id then return nil end
+    local other = call('HGET', KEYS.records, id)
+    local other_due = other and Record.due(other)
+    if other_due then return other_due end
+  end
+  return nil
+end
+
+-- How many jobs from `low` on are due before this one.
+local function search(low, high)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other = due_at(middle)
+    if other and other < due then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
+local function position()
+  if is_waiting(score) then
+    return call('ZRANK', KEYS.suspects, ARGV.localId .. '|' .. ARGV.jobId) or 0, 1
+  end
+  local cancelled = tonumber(live[3] or '') or 0
+  local counted = call('LPOS', KEYS.ready, ARGV.jobId, 'MAXLEN', ARGV.countedMax)
+  if counted then return counted, cancelled == 0 and 1 or 0 end
+  local listed = call('LLEN', KEYS.ready)
+  return search(math.min(listed, tonumber(ARGV.countedMax)), listed), 0
+end
+
+local before, is_exact = '', 0
+if due ~= '' and tonumber(due) <= now then before, is_exact = position() end
+return { string.format('%.0f', now), due, score or '', live[1] or '', live[2] or '', in_flight, executors, before, is_exact }

@@ -1,0 +1,130 @@
+import { explainWait, type Occupancy, type WaitFacts } from '../../domain/jobs/waiting.ts'
+import { endedJobs } from '../../domain/statistics/tally.ts'
+import { MINUTE_MS } from '../../domain/statistics/point.ts'
+import { LIST_LIMIT_MAX } from '../../domain/limits.ts'
+import { WindowOpenings } from '../../domain/windows/window-openings.ts'
+import type { MaintenanceWindow } from '../../domain/windows/maintenance-window.ts'
+import type { WaitExplainer } from '../../ports/jobs.ts'
+import type { WindowStore } from '../../ports/windows.ts'
+import { knownQueue, type KnownQueue } from '../chains/known-queue.ts'
+import { shardKeys, type Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
+import { definitionIn } from '../layout/cron-record.ts'
+import { QUEUE } from '../layout/fields.ts'
+import { indexPlace, isSuspectWaiting } from '../layout/keys.ts'
+import { ownerOfQueue } from '../layout/statistics-log.ts'
+import { lookAtShard } from '../quotas/usage-reader.ts'
+import { readMinutes } from '../statistics/statistics-reader.ts'
+
+export const EXPLAIN = step('explain', import.meta.url, {
+  keys: ['executors', 'suspects'],
+  queueKeys: ['meta', 'ready', 'records', 'inFlight'],
+  args: ['localId', 'jobId', 'countedMax'],
+})
+
+/** Ready jobs that are counted one by one; further back the place is estimated. */
+const COUNTED_JOBS_MAX = 10_000
+/** Minutes before this one whose rate stands for what comes. */
+const RATE_MINUTES = 5
+
+export interface WaitExplainerOptions {
+  readonly windows: Pick<WindowStore, 'list'>
+  /** null = any number. */
+  callQuotaOf(team: string): number | null
+}
+
+export function createWaitExplainer(engine: Engine, options: WaitExplainerOptions): WaitExplainer {
+  return {
+    explain: async (team, jobId) => {
+      const queue = await queueOfJob(engine, jobId)
+      if (queue === null || queue.team !== team) return null
+      const seen = await look(engine, queue, jobId)
+      if (seen === null) return null
+      const [hold, inFlight, endsPerSecond] = await Promise.all([
+        holdOf(engine, queue, { windows: options.windows, nowMs: seen.nowMs }),
+        teamInFlight(engine, team),
+        rateOf(engine, queue),
+      ])
+      const limit = options.callQuotaOf(team)
+      return explainWait({ ...seen, hold, team: { inFlight, limit }, endsPerSecond })
+    },
+  }
+}
+
+async function queueOfJob(engine: Engine, jobId: number): Promise<KnownQueue | null> {
+  const keys = shardKeys(engine, engine.jobIds.shardOf(jobId))
+  const { block, field } = indexPlace(engine.jobIds.seqOf(jobId))
+  const localId = await engine.runner.read((redis) => redis.hget(keys.jobIndex(block), field))
+  return localId === null ? null : knownQueue(engine, keys, localId)
+}
+
+type Seen = Omit<WaitFacts, 'hold' | 'team' | 'endsPerSecond'>
+
+/** null when the job does not wait. */
+async function look(engine: Engine, { keys, localId }: KnownQueue, jobId: number): Promise<Seen | null> {
+  const reply = (await engine.runner.run(
+    EXPLAIN.with({ keys, localId, jobId, countedMax: COUNTED_JOBS_MAX }),
+  )) as [
+    ...[now: string, due: string, score: string, active: string, limit: string],
+    ...[inFlight: number, executors: number, before: number | '', isExact: number],
+  ]
+  const [now, due, score, active, limit, inFlight, executors, before, isExact] = reply
+  if (due === '' || (score !== '' && !isSuspectWaiting(score))) return null
+  // As everywhere, a damaged limit counts as 1.
+  const queue: Occupancy = { inFlight, limit: limit === '' ? null : Number(limit) || 1 }
+  return {
+    ...{ nowMs: Number(now), dueMs: Number(due), isActive: active === '1', executors, queue },
+    before: before === '' ? null : { jobs: before, isExact: isExact === 1 },
+  }
+}
+
+async function teamInFlight(engine: Engine, team: string): Promise<number> {
+  const looks = await Promise.all(engine.shards.map((keys) => lookAtShard(engine, keys, [team], 0)))
+  const inFlight = looks.reduce((sum, { teams }) => sum + (teams.get(team)?.inFlight ?? 0), 0)
+  return Math.max(0, inFlight)
+}
+
+/** Of the minutes that are over since jobs of the queue began to end; null when none has. */
+async function rateOf(engine: Engine, { keys, localId, name }: KnownQueue): Promise<number | null> {
+  // The hidden queue of a cron has no statistics of its own.
+  if (name === '') return null
+  const nowMs = engine.runner.redisNowMs(keys.shard)
+  const now = Math.floor(nowMs / MINUTE_MS)
+  const sinceMs = (now - RATE_MINUTES) * MINUTE_MS
+  const minutes = await readMinutes(engine, keys, { owner: ownerOfQueue(localId), sinceMs })
+  const ended = [...minutes].filter(([minute, tally]) => minute < now && endedJobs(tally) > 0)
+  if (ended.length === 0) return null
+  const first = Math.min(...ended.map(([minute]) => minute))
+  return ended.reduce((sum, [, tally]) => sum + endedJobs(tally), 0) / ((now - first) * 60)
+}
+
+async function holdOf(
+  engine: Engine,
+  queue: KnownQueue,
+  { windows, nowMs }: { windows: Pick<WindowStore, 'list'>; nowMs: number },
+): Promise<WaitFacts['hold']> {
+  // A team has fewer windows than a page.
+  const listed = await windows.list({ team: queue.team, limit: LIST_LIMIT_MAX, cursor: null })
+  const holding = listed === 'bad_cursor' ? [] : listed.windows.filter(({ action }) => action === 'hold')
+  if (holding.length === 0) return null
+  const cron = queue.name === '' ? await cronOf(engine, queue) : null
+  const open = holding
+    .filter((window) => isAbout(window, queue.name, cron))
+    .map(({ name, times }) => ({ window: name, state: new WindowOpenings(times).at(nowMs) }))
+    .filter(({ state }) => state.isOpen)
+  // The one that closes last.
+  const [last] = open.toSorted((a, b) => (b.state.endMs ?? Infinity) - (a.state.endMs ?? Infinity))
+  return last === undefined ? null : { window: last.window, untilMs: last.state.endMs }
+}
+
+function isAbout({ resource }: MaintenanceWindow, queue: string, cron: string | null): boolean {
+  if (resource === null) return true
+  return resource.kind === 'queue' ? queue !== '' && resource.name === queue : resource.name === cron
+}
+
+/** The cron whose hidden queue it is, by name; null when it is gone. */
+async function cronOf(engine: Engine, { keys, localId }: KnownQueue): Promise<string | null> {
+  const id = await engine.runner.read((redis) => redis.hget(keys.queueKey('meta', localId), QUEUE.cronId))
+  const text = id === null ? null : await engine.runner.read((redis) => redis.hget(keys.cronDefinitions, id))
+  return text === null ? null : (definitionIn(text, true)?.name ?? null)
+}

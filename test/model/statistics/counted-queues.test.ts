@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
+import { shardKeys } from '../../../src/redis/client/engine.ts'
+import { QUEUE } from '../../../src/redis/layout/fields.ts'
+import { queueIdOf } from '../../../src/redis/layout/keys.ts'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { createStatistician } from '../../../src/redis/statistics/statistician.ts'
+import { createStatisticsReader } from '../../../src/redis/statistics/statistics-reader.ts'
+import { assertClean, claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
+import { openWorld, type World } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+
+describe('what statistics count', () => {
+  let redis: TestRedis
+  let world: World
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    world = await openWorld(redis, { shards: 1 })
+    return () => world.close()
+  })
+
+  const keys = () => shardKeys(world.engine, 0)
+  const reader = () => createStatisticsReader(world.engine)
+  const emails = queueIdOf('1', 0, 1)
+
+  async function pass(): Promise<void> {
+    world.clock.advance(60_000)
+    world.engine.runner.noteRedisTime(0, world.clock.wallMs)
+    await createStatistician(world.engine, keys())()
+  }
+
+  async function endOne(name = 'e1'): Promise<void> {
+    const source = await openExecutor(world, name)
+    await source.finish((await claimed(source, 1)).map((work) => ended(world, work)))
+  }
+
+  test('what waits in a paused queue, although nothing ends there', async () => {
+    const settings = { ...DEFAULT_QUEUE_SETTINGS, isActive: false }
+    await createQueueStore(world.engine).apply('default', 'emails', settings)
+    await pass()
+    await pushAll(world.newIntake(), 3)
+    await pass()
+    await pass()
+    const minutes = await reader().ofQueue('default', emails, 0)
+    assert.deepEqual(
+      [...(minutes?.values() ?? [])]
+        .map(({ depth, oldestReadySeconds }) => [depth, oldestReadySeconds])
+        .toSorted(([, a = 0], [, b = 0]) => b - a),
+      [
+        [3, 120],
+        [3, 60],
+      ],
+    )
+    await assertClean(world)
+  })
+
+  test('the hidden queue of a cron for its team alone', async () => {
+    await pushAll(world.newIntake(), 1)
+    await redis.client.hset(keys().queue('1').meta, QUEUE.name, 'default/', QUEUE.cronId, '7')
+    await endOne()
+    await pass()
+    const team = await reader().ofTeam('default', 0)
+    assert.equal(
+      [...team.values()].reduce((sum, { done }) => sum + done, 0),
+      1,
+    )
+    const fields = await redis.client.hkeys(keys().openTallies)
+    assert.deepEqual(
+      fields.filter((field) => field.includes('.q')),
+      [],
+    )
+    assert.equal(await reader().ofQueue('default', emails, 0), null)
+  })
+
+  test('a deleted queue for its team, also what ended before and was not folded yet', async () => {
+    await pushAll(world.newIntake(), 2)
+    await endOne('e1')
+    await pass()
+    await endOne('e2')
+    await createQueueStore(world.engine).remove('default', 'emails')
+    await pass()
+    await pass()
+    assert.equal(await reader().ofQueue('default', emails, 0), null)
+    const team = await reader().ofTeam('default', 0)
+    assert.equal(
+      [...team.values()].reduce((sum, { done }) => sum + done, 0),
+      2,
+    )
+    await assertClean(world)
+  })
+
+  test('nobody else’s queue', async () => {
+    await pushAll(world.newIntake(), 1)
+    assert.equal(await reader().ofQueue('other', emails, 0), null)
+    assert.deepEqual([...(await reader().ofTeam('other', 0))], [])
+  })
+})

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../src/domain/jobs/queue-settings.ts'
+import type { MaintenanceWindow } from '../../../src/domain/windows/maintenance-window.ts'
+import type { JobIntake } from '../../../src/ports/jobs.ts'
+import { shardKeys } from '../../../src/redis/client/engine.ts'
+import { QUEUE } from '../../../src/redis/layout/fields.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { createStatistician } from '../../../src/redis/statistics/statistician.ts'
+import { createWaitExplainer } from '../../../src/redis/waiting/wait-explainer.ts'
+import { claimed, ended, openExecutor, pushAll, pushOne } from '../../support/engine/model-executor.ts'
+import { openWorld, type World } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+
+describe('why a job waits', () => {
+  let redis: TestRedis
+  let world: World
+  let intake: JobIntake
+  let windows: MaintenanceWindow[]
+  let callQuota: number | null
+
+  beforeAll(async () => {
+    redis = await startRedis({ settings: ['--appendonly', 'no'] })
+  })
+  afterAll(() => redis.stop())
+  beforeEach(async () => {
+    world = await openWorld(redis, { shards: 1 })
+    intake = world.newIntake()
+    windows = []
+    callQuota = null
+    return () => world.close()
+  })
+
+  const explain = (jobId: number, team = 'default') =>
+    createWaitExplainer(world.engine, {
+      windows: { list: () => Promise.resolve({ windows, nextCursor: null }) },
+      callQuotaOf: () => callQuota,
+    }).explain(team, jobId)
+  const apply = (change: Partial<QueueSettings>) =>
+    createQueueStore(world.engine).apply('default', 'emails', { ...DEFAULT_QUEUE_SETTINGS, ...change })
+  const nowMs = () => world.clock.wallMs
+  const keys = () => shardKeys(world.engine, 0)
+
+  /** Ends as many jobs as `ends` says in a minute, one minute after the other. */
+  async function work(ends: readonly number[]): Promise<void> {
+    for (const [i, count] of ends.entries()) {
+      const source = await openExecutor(world, `worker${i}`)
+      await pushAll(intake, count)
+      const works = await claimed(source, count)
+      await source.finish(works.map((one) => ended(world, one)))
+      world.clock.advance(60_000)
+      await createStatistician(world.engine, keys())()
+    }
+  }
+
+  test('it is not due', async () => {
+    const id = await pushOne(intake, { start: { delaySeconds: 100 } })
+    await openExecutor(world, 'e1')
+    const dueMs = nowMs() + 100_000
+    expect(await explain(id)).toMatchObject({
+      ...{ reason: 'not_due', estimatedStartMs: dueMs, facts: { dueMs, before: null } },
+    })
+  })
+
+  test('its queue is paused', async () => {
+    await apply({ isActive: false })
+    const [, id] = (await pushAll(intake, 2)) as [number, number]
+    await openExecutor(world, 'e1')
+    expect(await explain(id)).toMatchObject({
+      ...{ reason: 'queue_paused', estimatedStartMs: null, facts: { before: { jobs: 1, isExact: true } } },
+    })
+  })
+
+  test('a window holds it, and the one that closes last says until when', async () => {
+    const id = await pushOne(intake)
+    await openExecutor(world, 'e1')
+    const window = (
+      name: string,
+      untilMs: number,
+      change: Partial<MaintenanceWindow> = {},
+    ): MaintenanceWindow => ({
+      ...{ team: 'default', name, action: 'hold', resource: null, reason: null },
+      times: { kind: 'once', startMs: nowMs() - 1, endMs: untilMs },
+      ...change,
+    })
+    windows = [
+      window('muted', nowMs() + 9_000_000, { action: 'mute' }),
+      window('short', nowMs() + 60_000),
+      window('long', nowMs() + 120_000, { resource: { kind: 'queue', name: 'emails' } }),
+      window('other', nowMs() + 180_000, { resource: { kind: 'queue', name: 'others' } }),
+      window('cron', nowMs() + 180_000, { resource: { kind: 'cron', name: 'emails' } }),
+    ]
+    const held = await explain(id)
+    expect(held).toMatchObject({ reason: 'held_by_window', estimatedStartMs: nowMs() + 120_000 })
+    expect(held?.facts.hold).toEqual({ window: 'long', untilMs: nowMs() + 120_000 })
+    world.clock.advance(180_000)
+    expect((await explain(id))?.reason).not.toBe('held_by_window')
+  })
+
+  test('no executor runs', async () => {
+    const id = await pushOne(intake)
+    expect(await explain(id)).toMatchObject({ reason: 'no_executor', estimatedStartMs: null })
+    await openExecutor(world, 'e1')
+    expect((await explain(id))?.reason).toBe('behind')
+    world.clock.advance(16_000)
+    expect((await explain(id))?.reason).toBe('no_executor')
+  })
+
+  test('its team is at its limit', async () => {
+    const [, , id] = (await pushAll(intake, 3)) as [number, number, number]
+    await claimed(await openExecutor(world, 'e1'), 2)
+    callQuota = 2
+    expect(await explain(id)).toMatchObject({
+      ...{ reason: 'team_at_limit', estimatedStartMs: null, facts: { team: { inFlight: 2, limit: 2 } } },
+    })
+    callQuota = 3
+    expect((await explain(id))?.reason).toBe('behind')
+  })
+
+  test('its queue is at its limit, and the rate of late says until when', async () => {
+    await work([60, 30])
+    await apply({ maxParallelism: 1 })
+    const [, , id] = (await pushAll(intake, 3)) as [number, number, number]
+    await claimed(await openExecutor(world, 'e1'), 1)
+    // Two minutes with 90 jobs; one before it, and one in flight.
+    expect(await explain(id)).toMatchObject({
+      reason: 'queue_at_limit',
+      facts: { queue: { inFlight: 1, limit: 1 }, before: { jobs: 1, isExact: true }, endsPerSecond: 0.75 },
+      estimatedStartMs: nowMs() + Math.round((2 / 0.75) * 1000),
+    })
+  })
+
+  test('it is behind others; the next one starts at once', async () => {
+    const [first, , third] = (await pushAll(intake, 3)) as [number, number, number]
+    await openExecutor(world, 'e1')
+    expect(await explain(first)).toMatchObject({ reason: 'behind', estimatedStartMs: nowMs() })
+    expect(await explain(third)).toMatchObject({
+      ...{ reason: 'behind', estimatedStartMs: null, facts: { before: { jobs: 2, isExact: true } } },
+    })
+    // As a job that was cancelled.
+    await redis.client.hdel(keys().queue('1').records, String(first))
+    await redis.client.hset(keys().queue('1').meta, QUEUE.cancelledReady, '1')
+    expect((await explain(third))?.facts.before?.isExact).toBe(false)
+  })
+
+  test('it is a suspect behind others', async () => {
+    const ids = await pushAll(intake, 2)
+    await claimed(await openExecutor(world, 'e1'), 2)
+    for (let i = 0; i < 2; i += 1) {
+      world.clock.advance(9_000)
+      await createShardMaintenance(world.engine, 0).promote()
+    }
+    await createShardMaintenance(world.engine, 0).reap()
+    await openExecutor(world, 'e2')
+    const places = await Promise.all(ids.map(async (id) => (await explain(id))?.facts.before?.jobs))
+    expect(new Set(places)).toEqual(new Set([0, 1]))
+  })
+
+  test('far back its place is estimated by due times, to within the jobs of one moment', async () => {
+    const ids: number[] = []
+    for (let i = 0; i < 110; i += 1) {
+      ids.push(...(await pushAll(intake, 100)))
+      world.clock.advance(1)
+    }
+    await openExecutor(world, 'e1')
+    for (const place of [0, 9_999]) {
+      expect((await explain(ids[place] as number))?.facts.before).toEqual({ jobs: place, isExact: true })
+    }
+    for (const place of [10_150, 10_999]) {
+      const before = (await explain(ids[place] as number))?.facts.before
+      expect(before?.isExact).toBe(false)
+      expect(Math.abs((before?.jobs ?? 0) - place)).toBeLessThanOrEqual(100)
+    }
+  })
+
+  test('a job that does not wait, is gone or is of another team is not explained', async () => {
+    const id = await pushOne(intake)
+    const source = await openExecutor(world, 'e1')
+    expect(await explain(id, 'other')).toBeNull()
+    const works = await claimed(source, 1)
+    expect(await explain(id)).toBeNull()
+    await source.finish(works.map((one) => ended(world, one)))
+    expect(await explain(id)).toBeNull()
+    expect(await explain(id + 1_000_000)).toBeNull()
+  })
+})
