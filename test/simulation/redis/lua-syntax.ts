@@ -8,7 +8,7 @@ const KEYWORDS = new Set(
   'and break do else elseif end false for function if in local nil not or return then true while'.split(' '),
 )
 const TOKEN =
-  /\s+|--[^\n]*|([A-Za-z_]\w*)|(\d+)|('(?:[^'\\\n]|\\.)*')|(\.\.\.|\.\.|==|~=|<=|>=|[-+*/%#<>=(){}[\];,.])/y
+  /\s+|--[^\n]*|([A-Za-z_]\w*)|(\d+(?:\.\d+)?)|('(?:[^'\\\n]|\\.)*')|(\.\.\.|\.\.|==|~=|<=|>=|[-+*/%#<>=(){}[\];,.])/y
 
 /** The JavaScript of each comparison. */
 export const COMPARISONS = new Map([
