@@ -14,6 +14,7 @@ import { BodyReader } from './body-reader.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
 import { type AlertRouteParts, createAlertRoutes } from './routes/alerts.ts'
 import { type AuditRouteParts, createAuditRoutes } from './routes/audit.ts'
+import { type BulkRouteParts, createBulkRoutes } from './routes/bulk.ts'
 import { createContractRoutes } from './routes/contract.ts'
 import { createCronRoutes, type CronRouteParts } from './routes/crons.ts'
 import { createJobRoutes, type HotRoutes, type JobRouteParts } from './routes/jobs.ts'
@@ -37,6 +38,7 @@ type RouteParts = PushRouteParts &
   CronRouteParts &
   AlertRouteParts &
   AuditRouteParts &
+  BulkRouteParts &
   TeamRouteParts &
   TokenRouteParts &
   WindowRouteParts &
@@ -114,6 +116,7 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.use(authenticated(parts.authenticator))
   app.use(createQueueGuard(parts))
   app.use(createJobRoutes(parts, hot))
+  app.use(createBulkRoutes(parts))
   app.use(createQueueRoutes(parts))
   app.use(createCronRoutes(parts))
   app.use(createAlertRoutes(parts))

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { registerAlertCommands } from './alerts/alert-commands.ts'
 import { registerAuditCommands } from './audit/audit-commands.ts'
+import { registerBulkCommands } from './bulk/bulk-commands.ts'
 import { type CommandOptions, CommandRunner } from './command-runner.ts'
 import { registerCronCommands } from './crons/cron-commands.ts'
 import type { Stdin } from './given-source.ts'
@@ -24,6 +25,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerCronCommands(program, runner, options.stdin)
   registerAlertCommands(program, runner)
   registerAuditCommands(program, runner)
+  registerBulkCommands(program, runner, options.sleep)
   registerNotificationCommands(program, runner)
   registerTokenCommands(program, runner, () => Date.now())
   registerStatisticsCommands(program, runner)

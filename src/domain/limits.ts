@@ -189,3 +189,20 @@ export const STATISTICS_DAYS = 7
 /** Points of one answer: a day by the minute. */
 export const STATISTICS_POINTS_MAX = 1_500
 export const STATISTICS_STEP_SECONDS_MAX = 86_400
+// Bulks.
+/** Ids that one bulk names. */
+export const BULK_IDS_MAX = 1_000
+/** Bulks of a team that run at once; a further one is refused until one has ended. */
+export const BULKS_RUNNING_PER_TEAM_MAX = 10
+/** Bulks of a team that are remembered, and for how long. */
+export const BULKS_PER_TEAM_MAX = 100
+export const BULK_RETENTION_DAYS = 30
+/** Jobs of one page, and bytes of their payloads (a larger job goes alone). */
+export const BULK_PAGE_JOBS_MAX = 100
+export const BULK_PAGE_BYTES_MAX = 1024 * 1024
+/** Failures of a bulk that are kept; each shard keeps an equal part. */
+export const BULK_FAILURES_MAX = 1_000
+/** Jobs a second. */
+export const BULK_RATE_MAX = 100_000
+/** Jobs that a dry run shows. */
+export const BULK_SAMPLE_MAX = 10

@@ -6,6 +6,8 @@ import { CHANGE_ALERTS } from './alerts/alert-changes.ts'
 import { FORGET_ALERTS } from './alerts/forget-alerts.ts'
 import { READ_RING } from './inspection/inspect-ring.ts'
 import { READ_CLOCK } from './client/shard-clock.ts'
+import { CREATE_BULK, PUT_PART, SET_BULK, TAKE_TURN } from './bulk/records/bulk-steps.ts'
+import { DELETE_PAGE, MOVE_PART, OPEN_PAGE, PURGE_PAGE, REMAKE_PAGE } from './bulk/pages/page-steps.ts'
 import { BEGIN_EPOCH, TAKE_EPOCH } from './control/leader-epochs.ts'
 import { PUT_SETTING } from './control/put-setting.ts'
 import { READ_CRONS } from './crons/cron-listing.ts'
@@ -50,6 +52,15 @@ import { EMPTY_TRASH } from './retention/trash.ts'
 const DESCRIBED = [
   ASK_AUDIT,
   SETTLE_AUDIT,
+  CREATE_BULK,
+  SET_BULK,
+  PUT_PART,
+  TAKE_TURN,
+  MOVE_PART,
+  OPEN_PAGE,
+  DELETE_PAGE,
+  PURGE_PAGE,
+  REMAKE_PAGE,
   CLEAR_NOTICE,
   MARK_CHANNELS,
   SET_CHANNEL,

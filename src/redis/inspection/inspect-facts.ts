@@ -23,6 +23,9 @@ export interface ShardKeyList {
   readonly alertTeams: Set<string>
   /** Teams whose channels are kept here. */
   readonly channelTeams: Set<string>
+  readonly bulkTeams: Set<string>
+  /** `team/id` of each. */
+  readonly bulkParts: Set<string>
   /** Local queue id → parts that exist. */
   readonly queues: Map<string, Set<string>>
   readonly trash: Map<string, Set<string>>
@@ -40,7 +43,15 @@ export function createShardKeyList(): ShardKeyList {
     queueTeams: [],
     cronTeams: [],
   }
-  return { ...lists, alertTeams: new Set(), channelTeams: new Set(), queues: new Map(), trash: new Map() }
+  const bulks = { bulkTeams: new Set<string>(), bulkParts: new Set<string>() }
+  return {
+    ...lists,
+    alertTeams: new Set(),
+    channelTeams: new Set(),
+    ...bulks,
+    queues: new Map(),
+    trash: new Map(),
+  }
 }
 
 export interface InspectedShard {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ID_BLOCK, IDEMPOTENCY_KEYS_PER_SHARD_DAY_MAX } from '../../domain/limits.ts'
 import { inspectAlerts } from './inspect-alerts.ts'
+import { inspectBulks } from './bulks/inspect-bulks.ts'
 import { inspectChannels } from './inspect-channels.ts'
 import { inspectCrons } from './inspect-crons.ts'
 import { readFacts, type InspectedShard, type ShardFacts, type ShardKeyList } from './inspect-facts.ts'
@@ -27,6 +28,7 @@ export async function inspectShard(shard: InspectedShard): Promise<void> {
   await inspectCrons(shard, facts)
   await inspectAlerts(shard, facts)
   await inspectChannels(shard)
+  await inspectBulks(shard)
   inspectMembers(shard, facts)
   await inspectCounters(shard, facts)
   await inspectUsage(shard, facts)

@@ -113,6 +113,9 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (kind === 'kn') return list.cronTeams.push(rest) > 0
   if (ALERT_PARTS.has(kind)) return list.alertTeams.add(rest).size > 0
   if (LONE_PARTS.has(kind)) return true
+  if (kind === 'bk') return list.bulkTeams.add(rest).size > 0
+  if (kind === 'bp') return list.bulkParts.add(rest).size > 0
+  if (kind === 'bf') return true
   if (CHANNEL_PARTS.has(kind)) return list.channelTeams.add(rest).size > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
   if (kind === 's') return list.periods.push(Number(rest)) > 0

@@ -82,6 +82,25 @@ export const ALERT_COUNTS = {
   version: 'v',
 } as const
 
+/** Of the part of a bulk. */
+export const BULK_PART = {
+  /** What the last page answered, for a resend. */
+  answer: 'r',
+  done: 'd',
+  failed: 'f',
+  /** JSON array of the ids, if the bulk was given ids. */
+  ids: 'i',
+  /** Of the last page. */
+  nonce: 'n',
+  /** Where the next page begins; '' = at the start. */
+  place: 'p',
+  skipped: 'k',
+  /** running, done or aborted. */
+  state: 's',
+  /** Rises with each page. */
+  version: 'v',
+} as const
+
 /** How a job in flight ends: the `kind` of a job in the batches of `finish` and `reap`. */
 export const END = {
   callbackEnded: 'c',
@@ -97,6 +116,7 @@ export const END = {
 
 export const FIELDS = {
   ALERT_COUNTS,
+  BULK_PART,
   CLOCK,
   COMPILED,
   END,

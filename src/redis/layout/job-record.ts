@@ -271,6 +271,11 @@ export interface QuarantinedRecord {
   readonly quarantinedAtMs: number
 }
 
+/** Whether its tail is in `p:`; of a damaged record something harmless. */
+export function isLargeRecord(text: string): boolean {
+  return (Number.parseInt(text.slice(15, 16), 16) & 1) === 1
+}
+
 /** null when the record is not quarantined. */
 export function quarantineIn(text: string): QuarantinedRecord | null {
   const [, attempt, at] = QUARANTINED.exec(text) ?? []

@@ -31,6 +31,8 @@ const PUSHED_BUCKET = 512
  * says what each holds.
  */
 export const SHARD_KEY_WORDS = {
+  bulksDue: 'bw',
+  bulkTurn: 'bt',
   clock: 'clk',
   created: 'mark',
   cronAlerts: 'ka',
@@ -117,6 +119,12 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   auditAsked(team: string): string
   /** What a token with a rate limit has taken of it. @param token `team/name` */
   tokenRate(token: string): string
+  /** The bulks of a team at home here, by id. */
+  bulks(team: string): string
+  /** The part of a bulk here; `bulk` is `team/id`. */
+  bulkPart(bulk: string): string
+  /** Jobs here that the bulk could not act on. */
+  bulkFailures(bulk: string): string
   /** The channels of a team at home here. */
   channelStates(team: string): string
   /** The last messages to them. */
@@ -158,6 +166,9 @@ export function createShardKeys(shard: number): ShardKeys {
     auditLog: (team) => `${prefix}au:${team}`,
     auditAsked: (team) => `${prefix}aq:${team}`,
     tokenRate: (token) => `${prefix}rl:${token}`,
+    bulks: (team) => `${prefix}bk:${team}`,
+    bulkPart: (bulk) => `${prefix}bp:${bulk}`,
+    bulkFailures: (bulk) => `${prefix}bf:${bulk}`,
     channelStates: (team) => `${prefix}nc:${team}`,
     deliveryLog: (team) => `${prefix}nl:${team}`,
     cronRecords: (cronId) => `${prefix}kr:${cronId}`,

@@ -18,6 +18,7 @@ import { takeRate } from '../../redis/access/take-rate.ts'
 import { LastUses } from '../../redis/access/last-uses.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
+import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
 import type { Engine } from '../../redis/client/engine.ts'
@@ -82,6 +83,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
       { crons: options.crons, cronEditor: options.cronEditor },
       { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
     ),
+    bulks: createBulkStore(engine, Math.random),
     alerts: createAlertStore(engine),
     auditLog: createAuditLog(engine),
     sessions: createSessionStore(engine),

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { getHeapStatistics } from 'node:v8'
 import { Executor, type ExecutorCapacity } from '../../executor/executor.ts'
+import { BulkWorkers } from '../../executor/bulk/bulk-workers.ts'
 import { Notifier } from '../../executor/notifier/notifier.ts'
 import type { ShardPorts } from '../../executor/shard/shard-worker.ts'
 import { reserveOf } from '../../executor/slots/fair-share.ts'
@@ -10,6 +11,9 @@ import { createHttpCaller } from '../../outbound/http-caller.ts'
 import type { EgressGuard } from '../../outbound/egress/egress-guard.ts'
 import type { BoundedTeamsSource, NotifiedTeamsSource } from '../../ports/settings.ts'
 import type { WindowSource } from '../../ports/windows.ts'
+import { createBulkActs } from '../../redis/bulk/pages/acts.ts'
+import { createBulkShard } from '../../redis/bulk/bulk-shard.ts'
+import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
 import { RedisCallQuotas } from '../../redis/quotas/call-quota-keeper.ts'
 import { createCronSource } from '../../redis/crons/tick/cron-source.ts'
 import type { Engine } from '../../redis/client/engine.ts'
@@ -24,6 +28,7 @@ import { createChannelSender } from '../../senders/channel-sender.ts'
 import type { MailSettings } from '../../settings/mail-table.ts'
 import { quotasOfSettings, type QuotaSettings } from '../../settings/quota-table.ts'
 import type { CapacitySettings } from '../../settings/role-settings.ts'
+import { createQuotasOf } from './quota-part.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { openWakeHints, type Store } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
@@ -95,7 +100,21 @@ export async function startExecutor(options: ExecutorPartOptions): Promise<Execu
   lifecycle.onStop('executor', () => Promise.all([executor.stop(graceMs), notifier.stopSending(graceMs)]))
   executor.start()
   notifier.start()
+  startBulks(options)
   return executor
+}
+
+/** Stops before the executor does, so that nothing is made of what nobody may claim. */
+function startBulks({ settings, store, teams, telemetry, lifecycle }: ExecutorPartOptions): void {
+  const { engine } = store
+  const quotasOf = createQuotasOf(teams, quotasOfSettings(settings))
+  const acts = createBulkActs(engine, new QuotaKeeper({ engine, clock: systemClock, quotasOf }))
+  const workers = new BulkWorkers({
+    shards: engine.shards.map(({ shard }) => createBulkShard(engine, shard, acts)),
+    ...{ clock: systemClock, logger: telemetry.logger, random: Math.random },
+  })
+  lifecycle.onStop('bulks', () => workers.stop())
+  workers.start()
 }
 
 function openNotifier({

@@ -32,6 +32,7 @@ import type { World } from '../../support/engine/model-world.ts'
 import { ACCESS_SCENES } from '../access/access-scenes.ts'
 import { AUDIT_SCENES } from '../audit-log/audit-scenes.ts'
 import { SESSION_SCENES } from '../sessions/session-scenes.ts'
+import { BULK_SCENES } from '../bulk/bulk-scenes.ts'
 import { ALERT_SCENES } from '../alerts/alert-scenes.ts'
 import { LIMIT_SCENES } from '../alerts/limit-scenes.ts'
 import { DOCTOR_SCENES } from '../inspection/doctor-scenes.ts'
@@ -61,6 +62,7 @@ const LARGE = JSON.stringify('x'.repeat(5000))
 export const SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   ...ACCESS_SCENES,
   ...ALERT_SCENES,
+  ...BULK_SCENES,
   ...AUDIT_SCENES,
   ...SESSION_SCENES,
   ...CRON_SCENES,

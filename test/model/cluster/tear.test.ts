@@ -31,6 +31,7 @@ const MAY_DOUBLE: Readonly<Partial<Record<StepName, string>>> = {
   finish: 'given back jobs and callbacks enter their list before the holder lets go, by which a resend knows',
   promote: 'jobs enter the ready list before they leave near',
   tick: 'runs come before the cron’s state, by which a resend knows the ticks',
+  remake_page: 'as replay, for each job of the page',
   replay: 'the new job and the old one’s summary come before the dead letter goes',
 }
 

@@ -4,6 +4,8 @@ import { ApiServer } from '../../../src/api/api-server.ts'
 import { createApi, type ApiParts } from '../../../src/api/create-api.ts'
 import { type CronSettings, DEFAULT_CRON_SETTINGS } from '../../../src/domain/crons/cron.ts'
 import type { Alert } from '../../../src/domain/alerts/alert.ts'
+import type { Bulk } from '../../../src/domain/bulk/bulk.ts'
+import { ANY_JOB } from '../../../src/domain/jobs/job-filter.ts'
 import { JobIds } from '../../../src/domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../../src/domain/jobs/job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
@@ -17,7 +19,7 @@ import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
-import { anApiToken, aPrincipal } from '../../support/principals.ts'
+import { AN_ACTOR, anApiToken, aPrincipal } from '../../support/principals.ts'
 import { createFakeSessions } from '../../support/fake-sessions.ts'
 import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 
@@ -289,6 +291,7 @@ export async function startApi(
         Promise.resolve(team === 'default' && name === 'night' ? 'removed' : 'not_found'),
     },
     alerts: fakeAlerts(),
+    bulks: fakeBulks(),
     auditLog: new FakeAuditLog(),
     sessions: createFakeSessions(TOKEN),
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
@@ -384,6 +387,31 @@ function fakeTokens(): ApiParts['tokenStore'] {
     get: (team, name) => Promise.resolve(token(team, name)),
     create: () => Promise.resolve(),
     remove: () => Promise.resolve('removed'),
+  }
+}
+
+export function aBulk(change: Partial<Bulk> = {}): Bulk {
+  return {
+    ...{ id: 7, team: 'default', action: 'replay', state: 'running', matched: 3, isAtLeast: false },
+    ...{ done: 1, skipped: 0, failed: 1, ratePerSecond: null, createdBy: AN_ACTOR },
+    filter: { ...ANY_JOB, queue: 'emails', tag: { name: 'customer', value: '77' } },
+    ...{ createdAtMs: NOW_MS, startedAtMs: NOW_MS + 5, endedAtMs: null },
+    ...change,
+  }
+}
+
+function fakeBulks(): ApiParts['bulks'] {
+  const known = (team: string, id: number): boolean => team === 'default' && id === 7
+  return {
+    preview: () => Promise.resolve({ matched: 3, isAtLeast: false, sample: [ROOT_ID] }),
+    create: (_team, { action, ratePerSecond }) => Promise.resolve(aBulk({ action, ratePerSecond })),
+    list: ({ team, cursor }) =>
+      Promise.resolve(
+        cursor === null ? { bulks: team === 'default' ? [aBulk()] : [], nextCursor: null } : 'bad_cursor',
+      ),
+    get: (team, id) => Promise.resolve(known(team, id) ? aBulk() : null),
+    failures: () => Promise.resolve([{ jobId: ROOT_ID, reason: 'damaged' }]),
+    abort: (team, id) => Promise.resolve(known(team, id) ? aBulk({ state: 'aborting' }) : null),
   }
 }
 

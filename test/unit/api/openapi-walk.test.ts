@@ -27,6 +27,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
       ...{ markAllRead: fail, remove: fail, removeAll: fail },
     },
     auditLog: { ask: fail, settle: fail, list: fail },
+    bulks: { preview: fail, create: fail, list: fail, get: fail, failures: fail, abort: fail },
     deliveries: { deliveriesOf: fail },
     tokenStore: { list: fail, get: fail, create: fail, remove: fail },
     usage: { read: fail },
@@ -65,10 +66,13 @@ const GOOD_BODY: Readonly<Record<string, string>> = {
   testNotifications: '{}',
   createWindow: '{"start_at":"2026-12-01T22:00:00Z","end_at":"2026-12-01T23:30:00Z"}',
   editWindow: '{"reason":"The database moves."}',
+  createBulk: '{"action":"replay","ids":[16]}',
   editQueue: '{"success_assertions":[{"type":"status_code_equals","value":404}]}',
   markAlertsRead: '{}',
   createToken: '{"name":"ci"}',
 }
+
+const DRY_RUN = '{"action":"purge","filter":{},"dry_run":true}'
 
 const GOOD_SEARCH: Readonly<Record<string, string>> = { deleteAlerts: '?all=true' }
 
@@ -159,6 +163,9 @@ function scenarioOf(operationId: string, status: string): Scenario {
   const body = GOOD_BODY[operationId]
   const good: Call = body === undefined ? { headers: BEARER } : { headers: JSON_TYPE, body }
   switch (status) {
+    case '200':
+      // Of the operations that answer both, what changes nothing.
+      return operationId === 'createBulk' ? { call: { ...good, body: DRY_RUN } } : { call: good }
     case '400':
       return { call: { headers: JSON_TYPE, body: '{' } }
     case '401':
@@ -186,6 +193,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
             get: () => Promise.resolve(aCron()),
             runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }),
           } as never,
+          bulks: { abort: () => Promise.resolve('ended') } as never,
           cronEditor: refusingEditor,
           editor: refusingEditor,
           windowEditor: refusingEditor,
@@ -216,6 +224,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
         call: good,
         parts: {
           intake: { push: () => Promise.resolve({ status: 'too_many_queues' }) },
+          bulks: { create: () => Promise.resolve('too_many') } as never,
           cronEditor: { create: () => Promise.reject(new QuotaExceededError('crons', 500)) } as never,
           crons: { runNow: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)) } as never,
           jobs: {
@@ -249,7 +258,7 @@ describe.each(
     const concrete =
       path
         .replace('{job_id}', '16')
-        .replace(/\{(?:queue|cron|alert)_id\}/, '7')
+        .replace(/\{(?:queue|cron|alert|bulk)_id\}/, '7')
         .replace('{window_id}', 'night')
         .replace('{token_id}', 'ci') + search
     const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
@@ -288,8 +297,10 @@ test('something was walked', () => {
       .map(({ operation }) => operation.operationId)
       .sort(),
   ).toEqual([
+    'abortBulk',
     'beginLogin',
     'countAlerts',
+    'createBulk',
     'createCron',
     'createToken',
     'createWindow',
@@ -310,6 +321,7 @@ test('something was walked', () => {
     'fireJob',
     'listAlerts',
     'listAuditRecords',
+    'listBulks',
     'listCronRuns',
     'listCrons',
     'listJobs',
@@ -322,9 +334,11 @@ test('something was walked', () => {
     'pauseCron',
     'pauseQueue',
     'previewCron',
+    'purgeQueue',
     'pushJob',
     'pushJobs',
     'readAlert',
+    'readBulk',
     'readContract',
     'readCron',
     'readJob',

@@ -9,6 +9,10 @@ import type {
   AuditRecord,
   AuditRecordList,
   AuditedKind,
+  Bulk,
+  BulkCreate,
+  BulkList,
+  BulkPreview,
   ChannelTestRequest,
   ChannelTestResults,
   CreatedCron,
@@ -97,6 +101,11 @@ export const OPERATIONS = {
   deleteWindow: { method: 'DELETE', path: '/api/maintenance-windows/{window_id}', query: [], hasKey: false },
   readStatistics: { method: 'GET', path: '/api/stats', query: ['since', 'step'], hasKey: false },
   readTeam: { method: 'GET', path: '/api/team', query: [], hasKey: false },
+  listBulks: { method: 'GET', path: '/api/bulk', query: ['limit', 'cursor'], hasKey: false },
+  createBulk: { method: 'POST', path: '/api/bulk', query: [], hasKey: false },
+  readBulk: { method: 'GET', path: '/api/bulk/{bulk_id}', query: [], hasKey: false },
+  abortBulk: { method: 'POST', path: '/api/bulk/{bulk_id}/abort', query: [], hasKey: false },
+  purgeQueue: { method: 'POST', path: '/api/queues/{queue_id}/purge', query: [], hasKey: false },
   testNotifications: { method: 'POST', path: '/api/notifications/test', query: [], hasKey: false },
   readMe: { method: 'GET', path: '/api/me', query: [], hasKey: false },
   listTokens: { method: 'GET', path: '/api/tokens', query: ['limit', 'cursor'], hasKey: false },
@@ -545,6 +554,46 @@ export interface Inputs {
    */
   readTeam: object
   /**
+   * List bulks. The bulks of the team, newest first, with their progress. The last 100 are kept, for 30 days;
+   * those that run are always listed.
+   */
+  listBulks: {
+    /**
+     * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
+     * twice, is a 422.
+     */
+    limit?: number | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
+  }
+  /**
+   * Act on many jobs. Does one action to each job that `ids` name or that `filter` finds, in the background.
+   * The filter and the moment are those of this request: jobs created later are not of the bulk. Each job is
+   * worked off at most once. A dry run only counts, and looks at 20,000 records at most. `delete` and `purge`
+   * need the permission to purge. At most 10 bulks of a team run at once; a further one is a 429.
+   */
+  createBulk: {
+    body: BulkCreate | JsonText
+  }
+  /** Read a bulk. With its progress, and the jobs that the action could not be done to, at most 1,000. */
+  readBulk: {
+    /** Ids of other teams and unknown ids are a 404. */
+    bulk_id: string | number
+  }
+  /**
+   * Abort a bulk. What was done stays done. A page of at most 100 jobs that is being worked off is done to its
+   * end; until then the state is `aborting`.
+   */
+  abortBulk: {
+    /** Ids of other teams and unknown ids are a 404. */
+    bulk_id: string | number
+  }
+  /** Purge the dead letters of a queue. A bulk that removes them for good. Later dead letters stay. */
+  purgeQueue: {
+    /** Ids of other teams and unknown ids are a 404. */
+    queue_id: string | number
+  }
+  /**
    * Send a test message. To one channel or to all, as alerts are sent, and answers what each of them said,
    * within 15 s. A channel takes one test at a time and one in 10 s; a result says when it was not sent.
    */
@@ -641,6 +690,11 @@ export interface Answers {
   deleteWindow: undefined
   readStatistics: Statistics
   readTeam: Team
+  listBulks: BulkList
+  createBulk: BulkPreview | Bulk
+  readBulk: Bulk
+  abortBulk: Bulk
+  purgeQueue: Bulk
   testNotifications: ChannelTestResults
   readMe: Me
   listTokens: TokenList
@@ -661,6 +715,7 @@ export interface Items {
   listAlerts: Alert
   listAuditRecords: AuditRecord
   listWindows: MaintenanceWindow
+  listBulks: Bulk
   listTokens: Token
 }
 
@@ -673,5 +728,6 @@ export const ITEM_FIELDS = {
   listAlerts: 'alerts',
   listAuditRecords: 'records',
   listWindows: 'windows',
+  listBulks: 'bulks',
   listTokens: 'tokens',
 } as const

@@ -134,6 +134,10 @@ export type AuditedKind =
  * `mute`: alerts are stored and not sent. `hold`: the same, and no job starts.
  */
 export type WindowAction = 'mute' | 'hold'
+/**
+ * `cancel` and `fire` are for pending jobs, `replay` and `purge` for dead letters, `delete` for both. A filter without a status finds only those.
+ */
+export type BulkAction = 'delete' | 'fire' | 'replay' | 'purge' | 'cancel'
 
 /**
  * `null` in an optional field counts as absent.
@@ -1616,6 +1620,123 @@ export interface EditRefusal {
    * The `ETag` of the settings as they are; null when they have changed at this very moment.
    */
   version?: string | null
+}
+/**
+ * The filters of the list of jobs. All that are given must hold; `{}` is every job that the action is for.
+ */
+export interface BulkFilter {
+  queue?: string
+  status?: 'pending' | 'processing' | 'completed' | 'failed' | 'dead_lettered'
+  final_status?: 'success' | 'retrying' | 'failed_with_retries' | 'failed_no_retries' | 'dead_lettered'
+  failure_reason?: string
+  response_status?: number
+  host?: string
+  /**
+   * `name:value`
+   */
+  tag?: string
+  cron_id?: number
+  created_after?: string
+  created_before?: string
+  scheduled_after?: string
+  scheduled_before?: string
+  ended_after?: string
+  ended_before?: string
+  text?: string
+}
+/**
+ * Either `ids` or `filter`.
+ */
+export interface BulkCreate {
+  action: BulkAction
+  /**
+   * Numbers or UUIDs. Repeated ones count once.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  ids?: (number | string)[]
+  filter?: BulkFilter
+  dry_run?: boolean
+  /**
+   * Jobs a second at most, from a tenth of it on and doubling every ten seconds. `null` is as fast as it goes without holding up pushes and calls.
+   */
+  rate?: number | null
+}
+export interface BulkPreview {
+  matched: number
+  /**
+   * The look ended early; there may be more.
+   */
+  is_at_least: boolean
+  /**
+   * The ids of the first jobs found.
+   *
+   * @maxItems 10
+   */
+  sample: number[]
+}
+export interface Bulk {
+  id: number
+  action: BulkAction
+  state: 'starting' | 'running' | 'aborting' | 'aborted' | 'done'
+  /**
+   * Jobs that were found when the bulk was created, or have been found since.
+   */
+  matched: number
+  /**
+   * The first look ended early; there may be more.
+   */
+  is_at_least: boolean
+  /**
+   * Jobs that the action was done to.
+   */
+  done: number
+  /**
+   * Jobs that the filter found but that changed before their turn.
+   */
+  skipped: number
+  /**
+   * Jobs that the action could not be done to.
+   */
+  failed: number
+  /**
+   * null for a bulk that was given ids.
+   */
+  filter: BulkFilter | null
+  rate: number | null
+  /**
+   * The token or user.
+   */
+  created_by: string
+  created_at: Timestamp
+  started_at: NullableTimestamp
+  ended_at: NullableTimestamp
+  /**
+   * Only where one bulk is read; of each shard the first ones.
+   *
+   * @maxItems 1000
+   */
+  failures?: BulkFailure[]
+}
+export interface BulkFailure {
+  job_id: number
+  reason:
+    | 'not_found'
+    | 'in_flight'
+    | 'not_pending'
+    | 'not_dead_lettered'
+    | 'already_due'
+    | 'damaged'
+    | 'queue_draining'
+    | 'over_quota'
+}
+export interface BulkList {
+  /**
+   * @maxItems 1000
+   */
+  bulks: Bulk[]
+  next_cursor: NextCursor
 }
 export interface ErrorBody {
   error: string

@@ -91,6 +91,9 @@ test('every key of a shard is in its one slot', () => {
       channelStates: ncOf,
       deliveryLog: nlOf,
       settledTallies: period,
+      bulks: bkOf,
+      bulkPart: bpOf,
+      bulkFailures: bfOf,
       shard: _number,
       ...plain
     } = keys
@@ -107,7 +110,9 @@ test('every key of a shard is in its one slot', () => {
         kr('48'),
         qnOf('a'),
         knOf('a'),
-        ...[adOf, aoOf, afOf, anOf, auOf, aqOf, rlOf, ncOf, nlOf].map((keyOf) => keyOf('a')),
+        ...[adOf, aoOf, afOf, anOf, auOf, aqOf, rlOf, ncOf, nlOf, bkOf, bpOf, bfOf].map((keyOf) =>
+          keyOf('a'),
+        ),
       ],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)

@@ -1,0 +1,115 @@
+import type { Router } from 'express'
+import { readBulk } from '../../contract/requests/bulk/bulk-request.ts'
+import { readPageQuery } from '../../contract/requests/list-query.ts'
+import { toWireBulk, toWireBulkWithFailures, toWirePreview } from '../../contract/responses/bulk-wire.ts'
+import type { Permission } from '../../domain/access/permission.ts'
+import type { BulkAction, BulkOrder } from '../../domain/bulk/bulk.ts'
+import { ANY_JOB } from '../../domain/jobs/job-filter.ts'
+import type { JobIds } from '../../domain/jobs/job-ids.ts'
+import { BULKS_RUNNING_PER_TEAM_MAX } from '../../domain/limits.ts'
+import type { BulkStore } from '../../ports/bulk/bulk.ts'
+import type { QueueStore } from '../../ports/queues.ts'
+import type { Logger } from '../../ports/runtime.ts'
+import { answerError, answerJson, answerNotFound, answerRetryLater, forbiddenText } from '../answers.ts'
+import type { BodyReader } from '../body-reader.ts'
+import {
+  acceptedBody,
+  answerPage,
+  createTeamRouter,
+  needs,
+  type TeamRequest,
+  withBody,
+  withId,
+} from '../team-routes.ts'
+
+export interface BulkRouteParts {
+  readonly bulks: BulkStore
+  readonly queues: Pick<QueueStore, 'get'>
+  readonly jobIds: JobIds
+  readonly bodies: BodyReader
+  readonly logger: Logger
+}
+
+/** Beside `operate`, for what cannot be had back. */
+const REMOVING: ReadonlySet<BulkAction> = new Set(['delete', 'purge'])
+
+export function createBulkRoutes(parts: BulkRouteParts): Router {
+  const { bulks } = parts
+  return createTeamRouter({
+    '/api/bulk': {
+      GET: needs('read', (context) => list(context, bulks)),
+      POST: needs('operate', (context) => withBody(context, parts, (body) => create(context, parts, body))),
+    },
+    '/api/bulk/:bulk_id': { GET: needs('read', (context) => read(context, bulks)) },
+    '/api/bulk/:bulk_id/abort': { POST: needs('operate', (context) => abort(context, bulks)) },
+    '/api/queues/:queue_id/purge': {
+      POST: needs('purge', (context) => purge(context, parts)),
+    },
+  })
+}
+
+async function create(context: TeamRequest, parts: BulkRouteParts, body: Buffer): Promise<void> {
+  const { team, principal, response } = context
+  const wanted = acceptedBody(context, readBulk(body, parts.jobIds))
+  if (wanted === null) return
+  const { isDryRun, ...order } = wanted
+  const missing = permissionsFor(order).find((permission) => !principal.permissions.has(permission))
+  if (missing !== undefined) return answerError(response, 403, forbiddenText(missing))
+  if (isDryRun) {
+    const preview = await parts.bulks.preview(team, order)
+    if (preview === 'too_many_searches') {
+      return answerRetryLater(response, 429, 'Too many searches are under way, try again')
+    }
+    return answerJson(response, 200, JSON.stringify(toWirePreview(preview)))
+  }
+  await start(context, parts.bulks, order)
+}
+
+/** A search for text would tell of payloads. */
+function permissionsFor({ action, target }: BulkOrder): Permission[] {
+  const isForText = target.kind === 'filter' && target.filter.text !== null
+  return [REMOVING.has(action) ? 'purge' : 'operate', ...(isForText ? (['payloads'] as const) : [])]
+}
+
+async function purge(context: TeamRequest, parts: BulkRouteParts): Promise<void> {
+  const queue = await withId(context, 'queue_id', (id) => parts.queues.get(context.team, id))
+  if (queue === null) return answerNotFound(context.response)
+  const filter = { ...ANY_JOB, queue: queue.name, status: 'dead_lettered' } as const
+  await start(context, parts.bulks, {
+    ...{ action: 'purge', target: { kind: 'filter', filter }, ratePerSecond: null },
+  })
+}
+
+async function start(context: TeamRequest, bulks: BulkStore, order: BulkOrder): Promise<void> {
+  const { team, actor, response } = context
+  const bulk = await bulks.create(team, order, actor)
+  if (bulk === 'too_many') {
+    return answerRetryLater(response, 429, `At most ${BULKS_RUNNING_PER_TEAM_MAX} bulks run at once`)
+  }
+  answerJson(response, 202, JSON.stringify(toWireBulk(bulk)))
+}
+
+function list(context: TeamRequest, bulks: BulkStore): Promise<void> {
+  return answerPage(
+    context,
+    readPageQuery(context.search),
+    (query) => bulks.list({ team: context.team, ...query }),
+    (page) => JSON.stringify({ bulks: page.bulks.map(toWireBulk), next_cursor: page.nextCursor }),
+  )
+}
+
+async function read(context: TeamRequest, bulks: BulkStore): Promise<void> {
+  const { team, response } = context
+  const bulk = await withId(context, 'bulk_id', (id) => bulks.get(team, id))
+  if (bulk === null) return answerNotFound(response)
+  const failures = bulk.failed === 0 ? [] : await bulks.failures(team, bulk.id)
+  answerJson(response, 200, JSON.stringify(toWireBulkWithFailures(bulk, failures)))
+}
+
+async function abort(context: TeamRequest, bulks: BulkStore): Promise<void> {
+  const { team, actor, response } = context
+  const bulk = await withId(context, 'bulk_id', (id) => bulks.abort(team, id, actor))
+  if (bulk === null) answerNotFound(response)
+  else if (bulk === 'ended') answerError(response, 409, 'The bulk has ended')
+  else answerJson(response, 200, JSON.stringify(toWireBulk(bulk)))
+}

@@ -1,0 +1,42 @@
+import type { Answer, Bulk } from '../../../clients/typescript/src/client.ts'
+import { readAnswer } from '../command-runner.ts'
+import type { Api } from '../connection/api.ts'
+import type { ProgressBar } from '../output/progress-bar.ts'
+
+const POLL_MS = 1_000
+
+export interface BulkWait {
+  /** How long to poll, not counting the time of the requests. */
+  readonly seconds: number
+  readonly sleep: (milliseconds: number) => Promise<void>
+  readonly bar: Pick<ProgressBar, 'update'>
+}
+
+export interface AwaitedBulk {
+  /** The last one. */
+  readonly answer: Answer<'readBulk'>
+  /** What is wrong with its end, or that it has none; null when it is done without failures. */
+  readonly failure: string | null
+}
+
+/** Polls a bulk until it has ended or the time is over, and draws its progress. */
+export async function awaitBulk(api: Api, id: number, options: BulkWait): Promise<AwaitedBulk> {
+  const polls = Math.ceil((options.seconds * 1000) / POLL_MS)
+  let answer = await api.send('readBulk', { bulk_id: String(id) })
+  for (let poll = 0; poll < polls && !hasEnded(answer.body); poll += 1) {
+    const { done, skipped, failed, matched, is_at_least: isAtLeast, state } = answer.body
+    options.bar.update(done + skipped + failed, isAtLeast ? null : matched, state)
+    await options.sleep(POLL_MS)
+    answer = await api.send('readBulk', { bulk_id: String(id) })
+  }
+  return { answer, failure: readAnswer(() => failureOf(answer.body, options.seconds)) }
+}
+
+function hasEnded({ state }: Pick<Bulk, 'state'>): boolean {
+  return state === 'done' || state === 'aborted'
+}
+
+function failureOf({ id, state, failed }: Bulk, seconds: number): string | null {
+  if (state !== 'done') return `bulk ${id} is ${state}${hasEnded({ state }) ? '' : ` after ${seconds} s`}`
+  return failed === 0 ? null : `bulk ${id} could not act on ${failed} jobs`
+}

@@ -1,0 +1,105 @@
+import { reasonOf } from '../../domain/errors.ts'
+import type { BulkShard, BulkWork } from '../../ports/bulk/bulk.ts'
+import type { Runtime } from '../../ports/runtime.ts'
+import { PollLoop } from '../poll-loop.ts'
+import type { BulkPlaces } from './bulk-places.ts'
+
+export interface BulkWorkerOptions extends Runtime {
+  readonly bulks: BulkShard
+  /** Shared by the workers of all shards. */
+  readonly places: BulkPlaces
+}
+
+/** A new bulk begins within this time. */
+const POLL_MS = 500
+/** After a fault of Redis, and for a piece that failed. */
+const RETRY_MS = 2_000
+/** Of the time that a piece took. */
+const REST_SHARE = 1 / 4
+/** Pieces that failed and are left alone for a while. */
+const FAILED_MAX = 1_000
+
+/**
+ * Works off the bulks of one shard: a round takes one piece of each team, so that a team with many bulks holds up no
+ * other, and rests after each for a quarter of the time it took, so that pushes and claims find the shard idle even when every
+ * shard of a Redis has a bulk. Owns
+ * its loop and which pieces have just failed. `stop` waits for the piece in progress; another executor goes on behind it.
+ */
+export class BulkWorker extends PollLoop {
+  readonly #options: BulkWorkerOptions
+  /** Piece → until when it is left alone, monotonic ms. */
+  readonly #failed = new Map<string, number>()
+  /** Cuts short what the loop waits for within a poll. */
+  #endRest: () => void = () => undefined
+
+  constructor(options: BulkWorkerOptions) {
+    super(options.clock)
+    this.#options = options
+  }
+
+  override async stop(): Promise<void> {
+    const stopped = super.stop()
+    this.#endRest()
+    await stopped
+  }
+
+  protected override async poll(): Promise<number> {
+    const { bulks, logger } = this.#options
+    try {
+      const { work, nextDueMs } = await bulks.due()
+      const round = this.#roundOf(work)
+      for (const piece of round) {
+        if (this.isStopped) return 0
+        await this.#tend(piece)
+      }
+      if (round.length > 0) return 0
+      const untilDueMs = nextDueMs === null ? POLL_MS : nextDueMs - bulks.redisNowMs()
+      return Math.max(1, Math.min(POLL_MS, untilDueMs))
+    } catch (error) {
+      logger.debug('Bulks cannot be looked at; retrying', { shard: bulks.shard, reason: reasonOf(error) })
+      return RETRY_MS
+    }
+  }
+
+  /** Of each team the piece that is due longest. */
+  #roundOf(work: readonly BulkWork[]): BulkWork[] {
+    const nowMs = this.#options.clock.monotonicMs()
+    for (const [name, untilMs] of this.#failed) if (untilMs <= nowMs) this.#failed.delete(name)
+    const round = new Map<string, BulkWork>()
+    for (const piece of work) {
+      if (!round.has(piece.team) && !this.#failed.has(nameOf(piece))) round.set(piece.team, piece)
+    }
+    return [...round.values()]
+  }
+
+  async #tend(piece: BulkWork): Promise<void> {
+    const { bulks, clock, logger, places } = this.#options
+    const release = await places.take()
+    const startedAtMs = clock.monotonicMs()
+    try {
+      await bulks.tend(piece)
+    } catch (error) {
+      const { team, id } = piece
+      logger.warn('A bulk cannot go on; retrying', { team, id, shard: bulks.shard, reason: reasonOf(error) })
+      if (this.#failed.size < FAILED_MAX) this.#failed.set(nameOf(piece), clock.monotonicMs() + RETRY_MS)
+    } finally {
+      release()
+    }
+    await this.#rest((clock.monotonicMs() - startedAtMs) * REST_SHARE)
+  }
+
+  #rest(ms: number): Promise<void> {
+    if (ms <= 0 || this.isStopped) return Promise.resolve()
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(Math.min(ms, RETRY_MS), resolve)
+      this.#endRest = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+}
+
+function nameOf({ team, id, kind }: BulkWork): string {
+  return `${team}/${id}/${kind}`
+}

@@ -1,0 +1,56 @@
+import type { Actor } from '../../domain/access/audit-record.ts'
+import type { Bulk, BulkFailure, BulkMatch, BulkOrder } from '../../domain/bulk/bulk.ts'
+
+/** What a bulk would find. */
+export interface BulkPreview extends BulkMatch {
+  /** The first jobs found, at most BULK_SAMPLE_MAX. */
+  readonly sample: readonly number[]
+}
+
+export interface BulkListQuery {
+  readonly team: string
+  readonly limit: number
+  /** From the previous page; null = the first page. */
+  readonly cursor: string | null
+}
+
+/** Bulks as their owner sees them. Another team's is unknown. Throws StoreUnavailableError and StorageFullError. */
+export interface BulkStore {
+  /**
+   * Looks for the jobs of a bulk, at a bounded number of records, and changes nothing. `too_many_searches`: the team, or all
+   * teams, have as many under way here as there may be.
+   */
+  preview(team: string, order: BulkOrder): Promise<BulkPreview | 'too_many_searches'>
+  /** `too_many`: of the team are running. */
+  create(team: string, order: BulkOrder, actor: Actor): Promise<Bulk | 'too_many'>
+  /** Newest first, those of the last BULK_RETENTION_DAYS. */
+  list(query: BulkListQuery): Promise<{ bulks: Bulk[]; nextCursor: string | null } | 'bad_cursor'>
+  get(team: string, id: number): Promise<Bulk | null>
+  /** Of each shard the first ones; at most BULK_FAILURES_MAX. */
+  failures(team: string, id: number): Promise<BulkFailure[]>
+  /** What was done stays done; a page that is being worked off is done to its end. null = unknown. */
+  abort(team: string, id: number, actor: Actor): Promise<Bulk | 'ended' | null>
+}
+
+/** Something of a bulk that is to be done now: a page of its part in this shard, or what concerns all of its parts. */
+export interface BulkWork {
+  readonly team: string
+  readonly id: number
+  readonly kind: 'part' | 'whole'
+}
+
+/**
+ * The bulks of one shard, for one executor. Several executors may do the same at once: each piece is done once. Throws
+ * StoreUnavailableError and StorageFullError.
+ */
+export interface BulkShard {
+  readonly shard: number
+  /**
+   * What is due, longest due first; nothing while another executor has the shard's turn, which a later call takes over when
+   * it is not renewed. `nextDueMs`: when something else is due, Unix ms by Redis time; null = nothing that is known.
+   */
+  due(): Promise<{ readonly work: readonly BulkWork[]; readonly nextDueMs: number | null }>
+  /** Does one piece of it: at most one page. */
+  tend(work: BulkWork): Promise<void>
+  redisNowMs(): number
+}

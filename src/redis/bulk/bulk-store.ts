@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto'
+import type { Actor, AuditEntry } from '../../domain/access/audit-record.ts'
+import {
+  type Bulk,
+  BULK_FAILURE_REASONS,
+  type BulkFailure,
+  type BulkOrder,
+  isBulkEnded,
+  NO_BULK_COUNTS,
+} from '../../domain/bulk/bulk.ts'
+import {
+  BULK_FAILURES_MAX,
+  BULK_RETENTION_DAYS,
+  BULKS_PER_TEAM_MAX,
+  BULKS_RUNNING_PER_TEAM_MAX,
+} from '../../domain/limits.ts'
+import { StoreUnavailableError } from '../../domain/errors.ts'
+import type { BulkListQuery, BulkStore } from '../../ports/bulk/bulk.ts'
+import { audited } from '../audit-log/audit-entry.ts'
+import { shardKeys, shardOfQueue, type Engine } from '../client/engine.ts'
+import { type BulkRecord, bulkRecordIn, encodeBulkRecord } from '../layout/bulk-record.ts'
+import { changeBulk, readBulk, readParts, sumOf } from './records/bulk-records.ts'
+import {
+  BULK_KEEP_SECONDS,
+  type BulkRef,
+  CREATE_BULK,
+  homeOfBulks,
+  partMember,
+  wholeMember,
+} from './records/bulk-steps.ts'
+import { SearchTurns } from '../search/search-turns.ts'
+import { tendBulk } from './bulk-tender.ts'
+import { previewBulk } from './preview.ts'
+
+const RESEND_MS = 1_000
+/** Ids of bulks made in one millisecond. */
+const IDS_PER_MS = 256
+/** Tries when an id is taken, or somebody else changes the bulk meanwhile. */
+const TRIES_MAX = 5
+
+export function createBulkStore(engine: Engine, random: () => number): BulkStore {
+  const turns = new SearchTurns()
+  return {
+    preview: (team, order) =>
+      previewBulk(engine, turns, { team, order, createdBeforeMs: nowOf(engine, team) }),
+    create: (team, order, actor) => create(engine, { team, order, actor, random, turns }),
+    list: (query) => list(engine, query),
+    get: async (team, id) => {
+      const record = await readBulk(engine, { team, id })
+      return record === null || isOver(engine, team, record) ? null : shown(engine, { team, id }, record)
+    },
+    failures: (team, id) => readFailures(engine, { team, id }),
+    abort: (team, id, actor) => abort(engine, { team, id }, actor),
+  }
+}
+
+function nowOf(engine: Engine, team: string): number {
+  return engine.runner.redisNowMs(homeOfBulks(engine, team).shard)
+}
+
+interface Creation {
+  readonly team: string
+  readonly order: BulkOrder
+  readonly actor: Actor
+  readonly random: () => number
+  readonly turns: SearchTurns
+}
+
+async function create(
+  engine: Engine,
+  { team, order, actor, random, turns }: Creation,
+): Promise<Bulk | 'too_many'> {
+  const keys = homeOfBulks(engine, team)
+  const nowMs = nowOf(engine, team)
+  const found = await previewBulk(engine, turns, { team, order, createdBeforeMs: nowMs })
+  const { matched, isAtLeast } = found === 'too_many_searches' ? { matched: 0, isAtLeast: true } : found
+  const { action, target, ratePerSecond } = order
+  const nonce = randomBytes(9).toString('base64url')
+  const record: BulkRecord = {
+    ...{ version: 1, state: 'starting', nonce, action, ratePerSecond, matched, isAtLeast },
+    filter: target.kind === 'filter' ? target.filter : null,
+    ids: target.kind === 'ids' ? target.ids : [],
+    shards: shardsOf(engine, team, order),
+    ...{ createdBy: actor, createdAtMs: nowMs, startedAtMs: null, endedAtMs: null, counts: null },
+  }
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const id = nowMs * IDS_PER_MS + Math.floor(random() * IDS_PER_MS)
+    const ref = { team, id }
+    const answer = await engine.runner.run(
+      CREATE_BULK.with({
+        ...{
+          keys,
+          bulks: keys.bulks(team),
+          id,
+          nonce,
+          record: encodeBulkRecord(record),
+          member: wholeMember(ref),
+        },
+        ...{ dueMs: nowMs, runningMax: BULKS_RUNNING_PER_TEAM_MAX, keptMax: BULKS_PER_TEAM_MAX },
+        keepSeconds: BULK_KEEP_SECONDS,
+        ...audited(engine, keys, { team, entry: entryOf(ref, record, 'create') }),
+      }),
+      RESEND_MS,
+    )
+    if (answer === 'too_many') return answer
+    if (answer === 'made') return shown(engine, ref, record)
+  }
+  throw new StoreUnavailableError('No id for the bulk was free')
+}
+
+/** A bulk has a part in each shard that can hold its jobs. */
+function shardsOf(engine: Engine, team: string, { target }: BulkOrder): number[] {
+  if (target.kind === 'ids')
+    return [...new Set(target.ids.map((id) => engine.jobIds.shardOf(id)))].toSorted((a, b) => a - b)
+  const { queue } = target.filter
+  if (queue !== null) return [shardOfQueue(engine, team, queue).shard]
+  return engine.shards.map(({ shard }) => shard)
+}
+
+function entryOf(
+  { id }: BulkRef,
+  record: BulkRecord,
+  action: 'create' | 'abort',
+  actor = record.createdBy,
+): AuditEntry {
+  const { filter, matched, isAtLeast } = record
+  return {
+    ...{ actor, action, resource: { kind: 'bulk', id, name: record.action } },
+    before: null,
+    after: { action: record.action, filter, rate: record.ratePerSecond, matched, is_at_least: isAtLeast },
+  }
+}
+
+async function abort(engine: Engine, ref: BulkRef, actor: Actor): Promise<Bulk | 'ended' | null> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const former = await readBulk(engine, ref)
+    if (former === null || isOver(engine, ref.team, former)) return null
+    if (isBulkEnded(former.state)) return 'ended'
+    const change = former.state === 'aborting' ? {} : ({ state: 'aborting' } as const)
+    const entry = former.state === 'aborting' ? {} : { entry: entryOf(ref, former, 'abort', actor) }
+    const dueMs = nowOf(engine, ref.team)
+    if ((await changeBulk(engine, ref, { former, change, dueMs, ...entry })) === null) continue
+    // An executor would do it as well, a little later.
+    await tendBulk(engine, ref)
+    const now = await readBulk(engine, ref)
+    return now === null ? null : shown(engine, ref, now)
+  }
+  throw new StoreUnavailableError('The bulk keeps changing while it is aborted')
+}
+
+async function list(
+  engine: Engine,
+  { team, limit, cursor }: BulkListQuery,
+): Promise<{ bulks: Bulk[]; nextCursor: string | null } | 'bad_cursor'> {
+  if (cursor !== null && !/^\d{1,16}$/.test(cursor)) return 'bad_cursor'
+  const below = cursor === null ? Number.POSITIVE_INFINITY : Number(cursor)
+  const texts = await engine.runner.read((redis) => redis.hgetall(homeOfBulks(engine, team).bulks(team)))
+  const known = Object.entries(texts)
+    .flatMap(([id, text]) => {
+      const record = bulkRecordIn(text)
+      return record === null || isOver(engine, team, record) ? [] : [{ id: Number(id), record }]
+    })
+    .filter(({ id }) => id < below)
+    .toSorted((a, b) => b.id - a.id)
+  const page = known.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    bulks: await Promise.all(page.map(({ id, record }) => shown(engine, { team, id }, record))),
+    nextCursor: known.length > page.length && last !== undefined ? String(last.id) : null,
+  }
+}
+
+/** Its retention is over; it goes with the next one that is made. */
+function isOver(engine: Engine, team: string, { state, createdAtMs }: BulkRecord): boolean {
+  return isBulkEnded(state) && createdAtMs < nowOf(engine, team) - BULK_RETENTION_DAYS * 86_400_000
+}
+
+async function shown(engine: Engine, { team, id }: BulkRef, record: BulkRecord): Promise<Bulk> {
+  const isStarting = record.state === 'starting'
+  const counts =
+    record.counts ??
+    (isStarting ? NO_BULK_COUNTS : sumOf(await readParts(engine, { team, id }, record.shards)))
+  const { action, state, filter, ratePerSecond, createdBy, createdAtMs, startedAtMs, endedAtMs } = record
+  return {
+    ...{ id, team, action, state, filter, ratePerSecond, createdBy, createdAtMs, startedAtMs, endedAtMs },
+    ...counts,
+    matched: Math.max(record.matched, counts.done + counts.skipped + counts.failed),
+    isAtLeast: record.isAtLeast,
+  }
+}
+
+async function readFailures(engine: Engine, ref: BulkRef): Promise<BulkFailure[]> {
+  const record = await readBulk(engine, ref)
+  const lists = await engine.runner.read((redis) =>
+    Promise.all(
+      (record?.shards ?? []).map((shard) =>
+        redis.lrange(
+          shardKeys(engine, shard).bulkFailures(partMember(ref)),
+          '0',
+          String(BULK_FAILURES_MAX - 1),
+        ),
+      ),
+    ),
+  )
+  const failures = lists.flat().flatMap((text): BulkFailure[] => {
+    const [id, word] = text.split(' ')
+    const reason = BULK_FAILURE_REASONS.find((one) => one === word)
+    return reason === undefined ? [] : [{ jobId: Number(id), reason }]
+  })
+  return failures.slice(0, BULK_FAILURES_MAX)
+}

@@ -1,0 +1,46 @@
+import type { BulkAction } from '../../../domain/bulk/bulk.ts'
+import { LEASE_MS } from '../../../domain/limits.ts'
+import { shardKeys, type Engine } from '../../client/engine.ts'
+import type { QuotaKeeper } from '../../quotas/quota-keeper.ts'
+import { type BulkAct, type BulkPage, indexed, movedBy, moveOf, rowsOfQueues } from './bulk-page.ts'
+import type { Candidate } from './candidates.ts'
+import { DELETE_PAGE, OPEN_PAGE, PURGE_PAGE } from './page-steps.ts'
+import { createRemakeAct } from './remake-act.ts'
+
+export interface BulkActs {
+  readonly of: Readonly<Record<BulkAction, BulkAct>>
+  /** An id block turned out to be another process's. */
+  dropBlock(shard: number): void
+}
+
+/** @param quotas null = no quotas */
+export function createBulkActs(engine: Engine, quotas: QuotaKeeper | null): BulkActs {
+  const remake = createRemakeAct(engine, quotas)
+  return {
+    of: {
+      cancel: openAct(engine, 'cancel'),
+      fire: openAct(engine, 'fire'),
+      purge: async (page) => ({ call: PURGE_PAGE.with(rowsOf(engine, page)) }),
+      delete: async (page) => ({ call: DELETE_PAGE.with({ ...rowsOf(engine, page), leaseMs: LEASE_MS }) }),
+      replay: (page) => remake.act(page),
+    },
+    dropBlock: (shard) => remake.dropBlock(shard),
+  }
+}
+
+function openAct(engine: Engine, action: 'cancel' | 'fire'): BulkAct {
+  return async (page) => ({
+    call: OPEN_PAGE.with({ ...rowsOf(engine, page), leaseMs: LEASE_MS, action }),
+  })
+}
+
+function rowsOf(engine: Engine, page: BulkPage) {
+  const keys = shardKeys(engine, page.shard)
+  const { queues, rowOf } = rowsOfQueues(page.candidates)
+  const jobs = page.candidates.map((candidate: Candidate) => {
+    const seq = engine.jobIds.seqOf(candidate.jobId)
+    const { jobId, rootId } = candidate
+    return { queue: rowOf(candidate), id: jobId, root: rootId, seq, ...indexed(keys, seq) }
+  })
+  return { ...movedBy(keys, moveOf(page)), queues, jobs }
+}

@@ -1,0 +1,63 @@
+import type { BulkOrder } from '../../domain/bulk/bulk.ts'
+import type { JobFilter } from '../../domain/jobs/job-filter.ts'
+import { BULK_SAMPLE_MAX } from '../../domain/limits.ts'
+import type { BulkPreview } from '../../ports/bulk/bulk.ts'
+import { shardOfQueue, type Engine } from '../client/engine.ts'
+import { type FoundPage, searchShard, type ShardSearch } from '../search/search-shard.ts'
+import type { SearchTurns } from '../search/search-turns.ts'
+
+/** A preview ends after so many records or jobs found, in all shards together; then the count is the least there is. */
+const SEARCHED_MAX = 20_000
+const FOUND_PER_CALL_MAX = 1_000
+
+export interface Preview {
+  readonly team: string
+  readonly order: BulkOrder
+  readonly createdBeforeMs: number
+}
+
+/** The turns bound how many previews look through records at once. */
+export async function previewBulk(
+  engine: Engine,
+  turns: SearchTurns,
+  preview: Preview,
+): Promise<BulkPreview | 'too_many_searches'> {
+  const { team, order } = preview
+  const { target } = order
+  if (target.kind === 'ids') {
+    return { matched: target.ids.length, isAtLeast: false, sample: target.ids.slice(0, BULK_SAMPLE_MAX) }
+  }
+  if (!turns.enter(team)) return 'too_many_searches'
+  try {
+    return await look(engine, turns, { ...preview, filter: target.filter })
+  } finally {
+    turns.leave(team)
+  }
+}
+
+async function look(
+  engine: Engine,
+  turns: SearchTurns,
+  { team, filter, createdBeforeMs }: Preview & { readonly filter: JobFilter },
+): Promise<BulkPreview> {
+  const shards =
+    filter.queue === null
+      ? engine.shards.map(({ shard }) => shard)
+      : [shardOfQueue(engine, team, filter.queue).shard]
+  const sample: number[] = []
+  let [matched, searched] = [0, 0]
+  for (const shard of shards) {
+    let from: string | null = null
+    do {
+      if (searched >= SEARCHED_MAX) return { matched, isAtLeast: true, sample }
+      const search: ShardSearch = { team, shard, filter, createdBeforeMs, from, limit: FOUND_PER_CALL_MAX }
+      const page: FoundPage = await turns.step(team, () => searchShard(engine, search))
+      matched += page.found.length
+      // A search that finds what it looks for at once counts as well: this must end.
+      searched += Math.max(1, page.searched, page.found.length)
+      sample.push(...page.found.slice(0, BULK_SAMPLE_MAX - sample.length).map(({ jobId }) => jobId))
+      from = page.next
+    } while (from !== null)
+  }
+  return { matched, isAtLeast: false, sample }
+}

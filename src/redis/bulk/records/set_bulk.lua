@@ -1,0 +1,25 @@
+#!lua flags=allow-oom
+-- set_bulk: changes the record of a bulk if nobody has since it was read, and when to look at it next; an unchanged record is
+-- only looked at later. An empty record goes. Allowed when Redis is full: a bulk must be able to end.
+-- Answer 1 when it is written, also to a resend; 0 when somebody was faster.
+-- Transition: starting → running → done, and each of them but the last → aborting → aborted.
+local call = redis.call
+--#include audit-log/audit_log
+
+local known = call('HGET', KEYS.bulks, ARGV.id) or ''
+local is_written = known == ARGV.record
+if not is_written and string.match(known, '^%d*') ~= ARGV.version then return 0 end
+if ARGV.dueMs == '' then
+  call('ZREM', KEYS.bulksDue, ARGV.member)
+else
+  call('ZADD', KEYS.bulksDue, ARGV.dueMs, ARGV.member)
+end
+if is_written then return 1 end
+AuditLog.write(KEYS.auditLog, ARGV.auditEntry, ARGV.auditMax, ARGV.auditMs)
+if ARGV.record == '' then
+  call('HDEL', KEYS.bulks, ARGV.id)
+  return 1
+end
+call('HSET', KEYS.bulks, ARGV.id, ARGV.record)
+call('EXPIRE', KEYS.bulks, ARGV.keepSeconds)
+return 1

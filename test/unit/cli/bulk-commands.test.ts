@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { useApi } from './cli-fixture.ts'
+
+const api = useApi()
+
+const BULK = {
+  ...{ id: 7, action: 'replay', state: 'running', matched: 10, is_at_least: false },
+  ...{ done: 4, skipped: 1, failed: 1, rate: 50, created_by: 'ci \u001b[2J' },
+  filter: { queue: 'emails', failure_reason: 'timeout' } as object | null,
+  created_at: '2026-11-21T10:00:00.000+00:00',
+  ...{ started_at: '2026-11-21T10:00:01.000+00:00', ended_at: null as string | null },
+  failures: [{ job_id: 16, reason: 'damaged' }],
+}
+const sent = () => JSON.parse(String(api.received.at(-1)?.body)) as Record<string, unknown>
+const create = (...args: string[]) => {
+  api.answer = { status: 202, body: JSON.stringify(BULK) }
+  return api.run(['bulk', 'create', ...args])
+}
+
+test('bulks are a table, in which a name steers no terminal', async () => {
+  const done = { ...BULK, id: 6, state: 'done', filter: null, is_at_least: true }
+  api.answer = { status: 200, body: JSON.stringify({ bulks: [BULK, done], next_cursor: null }) }
+  const { out } = await api.run(['bulk', '-o', 'wide'])
+  expect(api.received[0]).toMatchObject({ method: 'GET', url: '/api/bulk' })
+  expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
+    'BULK  ACTION  STATE  DONE  SKIPPED  FAILED  MATCHED  CREATED  BY  JOBS',
+    '7  replay  running  4  1  1  10  2026-11-21T10:00:00.000+00:00  ci \\x1b[2J  queue=emails failure_reason=timeout',
+    '6  replay  done  4  1  1  10 or more  2026-11-21T10:00:00.000+00:00  ci \\x1b[2J  by ids',
+    '',
+  ])
+})
+
+test('a bulk is shown with its failures, and aborted', async () => {
+  api.answer = { status: 200, body: JSON.stringify(BULK) }
+  const { out } = await api.run(['bulk', 'show', '7'])
+  expect(out).toContain('4 done, 1 skipped, 1 failed of 10\n')
+  expect(out).toContain('job 16: damaged\n')
+  await api.run(['bulk', 'abort', '7'])
+  expect(api.received.at(-1)).toMatchObject({ method: 'POST', url: '/api/bulk/7/abort' })
+})
+
+describe('a new bulk', () => {
+  test('is of ids, or of a filter, or of all', async () => {
+    await create('cancel', '4711', '0190a0e0-0000-8000-8000-000000000010')
+    expect(sent()).toEqual({ action: 'cancel', ids: [4711, '0190a0e0-0000-8000-8000-000000000010'] })
+    await create('replay', '--queue', 'emails', '--failure-reason', 'timeout', '--cron', '3', '--rate', '50')
+    expect(sent()).toEqual({
+      ...{ action: 'replay', rate: 50 },
+      filter: { queue: 'emails', failure_reason: 'timeout', cron_id: 3 },
+    })
+    await create('purge', '--all')
+    expect(sent()).toEqual({ action: 'purge', filter: {} })
+  })
+
+  test('is only counted by a dry run, which the API does', async () => {
+    api.answer = { status: 200, body: '{"matched":3,"is_at_least":true,"sample":[16,32]}' }
+    const { out } = await api.run(['bulk', 'create', 'purge', '--all', '--dry-run'])
+    expect(sent()).toEqual({ action: 'purge', filter: {}, dry_run: true })
+    expect(out).toBe('3 or more jobs match\nsuch as 16, 32\n')
+  })
+
+  test('is waited for, and fails unless it is done without failures', async () => {
+    const end = (change: object) => ({ status: 200, body: JSON.stringify({ ...BULK, ...change }) })
+    const wait = (last: object) => {
+      api.firstAnswers = [{ status: 202, body: JSON.stringify(BULK) }, end({})]
+      api.answer = end(last)
+      return api.run(['bulk', 'create', 'purge', '--all', '--wait', '5'], { sleep: () => Promise.resolve() })
+    }
+    expect(await wait({ state: 'done', failed: 0 })).toMatchObject({ code: 0, err: '' })
+    expect((await wait({ state: 'done' })).err).toContain('bulk 7 could not act on 1 jobs')
+    expect((await wait({ state: 'aborted' })).err).toContain('bulk 7 is aborted\n')
+    expect((await wait({})).err).toContain('bulk 7 is running after 5 s')
+    expect(api.received.at(-1)).toMatchObject({ method: 'GET', url: '/api/bulk/7' })
+  })
+
+  test.each([
+    [['explode', '16'], 'explode is none of'],
+    [['cancel'], 'give ids, filters or --all'],
+    [['cancel', '16', '--all'], 'give ids, filters or --all'],
+    [['cancel', '--all', '--rate', 'fast'], '--rate fast is not a whole number'],
+  ])('with %j is called wrongly', async (args, text) => {
+    const { err, code } = await create(...args)
+    expect(err).toContain(text)
+    expect(code).toBe(2)
+    expect(api.received).toEqual([])
+  })
+})
