@@ -48,8 +48,9 @@ export function paged(command: Command): Command {
     .option('--cursor <cursor>', 'cursor of the next page, from the page before')
 }
 
-export function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value]
+/** @param before false after an option that removes them all */
+export function collect(value: string, before: readonly string[] | false): readonly string[] {
+  return before === false ? [value] : [...before, value]
 }
 
 /** `--limit` as the API takes it. */

@@ -94,6 +94,11 @@ export class CommandRunner {
     this.#options.stdout.write(text)
   }
 
+  /** Tells an error that does not end the command, as a line of its own. */
+  warn(text: string): void {
+    this.#options.stderr.write(text)
+  }
+
   /** For work that takes long; `end()` it before anything else is printed. */
   progressBar(): ProgressBar {
     return new ProgressBar(this.#options.stderr, () => performance.now())

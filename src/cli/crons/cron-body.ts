@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { cliError, MISUSED } from '../cli-error.ts'
-import type { OutputFlags } from '../command-options.ts'
+import { collect, type OutputFlags } from '../command-options.ts'
 import { wholeNumber } from '../given-number.ts'
 import { headerPairs } from '../given-pairs.ts'
 import { readSource, type Stdin } from '../given-source.ts'
@@ -55,10 +55,6 @@ export function addEditOptions(command: Command): Command {
 }
 
 function addRequestOptions(command: Command, byDefault: (value: string) => string): Command {
-  const collect = (value: string, before: readonly string[] | false): readonly string[] => [
-    ...(before === false ? [] : before),
-    value,
-  ]
   return command
     .option('--zone <zone>', `time zone of the expression, such as Europe/Berlin${byDefault('UTC')}`)
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)

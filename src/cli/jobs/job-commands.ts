@@ -1,29 +1,29 @@
 import type { Command } from 'commander'
-import { JsonText, type ScheduledJob } from '../../../clients/typescript/src/client.ts'
-import { cliError } from '../cli-error.ts'
-import {
-  changing,
-  collect,
-  limitOf,
-  type OutputFlags,
-  paged,
-  type PageFlags,
-  watched,
-} from '../command-options.ts'
+import { JsonText } from '../../../clients/typescript/src/client.ts'
+import { pushFile, type PushFileFlags } from '../batch/push-file.ts'
+import { cliError, MISUSED } from '../cli-error.ts'
+import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { keyOf } from '../connection/header-text.ts'
 import { wholeNumber } from '../given-number.ts'
 import type { Stdin } from '../given-source.ts'
-import { itemView } from '../output/view.ts'
 import { filtered, filterOf, type JobFilterFlags } from './job-filters.ts'
-import { JOB_LIST, JOB_PAGE } from './job-text.ts'
+import { JOB_LIST, JOB_PAGE, SCHEDULED } from './job-text.ts'
 import { awaitEnd } from './job-wait.ts'
-import { type PushOptions, writePushBody } from './push-body.ts'
+import { registerMendCommands } from './mend-commands.ts'
+import { addRequestOptions, addStartOptions, type JobFields, writeJobFields } from './push-body.ts'
 
-interface PushFlags extends PushOptions, OutputFlags {
+interface PushFlags extends JobFields, PushFileFlags {
+  readonly file?: string
   readonly idempotencyKey?: string
   readonly wait?: string
 }
+
+/** What the lines of a file say themselves. */
+const OPTIONS_OF_ONE_PUSH = new Set([
+  ...['payload', 'method', 'header', 'timeout', 'callbackUrl', 'tag'],
+  ...['delay', 'runAt', 'idempotencyKey', 'wait'],
+])
 
 type JobsFlags = PageFlags & JobFilterFlags
 
@@ -32,10 +32,18 @@ interface PushTools {
   readonly sleep: (milliseconds: number) => Promise<void>
 }
 
-/** Adds `push`, `jobs` and `job`. */
+/** Adds `push`, `jobs`, `job` and the verbs that mend a job. */
 export function registerJobCommands(program: Command, runner: CommandRunner, tools: PushTools): void {
-  pushCommand(program).action((queue: string, url: string, flags: PushFlags) =>
-    push({ queue, url, flags }, runner, tools),
+  pushCommand(program).action(
+    (queue: string | undefined, url: string | undefined, flags: PushFlags, command: Command) => {
+      const { file } = flags
+      if (file === undefined) return push({ queue, url, flags }, runner, tools)
+      const others = command.options.filter((option) => {
+        const name = option.attributeName()
+        return OPTIONS_OF_ONE_PUSH.has(name) && command.getOptionValueSource(name) === 'cli'
+      })
+      return pushLines({ file, others: [queue, ...others.map(({ long }) => long)], flags }, runner, tools)
+    },
   )
   paged(filtered(program.command('jobs')))
     .description('list jobs')
@@ -48,16 +56,23 @@ export function registerJobCommands(program: Command, runner: CommandRunner, too
     .action((id: string, flags: OutputFlags) =>
       runner.request(flags, (api) => api.send('readJob', { job_id: id }), JOB_PAGE),
     )
+  registerMendCommands(program, runner, tools.stdin)
 }
 
-function push(
-  { queue, url, flags }: { readonly queue: string; readonly url: string; readonly flags: PushFlags },
-  runner: CommandRunner,
-  { stdin, sleep }: PushTools,
-): Promise<void> {
+interface GivenPush {
+  readonly queue: string | undefined
+  readonly url: string | undefined
+  readonly flags: PushFlags
+}
+
+function push({ queue, url, flags }: GivenPush, runner: CommandRunner, tools: PushTools): Promise<void> {
+  const { stdin, sleep } = tools
   return runner.run(flags, async (api) => {
+    if (queue === undefined || url === undefined) throw cliError('give a queue and a URL, or --file', MISUSED)
+    if (flags.idempotencyPrefix !== undefined)
+      throw cliError('--idempotency-prefix goes with --file', MISUSED)
     const seconds = flags.wait === undefined ? null : wholeNumber('--wait', flags.wait)
-    const body = new JsonText(await writePushBody(queue, url, flags, stdin))
+    const body = new JsonText(await writeJobFields({ ...flags, queue, url }, stdin))
     const pushed = await api.send('pushJob', { body, idempotency_key: keyOf(flags.idempotencyKey) })
     runner.print(flags, pushed, SCHEDULED)
     if (seconds === null) return
@@ -67,25 +82,36 @@ function push(
   })
 }
 
+interface GivenFile {
+  readonly file: string
+  /** What else was given, and says nothing about a file. */
+  readonly others: readonly (string | undefined)[]
+  readonly flags: PushFlags
+}
+
+function pushLines(
+  { file, others, flags }: GivenFile,
+  runner: CommandRunner,
+  tools: PushTools,
+): Promise<void> {
+  const other = others.find((one) => one !== undefined)
+  if (other === undefined) return pushFile({ file, flags }, runner, tools)
+  return runner.run(flags, async () => {
+    throw cliError(`${other} does not go with --file, whose lines say it all`, MISUSED)
+  })
+}
+
 function pushCommand(program: Command): Command {
-  return changing(program.command('push <queue> <url>'))
-    .description('push a job to a queue')
-    .option('--payload <json>', 'JSON object to send; @file reads a file, - standard input')
-    .option('--method <method>', 'GET, POST, PUT, PATCH or DELETE (default: POST)')
-    .option('--header <name:value>', 'a request header; repeatable', collect, [])
-    .option('--delay <seconds>', 'wait this long before running')
-    .option('--run-at <time>', 'run at this time, such as 2026-12-24T18:00:00+01:00')
-    .option('--callback-url <url>', 'where to report the end of the job')
-    .option('--tag <name=value>', 'a tag; repeatable', collect, [])
-    .option('--idempotency-key <key>', 'a repeated key creates no second job')
+  const command = changing(program.command('push [queue] [url]'))
+    .description('push a job to a queue, or with --file a job for each line')
+    .option('--file <file>', 'push each line, a JSON object as of POST /api/jobs; - is standard input')
+    .option(
+      '--idempotency-prefix <text>',
+      'with --file: starts the key of each line without one (default: a new one)',
+    )
     .option(
       '--wait <seconds>',
       'wait up to this long for the job and its retries to end, and fail unless they succeed',
     )
+  return addStartOptions(addRequestOptions(command, (value) => ` (default: ${value})`))
 }
-
-export const SCHEDULED = itemView<ScheduledJob>({
-  kind: 'job',
-  id: (job) => job.job_id,
-  lines: (job) => [`job ${job.job_id} in queue ${job.queue_id}, scheduled at ${job.scheduled_at}`],
-})

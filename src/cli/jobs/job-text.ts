@@ -1,4 +1,11 @@
-import type { Call, HeaderLine, Job, JobList, JobSummary } from '../../../clients/typescript/src/client.ts'
+import type {
+  Call,
+  HeaderLine,
+  Job,
+  JobList,
+  JobSummary,
+  ScheduledJob,
+} from '../../../clients/typescript/src/client.ts'
 import { columns } from '../output/text-table.ts'
 import { itemView, listView } from '../output/view.ts'
 import { waitingText } from './waiting-text.ts'
@@ -24,6 +31,12 @@ export const JOB_LIST = listView<JobList, JobSummary>({
 })
 
 export const JOB_PAGE = itemView<Job>({ kind: 'job', id: (job) => job.job_id, lines: jobLines })
+
+export const SCHEDULED = itemView<ScheduledJob>({
+  kind: 'job',
+  id: (job) => job.job_id,
+  lines: (job) => [`job ${job.job_id} in queue ${job.queue_id}, scheduled at ${job.scheduled_at}`],
+})
 
 /** The job's chain, one line per attempt, then the job's own last call; all its calls when there is room. */
 function jobLines(job: Job, isWide: boolean): readonly string[] {

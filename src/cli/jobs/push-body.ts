@@ -1,39 +1,72 @@
+import type { Command } from 'commander'
 import { cliError, MISUSED } from '../cli-error.ts'
+import { collect } from '../command-options.ts'
 import { wholeNumber } from '../given-number.ts'
 import { headerPairs, tagPairs } from '../given-pairs.ts'
 import { readSource, type Stdin } from '../given-source.ts'
 
-export interface PushOptions {
-  readonly payload?: string
+/** Fields of a push; `false` removes one, which only a change of a job can. */
+export interface JobFields {
+  readonly queue?: string
+  readonly url?: string
+  readonly payload?: string | false
   readonly method?: string
-  readonly header: readonly string[]
+  readonly header: readonly string[] | false
   readonly delay?: string
   readonly runAt?: string
-  readonly callbackUrl?: string
-  readonly tag: readonly string[]
+  readonly timeout?: string
+  readonly callbackUrl?: string | false
+  readonly tag: readonly string[] | false
 }
 
-/** The JSON text of a push, with the payload exactly as given. */
-export async function writePushBody(
-  queue: string,
-  url: string,
-  options: PushOptions,
-  stdin: Stdin,
-): Promise<string> {
-  const { payload, method, header, delay, runAt, callbackUrl, tag } = options
+/** Adds the options of a request, which a push has and a replay or duplicate may change. */
+export function addRequestOptions(command: Command, byDefault: (value: string) => string): Command {
+  return command
+    .option('--payload <json>', 'JSON object to send; @file reads a file, - standard input')
+    .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
+    .option('--header <name:value>', 'a request header; repeatable', collect, [])
+    .option('--timeout <seconds>', `timeout of the whole call${byDefault("the queue's")}`)
+    .option('--callback-url <url>', 'where to report the end of the job')
+    .option('--tag <name=value>', 'a tag; repeatable', collect, [])
+}
+
+export function addStartOptions(command: Command): Command {
+  return command
+    .option('--delay <seconds>', 'wait this long before running')
+    .option('--run-at <time>', 'run at this time, such as 2026-12-24T18:00:00+01:00')
+    .option('--idempotency-key <key>', 'a repeated key creates no second job')
+}
+
+/** The JSON text of a push or of its fields that differ, with the payload exactly as given. */
+export async function writeJobFields(fields: JobFields, stdin: Stdin): Promise<string> {
+  const { queue, url, payload, method, header, delay, runAt, timeout, callbackUrl, tag } = fields
   const body = JSON.stringify({
     queue,
     url,
     ...(method !== undefined && { method: method.toUpperCase() }),
-    ...(header.length > 0 && { headers: headerPairs(header) }),
-    ...(callbackUrl !== undefined && { callback_url: callbackUrl }),
+    ...pairsOf('headers', header, headerPairs),
+    ...(callbackUrl !== undefined && { callback_url: orNull(callbackUrl) }),
     ...(delay !== undefined && { delay: wholeNumber('--delay', delay) }),
     ...(runAt !== undefined && { run_at: runAt }),
-    ...(tag.length > 0 && { tags: tagPairs(tag) }),
+    ...(timeout !== undefined && { timeout_seconds: wholeNumber('--timeout', timeout) }),
+    ...pairsOf('tags', tag, tagPairs),
   })
   if (payload === undefined) return body
-  const source = await readPayload(payload, stdin)
-  return `${body.slice(0, -1)},"payload":${source}}`
+  const source = payload === false ? 'null' : await readPayload(payload, stdin)
+  return `${body.slice(0, -1)}${body === '{}' ? '' : ','}"payload":${source}}`
+}
+
+function pairsOf(
+  name: 'headers' | 'tags',
+  given: readonly string[] | false,
+  read: (given: readonly string[]) => Readonly<Record<string, string>>,
+): object {
+  if (given === false) return { [name]: null }
+  return given.length === 0 ? {} : { [name]: read(given) }
+}
+
+function orNull(given: string | false): string | null {
+  return given === false ? null : given
 }
 
 /** @param given JSON, `@file`, or `-` for standard input */

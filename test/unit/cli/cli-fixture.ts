@@ -33,7 +33,7 @@ interface Given {
   readonly serverDefault?: string
   readonly tokenDefault?: string
   readonly stdin?: AsyncIterable<Uint8Array>
-  readonly sleep?: () => Promise<void>
+  readonly sleep?: (milliseconds: number) => Promise<void>
   readonly stdout?: OutputStream
 }
 

@@ -63,7 +63,6 @@ describe('defaults', () => {
       quotaStoredBytes: null,
       quotaJobsPerMonth: null,
       quotaCallsInFlight: null,
-      historyBytes: null,
       mailServer: null,
       mailSender: null,
       logLevel: 'info',
