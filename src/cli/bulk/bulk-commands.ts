@@ -15,7 +15,7 @@ import { wholeNumber } from '../given-number.ts'
 import { BULK_LIST, BULK_PAGE, BULK_PREVIEW } from './bulk-text.ts'
 import { awaitBulk } from './bulk-wait.ts'
 
-const ACTIONS = ['delete', 'fire', 'replay', 'purge', 'cancel'] as const
+const ACTIONS = ['retry', 'delete', 'fire', 'replay', 'purge', 'cancel'] as const
 
 interface FilterFlags {
   readonly queue?: string
@@ -70,7 +70,7 @@ export function registerBulkCommands(program: Command, runner: CommandRunner, sl
 function createCommand(bulk: Command): Command {
   const create = connected(bulk.command('create <action> [ids...]'))
     .description(
-      'delete, fire, replay, purge or cancel jobs: the given ones, or all for which the filters hold',
+      'retry, delete, fire, replay, purge or cancel jobs: the given ones, or all for which the filters hold',
     )
     .option('--all', 'every job that the action is for')
     .option('--rate <count>', 'at most so many jobs a second (default: as fast as it goes)')

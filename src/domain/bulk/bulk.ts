@@ -2,7 +2,7 @@ import type { Actor } from '../access/audit-record.ts'
 import type { JobFilter } from '../jobs/job-filter.ts'
 
 /** What a bulk does to each of its jobs. */
-export const BULK_ACTIONS = ['delete', 'fire', 'replay', 'purge', 'cancel'] as const
+export const BULK_ACTIONS = ['retry', 'delete', 'fire', 'replay', 'purge', 'cancel'] as const
 export type BulkAction = (typeof BULK_ACTIONS)[number]
 
 /**
@@ -74,6 +74,10 @@ export const BULK_FAILURE_REASONS = [
   'in_flight',
   'not_pending',
   'not_dead_lettered',
+  'not_ended',
+  'not_failed',
+  'already_made',
+  'not_kept',
   'already_due',
   'damaged',
   'queue_draining',

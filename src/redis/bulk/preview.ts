@@ -5,6 +5,7 @@ import type { BulkPreview } from '../../ports/bulk/bulk.ts'
 import { shardOfQueue, type Engine } from '../client/engine.ts'
 import { type FoundPage, searchShard, type ShardSearch } from '../search/search-shard.ts'
 import type { SearchTurns } from '../search/search-turns.ts'
+import { isMeantBy } from './pages/candidates.ts'
 
 /** A preview ends after so many records or jobs found, in all shards together; then the count is the least there is. */
 const SEARCHED_MAX = 20_000
@@ -38,19 +39,23 @@ export async function previewBulk(
 async function look(
   engine: Engine,
   turns: SearchTurns,
-  { team, filter, createdBeforeMs }: Preview & { readonly filter: JobFilter },
+  { team, order, filter, createdBeforeMs }: Preview & { readonly filter: JobFilter },
 ): Promise<BulkPreview> {
   const shards =
     filter.queue === null
       ? engine.shards.map(({ shard }) => shard)
       : [shardOfQueue(engine, team, filter.queue).shard]
+  const isMeant = isMeantBy(order.action)
   const sample: number[] = []
   let [matched, searched] = [0, 0]
   for (const shard of shards) {
     let from: string | null = null
     do {
       if (searched >= SEARCHED_MAX) return { matched, isAtLeast: true, sample }
-      const search: ShardSearch = { team, shard, filter, createdBeforeMs, from, limit: FOUND_PER_CALL_MAX }
+      const search: ShardSearch = {
+        ...{ team, shard, filter, isMeant, createdBeforeMs, from },
+        limit: FOUND_PER_CALL_MAX,
+      }
       const page: FoundPage = await turns.step(team, () => searchShard(engine, search))
       matched += page.found.length
       // A search that finds what it looks for at once counts as well: this must end.

@@ -1,5 +1,5 @@
 import { copyRequest, type RequestChange } from '../../domain/jobs/job-copy.ts'
-import type { JobChain } from '../../domain/jobs/job.ts'
+import type { AttemptSummary, JobChain, JobRequest } from '../../domain/jobs/job.ts'
 import type { RemadeJob } from '../../ports/jobs.ts'
 import { readChain, unlessDamaged } from '../chains/chain-reader.ts'
 import { isDamaged } from '../chains/damaged-chain.ts'
@@ -23,7 +23,20 @@ export async function readForReplay(
     const chain = await readChain(engine, queue, rootId)
     return chain === null ? { status: 'not_found' } : (whyNoneMade(chain) ?? { status: 'not_dead_lettered' })
   }
-  const { attempts, request } = letter
+  return remakingOf(rootId, letter, change)
+}
+
+/** What of a dead letter is needed to make a new job of it. */
+export interface Letter {
+  readonly attempts: readonly AttemptSummary[]
+  readonly request: JobRequest
+}
+
+export function remakingOf(
+  rootId: number,
+  { attempts, request }: Letter,
+  change: RequestChange = {},
+): Remaking {
   const isChanged = Object.keys(change).length > 0
   const changed = { ...request, ...change }
   return {
@@ -78,7 +91,11 @@ async function readDeadLetter(engine: Engine, queue: KnownQueue, rootId: number)
       redis.hget(k.payloads, String(engine.jobIds.seqOf(rootId))),
     ]),
   )
-  if (body === null) return null
+  return body === null ? null : letterIn(body, largePart)
+}
+
+/** null when it is damaged. */
+export function letterIn(body: string, largePart: string | null): Letter | null {
   return unlessDamaged(
     () => {
       const { requestPart, earlier } = decodeRecord(body, largePart)

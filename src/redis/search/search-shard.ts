@@ -12,6 +12,8 @@ export interface ShardSearch {
   readonly team: string
   readonly shard: number
   readonly filter: JobFilter
+  /** Beside the filter; absent = every chain. */
+  readonly isMeant?: (chain: JobChain) => boolean
   /** Only chains whose original was created before this, Unix ms of Redis. */
   readonly createdBeforeMs: number
   /** `next` of the page before; null = from the beginning. */
@@ -51,7 +53,7 @@ const SPOTS = { ...FIRST_SPOTS, open: FIRST_SCAN }
  * large queue whose hash shrinks: then it may come twice. Throws StoreUnavailableError.
  */
 export async function searchShard(engine: Engine, search: ShardSearch): Promise<FoundPage> {
-  const { filter, createdBeforeMs, limit } = search
+  const { filter, createdBeforeMs, limit, isMeant = () => true } = search
   const from = search.from === null ? null : parsePosition(search.from)
   if (from === null && search.from !== null) throw new Error(`not a place of a search: ${search.from}`)
   const budget = new SearchBudget(SEARCHED_PER_CALL_MAX)
@@ -62,7 +64,7 @@ export async function searchShard(engine: Engine, search: ShardSearch): Promise<
     read: async (sections, room) => {
       const part = await readFirst(engine, sections, { room, budget })
       const [{ queue, section }] = sections
-      const jobs = part.jobs.filter(({ chain }) => createdAtMs(chain) < createdBeforeMs)
+      const jobs = part.jobs.filter(({ chain }) => createdAtMs(chain) < createdBeforeMs && isMeant(chain))
       for (const { jobId, chain } of jobs) {
         found.set(jobId, { jobId, rootId: chain.rootId, localId: queue.localId, section })
       }

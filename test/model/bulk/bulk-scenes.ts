@@ -17,6 +17,15 @@ async function staged({ world, accepted }: Stage) {
   return { stage, dead, ready: ready as number, near: near as number, far: far as number }
 }
 
+/** A stage with chains that have ended, of which those that are retried may not be lost. */
+async function ended({ world, accepted }: Stage) {
+  const stage = new BulkStage(world)
+  const failed = await stage.finished(2, { failed: true, kept: true }, { request: { payload: LARGE } })
+  const dead = await stage.deadLetters(1)
+  accepted.push(...(await stage.push(1)))
+  return { stage, failed, dead }
+}
+
 export const BULK_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   [
     'create_bulk',
@@ -60,6 +69,24 @@ export const BULK_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
     async (stage) => {
       const { stage: bulks, ready, near, dead } = await staged(stage)
       await bulks.create('delete', [ready, near, ...dead])
+      return () => bulks.drive()
+    },
+  ],
+  [
+    'delete_page',
+    'finished chains with call records',
+    async (stage) => {
+      const { stage: bulks, failed } = await ended(stage)
+      await bulks.create('delete', failed)
+      return () => bulks.drive()
+    },
+  ],
+  [
+    'remake_page',
+    'a failed chain and a dead letter, which are retried',
+    async (stage) => {
+      const { stage: bulks, failed, dead } = await ended(stage)
+      await bulks.create('retry', [...failed, ...dead])
       return () => bulks.drive()
     },
   ],

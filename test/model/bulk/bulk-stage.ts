@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import type { BulkAction, BulkOrder } from '../../../src/domain/bulk/bulk.ts'
 import { ANY_JOB, type JobFilter } from '../../../src/domain/jobs/job-filter.ts'
+import type { CallRecord } from '../../../src/domain/jobs/job.ts'
 import type { BulkShard, BulkWork } from '../../../src/ports/bulk/bulk.ts'
-import type { JobIntake } from '../../../src/ports/jobs.ts'
+import type { ClaimedJob, JobIntake } from '../../../src/ports/jobs.ts'
 import { createBulkActs } from '../../../src/redis/bulk/pages/acts.ts'
 import { createBulkShard } from '../../../src/redis/bulk/bulk-shard.ts'
 import { createBulkStore } from '../../../src/redis/bulk/bulk-store.ts'
-import { claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
+import { callRecord, claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
 import type { World } from '../../support/engine/model-world.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
 
@@ -87,25 +88,50 @@ export class BulkStage {
     return ids
   }
 
+  /**
+   * Chains that have ended and are no dead letters. Of those that are `kept`, a call record holds the payload; of others
+   * it is gone.
+   */
+  async finished(
+    count: number,
+    { failed, kept }: { readonly failed: boolean; readonly kept: boolean },
+    change: Parameters<typeof pushAll>[2] = {},
+  ): Promise<number[]> {
+    const { request, ...other } = change
+    const ids = await this.push(count, { ...other, request: { ...request, retriesEnabled: false } })
+    await this.endAll((work) => ({ failed, ...(kept ? { call: callOf(this.world, work) } : {}) }))
+    return ids
+  }
+
   /** Every ready job fails for good. */
-  async failAll(): Promise<number> {
-    let failed = 0
+  failAll(): Promise<number> {
+    return this.endAll(() => ({ failed: true }))
+  }
+
+  /** Ends every ready job. Answers how many there were. */
+  async endAll(outcomeOf: (work: ClaimedJob) => Parameters<typeof ended>[2]): Promise<number> {
+    let count = 0
     for (const { shard } of this.world.engine.shards) {
       const source = await openExecutor(this.world, `e${shard}`, shard)
       for (;;) {
         const works = await claimed(source, 50)
         if (works.length === 0) break
-        failed += works.length
+        count += works.length
         await source.finish(
           works.map((work) => {
             assert.ok(work.kind === 'job')
             const settings = { ...work.settings, retryDelays: [] }
-            return ended(this.world, { ...work, settings }, { failed: true })
+            return ended(this.world, { ...work, settings }, outcomeOf(work))
           }),
         )
       }
       await source.leave()
     }
-    return failed
+    return count
   }
+}
+
+function callOf(world: World, work: ClaimedJob): CallRecord {
+  const call = callRecord(work, world.engine.runner.redisNowMs(work.shard), 0)
+  return { ...call, request: { ...call.request, body: work.request.payload } }
 }

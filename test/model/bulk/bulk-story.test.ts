@@ -12,7 +12,7 @@ import { AN_ACTOR } from '../../support/principals.ts'
 import { BulkStage, TEAM } from './bulk-stage.ts'
 
 const SEEDS = Number(process.env['BULK_SEEDS'] ?? 30)
-const ACTIONS = ['cancel', 'replay', 'purge', 'delete', 'fire'] as const
+const ACTIONS = ['cancel', 'replay', 'purge', 'delete', 'fire', 'retry'] as const
 const QUEUES = ['emails', 'a', 'b']
 const BULK_STEPS = [
   ...(['create_bulk', 'set_bulk', 'put_part', 'take_turn', 'move_part'] as const),
@@ -33,6 +33,11 @@ interface Jobs {
   readonly ready: number[]
   readonly delayed: number[]
   readonly dead: number[]
+  /** Failed without a dead letter. */
+  readonly failed: number[]
+  /** The same, and their payloads are gone. */
+  readonly lost: number[]
+  readonly succeeded: number[]
 }
 
 /** What of them an action is for. */
@@ -41,11 +46,12 @@ const FOR: Readonly<Record<(typeof ACTIONS)[number], ReadonlyArray<keyof Jobs>>>
   fire: ['delayed'],
   purge: ['dead'],
   replay: ['dead'],
-  delete: ['ready', 'delayed', 'dead'],
+  retry: ['dead', 'failed'],
+  delete: ['ready', 'delayed', 'dead', 'failed', 'lost', 'succeeded'],
 }
 const STATUS: Readonly<Record<(typeof ACTIONS)[number], JobFilter['status']>> = {
   ...{ cancel: 'pending', fire: 'pending', purge: 'dead_lettered', replay: 'dead_lettered' },
-  delete: null,
+  ...{ retry: 'failed', delete: null },
 }
 
 describe('a bulk whose executors die at any step', () => {
@@ -71,7 +77,11 @@ describe('a bulk whose executors die at any step', () => {
     const action = pick(ACTIONS)
     const meant = FOR[action].flatMap((kind) => jobs[kind])
     const named =
-      random() < 0.4 ? [...jobs.ready, ...jobs.delayed, ...jobs.dead].filter(() => random() < 0.5) : null
+      random() < 0.4
+        ? Object.values(jobs as unknown as Record<string, number[]>)
+            .flat()
+            .filter(() => random() < 0.5)
+        : null
     const isNamed = named !== null && named.length > 0
     const before = await held(world)
     const bulk = await stage.create(action, isNamed ? named : { status: STATUS[action] })
@@ -104,16 +114,26 @@ describe('a bulk whose executors die at any step', () => {
     const after = await held(world)
     const done = end.done
     const open = before.open + 3
-    if (action === 'cancel') assert.deepEqual(after, { open: open - done, dead: before.dead })
-    if (action === 'fire') assert.deepEqual(after, { open, dead: before.dead })
-    if (action === 'purge') assert.deepEqual(after, { open, dead: before.dead - done })
-    if (action === 'replay') assert.deepEqual(after, { open: open + done, dead: before.dead - done })
-    if (action === 'delete') assert.equal(after.open + after.dead, open + before.dead - done)
+    const { dead, finished } = before
+    if (action === 'cancel') assert.deepEqual(after, { open: open - done, dead, finished })
+    if (action === 'fire') assert.deepEqual(after, { open, dead, finished })
+    if (action === 'purge') assert.deepEqual(after, { open, dead: dead - done, finished })
+    if (action === 'replay')
+      assert.deepEqual(after, { open: open + done, dead: dead - done, finished: finished + done })
+    if (action === 'retry') {
+      assert.deepEqual([after.open, after.dead + after.finished], [open + done, dead + finished])
+      const replayed = jobs.dead.filter((id) => wanted.includes(id)).length
+      if (end.state === 'done') assert.equal(after.dead, dead - replayed)
+    }
+    if (action === 'delete')
+      assert.equal(after.open + after.dead + after.finished, open + dead + finished - done)
     if (end.state === 'aborted' || action === 'fire') {
       // A job that became due meanwhile is not fired.
       assert.ok(done <= wanted.length)
     } else {
-      const others = isNamed ? named.length - wanted.length : 0
+      // A filter finds them, for they have failed; but nothing is left to make a job of.
+      const lost = action === 'retry' ? jobs.lost.length : 0
+      const others = isNamed ? named.length - wanted.length : lost
       assert.deepEqual([done, end.failed, end.skipped], [wanted.length, others, 0])
     }
     if (end.state === 'done' && action === 'fire') {
@@ -125,12 +145,13 @@ describe('a bulk whose executors die at any step', () => {
   })
 
   /** Jobs that have not ended and dead letters, counted in Redis itself. */
-  async function held(world: World): Promise<{ open: number; dead: number }> {
-    const sum = { open: 0, dead: 0 }
+  async function held(world: World): Promise<{ open: number; dead: number; finished: number }> {
+    const sum = { open: 0, dead: 0, finished: 0 }
     for (const keys of world.engine.shards) {
       for (const id of Object.values(await redis.client.hgetall(keys.queueIds))) {
         sum.open += await redis.client.hlen(keys.queue(id).records)
         sum.dead += await redis.client.zcard(keys.queue(id).deadLetters)
+        sum.finished += await redis.client.hlen(keys.queue(id).summaries)
       }
     }
     return sum
@@ -138,11 +159,17 @@ describe('a bulk whose executors die at any step', () => {
 })
 
 async function makeJobs(stage: BulkStage, random: () => number): Promise<Jobs> {
-  const jobs: Jobs = { ready: [], delayed: [], dead: [] }
+  const jobs: Jobs = { ready: [], delayed: [], dead: [], failed: [], lost: [], succeeded: [] }
   const some = (most: number) => Math.floor(random() * most)
   const payload = random() < 0.3 ? JSON.stringify('x'.repeat(30_000)) : '1'
   for (const queue of QUEUES)
     jobs.dead.push(...(await stage.deadLetters(some(90), { queue, request: { payload } })))
+  for (const queue of QUEUES) {
+    const change = { queue, request: { payload: '1' } }
+    jobs.failed.push(...(await stage.finished(some(60), { failed: true, kept: true }, change)))
+    jobs.lost.push(...(await stage.finished(some(10), { failed: true, kept: false }, change)))
+    jobs.succeeded.push(...(await stage.finished(some(60), { failed: false, kept: true }, change)))
+  }
   for (const queue of QUEUES) {
     jobs.ready.push(...(await stage.push(some(60), { queue, request: { payload } })))
     jobs.delayed.push(...(await stage.push(some(60), { queue, start: { delaySeconds: 1 + some(4_000) } })))

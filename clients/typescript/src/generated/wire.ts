@@ -135,9 +135,9 @@ export type AuditedKind =
  */
 export type WindowAction = 'mute' | 'hold'
 /**
- * `cancel` and `fire` are for pending jobs, `replay` and `purge` for dead letters, `delete` for both. A filter without a status finds only those.
+ * `cancel` and `fire` are for pending jobs, `replay` and `purge` for dead letters, `retry` for chains that ended in failure and dead letters, `delete` for all jobs but those in flight; of a chain that has ended, it deletes all. A filter without a status finds only those.
  */
-export type BulkAction = 'delete' | 'fire' | 'replay' | 'purge' | 'cancel'
+export type BulkAction = 'retry' | 'delete' | 'fire' | 'replay' | 'purge' | 'cancel'
 
 /**
  * `null` in an optional field counts as absent.
@@ -1726,6 +1726,10 @@ export interface BulkFailure {
     | 'in_flight'
     | 'not_pending'
     | 'not_dead_lettered'
+    | 'not_ended'
+    | 'not_failed'
+    | 'already_made'
+    | 'not_kept'
     | 'already_due'
     | 'damaged'
     | 'queue_draining'

@@ -30,17 +30,19 @@ export interface WantedBulk {
   readonly ratePerSecond: number | null
 }
 
-/** The only status that an action can do something to; null = several. */
+/** What a filter without a status finds; null = in any status. */
 const STATUS_OF: Readonly<Record<BulkAction, JobFilter['status']>> = {
   cancel: 'pending',
   fire: 'pending',
   purge: 'dead_lettered',
   replay: 'dead_lettered',
+  retry: 'failed',
   delete: null,
 }
-/** The statuses that a filter of the others may ask for. */
+/** The statuses that a filter may ask for, where there are several. */
 const STATUSES_OF: Readonly<Partial<Record<BulkAction, ReadonlyArray<JobFilter['status']>>>> = {
-  delete: ['pending', 'dead_lettered'],
+  retry: ['failed', 'dead_lettered'],
+  delete: ['pending', 'completed', 'failed', 'dead_lettered'],
 }
 
 /** Checks the body of `POST /api/bulk`. Never throws. */

@@ -21,8 +21,9 @@ export function createBulkActs(engine: Engine, quotas: QuotaKeeper | null): Bulk
       cancel: openAct(engine, 'cancel'),
       fire: openAct(engine, 'fire'),
       purge: async (page) => ({ call: PURGE_PAGE.with(rowsOf(engine, page)) }),
-      delete: async (page) => ({ call: DELETE_PAGE.with({ ...rowsOf(engine, page), leaseMs: LEASE_MS }) }),
+      delete: deleteAct(engine),
       replay: (page) => remake.act(page),
+      retry: (page) => remake.act(page),
     },
     dropBlock: (shard) => remake.dropBlock(shard),
   }
@@ -32,6 +33,26 @@ function openAct(engine: Engine, action: 'cancel' | 'fire'): BulkAct {
   return async (page) => ({
     call: OPEN_PAGE.with({ ...rowsOf(engine, page), leaseMs: LEASE_MS, action }),
   })
+}
+
+/** Chains that a page may delete with their call records, which are looked for one by one. */
+const ENDED_PER_PAGE_MAX = 25
+
+function deleteAct(engine: Engine): BulkAct {
+  return async (page) => {
+    // One that only its id is known of may have ended.
+    const ended = [...page.candidates.entries()].filter(
+      ([, { section }]) => section === 'finished' || section === null,
+    )
+    const over = ended[ENDED_PER_PAGE_MAX]
+    if (over !== undefined) return { fits: over[0] }
+    return {
+      call: DELETE_PAGE.with({
+        ...rowsOf(engine, page),
+        ...{ leaseMs: LEASE_MS, shards: engine.shards.length },
+      }),
+    }
+  }
 }
 
 function rowsOf(engine: Engine, page: BulkPage) {

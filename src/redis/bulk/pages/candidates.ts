@@ -1,4 +1,5 @@
-import type { BulkFailureReason } from '../../../domain/bulk/bulk.ts'
+import type { BulkAction, BulkFailureReason } from '../../../domain/bulk/bulk.ts'
+import type { JobChain } from '../../../domain/jobs/job.ts'
 import { type KnownQueue, knownQueue } from '../../chains/known-queue.ts'
 import { shardKeys, type Engine } from '../../client/engine.ts'
 import type { BulkPart, BulkRecord } from '../../layout/bulk-record.ts'
@@ -38,6 +39,15 @@ export interface CandidateQuery {
   readonly limit: number
 }
 
+/**
+ * Which of the chains that a filter finds an action is for. A filter cannot ask for all of it: a retried chain still says
+ * that it has failed, so a bulk would find again what it has retried.
+ */
+export function isMeantBy(action: BulkAction): (chain: JobChain) => boolean {
+  if (action !== 'retry') return () => true
+  return ({ open, end, replayedAs }) => open === null && end !== 'success' && replayedAs === null
+}
+
 /** The next jobs of a part. With the same place and a smaller limit, fewer of the same unless they have changed. */
 export async function findCandidates(engine: Engine, query: CandidateQuery): Promise<CandidatePage> {
   return query.bulk.filter === null ? namedCandidates(engine, query) : searchedCandidates(engine, query)
@@ -74,6 +84,7 @@ async function searchedCandidates(engine: Engine, query: CandidateQuery): Promis
   if (bulk.filter === null) throw new Error('a bulk of ids is not searched')
   const page = await searchShard(engine, {
     ...{ team: ref.team, shard, filter: bulk.filter, limit },
+    isMeant: isMeantBy(bulk.action),
     createdBeforeMs: bulk.createdAtMs,
     from: part.place === '' ? null : part.place,
   })

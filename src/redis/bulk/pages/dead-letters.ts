@@ -1,17 +1,12 @@
-import type { AttemptSummary, JobRequest } from '../../../domain/jobs/job.ts'
 import { BULK_PAGE_BYTES_MAX } from '../../../domain/limits.ts'
-import { unlessDamaged } from '../../chains/chain-reader.ts'
 import type { Engine } from '../../client/engine.ts'
-import { decodeRecord, decodeRequest, isLargeRecord } from '../../layout/job-record.ts'
+import { isLargeRecord } from '../../layout/job-record.ts'
+import { type Letter, letterIn } from '../../mending/ended-chain.ts'
 import type { Candidate } from './candidates.ts'
 
 /** What a new job is made of, or why there is none. */
 export type ReadLetter =
-  | {
-      readonly status: 'dead'
-      readonly attempts: readonly AttemptSummary[]
-      readonly request: JobRequest
-    }
+  | { readonly status: 'dead'; readonly letter: Letter }
   | { readonly status: 'damaged' }
   | { readonly status: 'not_dead_lettered' }
 
@@ -35,19 +30,9 @@ export async function readLetters(
     fitting.map(async (candidate, i): Promise<ReadLetter> => {
       const text = texts[i] ?? null
       if (text === null) return { status: 'not_dead_lettered' }
-      return letterIn(text, isLargeRecord(text) ? await readPayload(engine, candidate) : null)
+      const letter = letterIn(text, isLargeRecord(text) ? await readPayload(engine, candidate) : null)
+      return letter === null ? { status: 'damaged' } : { status: 'dead', letter }
     }),
-  )
-}
-
-function letterIn(text: string, largePart: string | null): ReadLetter {
-  return unlessDamaged<ReadLetter>(
-    () => {
-      const { requestPart, earlier } = decodeRecord(text, largePart)
-      if (requestPart === null) return { status: 'damaged' }
-      return { status: 'dead', attempts: earlier, request: decodeRequest(requestPart) }
-    },
-    () => ({ status: 'damaged' }),
   )
 }
 

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- delete_page: works off a page of a bulk that deletes jobs in any state but in flight.
 -- Answer as every page: 'ok done skipped failed woken' · 'stale' · 'gone'.
--- Transition: pending → (none) · dead-lettered → (none).
+-- Transition: pending → (none) · dead-lettered → (none) · finished → (none).
 --#include lib/clock
 --#include retention/forget
 --#include lib/usage
@@ -13,6 +13,7 @@
 --#include acts/open_job
 --#include acts/cancel_job
 --#include acts/dead_letter
+--#include history/bury
 --#include bulk/pages/page
 
 local misfits = ROWS.misfits
@@ -23,11 +24,27 @@ if refusal then return refusal end
 Page.count_misfits(misfits)
 local now = shard_now(KEYS.clock, KEYS.executors, tonumber(ARGV.leaseMs))
 use_ring(KEYS.ring, KEYS.teams)
+
+-- Answers whether there was such a chain.
+local function bury_chain(queue, job)
+  local bytes = bury(queue, queue.localId, job, tonumber(ARGV.shards))
+  if not bytes then return false end
+  queue.team = queue.team or Usage.team_of(call('HGET', queue.meta, QUEUE.name))
+  Usage.note(queue.team, -bytes, 0, 0)
+  return true
+end
+
 for _, job in ipairs(jobs) do
   local queue = queues[tonumber(job.queue)]
   local answer = OpenJob.cancel(queue, job, now)
-  if answer == 'not_pending' and DeadLetter.purge(queue, job) then answer = 'cancelled' end
-  if answer == 'not_pending' then answer = 'not_found' end
+  if answer == 'not_pending' then
+    if DeadLetter.purge(queue, job) or bury_chain(queue, job) then
+      answer = 'cancelled'
+    else
+      -- An ended job whose chain goes on, with a retry.
+      answer = call('HGET', job.jobIndex, job.field) == queue.localId and 'not_ended' or 'not_found'
+    end
+  end
   Page.count(job.id, answer ~= 'cancelled' and answer, true)
 end
 Usage.write(KEYS.teamUsage)

@@ -42,7 +42,7 @@ export const REMAKE_PAGE = step('remake_page', import.meta.url, {
   ],
   args: [
     ...PAGE_ARGS,
-    ...(['leaseMs', 'retainMs', 'blockNonce', 'month', 'monthEndsMs', 'allBytesMax'] as const),
+    ...(['leaseMs', 'action', 'retainMs', 'blockNonce', 'month', 'monthEndsMs', 'allBytesMax'] as const),
     ...(['team', 'jobsMax', 'bytesMax', 'monthMax', 'isShare'] as const),
   ],
   rows: {
@@ -58,7 +58,7 @@ export const REMAKE_PAGE = step('remake_page', import.meta.url, {
       keys: ['jobIndex'],
       args: [
         ...(['queue', 'oldId', 'root', 'oldSeq', 'id', 'seq', 'field', 'timeout'] as const),
-        ...(['request', 'large', 'summary'] as const),
+        ...(['request', 'large', 'summary', 'before'] as const),
       ],
     },
   },
@@ -67,15 +67,16 @@ export const DELETE_PAGE = step('delete_page', import.meta.url, {
   keys: [
     ...PAGE_KEYS,
     ...(['clock', 'executors', 'ring', 'teams', 'nearSet', 'minutes', 'settings'] as const),
-    ...(['settingsUses', 'teamUsage', 'shardUsage', 'suspects'] as const),
+    ...(['settingsUses', 'teamUsage', 'shardUsage', 'suspects', 'oldestCalls'] as const),
   ],
-  args: [...PAGE_ARGS, 'leaseMs'],
+  args: [...PAGE_ARGS, 'leaseMs', 'shards'],
   rows: {
     misfits: MISFITS,
     queues: {
       queueKeys: [
         ...(['meta', 'ready', 'records', 'inFlight', 'payloads'] as const),
-        ...(['deadLetters', 'deadLetterRecords'] as const),
+        ...(['deadLetters', 'deadLetterRecords', 'summaries'] as const),
+        ...(['callRecords', 'failedCalls', 'successfulCalls'] as const),
       ],
       args: ['localId'],
     },

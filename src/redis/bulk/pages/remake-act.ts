@@ -8,14 +8,14 @@ import { NO_CEILINGS } from '../../quotas/ceilings.ts'
 import type { QuotaKeeper } from '../../quotas/quota-keeper.ts'
 import { type BulkAct, type BulkPage, indexed, movedBy, moveOf, rowsOfQueues } from './bulk-page.ts'
 import type { Candidate } from './candidates.ts'
-import { type ReadLetter, readLetters } from './dead-letters.ts'
+import { type ReadChain, readEnded } from './ended-chains.ts'
 import { REMAKE_PAGE } from './page-steps.ts'
 
 const RESEND_MS = 2_000
 
 interface ToRemake {
   readonly candidate: Candidate
-  readonly letter: ReadLetter & { readonly status: 'dead' }
+  readonly chain: ReadChain & { readonly status: 'ended' }
   readonly newSeq: number
 }
 
@@ -26,20 +26,21 @@ export function createRemakeAct(engine: Engine, quotas: QuotaKeeper | null) {
 
   async function act(page: BulkPage): ReturnType<BulkAct> {
     const { candidates, shard } = page
-    const letters = await readLetters(engine, candidates)
-    if (letters.length < candidates.length) return { fits: letters.length }
-    const dead = letters.filter(({ status }) => status === 'dead').length
-    const newSeqs = (await sequences[shard]?.take(dead, RESEND_MS)) ?? []
+    const chains = await readEnded(engine, candidates, page.bulk.action)
+    if (chains.length < candidates.length) return { fits: chains.length }
+    const ended = chains.filter(({ status }) => status === 'ended').length
+    const newSeqs = (await sequences[shard]?.take(ended, RESEND_MS)) ?? []
     const misfits = [...page.misfits]
     const remade: ToRemake[] = []
     for (const [i, candidate] of candidates.entries()) {
-      const letter = letters[i]
-      if (letter === undefined) continue
-      if (letter.status === 'dead') {
-        remade.push({ candidate, letter, newSeq: newSeqs[remade.length] ?? 0 })
+      const chain = chains[i]
+      if (chain === undefined) continue
+      if (chain.status === 'ended') {
+        remade.push({ candidate, chain, newSeq: newSeqs[remade.length] ?? 0 })
       } else {
-        const { status } = letter
-        misfits.push({ jobId: candidate.jobId, reason: status, isChange: status !== 'damaged' })
+        const { status } = chain
+        const isChange = status !== 'damaged' && status !== 'not_kept'
+        misfits.push({ jobId: candidate.jobId, reason: status, isChange })
       }
     }
     return { call: await callOf({ engine, quotas, blockNonce }, { ...page, misfits }, remade) }
@@ -64,25 +65,23 @@ async function callOf(
   const { jobs: jobsMax, bytes: bytesMax, monthJobs: monthMax, isShare } = ceilings?.of(team) ?? NO_CEILINGS
   const { month, nextStartsMs } = ceilings?.month ?? monthOf(engine.runner.redisNowMs(page.shard))
   const { queues, rowOf } = rowsOfQueues(remade.map(({ candidate }) => candidate))
-  const jobs = remade.map(({ candidate, letter, newSeq }) => {
+  const jobs = remade.map(({ candidate, chain, newSeq }) => {
     const { rootId, jobId } = candidate
-    const { attempts, request } = letter
+    const { remaking, inline, large } = chain
     const id = engine.jobIds.idOf(page.shard, newSeq, 1)
-    const hadNoPayload = request.payload === null
-    const finished = { end: 'dead_lettered', attempts, request, replayedAs: id, hadNoPayload } as const
     return {
       ...{ queue: rowOf(candidate), oldId: jobId, root: rootId, id, seq: newSeq },
       ...indexed(keys, newSeq),
       oldSeq: engine.jobIds.seqOf(rootId),
-      timeout: request.timeoutSeconds ?? '',
-      // The letter's own request stays where it is.
-      ...{ request: '', large: '' },
-      summary: encodeFinished(finished),
+      timeout: remaking.timeoutSeconds ?? '',
+      ...{ request: inline, large, before: remaking.before ?? '' },
+      summary: encodeFinished({ ...remaking.finished, replayedAs: id }),
     }
   })
   return REMAKE_PAGE.with({
     ...movedBy(keys, moveOf(page)),
-    ...{ leaseMs: LEASE_MS, retainMs: engine.retention.finishedChainsMs, blockNonce, queues, jobs },
+    ...{ leaseMs: LEASE_MS, action: page.bulk.action, retainMs: engine.retention.finishedChainsMs },
+    ...{ blockNonce, queues, jobs },
     ...{ month, monthEndsMs: nextStartsMs, allBytesMax: ceilings?.memory ?? '', team },
     ...{
       jobsMax: jobsMax ?? '',

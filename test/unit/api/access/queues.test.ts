@@ -63,6 +63,31 @@ describe('a token that is limited to queues', () => {
     expect([status, json]).toEqual([404, { error: 'Not found' }])
   })
 
+  it('makes no job in another queue by copying one, changing one or in a batch', async () => {
+    const pushed: string[] = []
+    const intake = {
+      push: ({ queue }: { queue: string }) => {
+        pushed.push(queue)
+        return Promise.resolve({ status: 'created', jobId: 17, queueId: 7, scheduledAtMs: 0 })
+      },
+    } as never
+    const send = await start(['emails'], { intake })
+    expect((await send('POST', '/api/jobs/16/duplicate', { queue: 'sms' })).status).toBe(403)
+    expect((await send('POST', '/api/jobs/16/duplicate')).status).toBe(201)
+    // It stays in its queue.
+    expect((await send('POST', '/api/jobs/16/replay', { queue: 'sms' })).status).toBe(422)
+    const batch = { jobs: [GOOD, { ...GOOD, queue: 'sms' }] }
+    expect((await send('POST', '/api/jobs/batch', batch)).json).toMatchObject({
+      results: [{ job_id: 17 }, { status: 403 }],
+    })
+    expect(pushed).toEqual(['emails', 'emails'])
+    await api?.close()
+    const other = await start(['sms'], { intake })
+    expect((await other('POST', '/api/jobs/16/duplicate', { queue: 'sms' })).status).toBe(404)
+    expect((await other('POST', '/api/jobs/16/replay', { url: GOOD.url })).status).toBe(404)
+    expect(pushed).toHaveLength(2)
+  })
+
   it('sees of crons those that run through its queues, and makes no others', async () => {
     for (const [queue, status, listed] of [
       ['emails', 200, 1],

@@ -55,6 +55,7 @@ describe('a filter', () => {
     ['fire', 'pending'],
     ['purge', 'dead_lettered'],
     ['replay', 'dead_lettered'],
+    ['retry', 'failed'],
     ['delete', null],
   ])('without a status is for the jobs that %s is for', (action, status) => {
     expect(valid({ action, filter: {} }).target).toEqual({ kind: 'filter', filter: { ...ANY_JOB, status } })
@@ -64,12 +65,21 @@ describe('a filter', () => {
     ['cancel', 'dead_lettered'],
     ['replay', 'pending'],
     ['delete', 'processing'],
-    ['delete', 'completed'],
+    ['retry', 'completed'],
+    ['retry', 'pending'],
   ])('of %s cannot ask for %s', (action, status) => {
     expect(errors({ action, filter: { status } })).toEqual({
       'filter.status': ['The selected filter.status is invalid.'],
     })
   })
+})
+
+test.each([
+  ['retry', 'dead_lettered'],
+  ['delete', 'completed'],
+  ['delete', 'failed'],
+])('a filter of %s may ask for %s', (action, status) => {
+  expect(valid({ action, filter: { status } }).target).toMatchObject({ filter: { status } })
 })
 
 test.each([
