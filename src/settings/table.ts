@@ -42,6 +42,7 @@ const INTAKE_BYTES_MAX = 64 * 1024 ** 3
 /** Below this Redis 7 cannot hold its own bookkeeping and a batch at once. */
 const REDIS_MAXMEMORY_BYTES_MIN = 16 * 1024 ** 2
 const REDIS_MAXMEMORY_BYTES_MAX = 4 * 1024 ** 4
+const HISTORY_BYTES_MAX = 4 * 1024 ** 4
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export const LOG_FORMATS = ['auto', 'json', 'text'] as const
@@ -241,6 +242,15 @@ export const SETTINGS = Object.freeze({
     parse: parseEgressAllowable,
   }),
   ...QUOTA_SETTINGS,
+  historyBytes: setting({
+    roles: ['standalone', 'executor'],
+    variable: 'PUNCTUAL_HISTORY_BYTES',
+    placeholder: 'bytes',
+    help: 'memory for finished jobs beyond the last 10,000 of each queue, such as 512MiB',
+    initial: null,
+    initialText: 'a quarter of maxmemory',
+    parse: optional(bytesBetween(0, HISTORY_BYTES_MAX, 'bytes up to 4TiB, such as 512MiB, 1g or 1073741824')),
+  }),
   ...MAIL_SETTINGS,
   podName: setting({
     roles: ['controller', 'executor'],

@@ -1,6 +1,6 @@
 import type { WakeHints } from '../../ports/jobs.ts'
 import { connectRedis, type RedisConnection } from '../../redis/client/connection.ts'
-import { createEngine, type Engine } from '../../redis/client/engine.ts'
+import { createEngine, DEFAULT_RETENTION, type Engine } from '../../redis/client/engine.ts'
 import { checkRedisIsSafe, openInstallation, whenThereIsRoom } from '../../redis/installation/installation.ts'
 import { guardConnection } from '../../redis/client/guarded-connection.ts'
 import { loadScripts } from '../../redis/steps.ts'
@@ -29,6 +29,8 @@ export interface StoreSettings {
   readonly redisCa: string | null
   readonly shards: number
   readonly allowUnsafeRedis: boolean
+  /** Of finished jobs, for who drops them; null = a part of maxmemory. */
+  readonly historyBytes?: number | null
 }
 
 export interface StoreRole {
@@ -45,7 +47,7 @@ export interface StoreRole {
 export async function openStore(settings: StoreSettings, role: StoreRole): Promise<Store> {
   const { name, commandTimeoutMs } = role
   const { logger, metrics } = role.telemetry
-  const { redisUrl: url, redisCa, shards, allowUnsafeRedis: override } = settings
+  const { redisUrl: url, redisCa, shards, allowUnsafeRedis: override, historyBytes = null } = settings
   const plain = await connectRedis({ url, redisCa, name, commandTimeoutMs, logger })
   try {
     await checkRedisIsSafe(plain, { override, logger })
@@ -57,7 +59,16 @@ export async function openStore(settings: StoreSettings, role: StoreRole): Promi
       guarded?.stop()
       plain.disconnect()
     })
-    return { connection, engine: createEngine({ runner, jobIds, logger, metrics }) }
+    return {
+      connection,
+      engine: createEngine({
+        runner,
+        jobIds,
+        logger,
+        metrics,
+        retention: { ...DEFAULT_RETENTION, historyBytes },
+      }),
+    }
   } catch (error) {
     plain.disconnect()
     throw error

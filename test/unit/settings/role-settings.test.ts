@@ -63,6 +63,7 @@ describe('defaults', () => {
       quotaStoredBytes: null,
       quotaJobsPerMonth: null,
       quotaCallsInFlight: null,
+      historyBytes: null,
       mailServer: null,
       mailSender: null,
       logLevel: 'info',
