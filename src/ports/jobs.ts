@@ -134,9 +134,11 @@ export type RemadeJob =
   | { readonly status: 'queue_draining'; readonly queue: string }
   | { readonly status: 'over_quota'; readonly quota: MetQuota }
 
-/** Throws StoreUnavailableError. */
 export interface WaitExplainer {
-  /** Why a pending job waits; null when it does not, is unknown or belongs to another team. */
+  /**
+   * Why a pending job waits; null when it does not, is unknown or belongs to another team, and while a part of Redis that
+   * it depends on is away.
+   */
   explain(team: string, jobId: number): Promise<Waiting | null>
 }
 

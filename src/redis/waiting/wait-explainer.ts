@@ -1,3 +1,4 @@
+import { StoreUnavailableError } from '../../domain/errors.ts'
 import { explainWait, type Occupancy, type WaitFacts } from '../../domain/jobs/waiting.ts'
 import { endedJobs } from '../../domain/statistics/tally.ts'
 import { MINUTE_MS } from '../../domain/statistics/point.ts'
@@ -36,19 +37,34 @@ export interface WaitExplainerOptions {
 export function createWaitExplainer(engine: Engine, options: WaitExplainerOptions): WaitExplainer {
   return {
     explain: async (team, jobId) => {
-      const queue = await queueOfJob(engine, jobId)
-      if (queue === null || queue.team !== team) return null
-      const seen = await look(engine, queue, jobId)
-      if (seen === null) return null
-      const [hold, inFlight, endsPerSecond] = await Promise.all([
-        holdOf(engine, queue, { windows: options.windows, nowMs: seen.nowMs }),
-        teamInFlight(engine, team),
-        rateOf(engine, queue),
-      ])
-      const limit = options.callQuotaOf(team)
-      return explainWait({ ...seen, hold, team: { inFlight, limit }, endsPerSecond })
+      try {
+        return await explain(engine, options, { team, jobId })
+      } catch (error) {
+        // What it asks beside the job's own shard may be away: the job is shown all the same.
+        if (error instanceof StoreUnavailableError) return null
+        throw error
+      }
     },
   }
+}
+
+async function explain(
+  engine: Engine,
+  options: WaitExplainerOptions,
+  { team, jobId }: { readonly team: string; readonly jobId: number },
+): ReturnType<WaitExplainer['explain']> {
+  const queue = await queueOfJob(engine, jobId)
+  if (queue === null || queue.team !== team) return null
+  const seen = await look(engine, queue, jobId)
+  if (seen === null) return null
+  const limit = options.callQuotaOf(team)
+  const [hold, inFlight, endsPerSecond] = await Promise.all([
+    holdOf(engine, queue, { windows: options.windows, nowMs: seen.nowMs }),
+    // Asks all shards.
+    limit === null ? 0 : teamInFlight(engine, team),
+    rateOf(engine, queue),
+  ])
+  return explainWait({ ...seen, hold, team: { inFlight, limit }, endsPerSecond })
 }
 
 async function queueOfJob(engine: Engine, jobId: number): Promise<KnownQueue | null> {

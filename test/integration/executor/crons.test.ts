@@ -219,7 +219,7 @@ describe('a cron', () => {
     await executor.stop(0)
     for (const { shard } of world.engine.shards) await createShardMaintenance(world.engine, shard).sweep()
     const left = await redis.client.keys('punctual:*')
-    const kept = /:(clk|qseq|seq|tok|tu|use|ex|mark|tn|teams)$|:meta$/
+    const kept = /:(clk|qseq|seq|tok|tu|use|ex|mark|tn|teams|sl|so|stat|s:\d+)$|:meta$/
     expect(left.filter((key) => !kept.test(key))).toEqual([])
     // The team's counter of runs this month remains.
     for (const key of left.filter((name) => name.endsWith(':tu'))) {
