@@ -7,6 +7,7 @@ import type { UserVerifier } from '../ports/access/user-verifier.ts'
 import type { TokenVerifier } from '../ports/settings.ts'
 import { createMeRoutes } from './access/me-routes.ts'
 import { createQueueGuard } from './access/queue-guard.ts'
+import { createSigningSecretRoutes, type SigningSecretRouteParts } from './access/signing-secret-routes.ts'
 import { createTokenRoutes, type TokenRouteParts } from './access/token-routes.ts'
 import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
@@ -41,6 +42,7 @@ type RouteParts = PushRouteParts &
   BulkRouteParts &
   TeamRouteParts &
   TokenRouteParts &
+  SigningSecretRouteParts &
   WindowRouteParts &
   NotificationRouteParts &
   StatisticsRouteParts
@@ -127,6 +129,7 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.use(createNotificationRoutes(parts))
   app.use(createMeRoutes())
   app.use(createTokenRoutes(parts))
+  app.use(createSigningSecretRoutes(parts))
   app.use(createContractRoutes())
   app.use(createLoginRoute(parts))
   app.use((_request, response) => answerNotFound(response))

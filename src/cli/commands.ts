@@ -7,6 +7,7 @@ import { registerCronCommands } from './crons/cron-commands.ts'
 import type { Stdin } from './given-source.ts'
 import { registerJobCommands } from './jobs/job-commands.ts'
 import { registerNotificationCommands } from './notifications/notification-commands.ts'
+import { registerSecretCommands } from './secrets/secret-commands.ts'
 import { registerTokenCommands } from './tokens/token-commands.ts'
 import { registerStatisticsCommands } from './statistics/statistics-commands.ts'
 import { registerWindowCommands } from './windows/window-commands.ts'
@@ -27,6 +28,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerAuditCommands(program, runner)
   registerBulkCommands(program, runner, options.sleep)
   registerNotificationCommands(program, runner)
+  registerSecretCommands(program, runner)
   registerTokenCommands(program, runner, () => Date.now())
   registerStatisticsCommands(program, runner)
   registerWindowCommands(program, runner, () => Date.now())

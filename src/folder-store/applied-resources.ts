@@ -19,7 +19,7 @@ import type { FolderSnapshot, FolderTeam, TeamPolicy } from './folder-snapshot.t
 import type { ManifestFile } from './files/manifest-file.ts'
 
 /** A resource and where it is written. */
-interface Placed<T extends Resource = Resource> {
+export interface Placed<T extends Resource = Resource> {
   readonly file: string
   readonly document: number
   readonly resource: T
@@ -99,7 +99,7 @@ function settingsOf<Settings>(
     .sort(byTeamAndName)
 }
 
-function oldestFirst(files: readonly ManifestFile[]): Placed[] {
+export function oldestFirst(files: readonly ManifestFile[]): Placed[] {
   return [...files]
     .sort((left, right) => left.madeAtMs - right.madeAtMs || compare(left.file, right.file))
     .flatMap(({ file, good }) =>
@@ -230,7 +230,7 @@ const isWindow = (placed: Placed): placed is Placed<MaintenanceWindowResource> =
   placed.resource.kind === 'MaintenanceWindow'
 const isSecret = (placed: Placed): placed is Placed<SecretResource> => placed.resource.kind === 'Secret'
 const isToken = (placed: Placed): placed is Placed<ApiTokenResource> => placed.resource.kind === 'ApiToken'
-const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>
+export const isTeamSettings = (placed: Placed): placed is Placed<TeamSettingsResource> =>
   placed.resource.kind === 'TeamSettings'
 
 interface Named {

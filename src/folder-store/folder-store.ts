@@ -1,12 +1,13 @@
 import { access, constants, mkdir, realpath } from 'node:fs/promises'
 import type { ApiToken } from '../domain/access/api-token.ts'
+import type { SigningSecret } from '../domain/access/signing-secret.ts'
 import type { CronSettings } from '../domain/crons/cron.ts'
 import { reasonOf, StartupError } from '../domain/errors.ts'
 import type { QueueSettings } from '../domain/jobs/queue-settings.ts'
 import { createMutex } from '../domain/mutex.ts'
 import type { WindowSettings } from '../domain/windows/maintenance-window.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
-import type { EditResult, RefusedEdit, Removal, WrittenEdit } from './edits/manifest-edits.ts'
+import type { EditParts, EditResult, RefusedEdit, Removal, WrittenEdit } from './edits/manifest-edits.ts'
 import {
   type CronEdit,
   type QueueEdit,
@@ -18,6 +19,7 @@ import {
   writeWindowEdit,
   writeWindowRemoval,
 } from './edits/settings-edits.ts'
+import { signingSecretsOf, writeNewSigningSecret, writeSigningSecretRemoval } from './edits/signing-edits.ts'
 import { writeNewToken, writeTokenRemoval } from './edits/token-edits.ts'
 import { removeDrafts } from './files/atomic-file.ts'
 import { FolderFiles } from './files/folder-files.ts'
@@ -64,6 +66,16 @@ export interface FolderStore {
   createToken(token: ApiToken): Promise<EditResult<ApiToken>>
   /** As `removeQueue`, for a token. */
   removeToken(token: Pick<ApiToken, 'team' | 'name'>): Promise<Removal>
+  /** Newest first, as the applied TeamSettings of the team names them. */
+  signingSecretsOf(team: string): readonly SigningSecret[]
+  /** Writes a Secret, readable by this user alone, makes it the newest of the team and applies that, as `editQueue` does. */
+  createSigningSecret(given: {
+    readonly team: string
+    readonly name: string
+    readonly text: string
+  }): Promise<EditResult<SigningSecret>>
+  /** As `removeQueue`, for a signing secret; a Secret that `createSigningSecret` did not write stays. */
+  removeSigningSecret(secret: { readonly team: string; readonly id: string }): Promise<Removal>
   /** Ends the watch; resolves when no call is running. Idempotent. */
   stop(): Promise<void>
 }
@@ -127,21 +139,43 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Fold
         await applier.apply()
         watcher = new FolderWatcher({ folder, sync: () => mutex(sync), clock, logger })
       }),
-    ...{ snapshot: () => applier.resources.snapshot, problems: () => applier.problems() },
-    sync: async () => void (await mutex(sync)),
+    snapshot: () => applier.resources.snapshot,
+    ...{ problems: () => applier.problems(), sync: async () => void (await mutex(sync)) },
     editQueue: (queue) => edit(() => writeQueueEdit(parts, applier.resources, queue)),
     removeQueue: (queue) => remove(() => writeQueueRemoval(parts, applier.resources, queue)),
     editCron: (cron) => edit(() => writeCronEdit(parts, applier.resources, cron)),
     removeCron: (cron) => remove(() => writeCronRemoval(parts, cron)),
     editWindow: (window) => edit(() => writeWindowEdit(parts, applier.resources, window)),
     removeWindow: (window) => remove(() => writeWindowRemoval(parts, window)),
-    createToken: (token) => edit(() => writeNewToken(parts, token)),
-    removeToken: (token) => remove(() => writeTokenRemoval(parts, token)),
+    ...accessEdits(parts, { edit, remove }),
     stop: () => {
       watcher?.stop()
       // A start that was running has made its watcher by then.
       return mutex(() => Promise.resolve(watcher?.stop()))
     },
+  }
+}
+
+/** Edits of what gives access, or proves who calls. */
+function accessEdits(
+  parts: EditParts,
+  {
+    edit,
+    remove,
+  }: {
+    readonly edit: <T>(write: () => Promise<WrittenEdit<T> | RefusedEdit>) => Promise<EditResult<T>>
+    readonly remove: (write: () => Promise<Removal>) => Promise<Removal>
+  },
+): Pick<
+  FolderStore,
+  'createToken' | 'removeToken' | 'signingSecretsOf' | 'createSigningSecret' | 'removeSigningSecret'
+> {
+  return {
+    createToken: (token) => edit(() => writeNewToken(parts, token)),
+    removeToken: (token) => remove(() => writeTokenRemoval(parts, token)),
+    signingSecretsOf: (team) => signingSecretsOf(parts, team),
+    createSigningSecret: (given) => edit(() => writeNewSigningSecret(parts, given)),
+    removeSigningSecret: (secret) => remove(() => writeSigningSecretRemoval(parts, secret)),
   }
 }
 

@@ -65,7 +65,10 @@ export interface NewObject {
     readonly namespace: string
     readonly labels?: Readonly<Record<string, string>>
   }
-  readonly spec: unknown
+  /** Absent in a Secret. */
+  readonly spec?: unknown
+  /** The values of a Secret, as text. */
+  readonly stringData?: Readonly<Record<string, string>>
 }
 
 /**

@@ -12,12 +12,17 @@ import {
   HTTP_CRONS,
   HTTP_QUEUES,
   MAINTENANCE_WINDOWS,
+  TEAM_SETTINGS,
 } from '../kubernetes/resources/own-kinds.ts'
 import { KubernetesUsers } from '../kubernetes/access/kubernetes-users.ts'
 import type { UserAuthorizer, UserVerifier } from '../ports/access/user-verifier.ts'
+import { createResourceSigningSecrets } from '../kubernetes/resources/resource-signing-secrets.ts'
+import { SECRETS } from '../kubernetes/resources/secret-reader.ts'
 import { createResourceTokens } from '../kubernetes/resources/resource-tokens.ts'
 import type { CronEditor, CronStore } from '../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../ports/queues.ts'
+import type { Clock } from '../ports/runtime.ts'
+import type { SigningSecretStore } from '../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../ports/windows.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
@@ -32,6 +37,7 @@ import {
   startCompiledWindows,
 } from './parts/engine-part.ts'
 import { createCronEditor, newNameSuffix } from './editors/cron-editor.ts'
+import { signingSecretsInEngine } from './editors/engine-signing-secrets.ts'
 import { tokensInEngine } from './editors/engine-tokens.ts'
 import { createQueueEditor } from './editors/queue-editor.ts'
 import { createWindowEditor, windowsInEngine } from './editors/window-editor.ts'
@@ -124,6 +130,7 @@ async function openEditors(
   readonly users?: UserVerifier
   readonly cluster?: UserAuthorizer
   readonly tokenKeeper: TokenKeeper
+  readonly signingSecrets: SigningSecretStore
 }> {
   const { queues, crons, windows, engine, compiled } = parts
   if (settings.resources === 'engine') {
@@ -135,6 +142,7 @@ async function openEditors(
         ...{ windows, newSuffix: newNameSuffix, keeper: windowsInEngine(compiler) },
       }),
       tokenKeeper: tokensInEngine(compiler, compiled),
+      signingSecrets: signingSecretsInEngine(),
     }
   }
   const { watchNamespaces: namespaces } = settings
@@ -155,10 +163,27 @@ async function openEditors(
       keeper: createResourceWindows({ ...shared, windows, writer: cluster.openWriter(MAINTENANCE_WINDOWS) }),
     }),
     ...openUsers(settings, cluster, context.telemetry),
+    ...openSecretKeepers(cluster, compiled, shared),
+  }
+}
+
+/** What gives access, or proves who calls. */
+function openSecretKeepers(
+  cluster: Cluster,
+  compiled: CompiledSettings,
+  shared: { readonly isWatched: (namespace: string) => boolean; readonly clock: Clock },
+): { readonly tokenKeeper: TokenKeeper; readonly signingSecrets: SigningSecretStore } {
+  return {
     tokenKeeper: createResourceTokens({
       ...shared,
       isAccepted: (team, name) => compiled.isAccepted(team, name),
       writer: cluster.openWriter(API_TOKENS),
+    }),
+    signingSecrets: createResourceSigningSecrets({
+      ...shared,
+      settings: cluster.openWriter(TEAM_SETTINGS),
+      secrets: cluster.openWriter(SECRETS),
+      isUsed: (team, text) => compiled.of(team).signingSecrets.includes(text),
     }),
   }
 }

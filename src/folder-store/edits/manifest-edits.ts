@@ -52,6 +52,8 @@ export interface ManifestEdit {
   readonly place: ManifestPlace | null
   /** File and text of a first manifest. */
   readonly newFile: string
+  /** Permissions of a first manifest; anybody may read it when absent. */
+  readonly newMode?: number
   readonly make: () => string
   /** The file's text after the edit; null when it cannot be edited in place. */
   readonly change: (text: string, document: number) => string | null
@@ -63,7 +65,7 @@ export interface ManifestEdit {
 /** Writes an edit into its file, if the file then reads as intended. Does not apply it. */
 export async function writeEdit(
   { folder, files }: EditParts,
-  { place, newFile, make, change, isTarget, isDone }: ManifestEdit,
+  { place, newFile, newMode = 0o644, make, change, isTarget, isDone }: ManifestEdit,
 ): Promise<RefusedEdit | { readonly status: 'written'; readonly undo: Undo }> {
   const file = place?.file ?? newFile
   const known = files.get(file)
@@ -80,7 +82,7 @@ export async function writeEdit(
   }
   if (isTooLarge(text)) return refused(tooLargeText(file, text))
   const path = join(folder, file)
-  const fault = await failureOf(() => writeFileAtomically(path, text, 0o644))
+  const fault = await failureOf(() => writeFileAtomically(path, text, newMode))
   if (fault !== null) return refused(`${file} cannot be written: ${fault}.`)
   files.replace(file, text)
   const former = known?.good?.text ?? null

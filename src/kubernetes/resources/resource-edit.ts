@@ -86,7 +86,7 @@ export async function whenApplied<T extends { readonly settings: object }>(
 }
 
 export function notWatched(
-  what: 'Queues' | 'Crons' | 'Maintenance windows' | 'Tokens',
+  what: 'Queues' | 'Crons' | 'Maintenance windows' | 'Tokens' | 'Signing secrets',
   namespace: string,
 ): EditRefusedError {
   return new EditRefusedError(

@@ -3,7 +3,7 @@ import { ignoreNotFound } from '../client/api-errors.ts'
 import { objectPath, type ResourceKind } from '../client/resource-path.ts'
 import type { Transport } from '../client/transport.ts'
 
-const SECRETS: ResourceKind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }
+export const SECRETS: ResourceKind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }
 
 /** Needs the right to get Secrets by name, not to list or watch them. */
 export function createSecretReader(transport: Transport): SecretReader {

@@ -26,6 +26,22 @@ export function newManifest(
   return manifest.toString(STYLE)
 }
 
+/**
+ * A manifest of a Secret.
+ * @param place.namespace null = the folder's own team
+ */
+export function newSecretManifest(
+  { name, namespace }: { readonly name: string; readonly namespace: string | null },
+  values: Readonly<Record<string, string>>,
+): string {
+  return new Document({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, ...(namespace === null ? {} : { namespace }) },
+    stringData: values,
+  }).toString(STYLE)
+}
+
 /** The settings that differ from the defaults. */
 export function changedSettings<T extends object>(settings: T, defaults: Partial<T>): Partial<T> {
   const changed = Object.entries(settings).filter(
@@ -41,14 +57,27 @@ export function changedSettings<T extends object>(settings: T, defaults: Partial
  * @returns null when the text cannot be edited in place, for example because of an alias
  */
 export function editSpec(text: string, document: number, spec: Fields): string | null {
-  if (isJson(text)) return editJson(text, spec)
+  return editDocument(text, document, {
+    json: (before) => ({ ...before, ...spec }),
+    yaml: (edited) => Object.entries(spec).every(([field, value]) => setField(edited, field, value)),
+  })
+}
+
+/**
+ * As `editSpec`, in a way of the caller's.
+ * @param edit.yaml gets a document whose spec is a map; false = it cannot be edited in place
+ */
+export function editDocument(
+  text: string,
+  document: number,
+  edit: { readonly json: (spec: Fields) => Fields; readonly yaml: (edited: Document) => boolean },
+): string | null {
+  if (isJson(text)) return editJson(text, edit.json)
   const { documents } = parseManifest(text)
   const edited = documents[document - 1]
   if (edited === undefined || isAlias(edited.get('spec', true))) return null
   if (!isMap(edited.get('spec', true))) edited.set('spec', edited.createNode({}))
-  for (const [field, value] of Object.entries(spec)) {
-    if (!setField(edited, field, value)) return null
-  }
+  if (!edit.yaml(edited)) return null
   return documents.map((one) => one.toString(STYLE)).join('')
 }
 
@@ -100,9 +129,9 @@ function parseJson(text: string): Record<string, unknown> | null {
   }
 }
 
-function editJson(text: string, change: object): string | null {
+function editJson(text: string, change: (spec: Fields) => Fields): string | null {
   const manifest = parseJson(text)
   if (manifest === null) return null
-  const spec = { ...(manifest.spec as object | null), ...change }
+  const spec = change({ ...(manifest.spec as object | null) })
   return `${JSON.stringify({ ...manifest, spec }, null, 2)}\n`
 }

@@ -11,6 +11,7 @@ import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Logger } from '../../ports/runtime.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
+import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { LeasedRates } from '../../redis/access/leased-rates.ts'
@@ -56,6 +57,7 @@ interface ApiPartOptions {
   windows: WindowStore
   windowEditor: WindowEditor
   tokenKeeper: TokenKeeper
+  signingSecrets: SigningSecretStore
   compiled: CompiledSettings
   users?: UserVerifier
   oidc?: OidcLogin
@@ -101,6 +103,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     tokenUses,
     tokenRates: ratesOf(engine),
     ...{ tokenStore: createTokenStore(options.tokenKeeper), newSecret: randomBytes },
+    signingSecrets: options.signingSecrets,
     teamSettings: compiled,
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),

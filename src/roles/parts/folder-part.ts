@@ -8,6 +8,7 @@ import { createCronEditor, newNameSuffix, type CronKeeper } from '../editors/cro
 import { createQueueEditor, type QueueKeeper } from '../editors/queue-editor.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { SettingsCompiler, WindowCompiler } from '../../ports/settings.ts'
+import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { createWindowEditor, type WindowKeeper } from '../editors/window-editor.ts'
@@ -96,6 +97,15 @@ export function tokensInFolder(folder: FolderStore): TokenKeeper {
     all: (team) => Promise.resolve(folder.snapshot().tokens.filter((token) => token.team === team)),
     create: async (token) => void accepted(await folder.createToken(token)),
     remove: async (team, name) => accepted(await folder.removeToken({ team, name })).status,
+  }
+}
+
+/** As `queuesInFolder`, for signing secrets. */
+export function signingSecretsInFolder(folder: FolderStore): SigningSecretStore {
+  return {
+    list: (team) => Promise.resolve(folder.signingSecretsOf(team)),
+    create: async (team, given) => accepted(await folder.createSigningSecret({ team, ...given })).settings,
+    remove: async (team, id) => accepted(await folder.removeSigningSecret({ team, id })).status,
   }
 }
 

@@ -2,6 +2,7 @@ import { openFolderStore } from '../../folder-store/folder-store.ts'
 import type { CronEditor, CronStore } from '../../ports/crons.ts'
 import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
+import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor } from '../../ports/windows.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
@@ -17,7 +18,7 @@ import { applySamples } from '../../standalone/samples.ts'
 import { systemClock } from '../../telemetry/system-clock.ts'
 import type { Lifecycle } from '../startup/lifecycle.ts'
 import { channelEgress, startCompiledWindows } from './engine-part.ts'
-import { applyFolderChange, folderEditors, tokensInFolder } from './folder-part.ts'
+import { applyFolderChange, folderEditors, signingSecretsInFolder, tokensInFolder } from './folder-part.ts'
 import type { Store } from './store.ts'
 import type { Telemetry } from './telemetry-part.ts'
 
@@ -32,6 +33,7 @@ interface Resources {
   readonly windows: CompiledWindows
   readonly windowEditor: WindowEditor
   readonly tokenKeeper: TokenKeeper
+  readonly signingSecrets: SigningSecretStore
   /** The folder was empty, and got the samples. */
   readonly isFirstStart: boolean
 }
@@ -81,6 +83,7 @@ export async function openFolderResources(
     crons,
     ...folderEditors(resources, { queues, crons, windows, compiler }),
     tokenKeeper: tokensInFolder(resources),
+    signingSecrets: signingSecretsInFolder(resources),
     compiled,
     windows,
     isFirstStart,

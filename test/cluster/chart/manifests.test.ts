@@ -170,6 +170,15 @@ describe('rights', () => {
     )
   })
 
+  test("over Secrets are the API's only where it may make signing secrets", async () => {
+    const rulesWith = async (...set: readonly string[]) =>
+      JSON.stringify(rightsIn(await renderChart({ set })).find(({ name }) => /-api$/.test(name)))
+    expect(await rulesWith()).not.toContain('secrets')
+    const rules = await rulesWith('api.signingSecrets.enabled=true')
+    expect(rules).toContain('{"apiGroups":[""],"resources":["secrets"],"verbs":["get","create","delete"]}')
+    expect(rules).toContain('"resources":["teamsettings"],"verbs":["get","create","patch"]')
+  })
+
   test('to ask about users are bound where users are taken, unless another does it', async () => {
     const bindings = async (...set: readonly string[]) =>
       rightsIn(await renderChart({ set })).filter(

@@ -297,6 +297,7 @@ export async function startApi(
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
     tokens: { principalOf: (token) => PRINCIPALS.get(token) ?? null },
     tokenStore: fakeTokens(),
+    signingSecrets: fakeSigningSecrets(),
     tokenUses: {
       note: () => undefined,
       lastUsed: (_team, names) => Promise.resolve(names.map(() => NOW_MS)),
@@ -373,6 +374,16 @@ function fakeJobs(): ApiParts['jobs'] {
       ),
     retry: (team, jobId) => Promise.resolve(known(team, jobId) ? MADE : { status: 'not_found' }),
     replay: (team, jobId) => Promise.resolve(known(team, jobId) ? MADE : { status: 'not_found' }),
+  }
+}
+
+function fakeSigningSecrets(): ApiParts['signingSecrets'] {
+  const secretRef = { name: 'own', key: 'current' }
+  const secret = { id: 'own:current', secretRef, createdAtMs: NOW_MS }
+  return {
+    list: (team) => Promise.resolve(team === 'default' ? [secret] : []),
+    create: () => Promise.resolve(secret),
+    remove: () => Promise.resolve('removed'),
   }
 }
 

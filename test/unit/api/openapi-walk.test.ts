@@ -30,6 +30,7 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
     bulks: { preview: fail, create: fail, list: fail, get: fail, failures: fail, abort: fail },
     deliveries: { deliveriesOf: fail },
     tokenStore: { list: fail, get: fail, create: fail, remove: fail },
+    signingSecrets: { list: fail, create: fail, remove: fail },
     usage: { read: fail },
     sessions: failingSessions(fault),
     statistics: { ofTeam: fail, ofQueue: fail },
@@ -52,6 +53,8 @@ const refusingEditor: ApiParts['cronEditor'] & ApiParts['editor'] & ApiParts['wi
   edit: refuse,
   remove: refuse,
 }
+
+const OWN_SECRET = { id: 'own:current', secretRef: { name: 'own', key: 'current' }, createdAtMs: null }
 
 const ROOM_BYTES = 1024 * 1024
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
@@ -176,7 +179,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
         parts: { tokens: { principalOf: () => aPrincipal('default', { permissions: new Set() }) } },
       }
     case '404':
-      return { call: good, path: (path) => path.replace(/\/(?:16|7|night|ci)\b/, '/999') }
+      return { call: good, path: (path) => path.replace(/\/(?:16|7|night|ci|own:current)\b/, '/999') }
     case '409':
       return {
         call: good,
@@ -201,6 +204,10 @@ function scenarioOf(operationId: string, status: string): Scenario {
             ...{ create: refuse, remove: refuse },
             get: () => Promise.resolve(anApiToken('ci')),
           } as never,
+          signingSecrets: {
+            ...{ create: refuse, remove: refuse },
+            list: () => (operationId === 'listSigningSecrets' ? refuse() : Promise.resolve([OWN_SECRET])),
+          },
         },
       }
     case '413':
@@ -260,7 +267,8 @@ describe.each(
         .replace('{job_id}', '16')
         .replace(/\{(?:queue|cron|alert|bulk)_id\}/, '7')
         .replace('{window_id}', 'night')
-        .replace('{token_id}', 'ci') + search
+        .replace('{token_id}', 'ci')
+        .replace('{signing_secret_id}', 'own:current') + search
     const held = scenario.isRoomTaken === true ? await holdRoom(api.port) : null
     for (let i = 1; i < (scenario.repeated ?? 1); i += 1) {
       await call(api.port, concrete, { method, ...scenario.call })
@@ -302,6 +310,7 @@ test('something was walked', () => {
     'countAlerts',
     'createBulk',
     'createCron',
+    'createSigningSecret',
     'createToken',
     'createWindow',
     'deleteAlert',
@@ -309,6 +318,7 @@ test('something was walked', () => {
     'deleteCron',
     'deleteJob',
     'deleteQueue',
+    'deleteSigningSecret',
     'deleteToken',
     'deleteWindow',
     'drainQueue',
@@ -326,6 +336,7 @@ test('something was walked', () => {
     'listCrons',
     'listJobs',
     'listQueues',
+    'listSigningSecrets',
     'listTokens',
     'listWindows',
     'markAlertRead',

@@ -43,6 +43,8 @@ import type {
   ReplayChange,
   ScheduledJob,
   Session,
+  SigningSecret,
+  SigningSecretList,
   StartedRun,
   Statistics,
   Team,
@@ -111,6 +113,9 @@ export const OPERATIONS = {
   listTokens: { method: 'GET', path: '/api/tokens', query: ['limit', 'cursor'], hasKey: false },
   createToken: { method: 'POST', path: '/api/tokens', query: [], hasKey: false },
   deleteToken: { method: 'DELETE', path: '/api/tokens/{token_id}', query: [], hasKey: false },
+  listSigningSecrets: { method: 'GET', path: '/api/signing-secrets', query: [], hasKey: false },
+  createSigningSecret: { method: 'POST', path: '/api/signing-secrets', query: [], hasKey: false },
+  deleteSigningSecret: { method: 'DELETE', path: '/api/signing-secrets/{signing_secret_id}', query: [], hasKey: false },
   openSession: { method: 'POST', path: '/api/session', query: [], hasKey: false },
   readSession: { method: 'GET', path: '/api/session', query: [], hasKey: false },
   endSession: { method: 'DELETE', path: '/api/session', query: ['everywhere'], hasKey: false },
@@ -629,6 +634,25 @@ export interface Inputs {
     token_id: string | number
   }
   /**
+   * List signing secrets. The secrets that calls of the team are signed with, newest first, without their
+   * values; at most two.
+   */
+  listSigningSecrets: object
+  /**
+   * Create a signing secret. Makes a random secret, which becomes the newest; the former newest signs beside
+   * it until it is deleted. The answer is the only place where the secret is shown. A third is a 409: delete
+   * the older one first.
+   */
+  createSigningSecret: object
+  /**
+   * Delete a signing secret. Calls are no longer signed with it, within 2 s; without any other, they go out
+   * unsigned. A Secret that this API made is removed, any other stays.
+   */
+  deleteSigningSecret: {
+    /** The `id` of the signing secret. Those of other teams and unknown ones are a 404. */
+    signing_secret_id: string | number
+  }
+  /**
    * Log in. Opens a session for whoever sends the token, for use by a browser: at most 20 for each, of which
    * those unused for longest end. A session gives what its token gives, and ends with it, after 8 hours
    * without a use, or after 24 hours. After ten refused logins from an address, or ten logins of the same
@@ -700,6 +724,9 @@ export interface Answers {
   listTokens: TokenList
   createToken: Token
   deleteToken: undefined
+  listSigningSecrets: SigningSecretList
+  createSigningSecret: SigningSecret
+  deleteSigningSecret: undefined
   openSession: Session
   readSession: Session
   endSession: undefined
@@ -717,6 +744,7 @@ export interface Items {
   listWindows: MaintenanceWindow
   listBulks: Bulk
   listTokens: Token
+  listSigningSecrets: SigningSecret
 }
 
 /** The field of a page that holds its items. */
@@ -730,4 +758,5 @@ export const ITEM_FIELDS = {
   listWindows: 'windows',
   listBulks: 'bulks',
   listTokens: 'tokens',
+  listSigningSecrets: 'signing_secrets',
 } as const

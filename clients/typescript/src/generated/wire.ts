@@ -765,6 +765,35 @@ export interface Token {
    */
   last_used_at: Timestamp | null
 }
+export interface SigningSecret {
+  /**
+   * The signing secret itself, only in the answer to its creation.
+   */
+  secret?: string
+  id: string
+  /**
+   * Whether `X-Punctual-Signature` is made with it; with the other, `X-Punctual-Signature-Previous`.
+   */
+  is_newest: boolean
+  /**
+   * null = not made by this API, or it may not look.
+   */
+  created_at: Timestamp | null
+  /**
+   * The key of the Secret that holds it.
+   */
+  secret_ref: {
+    name: string
+    key: string
+  }
+}
+export interface SigningSecretList {
+  /**
+   * @maxItems 2
+   */
+  signing_secrets: SigningSecret[]
+  next_cursor: NextCursor
+}
 export interface TokenList {
   /**
    * @maxItems 1000

@@ -1,6 +1,6 @@
-import type { ApiToken } from '../../domain/access/api-token.ts'
-import { timestampOrNull } from '../../domain/timestamp.ts'
-import type { Token as WireToken } from '../generated/wire.ts'
+import type { ApiToken } from '../../../domain/access/api-token.ts'
+import { timestampOrNull } from '../../../domain/timestamp.ts'
+import type { Token as WireToken } from '../../generated/wire.ts'
 
 export function toWireToken(token: Omit<ApiToken, 'sha256Hex'>, lastUsedAtMs: number | null): WireToken {
   const { name, prefix, description, terms } = token
