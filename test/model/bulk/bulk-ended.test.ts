@@ -3,7 +3,8 @@ import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { ANY_JOB } from '../../../src/domain/jobs/job-filter.ts'
 import { shardOfQueue } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { assertClean, claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
+import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { assertClean, callRecord, claimed, ended, openExecutor } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
@@ -40,7 +41,9 @@ describe('a bulk on chains that have ended', () => {
 
   test('retries what has failed, by a filter, and nothing that it made itself', async () => {
     const request = { payload: '{"a":1}', tags: { kind: 'invoice' } }
+    const large = { ...request, payload: JSON.stringify('x'.repeat(9_000)) }
     const failed = await stage.finished(130, { failed: true, kept: true }, { request })
+    failed.push(...(await stage.finished(5, { failed: true, kept: true }, { request: large })))
     const lost = await stage.finished(3, { failed: true, kept: false }, { request })
     const succeeded = await stage.finished(4, { failed: false, kept: true }, { request })
     const before = await stage.finished(1, { failed: true, kept: true }, { request })
@@ -52,7 +55,7 @@ describe('a bulk on chains that have ended', () => {
     const order = { filter: { ...ANY_JOB, status: 'failed' }, kind: 'filter' } as const
     expect(
       await stage.store.preview(TEAM, { action: 'retry', target: order, ratePerSecond: null }),
-    ).toMatchObject({ matched: 253, isAtLeast: false })
+    ).toMatchObject({ matched: 258, isAtLeast: false })
     const bulk = await stage.create('retry', { status: 'failed' })
     const shards = stage.openShards()
     await stage.begin(shards)
@@ -66,8 +69,9 @@ describe('a bulk on chains that have ended', () => {
       })
     }
     expect(payloads.filter((payload) => payload === request.payload)).toHaveLength(130)
-    expect(payloads).toHaveLength(250)
-    expect(await counts(bulk.id)).toEqual({ state: 'done', matched: 253, done: 250, skipped: 0, failed: 3 })
+    expect(payloads.filter((payload) => payload === large.payload)).toHaveLength(5)
+    expect(payloads).toHaveLength(255)
+    expect(await counts(bulk.id)).toEqual({ state: 'done', matched: 258, done: 255, skipped: 0, failed: 3 })
     expect(await stage.store.failures(TEAM, bulk.id)).toEqual(
       expect.arrayContaining(lost.map((jobId) => ({ jobId, reason: 'not_kept' }))),
     )
@@ -140,8 +144,12 @@ describe('a bulk on chains that have ended', () => {
     await stage.push(30)
     stage.world.clock.advance(1)
     const bulk = await stage.create('delete', {})
+    let pages = 0
+    stage.world.faults.after = ({ name }) => void (pages += name === 'delete_page' ? 1 : 0)
     await stage.drive()
     expect(await counts(bulk.id)).toEqual({ state: 'done', matched: 173, done: 172, skipped: 1, failed: 0 })
+    // At most 25 chains with call records in a step.
+    expect(pages).toBeGreaterThanOrEqual(6)
     for (const keys of stage.world.engine.shards) {
       for (const id of Object.values(await redis.client.hgetall(keys.queueIds))) {
         const k = keys.queue(id)
@@ -150,6 +158,29 @@ describe('a bulk on chains that have ended', () => {
         ).toBe(0)
       }
     }
+    await assertClean(stage.world)
+  })
+
+  test('deletes the call records of all attempts of a chain', async () => {
+    const [id] = await stage.push(1)
+    const keys = shardOfQueue(stage.world.engine, TEAM, 'emails')
+    for (const failed of [true, false]) {
+      stage.world.clock.advance(3_600_000)
+      for (let i = 0; i < 5; i += 1) await createShardMaintenance(stage.world.engine, keys.shard).promote()
+      const source = await openExecutor(stage.world, `runs ${failed}`, keys.shard)
+      const [work] = await claimed(source, 1)
+      if (work?.kind !== 'job') expect.fail()
+      const call = callRecord(work, stage.world.engine.runner.redisNowMs(keys.shard), 10)
+      await source.finish([ended(stage.world, work, { failed, call })])
+      await source.leave()
+    }
+    const localId = (await connection.hget(keys.queueIds, `${TEAM}/emails`)) ?? ''
+    const { callRecords } = keys.queue(localId)
+    expect(await redis.client.hlen(callRecords)).toBe(2)
+    const bulk = await stage.create('delete', [id as number])
+    await stage.drive()
+    expect(await counts(bulk.id)).toMatchObject({ done: 1, failed: 0 })
+    expect(await redis.client.exists(callRecords)).toBe(0)
     await assertClean(stage.world)
   })
 
