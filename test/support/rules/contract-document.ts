@@ -17,9 +17,18 @@ interface ResponseObject extends Body {
   readonly headers?: Readonly<Record<string, object>>
 }
 
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly schema: { readonly type?: string; readonly enum?: readonly unknown[] }
+}
+
 export interface Operation {
   readonly operationId: string
-  readonly requestBody?: Body
+  /** null = any valid token will do. */
+  readonly 'x-permission': string | null
+  readonly parameters?: ReadonlyArray<Parameter | { readonly $ref: string }>
+  readonly requestBody?: Body & { readonly required?: boolean }
   readonly responses: Readonly<Record<string, ResponseObject>>
 }
 
@@ -42,6 +51,20 @@ export function resolve<T extends object>(value: T | { readonly $ref: string }):
   let at: unknown = contract
   for (const step of steps) at = (at as Record<string, unknown>)[step]
   return resolve(at as T)
+}
+
+/** Those of the operation and of its path. */
+export function parametersOf(path: string, operation: Operation): Parameter[] {
+  const shared = contract.paths[path] as unknown as Pick<Operation, 'parameters'>
+  return [...(shared.parameters ?? []), ...(operation.parameters ?? [])].map((one) => resolve(one))
+}
+
+/** Of the JSON body; null when it takes none. */
+export function requestSchemaOf({
+  requestBody,
+}: Operation): { readonly properties?: Readonly<Record<string, object>> } | null {
+  const schema = requestBody?.content?.['application/json']?.schema
+  return schema === undefined ? null : resolve(schema)
 }
 
 export const schemaOf = (name: string): ValidateFunction =>

@@ -119,6 +119,18 @@ test('a list has the limits the code has', () => {
   })
 })
 
+test('every body of an operation has an example', () => {
+  const without = operations().flatMap(({ operation: { operationId: id, requestBody, responses } }) => {
+    const bodies = [['request', requestBody ?? {}] as const, ...Object.entries(responses)]
+    return bodies.flatMap(([what, body]) =>
+      Object.values(resolve(body).content ?? {})
+        .filter(({ examples }) => Object.keys(examples ?? {}).length === 0)
+        .map(() => `${id} ${what}`),
+    )
+  })
+  expect(without).toEqual([])
+})
+
 describe('every example in the document holds', () => {
   const bodies = operations().flatMap(({ operation }) => [
     ...(operation.requestBody === undefined ? [] : [['request', operation, operation.requestBody] as const]),

@@ -1,0 +1,259 @@
+/**
+ * Every operation of the contract, asked wrongly in every way, of a whole installation: what is added to openapi.yaml is
+ * covered by itself. Every answer must be one that the document has for its status.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SCOPE_PERMISSIONS, SCOPES, type Scope } from '../../../src/domain/access/permission.ts'
+import {
+  type Operation,
+  operations,
+  parametersOf,
+  requestSchemaOf,
+  resolve,
+  validatorOf,
+} from '../../support/rules/contract-document.ts'
+import type { ApiClient } from '../../support/servers/api-client.ts'
+import { createStandaloneWorld } from '../../support/servers/standalone-world.ts'
+import { until } from '../../support/until.ts'
+
+const world = createStandaloneWorld()
+const tokens = {
+  other: randomBytes(24).toString('hex'),
+  expired: randomBytes(24).toString('hex'),
+  ...Object.fromEntries(SCOPES.map((scope) => [scope, randomBytes(24).toString('hex')])),
+} as Readonly<Record<'other' | 'expired' | Scope, string>>
+
+let client: ApiClient
+/** Of the team `default`, by the name of the parameter. */
+const ids: Record<string, string> = {}
+
+beforeAll(async () => {
+  const folder = world.newFolder()
+  mkdirSync(join(folder, 'resources'), { recursive: true })
+  writeFileSync(join(folder, 'resources/tokens.yaml'), tokenManifests())
+  client = (await world.start(folder)).client
+  const made = async (path: string, body: object) => (await client.send<never>('POST', path, body)).body
+  const pushed: { job_id: number; queue_id: number } = await made('/api/jobs', {
+    ...{ queue: 'secret-queue', url: 'http://127.0.0.1:9/', delay: 86_400 },
+  })
+  ids['job_id'] = String(pushed.job_id)
+  ids['queue_id'] = String(pushed.queue_id)
+  const cron: { id: number } = await made('/api/crons', {
+    ...{ name: 'secret-cron', url: 'http://127.0.0.1:9/', cron_expression: '0 0 1 1 *', is_active: false },
+  })
+  ids['cron_id'] = String(cron.id)
+  const window: { id: string } = await made('/api/maintenance-windows', {
+    ...{ name: 'secret-window', start_at: '2030-01-01T00:00:00Z', end_at: '2030-01-01T01:00:00Z' },
+  })
+  ids['window_id'] = window.id
+  for (const token of [tokens.other, tokens.push]) {
+    await until('the tokens are known', async () => (await ask({ ...OF_CONTRACT, token })).status === 200)
+  }
+}, 60_000)
+afterAll(() => world.close())
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly token?: string | null
+  readonly body?: unknown
+}
+
+const OF_CONTRACT = { method: 'GET', path: '/api/openapi.json' }
+
+/** By the first token unless another is given; null = none. */
+async function ask({ method, path, token, body }: Asked) {
+  const authorization =
+    token === null ? { authorization: '' } : token === undefined ? {} : { authorization: `Bearer ${token}` }
+  return client.send(method, path, body, authorization)
+}
+
+interface Case {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly operation: Operation
+  readonly permission: string | null
+  /** The first example of the document. */
+  readonly body: unknown
+}
+
+const CASES: Case[] = operations().map(({ method, path, operation }) => ({
+  id: operation.operationId,
+  method,
+  path,
+  operation,
+  permission: operation['x-permission'],
+  body: Object.values(operation.requestBody?.content?.['application/json']?.examples ?? {})[0]?.value,
+}))
+const named = (cases: readonly Case[]) => cases.map((one) => [one.id, one] as const)
+
+/** The path with ids of the team `default`; those of unknown kinds exist in no team. */
+function pathOf({ path }: Case): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '1')
+}
+
+/** That the document has this answer for this status. */
+function expectDocumented({ operation }: Case, { status, body }: { status: number; body: unknown }): void {
+  const documented = operation.responses[String(status)]
+  expect(documented, `status ${status} is not documented: ${JSON.stringify(body)}`).toBeDefined()
+  const schema = resolve(documented ?? {}).content?.['application/json']?.schema
+  if (schema === undefined) return expect(body).toBeNull()
+  const validate = validatorOf(schema)
+  expect([validate(body), validate.errors]).toEqual([true, null])
+}
+
+async function expectRefusal(one: Case, asked: Partial<Asked>, status: number): Promise<unknown> {
+  const answer = await ask({ method: one.method, path: pathOf(one), body: one.body, ...asked })
+  expect([answer.status, answer.body]).toEqual([status, expect.anything()])
+  expectDocumented(one, answer)
+  return answer.body
+}
+
+test('something is walked', () => {
+  expect(CASES.length).toBeGreaterThan(35)
+  expect(
+    CASES.filter(({ body, operation }) => body === undefined && operation.requestBody?.required === true),
+  ).toEqual([])
+})
+
+describe.each(named(CASES))('%s', (_id, one) => {
+  test('without a token, with one of nobody, and with an expired one is a 401', async () => {
+    expect(await expectRefusal(one, { token: null }, 401)).toEqual({ error: 'Missing authorization token' })
+    for (const token of ['x', 'x'.repeat(300), `${tokens.other}x`, tokens.other.slice(1)]) {
+      expect(await expectRefusal(one, { token }, 401)).toEqual({ error: 'Invalid authorization token' })
+    }
+    expect(await expectRefusal(one, { token: tokens.expired }, 401)).toMatchObject({
+      error: expect.stringContaining('expired') as string,
+    })
+  })
+
+  test('by a token of another team touches and shows nothing of this one', async () => {
+    const answer = await ask({ method: one.method, path: pathOf(one), body: one.body, token: tokens.other })
+    expect(JSON.stringify(answer.body)).not.toContain('secret-')
+    expectDocumented(one, answer)
+    if (one.path.includes('{')) expect(answer.status).toBe(404)
+    for (const [name, path] of Object.entries({ job_id: 'jobs', queue_id: 'queues', cron_id: 'crons' })) {
+      expect((await client.send('GET', `/api/${path}/${ids[name]}`)).status).toBe(200)
+    }
+  })
+})
+
+const LIMITED = CASES.filter(({ permission }) => permission !== null)
+test.each(named(LIMITED))('%s with every scope that does not permit it is a 403', async (_id, one) => {
+  const lacking = SCOPES.filter(
+    (scope) => !(SCOPE_PERMISSIONS[scope] as ReadonlySet<string>).has(one.permission ?? ''),
+  )
+  expect(lacking).not.toEqual([])
+  for (const scope of lacking) {
+    expect(await expectRefusal(one, { token: tokens[scope] }, 403)).toMatchObject({
+      error: expect.stringContaining(one.permission ?? '') as string,
+    })
+  }
+})
+
+const OF_A_THING = CASES.filter(({ path }) => path.includes('{'))
+test.each(named(OF_A_THING))('%s of nothing is a 404', async (_id, one) => {
+  const nothing = [
+    '999999999999',
+    '-1',
+    '1.5',
+    '1e3',
+    '9'.repeat(30),
+    'nobody',
+    '%00',
+    '%F0%9F%92%A9',
+    'a'.repeat(300),
+  ]
+  for (const id of nothing) {
+    const path = one.path.replace(/\{\w+\}/, id)
+    expect(await expectRefusal(one, { path }, 404)).toEqual({ error: 'Not found' })
+  }
+})
+
+/** One of each type of JSON. */
+const ANY_JSON = [true, 7, 1.5, 'x\u0000y', '', [], [[]], {}, { a: { b: 1 } }]
+const WITH_BODY = CASES.filter(({ operation }) => requestSchemaOf(operation) !== null)
+test.each(named(WITH_BODY))('%s with a field of a wrong type is a 422 that names it', async (_id, one) => {
+  const { properties } = requestSchemaOf(one.operation) ?? {}
+  expect(Object.keys(properties ?? {})).not.toEqual([])
+  for (const [field, schema] of Object.entries(properties ?? {})) {
+    const isValid = validatorOf(schema)
+    const wrong = ANY_JSON.filter((value) => !isValid(value))
+    expect(wrong, field).not.toEqual([])
+    for (const value of wrong) {
+      const body = { ...(one.body as object), [field]: value }
+      const { errors } = (await expectRefusal(one, { body }, 422)) as { errors: Record<string, string[]> }
+      expect(
+        Object.keys(errors).map((name) => name.split('.')[0]),
+        JSON.stringify(body),
+      ).toContain(field)
+    }
+  }
+  const unknown = await expectRefusal(one, { body: { ...(one.body as object), surely_unknown: 1 } }, 422)
+  expect(unknown).toMatchObject({ errors: { surely_unknown: [expect.any(String)] } })
+  for (const body of ['[]', 'null', '7', '"x"', '{', '']) {
+    const answer = await ask({ method: one.method, path: pathOf(one), body })
+    expect([400, 415, 422]).toContain(answer.status)
+    expectDocumented(one, answer)
+  }
+})
+
+const WITH_QUERY = CASES.filter((one) =>
+  parametersOf(one.path, one.operation).some(({ in: place }) => place === 'query'),
+)
+test.each(named(WITH_QUERY))('%s with a wrong query is a 422 that names the parameter', async (_id, one) => {
+  const query = parametersOf(one.path, one.operation).filter(({ in: place }) => place === 'query')
+  for (const { name, schema } of query) {
+    const { type, enum: values } = resolve(schema)
+    const wrong = values !== undefined || type !== 'string' ? ['', 'x y', '1.5', '-1', '%00'] : ['']
+    for (const value of [...wrong.map((text) => `${name}=${text}`), `${name}=1&${name}=2`]) {
+      const path = `${pathOf(one)}?${value}`
+      const { errors } = (await expectRefusal(one, { path }, 422)) as { errors: object }
+      expect(Object.keys(errors), path).toContain(name)
+    }
+  }
+})
+
+const PAGED = WITH_QUERY.filter((one) =>
+  parametersOf(one.path, one.operation).some(({ name }) => name === 'cursor'),
+)
+test.each(named(PAGED))('%s with a cursor of nothing or of another list is a 422', async (_id, one) => {
+  const cursors = [
+    'x',
+    '0',
+    '%00',
+    'a'.repeat(1536),
+    'a'.repeat(1537),
+    Buffer.from('{"team":"other"}').toString('base64url'),
+  ]
+  for (const other of PAGED.filter(({ id }) => id !== one.id)) {
+    const page = await ask({ method: 'GET', path: `${pathOf(other)}?limit=1` })
+    const { next_cursor: next } = page.body as { next_cursor: string | null }
+    if (next !== null) cursors.push(encodeURIComponent(next))
+  }
+  for (const cursor of cursors) {
+    const body = await expectRefusal(one, { path: `${pathOf(one)}?cursor=${cursor}` }, 422)
+    expect(body).toMatchObject({ errors: { cursor: [expect.any(String)] } })
+  }
+})
+
+function tokenManifests(): string {
+  const manifest = (name: string, token: string, spec: object, namespace = 'default') =>
+    JSON.stringify({
+      apiVersion: 'punctual.dev/v1alpha1',
+      kind: 'ApiToken',
+      metadata: { name, namespace },
+      spec: { sha256: createHash('sha256').update(token).digest('hex'), ...spec },
+    })
+  return [
+    manifest('others', tokens.other, {}, 'other'),
+    manifest('expired', tokens.expired, { expiresAt: '2020-01-01T00:00:00Z' }),
+    ...SCOPES.map((scope) =>
+      manifest(scope, tokens[scope], { scopes: [`${scope[0]?.toUpperCase()}${scope.slice(1)}`] }),
+    ),
+  ].join('\n---\n')
+}
