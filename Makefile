@@ -30,6 +30,7 @@ test: build ## run every suite but e2e, with a real Redis and a real Kubernetes 
 	@scripts/control-plane.sh >/dev/null || true
 	@scripts/helm.sh >/dev/null || true
 	@scripts/checkov.sh >/dev/null || true
+	@scripts/languages.sh || true
 	@$(RUN) node scripts/test.ts
 
 e2e: build ## run the scenarios on a kind cluster made for them; KEEP=1 leaves it

@@ -47,9 +47,9 @@ export class CommandRunner {
    * Connects and runs a command. An error is printed as one line and rethrown as a CommanderError. With `--dry-run` the
    * command ends at its first request that would change something.
    */
-  async run(flags: ConnectionFlags, command: (api: Api) => Promise<void>): Promise<void> {
-    const { serverDefault, tokenDefault, version, stderr } = this.#options
-    try {
+  run(flags: ConnectionFlags, command: (api: Api) => Promise<void>): Promise<void> {
+    const { serverDefault, tokenDefault, version } = this.#options
+    return this.local(async () => {
       const api = connectApi({
         server: flags.server ?? serverDefault,
         token: flags.token ?? tokenDefault,
@@ -57,6 +57,14 @@ export class CommandRunner {
       })
       const isDry = 'dryRun' in flags && flags.dryRun === true
       await command(isDry ? dryRunOf(api, (text) => this.say(printable(text))) : api)
+    })
+  }
+
+  /** Runs a command that needs no API; errors as of `run`. */
+  async local(command: () => Promise<void> | void): Promise<void> {
+    const { stderr } = this.#options
+    try {
+      await command()
     } catch (fault) {
       if (fault instanceof DryRunEnd) return
       if (fault instanceof CommanderError) stderr.write(printable(`punctual: ${fault.message}\n`))

@@ -4,17 +4,17 @@ import { registerAuditCommands } from './audit/audit-commands.ts'
 import { registerBulkCommands } from './bulk/bulk-commands.ts'
 import { type CommandOptions, CommandRunner } from './command-runner.ts'
 import { registerCronCommands } from './crons/cron-commands.ts'
-import type { Stdin } from './given-source.ts'
 import { registerJobCommands } from './jobs/job-commands.ts'
 import { registerNotificationCommands } from './notifications/notification-commands.ts'
 import { registerSecretCommands } from './secrets/secret-commands.ts'
 import { registerTokenCommands } from './tokens/token-commands.ts'
 import { registerStatisticsCommands } from './statistics/statistics-commands.ts'
+import { registerCompletionCommand } from './completion/completion-command.ts'
+import { type ListenTools, registerListenCommand } from './receiver/listen-command.ts'
+import { registerVerifyCommand } from './receiver/verify-command.ts'
 import { registerWindowCommands } from './windows/window-commands.ts'
 
-export interface ClientOptions extends CommandOptions {
-  readonly stdin: Stdin
-}
+export interface ClientOptions extends CommandOptions, ListenTools {}
 
 /**
  * Adds the commands that talk to a running API. A command that fails prints one line to stderr and throws a
@@ -32,4 +32,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerTokenCommands(program, runner, () => Date.now())
   registerStatisticsCommands(program, runner)
   registerWindowCommands(program, runner, () => Date.now())
+  registerListenCommand(program, runner, options)
+  registerVerifyCommand(program, runner, options.stdin)
+  registerCompletionCommand(program, runner)
 }

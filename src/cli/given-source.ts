@@ -10,7 +10,7 @@ export async function readSource(given: string, stdin: Stdin): Promise<string> {
     return await (given === '-' ? readAll(stdin) : readFile(given.slice(1), 'utf8'))
   } catch (fault) {
     const reason = fault instanceof Error ? fault.message : String(fault)
-    throw cliError(`--payload cannot be read: ${reason}`, MISUSED)
+    throw cliError(`${given === '-' ? 'standard input' : given} cannot be read: ${reason}`, MISUSED)
   }
 }
 

@@ -9,6 +9,13 @@ import { runExecutor } from './executor.ts'
 import { runStandalone } from './standalone.ts'
 import { VERSION } from './startup/version.ts'
 
+/** Resolves at the first SIGINT or SIGTERM; the next one ends the process. */
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+}
+
 /** Runs the command line; answers the exit code. */
 export function runPunctual(argv: readonly string[]): Promise<number> {
   const program = buildProgram({
@@ -30,6 +37,7 @@ export function runPunctual(argv: readonly string[]): Promise<number> {
         stderr: ignoringBrokenPipe(process.stderr),
         stdin: process.stdin,
         sleep: (milliseconds) => setTimeout(milliseconds),
+        interrupted,
       }),
   })
   return runProgram(program, argv)

@@ -81,7 +81,7 @@ interface Case {
   readonly body: unknown
 }
 
-const CASES: Case[] = operations().map(({ method, path, operation }) => ({
+const ALL: Case[] = operations().map(({ method, path, operation }) => ({
   id: operation.operationId,
   method,
   path,
@@ -89,6 +89,8 @@ const CASES: Case[] = operations().map(({ method, path, operation }) => ({
   permission: operation['x-permission'],
   body: Object.values(operation.requestBody?.content?.['application/json']?.examples ?? {})[0]?.value,
 }))
+/** Those of a session are asked with its cookie, by tests of their own. */
+const CASES = ALL.filter(({ operation }) => operation.security === undefined)
 const named = (cases: readonly Case[]) => cases.map((one) => [one.id, one] as const)
 
 /** The path with ids of the team `default`; those of unknown kinds exist in no team. */
@@ -118,6 +120,13 @@ test('something is walked', () => {
   expect(
     CASES.filter(({ body, operation }) => body === undefined && operation.requestBody?.required === true),
   ).toEqual([])
+})
+
+const OF_SESSIONS = ALL.filter((one) => !CASES.includes(one))
+test.each(named(OF_SESSIONS))('%s without any credentials is a 401', async (_id, one) => {
+  expect(await expectRefusal(one, { token: null }, 401)).toMatchObject({
+    error: expect.any(String) as string,
+  })
 })
 
 describe.each(named(CASES))('%s', (_id, one) => {

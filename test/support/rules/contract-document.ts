@@ -27,6 +27,8 @@ export interface Operation {
   readonly operationId: string
   /** null = any valid token will do. */
   readonly 'x-permission': string | null
+  /** Of an operation that takes other credentials than a token alone. */
+  readonly security?: readonly object[]
   readonly parameters?: ReadonlyArray<Parameter | { readonly $ref: string }>
   readonly requestBody?: Body & { readonly required?: boolean }
   readonly responses: Readonly<Record<string, ResponseObject>>

@@ -35,6 +35,7 @@ interface Given {
   readonly stdin?: AsyncIterable<Uint8Array>
   readonly sleep?: (milliseconds: number) => Promise<void>
   readonly stdout?: OutputStream
+  readonly interrupted?: () => Promise<void>
 }
 
 export interface ClientFixture {
@@ -92,6 +93,7 @@ async function run(
     stdin = inputOf(''),
     sleep = () => Promise.reject(new Error('nothing to wait for')),
     stdout,
+    interrupted = () => Promise.resolve(),
   }: Given,
 ): Promise<Ran> {
   let out = ''
@@ -106,6 +108,7 @@ async function run(
     stderr: { write: (text) => (err += text) },
     stdin,
     sleep,
+    interrupted,
   })
   try {
     await program.parseAsync(args, { from: 'user' })

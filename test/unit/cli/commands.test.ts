@@ -56,7 +56,7 @@ describe('push', () => {
 
   test.each([
     [['--payload', '{"a":'], /^punctual: --payload is not JSON: .*\n$/],
-    [['--payload', '@/nowhere/at/all'], /^punctual: --payload cannot be read: ENOENT.*\n$/],
+    [['--payload', '@/nowhere/at/all'], /^punctual: @\/nowhere\/at\/all cannot be read: ENOENT.*\n$/],
     [['--header', 'nocolon'], /^punctual: --header nocolon must be name:value\n$/],
     [['--tag', '=x'], /^punctual: --tag =x must be name=value\n$/],
     [['--header', ' : x'], /^punctual: --header {2}: x must be name:value\n$/],
@@ -136,7 +136,7 @@ describe('push', () => {
     })
     expect(await api.run('push q https://e.com --payload -'.split(' '), { stdin })).toEqual({
       out: '',
-      err: 'punctual: --payload cannot be read: EIO: i/o error, read\n',
+      err: 'punctual: standard input cannot be read: EIO: i/o error, read\n',
       code: 2,
     })
   })

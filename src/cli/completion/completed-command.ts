@@ -1,0 +1,17 @@
+/** A command as completion sees it. */
+export interface CompletedCommand {
+  /** From the program on, such as `crons runs`; '' for the program itself. */
+  readonly path: string
+  readonly subcommands: readonly { readonly name: string; readonly description: string }[]
+  readonly options: readonly CompletedOption[]
+}
+
+export interface CompletedOption {
+  /** Such as `-o`. */
+  readonly short: string | null
+  /** Such as `--output`. */
+  readonly long: string
+  readonly takesValue: boolean
+  readonly choices: readonly string[]
+  readonly description: string
+}
