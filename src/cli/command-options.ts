@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander'
+import type { ClusterFlags } from './cluster/cluster-target.ts'
 import { wholeNumber } from './given-number.ts'
 import { OUTPUT_FORMATS, type OutputFormat } from './output/answer-text.ts'
 
-export interface ConnectionFlags {
+export interface ConnectionFlags extends ClusterFlags {
   readonly server?: string
   readonly token?: string
 }

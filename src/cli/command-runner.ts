@@ -7,7 +7,8 @@ import { printable } from './output/text-table.ts'
 import type { View } from './output/view.ts'
 import { cliError, MISUSED, UNAVAILABLE } from './cli-error.ts'
 import type { ConnectionFlags, OutputFlags } from './command-options.ts'
-import { type Api, connectApi, DryRunEnd, dryRunOf } from './connection/api.ts'
+import { type BearerOf, openCluster } from './cluster/cluster-target.ts'
+import { type Api, type ApiTarget, connectApi, DryRunEnd, dryRunOf } from './connection/api.ts'
 
 const WATCH_SECONDS = 2
 /** So often in a row may a look fail before a watch ends. */
@@ -25,6 +26,8 @@ export interface CommandOptions {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
   readonly sleep: (milliseconds: number) => Promise<void>
+  /** Of `kubectl punctual`, which finds the API in the cluster unless `--server` is given. */
+  readonly bearerOf?: BearerOf | undefined
 }
 
 /** Such as `{ name: 'cron/7', said: 'cron 7 deleted' }`. */
@@ -48,16 +51,27 @@ export class CommandRunner {
    * command ends at its first request that would change something.
    */
   run(flags: ConnectionFlags, command: (api: Api) => Promise<void>): Promise<void> {
-    const { serverDefault, tokenDefault, version } = this.#options
     return this.local(async () => {
-      const api = connectApi({
-        server: flags.server ?? serverDefault,
-        token: flags.token ?? tokenDefault,
-        headers: { 'user-agent': `punctual-cli/${version}` },
-      })
-      const isDry = 'dryRun' in flags && flags.dryRun === true
-      await command(isDry ? dryRunOf(api, (text) => this.say(printable(text))) : api)
+      const target = await this.#targetOf(flags)
+      try {
+        const api = connectApi(target)
+        const isDry = 'dryRun' in flags && flags.dryRun === true
+        await command(isDry ? dryRunOf(api, (text) => this.say(printable(text))) : api)
+      } finally {
+        await target.close()
+      }
     })
+  }
+
+  async #targetOf(flags: ConnectionFlags): Promise<ApiTarget & { close(): Promise<void> }> {
+    const { serverDefault, tokenDefault, version, bearerOf = null } = this.#options
+    const named = { 'user-agent': `punctual-cli/${version}` }
+    const token = flags.token ?? tokenDefault
+    if (bearerOf === null || flags.server !== undefined) {
+      return { server: flags.server ?? serverDefault, token, headers: named, close: async () => undefined }
+    }
+    const target = await openCluster(flags, token, bearerOf)
+    return { ...target, headers: { ...named, ...target.headers } }
   }
 
   /** Runs a command that needs no API; errors as of `run`. */

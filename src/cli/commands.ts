@@ -9,6 +9,7 @@ import { registerNotificationCommands } from './notifications/notification-comma
 import { registerSecretCommands } from './secrets/secret-commands.ts'
 import { registerTokenCommands } from './tokens/token-commands.ts'
 import { registerStatisticsCommands } from './statistics/statistics-commands.ts'
+import { addClusterOptions } from './cluster/cluster-options.ts'
 import { registerCompletionCommand } from './completion/completion-command.ts'
 import { type ListenTools, registerListenCommand } from './receiver/listen-command.ts'
 import { registerVerifyCommand } from './receiver/verify-command.ts'
@@ -35,4 +36,5 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerListenCommand(program, runner, options)
   registerVerifyCommand(program, runner, options.stdin)
   registerCompletionCommand(program, runner)
+  if (options.bearerOf !== undefined) addClusterOptions(program)
 }

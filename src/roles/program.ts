@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { registerClientCommands } from '../cli/commands.ts'
 import { ignoringBrokenPipe } from '../cli/output/output-stream.ts'
@@ -9,6 +10,12 @@ import { runExecutor } from './executor.ts'
 import { runStandalone } from './standalone.ts'
 import { VERSION } from './startup/version.ts'
 
+/** The container image is without the reader of kubeconfigs. */
+async function bearerOf(kubeconfig: string): Promise<string | null> {
+  const { bearerOfKubeconfig } = await import('../kubernetes/client/kubeconfig-bearer.ts')
+  return bearerOfKubeconfig(kubeconfig)
+}
+
 /** Resolves at the first SIGINT or SIGTERM; the next one ends the process. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
@@ -18,6 +25,7 @@ function interrupted(): Promise<void> {
 
 /** Runs the command line; answers the exit code. */
 export function runPunctual(argv: readonly string[]): Promise<number> {
+  const isPlugin = basename(argv[1] ?? '').startsWith('kubectl-')
   const program = buildProgram({
     version: VERSION,
     roles: {
@@ -38,7 +46,9 @@ export function runPunctual(argv: readonly string[]): Promise<number> {
         stdin: process.stdin,
         sleep: (milliseconds) => setTimeout(milliseconds),
         interrupted,
+        bearerOf: isPlugin ? bearerOf : undefined,
       }),
   })
+  if (isPlugin) program.name('kubectl punctual')
   return runProgram(program, argv)
 }
