@@ -11,6 +11,8 @@ import { registerTokenCommands } from './tokens/token-commands.ts'
 import { registerStatisticsCommands } from './statistics/statistics-commands.ts'
 import { addClusterOptions } from './cluster/cluster-options.ts'
 import { registerCompletionCommand } from './completion/completion-command.ts'
+import { registerQueueCommands } from './queues/queue-commands.ts'
+import { registerTeamCommands } from './team/team-commands.ts'
 import { type ListenTools, registerListenCommand } from './receiver/listen-command.ts'
 import { registerVerifyCommand } from './receiver/verify-command.ts'
 import { registerWindowCommands } from './windows/window-commands.ts'
@@ -24,6 +26,7 @@ export interface ClientOptions extends CommandOptions, ListenTools {}
 export function registerClientCommands(program: Command, options: ClientOptions): void {
   const runner = new CommandRunner(options)
   registerJobCommands(program, runner, options)
+  registerQueueCommands(program, runner)
   registerCronCommands(program, runner, options.stdin)
   registerAlertCommands(program, runner)
   registerAuditCommands(program, runner)
@@ -33,6 +36,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerTokenCommands(program, runner, () => Date.now())
   registerStatisticsCommands(program, runner)
   registerWindowCommands(program, runner, () => Date.now())
+  registerTeamCommands(program, runner)
   registerListenCommand(program, runner, options)
   registerVerifyCommand(program, runner, options.stdin)
   registerCompletionCommand(program, runner)

@@ -28,6 +28,12 @@ export function registerCompletionCommand(program: Command, runner: CommandRunne
     )
 }
 
+/** A group without a subcommand takes the options of its default one. */
+function defaultOptions(command: Command): readonly Option[] {
+  const { _defaultCommandName: name } = command as unknown as { readonly _defaultCommandName?: string | null }
+  return command.commands.find((one) => one.name() === name)?.options ?? []
+}
+
 function isShell(text: string): text is keyof typeof SCRIPTS {
   return Object.hasOwn(SCRIPTS, text)
 }
@@ -35,7 +41,7 @@ function isShell(text: string): text is keyof typeof SCRIPTS {
 function commandsOf(command: Command, path: string): CompletedCommand[] {
   const help = new Option('-h, --help', 'display help for command')
   const subcommands = command.commands.map((one) => ({ name: one.name(), description: one.description() }))
-  const options = [...command.options, help].map((option) => ({
+  const options = [...command.options, ...defaultOptions(command), help].map((option) => ({
     short: option.short ?? null,
     long: option.long ?? '',
     takesValue: option.required || option.optional,

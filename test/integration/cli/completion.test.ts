@@ -71,6 +71,7 @@ describe.each(Object.keys(SHELLS))('%s', (shell) => {
     expect(offered('punctual push q u --idem')).toEqual(['--idempotency-key'])
     expect(offered('punctual jobs --idem')).toEqual([])
     expect(offered('punctual crons runs 7 --wa')).toEqual(['--watch'])
+    expect(offered('punctual queues --wa')).toEqual(['--watch'])
   })
 
   test('offers the values of an option', () => {
