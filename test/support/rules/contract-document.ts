@@ -25,8 +25,8 @@ export interface Parameter {
 
 export interface Operation {
   readonly operationId: string
-  /** null = any valid token will do. */
-  readonly 'x-permission': string | null
+  /** null = any valid token will do; absent where none is needed. */
+  readonly 'x-permission'?: string | null
   /** Of an operation that takes other credentials than a token alone. */
   readonly security?: readonly object[]
   readonly parameters?: ReadonlyArray<Parameter | { readonly $ref: string }>
