@@ -56,6 +56,7 @@ async function run(server: string, ...args: readonly string[]) {
     stderr: { write: (written) => (err += written) },
     stdin: (async function* () {})(),
     sleep: async () => undefined,
+    interrupted: () => Promise.resolve(),
   })
   const code = await program.parseAsync(args, { from: 'user' }).then(
     () => 0,
