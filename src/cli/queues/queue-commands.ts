@@ -41,12 +41,13 @@ export function registerQueueCommands(program: Command, runner: CommandRunner): 
       EDITED_QUEUE,
     ),
   )
-  for (const [action, operation] of [
-    ['pause', 'pauseQueue'],
-    ['resume', 'resumeQueue'],
+  for (const [action, operation, description] of [
+    ['pause', 'pauseQueue', 'start no more jobs of a queue; those in flight end normally'],
+    ['drain', 'drainQueue', 'take no new jobs in a queue, and let the rest run'],
+    ['resume', 'resumeQueue', 'end a pause or a drain'],
   ] as const) {
     changing(queues.command(`${action} <id>`))
-      .description(`${action} a queue; jobs in flight end normally`)
+      .description(description)
       .action((id: string, flags: OutputFlags) =>
         runner.request(flags, (api) => api.send(operation, { queue_id: id }), QUEUE_PAGE),
       )
