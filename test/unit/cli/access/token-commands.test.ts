@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { useApi } from './cli-fixture.ts'
+import { useApi } from '../cli-fixture.ts'
 
 const api = useApi()
 

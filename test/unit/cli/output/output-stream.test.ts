@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { ignoringBrokenPipe } from '../../../src/cli/output/output-stream.ts'
+import { ignoringBrokenPipe } from '../../../../src/cli/output/output-stream.ts'
 
 /** A stream whose first `taken` writes succeed. */
 function failingStream(code: string, taken: number) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { AN_AUDIT_RECORD } from '../../support/fake-audit-log.ts'
-import { toWireAuditRecord } from '../../../src/contract/responses/audit-wire.ts'
-import { useApi } from './cli-fixture.ts'
+import { AN_AUDIT_RECORD } from '../../../support/fake-audit-log.ts'
+import { toWireAuditRecord } from '../../../../src/contract/responses/audit-wire.ts'
+import { useApi } from '../cli-fixture.ts'
 
 const api = useApi()
 

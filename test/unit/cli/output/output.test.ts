@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { answerText, OUTPUT_FORMATS } from '../../../src/cli/output/answer-text.ts'
-import { ProgressBar } from '../../../src/cli/output/progress-bar.ts'
-import { listView } from '../../../src/cli/output/view.ts'
-import { CREATED, useApi } from './cli-fixture.ts'
+import { answerText, OUTPUT_FORMATS } from '../../../../src/cli/output/answer-text.ts'
+import { ProgressBar } from '../../../../src/cli/output/progress-bar.ts'
+import { listView } from '../../../../src/cli/output/view.ts'
+import { CREATED, useApi } from '../cli-fixture.ts'
 
 const api = useApi()
 

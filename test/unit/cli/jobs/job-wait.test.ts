@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Api } from '../../../src/cli/connection/api.ts'
-import { awaitEnd } from '../../../src/cli/jobs/job-wait.ts'
+import type { Api } from '../../../../src/cli/connection/api.ts'
+import { awaitEnd } from '../../../../src/cli/jobs/job-wait.ts'
 
 const REQUEST = '["readJob",{"job_id":16}]'
 
