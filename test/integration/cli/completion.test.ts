@@ -68,7 +68,10 @@ describe.each(Object.keys(SHELLS))('%s', (shell) => {
   })
 
   test('offers options of the command, and of no other', () => {
-    expect(offered('punctual push q u --idem')).toEqual(['--idempotency-key'])
+    expect(offered('punctual push q u --idem').toSorted()).toEqual([
+      '--idempotency-key',
+      '--idempotency-prefix',
+    ])
     expect(offered('punctual jobs --idem')).toEqual([])
     expect(offered('punctual crons runs 7 --wa')).toEqual(['--watch'])
     expect(offered('punctual queues --wa')).toEqual(['--watch'])
