@@ -30,6 +30,8 @@ export interface ClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
+  /** Sent with this request, such as `if-match`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 export interface Answer<Name extends OperationName> {
@@ -78,6 +80,7 @@ export function createClient(options: ClientOptions): PunctualClient {
       method,
       headers: {
         ...options.headers,
+        ...call.headers,
         authorization: `Bearer ${options.token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(typeof key === 'string' && { 'idempotency-key': key }),

@@ -3,8 +3,9 @@ import { JsonText } from '../../../clients/typescript/src/client.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import { visibleAscii } from '../connection/header-text.ts'
 import { wholeNumber } from '../given-number.ts'
-import { EDITED_QUEUE, QUEUE_LIST, QUEUE_PAGE } from './queue-text.ts'
+import { EDITED_QUEUE, QUEUE_LIST, QUEUE_PAGE, READ_QUEUE } from './queue-text.ts'
 
 const SWITCH = ['on', 'off'] as const
 
@@ -18,6 +19,7 @@ interface EditFlags extends OutputFlags {
   readonly dlqRetentionDays?: string
   readonly alerts?: string
   readonly callbackEvents?: string
+  readonly ifMatch?: string
 }
 
 /** Adds `queues` and its subcommands; alone it lists. */
@@ -32,12 +34,24 @@ export function registerQueueCommands(program: Command, runner: CommandRunner): 
   watched(queues.command('show <id>'))
     .description('show a queue, its settings and how many jobs it holds')
     .action((id: string, flags: OutputFlags) =>
-      runner.request(flags, (api) => api.send('readQueue', { queue_id: id }), QUEUE_PAGE),
+      runner.request(
+        flags,
+        async (api) => {
+          const answer = await api.send('readQueue', { queue_id: id })
+          return { ...answer, body: { ...answer.body, version: answer.headers.get('etag') } }
+        },
+        READ_QUEUE,
+      ),
     )
   editCommand(queues).action((id: string, flags: EditFlags) =>
     runner.request(
       flags,
-      async (api) => api.send('editQueue', { queue_id: id, body: new JsonText(editOf(flags)) }),
+      async (api) => {
+        const { ifMatch } = flags
+        const headers = ifMatch === undefined ? {} : { 'if-match': visibleAscii(ifMatch, '--if-match') }
+        const body = new JsonText(editOf(flags))
+        return api.send('editQueue', { queue_id: id, body }, { headers })
+      },
       EDITED_QUEUE,
     ),
   )
@@ -65,6 +79,7 @@ export function registerQueueCommands(program: Command, runner: CommandRunner): 
 function editCommand(queues: Command): Command {
   return changing(queues.command('edit <id>'))
     .description('change the given settings of a queue, for new jobs')
+    .option('--if-match <version>', 'only this version, as queues show -o wide prints it, quotes included')
     .option('--max-parallelism <count>', 'how many jobs may run at a time')
     .option('--no-max-parallelism', 'let any number run')
     .addOption(new Option('--strict-parallelism <state>', 'never exceed it').choices(SWITCH))

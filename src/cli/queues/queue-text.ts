@@ -22,6 +22,13 @@ export const QUEUE_LIST = listView<QueueList, Queue>({
 
 export const QUEUE_PAGE = itemView<Queue>({ kind: 'queue', id: (queue) => queue.queue_id, lines: queueLines })
 
+/** A queue with its version, which `queues edit --if-match` takes. */
+export const READ_QUEUE = itemView<Queue & { readonly version: string | null }>({
+  kind: 'queue',
+  id: (queue) => queue.queue_id,
+  lines: (queue, isWide) => [...queueLines(queue), ...(isWide ? [`version ${queue.version ?? '-'}`] : [])],
+})
+
 export const EDITED_QUEUE = itemView<EditedQueue>({
   kind: 'queue',
   id: (queue) => queue.queue_id,
@@ -40,8 +47,8 @@ function queueLines(queue: Queue): readonly string[] {
   ]
 }
 
-function stateText({ is_active: isActive }: Queue): string {
-  return isActive ? 'active' : 'paused'
+function stateText({ is_active: isActive, is_draining: isDraining }: Queue): string {
+  return `${isActive ? 'active' : 'paused'}${isDraining ? ', draining' : ''}`
 }
 
 function retryText({ retries_enabled: isOn, retry_delays: delays }: Queue): string {

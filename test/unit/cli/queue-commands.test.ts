@@ -69,6 +69,22 @@ test.each([
   expect(api.received).toEqual([])
 })
 
+test('an edit of one version sends it as it is shown', async () => {
+  const version = '"VnQtcHkT0m6Ea1Zb"'
+  api.answer = { status: 200, headers: { etag: version }, body: JSON.stringify(QUEUE) }
+  expect((await api.run(['queues', 'show', '7', '-o', 'wide'])).out).toContain(`\nversion ${version}\n`)
+  api.answer = { status: 200, body: JSON.stringify({ ...QUEUE, warnings: [] }) }
+  await api.run(['queues', 'edit', '7', '--timeout', '5', '--if-match', version])
+  await api.run(['queues', 'edit', '7', '--timeout', '5'])
+  expect(api.received.slice(1).map(({ headers }) => headers['if-match'])).toEqual([version, undefined])
+})
+
+test('a queue that drains says so', async () => {
+  api.answer = { status: 200, body: JSON.stringify({ ...QUEUE, is_draining: true }) }
+  expect((await api.run(['queues', 'drain', '7'])).out).toContain('queue 7  emails  (active, draining)\n')
+  expect(api.received).toMatchObject([{ method: 'POST', url: '/api/queues/7/drain' }])
+})
+
 test('the team and the sender are shown', async () => {
   api.answer = { status: 200, body: JSON.stringify(okOf('/api/team')) }
   expect((await api.run(['team'])).out).toMatch(/^team \S+\nQUOTA +USED +LIMIT\nqueues +\d+ +\S+\n/)
