@@ -109,3 +109,10 @@ true
 {{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{/* "true" when RBAC says what people may do, so that the API asks the API server. */}}
+{{- define "punctual.asksForRights" -}}
+{{- if or (ne (include "punctual.userTokens" .) "off") (and (include "punctual.hasOidc" .) (not .Values.oidc.groupRoles)) -}}
+true
+{{- end -}}
+{{- end -}}

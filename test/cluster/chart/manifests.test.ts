@@ -191,6 +191,23 @@ describe('rights', () => {
     expect(await bindings('kubernetesUsers.bind=false')).toEqual([])
   })
 
+  test('to ask about users are there, too, where they log in at a provider and RBAC says what they may', async () => {
+    const oidc = ['publicUrl=https://p.test', 'oidc.issuer=https://id.test', 'oidc.clientId=p']
+    const rightsWith = async (...set: readonly string[]) => {
+      const given = ['kubernetesUsers.tokens=off', ...oidc, 'oidc.existingSecret=oidc', ...set]
+      const rights = rightsIn(await renderChart({ set: given }))
+      return {
+        mayAsk: rights.some(({ name }) => /reviews/.test(name)),
+        mayReadNamespaces: JSON.stringify(rights).includes('"namespaces"'),
+      }
+    }
+    expect(await rightsWith()).toEqual({ mayAsk: true, mayReadNamespaces: true })
+    expect(await rightsWith('watchNamespaces={shop}')).toEqual({ mayAsk: true, mayReadNamespaces: false })
+    expect(await rightsWith('oidc.groupRoles.ops.shop=admin')).toEqual({
+      ...{ mayAsk: false, mayReadNamespaces: false },
+    })
+  })
+
   test('of one release are not those of another in its namespace', async () => {
     const rendered = await renderChart({ set: ['fullnameOverride=other'] })
     const named = [...rendered.matchAll(/resourceNames: \[(.+)\]/g)].map(([, name]) => name)
