@@ -52,12 +52,18 @@ export async function withAudit<Result>(
     throw fault
   }
   const end = wanted.endOf(result)
-  const entry = end === null ? null : entryOf(end.resource ?? resource, end.after)
+  const made = end === null ? null : entryOf(end.resource ?? resource, end.after)
+  const entry = made !== null && isWithoutDifference(made) ? null : made
   // The change is made: its answer does not depend on this write, without which the outcome becomes unknown by itself.
   await auditLog
     .settle(team, ticket, entry === null ? null : { entry, outcome: 'done' })
     .catch(() => undefined)
   return result
+}
+
+/** An edit to what was there already: repeated, it would push the entries of others out. */
+function isWithoutDifference({ before, after }: AuditEntry): boolean {
+  return before !== null && after !== null && Object.keys({ ...before, ...after }).length === 0
 }
 
 function isRefusal(fault: unknown): boolean {

@@ -48,6 +48,17 @@ test('a change that found nothing to do leaves no entry', async () => {
   expect(log.ended).toEqual([null])
 })
 
+test('an edit after which no field differs leaves no entry', async () => {
+  const log = new FakeAuditLog()
+  const counted = { timeout_seconds: 30, is_active: true, counts: { pending: 3 } }
+  const same = { change: () => Promise.resolve(counted), endOf: (after: object) => ({ after }) }
+  await withAudit(log, CONTEXT, { ...WANTED, ...same })
+  expect(log.ended).toEqual([null])
+  await withAudit(log, CONTEXT, { ...WANTED, ...same, before: null })
+  await withAudit(log, CONTEXT, { ...WANTED, before: {}, ...same, endOf: () => ({ after: null }) })
+  expect(log.ended.slice(1)).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
+})
+
 test('nothing is changed when it cannot be noted first', async () => {
   const log = new FakeAuditLog()
   log.ask = () => Promise.reject(new StoreUnavailableError('gone'))
