@@ -1,15 +1,18 @@
 import { hash } from 'node:crypto'
 import type { Router } from 'express'
+import { singleProblem } from '../../contract/fields/field-errors.ts'
+import { refusedAs } from '../../contract/fields/validation-texts.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import { readNewToken } from '../../contract/requests/token-request.ts'
 import { toWireToken } from '../../contract/responses/access/token-wire.ts'
 import type { AuditedResource } from '../../domain/access/audit-record.ts'
 import type { Principal } from '../../domain/access/principal.ts'
-import { excessOf } from '../../domain/access/token-principal.ts'
+import { excessOf, mayLastUntil } from '../../domain/access/token-principal.ts'
+import { TOKEN_DAYS_BY_USER_MAX } from '../../domain/access/token-terms.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { ListedToken, TokenStore, TokenUses } from '../../ports/access/tokens.ts'
-import { answerError, answerJson, answerNotFound } from '../answers.ts'
+import { answerError, answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import { withAudit } from '../audit-trail.ts'
 import type { BodyReader } from '../body-reader.ts'
 import {
@@ -68,8 +71,12 @@ function list(context: TeamRequest, { tokenStore, tokenUses }: TokenRouteParts):
 
 async function create(context: TeamRequest, parts: TokenRouteParts, body: Buffer): Promise<void> {
   const { team, principal, response } = context
-  const given = acceptedBody(context, readNewToken(body, parts.clock.wallMs()))
+  const nowMs = parts.clock.wallMs()
+  const given = acceptedBody(context, readNewToken(body, nowMs))
   if (given === null) return
+  if (!mayLastUntil(principal, given.terms.expiresAtMs, nowMs)) {
+    return answerProblem(response, singleProblem('expires_at', mustEndSoon('expires_at')))
+  }
   const excess = excessOf(principal, given.terms)
   if (excess !== null) {
     return answerError(response, 403, `A token cannot be given more than you have yourself: ${excess}`)
@@ -96,6 +103,13 @@ async function remove(context: TeamRequest, { tokenStore, auditLog }: TokenRoute
   })
   if (end === 'removed') response.writeHead(204).end()
   else answerNotFound(response)
+}
+
+function mustEndSoon(field: string): string {
+  return refusedAs(
+    field,
+    `is required of users, and at most ${TOKEN_DAYS_BY_USER_MAX} days ahead: the token outlives the rights of who makes it.`,
+  )
 }
 
 function resourceOf({ name }: ListedToken): AuditedResource {

@@ -2,8 +2,9 @@ import type { Router } from 'express'
 import { readBulk } from '../../contract/requests/bulk/bulk-request.ts'
 import { readPageQuery } from '../../contract/requests/list-query.ts'
 import { toWireBulk, toWireBulkWithFailures, toWirePreview } from '../../contract/responses/bulk-wire.ts'
+import { maskedFilter } from '../../domain/access/masking.ts'
 import type { Permission } from '../../domain/access/permission.ts'
-import type { BulkAction, BulkOrder } from '../../domain/bulk/bulk.ts'
+import type { Bulk, BulkAction, BulkOrder } from '../../domain/bulk/bulk.ts'
 import { ANY_JOB } from '../../domain/jobs/job-filter.ts'
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import { BULKS_RUNNING_PER_TEAM_MAX } from '../../domain/limits.ts'
@@ -94,7 +95,11 @@ function list(context: TeamRequest, bulks: BulkStore): Promise<void> {
     context,
     readPageQuery(context.search),
     (query) => bulks.list({ team: context.team, ...query }),
-    (page) => JSON.stringify({ bulks: page.bulks.map(toWireBulk), next_cursor: page.nextCursor }),
+    (page) =>
+      JSON.stringify({
+        bulks: page.bulks.map((bulk) => toWireBulk(shownTo(context, bulk))),
+        next_cursor: page.nextCursor,
+      }),
   )
 }
 
@@ -103,7 +108,7 @@ async function read(context: TeamRequest, bulks: BulkStore): Promise<void> {
   const bulk = await withId(context, 'bulk_id', (id) => bulks.get(team, id))
   if (bulk === null) return answerNotFound(response)
   const failures = bulk.failed === 0 ? [] : await bulks.failures(team, bulk.id)
-  answerJson(response, 200, JSON.stringify(toWireBulkWithFailures(bulk, failures)))
+  answerJson(response, 200, JSON.stringify(toWireBulkWithFailures(shownTo(context, bulk), failures)))
 }
 
 async function abort(context: TeamRequest, bulks: BulkStore): Promise<void> {
@@ -111,5 +116,11 @@ async function abort(context: TeamRequest, bulks: BulkStore): Promise<void> {
   const bulk = await withId(context, 'bulk_id', (id) => bulks.abort(team, id, actor))
   if (bulk === null) answerNotFound(response)
   else if (bulk === 'ended') answerError(response, 409, 'The bulk has ended')
-  else answerJson(response, 200, JSON.stringify(toWireBulk(bulk)))
+  else answerJson(response, 200, JSON.stringify(toWireBulk(shownTo(context, bulk))))
+}
+
+function shownTo({ principal }: TeamRequest, bulk: Bulk): Bulk {
+  const { filter } = bulk
+  if (filter === null || principal.permissions.has('payloads')) return bulk
+  return { ...bulk, filter: maskedFilter(filter) }
 }

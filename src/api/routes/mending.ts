@@ -53,11 +53,12 @@ export async function retryJob(context: TeamRequest, parts: MendingParts): Promi
   answerMade(context, made ?? { status: 'not_found' }, parts)
 }
 
-/** `POST /api/jobs/{job_id}/replay`; the body is optional. */
+/** `POST /api/jobs/{job_id}/replay`; the body is optional. Whoever changes something makes a job of their own: see `mayPush`. */
 export function replayJob(context: TeamRequest, parts: MendingParts): Promise<void> | void {
   const replay = async (change: JobChange): Promise<void> => {
     const jobId = idIn(context, parts)
     const { team, actor } = context
+    if (Object.keys(change.request).length > 0 && !mayPush(context)) return
     const made = jobId === null ? null : await parts.jobs.replay(team, jobId, actor, change.request)
     answerMade(context, made ?? { status: 'not_found' }, parts)
   }
@@ -76,6 +77,7 @@ async function duplicate(context: TeamRequest, parts: MendingParts, change: JobC
   if (jobId === null || chain === null || writeJob(chain, jobId, parts.jobIds) === null) {
     return answerNotFound(response)
   }
+  if (!mayPush(context)) return
   const key = keyOfHeader(headerText(request.headers['idempotency-key']))
   if (typeof key === 'object' && key !== null) return answerProblem(response, key)
   const queue = change.queue ?? chain.queueName
@@ -148,6 +150,13 @@ export async function removeJob(context: TeamRequest, parts: MendingParts): Prom
     case 'not_found':
       return answerNotFound(response)
   }
+}
+
+/** Who may only operate runs what others have pushed, and sends nothing of their own; false once that is answered. */
+function mayPush({ principal, response }: TeamRequest): boolean {
+  const may = principal.permissions.has('push')
+  if (!may) answerError(response, 403, forbiddenText('push'))
+  return may
 }
 
 const DAMAGED_TEXT = 'The record of the job is damaged'

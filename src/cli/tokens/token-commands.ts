@@ -53,7 +53,10 @@ function createCommand(tokens: Command): Command {
       ]),
     )
     .option('--queue <name...>', 'the only queues that it may use and see (default: all)')
-    .option('--expires-in <duration>', 'how long it lasts, such as 12h or 90d (default: for ever)')
+    .option(
+      '--expires-in <duration>',
+      'how long it lasts, such as 12h or 90d (default: for ever; users must say, at most 365d)',
+    )
     .option('--expires-at <time>', 'when it ends, instead of --expires-in')
     .option('--rate <count>', 'requests per second that it may send (default: any number)')
     .option('--burst <count>', 'requests that may come at once (default: as --rate)')

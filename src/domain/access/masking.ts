@@ -1,4 +1,5 @@
 import type { CronSettings } from '../crons/cron.ts'
+import type { JobFilter } from '../jobs/job-filter.ts'
 import type { CallRecord, JobChain } from '../jobs/job.ts'
 
 /** Shown in place of what needs the permission `payloads`. */
@@ -40,6 +41,11 @@ function maskedMessage<Message extends CallRecord['request'] | NonNullable<CallR
 export function maskedCronSettings(settings: CronSettings): CronSettings {
   const { headers, payload } = settings
   return { ...settings, headers: maskedHeaders(headers), payload: payload === null ? null : MASK }
+}
+
+/** The filter without the text that it looks for, which is of payloads. */
+export function maskedFilter(filter: JobFilter): JobFilter {
+  return filter.text === null ? filter : { ...filter, text: MASK }
 }
 
 function maskedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -1,6 +1,8 @@
 import { ALL_PERMISSIONS, SCOPE_PERMISSIONS, SCOPES, type Permission, type Scope } from './permission.ts'
 import type { Principal } from './principal.ts'
-import { NO_TERMS, type TokenTerms } from './token-terms.ts'
+import { NO_TERMS, TOKEN_DAYS_BY_USER_MAX, type TokenTerms } from './token-terms.ts'
+
+const DAY_MS = 86_400_000
 
 export function tokenPrincipal(team: string, name: string, terms: TokenTerms): Principal {
   const { scopes, queues } = terms
@@ -29,6 +31,12 @@ export function excessOf(
     isAbove(limit?.requestsPerSecond ?? null, own?.requestsPerSecond ?? null) ||
     isAbove(limit?.burst ?? null, own?.burst ?? null)
   return isFaster ? 'rate_limit' : null
+}
+
+/** Whether a principal may make a token of this life: one that a user makes outlives the user's rights, so it has to end. */
+export function mayLastUntil({ kind }: Principal, expiresAtMs: number | null, nowMs: number): boolean {
+  const isBounded = expiresAtMs !== null && expiresAtMs - nowMs <= TOKEN_DAYS_BY_USER_MAX * DAY_MS
+  return kind === 'token' || isBounded
 }
 
 /** null is above everything, and nothing is above null. */

@@ -4,6 +4,9 @@ import type { Scope } from './permission.ts'
 export const TOKEN_QUEUES_MAX = 100
 export const TOKEN_RATE_MAX = 100_000
 
+/** The longest life of a token that a user makes, who may lose their rights before it ends. */
+export const TOKEN_DAYS_BY_USER_MAX = 365
+
 export interface RateLimit {
   /** 1 to TOKEN_RATE_MAX. */
   readonly requestsPerSecond: number

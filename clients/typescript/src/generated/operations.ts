@@ -233,7 +233,8 @@ export interface Inputs {
    * Push a copy of a job. Pushes a new job with the fields of another one, whatever its state, but for those
    * in the body. It is due at once unless the body says otherwise. A finished job keeps its payload only as
    * long as the record of its last call, and long headers not at all: a 409 names what has to be in the body
-   * then. A run of a cron without a queue needs `queue`.
+   * then. A run of a cron without a queue needs `queue`. It needs the permission `push`, too: without, it is a
+   * 403.
    */
   duplicateJob: {
     /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
@@ -245,7 +246,7 @@ export interface Inputs {
   /**
    * Replay a dead letter. Creates a new job, attempt 1, due at once, from a dead letter, which leaves the
    * dead-letter queue. It keeps the fields of the job, but for those in the body, and uses the current
-   * settings of the queue.
+   * settings of the queue. With fields in the body it needs the permission `push`, too: without, it is a 403.
    */
   replayJob: {
     /** The integer or the UUID form. Ids of other teams and unknown ids are a 404. */
@@ -622,8 +623,9 @@ export interface Inputs {
   }
   /**
    * Create a token. The answer is the only place where the token is shown. Nobody can make a token with more
-   * permissions, queues, life or requests per second than their own. Where resources are kept, it becomes an
-   * ApiToken with its hash. A name in use and a 501st token are a 409.
+   * permissions, queues, life or requests per second than their own. A user, who is not a token, must give
+   * `expires_at`, at most 365 days ahead. Where resources are kept, it becomes an ApiToken with its hash. A
+   * name in use and a 501st token are a 409.
    */
   createToken: {
     body: TokenCreate | JsonText

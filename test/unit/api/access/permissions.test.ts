@@ -2,9 +2,20 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { PERMISSIONS, type Permission } from '../../../../src/domain/access/permission.ts'
 import { tokenPrincipal } from '../../../../src/domain/access/token-principal.ts'
 import { NO_TERMS, type TokenTerms } from '../../../../src/domain/access/token-terms.ts'
+import { ANY_JOB } from '../../../../src/domain/jobs/job-filter.ts'
 import { operations } from '../../../support/rules/contract-document.ts'
 import { aPrincipal } from '../../../support/principals.ts'
-import { BEARER, call, GOOD, NOW_MS, push, rawExchange, startApi, type RunningApi } from '../api-fixture.ts'
+import {
+  aBulk,
+  BEARER,
+  call,
+  GOOD,
+  NOW_MS,
+  push,
+  rawExchange,
+  startApi,
+  type RunningApi,
+} from '../api-fixture.ts'
 
 let api: RunningApi | null = null
 afterEach(async () => api?.close())
@@ -30,6 +41,9 @@ const NEEDED: Readonly<Record<string, Permission | null>> = {
   readJob: 'read',
 }
 
+/** What its handler needs besides. */
+const ALSO: Readonly<Record<string, readonly Permission[]>> = { duplicateJob: ['push'] }
+
 describe('permissions', () => {
   it.each(Object.entries(NEEDED))('%s needs %s and no other', async (operationId, needed) => {
     const found = operations().find(({ operation }) => operation.operationId === operationId)
@@ -45,7 +59,7 @@ describe('permissions', () => {
     if (needed === null) expect(await statuses([])).toBe(200)
     else {
       expect(await statuses(others)).toBe(403)
-      expect(await statuses([needed])).not.toBe(403)
+      expect(await statuses([needed, ...(ALSO[operationId] ?? [])])).not.toBe(403)
     }
   })
 
@@ -59,6 +73,71 @@ describe('permissions', () => {
     )
     expect(answers).toMatch(/^HTTP\/1.1 403 .*"This needs the permission push".*HTTP\/1.1 200 /s)
     expect(pushed).toEqual([])
+  })
+})
+
+describe('who may not push', () => {
+  const headers = { ...BEARER, 'content-type': 'application/json' }
+  const may = (...permissions: Permission[]) =>
+    startFor(aPrincipal('default', { permissions: new Set(permissions) }))
+  const send = (port: number, path: string, body?: string) =>
+    call(port, path, { method: 'POST', headers, ...(body === undefined ? {} : { body }) })
+  const REFUSED = { error: 'This needs the permission push' }
+
+  it('duplicates nothing, and replays only without changes', async () => {
+    const { port, pushed } = await may('read', 'payloads', 'operate', 'purge', 'edit', 'admin')
+    for (const body of [undefined, '{}', '{"url":"https://example.com/mine"}']) {
+      const { status, json } = await send(port, '/api/jobs/16/duplicate', body)
+      expect([status, json], body).toEqual([403, REFUSED])
+    }
+    for (const change of ['{"url":"https://example.com/mine"}', '{"payload":{"a":1}}', '{"tags":null}']) {
+      const { status, json } = await send(port, '/api/jobs/16/replay', change)
+      expect([status, json], change).toEqual([403, REFUSED])
+    }
+    for (const body of [undefined, '{}']) {
+      expect((await send(port, '/api/jobs/16/replay', body)).status, body).toBe(201)
+    }
+    expect(pushed).toEqual([])
+  })
+
+  it('may do both with push and operate', async () => {
+    const { port, pushed } = await may('push', 'operate')
+    expect((await send(port, '/api/jobs/16/duplicate', '{"tags":null}')).status).toBe(201)
+    expect((await send(port, '/api/jobs/16/replay', '{"tags":null}')).status).toBe(201)
+    expect(pushed).toHaveLength(1)
+  })
+})
+
+describe('the text that a bulk looks for', () => {
+  const bulk = aBulk({ filter: { ...ANY_JOB, queue: 'emails', text: 'iban' } })
+  const bulks = {
+    preview: () => Promise.reject(new Error('not asked')),
+    create: () => Promise.reject(new Error('not asked')),
+    list: () => Promise.resolve({ bulks: [bulk], nextCursor: null }),
+    get: () => Promise.resolve(bulk),
+    failures: () => Promise.resolve([]),
+    abort: () => Promise.resolve(bulk),
+  }
+  const filters = async (permissions: readonly Permission[]) => {
+    const principalOf = () => aPrincipal('default', { permissions: new Set(permissions) })
+    const { port } = (api = await startApi({ tokens: { principalOf }, bulks }))
+    const list = await call(port, '/api/bulk', { headers: BEARER })
+    const answers = [
+      (list.json as { bulks: unknown[] }).bulks[0],
+      (await call(port, '/api/bulk/7', { headers: BEARER })).json,
+      (await call(port, '/api/bulk/7/abort', { method: 'POST', headers: BEARER })).json,
+    ]
+    return answers.map((answer) => (answer as { filter: unknown }).filter)
+  }
+
+  it('is hidden without payloads', async () => {
+    const hidden = { queue: 'emails', text: '(hidden)' }
+    expect(await filters(['read', 'operate'])).toEqual([hidden, hidden, hidden])
+  })
+
+  it('is shown with payloads', async () => {
+    const shown = { queue: 'emails', text: 'iban' }
+    expect(await filters(['read', 'operate', 'payloads'])).toEqual([shown, shown, shown])
   })
 })
 

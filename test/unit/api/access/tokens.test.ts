@@ -7,7 +7,7 @@ import { tokenPrincipal } from '../../../../src/domain/access/token-principal.ts
 import { NO_TERMS, type TokenTerms } from '../../../../src/domain/access/token-terms.ts'
 import type { TokenStore } from '../../../../src/ports/access/tokens.ts'
 import { FakeAuditLog } from '../../../support/fake-audit-log.ts'
-import { anApiToken } from '../../../support/principals.ts'
+import { anApiToken, aPrincipal } from '../../../support/principals.ts'
 import { BEARER, call, NOW_MS, startApi, type RunningApi } from '../api-fixture.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -55,6 +55,33 @@ async function start(store: TokenStore, terms: Partial<TokenTerms> = {}, auditLo
     remove: (name: string) => call(port, `/api/tokens/${name}`, { method: 'DELETE', headers: BEARER }),
   }
 }
+
+describe('POST /api/tokens by a user', () => {
+  it.each([
+    ['no end', undefined, 422],
+    ['an end after 365 days', NOW_MS + 365 * 86_400_000 + 1, 422],
+    ['an end in 365 days', NOW_MS + 365 * 86_400_000, 201],
+  ])('with %s is answered as it should be', async (_what, endMs, status) => {
+    const store = memoryTokens()
+    api = await startApi({
+      tokenStore: store,
+      tokens: {
+        principalOf: () => aPrincipal('default', { kind: 'user', subject: 'ann', roles: ['admin'] }),
+      },
+    })
+    const expires_at = endMs === undefined ? undefined : new Date(endMs).toISOString()
+    const headers = { ...BEARER, 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'mine', expires_at })
+    const answer = await call(api.port, '/api/tokens', { method: 'POST', headers, body })
+    expect(answer.status).toBe(status)
+    expect(store.all).toHaveLength(status === 201 ? 1 : 0)
+    if (status === 422) {
+      const text =
+        'The expires at field is required of users, and at most 365 days ahead: the token outlives the rights of who makes it.'
+      expect(answer.json).toEqual({ message: text, errors: { expires_at: [text] } })
+    }
+  })
+})
 
 describe('POST /api/tokens', () => {
   it('shows the token once, keeps its hash, and says so in the audit log', async () => {
