@@ -22,8 +22,8 @@ const PLANTED = [
   { bug: 'a tick is decided about twice', right: 'tick ~= cron.expected', wrong: 'false' },
   {
     bug: 'a run does not hinder the next one',
-    right: "    if cron.forbids and running ~= ''",
-    wrong: '    if false',
+    right: "    elseif cron.forbids and running ~= ''",
+    wrong: '    elseif false',
   },
   {
     bug: 'what was missed is not noted',

@@ -131,14 +131,18 @@ function* ipairs(table: unknown): Generator<[number, unknown]> {
 const CLASSES: Readonly<Record<string, string>> = { d: '0-9', a: 'A-Za-z', s: '\\s', w: 'A-Za-z0-9' }
 const patterns = new Map<string, RegExp>()
 
-/** Translates a Lua pattern into a RegExp. Supports classes, `[^|]`, `.`, `*`, `+`, `?`, anchors and groups, and refuses the rest. */
+/**
+ * Translates a Lua pattern into a RegExp. Supports classes, `[^|]`, `%[`, `.`, `*`, `+`, `?`, anchors and groups, and refuses
+ * the rest.
+ */
 function pattern(text: string): RegExp {
   let known = patterns.get(text)
   if (known === undefined) {
-    if (/%[^dasw]|\[|-/i.test(text.replaceAll('[^|]', '')))
+    if (/%[^dasw]|\[|-/i.test(text.replaceAll('[^|]', '').replaceAll('%[', '')))
       throw new Error(`the simulation does not support the pattern ${text}`)
     const source = text
       .replace(/[|{}\\]/g, '\\$&')
+      .replaceAll('%[', '\\[')
       .replace(/\./g, '[^]')
       .replace(/%([a-z])/g, (_, name: string) => `[${CLASSES[name]}]`)
       .replace(/%([A-Z])/g, (_, name: string) => `[^${CLASSES[name.toLowerCase()]}]`)
