@@ -186,8 +186,10 @@ function resourceOf({ cronId, settings }: Cron): AuditedResource {
 async function runNow(context: TeamRequest, { crons, auditLog }: CronRouteParts): Promise<void> {
   const { team, response } = context
   const end = await withId(context, 'cron_id', async (cronId) => {
+    const cron = await crons.get(team, cronId)
+    if (cron === null) return null
     const run = await withAudit(auditLog, context, {
-      ...{ action: 'run', resource: { kind: 'cron', id: cronId, name: null }, before: null },
+      ...{ action: 'run', resource: resourceOf(cron), before: null },
       change: () => crons.runNow(team, cronId),
       endOf: (made) => (made.status === 'started' ? { after: { job_id: made.jobId } } : null),
     })

@@ -233,7 +233,10 @@ function scenarioOf(operationId: string, status: string): Scenario {
           intake: { push: () => Promise.resolve({ status: 'too_many_queues' }) },
           bulks: { create: () => Promise.resolve('too_many') } as never,
           cronEditor: { create: () => Promise.reject(new QuotaExceededError('crons', 500)) } as never,
-          crons: { runNow: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)) } as never,
+          crons: {
+            get: () => Promise.resolve(aCron()),
+            runNow: () => Promise.reject(new QuotaExceededError('pendingJobs', 9)),
+          } as never,
           jobs: {
             list: () => Promise.resolve('too_many_searches'),
             get: () => Promise.resolve(aChain()),

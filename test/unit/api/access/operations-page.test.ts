@@ -1,30 +1,15 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { operations } from '../../../support/rules/contract-document.ts'
 
-const ROOT = join(import.meta.dirname, '../../../..')
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const PAGE = join(import.meta.dirname, '../../../../docs/reference/access.md')
 
-/** `GET /api/queues` → the permission that its route names; null = any principal. */
-function permissionsInCode(): Map<string, string | null> {
-  const found = new Map<string, string | null>()
-  const part = /'(\/api\/[^']+)': \{|\b(GET|POST|PATCH|PUT|DELETE): needs(?:InQueues)?\(\s*(?:'(\w+)'|null)/g
-  for (const file of globSync('src/api/**/*.ts', { cwd: ROOT })) {
-    let path = ''
-    for (const [, route, method = '', permission = null] of read(file).matchAll(part)) {
-      if (route === undefined) found.set(`${method} ${path}`, permission)
-      else path = route.replace(/:(\w+)/g, '{$1}')
-    }
-  }
-  return found
-}
-
-test('the page names no operation with another permission than its route', () => {
-  const code = permissionsInCode()
-  const rows = [
-    ...read('docs/reference/access.md').matchAll(/^\| `([A-Z]+ \/api\/[^`]+)` +\| (?:none|`(\w+)`) +\|$/gm),
-  ]
-  expect(rows.length).toBeGreaterThan(30)
-  const wrong = rows.filter(([, operation = '', permission = null]) => code.get(operation) !== permission)
-  expect(wrong.map(([row]) => row)).toEqual([])
+test('the page names all operations, with the permissions of the contract', () => {
+  const rows = readFileSync(PAGE, 'utf8').matchAll(/^\| `([A-Z]+ \/api\/[^`]+)` +\| (?:none|`(\w+)`) +\|$/gm)
+  const written = [...rows].map(([, operation, permission = null]) => `${operation}: ${permission}`)
+  const needed = operations().map(
+    ({ method, path, operation }) => `${method} ${path}: ${operation['x-permission'] ?? null}`,
+  )
+  expect(written.toSorted()).toEqual(needed.toSorted())
 })

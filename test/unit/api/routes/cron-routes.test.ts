@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CronSettings } from '../../../../src/domain/crons/cron.ts'
 import { EditRefusedError, ResourceApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import type { CronEditor } from '../../../../src/ports/crons.ts'
+import { FakeAuditLog } from '../../../support/fake-audit-log.ts'
 import { aCron, BEARER, call, OTHER_TOKEN, type RunningApi, startApi } from '../api-fixture.ts'
 
 const JSON_TYPE = { ...BEARER, 'content-type': 'application/json' }
@@ -136,11 +137,19 @@ describe('a cron', () => {
       status: 201,
       json: { cron_id: 7, job_id: 16, scheduled_at: '2026-11-21T10:00:00.000+00:00' },
     })
+    const auditLog = new FakeAuditLog()
     const own = await startApi({
-      crons: { runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }) } as never,
+      auditLog,
+      crons: {
+        get: () => Promise.resolve(aCron()),
+        runNow: () => Promise.resolve({ status: 'still_running', jobId: 16 }),
+      } as never,
     })
     const answer = await call(own.port, '/api/crons/7/run', run)
     await own.close()
+    expect(auditLog.asked).toMatchObject([
+      { action: 'run', resource: { kind: 'cron', id: 7, name: 'Nightly' } },
+    ])
     expect(answer).toMatchObject({
       status: 409,
       json: { error: 'Job 16, a run of this cron, has not ended' },
