@@ -7,6 +7,8 @@ export const AUDITED_VALUE_CHARACTERS_MAX = 256
 /** Fields of one side of an entry. */
 const AUDITED_FIELDS_MAX = 32
 
+const CHANGED = ' (changed)'
+
 type Fields = Readonly<Record<string, unknown>>
 
 const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
@@ -30,22 +32,37 @@ export function auditedChange(
   const names = Object.keys({ ...before, ...after })
     .filter((name) => !STATE_FIELDS.has(name) && textOf(before?.[name]) !== textOf(after?.[name]))
     .slice(0, AUDITED_FIELDS_MAX)
-  const side = (fields: Fields | null): AuditedFields =>
-    fields === null ? null : Object.fromEntries(names.map((name) => [name, shown(name, fields[name])]))
-  return { before: side(before), after: side(after) }
+  const side = (fields: Fields | null, other: Fields | null): AuditedFields =>
+    fields && Object.fromEntries(names.map((name) => [name, shown(name, fields[name], other?.[name])]))
+  return { before: side(before, null), after: side(after, before) }
 }
 
 function textOf(value: unknown): string {
   return JSON.stringify(value) ?? ''
 }
 
-function shown(name: string, value: unknown): unknown {
+/** @param other what it was before, if it was anything */
+function shown(name: string, value: unknown, other: unknown): unknown {
   if (value === null || value === undefined) return null
   if (HIDDEN_FIELDS.has(name)) return MASK
-  if (name === 'headers') return Object.keys(value)
+  if (name === 'headers') return headerNames(value, other)
   if (typeof value === 'string') return excerpt(withoutQuery(value), AUDITED_VALUE_CHARACTERS_MAX)
   const text = textOf(value)
   return text.length <= AUDITED_VALUE_CHARACTERS_MAX ? value : excerpt(text, AUDITED_VALUE_CHARACTERS_MAX)
+}
+
+/** A name whose value is another one than before is followed by CHANGED, which no name can end with. */
+function headerNames(value: object, other: unknown): string[] {
+  const before = new Map(typeof other === 'object' && other !== null ? headersIn(other) : [])
+  return headersIn(value).map(([name, text]) =>
+    (before.get(name) ?? text) === text ? name : `${name}${CHANGED}`,
+  )
+}
+
+/** Names and what tells values apart, of a map as the API has it or of a list of `{name, value}` as resources have. */
+function headersIn(headers: object): [string, string][] {
+  if (!Array.isArray(headers)) return Object.entries(headers).map(([name, value]) => [name, textOf(value)])
+  return headers.map((item: { readonly name?: unknown }) => [String(item.name), textOf(item)])
 }
 
 /** Of a URL what a secret is rarely in; any other text as it is. */

@@ -40,6 +40,28 @@ test('a change of a hidden field is shown as one', () => {
   expect(auditedChange({ payload: 'a' }, { payload: 'b' }).after).toEqual({ payload: '(hidden)' })
 })
 
+test.each([
+  ['a map', { A: '1', B: '2' }, { A: '1', B: 'secret', C: '3' }],
+  [
+    'a list',
+    [
+      { name: 'A', value: '1' },
+      { name: 'B', value: '2' },
+    ],
+    [
+      { name: 'A', value: '1' },
+      { name: 'B', value: 'secret' },
+      { name: 'C', value: '3' },
+    ],
+  ],
+])('of headers as %s the names are kept, and which of them have another value', (_what, before, after) => {
+  expect(auditedChange({ headers: before }, { headers: after })).toEqual({
+    before: { headers: ['A', 'B'] },
+    after: { headers: ['A', 'B (changed)', 'C'] },
+  })
+  expect(auditedChange(null, { headers: after }).after).toEqual({ headers: ['A', 'B', 'C'] })
+})
+
 test('long values are cut', () => {
   const { after } = auditedChange(null, { text: 'x'.repeat(10_000), list: Array(10_000).fill(1) })
   for (const value of Object.values(after ?? {})) {
