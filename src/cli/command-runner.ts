@@ -5,14 +5,13 @@ import type { OutputStream } from './output/output-stream.ts'
 import { ProgressBar } from './output/progress-bar.ts'
 import { printable } from './output/text-table.ts'
 import type { View } from './output/view.ts'
-import { cliError, MISUSED, UNAVAILABLE } from './cli-error.ts'
+import { cliError, MISUSED } from './cli-error.ts'
 import type { ConnectionFlags, OutputFlags } from './command-options.ts'
 import { type BearerOf, openCluster } from './cluster/cluster-target.ts'
+import { FAILURES_MAX, isPassing } from './connection/awaited.ts'
 import { type Api, type ApiTarget, connectApi, DryRunEnd, dryRunOf } from './connection/api.ts'
 
 const WATCH_SECONDS = 2
-/** So often in a row may a look fail before a watch ends. */
-const WATCH_FAILURES_MAX = 5
 /** Clears a terminal and what it scrolled away. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
@@ -144,8 +143,7 @@ export class CommandRunner {
         shown = text
       } catch (fault) {
         failures += 1
-        const isPassing = fault instanceof CommanderError && fault.exitCode === UNAVAILABLE
-        if (!isPassing || shown === null || failures > WATCH_FAILURES_MAX) throw fault
+        if (!isPassing(fault) || shown === null || failures > FAILURES_MAX) throw fault
       }
       await sleep(pauseMs)
     }

@@ -86,7 +86,9 @@ function filtered(command: Command): Command {
   return command
     .option('--queue <name>', 'only of this queue')
     .addOption(
-      new Option('--status <status>', 'only with this status').choices([...['pending', 'dead_lettered']]),
+      new Option('--status <status>', 'only with this status, if the action is for it').choices([
+        ...['pending', 'completed', 'failed', 'dead_lettered'],
+      ]),
     )
     .option('--final-status <status>', 'only with this final status')
     .option('--failure-reason <reason>', 'only failed for this reason, such as timeout')
@@ -120,6 +122,8 @@ function create(wanted: Wanted, runner: CommandRunner, sleep: Sleep): Promise<vo
       return runner.print(flags, { ...created, body: created.body }, BULK_PREVIEW)
     if (dryRun === true || seconds === null)
       return runner.print(flags, { ...created, body: created.body }, BULK_PAGE)
+    // Whoever stops waiting can look, or abort it.
+    runner.warn(`bulk ${created.body.id} is under way\n`)
     const bar = runner.progressBar()
     const ended = await awaitBulk(api, created.body.id, { seconds, sleep, bar }).finally(() => bar.end())
     runner.print(flags, ended.answer, BULK_PAGE)

@@ -1,5 +1,6 @@
 import type { Answer, Bulk } from '../../../clients/typescript/src/client.ts'
 import { readAnswer } from '../command-runner.ts'
+import { lookUntil } from '../connection/awaited.ts'
 import type { Api } from '../connection/api.ts'
 import type { ProgressBar } from '../output/progress-bar.ts'
 
@@ -22,13 +23,17 @@ export interface AwaitedBulk {
 /** Polls a bulk until it has ended or the time is over, and draws its progress. */
 export async function awaitBulk(api: Api, id: number, options: BulkWait): Promise<AwaitedBulk> {
   const polls = Math.ceil((options.seconds * 1000) / POLL_MS)
-  let answer = await api.send('readBulk', { bulk_id: String(id) })
-  for (let poll = 0; poll < polls && !hasEnded(answer.body); poll += 1) {
-    const { done, skipped, failed, matched, is_at_least: isAtLeast, state } = answer.body
-    options.bar.update(done + skipped + failed, isAtLeast ? null : matched, state)
-    await options.sleep(POLL_MS)
-    answer = await api.send('readBulk', { bulk_id: String(id) })
-  }
+  const answer = await lookUntil({
+    look: () => api.send('readBulk', { bulk_id: String(id) }),
+    isEnd: ({ body }) => {
+      const { done, skipped, failed, matched, is_at_least: isAtLeast, state } = body
+      if (hasEnded(body)) return true
+      options.bar.update(done + skipped + failed, isAtLeast ? null : matched, state)
+      return false
+    },
+    polls,
+    pause: () => options.sleep(POLL_MS),
+  })
   return { answer, failure: readAnswer(() => failureOf(answer.body, options.seconds)) }
 }
 

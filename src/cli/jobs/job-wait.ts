@@ -1,5 +1,6 @@
 import type { Answer, Job } from '../../../clients/typescript/src/client.ts'
 import { readAnswer } from '../command-runner.ts'
+import { lookUntil } from '../connection/awaited.ts'
 import type { Api } from '../connection/api.ts'
 
 const POLL_MS = 500
@@ -20,11 +21,12 @@ export interface AwaitedJob {
 /** Polls an original job until its chain has ended or the time is over. */
 export async function awaitEnd(api: Api, jobId: number, options: WaitOptions): Promise<AwaitedJob> {
   const polls = Math.ceil((options.seconds * 1000) / POLL_MS)
-  let answer = await api.send('readJob', { job_id: jobId })
-  for (let poll = 0; poll < polls && !hasEnded(answer.body); poll += 1) {
-    await options.sleep(POLL_MS)
-    answer = await api.send('readJob', { job_id: jobId })
-  }
+  const answer = await lookUntil({
+    look: () => api.send('readJob', { job_id: jobId }),
+    isEnd: ({ body }) => hasEnded(body),
+    polls,
+    pause: () => options.sleep(POLL_MS),
+  })
   return { answer, failure: readAnswer(() => failureOf(answer.body, jobId, options.seconds)) }
 }
 

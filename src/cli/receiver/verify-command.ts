@@ -4,7 +4,7 @@ import { collect } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { wholeNumber } from '../given-number.ts'
 import { headerPairs } from '../given-pairs.ts'
-import { readSource, type Stdin } from '../given-source.ts'
+import { readSource, readSourceBytes, type Stdin } from '../given-source.ts'
 import { AGE_SECONDS_MAX, isVerified, type SchemeVerdict, verify } from './signature.ts'
 
 interface VerifyFlags {
@@ -27,7 +27,10 @@ export function registerVerifyCommand(program: Command, runner: CommandRunner, s
       runner.local(async () => {
         const given = Object.entries(headerPairs(flags.header))
         const headers = Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value]))
-        const body = Buffer.from(await readSource(flags.body, stdin))
+        if (flags.secret === '-' && flags.body === '-') {
+          throw cliError('standard input is the secret or the body, not both', MISUSED)
+        }
+        const body = await readSourceBytes(flags.body, stdin)
         const secret = await secretOf(flags.secret, stdin)
         if (secret === null) throw cliError('no secret given (--secret, or --secret @file)', MISUSED)
         const ageSecondsMax = wholeNumber('--max-age', flags.maxAge)

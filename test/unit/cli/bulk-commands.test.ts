@@ -66,11 +66,33 @@ describe('a new bulk', () => {
       api.answer = end(last)
       return api.run(['bulk', 'create', 'purge', '--all', '--wait', '5'], { sleep: () => Promise.resolve() })
     }
-    expect(await wait({ state: 'done', failed: 0 })).toMatchObject({ code: 0, err: '' })
+    expect(await wait({ state: 'done', failed: 0 })).toMatchObject({ code: 0, err: 'bulk 7 is under way\n' })
     expect((await wait({ state: 'done' })).err).toContain('bulk 7 could not act on 1 jobs')
     expect((await wait({ state: 'aborted' })).err).toContain('bulk 7 is aborted\n')
     expect((await wait({})).err).toContain('bulk 7 is running after 5 s')
     expect(api.received.at(-1)).toMatchObject({ method: 'GET', url: '/api/bulk/7' })
+  })
+
+  test('is waited for through faults that pass, if they do', async () => {
+    const away = { status: 503, body: '{"error":"Redis is away"}' }
+    const slow = { status: 429, body: '{"error":"Too many requests"}' }
+    const wait = (faults: readonly (typeof away)[]) => {
+      api.firstAnswers = [{ status: 202, body: JSON.stringify(BULK) }, ...faults]
+      api.answer = { status: 200, body: JSON.stringify({ ...BULK, state: 'done', failed: 0 }) }
+      return api.run(['bulk', 'create', 'purge', '--all', '--wait', '60'], { sleep: () => Promise.resolve() })
+    }
+    expect(await wait([away, slow, away, slow, away])).toMatchObject({ code: 0 })
+    const ended = await wait(Array.from({ length: 6 }, () => away))
+    expect(ended.code).toBe(5)
+    expect(ended.err).toMatch(/^bulk 7 is under way\n/)
+    expect(await wait([{ status: 404, body: '{"error":"Not found"}' }])).toMatchObject({ code: 3 })
+  })
+
+  test('may ask for any status that some action is for', async () => {
+    for (const status of ['pending', 'completed', 'failed', 'dead_lettered']) {
+      await create('delete', '--status', status)
+      expect(sent()).toEqual({ action: 'delete', filter: { status } })
+    }
   })
 
   test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cliError, UNAVAILABLE } from '../../../../src/cli/cli-error.ts'
 import type { Api } from '../../../../src/cli/connection/api.ts'
 import { awaitEnd } from '../../../../src/cli/jobs/job-wait.ts'
 
@@ -34,6 +35,21 @@ describe('waiting for a job', () => {
     const { api, requests } = apiOf([null])
     expect(await waited(api, 0)).toEqual({ end: 'job 16 is pending after 0 s', sleptMs: 0 })
     expect(requests).toEqual([REQUEST])
+  })
+
+  test('bears faults that pass, as part of the time', async () => {
+    const { api } = apiOf([null, 'success'])
+    let left = 3
+    const send = async (...given: Parameters<Api['send']>) => {
+      left -= 1
+      if (left >= 0) throw cliError('the API is away', UNAVAILABLE)
+      return api.send(...given)
+    }
+    expect(await waited({ send } as Api, 2)).toEqual({ end: 'success', sleptMs: 2000 })
+    left = 3
+    await expect(waited({ send } as Api, 1)).rejects.toThrow('the API is away')
+    left = 6
+    await expect(waited({ send } as Api, 60)).rejects.toThrow('the API is away')
   })
 
   test.each([

@@ -1,6 +1,7 @@
 import { writeFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { isVerified, type ReceivedCall, verify } from '../../../../src/cli/receiver/signature.ts'
 import { appendSignatureHeaders } from '../../../../src/outbound/exchange/signing.ts'
@@ -78,6 +79,22 @@ describe('verify', () => {
       stdin: inputOf(BODY.toString()),
     })
     expect(ran).toEqual({ out: 'X-Punctual-Signature: valid\nwebhook-signature: valid\n', err: '', code: 0 })
+  })
+
+  test('takes the bytes of a body that is no text, and one source for one thing', async () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80])
+    const call = given(signed([NEW], NOW_MS, bytes))
+    const folder = mkdtempSync(join(tmpdir(), 'punctual-body-'))
+    writeFileSync(join(folder, 'body'), bytes)
+    const run = (...args: string[]) =>
+      api.run(['verify', ...args, ...old, ...call], { stdin: Readable.from([bytes]) })
+    expect(await run('--secret', NEW, '--body', '-')).toMatchObject({ code: 0 })
+    expect(await run('--secret', NEW, '--body', `@${join(folder, 'body')}`)).toMatchObject({ code: 0 })
+    expect(await run('--secret', '-', '--body', '-')).toEqual({
+      ...{ out: '', code: 2 },
+      err: 'punctual: standard input is the secret or the body, not both\n',
+    })
+    rmSync(folder, { recursive: true })
   })
 
   test('takes the secret from a file, and fails for a wrong one', async () => {
