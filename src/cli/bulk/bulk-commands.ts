@@ -12,6 +12,7 @@ import {
 } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { wholeNumber } from '../given-number.ts'
+import { tagFilter } from '../given-pairs.ts'
 import { BULK_LIST, BULK_PAGE, BULK_PREVIEW } from './bulk-text.ts'
 import { awaitBulk } from './bulk-wait.ts'
 
@@ -94,7 +95,7 @@ function filtered(command: Command): Command {
     .option('--failure-reason <reason>', 'only failed for this reason, such as timeout')
     .option('--response-status <code>', 'only answered with this status, such as 503')
     .option('--host <name>', 'only to this host')
-    .option('--tag <name:value>', 'only with this tag')
+    .option('--tag <name=value>', 'only with this tag')
     .option('--cron <id>', 'only of this cron')
     .option('--created-after <time>', 'only created at or after this time, such as 2026-12-24T18:00:00+01:00')
     .option('--created-before <time>', 'only created before this time')
@@ -153,7 +154,7 @@ function filterOf(flags: FilterFlags): Record<string, unknown> {
     text === undefined ? undefined : wholeNumber(flag, text)
   const { queue, status, host, tag, text } = flags
   return {
-    ...{ queue, status, host, tag, text, final_status: flags.finalStatus },
+    ...{ queue, status, host, tag: tagFilter(tag), text, final_status: flags.finalStatus },
     failure_reason: flags.failureReason,
     response_status: number('--response-status', flags.responseStatus),
     cron_id: number('--cron', flags.cron),

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Inputs } from '../../../clients/typescript/src/client.ts'
 import { wholeNumber } from '../given-number.ts'
+import { tagFilter } from '../given-pairs.ts'
 
 type JobQuery = Inputs['listJobs']
 
@@ -40,7 +41,7 @@ export function filtered(command: Command): Command {
     .option('--failure-reason <reason>', 'only jobs that failed for this reason, such as timeout')
     .option('--response-status <code>', 'only jobs that were answered with this status')
     .option('--host <host>', 'only jobs that call this host')
-    .option('--tag <name:value>', 'only jobs with this tag')
+    .option('--tag <name=value>', 'only jobs with this tag')
     .option('--cron <id>', 'only runs of this cron')
     .option('--created-after <time>', 'only jobs created from this time on')
     .option('--created-before <time>', 'only jobs created before this time')
@@ -55,7 +56,7 @@ export function filtered(command: Command): Command {
 export function filterOf(flags: JobFilterFlags): JobQuery {
   const { queue, status, host, tag, text, responseStatus, cron } = flags
   return {
-    ...{ queue, status, host, tag, text },
+    ...{ queue, status, host, tag: tagFilter(tag), text },
     final_status: flags.finalStatus,
     failure_reason: flags.failureReason,
     response_status:

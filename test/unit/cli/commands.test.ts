@@ -299,7 +299,7 @@ describe('jobs', () => {
   test('by every filter', async () => {
     const flags = [
       ...['--final-status', 'retrying', '--failure-reason', 'timeout', '--response-status', '503'],
-      ...['--host', 'a.example', '--tag', 'a:b c', '--cron', '7', '--text', 'é&'],
+      ...['--host', 'a.example', '--tag', 'a=b:c', '--cron', '7', '--text', 'é&'],
       ...['created', 'scheduled', 'ended'].flatMap((time) => [
         `--${time}-after`,
         'x',
@@ -310,7 +310,7 @@ describe('jobs', () => {
     await api.run(['jobs', ...flags])
     expect(Object.fromEntries(new URL(`http://h${api.received[0]?.url}`).searchParams)).toEqual({
       ...{ final_status: 'retrying', failure_reason: 'timeout', response_status: '503' },
-      ...{ host: 'a.example', tag: 'a:b c', cron_id: '7', text: 'é&' },
+      ...{ host: 'a.example', tag: 'a:b:c', cron_id: '7', text: 'é&' },
       ...{ created_after: 'x', created_before: 'y', scheduled_after: 'x', scheduled_before: 'y' },
       ...{ ended_after: 'x', ended_before: 'y' },
     })
