@@ -9,6 +9,7 @@ import {
   blockPlace,
   codeOf,
   decodeBlock,
+  KEPT_BLOCKS,
   PLAIN_CODE,
   type Block,
   type Span,
@@ -26,8 +27,8 @@ export interface BlockCheck {
 export interface BlockSums {
   /** What the budget counts. */
   readonly weight: number
-  /** Of the summaries. */
-  readonly bytes: number
+  /** Of the summaries of those that do not count for the team's quota. */
+  readonly beyondKept: number
 }
 
 /** Checks that the blocks of a queue are those of its chains, and leave none of them out. null = there are none. */
@@ -41,7 +42,8 @@ export async function checkBlocks(look: BlockCheck, localId: string): Promise<Bl
     find(key, 'has blocks of other chains than the history')
     return null
   }
-  let [below, bytes] = [sealedTo / HISTORY_BLOCK_CHAINS, 0]
+  const newest = sealedTo / HISTORY_BLOCK_CHAINS - 1
+  let [below, bytes, beyondKept] = [newest + 1, 0, 0]
   while (below > blockPlace(oldest).number) {
     const { from, texts } = await readBlocks(engine, { keys, localId }, below)
     if (texts.length === 0) break
@@ -50,10 +52,11 @@ export async function checkBlocks(look: BlockCheck, localId: string): Promise<Bl
       if (block === null) find(key, `has the block ${from - i}, which cannot be read`)
       else await checkBlock(look, { localId, number: from - i, block })
       bytes += block?.bytes ?? 0
+      if (newest - (from - i) >= KEPT_BLOCKS) beyondKept += block?.bytes ?? 0
     }
     below = from + 1 - texts.length
   }
-  return { weight: bytes + count * BLOCK_BYTES, bytes }
+  return { weight: bytes + count * BLOCK_BYTES, beyondKept }
 }
 
 async function checkBlock(

@@ -5,7 +5,7 @@ import {
   TRIM_BATCH_MAX,
 } from '../../domain/limits.ts'
 import type { Engine } from '../client/engine.ts'
-import { SHARD_USAGE } from '../layout/fields.ts'
+import { QUEUE, SHARD_USAGE } from '../layout/fields.ts'
 import { splitNameField, type ShardKeys } from '../layout/keys.ts'
 import { lookAtShard, type MemoryLook } from '../quotas/usage-reader.ts'
 import { BLOCK_BYTES, blockPlace } from './blocks/block.ts'
@@ -14,32 +14,41 @@ import { readHistory } from './history-reads.ts'
 
 /** From this part of maxmemory on, finished chains give way to jobs: before intake stops at nine tenths. */
 const MEMORY_PART_MAX = 0.85
-/** Histories that one look compares, the largest ones, and blocks that it drops. */
+/** Histories that are compared with each other, the largest ones, and blocks that one look drops. */
 const COMPARED_MAX = 1_000
 const DROPPED_MAX = 64
+/** Histories of one read. */
+const LISTED_TOGETHER = 1_000
+/** Histories that one look reads. Each weighs about 1 MB and more, so that no Redis has this many. */
+const LISTED_MAX = 100_000
 
 /**
  * Drops the oldest blocks while the finished chains of a shard exceed its part of the budget. The team that holds most
- * loses first, of its largest history, so that nobody drives out others who hold less. Each queue keeps its newest ones.
- * Answers whether it stopped before it was done.
+ * loses first, of its largest history, so that nobody drives out others who hold less. Each queue keeps its newest ones;
+ * histories that have no more than these are passed over, however many and large they are. Answers whether it stopped
+ * before it was done: false when it found nothing that may go.
  */
 export async function keepBudget(engine: Engine, keys: ShardKeys): Promise<boolean> {
   let held = await heldBytes(engine, keys)
   if (held === 0) return false
   const { memory } = await lookAtShard(engine, keys, [], 0)
   const share = shareOf(engine, memory, held)
-  if (held <= share) return false
-  const histories = await largestHistories(engine, keys)
-  for (let dropped = 0; dropped < DROPPED_MAX && held > share; dropped += 1) {
-    const largest = largestOf(histories)
-    if (largest === undefined) return false
-    if (!(await dropOldest(engine, keys, largest))) histories.delete(largest)
-    held = await heldBytes(engine, keys)
-    largest.bytes = await engine.runner.read(async (redis) =>
-      Number(await redis.zscore(keys.sealedHistories, largest.member)),
-    )
+  let dropped = 0
+  for (let from: number | null = 0; from !== null && held > share && dropped < DROPPED_MAX;) {
+    const { histories, next }: Listed = await largestHistories(engine, keys, from)
+    while (held > share && dropped < DROPPED_MAX) {
+      const largest = largestOf(histories)
+      if (largest === undefined) break
+      if (await dropOldest(engine, keys, largest)) dropped += 1
+      else histories.delete(largest)
+      held = await heldBytes(engine, keys)
+      largest.bytes = await engine.runner.read(async (redis) =>
+        Number(await redis.zscore(keys.sealedHistories, largest.member)),
+      )
+    }
+    from = next
   }
-  return held > share
+  return dropped > 0 && held > share
 }
 
 /** Bytes that the finished chains of one shard may take. */
@@ -63,19 +72,42 @@ interface LargeHistory {
   bytes: number
 }
 
-/** Those from which a block could go. */
-async function largestHistories(engine: Engine, { sealedHistories }: ShardKeys): Promise<Set<LargeHistory>> {
+interface Listed {
+  readonly histories: Set<LargeHistory>
+  /** Rank of the next history; null = there is none that could lose a block. */
+  readonly next: number | null
+}
+
+/** Those from which a block could go, by their length; from the rank `from` on, the largest first. */
+async function largestHistories(engine: Engine, keys: ShardKeys, from: number): Promise<Listed> {
   const bytesMin = Math.floor(engine.retention.finishedChainsKept / HISTORY_BLOCK_CHAINS) * BLOCK_BYTES
-  const flat = await engine.runner.read((redis) =>
-    redis.zrevrange(sealedHistories, 0, COMPARED_MAX - 1, 'WITHSCORES'),
-  )
   const histories = new Set<LargeHistory>()
-  for (let i = 0; i < flat.length && Number(flat[i + 1]) > bytesMin; i += 2) {
-    const member = flat[i] ?? ''
-    const { team, queue: localId } = splitNameField(member)
-    histories.add({ member, team, localId, bytes: Number(flat[i + 1]) })
+  for (let rank = from; rank < LISTED_MAX; rank += LISTED_TOGETHER) {
+    if (histories.size >= COMPARED_MAX) return { histories, next: rank }
+    const flat = await engine.runner.read((redis) =>
+      redis.zrevrange(keys.sealedHistories, rank, rank + LISTED_TOGETHER - 1, 'WITHSCORES'),
+    )
+    const listed: LargeHistory[] = []
+    for (let i = 0; i < flat.length && Number(flat[i + 1]) > bytesMin; i += 2) {
+      const member = flat[i] ?? ''
+      const { team, queue: localId } = splitNameField(member)
+      listed.push({ member, team, localId, bytes: Number(flat[i + 1]) })
+    }
+    const areLong = await engine.runner.read((redis) =>
+      Promise.all(
+        listed.map(async ({ localId }) => {
+          const { history, meta } = keys.queue(localId)
+          const [length, trimmed] = await Promise.all([redis.llen(history), redis.hget(meta, QUEUE.trimmed)])
+          const inOldest = HISTORY_BLOCK_CHAINS - blockPlace(Number(trimmed ?? 0)).offset
+          // An earlier version may have deleted one of length 0.
+          return length === 0 || length - inOldest >= engine.retention.finishedChainsKept
+        }),
+      ),
+    )
+    for (const [i, history] of listed.entries()) if (areLong[i] === true) histories.add(history)
+    if (listed.length < LISTED_TOGETHER) break
   }
-  return histories
+  return { histories, next: null }
 }
 
 function largestOf(histories: ReadonlySet<LargeHistory>): LargeHistory | undefined {

@@ -16,8 +16,7 @@ if not look.fits then
 end
 local number = tonumber(ARGV.number)
 if number ~= look.first + look.sealed or (number + 1) * 256 > look.stop then return 'moved' end
-local bytes, root = Blocks.head(ARGV.block)
+local _, root = Blocks.head(ARGV.block)
 if call('LINDEX', KEYS.history, Blocks.place(look, number)) ~= root then return 'moved' end
-call('LPUSH', KEYS.blocks, ARGV.block)
-Sealed.count_blocks(team, ARGV.localId, bytes, 1)
+Sealed.add_newest(team, ARGV.localId, ARGV.block)
 return 'sealed'

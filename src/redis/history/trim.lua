@@ -47,7 +47,7 @@ end
 if look.sealed == 0 then return count end
 if look.fits then
   local gone = math.min(look.sealed, math.floor((look.trimmed + count) / 256) - look.first)
-  for _ = 1, gone do Sealed.count_blocks(team, ARGV.localId, -Blocks.head(call('RPOP', KEYS.blocks)), -1) end
+  for _ = 1, gone do Sealed.drop_oldest(team, ARGV.localId) end
   if gone == look.sealed then Sealed.drop_blocks(team, ARGV.localId) end
 else
   Sealed.drop_blocks(team, ARGV.localId)

@@ -27,7 +27,7 @@ export async function inspectUsage(
     addTo(team, 'b', bytes)
     add('*:b', bytes)
   }
-  for (const [member, { bytes }] of sealed) addTo(splitNameField(member).team, 'h', bytes)
+  for (const [member, { beyondKept }] of sealed) addTo(splitNameField(member).team, 'h', beyondKept)
   const noted = await readHash(shard.engine, keys.teamUsage)
   for (const id of list.queues.keys()) {
     const k = keys.queue(id)

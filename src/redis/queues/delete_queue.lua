@@ -8,6 +8,7 @@ local call = redis.call
 --#include lib/team_index
 --#include lib/epoch
 --#include lib/usage
+--#include history/blocks
 --#include history/sealed
 --#include lib/trash
 

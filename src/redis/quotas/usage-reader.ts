@@ -9,7 +9,7 @@ export interface ShardUsage {
   readonly jobs: number
   /** Of all its records, as the steps count them. */
   readonly bytes: number
-  /** Those of `bytes` that count for its quota: not those of chains in blocks, which have a budget of their own. */
+  /** Those of `bytes` that count for its quota: not those of chains in blocks that the budget may drop. */
   readonly countedBytes: number
   readonly inFlight: number
   /** Jobs in the month asked for. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { keepBudget } from '../../../src/redis/history/history-budget.ts'
+import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
 import { assertClean } from '../../support/engine/model-executor.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { HistoryStage, plans } from './history-stage.ts'
@@ -17,8 +18,12 @@ describe('the budget of finished chains', () => {
   })
   afterAll(() => redis.stop())
 
-  async function withStage(historyBytes: number | null, run: (stage: HistoryStage) => Promise<void>) {
-    const stage = await HistoryStage.open(redis, { historyBytes, finishedChainsKept: KEPT })
+  async function withStage(
+    historyBytes: number | null,
+    run: (stage: HistoryStage) => Promise<void>,
+    finishedChainsKept = KEPT,
+  ) {
+    const stage = await HistoryStage.open(redis, { historyBytes, finishedChainsKept })
     try {
       await run(stage)
       await assertClean(stage.world)
@@ -106,8 +111,7 @@ describe('the budget of finished chains', () => {
       const { keys } = stage
       await fill(stage, { team: 'default', queue: 'two' }, 1)
       const one = keys.queue('1')
-      const before = await redis.client.hget(keys.teamUsage, 'default:h')
-      assert.ok(Number(before) > 0)
+      assert.ok(Number(await redis.client.hget(keys.shardUsage, 'sealed')) > 0)
       // As its step did: everything but what it did not know.
       const trash = keys.queue('1').trashedSummaries
       await redis.client.rename(one.summaries, trash)
@@ -121,7 +125,81 @@ describe('the budget of finished chains', () => {
       await redis.client.srem(keys.pushedBucket('1'), '1')
       await enforce(stage)
       assert.equal(await redis.client.exists(one.blocks, keys.sealedHistories), 0)
-      assert.equal(await redis.client.hget(keys.teamUsage, 'default:h'), '0')
+      assert.equal(await redis.client.hget(keys.shardUsage, 'sealed'), '0')
       await redis.client.flushall()
     }))
+
+  test('histories that may lose nothing do not keep it from the others, however many and large', () =>
+    withStage(0, async (stage) => {
+      const { keys } = stage
+      await fill(stage, { team: 'crowd', queue: 'one' }, 512)
+      await fill(stage, { team: 'modest', queue: 'one' }, 4 * 256)
+      for (const localId of ['1', '2']) await stage.seal(localId)
+      const weight = Number(await redis.client.zscore(keys.sealedHistories, 'modest/2'))
+      const [one, copies] = [keys.queue('1'), Array.from({ length: 2_100 }, (_, at) => String(at + 100))]
+      for (const id of copies) {
+        const copy = keys.queue(id)
+        await Promise.all([
+          ...(['meta', 'history', 'blocks'] as const).map((part) => redis.client.copy(one[part], copy[part])),
+          redis.client.zadd(keys.sealedHistories, weight * 10, `crowd/${id}`),
+        ])
+      }
+      const answers = [await keepBudget(stage.world.engine, keys), await keepBudget(stage.world.engine, keys)]
+      assert.equal(await lengthOf(stage, '2'), 2 * 256)
+      assert.equal(await lengthOf(stage, '1'), 2 * 256)
+      assert.equal(answers[1], false, 'nothing is left that may go')
+      await redis.client.flushall()
+    }))
+
+  test('histories that are too young to go do not, either', () =>
+    withStage(0, async (stage) => {
+      const { keys } = stage
+      await fill(stage, { team: 'modest', queue: 'one' }, 4 * 256)
+      await stage.finish(plans(3 * 256), { team: 'crowd', queue: 'one' })
+      for (const localId of ['1', '2']) await stage.seal(localId)
+      const weight = Number(await redis.client.zscore(keys.sealedHistories, 'modest/1'))
+      const two = keys.queue('2')
+      for (let id = 100; id < 1_100; id += 1) {
+        const copy = keys.queue(String(id))
+        await Promise.all([
+          ...(['meta', 'history', 'blocks'] as const).map((part) => redis.client.copy(two[part], copy[part])),
+          redis.client.copy(two.summaries, copy.summaries),
+          redis.client.zadd(keys.sealedHistories, weight * 10, `crowd/${id}`),
+        ])
+      }
+      await enforce(stage)
+      assert.equal(await lengthOf(stage, '1'), 2 * 256)
+      assert.equal(await lengthOf(stage, '2'), 3 * 256)
+      await redis.client.flushall()
+    }))
+
+  test('what it may not drop counts for the quota of its team, the rest does not', { timeout: 60_000 }, () =>
+    withStage(
+      0,
+      async (stage) => {
+        const { keys, world } = stage
+        const counted = async () => {
+          const { teams } = await lookAtShard(world.engine, keys, ['default'], 0)
+          return teams.get('default')?.countedBytes
+        }
+        /** Of the newest chains, as they are stored. */
+        const bytesOf = async (chains: number) => {
+          const roots = await redis.client.lrange(keys.queue('1').history, 0, chains - 1)
+          const texts = await redis.client.hmget(keys.queue('1').summaries, ...roots)
+          return texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0)
+        }
+        await fill(stage, { team: 'default', queue: 'one' }, 40 * 256)
+        await stage.seal()
+        assert.equal(await counted(), await bytesOf(40 * 256), 'all may stay, so all counts')
+        await fill(stage, { team: 'default', queue: 'one' }, 2 * 256)
+        await stage.seal()
+        assert.equal(await counted(), await bytesOf(40 * 256), 'two blocks may go')
+        await assertClean(world)
+        await enforce(stage)
+        assert.equal(await lengthOf(stage, '1'), 40 * 256)
+        assert.equal(await counted(), await bytesOf(40 * 256))
+      },
+      10_000,
+    ),
+  )
 })

@@ -7,6 +7,7 @@ local call = redis.call
 --#include lib/team_index
 --#include lib/epoch
 --#include lib/usage
+--#include history/blocks
 --#include history/sealed
 --#include lib/trash
 

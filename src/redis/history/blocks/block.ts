@@ -1,5 +1,5 @@
 import { hostOf } from '../../../domain/jobs/job-match.ts'
-import { HISTORY_BLOCK_CHAINS } from '../../../domain/limits.ts'
+import { FINISHED_CHAINS_PER_QUEUE_KEPT, HISTORY_BLOCK_CHAINS } from '../../../domain/limits.ts'
 import type { FinishedRecord } from '../../layout/finished-record.ts'
 import { decodeOffsets, encodeOffsets } from './block-offsets.ts'
 import { makeKeyFilter } from './key-filter.ts'
@@ -26,6 +26,8 @@ export interface Block {
 
 /** What the budget counts for a block beside its summaries, as history/sealed.lua does. */
 export const BLOCK_BYTES = HISTORY_BLOCK_CHAINS * 96
+/** The newest blocks of a queue, which its team's quota counts because the budget may not drop them. */
+export const KEPT_BLOCKS = Math.ceil(FINISHED_CHAINS_PER_QUEUE_KEPT / HISTORY_BLOCK_CHAINS)
 
 export type Span = readonly [least: number, greatest: number]
 
