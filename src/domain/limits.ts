@@ -192,6 +192,8 @@ export const STATISTICS_STEP_SECONDS_MAX = 86_400
 // Bulks.
 /** Ids that one bulk names. */
 export const BULK_IDS_MAX = 1_000
+/** The first of them, which its entry in the audit log has. */
+export const BULK_AUDITED_IDS_MAX = 50
 /** Bulks of a team that run at once; a further one is refused until one has ended. */
 export const BULKS_RUNNING_PER_TEAM_MAX = 10
 /** Bulks of a team that are remembered, and for how long. */

@@ -1695,7 +1695,7 @@ export interface BulkCreate {
 export interface BulkPreview {
   matched: number
   /**
-   * The look ended early; there may be more.
+   * The look ended early
    */
   is_at_least: boolean
   /**

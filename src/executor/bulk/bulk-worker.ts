@@ -50,7 +50,7 @@ export class BulkWorker extends PollLoop {
       const round = this.#roundOf(work)
       for (const piece of round) {
         if (this.isStopped) return 0
-        await this.#tend(piece)
+        if (!(await this.#tend(piece))) break
       }
       if (round.length > 0) return 0
       const untilDueMs = nextDueMs === null ? POLL_MS : nextDueMs - bulks.redisNowMs()
@@ -72,11 +72,14 @@ export class BulkWorker extends PollLoop {
     return [...round.values()]
   }
 
-  async #tend(piece: BulkWork): Promise<void> {
+  /** Answers false when another executor has the turn by now. */
+  async #tend(piece: BulkWork): Promise<boolean> {
     const { bulks, clock, logger, places } = this.#options
     const release = await places.take()
     const startedAtMs = clock.monotonicMs()
     try {
+      // What was done before it, and the wait for a place, may have outlasted the turn.
+      if (!(await bulks.takeTurn())) return false
       await bulks.tend(piece)
     } catch (error) {
       const { team, id } = piece
@@ -86,6 +89,7 @@ export class BulkWorker extends PollLoop {
       release()
     }
     await this.#rest((clock.monotonicMs() - startedAtMs) * REST_SHARE)
+    return true
   }
 
   #rest(ms: number): Promise<void> {

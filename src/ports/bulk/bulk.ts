@@ -50,6 +50,8 @@ export interface BulkShard {
    * it is not renewed. `nextDueMs`: when something else is due, Unix ms by Redis time; null = nothing that is known.
    */
   due(): Promise<{ readonly work: readonly BulkWork[]; readonly nextDueMs: number | null }>
+  /** Takes or renews the shard's turn, before each piece; false when another executor has it by now. */
+  takeTurn(): Promise<boolean>
   /** Does one piece of it: at most one page. */
   tend(work: BulkWork): Promise<void>
   redisNowMs(): number

@@ -27,6 +27,8 @@ export function createBulkShard(engine: Engine, shard: number, acts: BulkActs): 
   const holder = randomBytes(6).toString('base64url')
   const keys = shardKeys(engine, shard)
   let pages = 0
+  const takeTurn = async (): Promise<boolean> =>
+    (await engine.runner.run(TAKE_TURN.with({ keys, holder, turnMs: TURN_MS }))) === 1
   return {
     shard,
     due: async () => {
@@ -40,14 +42,14 @@ export function createBulkShard(engine: Engine, shard: number, acts: BulkActs): 
       const nextDueMs = listed.find(({ dueMs }) => dueMs > nowMs)?.dueMs ?? null
       const due = listed.filter(({ dueMs }) => dueMs <= nowMs)
       if (due.length === 0) return { work: [], nextDueMs }
-      const isOurs = await engine.runner.run(TAKE_TURN.with({ keys, holder, turnMs: TURN_MS }))
-      if (isOurs !== 1) return { work: [], nextDueMs: null }
+      if (!(await takeTurn())) return { work: [], nextDueMs: null }
       const work = due.flatMap(({ member }) => {
         const found = memberIn(member)
         return found === null ? [] : [{ team: found.ref.team, id: found.ref.id, kind: found.kind }]
       })
       return { work, nextDueMs }
     },
+    takeTurn,
     tend: async ({ team, id, kind }) => {
       pages += 1
       const nonce = `${holder}.${pages}`

@@ -9,6 +9,7 @@ import {
   NO_BULK_COUNTS,
 } from '../../domain/bulk/bulk.ts'
 import {
+  BULK_AUDITED_IDS_MAX,
   BULK_FAILURES_MAX,
   BULK_RETENTION_DAYS,
   BULKS_PER_TEAM_MAX,
@@ -38,8 +39,12 @@ const IDS_PER_MS = 256
 /** Tries when an id is taken, or somebody else changes the bulk meanwhile. */
 const TRIES_MAX = 5
 
-export function createBulkStore(engine: Engine, random: () => number): BulkStore {
-  const turns = new SearchTurns()
+/** @param turns those of the lists of jobs, where there are any */
+export function createBulkStore(
+  engine: Engine,
+  random: () => number,
+  turns: SearchTurns = new SearchTurns(),
+): BulkStore {
   return {
     preview: (team, order) =>
       previewBulk(engine, turns, { team, order, createdBeforeMs: nowOf(engine, team) }),
@@ -123,11 +128,15 @@ function entryOf(
   action: 'create' | 'abort',
   actor = record.createdBy,
 ): AuditEntry {
-  const { filter, matched, isAtLeast } = record
+  const { filter, matched, isAtLeast, ids } = record
+  const named = ids.length === 0 ? {} : { ids: ids.slice(0, BULK_AUDITED_IDS_MAX), ids_count: ids.length }
   return {
     ...{ actor, action, resource: { kind: 'bulk', id, name: record.action } },
     before: null,
-    after: { action: record.action, filter, rate: record.ratePerSecond, matched, is_at_least: isAtLeast },
+    after: {
+      ...{ action: record.action, filter, ...named, rate: record.ratePerSecond },
+      ...{ matched, is_at_least: isAtLeast },
+    },
   }
 }
 

@@ -4,10 +4,14 @@ import { BULK_SAMPLE_MAX } from '../../domain/limits.ts'
 import type { BulkPreview } from '../../ports/bulk/bulk.ts'
 import { shardOfQueue, type Engine } from '../client/engine.ts'
 import { type FoundPage, searchShard, type ShardSearch } from '../search/search-shard.ts'
+import { SEARCHED_BYTES_MAX } from '../search/sections/search-budget.ts'
 import type { SearchTurns } from '../search/search-turns.ts'
 import { isMeantBy } from './pages/candidates.ts'
 
-/** A preview ends after so many records or jobs found, in all shards together; then the count is the least there is. */
+/**
+ * A preview ends after so many records or jobs found, or as many bytes as a list may look at, in all shards together; then
+ * the count is the least there is.
+ */
 const SEARCHED_MAX = 20_000
 const FOUND_PER_CALL_MAX = 1_000
 
@@ -47,19 +51,22 @@ async function look(
       : [shardOfQueue(engine, team, filter.queue).shard]
   const isMeant = isMeantBy(order.action)
   const sample: number[] = []
-  let [matched, searched] = [0, 0]
+  let [matched, searched, bytes] = [0, 0, 0]
   for (const shard of shards) {
     let from: string | null = null
     do {
-      if (searched >= SEARCHED_MAX) return { matched, isAtLeast: true, sample }
+      if (searched >= SEARCHED_MAX || bytes >= SEARCHED_BYTES_MAX) return { matched, isAtLeast: true, sample }
       const search: ShardSearch = {
         ...{ team, shard, filter, isMeant, createdBeforeMs, from },
         limit: FOUND_PER_CALL_MAX,
+        bytesMax: SEARCHED_BYTES_MAX - bytes,
+        inTurn: (step) => turns.step(team, step),
       }
-      const page: FoundPage = await turns.step(team, () => searchShard(engine, search))
+      const page: FoundPage = await searchShard(engine, search)
       matched += page.found.length
       // A search that finds what it looks for at once counts as well: this must end.
       searched += Math.max(1, page.searched, page.found.length)
+      bytes += page.bytes
       sample.push(...page.found.slice(0, BULK_SAMPLE_MAX - sample.length).map(({ jobId }) => jobId))
       from = page.next
     } while (from !== null)

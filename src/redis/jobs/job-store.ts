@@ -11,10 +11,16 @@ import type { QuotaKeeper } from '../quotas/quota-keeper.ts'
 import { listJobs } from '../search/job-pages.ts'
 import { SearchTurns } from '../search/search-turns.ts'
 
-/** @param quotas absent = no quotas for retries and replays */
-export function createJobStore(engine: Engine, quotas: QuotaKeeper | null = null): JobStore {
+/**
+ * @param quotas absent = no quotas for retries and replays
+ * @param turns shared with other searches of the process
+ */
+export function createJobStore(
+  engine: Engine,
+  quotas: QuotaKeeper | null = null,
+  turns: SearchTurns = new SearchTurns(),
+): JobStore {
   const remake = createRemake(engine, quotas)
-  const turns = new SearchTurns()
   return {
     get: async (team, jobId) => {
       const queue = await queueOfJob(engine, team, jobId)

@@ -20,6 +20,10 @@ export interface ShardSearch {
   readonly from: string | null
   /** Most jobs to find. */
   readonly limit: number
+  /** Bytes to look at; absent = as many as a list may. A step may exceed it by what it reads. */
+  readonly bytesMax?: number
+  /** Runs each step that looks through records; absent = at once. */
+  readonly inTurn?: <T>(step: () => Promise<T>) => Promise<T>
 }
 
 export interface FoundJob {
@@ -40,6 +44,8 @@ export interface FoundPage {
   readonly next: string | null
   /** How many records were looked at. */
   readonly searched: number
+  /** Of them and their payloads. */
+  readonly bytes: number
 }
 
 /** Records that one call looks at. */
@@ -53,16 +59,16 @@ const SPOTS = { ...FIRST_SPOTS, open: FIRST_SCAN }
  * large queue whose hash shrinks: then it may come twice. Throws StoreUnavailableError.
  */
 export async function searchShard(engine: Engine, search: ShardSearch): Promise<FoundPage> {
-  const { filter, createdBeforeMs, limit, isMeant = () => true } = search
+  const { filter, createdBeforeMs, limit, isMeant = () => true, inTurn = (step) => step() } = search
   const from = search.from === null ? null : parsePosition(search.from)
   if (from === null && search.from !== null) throw new Error(`not a place of a search: ${search.from}`)
-  const budget = new SearchBudget(SEARCHED_PER_CALL_MAX)
+  const budget = new SearchBudget(SEARCHED_PER_CALL_MAX, search.bytesMax)
   const found = new Map<number, FoundJob>()
   const { next } = await walkQueues(engine, {
     ...{ filter, limit, from, budget, firstSpots: SPOTS },
     queuesFrom: (position) => queuesOfShard(engine, search, position),
     read: async (sections, room) => {
-      const part = await readFirst(engine, sections, { room, budget })
+      const part = await inTurn(() => readFirst(engine, sections, { room, budget }))
       const [{ queue, section }] = sections
       const jobs = part.jobs.filter(({ chain }) => createdAtMs(chain) < createdBeforeMs && isMeant(chain))
       for (const { jobId, chain } of jobs) {
@@ -75,6 +81,7 @@ export async function searchShard(engine: Engine, search: ShardSearch): Promise<
     found: [...found.values()],
     next: next === null ? null : formatPosition(next),
     searched: budget.searched,
+    bytes: budget.bytes,
   }
 }
 

@@ -21,6 +21,7 @@ import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
+import { SearchTurns } from '../../redis/search/search-turns.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
 import type { Engine } from '../../redis/client/engine.ts'
 import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
@@ -78,14 +79,15 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
   const tokenUses = new LastUses({ runner: engine.runner, clock: systemClock, logger: options.logger })
   options.lifecycle.onStop('last uses of tokens', () => tokenUses.stop())
   const quotas = new QuotaKeeper({ engine, clock: systemClock, quotasOf })
+  const turns = new SearchTurns()
   const listener = createApi({
     intake: createJobIntake(engine, { nowMs: () => systemClock.monotonicMs(), quotas }),
-    jobs: createJobStore(engine, quotas),
+    jobs: createJobStore(engine, quotas, turns),
     ...withQuotas(
       { crons: options.crons, cronEditor: options.cronEditor },
       { usage, quotasOf, metrics: engine.metrics, clock: systemClock },
     ),
-    bulks: createBulkStore(engine, Math.random),
+    bulks: createBulkStore(engine, Math.random, turns),
     alerts: createAlertStore(engine),
     auditLog: createAuditLog(engine),
     sessions: createSessionStore(engine),

@@ -9,6 +9,8 @@ import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { purgeDeadLetters } from '../../../src/redis/retention/dead-letters.ts'
+import { createBulkStore } from '../../../src/redis/bulk/bulk-store.ts'
+import { SearchTurns } from '../../../src/redis/search/search-turns.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
 import { assertClean } from '../../support/engine/model-executor.ts'
 import { openConnection, openWorld } from '../../support/engine/model-world.ts'
@@ -290,6 +292,51 @@ describe('a bulk', () => {
     const all = (await look(null)) as BulkPreview
     expect([all.matched, all.sample.length]).toEqual([15, 10])
     for (const id of dead) expect(await chainEnd(id)).toBe('not replayed')
+  })
+
+  test('reads 32 MiB at most for a preview, in the turns of the lists', { timeout: 60_000 }, async () => {
+    const payload = JSON.stringify({ filling: 'x'.repeat(1024 * 1024 - 100) })
+    await stage.push(48, { start: { delaySeconds: 3_600 }, request: { payload } })
+    stage.world.clock.advance(1)
+    const turns = new SearchTurns()
+    let steps = 0
+    const step = turns.step.bind(turns)
+    turns.step = (team, work) => {
+      steps += 1
+      return step(team, work)
+    }
+    const { runner } = stage.world.engine
+    let bytes = 0
+    const read: typeof runner.read = async (ask) => {
+      const answer = await runner.read(ask)
+      bytes += JSON.stringify(answer)?.length ?? 0
+      return answer
+    }
+    const store = createBulkStore({ ...stage.world.engine, runner: { ...runner, read } }, () => 0, turns)
+    const filter = { ...ANY_JOB, text: 'nowhere' }
+    const order = { action: 'cancel', target: { kind: 'filter', filter }, ratePerSecond: null } as const
+    expect(await store.preview(TEAM, order)).toMatchObject({ matched: 0, isAtLeast: true })
+    expect(bytes).toBeGreaterThan(24 * 1024 * 1024)
+    expect(bytes).toBeLessThan(42 * 1024 * 1024)
+    expect(steps).toBeGreaterThanOrEqual(4)
+    const searches = [1, 2, 3, 4].map(() => turns.enter(TEAM))
+    expect(searches).not.toContain(false)
+    expect(await store.preview(TEAM, order)).toBe('too_many_searches')
+  })
+
+  test('has the first ids that it was given in the audit log, and their count', async () => {
+    const ids = await stage.push(60)
+    await stage.create('cancel', ids)
+    const audit = await createAuditLog(stage.world.engine).list(AUDIT_QUERY)
+    if (audit === 'bad_cursor') expect.fail()
+    expect(audit.records[0]?.after).toMatchObject({ ids: ids.slice(0, 50), ids_count: 60 })
+  })
+
+  test('is worked off by one executor, which loses its turn only to time', async () => {
+    const [one, two] = [stage.openShards()[0], stage.openShards()[0]]
+    expect(await one?.takeTurn()).toBe(true)
+    expect(await two?.takeTurn()).toBe(false)
+    expect(await one?.takeTurn()).toBe(true)
   })
 
   test('is inspected: what is lost, doubled or miscounted is found', async () => {

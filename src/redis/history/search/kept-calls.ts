@@ -16,7 +16,7 @@ const READ_TOGETHER = 64
 export async function keptCalls(
   engine: Engine,
   queue: KnownQueue,
-  filter: JobFilter,
+  { filter, onRead }: { readonly filter: JobFilter; readonly onRead: (bytes: number) => void },
 ): Promise<(roots: readonly string[]) => Promise<ReadonlyMap<string, CallRecord[]>>> {
   if (filter.text === null) return async () => new Map()
   const { callRecords } = queue.keys.queue(queue.localId)
@@ -28,6 +28,7 @@ export async function keptCalls(
     for (let at = 0; at < ids.length; at += READ_TOGETHER) {
       const page = ids.slice(at, at + READ_TOGETHER)
       const texts = await engine.runner.read((redis) => redis.hmget(callRecords, ...page))
+      onRead(texts.reduce((sum, text) => sum + (text?.length ?? 0), 0))
       texts.forEach((text, i) => {
         const call = unlessDamaged(
           () => (text === null ? null : (JSON.parse(text) as CallRecord)),

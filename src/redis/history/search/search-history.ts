@@ -22,6 +22,8 @@ export interface HistoryPage {
   readonly next: HistoryPlace | null
   /** Summaries that were looked at. */
   readonly searched: number
+  /** Of these summaries, and of call records that were read. */
+  readonly bytes: number
 }
 
 /** Blocks that one search looks at, those of more than a million chains. */
@@ -45,14 +47,17 @@ export async function searchHistory(
   { limit, examinedMax }: { readonly limit: number; readonly examinedMax: number },
 ): Promise<HistoryPage> {
   const jobs: ListedJob[] = []
-  if (filter.status === 'pending' || filter.status === 'processing') return { jobs, next: null, searched: 0 }
+  if (filter.status === 'pending' || filter.status === 'processing')
+    return { jobs, next: null, searched: 0, bytes: 0 }
   const { oldest: first, stop, sealedTo } = await readHistory(engine, queue, [])
   let [oldest, place, searched] = [first, Math.min(from ?? stop, stop), 0]
   const plan = new SearchPlan(engine, queue, { query: blockQuery(filter), sealedTo })
-  const judge = await judgeOf(engine, queue, filter)
+  let bytes = 0
+  const judge = await judgeOf(engine, queue, filter, (read) => (bytes += read))
   while (place > oldest) {
     const room = examinedMax - searched
-    if (jobs.length >= limit || room <= 0 || plan.blocks >= BLOCKS_MAX) return { jobs, next: place, searched }
+    if (jobs.length >= limit || room <= 0 || plan.blocks >= BLOCKS_MAX)
+      return { jobs, next: place, searched, bytes }
     const piece = await plan.next(place, { room, wanted: limit - jobs.length })
     place = piece.after
     if (piece.spans.length === 0) continue
@@ -60,21 +65,27 @@ export async function searchHistory(
     oldest = look.oldest
     for (const { entry, job } of await judge(look.entries)) {
       searched += 1
+      bytes += entry.text?.length ?? 0
       if (job !== null) jobs.push(job)
       if (jobs.length < limit) continue
       place = entry.ordinal
       break
     }
   }
-  return { jobs, next: null, searched }
+  return { jobs, next: null, searched, bytes }
 }
 
 type Judge = (
   entries: readonly FinishedEntry[],
 ) => Promise<Array<{ entry: FinishedEntry; job: ListedJob | null }>>
 
-async function judgeOf(engine: Engine, queue: KnownQueue, filter: JobFilter): Promise<Judge> {
-  const callsOf = await keptCalls(engine, queue, filter)
+async function judgeOf(
+  engine: Engine,
+  queue: KnownQueue,
+  filter: JobFilter,
+  onRead: (bytes: number) => void,
+): Promise<Judge> {
+  const callsOf = await keptCalls(engine, queue, { filter, onRead })
   const mayMatch = summaryTest(filter)
   const jobOf = ({ root, text }: FinishedEntry, calls: readonly CallRecord[]): ListedJob | null => {
     if (text === null || (calls.length === 0 && !mayMatch(text))) return null

@@ -13,7 +13,7 @@ export async function readFinished(
   { from, room, budget }: Room & { readonly from: Spot & { readonly kind: 'left' } },
 ): Promise<SectionPage> {
   const bounds = { limit: room, examinedMax: Math.min(LOOKED_AT_ONCE_MAX, budget.left) }
-  const { jobs, next, searched } = await searchHistory(engine, queue, filter, from.left, bounds)
-  budget.spend(searched, 0)
+  const { jobs, next, searched, bytes } = await searchHistory(engine, queue, filter, from.left, bounds)
+  budget.spend(searched, bytes)
   return { jobs, next: next === null ? null : { kind: 'left', left: next } }
 }

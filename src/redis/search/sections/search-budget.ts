@@ -6,15 +6,21 @@ export const SEARCHED_BYTES_MAX = 32 * 1024 * 1024
 /** What one request may still look at, and what it has looked at. */
 export class SearchBudget {
   readonly #recordsMax: number
+  readonly #bytesMax: number
   #records = 0
   #bytes = 0
 
-  constructor(recordsMax: number) {
+  constructor(recordsMax: number, bytesMax = SEARCHED_BYTES_MAX) {
     this.#recordsMax = recordsMax
+    this.#bytesMax = bytesMax
   }
 
   get searched(): number {
     return this.#records
+  }
+
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** Records; at least one, so that every step gets on. */
@@ -23,7 +29,7 @@ export class SearchBudget {
   }
 
   get isSpent(): boolean {
-    return this.#records >= this.#recordsMax || this.#bytes >= SEARCHED_BYTES_MAX
+    return this.#records >= this.#recordsMax || this.#bytes >= this.#bytesMax
   }
 
   spend(records: number, bytes: number): void {

@@ -12,16 +12,20 @@ function setUp(bulks: Record<string, number>, pieceMs = 0) {
   const left = new Map(Object.entries(bulks))
   const done: string[] = []
   let looks = 0
+  let hasTurn: () => boolean = () => true
   let isBroken: (name: string) => boolean = () => false
   const shard: BulkShard = {
     shard: 0,
     due: () => {
       looks += 1
       const work = [...left].flatMap(([name, count]): BulkWork[] =>
-        count === 0 ? [] : [{ team: name.slice(0, 1), id: Number(name.slice(1)), kind: 'part' }],
+        count === 0 || !hasTurn()
+          ? []
+          : [{ team: name.slice(0, 1), id: Number(name.slice(1)), kind: 'part' }],
       )
       return Promise.resolve({ work, nextDueMs: null })
     },
+    takeTurn: () => Promise.resolve(hasTurn()),
     tend: async ({ team, id }) => {
       const name = `${team}${id}`
       if (isBroken(name)) throw new Error('its record is damaged')
@@ -33,7 +37,8 @@ function setUp(bulks: Record<string, number>, pieceMs = 0) {
   }
   const options = { clock, logger: quietLogger, bulks: shard, places: new BulkPlaces() }
   const breaks = (broken: typeof isBroken) => void (isBroken = broken)
-  return { clock, done, shard, left, worker: new BulkWorker(options), looks: () => looks, breaks }
+  const keepsTurn = (keeps: typeof hasTurn) => void (hasTurn = keeps)
+  return { clock, done, shard, left, keepsTurn, worker: new BulkWorker(options), looks: () => looks, breaks }
 }
 
 test('a team with many bulks holds up no other', async () => {
@@ -42,6 +47,18 @@ test('a team with many bulks holds up no other', async () => {
   await clock.advance(100)
   expect(done.slice(0, 4)).toEqual(['a1', 'b1', 'a1', 'b1'])
   expect(done).toHaveLength(11)
+  await worker.stop()
+})
+
+test('a round ends when another executor has taken the turn meanwhile', async () => {
+  const { clock, done, worker, keepsTurn } = setUp({ a1: 1, b1: 1, c1: 1 })
+  keepsTurn(() => done.length === 0)
+  worker.start()
+  await clock.advance(100)
+  expect(done).toEqual(['a1'])
+  keepsTurn(() => true)
+  await clock.advance(1_000)
+  expect(done).toEqual(['a1', 'b1', 'c1'])
   await worker.stop()
 })
 
