@@ -172,7 +172,7 @@ describe('rights', () => {
 
   test("over Secrets are the API's only where it may make signing secrets", async () => {
     const rulesWith = async (...set: readonly string[]) =>
-      JSON.stringify(rightsIn(await renderChart({ set })).find(({ name }) => /-api$/.test(name)))
+      JSON.stringify(rightsIn(await renderChart({ set })).find(({ name }) => name.endsWith('-api')))
     expect(await rulesWith()).not.toContain('secrets')
     const rules = await rulesWith('api.signingSecrets.enabled=true')
     expect(rules).toContain('{"apiGroups":[""],"resources":["secrets"],"verbs":["get","create","delete"]}')
