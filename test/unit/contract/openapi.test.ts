@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { OPENAPI_DOCUMENT } from '../../../src/contract/generated/openapi-document.ts'
 import { ALERT_FILTERS } from '../../../src/contract/requests/alert-query.ts'
 import {
   CRON_FIELDS,
@@ -149,4 +150,10 @@ describe('every example in the document holds', () => {
       }
     },
   )
+})
+
+test('no description falls apart at a comma', () => {
+  // An unquoted text within braces makes keys without a value of what stands behind its commas.
+  const broken = OPENAPI_DOCUMENT.match(/"[^"]* [^"]*":null/g)
+  expect(broken).toBeNull()
 })

@@ -1695,7 +1695,7 @@ export interface BulkCreate {
 export interface BulkPreview {
   matched: number
   /**
-   * The look ended early
+   * The look ended early, after 20,000 records or 32 MiB of them; there may be more.
    */
   is_at_least: boolean
   /**
