@@ -15,7 +15,8 @@ export type OperationName = keyof typeof OPERATIONS
 export interface ClientOptions {
   /** Base address, such as `http://127.0.0.1:8080`; a path in it, as a proxy may have, precedes every path. */
   readonly server: string
-  readonly token: string
+  /** Absent = none is sent: a browser of the same origin sends the cookie of its session. */
+  readonly token?: string
   /** For one request and its answer (default: 30 seconds). */
   readonly timeoutMs?: number
   /** How often a request that failed in passing is sent again (default: 3; 0 = never). */
@@ -81,7 +82,7 @@ export function createClient(options: ClientOptions): PunctualClient {
       headers: {
         ...options.headers,
         ...call.headers,
-        authorization: `Bearer ${options.token}`,
+        ...(options.token !== undefined && { authorization: `Bearer ${options.token}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(typeof key === 'string' && { 'idempotency-key': key }),
       },

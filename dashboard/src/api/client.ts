@@ -1,0 +1,24 @@
+import { createClient, type PunctualClient } from '../../../clients/typescript/src/client.ts'
+import { team } from './team.ts'
+
+/** Where the dashboard is served, without a slash at the end. */
+export const BASE = new URL('.', document.baseURI).href.replace(/\/$/, '')
+
+/**
+ * Sends the cookie of the session. The header is one that no page of another origin can set; the team is named for users
+ * of several teams.
+ */
+function clientOf(chosen: string): PunctualClient {
+  return createClient({
+    server: BASE,
+    headers: { 'x-punctual-request': '1', ...(chosen !== '' && { 'x-punctual-team': chosen }) },
+    // The page asks again by itself, and says meanwhile that it waits.
+    retriesMax: 0,
+  })
+}
+
+/** The client for the chosen team. */
+export let api = clientOf(team.get())
+team.subscribe(() => {
+  api = clientOf(team.get())
+})

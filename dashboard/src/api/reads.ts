@@ -1,0 +1,86 @@
+import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/preact-query'
+import { ApiError, type Answers, type Inputs } from '../../../clients/typescript/src/client.ts'
+import { api } from './client.ts'
+
+/** Operations that only read. */
+export type ReadName = Extract<keyof Answers, `${'list' | 'read' | 'count'}${string}`>
+/** Of them, those that answer a page. */
+export type ListName = Extract<keyof Answers, `list${string}`>
+
+/** Without hints from the server, what is on the screen is read again so often. */
+export const POLL_MS = 5_000
+const STALE_MS = 1_000
+const RETRIES_MAX = 2
+
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: STALE_MS,
+        networkMode: 'always',
+        retry: (failures, fault) => failures < RETRIES_MAX && isPassing(fault),
+      },
+      mutations: { networkMode: 'always' },
+    },
+  })
+}
+
+/** What the server refused stays refused; a lost answer, a 429 and a 503 may pass. */
+function isPassing(fault: Error): boolean {
+  return !(fault instanceof ApiError) || fault.status === 429 || fault.status >= 500
+}
+
+export interface ReadOptions {
+  /** false = not yet. */
+  readonly isWanted?: boolean
+  /** Whether it is read again when something changes; a hint of the server, or POLL_MS without hints. */
+  readonly isLive?: boolean
+}
+
+type InputOf<Name extends ReadName> = Omit<Inputs[Name], 'body'>
+
+/** Reads by an operation; shared by all that read the same. What was read for another input is shown meanwhile. */
+export function useRead<Name extends ReadName>(
+  name: Name,
+  input: InputOf<Name>,
+  { isWanted = true, isLive = true }: ReadOptions = {},
+): UseQueryResult<Answers[Name]> {
+  return useQuery({
+    queryKey: [name, input],
+    queryFn: ({ signal }) => call(name, input, signal),
+    enabled: isWanted,
+    refetchInterval: isLive ? pollMs : false,
+    placeholderData: keepPreviousData,
+  }) as UseQueryResult<Answers[Name]>
+}
+
+/** Pages of a list, each read when it is asked for. Only the pages that were asked for are kept up to date. */
+export function usePages<Name extends ListName>(
+  name: Name,
+  input: Omit<InputOf<Name>, 'cursor'>,
+  { isWanted = true, isLive = true }: ReadOptions = {},
+) {
+  return useInfiniteQuery({
+    queryKey: [name, input, 'pages'],
+    queryFn: ({ pageParam, signal }) =>
+      call(name, { ...input, ...(pageParam !== null && { cursor: pageParam }) } as InputOf<Name>, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page: Answers[Name]) => (page as { next_cursor: string | null }).next_cursor,
+    enabled: isWanted,
+    refetchInterval: isLive ? pollMs : false,
+    placeholderData: keepPreviousData,
+  })
+}
+
+function pollMs(): number | false {
+  return document.hidden ? false : POLL_MS
+}
+
+function call<Name extends ReadName>(
+  name: Name,
+  input: InputOf<Name>,
+  signal: AbortSignal,
+): Promise<Answers[Name]> {
+  const operation = api[name] as (given: InputOf<Name>, call: { signal: AbortSignal }) => Promise<Answers[Name]>
+  return operation(input, { signal })
+}

@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import type { Queue } from '../../../../clients/typescript/src/client.ts'
+import { usePages } from '../../api/reads.ts'
+import { at } from '../../app/paths.ts'
+import { formatCount, plural } from '../../format/numbers.ts'
+import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { MorePages } from '../../ui/more-pages.tsx'
+import { Page, Panel } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { QueueState } from './queue-state.tsx'
+
+const PAGE_SIZE = 100
+
+export function QueueList() {
+  const queues = usePages('listQueues', { limit: PAGE_SIZE })
+  const [sought, setSought] = useState('')
+  const all = queues.data?.pages.flatMap((page) => page.queues) ?? []
+  const shown = all.filter(({ name }) => name.toLowerCase().includes(sought.toLowerCase()))
+  return (
+    <Page title="Queues">
+      <Panel
+        isFlush
+        title={queues.hasNextPage ? `The first ${plural(all.length, 'queue')}` : plural(all.length, 'queue')}
+        actions={
+          <div class="bar">
+            <input
+              type="search"
+              aria-label="Show queues whose name contains"
+              placeholder="Name contains"
+              value={sought}
+              onInput={(event) => setSought(event.currentTarget.value)}
+            />
+          </div>
+        }
+      >
+        {queues.isPending && <Loading what="queues" />}
+        {queues.isError && <Fault fault={queues.error} onRetry={() => void queues.refetch()} />}
+        {queues.isSuccess && all.length === 0 && <NoQueues />}
+        {all.length > 0 && shown.length === 0 && (
+          <Empty icon="filter" title={`No name contains “${sought}”`}>
+            <button type="button" class="link" onClick={() => setSought('')}>
+              Show all queues
+            </button>
+          </Empty>
+        )}
+        {shown.length > 0 && (
+          <Table
+            caption="Queues"
+            rows={shown}
+            columns={COLUMNS}
+            keyOf={({ queue_id }) => queue_id}
+            hrefOf={({ queue_id }) => at(`/queues/${queue_id}`)}
+          />
+        )}
+        <MorePages query={queues} what="queues" />
+      </Panel>
+    </Page>
+  )
+}
+
+const COLUMNS: ReadonlyArray<Column<Queue>> = [
+  { head: 'Name', isWide: true, cell: ({ name }) => name },
+  { head: 'State', cell: (queue) => <QueueState queue={queue} /> },
+  { head: 'Ready', align: 'end', cell: ({ counts }) => formatCount(counts.pending) },
+  {
+    head: 'In flight',
+    align: 'end',
+    cell: ({ counts, max_parallelism: limit }) => (
+      <>
+        {formatCount(counts.processing)}
+        {limit !== null && <span class="soft"> of {formatCount(limit)}</span>}
+      </>
+    ),
+  },
+  { head: 'Not due', align: 'end', isExtra: true, cell: ({ counts }) => formatCount(counts.delayed) },
+  {
+    head: 'Dead letters',
+    align: 'end',
+    cell: ({ counts, name }) =>
+      counts.dead === 0 ? (
+        <span class="soft">0</span>
+      ) : (
+        <a href={at('/dead-letters', { queue: name })}>{formatCount(counts.dead)}</a>
+      ),
+  },
+]
+
+function NoQueues() {
+  return (
+    <Empty icon="queue" title="No queues yet">
+      <p>A queue is made by the first job that is pushed to it, or by an HttpQueue resource.</p>
+      <a href={at('/send')}>Send a first job</a>
+    </Empty>
+  )
+}

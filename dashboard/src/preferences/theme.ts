@@ -1,0 +1,33 @@
+import { createPreference } from './preference.ts'
+
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+export const theme = createPreference<Theme>(
+  'punctual.theme',
+  'system',
+  (text) => THEMES.find((known) => known === text) ?? null,
+)
+
+/** Sets `data-theme`, which the style sheet reads; the system's own needs none. */
+export function applyTheme(): void {
+  const apply = (): void => {
+    const chosen = theme.get()
+    if (chosen === 'system') delete document.documentElement.dataset['theme']
+    else document.documentElement.dataset['theme'] = chosen
+  }
+  apply()
+  theme.subscribe(apply)
+}
+
+/** Calls `listener` whenever colours change, also by the system. @returns ends that */
+export function onColoursChange(listener: () => void): () => void {
+  const system = window.matchMedia('(prefers-color-scheme: dark)')
+  // The attribute is set by a listener of the same preference, which was there first.
+  const unsubscribe = theme.subscribe(listener)
+  system.addEventListener('change', listener)
+  return () => {
+    unsubscribe()
+    system.removeEventListener('change', listener)
+  }
+}

@@ -1,0 +1,103 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { faultText } from '../api/faults.ts'
+import { Button } from './button.tsx'
+import './dialog.css'
+
+/** The browser's own dialog: it keeps the focus inside, closes with Esc, and gives the focus back. */
+export function Dialog({
+  title,
+  size = 'small',
+  onClose,
+  children,
+}: {
+  readonly title: string
+  readonly size?: 'small' | 'large'
+  onClose(): void
+  readonly children: ComponentChildren
+}) {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    element.current?.showModal()
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class="dialog"
+      data-size={size}
+      aria-label={title}
+      onClose={onClose}
+      onClick={(event) => {
+        // The dialog itself is hit only beside its content.
+        if (event.target === element.current) element.current?.close()
+      }}
+    >
+      <div class="dialog-content">
+        <header class="dialog-head">
+          <h2>{title}</h2>
+          <Button look="bare" icon="close" label="Close" onClick={() => element.current?.close()} />
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+export interface ConfirmProps {
+  readonly title: string
+  /** What will happen, with how many things it happens to. */
+  readonly children: ComponentChildren
+  /** What the button does and to what, such as `Delete 37 jobs`. */
+  readonly verb: string
+  readonly look?: 'main' | 'bad'
+  /** A word that has to be typed first, where much is lost for good. */
+  readonly typed?: string
+  readonly isBusy?: boolean
+  readonly fault?: unknown
+  onConfirm(): void
+  onClose(): void
+}
+
+export function Confirm({ title, children, verb, look = 'bad', typed, ...rest }: ConfirmProps) {
+  const [text, setText] = useState('')
+  const isTyped = typed === undefined || text === typed
+  return (
+    <Dialog title={title} onClose={rest.onClose}>
+      <form
+        class="dialog-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isTyped) rest.onConfirm()
+        }}
+      >
+        <div class="stack">
+          {children}
+          {typed !== undefined && (
+            <label class="field">
+              <span class="field-label">
+                Type <code>{typed}</code> to go on
+              </span>
+              <input
+                value={text}
+                autocomplete="off"
+                spellcheck={false}
+                onInput={(event) => setText(event.currentTarget.value)}
+              />
+            </label>
+          )}
+          {rest.fault !== undefined && rest.fault !== null && (
+            <p class="field-fault" role="alert">
+              {faultText(rest.fault)}
+            </p>
+          )}
+        </div>
+        <footer class="dialog-foot">
+          <Button onClick={rest.onClose}>Cancel</Button>
+          <Button type="submit" look={look} isBusy={rest.isBusy ?? false} disabled={!isTyped}>
+            {verb}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,63 @@
+import { useEffect, useState } from 'preact/hooks'
+import { formatRelative, formatStamp } from '../format/times.ts'
+import { usePreference } from '../preferences/preference.ts'
+import { timeZone, zoneName } from '../preferences/time-zone.ts'
+
+const TICK_MS = 1_000
+
+let nowMs = Date.now()
+const listeners = new Set<() => void>()
+let timer: number | undefined
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  timer ??= window.setInterval(() => {
+    nowMs = Date.now()
+    for (const one of listeners) one()
+  }, TICK_MS)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    window.clearInterval(timer)
+    timer = undefined
+  }
+}
+
+/** The time, every second: one timer for all. Unix ms. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => subscribe(() => setNow(nowMs)), [])
+  return now
+}
+
+/** The chosen zone, by its IANA name. */
+export function useZone(): string {
+  return zoneName(usePreference(timeZone))
+}
+
+/**
+ * How long ago or until then, with the full stamp in the chosen zone on hover; or the stamp itself.
+ * @param at as the API writes it; null = `absent`
+ */
+export function Time({
+  at,
+  form = 'relative',
+  absent = '–',
+}: {
+  readonly at: string | null
+  readonly form?: 'relative' | 'stamp'
+  readonly absent?: string
+}) {
+  const zone = useZone()
+  if (at === null) return <span class="soft">{absent}</span>
+  const stamp = formatStamp(Date.parse(at), zone)
+  return (
+    <time class="number" dateTime={at} title={`${stamp} ${zone}`}>
+      {form === 'stamp' ? stamp : <Relative atMs={Date.parse(at)} />}
+    </time>
+  )
+}
+
+function Relative({ atMs }: { readonly atMs: number }) {
+  return <>{formatRelative(atMs, useNow())}</>
+}
