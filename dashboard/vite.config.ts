@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
 /** The dashboard as it is built by scripts/build.ts; `npx vite dashboard` serves it beside a standalone on its usual port. */
-// oxlint-disable-next-line import/no-default-export -- vite reads it so.
 export default defineConfig({
   root: import.meta.dirname,
   // Relative to `<base href>`, which the API sets to where it is served.

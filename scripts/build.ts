@@ -1,7 +1,9 @@
-/** Compiles src/ and the client that it uses to dist/, and puts beside the code what it reads at run time. */
+/** Compiles src/, the client and the dashboard to dist/, and puts beside the code what it reads at run time. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { build } from 'vite'
 
 const ROOT = join(import.meta.dirname, '..')
 const OUT = join(ROOT, 'dist')
@@ -17,6 +19,7 @@ rmSync(OUT, { recursive: true, force: true })
 compile()
 copy(READ_AT_RUN_TIME)
 copy(BESIDE_THE_CODE)
+await buildDashboard()
 makeExecutable()
 
 function compile(): void {
@@ -32,6 +35,16 @@ function copy(patterns: readonly string[]): void {
     const target = join(OUT, path)
     mkdirSync(dirname(target), { recursive: true })
     copyFileSync(join(ROOT, path), target)
+  }
+}
+
+/** Its files lie beside compressed ones, so that no request waits for a compression. */
+async function buildDashboard(): Promise<void> {
+  await build({ configFile: join(ROOT, 'dashboard/vite.config.ts'), logLevel: 'warn' })
+  for (const path of globSync('dashboard/**/*.{js,css,svg}', { cwd: OUT })) {
+    const content = readFileSync(join(OUT, path))
+    writeFileSync(join(OUT, `${path}.br`), brotliCompressSync(content))
+    writeFileSync(join(OUT, `${path}.gz`), gzipSync(content, { level: 9 }))
   }
 }
 

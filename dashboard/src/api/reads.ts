@@ -1,4 +1,10 @@
-import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/preact-query'
+import {
+  keepPreviousData,
+  QueryClient,
+  useInfiniteQuery,
+  useQuery,
+  type UseQueryResult,
+} from '@tanstack/preact-query'
 import { ApiError, type Answers, type Inputs } from '../../../clients/typescript/src/client.ts'
 import { api } from './client.ts'
 
@@ -81,6 +87,9 @@ function call<Name extends ReadName>(
   input: InputOf<Name>,
   signal: AbortSignal,
 ): Promise<Answers[Name]> {
-  const operation = api[name] as (given: InputOf<Name>, call: { signal: AbortSignal }) => Promise<Answers[Name]>
+  const operation = api[name] as (
+    given: InputOf<Name>,
+    call: { signal: AbortSignal },
+  ) => Promise<Answers[Name]>
   return operation(input, { signal })
 }

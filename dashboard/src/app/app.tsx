@@ -1,19 +1,16 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/preact-query'
-import { ErrorBoundary, lazy, LocationProvider, Route, Router } from 'preact-iso'
+import { ErrorBoundary, LocationProvider } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
 import { isLoggedOut } from '../api/faults.ts'
 import { MeContext } from '../api/me.ts'
 import { createQueryClient, useRead } from '../api/reads.ts'
 import { Login } from '../features/login/login.tsx'
-import { Empty, Fault, Loading } from '../ui/empty.tsx'
-import { Page } from '../ui/page.tsx'
+import { Fault, Loading } from '../ui/empty.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { useKeyboard } from './keyboard.ts'
 import { at } from './paths.ts'
+import { Screens } from './screens.tsx'
 import { Shell } from './shell.tsx'
-
-const Overview = lazy(() => import('../features/overview/overview.tsx').then((one) => one.Overview))
-const QueueList = lazy(() => import('../features/queues/queue-list.tsx').then((one) => one.QueueList))
 
 const queries = createQueryClient()
 
@@ -32,6 +29,7 @@ export function App() {
 
 /** Asks who is logged in, and shows the login to those who are not. */
 function Entrance() {
+  useKeyboard()
   const me = useRead('readMe', {}, { isLive: false })
   const client = useQueryClient()
   const isOut = isLoggedOut(me.error)
@@ -42,7 +40,7 @@ function Entrance() {
       void client.invalidateQueries({ queryKey: ['readMe'] })
     })
   }, [client])
-  if (isOut) return <Login onEntered={() => client.resetQueries()} />
+  if (isOut) return <Login onEntered={() => void client.resetQueries()} />
   if (me.data === undefined) {
     return me.error === null ? (
       <Loading what="who you are" />
@@ -56,26 +54,5 @@ function Entrance() {
         <Screens />
       </Shell>
     </MeContext.Provider>
-  )
-}
-
-function Screens() {
-  useKeyboard()
-  return (
-    <Router>
-      <Route path={at('/')} component={Overview} />
-      <Route path={at('/queues')} component={QueueList} />
-      <Route default component={Absent} />
-    </Router>
-  )
-}
-
-function Absent() {
-  return (
-    <Page title="Not found">
-      <Empty icon="search" title="There is no such page">
-        <a href={at('/')}>To the overview</a>
-      </Empty>
-    </Page>
   )
 }

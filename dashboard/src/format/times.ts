@@ -56,5 +56,7 @@ export function formatStamp(atMs: number, zone: string): string {
 export function formatShort(atMs: number, nowMs: number, zone: string): string {
   const [day = '', time = ''] = formatStamp(atMs, zone).split(' ')
   const [today] = formatStamp(nowMs, zone).split(' ')
-  return day === today ? time : `${day.slice(0, 4) === today?.slice(0, 4) ? day.slice(5) : day} ${time.slice(0, 5)}`
+  return day === today
+    ? time
+    : `${day.slice(0, 4) === today?.slice(0, 4) ? day.slice(5) : day} ${time.slice(0, 5)}`
 }

@@ -42,9 +42,21 @@ export function Button({ look = 'plain', icon, label, children, ...rest }: Butto
 }
 
 /** A link that looks like a button: it leads to another page. */
-export function LinkButton({ look = 'plain', icon, label, children, href }: Look & { readonly href: string }) {
+export function LinkButton({
+  look = 'plain',
+  icon,
+  label,
+  children,
+  href,
+}: Look & { readonly href: string }) {
   return (
-    <a class="button" data-look={look} href={href} aria-label={children === undefined ? label : undefined} title={label}>
+    <a
+      class="button"
+      data-look={look}
+      href={href}
+      aria-label={children === undefined ? label : undefined}
+      title={label}
+    >
       {icon !== undefined && <Icon name={icon} />}
       {children}
     </a>

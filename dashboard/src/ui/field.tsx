@@ -188,7 +188,11 @@ export function CheckField({
 }) {
   return (
     <label class="check">
-      <input type="checkbox" checked={isChecked} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={isChecked}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
       <span>
         {label}
         {hint !== undefined && <span class="field-hint">{hint}</span>}

@@ -2,7 +2,7 @@ import type { UseInfiniteQueryResult } from '@tanstack/preact-query'
 import { Button } from './button.tsx'
 import './more-pages.css'
 
-type Pages = Pick<UseInfiniteQueryResult<unknown>, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
+type Pages = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
 
 /** Below a list: reads its next page. */
 export function MorePages({ query, what }: { readonly query: Pages; readonly what: string }) {

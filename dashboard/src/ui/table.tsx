@@ -58,7 +58,8 @@ export function Table<Row, Key extends string | number>(props: TableProps<Row, K
                   aria-label="Choose all rows shown"
                   checked={chosenHere.length === keys.length && keys.length > 0}
                   ref={(box) => {
-                    if (box !== null) box.indeterminate = chosenHere.length > 0 && chosenHere.length < keys.length
+                    if (box !== null)
+                      box.indeterminate = chosenHere.length > 0 && chosenHere.length < keys.length
                   }}
                   onChange={(event) => choose(keys, event.currentTarget.checked)}
                 />
@@ -96,8 +97,17 @@ export function Table<Row, Key extends string | number>(props: TableProps<Row, K
                   </td>
                 )}
                 {columns.map((column, at) => (
-                  <td key={column.head} data-align={column.align} data-wide={column.isWide} data-extra={column.isExtra}>
-                    {at === 0 && href !== undefined ? <a href={href}>{column.cell(row)}</a> : column.cell(row)}
+                  <td
+                    key={column.head}
+                    data-align={column.align}
+                    data-wide={column.isWide}
+                    data-extra={column.isExtra}
+                  >
+                    {at === 0 && href !== undefined ? (
+                      <a href={href}>{column.cell(row)}</a>
+                    ) : (
+                      column.cell(row)
+                    )}
                   </td>
                 ))}
               </tr>
