@@ -1,0 +1,42 @@
+import './chips.css'
+import { Icon } from './icon.tsx'
+
+export interface Chip {
+  /** The name of the filter in the URL. */
+  readonly name: string
+  readonly label: string
+  readonly value: string
+}
+
+/** The filters in force, each with a button that takes it away. */
+export function Chips({
+  chips,
+  onRemove,
+  onClear,
+}: {
+  readonly chips: readonly Chip[]
+  onRemove(name: string): void
+  onClear(): void
+}) {
+  if (chips.length === 0) return null
+  return (
+    <ul class="chips" aria-label="Filters">
+      {chips.map(({ name, label, value }) => (
+        <li key={name} class="chip">
+          <span class="soft">{label}</span>
+          <span class="chip-value" title={value}>
+            {value}
+          </span>
+          <button type="button" aria-label={`Remove the filter ${label}`} onClick={() => onRemove(name)}>
+            <Icon name="close" size={12} />
+          </button>
+        </li>
+      ))}
+      <li>
+        <button type="button" class="link" onClick={onClear}>
+          Clear
+        </button>
+      </li>
+    </ul>
+  )
+}
