@@ -165,7 +165,7 @@ function optionsOf(
         label,
         stroke: resolved(colour),
         width: 1.75,
-        points: { show: false },
+        points: { size: 4, fill: resolved(colour) },
         ...(isFilled === true && { fill: `color-mix(in srgb, ${resolved(colour)} 14%, transparent)` }),
       })),
     ],

@@ -1,20 +1,93 @@
 import { useRead } from '../../api/reads.ts'
-import { formatCount } from '../../format/numbers.ts'
+import { at } from '../../app/paths.ts'
+import { formatCompact, formatCount, formatShare, plural } from '../../format/numbers.ts'
+import { formatDuration } from '../../format/times.ts'
 import { Fault, Loading } from '../../ui/empty.tsx'
 import { Figure, Page } from '../../ui/page.tsx'
+import { useNow } from '../../ui/time.tsx'
+// The charts are shown here and on the page of a queue.
+import { Charts } from '../statistics/charts.tsx'
+import { RangeChoice, useRange } from '../statistics/range-choice.tsx'
+import { type Range, sinceOf } from '../statistics/ranges.ts'
+import { type Summary, summaryOf } from '../statistics/summary.ts'
+import { Attention } from './attention.tsx'
+
+/** A ready job that waits so long is worth a look, and so long a fault. */
+const LATE_SECONDS = 10
+const TOO_LATE_SECONDS = 60
 
 export function Overview() {
-  const team = useRead('readTeam', {})
+  const range = useRange()
+  const since = sinceOf(range, useNow())
+  const statistics = useRead('readStatistics', { since, step: range.step })
   return (
-    <Page title="Overview">
-      {team.isPending && <Loading what="the team" />}
-      {team.isError && <Fault fault={team.error} onRetry={() => void team.refetch()} />}
-      {team.data !== undefined && (
-        <div class="figures">
-          <Figure name="Jobs that have not ended">{formatCount(team.data.usage.pending_jobs)}</Figure>
-          <Figure name="Calls in flight">{formatCount(team.data.usage.calls_in_flight)}</Figure>
-        </div>
+    <Page title="Overview" actions={<RangeChoice />}>
+      {statistics.isPending && <Loading what="the statistics" />}
+      {statistics.isError && <Fault fault={statistics.error} onRetry={() => void statistics.refetch()} />}
+      {statistics.data !== undefined && (
+        <>
+          <Figures summary={summaryOf(statistics.data.points, statistics.data.step)} range={range} />
+          <Attention />
+          <Charts statistics={statistics.data} />
+        </>
       )}
     </Page>
   )
+}
+
+function Figures({ summary, range }: { readonly summary: Summary; readonly range: Range }) {
+  const team = useRead('readTeam', {})
+  const { ended, failed, dead, oldestReadySeconds: oldest } = summary
+  return (
+    <div class="figures">
+      <Figure
+        name="Oldest ready job"
+        note={summary.depth === 0 ? 'No job waits for a slot' : `${plural(summary.depth, 'job')} ready`}
+        tone={toneOf(oldest)}
+      >
+        {oldest === null ? '0 s' : formatDuration(oldest * 1_000)}
+      </Figure>
+      <Figure name="Ended now" note={`${formatCount(ended)} in ${range.label}`}>
+        {formatRate(summary.perSecond)}
+      </Figure>
+      <Figure
+        name="Failure rate"
+        note={`${formatCount(failed)} of ${formatCount(ended)} in ${range.label}`}
+        tone={failed === 0 ? 'good' : failed / ended > 0.05 ? 'bad' : 'warn'}
+        href={at('/jobs', { status: 'failed' })}
+      >
+        {formatShare(failed, ended) ?? '–'}
+      </Figure>
+      <Figure name="Lateness, p99" note={`The worst in ${range.label}`}>
+        {summary.latenessMs === null ? '–' : formatDuration(summary.latenessMs)}
+      </Figure>
+      <Figure
+        name="In flight"
+        note={`${plural(team.data?.usage.pending_jobs ?? 0, 'job')} not ended`}
+        href={at('/jobs', { status: 'processing' })}
+      >
+        {formatCompact(team.data?.usage.calls_in_flight ?? 0)}
+      </Figure>
+      <Figure
+        name="New dead letters"
+        note={`In ${range.label}`}
+        tone={dead > 0 ? 'bad' : 'good'}
+        href={at('/dead-letters')}
+      >
+        {formatCount(dead)}
+      </Figure>
+    </div>
+  )
+}
+
+function toneOf(oldest: number | null): 'good' | 'warn' | 'bad' {
+  if (oldest === null || oldest < LATE_SECONDS) return 'good'
+  return oldest < TOO_LATE_SECONDS ? 'warn' : 'bad'
+}
+
+function formatRate(perSecond: number): string {
+  if (perSecond === 0) return '0 / s'
+  return perSecond < 1
+    ? `${(perSecond * 60).toFixed(perSecond < 0.1 ? 1 : 0)} / min`
+    : `${formatCompact(perSecond)} / s`
 }
