@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks'
+import type { Call, HeaderLine } from '../../../../clients/typescript/src/client.ts'
+import { useMay } from '../../api/me.ts'
+import { Button } from '../../ui/button.tsx'
+import { Code } from '../../ui/code.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { copyText } from '../../ui/hand-over.ts'
+import { curlOf } from './curl.ts'
+import './exchange.css'
+
+const CUT = 'Cut: only the beginning was kept'
+
+/** What was sent and what came back. */
+export function Exchange({ call, jobId }: { readonly call: Call; readonly jobId: number }) {
+  const { request, response } = call
+  const maySee = useMay('payloads')
+  return (
+    <div class="stack">
+      {!maySee && (
+        <p class="exchange-masked">
+          <Icon name="info" /> Headers and bodies are masked: to see them needs the right to see payloads.
+        </p>
+      )}
+      <div class="exchange">
+        <Message
+          name="Request"
+          first={`${request.method} ${request.url}`}
+          headers={request.headers}
+          body={request.body}
+          isCut={request.body_truncated}
+          file={`job-${jobId}-request.txt`}
+          actions={
+            <Button
+              look="bare"
+              icon="copy"
+              onClick={() => void copyText(curlOf(request), 'The request as curl')}
+            >
+              Copy as curl
+            </Button>
+          }
+        />
+        {response === null ? (
+          <section class="message">
+            <header>
+              <h3>Response</h3>
+            </header>
+            <p class="soft">There was no answer. {call.error_message}</p>
+          </section>
+        ) : (
+          <Message
+            name="Response"
+            first={`Status ${response.status}`}
+            headers={response.headers}
+            body={response.body}
+            isCut={response.body_truncated}
+            file={`job-${jobId}-response.txt`}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface MessageProps {
+  readonly name: string
+  readonly first: string
+  readonly headers: readonly HeaderLine[]
+  readonly body: string | null
+  readonly isCut: boolean
+  readonly file: string
+  readonly actions?: preact.ComponentChildren
+}
+
+function Message({ name, first, headers, body, isCut, file, actions }: MessageProps) {
+  const [isRaw, setIsRaw] = useState(false)
+  const pretty = body === null || isCut ? null : prettyJson(body)
+  return (
+    <section class="message">
+      <header>
+        <h3>{name}</h3>
+        <span class="row">
+          {actions}
+          {pretty !== null && (
+            <Button look="bare" isPressed={isRaw} onClick={() => setIsRaw(!isRaw)}>
+              Raw
+            </Button>
+          )}
+        </span>
+      </header>
+      <Code
+        label={`${name} line and headers`}
+        text={[first, ...headers.map(({ name: head, value }) => `${head}: ${value}`)].join('\n')}
+      />
+      {body === null || body === '' ? (
+        <p class="soft">No body</p>
+      ) : (
+        <Code
+          label={`${name} body`}
+          text={isRaw ? body : (pretty ?? body)}
+          file={file}
+          {...(isCut && { note: CUT })}
+        />
+      )}
+    </section>
+  )
+}
+
+/** null for what is not JSON, and where it would change a number's digits. */
+function prettyJson(text: string): string | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return null
+    return JSON.stringify(value) === text.trim() ? JSON.stringify(value, null, 2) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,53 @@
+import type { JobSummary } from '../../../../clients/typescript/src/client.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+
+export interface JobState {
+  readonly tone: Tone
+  readonly label: string
+}
+
+type Told = Pick<JobSummary, 'status' | 'final_status' | 'has_pending_retry' | 'scheduled_at' | 'replayed_as'>
+
+/** What has become of a job, and with an original of its chain, in one or two words. */
+export function stateOf(job: Told, nowMs: number): JobState {
+  if (job.status === 'processing') return { tone: 'busy', label: 'In flight' }
+  if (job.status === 'pending') {
+    return Date.parse(job.scheduled_at) > nowMs
+      ? { tone: 'plain', label: 'Not due' }
+      : { tone: 'busy', label: 'Ready' }
+  }
+  if (job.status === 'completed') return { tone: 'good', label: 'Succeeded' }
+  if (job.has_pending_retry) return { tone: 'warn', label: 'Retrying' }
+  if (job.final_status === 'success') return { tone: 'good', label: 'Succeeded on retry' }
+  if (job.final_status !== 'dead_lettered') return { tone: 'bad', label: 'Failed' }
+  return job.replayed_as === null
+    ? { tone: 'dead', label: 'Dead letter' }
+    : { tone: 'plain', label: 'Replayed' }
+}
+
+export function JobBadge({ job, nowMs }: { readonly job: Told; readonly nowMs: number }) {
+  const { tone, label } = stateOf(job, nowMs)
+  return <Badge tone={tone}>{label}</Badge>
+}
+
+const REASONS: Readonly<Record<NonNullable<JobSummary['failure_reason']>, string>> = {
+  timeout: 'Timeout',
+  connection_error: 'No connection',
+  dns_error: 'Name not found',
+  ssl_error: 'TLS failed',
+  http_client_error: 'Answered with 4xx',
+  http_server_error: 'Answered with 5xx',
+  http_redirect: 'Answered with a redirect',
+  invalid_url: 'Invalid URL',
+  blocked_target: 'Target not allowed',
+  assertion_failed: 'An assertion failed',
+  executor_lost: 'Executor lost',
+  limit_exceeded: 'Limit exceeded',
+  unknown: 'Unknown',
+  damaged: 'Damaged record',
+}
+
+/** Why an attempt failed, in words. */
+export function reasonText(reason: NonNullable<JobSummary['failure_reason']>): string {
+  return REASONS[reason]
+}

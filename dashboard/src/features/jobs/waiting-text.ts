@@ -1,0 +1,33 @@
+import type { Waiting } from '../../../../clients/typescript/src/client.ts'
+import { formatCount, plural } from '../../format/numbers.ts'
+
+/** Why a job waits, in a sentence with its numbers. @param queue null for a run of a cron without a queue */
+export function waitingText({ reason, ...known }: Waiting, queue: string | null): string {
+  const its = queue === null ? 'Its queue' : `The queue ${queue}`
+  switch (reason) {
+    case 'not_due':
+      return 'It is not due yet.'
+    case 'queue_paused':
+      return `${its} is paused.`
+    case 'held_by_window':
+      return `The maintenance window ${known.window ?? ''} holds it.`
+    case 'no_executor':
+      return 'No executor is running.'
+    case 'team_at_limit':
+      return `The team has ${ofLimit(known)} calls in flight.${before(known)}`
+    case 'queue_at_limit':
+      return `${its} has ${ofLimit(known)} calls in flight.${before(known)}`
+    case 'behind':
+      return `It waits for a slot.${before(known)}`
+  }
+}
+
+function ofLimit({ in_flight: inFlight, limit }: Pick<Waiting, 'in_flight' | 'limit'>): string {
+  return `${formatCount(inFlight ?? 0)} of ${formatCount(limit ?? 0)}`
+}
+
+function before({ jobs_before: jobs, is_exact: isExact }: Pick<Waiting, 'jobs_before' | 'is_exact'>): string {
+  if (jobs === null || jobs === 0) return ''
+  const count = plural(jobs, 'job starts', 'jobs start')
+  return ` ${isExact ? count : `About ${count}`} before it.`
+}
