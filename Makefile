@@ -5,7 +5,7 @@ SHELL := /bin/bash
 INSTALLED := node_modules/.punctual-installed
 BUILT := dist/.built
 # Folders are listed too: their time changes when a file is added or removed.
-SOURCES := $(shell find src clients/typescript/src -not -name '.*' 2>/dev/null) $(wildcard openapi.yaml tsconfig.json tsconfig.build.json scripts/build.ts)
+SOURCES := $(shell find src clients/typescript/src dashboard -not -name '.*' 2>/dev/null) $(wildcard openapi.yaml tsconfig.json tsconfig.build.json scripts/build.ts)
 # Node 26 and the tools are npm packages; nothing here uses the machine's own Node once they are installed.
 RUN := env PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 

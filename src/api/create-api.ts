@@ -12,6 +12,7 @@ import { createTokenRoutes, type TokenRouteParts } from './access/token-routes.t
 import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
 import { BodyReader } from './body-reader.ts'
+import { createDashboard, type DashboardParts } from './dashboard/dashboard.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
 import { type AlertRouteParts, createAlertRoutes } from './routes/alerts.ts'
 import { type AuditRouteParts, createAuditRoutes } from './routes/audit.ts'
@@ -54,8 +55,12 @@ export interface ApiParts extends Omit<RouteParts, 'authenticator' | 'bodies'> {
   readonly users?: UserVerifier
   /** Of all bodies that are being read or wait for the job store. */
   readonly intakeBytesMax?: number
-  /** Answers paths outside `/api/` (the echo target, the dashboard); without it they are a 404. */
-  readonly fallback?: RequestListener
+  /** Under which it is reached, such as `/punctual`, by requests that still have it; none when absent. */
+  readonly basePath?: string
+  /** Without it, paths outside `/api/` are a 404. */
+  readonly dashboard?: DashboardParts
+  /** Answers paths that are neither the API's nor the dashboard's, such as the echo target's, and leaves others to `next`. */
+  readonly aside?: (next: RequestListener) => RequestListener
 }
 
 const BAD_TARGET: Rejection = { status: 400, error: 'The request target is not valid' }
@@ -73,11 +78,10 @@ export function createApi(parts: ApiParts): RequestListener {
   }
   const hot = { push: createPushRoute(shared), batch: createBatchRoute(shared) }
   const app = createApp(shared, hot)
-  // Without a token, no client keeps its connection.
-  const { fallback = (request, response) => rejector.rejectAndClose({ request, response }, NOT_FOUND) } =
-    parts
+  const outside = createOutside(parts, rejector)
+  const withoutBase = createBaseRemoval(parts.basePath ?? '')
   return (request, response) => {
-    const url = request.url ?? ''
+    const url = (request.url = withoutBase(request.url ?? ''))
     try {
       if (request.method === 'POST') {
         if (url === '/api/jobs') return hot.push(request, response)
@@ -87,10 +91,34 @@ export function createApi(parts: ApiParts): RequestListener {
       if (target === null) return rejector.rejectAndClose({ request, response }, BAD_TARGET)
       request.url = target
       if (isOurs(target)) app(request, response)
-      else fallback(request, response)
+      else outside(request, response)
     } catch (fault) {
       answerFault(request, response, fault, parts.logger)
     }
+  }
+}
+
+/** Answers what is not the API's. */
+function createOutside({ dashboard, aside }: ApiParts, rejector: RequestRejector): RequestListener {
+  const pages: RequestListener =
+    dashboard === undefined
+      ? // Without a token, no client keeps its connection.
+        (request, response) => rejector.rejectAndClose({ request, response }, NOT_FOUND)
+      : createDashboard(dashboard, rejector)
+  return aside?.(pages) ?? pages
+}
+
+/** Some proxies take the base path away from what they pass on, others leave it: both are answered alike. */
+function createBaseRemoval(basePath: string): (url: string) => string {
+  if (basePath === '') return (url) => url
+  const isBelow = (url: string): boolean => {
+    const next = url[basePath.length]
+    return url.startsWith(basePath) && (next === undefined || next === '/' || next === '?')
+  }
+  return (url) => {
+    if (!isBelow(url)) return url
+    const rest = url.slice(basePath.length)
+    return rest.startsWith('/') ? rest : `/${rest}`
   }
 }
 

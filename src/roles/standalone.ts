@@ -8,7 +8,7 @@ import { createJobIntake } from '../redis/enqueue/job-intake.ts'
 import { createJobStore } from '../redis/jobs/job-store.ts'
 import { describeSettings, type StandaloneSettings } from '../settings/role-settings.ts'
 import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
-import { createEchoFallback, ECHO_PATH } from '../standalone/echo-target.ts'
+import { ECHO_PATH, withEcho } from '../standalone/echo-target.ts'
 import { startRedisChild } from '../standalone/redis-server/redis-child.ts'
 import { isTextLog } from '../telemetry/logger.ts'
 import { systemClock } from '../telemetry/system-clock.ts'
@@ -100,7 +100,7 @@ async function startParts(
     ...resources,
     ...(await openOidc(settings, null, logger)),
     egress,
-    fallback: createEchoFallback(systemClock),
+    aside: (next) => withEcho(systemClock, next),
     logger,
     lifecycle,
   })

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../domain/errors.ts'
 import type { CAPACITY_SETTINGS } from './capacity-table.ts'
+import { basePathMistakes, basePathOf } from './dashboard-table.ts'
 import { loginMistakes } from './login-table.ts'
 import { mailMistakes } from './mail-table.ts'
 import { withRedisPassword } from './redis-password.ts'
@@ -38,9 +39,9 @@ interface Shared {
   secretsKey: KeyObject
 }
 
-/** `manifests` is always a folder: the one given, or the data folder's. */
-export type StandaloneSettings = RoleValues<'standalone', { manifests: string }>
-export type ApiSettings = RoleValues<'api', Shared>
+/** `manifests` is always a folder: the one given, or the data folder's. `basePath` is '' at the root. */
+export type StandaloneSettings = RoleValues<'standalone', { manifests: string; basePath: string }>
+export type ApiSettings = RoleValues<'api', Shared & { basePath: string }>
 export type ExecutorSettings = RoleValues<'executor', Shared & { podName: string }>
 export type ControllerSettings = RoleValues<'controller', Shared & { podName: string; podNamespace: string }>
 /** Without a Redis or a key, the doctor takes those of the data folder. */
@@ -54,10 +55,12 @@ export function loadStandaloneSettings(env: Environment, flags: GivenFlags): Sta
     ...mistakes,
     ...mailMistakes(values, mistakes),
     ...loginMistakes(values, { resources: null, before: mistakes }),
+    ...basePathMistakes(values),
     ...equalPorts(values.port, values.opsPort),
   ])
   const dataDir = resolve(values.dataDir)
-  return Object.freeze({ ...values, dataDir, manifests: values.manifests ?? join(dataDir, 'resources') })
+  const manifests = values.manifests ?? join(dataDir, 'resources')
+  return Object.freeze({ ...values, dataDir, manifests, basePath: basePathOf(values) })
 }
 
 /** @throws StartupError with every mistake, one a line */
@@ -65,9 +68,12 @@ export function loadApiSettings(env: Environment, flags: GivenFlags): ApiSetting
   const { values, mistakes } = withRedisPassword(readSettings(ROLE_TABLES.api, env, flags))
   const { resources } = values
   const login = loginMistakes(values, { resources, before: mistakes })
-  const found = [...mistakes, ...equalPorts(values.port, values.opsPort), ...login]
+  const found = [
+    ...[...mistakes, ...equalPorts(values.port, values.opsPort), ...login],
+    ...basePathMistakes(values),
+  ]
   const shared = requireShared(values, found)
-  return Object.freeze({ ...values, ...shared })
+  return Object.freeze({ ...values, ...shared, basePath: basePathOf(values) })
 }
 
 /** @throws StartupError with every mistake, one a line */

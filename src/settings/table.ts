@@ -6,6 +6,7 @@ import {
   SHARDS_MAX,
 } from '../domain/limits.ts'
 import { CAPACITY_SETTINGS } from './capacity-table.ts'
+import { DASHBOARD_SETTINGS } from './dashboard-table.ts'
 import { LOGIN_SETTINGS } from './login-table.ts'
 import { MAIL_SETTINGS } from './mail-table.ts'
 import {
@@ -287,6 +288,7 @@ export const SETTINGS = Object.freeze({
     initial: 'engine',
     parse: oneOf(RESOURCE_MODES),
   }),
+  ...DASHBOARD_SETTINGS,
   ...LOGIN_SETTINGS,
   instanceName: setting({
     roles: ['controller'],

@@ -63,14 +63,13 @@ export function createEchoTarget(clock: Clock): RequestListener {
   }
 }
 
-/** For requests that are not the API's: the echo target at its path, 404 elsewhere. */
-export function createEchoFallback(clock: Clock): RequestListener {
+/** The echo target at its path, `next` elsewhere. */
+export function withEcho(clock: Clock, next: RequestListener): RequestListener {
   const echo = createEchoTarget(clock)
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0]
-    if (path === ECHO_PATH) return echo(request, response)
-    request.resume()
-    answer(response, 404, { error: 'Not found' })
+    if (path === ECHO_PATH) echo(request, response)
+    else next(request, response)
   }
 }
 

@@ -1,8 +1,9 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/preact-query'
 import { ErrorBoundary, LocationProvider } from 'preact-iso'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { isLoggedOut } from '../api/faults.ts'
 import { MeContext } from '../api/me.ts'
+import { HAS_SESSION } from '../api/page.ts'
 import { createQueryClient, useRead } from '../api/reads.ts'
 import { Login } from '../features/login/login.tsx'
 import { Fault, Loading } from '../ui/empty.tsx'
@@ -30,7 +31,8 @@ export function App() {
 /** Asks who is logged in, and shows the login to those who are not. */
 function Entrance() {
   useKeyboard()
-  const me = useRead('readMe', {}, { isLive: false })
+  const [isKnown, setIsKnown] = useState(HAS_SESSION)
+  const me = useRead('readMe', {}, { isLive: false, isWanted: isKnown })
   const client = useQueryClient()
   const isOut = isLoggedOut(me.error)
   useEffect(() => {
@@ -40,7 +42,16 @@ function Entrance() {
       void client.invalidateQueries({ queryKey: ['readMe'] })
     })
   }, [client])
-  if (isOut) return <Login onEntered={() => void client.resetQueries()} />
+  if (!isKnown || isOut) {
+    return (
+      <Login
+        onEntered={() => {
+          setIsKnown(true)
+          void client.resetQueries()
+        }}
+      />
+    )
+  }
   if (me.data === undefined) {
     return me.error === null ? (
       <Loading what="who you are" />

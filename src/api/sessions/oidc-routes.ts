@@ -11,12 +11,12 @@ import { type BegunLogin, begunCookie, begunLoginOf, sessionCookie } from './ses
 import { LOGINS, type SessionRouteParts } from './session-routes.ts'
 
 const PATH = '/api/login/oidc'
-/** Where the browser goes when it is logged in. */
-const HOME = '/'
 const TEAM_CHARACTERS_MAX = 63
 
 /** Logins at an identity provider, and who says what these users may do. */
 export interface OidcLogin {
+  /** What people know the provider by: the host of its URL. */
+  readonly name: string
   readonly provider: LoginProvider
   readonly authorizer: UserAuthorizer
 }
@@ -27,6 +27,8 @@ export interface OidcRouteParts extends Pick<
 > {
   /** None when absent. */
   readonly oidc?: OidcLogin
+  /** Under which browsers reach the dashboard; none when absent. */
+  readonly basePath?: string
 }
 
 type Parts = OidcRouteParts & { readonly oidc: OidcLogin }
@@ -81,7 +83,8 @@ async function finishFrom(
   const admission = await authorizer.admitUser(end.user, visit)
   if (admission.kind !== 'admitted') return refuseUser(response, admission)
   const id = await openSession(parts, end.user, { ...visit, team: admission.principal.team })
-  redirect(response, HOME, [sessionCookie(request, id, SESSION_MAX_MS), begunCookie(request, null)])
+  const home = `${parts.basePath ?? ''}/`
+  redirect(response, home, [sessionCookie(request, id, SESSION_MAX_MS), begunCookie(request, null)])
   return null
 }
 

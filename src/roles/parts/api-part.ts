@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { RequestListener } from 'node:http'
 import { ApiServer } from '../../api/api-server.ts'
 import { type ApiParts, createApi } from '../../api/create-api.ts'
+import { readBuiltDashboard } from '../../api/dashboard/built-dashboard.ts'
 import type { OidcLogin } from '../../api/sessions/oidc-routes.ts'
 import { StartupError } from '../../domain/errors.ts'
 import { listenFailure } from '../../domain/net/listen-address.ts'
@@ -46,6 +46,8 @@ interface ApiPartSettings extends QuotaSettings {
   readonly port: number
   readonly maxConnections: number
   readonly intakeBytes: number
+  readonly dashboard: 'on' | 'off'
+  readonly basePath: string
 }
 
 interface ApiPartOptions {
@@ -63,7 +65,7 @@ interface ApiPartOptions {
   users?: UserVerifier
   oidc?: OidcLogin
   egress: EgressPolicy
-  fallback?: RequestListener
+  aside?: ApiParts['aside']
   /** How long it keeps serving after a stop; 0 when absent. */
   shutdownDelayMs?: number
   logger: Logger
@@ -114,7 +116,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     clock: systemClock,
     logger: options.logger,
     intakeBytesMax: settings.intakeBytes,
-    ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
+    ...placed(options),
   })
   const server = new ApiServer({
     listener,
@@ -130,6 +132,20 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     const place = { host: settings.host, port: settings.port, variable: 'PUNCTUAL_PORT' }
     throw new StartupError(listenFailure(error as NodeJS.ErrnoException, place), { cause: error })
   }
+}
+
+/** What is where, beside the API. Where the dashboard is not built, its paths say how to do it. */
+function placed({
+  settings: { dashboard, basePath },
+  oidc,
+  aside,
+  logger,
+}: ApiPartOptions): Pick<ApiParts, 'aside' | 'basePath' | 'dashboard'> {
+  const own = { basePath, ...(aside === undefined ? {} : { aside }) }
+  if (dashboard === 'off') return own
+  const built = readBuiltDashboard()
+  if (built === null) logger.warn('The dashboard is not built: run make build, and start again')
+  return { ...own, dashboard: { built, basePath, loginAt: oidc?.name ?? null } }
 }
 
 function ratesOf(engine: Engine): LeasedRates {

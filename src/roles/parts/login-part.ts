@@ -33,11 +33,13 @@ export async function openOidc(
   const client = {
     ...{ issuer, clientId, clientSecret },
     scopes: settings.oidcScopes,
+    // The path of the public URL is the base path.
     redirectUrl: `${publicUrl}/api/login/oidc/callback`,
     ...{ userClaim: settings.oidcUserClaim, groupsClaim: settings.oidcGroupsClaim },
     ...{ userPrefix: settings.oidcUserPrefix, groupsPrefix: settings.oidcGroupsPrefix },
   }
-  return { oidc: { provider: createOidcLogin(client, { clock: systemClock, logger }), authorizer } }
+  const provider = createOidcLogin(client, { clock: systemClock, logger })
+  return { oidc: { name: new URL(issuer).host, provider, authorizer } }
 }
 
 function byGroups(roles: GroupRoles): UserAuthorizer {

@@ -323,8 +323,8 @@ describe('commands', () => {
   })
 })
 
-test('what is not ours goes to the fallback, and only that', async () => {
-  const own = await startApi({ fallback: (request, response) => response.end(`"${request.url}"`) })
+test('what is not ours goes aside, and only that', async () => {
+  const own = await startApi({ aside: () => (request, response) => response.end(`"${request.url}"`) })
   expect((await call(own.port, '/echo?fail=2')).json).toBe('/echo?fail=2')
   expect((await call(own.port, '/apiary')).json).toBe('/apiary')
   expect(await call(own.port, '/api/nothing', { headers: BEARER })).toMatchObject({ status: 404 })

@@ -122,7 +122,7 @@ function oidcOf(kind: 'done' | 'unavailable', admission: Admission): Partial<Api
   const begun = kind === 'done' ? { url: 'https://id.example.com/', pending } : null
   const end = kind === 'done' ? { kind, user: { username: 'ann', groups: [] } } : { kind }
   const provider = { begin: async () => begun, finish: async () => end }
-  return { oidc: { provider, authorizer: { admitUser: async () => admission } } }
+  return { oidc: { name: 'id.example.com', provider, authorizer: { admitUser: async () => admission } } }
 }
 
 const BEGUN = Buffer.from('{"state":"s","nonce":"n","verifier":"v"}').toString('base64url')

@@ -31,6 +31,7 @@ describe('defaults', () => {
   it('are those of the reference', () => {
     expect(loadStandaloneSettings({}, {})).toEqual({
       publicUrl: null,
+      ...{ dashboard: 'on', basePath: '' },
       ...{ oidcIssuer: null, oidcClientId: null, oidcClientSecret: null, oidcScopes: 'openid profile email' },
       ...{ oidcUserClaim: 'sub', oidcGroupsClaim: 'groups', oidcUserPrefix: '', oidcGroupsPrefix: '' },
       oidcGroupRoles: null,

@@ -1,0 +1,7 @@
+const { session, loginAt } = document.documentElement.dataset
+
+/** Whether this page came to a browser with a session, which may have ended; unknown counts as yes. */
+export const HAS_SESSION = session !== 'none'
+
+/** The identity provider where people log in; null = there is none. */
+export const LOGIN_AT = loginAt ?? null

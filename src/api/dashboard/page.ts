@@ -1,0 +1,40 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import type { BuiltFile } from './built-dashboard.ts'
+
+/** What the page must know before it asks for anything. */
+export interface PageFacts {
+  /** Under which the installation is reached, such as `/punctual`; '' = at the root. */
+  readonly basePath: string
+  /** Where people log in beside with tokens; null = nowhere. */
+  readonly loginAt: string | null
+  /** Whether the request came with a session, which may have ended. A page without one asks for no data. */
+  readonly hasSession: boolean
+}
+
+const ROOT = '<html lang="en"'
+const BASE = '<base href="/"'
+
+/** The page of every path. Attributes carry what it must know: the policy for its content allows no script in it. */
+export function pageOf(html: string, { basePath, loginAt, hasSession }: PageFacts): BuiltFile {
+  const facts = [
+    ` data-session="${hasSession ? 'some' : 'none'}"`,
+    loginAt === null ? '' : ` data-login-at="${escaped(loginAt)}"`,
+  ].join('')
+  const text = replaced(replaced(html, ROOT, ROOT + facts), BASE, `<base href="${escaped(basePath)}/"`)
+  const plain = Buffer.from(text)
+  return {
+    type: 'text/html; charset=utf-8',
+    plain,
+    encoded: { br: brotliCompressSync(plain), gzip: gzipSync(plain) },
+  }
+}
+
+function replaced(text: string, part: string, by: string): string {
+  if (!text.includes(part)) throw new Error(`the dashboard's index.html lacks ${part}`)
+  // A function, because `$` in a text would stand for something.
+  return text.replace(part, () => by)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}
