@@ -59,9 +59,12 @@ export function operationsModule(document: PathsDocument, banner: string): strin
   ].join('')
 }
 
-/** An operation that only sends a browser elsewhere is none of a client's. */
+/** An operation that only sends a browser elsewhere is none of a client's, and a stream does not end. */
 function hasAnswer({ responses }: Operation): boolean {
-  return Object.keys(responses).some((status) => status.startsWith('2'))
+  return Object.entries(responses).some(([status, response]) => {
+    const { content } = response as { readonly content?: Content }
+    return status.startsWith('2') && content?.['text/event-stream'] === undefined
+  })
 }
 
 class Reader {

@@ -88,6 +88,23 @@ export class Authenticator {
     return this.#refuse(exchange, await this.#parts.sessions.end(exchange.request, found))
   }
 
+  /**
+   * Who a request that was let in is by now, without answering it; null = nobody any more, `unknown` = it cannot be told.
+   * Throws StoreUnavailableError.
+   */
+  async principalNow(exchange: Exchange): Promise<Principal | null | 'unknown'> {
+    const admission = await this.#admissionNow(exchange)
+    if (admission.kind === 'admitted') return admission.principal
+    return admission.kind === 'unavailable' || admission.kind === 'too_many' ? 'unknown' : null
+  }
+
+  async #admissionNow(exchange: Exchange): Promise<OwnAdmission> {
+    const token = bearerOf(exchange.request)
+    if (token !== null) return this.#admissionOfToken(exchange, token)
+    const found = await this.#parts.sessions.find(exchange.request)
+    return found === null || 'status' in found ? { kind: 'unknown' } : this.#admissionOf(exchange, found)
+  }
+
   #bySession(exchange: Exchange): FoundPrincipal {
     const { sessions } = this.#parts
     const finding = sessions.find(exchange.request)
@@ -103,12 +120,13 @@ export class Authenticator {
 
   /** Of what the session stands for: it gives no more than its token, and ends with it. */
   async #admissionOf(exchange: Exchange, { session }: OpenSession): Promise<OwnAdmission> {
-    const { tokens, users } = this.#parts
     const { credential } = session
-    if (credential.kind === 'user') {
-      return this.#parts.oidc?.authorizer.admitUser(credential.user, visitOf(exchange)) ?? { kind: 'unknown' }
-    }
-    const { token } = credential
+    if (credential.kind === 'token') return this.#admissionOfToken(exchange, credential.token)
+    return this.#parts.oidc?.authorizer.admitUser(credential.user, visitOf(exchange)) ?? { kind: 'unknown' }
+  }
+
+  async #admissionOfToken(exchange: Exchange, token: string): Promise<OwnAdmission> {
+    const { tokens, users } = this.#parts
     const principal = tokens.principalOf(token)
     if (principal !== null) return this.#admissionIn(exchange, principal)
     return users?.mayKnow(token) === true ? users.admit(token, visitOf(exchange)) : { kind: 'unknown' }

@@ -13,6 +13,7 @@ import { answerError, answerFault, answerNotFound } from './answers.ts'
 import { Authenticator } from './authenticator.ts'
 import { BodyReader } from './body-reader.ts'
 import { createDashboard, type DashboardParts } from './dashboard/dashboard.ts'
+import { createEventRoutes, type EventRouteParts } from './events/event-routes.ts'
 import { type Rejection, RequestRejector } from './request-rejector.ts'
 import { type AlertRouteParts, createAlertRoutes } from './routes/alerts.ts'
 import { type AuditRouteParts, createAuditRoutes } from './routes/audit.ts'
@@ -41,6 +42,7 @@ type RouteParts = PushRouteParts &
   AlertRouteParts &
   AuditRouteParts &
   BulkRouteParts &
+  EventRouteParts &
   TeamRouteParts &
   TokenRouteParts &
   SigningSecretRouteParts &
@@ -156,6 +158,7 @@ function createApp(parts: RouteParts, hot: HotRoutes): Express {
   app.use(createWindowRoutes(parts))
   app.use(createNotificationRoutes(parts))
   app.use(createMeRoutes())
+  app.use(createEventRoutes(parts))
   app.use(createTokenRoutes(parts))
   app.use(createSigningSecretRoutes(parts))
   app.use(createContractRoutes())

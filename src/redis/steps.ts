@@ -23,6 +23,7 @@ import { BEAT } from './execute/job-source.ts'
 import { FIRE } from './mending/fire-job.ts'
 import { REPLAY, RETRY } from './mending/remake-job.ts'
 import { REMOVE_JOB } from './mending/remove-job.ts'
+import { READ_LIVE } from './live/shard-look.ts'
 import { LOOK_QUEUES } from './limit-warnings/queue-look.ts'
 import { TAKE_LOOK } from './limit-warnings/look-place.ts'
 import { WARN } from './limit-warnings/warn.ts'
@@ -96,6 +97,7 @@ const DESCRIBED = [
   READ_CLOCK,
   READ_CRONS,
   READ_HISTORY,
+  READ_LIVE,
   READ_QUEUES,
   READ_RING,
   READ_TALLIES,

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ApiServer } from '../../api/api-server.ts'
 import { type ApiParts, createApi } from '../../api/create-api.ts'
+import { EventStreams, STREAMS_MAX } from '../../api/events/event-streams.ts'
 import { readBuiltDashboard } from '../../api/dashboard/built-dashboard.ts'
 import type { OidcLogin } from '../../api/sessions/oidc-routes.ts'
 import { StartupError } from '../../domain/errors.ts'
@@ -22,6 +23,7 @@ import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
 import { SearchTurns } from '../../redis/search/search-turns.ts'
+import { createLiveReader } from '../../redis/live/live-reader.ts'
 import { createJobStore } from '../../redis/jobs/job-store.ts'
 import type { Engine } from '../../redis/client/engine.ts'
 import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
@@ -40,6 +42,8 @@ import type { Store } from './store.ts'
 
 /** How long responses in progress may take at a stop. */
 const CLOSE_GRACE_MS = 5_000
+/** The largest share of connections that streams of events may hold. */
+const STREAMS_SHARE = 0.25
 
 interface ApiPartSettings extends QuotaSettings {
   readonly host: string
@@ -82,6 +86,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
   options.lifecycle.onStop('last uses of tokens', () => tokenUses.stop())
   const quotas = new QuotaKeeper({ engine, clock: systemClock, quotasOf })
   const turns = new SearchTurns()
+  const events = openEvents(engine, options)
   const listener = createApi({
     intake: createJobIntake(engine, { nowMs: () => systemClock.monotonicMs(), quotas }),
     jobs: createJobStore(engine, quotas, turns),
@@ -116,15 +121,13 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     clock: systemClock,
     logger: options.logger,
     intakeBytesMax: settings.intakeBytes,
-    ...placed(options),
+    ...{ events, ...placed(options) },
   })
-  const server = new ApiServer({
-    listener,
-    clock: systemClock,
-    logger: options.logger,
-    connectionsMax: settings.maxConnections,
-  })
+  const parts = { listener, clock: systemClock, logger: options.logger }
+  const server = new ApiServer({ ...parts, connectionsMax: settings.maxConnections })
   options.lifecycle.onStop('api', () => server.close(CLOSE_GRACE_MS, options.shutdownDelayMs))
+  // The last to be registered ends first: pages go elsewhere while this API still serves.
+  options.lifecycle.onStop('streams of events', () => events.close())
   try {
     const { port } = await server.listen(settings.port, settings.host)
     return port
@@ -146,6 +149,12 @@ function placed({
   const built = readBuiltDashboard()
   if (built === null) logger.warn('The dashboard is not built: run make build, and start again')
   return { ...own, dashboard: { built, basePath, loginAt: oidc?.name ?? null } }
+}
+
+/** They leave most connections to other requests. */
+function openEvents(engine: Engine, { settings: { maxConnections }, logger }: ApiPartOptions): EventStreams {
+  const streamsMax = Math.min(STREAMS_MAX, Math.floor(maxConnections * STREAMS_SHARE))
+  return new EventStreams({ reader: createLiveReader(engine), clock: systemClock, logger, streamsMax })
 }
 
 function ratesOf(engine: Engine): LeasedRates {

@@ -1,4 +1,5 @@
 import { shardKeys } from '../../../src/redis/client/engine.ts'
+import { createLiveReader } from '../../../src/redis/live/live-reader.ts'
 import { createStatistician } from '../../../src/redis/statistics/statistician.ts'
 import { createStatisticsReader } from '../../../src/redis/statistics/statistics-reader.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
@@ -39,6 +40,16 @@ export const STATISTICS_SCENES: ReadonlyArray<readonly [StepName, string, Scene]
   ],
   ['fold', 'a log, and minutes that are over', kept],
   ['sample_queues', 'a queue with ready jobs', kept],
+  [
+    'read_live',
+    'a team with ready jobs',
+    async ({ world, intake, accepted }) => {
+      accepted.push(...(await pushAll(intake, 2)))
+      const reader = createLiveReader(world.engine)
+      const [before = null] = await reader.look([{ team: 'default', before: null }])
+      return () => reader.look([{ team: 'default', before }])
+    },
+  ],
   [
     'read_tallies',
     'statistics of a team',

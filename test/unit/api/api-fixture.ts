@@ -293,6 +293,9 @@ export async function startApi(
     alerts: fakeAlerts(),
     bulks: fakeBulks(),
     auditLog: new FakeAuditLog(),
+    events: {
+      open: ({ response }) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
+    },
     sessions: createFakeSessions(TOKEN),
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
     tokens: { principalOf: (token) => PRINCIPALS.get(token) ?? null },

@@ -6,8 +6,10 @@ import { NO_TERMS } from '../../../src/domain/access/token-terms.ts'
 import { EditRefusedError, QuotaExceededError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Admission } from '../../../src/ports/access/user-verifier.ts'
 import type { ApiParts } from '../../../src/api/create-api.ts'
+import { EventStreams } from '../../../src/api/events/event-streams.ts'
+import type { Logger } from '../../../src/ports/runtime.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
-import { aChain, aCron, BEARER, call, type Call, startApi } from './api-fixture.ts'
+import { aChain, aCron, BEARER, call, type Call, clock, startApi } from './api-fixture.ts'
 import { failingSessions, SESSION_COOKIE } from '../../support/fake-sessions.ts'
 import { anApiToken, aPrincipal } from '../../support/principals.ts'
 
@@ -44,6 +46,14 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
       },
     },
   }
+}
+
+function closedStreams(): EventStreams {
+  const reader = { look: () => Promise.resolve([]) }
+  const logger = { debug: () => undefined } as unknown as Logger
+  const streams = new EventStreams({ reader, clock, logger })
+  streams.close()
+  return streams
 }
 
 const overQuota = () => Promise.resolve({ status: 'over_quota', quota: 'pendingJobs' })
@@ -250,6 +260,7 @@ function scenarioOf(operationId: string, status: string): Scenario {
         parts: rejecting(new TypeError('broken')),
       }
     case '503':
+      if (operationId === 'followEvents') return { call: good, parts: { events: closedStreams() } }
       return { call: good, parts: rejecting(new StoreUnavailableError('gone')) }
     default:
       return { call: good }
@@ -332,6 +343,7 @@ test('something was walked', () => {
     'endSession',
     'finishLogin',
     'fireJob',
+    'followEvents',
     'listAlerts',
     'listAuditRecords',
     'listBulks',

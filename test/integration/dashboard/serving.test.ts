@@ -28,7 +28,7 @@ test('everything that the page names is there, with and without the base path', 
   expect(named.length).toBeGreaterThanOrEqual(3)
   for (const prefix of ['', BASE]) {
     for (const path of named) {
-      const answer = await page(`${prefix}/${path}`)
+      const answer = await page(`${prefix}/${path}`, { 'accept-encoding': 'br' })
       expect([path, answer.status]).toEqual([path, 200])
       expect(answer.headers.get('content-encoding')).toBe('br')
       await answer.arrayBuffer()

@@ -1,0 +1,32 @@
+#!lua flags=no-writes
+-- read_live: says what teams hold in a shard and what of it has changed, for the pages of theirs that are open. Nothing in
+-- here grows with what a team has: the queues of the ring and the entries of the audit log are cut off.
+-- Answer {for each team {pending, in flight, what else of its usage moves, queues, crons, {fields and values of its alert
+--       counts…}, {id, entry of each new one in the audit log, newest first…}, {queues of the ring…}}…}
+local call = redis.call
+
+-- The newest entry alone says where the log ends.
+local function new_entries(row)
+  local found = row.seen == '' and call('XREVRANGE', row.auditLog, '+', '-', 'COUNT', 1)
+    or call('XREVRANGE', row.auditLog, '+', '(' .. row.seen, 'COUNT', ARGV.entriesMax)
+  local entries = {}
+  for _, one in ipairs(found) do
+    entries[#entries + 1] = one[1]
+    entries[#entries + 1] = row.seen == '' and '' or one[2][2]
+  end
+  return entries
+end
+
+local teams = ROWS.teams
+local answer = {}
+for i, row in ipairs(teams) do
+  local team = row.team
+  local usage = call('HMGET', KEYS.teamUsage, team .. ':j', team .. ':f', team .. ':b', team .. ':m', team .. ':h')
+  for at = 1, 5 do usage[at] = usage[at] or '' end
+  answer[i] = {
+    usage[1], usage[2], table.concat(usage, ' '), call('ZCARD', row.teamQueues), call('ZCARD', row.teamCrons),
+    call('HGETALL', row.alertCounts), new_entries(row),
+    call('ZRANGE', KEYS.ring, row.from, row.to, 'BYSCORE', 'LIMIT', 0, ARGV.queuesMax),
+  }
+end
+return answer

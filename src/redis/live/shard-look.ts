@@ -1,0 +1,128 @@
+import type { LiveMarks } from '../../ports/live/live.ts'
+import { decodeAuditEntry } from '../audit-log/audit-entry.ts'
+import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { Engine } from '../client/engine.ts'
+import { step } from '../client/step.ts'
+import { ALERT_COUNTS } from '../layout/fields.ts'
+import { isCallbackQueue, splitNameField, type ShardKeys } from '../layout/keys.ts'
+import { bandRange } from '../layout/ring-bands.ts'
+import { SAMPLE_QUEUES } from '../statistics/sampler.ts'
+
+export const READ_LIVE = step('read_live', import.meta.url, {
+  keys: ['ring', 'teamUsage'],
+  args: ['entriesMax', 'queuesMax'],
+  rows: {
+    teams: {
+      keys: ['alertCounts', 'auditLog', 'teamQueues', 'teamCrons'],
+      args: ['team', 'seen', 'from', 'to'],
+    },
+  },
+})
+
+/** New entries of the audit log that one look tells apart; with more, anything may have changed. */
+export const NEW_ENTRIES_MAX = 10
+/** Queues of a team in a shard, those that are next, among which the oldest ready job is looked for. */
+const QUEUES_MAX = 50
+/** Of an audit log without entries. */
+const NO_ENTRY = '0-0'
+
+/** Of one team in one shard. */
+export interface ShardLook {
+  readonly pending: number
+  readonly inFlight: number
+  readonly unreadAlerts: number
+  readonly oldestReadyMs: number | null
+  readonly marks: LiveMarks
+  /** What the new entries of the audit log are about; null = too many to tell. */
+  readonly audited: ReadonlyArray<AuditedResource['kind']> | null
+}
+
+type Row = [
+  ...[pending: string, inFlight: string, usage: string, queues: number, crons: number],
+  ...[alerts: string[], entries: string[], ring: string[]],
+]
+
+/** @param asked with the last entry seen of the audit log; '' = none yet */
+export async function lookAtShard(
+  engine: Engine,
+  keys: ShardKeys,
+  asked: ReadonlyArray<{ readonly team: string; readonly seen: string }>,
+): Promise<readonly ShardLook[]> {
+  const bands = await Promise.all(
+    asked.map(async ({ team }) => bandRange(await engine.teamNumbers.of(keys, team))),
+  )
+  const rows = (await engine.runner.run(
+    READ_LIVE.with({
+      ...{ keys, entriesMax: NEW_ENTRIES_MAX, queuesMax: QUEUES_MAX },
+      teams: asked.map(({ team, seen }, at) => ({
+        ...{ team, seen, from: bands[at]?.[0] ?? '', to: bands[at]?.[1] ?? '' },
+        ...{ alertCounts: keys.alertCounts(team), auditLog: keys.auditLog(team) },
+        ...{ teamQueues: keys.teamQueues(team), teamCrons: keys.teamCrons(team) },
+      })),
+    }),
+  )) as Row[]
+  const runnable = rows.map((row, at) => ({ team: asked[at]?.team ?? '', ring: row[7] }))
+  const ages = await oldestReady(engine, keys, runnable)
+  return rows.map((row, at) => shardLookOf(row, asked[at]?.seen ?? '', ages[at] ?? null))
+}
+
+function shardLookOf(row: Row, seen: string, oldestReadyMs: number | null): ShardLook {
+  const [pending, inFlight, usage, queues, crons, alerts, entries] = row
+  const audited = auditedIn(entries)
+  return {
+    pending: Number(pending),
+    inFlight: Number(inFlight),
+    unreadAlerts: unreadIn(alerts),
+    oldestReadyMs,
+    marks: {
+      jobs: usage,
+      queues: String(queues),
+      crons: String(crons),
+      alerts: alerts.join(' '),
+      audit: entries[0] ?? (seen === '' ? NO_ENTRY : seen),
+    },
+    audited: seen === '' ? [] : audited,
+  }
+}
+
+function unreadIn(alerts: readonly string[]): number {
+  return alerts.reduce((sum, value, at) => {
+    const isUnread = at % 2 === 1 && alerts[at - 1]?.startsWith(ALERT_COUNTS.unread) === true
+    return isUnread ? sum + Math.max(0, Number(value)) : sum
+  }, 0)
+}
+
+/** null = too many, or one that cannot be read. */
+function auditedIn(entries: readonly string[]): ShardLook['audited'] {
+  if (entries.length >= NEW_ENTRIES_MAX * 2) return null
+  const kinds: Array<AuditedResource['kind']> = []
+  for (let at = 0; at < entries.length; at += 2) {
+    const record = decodeAuditEntry(entries[at] ?? '', 0, entries[at + 1] ?? '')
+    if (record === null) return null
+    kinds.push(record.resource.kind)
+  }
+  return kinds
+}
+
+/** In the order given. Asks nothing where no job is ready. */
+async function oldestReady(
+  engine: Engine,
+  keys: ShardKeys,
+  runnable: ReadonlyArray<{ readonly team: string; readonly ring: readonly string[] }>,
+): Promise<ReadonlyArray<number | null>> {
+  const listed = runnable.flatMap(({ team, ring }, at) =>
+    ring.filter((localId) => !isCallbackQueue(localId)).map((localId) => ({ at, team, localId })),
+  )
+  const ages: Array<number | null> = runnable.map(() => null)
+  if (listed.length === 0) return ages
+  const [now, samples] = (await engine.runner.run(
+    SAMPLE_QUEUES.with({ keys, queues: listed.map(({ localId }) => ({ localId })) }),
+  )) as [now: string, samples: Array<[name: string, active: string, ready: number, oldestDue: string]>]
+  samples.forEach(([name, active, ready, due], i) => {
+    const { at, team } = listed[i] ?? { at: 0, team: '' }
+    // Teams may share a band.
+    if (splitNameField(name).team !== team || active !== '1' || ready === 0 || due === '') return
+    ages[at] = Math.max(ages[at] ?? 0, Number(now) - Number(due))
+  })
+  return ages
+}
