@@ -7,6 +7,8 @@ import {
 } from '@tanstack/preact-query'
 import { ApiError, type Answers, type Inputs } from '../../../clients/typescript/src/client.ts'
 import { api } from './client.ts'
+import { isHinted } from './hints.ts'
+import { liveState, useLiveState } from './live.ts'
 
 /** Operations that only read. */
 export type ReadName = Extract<keyof Answers, `${'list' | 'read' | 'count'}${string}`>
@@ -14,7 +16,9 @@ export type ReadName = Extract<keyof Answers, `${'list' | 'read' | 'count'}${str
 export type ListName = Extract<keyof Answers, `list${string}`>
 
 /** Without hints from the server, what is on the screen is read again so often. */
-export const POLL_MS = 5_000
+const POLL_MS = 5_000
+/** With hints too, in case one was lost, and because times pass. */
+const HINTED_POLL_MS = 60_000
 const STALE_MS = 1_000
 const RETRIES_MAX = 2
 
@@ -24,6 +28,7 @@ export function createQueryClient(): QueryClient {
       queries: {
         staleTime: STALE_MS,
         networkMode: 'always',
+        refetchOnWindowFocus: () => liveState() !== 'paused',
         retry: (failures, fault) => failures < RETRIES_MAX && isPassing(fault),
       },
       mutations: { networkMode: 'always' },
@@ -55,7 +60,7 @@ export function useRead<Name extends ReadName>(
     queryKey: [name, input],
     queryFn: ({ signal }) => call(name, input, signal),
     enabled: isWanted,
-    refetchInterval: isLive ? pollMs : false,
+    ...useWhileLive(isLive),
     placeholderData: keepPreviousData,
   }) as UseQueryResult<Answers[Name]>
 }
@@ -73,13 +78,21 @@ export function usePages<Name extends ListName>(
     initialPageParam: null as string | null,
     getNextPageParam: (page: Answers[Name]) => (page as { next_cursor: string | null }).next_cursor,
     enabled: isWanted,
-    refetchInterval: isLive ? pollMs : false,
+    ...useWhileLive(isLive),
     placeholderData: keepPreviousData,
   })
 }
 
-function pollMs(): number | false {
-  return document.hidden ? false : POLL_MS
+/** Hints reach what has this mark. Another state of the page is another interval, from then on. */
+function useWhileLive(isLive: boolean) {
+  useLiveState()
+  return isLive ? { refetchInterval: pollMs, meta: { isLive } } : {}
+}
+
+function pollMs({ queryKey: [name] }: { readonly queryKey: readonly unknown[] }): number | false {
+  const state = liveState()
+  if (document.hidden || state === 'paused') return false
+  return state === 'live' && isHinted(name) ? HINTED_POLL_MS : POLL_MS
 }
 
 function call<Name extends ReadName>(

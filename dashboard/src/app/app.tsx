@@ -46,8 +46,8 @@ function Entrance() {
     return (
       <Login
         onEntered={() => {
-          setIsKnown(true)
-          void client.resetQueries()
+          if (isKnown) void client.resetQueries()
+          else setIsKnown(true)
         }}
       />
     )

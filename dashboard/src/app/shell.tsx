@@ -9,6 +9,7 @@ import { timeZone, zoneName } from '../preferences/time-zone.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { LiveStatus } from './live-status.tsx'
 import { Navigation } from './navigation.tsx'
 import { at } from './paths.ts'
 import './shell.css'
@@ -92,9 +93,10 @@ function TopActions() {
   const mayPush = useMay('push')
   return (
     <div class="row top-actions">
+      <LiveStatus />
       {mayPush && (
         <LinkButton look="main" icon="send" href={at('/send')}>
-          Send a job
+          <span class="top-word">Send a job</span>
         </LinkButton>
       )}
     </div>

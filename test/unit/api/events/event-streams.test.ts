@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { EventStreams, STREAMS_PER_SUBJECT_MAX } from '../../../../src/api/events/event-streams.ts'
+import type { Principal } from '../../../../src/domain/access/principal.ts'
+import type { LiveLook } from '../../../../src/ports/live/live.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
+import { aPrincipal } from '../../../support/principals.ts'
+import { quietLogger } from '../../../support/quiet.ts'
+import { BEARER, startApi, type RunningApi } from '../api-fixture.ts'
+
+const FIGURES = { pending: 1, inFlight: 0, oldestReadyMs: null, unreadAlerts: 0 }
+const LOOK: LiveLook = { figures: FIGURES, changed: new Set(), marks: [] }
+const CHECK_MS = 60_000
+
+let api: RunningApi | null = null
+let streams: EventStreams | null = null
+const opened: IncomingMessage[] = []
+afterEach(async () => {
+  for (const stream of opened.splice(0)) stream.destroy()
+  streams?.close()
+  await api?.close()
+})
+
+async function start(streamsMax?: number) {
+  let principal: Principal | null = aPrincipal('default')
+  const clock = createFakeClock()
+  const reader = { look: () => Promise.resolve([LOOK]) }
+  streams = new EventStreams({
+    reader,
+    clock,
+    logger: quietLogger,
+    ...(streamsMax !== undefined && { streamsMax }),
+  })
+  api = await startApi({ events: streams, tokens: { principalOf: () => principal } })
+  const { port } = api
+  return { port, clock, streams, become: (next: Principal | null) => (principal = next) }
+}
+
+interface Opened {
+  readonly response: IncomingMessage
+  text(): string
+}
+
+function open(port: number, method = 'GET'): Promise<Opened> {
+  return new Promise((resolve, reject) => {
+    const options = { port, path: '/api/events', method, headers: BEARER, agent: false }
+    get(options, (response) => {
+      let text = ''
+      opened.push(response)
+      response.on('error', () => undefined)
+      response.on('data', (piece: Buffer) => (text += String(piece)))
+      resolve({ response, text: () => text })
+    }).once('error', reject)
+  })
+}
+
+const statusOf = async (port: number) => (await open(port)).response.statusCode
+
+test('a stream begins with the figures, is not stored or changed on its way, and ends with the API', async () => {
+  const { port, streams } = await start()
+  const { response, text } = await open(port)
+  expect(response.headers).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  })
+  await expect.poll(text).toContain('event: figures\ndata: {"pending":1,')
+  const ended = once(response, 'end')
+  streams.close()
+  await ended
+  expect(await statusOf(port)).toBe(503)
+})
+
+test('a HEAD is answered without a stream', async () => {
+  const { port } = await start()
+  const { response } = await open(port, 'HEAD')
+  expect(response.statusCode).toBe(200)
+  await expect.poll(() => response.complete).toBe(true)
+})
+
+test('heartbeats come, and the stream ends when the right to read has gone', async () => {
+  const { port, clock, become } = await start()
+  const { response, text } = await open(port)
+  await clock.advance(CHECK_MS)
+  await expect.poll(text).toMatch(/\n:\n\n/)
+  expect(response.readableEnded).toBe(false)
+  become(aPrincipal('default', { permissions: new Set() }))
+  const ended = once(response, 'end')
+  await clock.advance(CHECK_MS)
+  await ended
+})
+
+test('streams of a subject and of a process are bounded, and room comes back', async () => {
+  const { port } = await start(2)
+  const [first] = [await open(port), await open(port)]
+  expect(await statusOf(port)).toBe(503)
+  first.response.destroy()
+  await expect.poll(() => statusOf(port)).toBe(200)
+})
+
+test('one subject cannot take all', async () => {
+  const { port, become } = await start()
+  await Promise.all(Array.from({ length: STREAMS_PER_SUBJECT_MAX }, () => open(port)))
+  expect(await statusOf(port)).toBe(429)
+  become(aPrincipal('default', { subject: 'another' }))
+  expect(await statusOf(port)).toBe(200)
+})

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { ROUND_MS, TeamWatch } from '../../../../src/api/events/team-watch.ts'
+import type { AskedTeam, LiveKind, LiveLook } from '../../../../src/ports/live/live.ts'
+import { createFakeClock } from '../../../support/fake-clock.ts'
+import { quietLogger } from '../../../support/quiet.ts'
+
+const IDLE = { pending: 0, inFlight: 0, oldestReadyMs: null, unreadAlerts: 0 }
+
+function lookOf(change: Partial<LiveLook['figures']> = {}, changed: readonly LiveKind[] = []): LiveLook {
+  return { figures: { ...IDLE, ...change }, changed: new Set(changed), marks: [] }
+}
+
+/** Answers the looks in turn, the last one from then on; an Error is thrown. */
+function watchOf(...looks: ReadonlyArray<LiveLook | Error>) {
+  const clock = createFakeClock()
+  const asked: AskedTeam[][] = []
+  const look = (teams: readonly AskedTeam[]): Promise<LiveLook[]> => {
+    asked.push([...teams])
+    const next = looks[Math.min(asked.length, looks.length) - 1]
+    return next instanceof Error ? Promise.reject(next) : Promise.resolve(teams.map(() => next as LiveLook))
+  }
+  const watch = new TeamWatch({ reader: { look }, clock, logger: quietLogger })
+  const round = () => clock.advance(ROUND_MS)
+  return { watch, asked, round }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+test('all pages of a team are served by one look a round, and nothing is read while there is none', async () => {
+  const { watch, asked, round } = watchOf(lookOf())
+  const texts: string[] = []
+  const ends = Array.from({ length: 200 }, () => watch.watch('shop', (text) => texts.push(text)))
+  await settled()
+  expect(asked).toHaveLength(1)
+  expect(texts).toHaveLength(200)
+  await round()
+  expect(asked.map((teams) => teams.map(({ team }) => team))).toEqual([['shop'], ['shop']])
+  // Nothing has changed.
+  expect(texts).toHaveLength(200)
+  for (const end of ends) end()
+  await round()
+  await round()
+  await round()
+  expect(asked.length).toBeLessThanOrEqual(3)
+})
+
+test('figures are said when they change, and what has changed by its kind', async () => {
+  const { watch, round } = watchOf(
+    lookOf(),
+    lookOf({ pending: 2, oldestReadyMs: 4_900 }, ['audit', 'jobs']),
+    lookOf({ pending: 2, oldestReadyMs: 4_999 }),
+  )
+  const texts: string[] = []
+  watch.watch('shop', (text) => texts.push(text))
+  await settled()
+  await round()
+  await round()
+  expect(texts).toEqual([
+    'event: figures\ndata: {"pending":0,"in_flight":0,"oldest_ready_seconds":null,"unread_alerts":0}\n\n',
+    'event: figures\ndata: {"pending":2,"in_flight":0,"oldest_ready_seconds":4,"unread_alerts":0}\n\n' +
+      'event: changed\ndata: {"kinds":["jobs","audit"]}\n\n',
+  ])
+  const later: string[] = []
+  watch.watch('shop', (text) => later.push(text))
+  expect(later).toEqual([expect.stringContaining('"pending":2')])
+})
+
+test('a store that is away is said once, and the figures again when it is back', async () => {
+  const { watch, asked, round } = watchOf(
+    lookOf(),
+    new Error('away'),
+    new Error('away'),
+    lookOf({}, ['jobs']),
+  )
+  const texts: string[] = []
+  watch.watch('shop', (text) => texts.push(text.split('\n', 1)[0] ?? ''))
+  await settled()
+  await round()
+  await round()
+  await round()
+  expect(texts).toEqual(['event: figures', 'event: away', 'event: figures'])
+  // What has changed meanwhile is told against what was seen before.
+  expect(asked[3]?.[0]?.before).not.toBeNull()
+})
