@@ -7,7 +7,7 @@ const Overview = lazy(() => import('../features/overview/overview.tsx').then((on
 const QueueList = lazy(() => import('../features/queues/queue-list.tsx').then((one) => one.QueueList))
 const QueuePage = lazy(() => import('../features/queues/queue-page.tsx').then((one) => one.QueuePage))
 const JobList = lazy(() => import('../features/jobs/job-list.tsx').then((one) => one.JobList))
-const ChainPage = lazy(() => import('../features/jobs/chain-page.tsx').then((one) => one.ChainPage))
+const ChainPage = lazy(() => import('../features/chain/chain-page.tsx').then((one) => one.ChainPage))
 const DeadLetters = lazy(() =>
   import('../features/dead-letters/dead-letters.tsx').then((one) => one.DeadLetters),
 )

@@ -1,3 +1,4 @@
+/** Shown in lists of jobs and on the page of a chain. */
 import type { JobSummary } from '../../../../clients/typescript/src/client.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 

@@ -2,7 +2,7 @@ import type { Call, JobSummary } from '../../../../clients/typescript/src/client
 import { formatDuration } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Time } from '../../ui/time.tsx'
-import { reasonText, stateOf } from './job-state.tsx'
+import { reasonText, stateOf } from '../jobs/job-state.tsx'
 import { type Phase, phasesOf, totalMs } from './phases.ts'
 import './timeline.css'
 

@@ -3,7 +3,7 @@ import { at } from '../../app/paths.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Time } from '../../ui/time.tsx'
 import './next-step.css'
-import { reasonText } from './job-state.tsx'
+import { reasonText } from '../jobs/job-state.tsx'
 import { waitingText } from './waiting-text.ts'
 
 /** What happens next in the chain, or how it ended, in one line. */
