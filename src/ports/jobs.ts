@@ -2,7 +2,14 @@ import type { Actor } from '../domain/access/audit-record.ts'
 import type { AttemptEnd } from '../domain/jobs/retry-policy.ts'
 import type { Callback } from '../domain/jobs/callback.ts'
 import type { RequestChange } from '../domain/jobs/job-copy.ts'
-import type { AttemptSummary, CallRecord, JobChain, JobRequest, LostField } from '../domain/jobs/job.ts'
+import type {
+  AttemptSummary,
+  CallRecord,
+  FailureReason,
+  JobChain,
+  JobRequest,
+  LostField,
+} from '../domain/jobs/job.ts'
 import type { JobFilter } from '../domain/jobs/job-filter.ts'
 import type { ChainSettings } from '../domain/jobs/queue-settings.ts'
 import type { Waiting } from '../domain/jobs/waiting.ts'
@@ -68,6 +75,34 @@ export interface JobListPage {
   readonly searched: number | null
 }
 
+export type DeadLetterQuery = Omit<JobListQuery, 'limit'>
+
+/** Dead letters of one queue whose originals failed alike, at the same host. */
+export interface DeadLetterGroup {
+  readonly queueId: number
+  readonly queueName: string
+  readonly failureReason: FailureReason | null
+  readonly responseStatus: number | null
+  /** '' where the record cannot be read. */
+  readonly host: string
+  readonly count: number
+  /** Ends of the originals, which filters compare. */
+  readonly firstEndedAtMs: number
+  readonly lastEndedAtMs: number
+  /** When the first of them is purged; null = all have left meanwhile. */
+  readonly nextPurgeAtMs: number | null
+  readonly newestJobId: number
+  /** Of the newest. */
+  readonly errorMessage: string | null
+}
+
+export interface DeadLetterGroupPage {
+  readonly groups: readonly DeadLetterGroup[]
+  readonly nextCursor: string | null
+  /** How many dead letters were looked at. */
+  readonly searched: number
+}
+
 /** A row of a listing: `jobId` is the job of the chain that the row describes. Listings carry no call records. */
 export interface ListedJob {
   readonly jobId: number
@@ -85,6 +120,11 @@ export interface JobStore {
    * an empty page.
    */
   list(query: JobListQuery): Promise<JobListPage | 'bad_cursor' | 'too_many_searches'>
+  /**
+   * Groups the dead letters that the filter finds, a bounded number of them: a group may come again on a later page, with
+   * the count of that page.
+   */
+  deadLetterGroups(query: DeadLetterQuery): Promise<DeadLetterGroupPage | 'bad_cursor' | 'too_many_searches'>
   /**
    * Removes a pending job, or a chain that has ended, for good. @param mayPurge false = an ended chain stays, and is
    * `ended`

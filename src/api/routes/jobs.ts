@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http'
 import type { Router } from 'express'
-import { readJobQuery } from '../../contract/requests/job-query.ts'
+import { readDeadLetterQuery, readJobQuery } from '../../contract/requests/job-query.ts'
 import { BAD_CURSOR } from '../../contract/requests/list-query.ts'
+import { writeDeadLetterGroups } from '../../contract/responses/dead-letter-wire.ts'
 import { writeJob, writeJobList } from '../../contract/responses/job-wire.ts'
 import { maskedChain } from '../../domain/access/masking.ts'
 import type { WaitExplainer } from '../../ports/jobs.ts'
@@ -25,6 +26,8 @@ export interface HotRoutes {
   readonly batch: RequestListener
 }
 
+const TOO_MANY_SEARCHES = 'Too many searches at once, try again'
+
 /** @param hot for requests whose URL is not spelled exactly as the hot routes expect it */
 export function createJobRoutes(parts: JobRouteParts, hot: HotRoutes): Router {
   return createTeamRouter({
@@ -34,6 +37,9 @@ export function createJobRoutes(parts: JobRouteParts, hot: HotRoutes): Router {
     },
     '/api/jobs/batch': {
       POST: needsInQueues('push', ({ request, response }) => hot.batch(request, response)),
+    },
+    '/api/jobs/dead-letter-groups': {
+      GET: needsInQueues('read', (context) => listDeadLetterGroups(context, parts)),
     },
     '/api/jobs/:job_id': {
       GET: needsInQueues('read', (context) => read(context, parts)),
@@ -58,10 +64,18 @@ async function list(context: TeamRequest, { jobs, jobIds }: JobRouteParts): Prom
   }
   const page = await jobs.list({ team, queues: principal.queues, ...query.value })
   if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
-  if (page === 'too_many_searches') {
-    return answerRetryLater(response, 429, 'Too many searches at once, try again')
-  }
+  if (page === 'too_many_searches') return answerRetryLater(response, 429, TOO_MANY_SEARCHES)
   answerJson(response, 200, writeJobList(page, jobIds))
+}
+
+async function listDeadLetterGroups(context: TeamRequest, { jobs }: JobRouteParts): Promise<void> {
+  const { team, principal, search, response } = context
+  const query = readDeadLetterQuery(search)
+  if (query.kind === 'invalid') return answerProblem(response, query.problem)
+  const page = await jobs.deadLetterGroups({ team, queues: principal.queues, ...query.value })
+  if (page === 'bad_cursor') return answerProblem(response, BAD_CURSOR)
+  if (page === 'too_many_searches') return answerRetryLater(response, 429, TOO_MANY_SEARCHES)
+  answerJson(response, 200, writeDeadLetterGroups(page))
 }
 
 async function read(context: TeamRequest, { jobs, waits, jobIds }: JobRouteParts): Promise<void> {

@@ -1,4 +1,4 @@
-import type { JobFilter, TimeRange } from '../../domain/jobs/job-filter.ts'
+import { ANY_JOB, type JobFilter, type TimeRange } from '../../domain/jobs/job-filter.ts'
 import { FAILURE_REASONS } from '../../domain/jobs/job.ts'
 import {
   QUEUE_NAME_CHARACTERS_MAX,
@@ -9,7 +9,15 @@ import {
 import { HOST_NAME_CHARACTERS_MAX, isCallableHost } from '../../domain/net/host-name.ts'
 import type { FieldReader } from '../fields/field-reader.ts'
 import { mustBeHost, mustBeTag } from '../fields/validation-texts.ts'
-import { type Page, PAGE_PARAMETERS, type QueryResult, readPage, readQuery, readTime } from './list-query.ts'
+import {
+  type Page,
+  PAGE_PARAMETERS,
+  type QueryResult,
+  readCursor,
+  readPage,
+  readQuery,
+  readTime,
+} from './list-query.ts'
 
 /** The filters of a list of jobs, in the order errors are reported. */
 export const JOB_FILTERS = [
@@ -29,6 +37,34 @@ const TAG_CHARACTERS_MAX = TAG_NAME_CHARACTERS_MAX + 1 + TAG_VALUE_CHARACTERS_MA
 /** The query of `GET /api/jobs`. An empty value is a mistake: with an unset variable, a script would list everything. */
 export function readJobQuery(search: string): QueryResult<Page & { readonly filter: JobFilter }> {
   return readQuery(search, PARAMETERS, (query) => ({ filter: readJobFilter(query), ...readPage(query) }))
+}
+
+/** The filters that dead letters are grouped under: only some, and all of them only dead letters. */
+const GROUP_PARAMETERS: ReadonlySet<string> = new Set([
+  ...(['queue', 'failure_reason', 'response_status', 'host', 'tag', 'cron_id'] as const),
+  ...(['ended_after', 'ended_before', 'cursor'] as const),
+])
+
+/** The query of `GET /api/jobs/dead-letter-groups`. */
+export function readDeadLetterQuery(
+  search: string,
+): QueryResult<{ readonly filter: JobFilter; readonly cursor: string | null }> {
+  return readQuery(search, GROUP_PARAMETERS, (query) => ({
+    filter: { ...ANY_JOB, ...readEndFilter(query) },
+    cursor: readCursor(query),
+  }))
+}
+
+function readEndFilter(fields: FieldReader) {
+  return {
+    queue: fields.text('queue', QUEUE_NAME_CHARACTERS_MAX),
+    failureReason: fields.choice('failure_reason', FAILURE_REASONS),
+    responseStatus: fields.integer('response_status', 100, 599),
+    host: readHost(fields),
+    tag: readTag(fields),
+    cronId: fields.integer('cron_id', 0, Number.MAX_SAFE_INTEGER),
+    ended: readRange(fields, 'ended'),
+  }
 }
 
 /** Of a query or a body. */

@@ -40,8 +40,12 @@ export function readPageQuery(search: string): QueryResult<Page> {
 export function readPage(query: FieldReader): Page {
   return {
     limit: query.integer('limit', 1, LIST_LIMIT_MAX) ?? LIST_LIMIT_DEFAULT,
-    cursor: query.text('cursor', CURSOR_CHARACTERS_MAX),
+    cursor: readCursor(query),
   }
+}
+
+export function readCursor(query: FieldReader): string | null {
+  return query.text('cursor', CURSOR_CHARACTERS_MAX)
 }
 
 export function readTime(fields: FieldReader, field: string): number | null {

@@ -8,6 +8,7 @@ import { fireJob } from '../mending/fire-job.ts'
 import { createRemake } from '../mending/remake-job.ts'
 import { removeJob } from '../mending/remove-job.ts'
 import type { QuotaKeeper } from '../quotas/quota-keeper.ts'
+import { groupDeadLetters } from '../search/dead-letter-groups.ts'
 import { listJobs } from '../search/job-pages.ts'
 import { SearchTurns } from '../search/search-turns.ts'
 
@@ -27,6 +28,7 @@ export function createJobStore(
       return queue === null ? null : readChain(engine, queue, engine.jobIds.rootOf(jobId))
     },
     list: (query) => listJobs(engine, query, turns),
+    deadLetterGroups: (query) => groupDeadLetters(engine, query, turns),
     remove: async (team, jobId, actor, mayPurge) => {
       const queue = await queueOfJob(engine, team, jobId)
       return queue === null ? NOT_FOUND : removeJob(engine, queue, { jobId, actor, mayPurge })

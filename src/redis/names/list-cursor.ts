@@ -2,7 +2,16 @@ import { createHash } from 'node:crypto'
 
 /** What a cursor belongs to: the kind of list, its team, and what else narrows it. A page's limit does not. */
 export type ListScope = readonly [
-  list: 'queues' | 'crons' | 'cron runs' | 'jobs' | 'windows' | 'alerts' | 'audit' | 'tokens',
+  list:
+    | 'queues'
+    | 'crons'
+    | 'cron runs'
+    | 'jobs'
+    | 'dead-letter groups'
+    | 'windows'
+    | 'alerts'
+    | 'audit'
+    | 'tokens',
   team: string,
   ...filters: ReadonlyArray<string | number | boolean | null>,
 ]

@@ -15,16 +15,18 @@ const SCAN_MAX = 2n ** 64n - 1n
 const VERSION = 2
 
 export interface CursorScope {
+  /** Absent = the list of jobs. */
+  readonly list?: 'dead-letter groups'
   readonly team: string
   readonly filter: JobFilter
 }
 
-function scopeOf({ team, filter }: CursorScope): ListScope {
+function scopeOf({ list, team, filter }: CursorScope): ListScope {
   const { queue, status, finalStatus, failureReason, responseStatus, host, tag, cronId, text } = filter
   const times = [filter.created, filter.scheduled, filter.ended].flatMap(timesOf)
   const tagged = tag === null ? [null, null] : [tag.name, tag.value]
   const ends = [status, finalStatus, failureReason, responseStatus]
-  return ['jobs', team, VERSION, queue, ...ends, host, ...tagged, cronId, ...times, text]
+  return [list ?? 'jobs', team, VERSION, queue, ...ends, host, ...tagged, cronId, ...times, text]
 }
 
 function timesOf({ afterMs, beforeMs }: TimeRange): Array<number | null> {

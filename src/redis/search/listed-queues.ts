@@ -20,7 +20,7 @@ export interface ListedQueues {
  */
 export async function queuesFrom(
   engine: Engine,
-  query: JobListQuery,
+  query: Pick<JobListQuery, 'team' | 'filter' | 'queues'>,
   from: ListPosition | null,
 ): Promise<ListedQueues> {
   const { team, filter, queues: allowed } = query

@@ -95,7 +95,10 @@ describe('429 and 503', () => {
     async (method, path) => {
       const own = await startApi({
         intake: { push: down },
-        jobs: { get: down, list: down, remove: down, fire: down, retry: down, replay: down },
+        jobs: {
+          ...{ get: down, list: down, deadLetterGroups: down, remove: down },
+          ...{ fire: down, retry: down, replay: down },
+        },
         queues: { list: down, get: down, getByName: down, apply: down, remove: down },
         editor: { edit: down, remove: down },
       })

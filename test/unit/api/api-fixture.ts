@@ -15,7 +15,7 @@ import type { MaintenanceWindow, WindowSettings } from '../../../src/domain/wind
 import type { WindowChange } from '../../../src/ports/windows.ts'
 import type { Clock, Logger } from '../../../src/ports/runtime.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
-import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
+import type { DeadLetterGroup, NewJob, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
@@ -359,6 +359,16 @@ function fakeCrons(): ApiParts['crons'] {
 
 const MADE = { status: 'made', jobId: 32, queueId: 7, scheduledAtMs: NOW_MS } as const
 
+const A_GROUP: DeadLetterGroup = {
+  ...{ queueId: 7, queueName: 'emails', host: 'example.com', count: 214, newestJobId: 16 },
+  ...{
+    failureReason: 'http_server_error',
+    responseStatus: 503,
+    errorMessage: 'The target answered with status 503',
+  },
+  ...{ firstEndedAtMs: NOW_MS - 60_000, lastEndedAtMs: NOW_MS, nextPurgeAtMs: NOW_MS + 86_400_000 },
+}
+
 function fakeJobs(): ApiParts['jobs'] {
   const known = (team: string, jobId: number): boolean =>
     team === 'default' && JOB_IDS.rootOf(jobId) === ROOT_ID
@@ -370,6 +380,10 @@ function fakeJobs(): ApiParts['jobs'] {
         nextCursor: 'next',
         searched: null,
       }),
+    deadLetterGroups: ({ cursor }) =>
+      Promise.resolve(
+        cursor === null ? { groups: [A_GROUP], nextCursor: 'next', searched: 214 } : 'bad_cursor',
+      ),
     remove: (team, jobId) => Promise.resolve({ status: known(team, jobId) ? 'removed' : 'not_found' }),
     fire: (team, jobId) =>
       Promise.resolve(

@@ -17,7 +17,15 @@ const rejecting = (fault: Error): Partial<ApiParts> => {
   const fail = () => Promise.reject(fault)
   return {
     intake: { push: fail },
-    jobs: { get: fail, list: fail, remove: fail, fire: fail, retry: fail, replay: fail },
+    jobs: {
+      get: fail,
+      list: fail,
+      deadLetterGroups: fail,
+      remove: fail,
+      fire: fail,
+      retry: fail,
+      replay: fail,
+    },
     queues: { list: fail, get: fail, getByName: fail, apply: fail, remove: fail },
     editor: { edit: fail, remove: fail },
     crons: { list: fail, get: fail, getByName: fail, runNow: fail, runs: fail },
@@ -349,6 +357,7 @@ test('something was walked', () => {
     'listBulks',
     'listCronRuns',
     'listCrons',
+    'listDeadLetterGroups',
     'listJobs',
     'listQueues',
     'listSigningSecrets',

@@ -25,6 +25,8 @@ import type {
   CronRun,
   CronRunList,
   CronSummary,
+  DeadLetterGroup,
+  DeadLetterGroupList,
   DeletedAlerts,
   EditedQueue,
   Id,
@@ -64,6 +66,7 @@ export const OPERATIONS = {
   pushJob: { method: 'POST', path: '/api/jobs', query: [], hasKey: true },
   listJobs: { method: 'GET', path: '/api/jobs', query: ['queue', 'status', 'final_status', 'failure_reason', 'response_status', 'host', 'tag', 'cron_id', 'created_after', 'created_before', 'scheduled_after', 'scheduled_before', 'ended_after', 'ended_before', 'text', 'limit', 'cursor'], hasKey: false },
   pushJobs: { method: 'POST', path: '/api/jobs/batch', query: [], hasKey: false },
+  listDeadLetterGroups: { method: 'GET', path: '/api/jobs/dead-letter-groups', query: ['queue', 'failure_reason', 'response_status', 'host', 'tag', 'cron_id', 'ended_after', 'ended_before', 'cursor'], hasKey: false },
   readJob: { method: 'GET', path: '/api/jobs/{job_id}', query: [], hasKey: false },
   deleteJob: { method: 'DELETE', path: '/api/jobs/{job_id}', query: [], hasKey: false },
   retryJob: { method: 'POST', path: '/api/jobs/{job_id}/retry', query: [], hasKey: false },
@@ -196,6 +199,36 @@ export interface Inputs {
    */
   pushJobs: {
     body: JobBatch | JsonText
+  }
+  /**
+   * Group dead letters. What the dead letters of the team have in common: those of one queue that failed for
+   * the same reason, with the same status of the answer, at the same host, are one group, queue by queue in
+   * the order of their names. Reason, status and times are those of the original, which is what the filters of
+   * the list of jobs and of a bulk compare: the filter of `queue`, `failure_reason`, `response_status` and
+   * `host`, with status `dead_lettered`, finds the group. A request looks at no more than about 20,000 dead
+   * letters, or 32 MiB of them, and names at most 1,000 groups; `next_cursor` goes on from there. A group that
+   * goes on there comes again, with the count of that page: add them up. A request counts as a search: more
+   * than 4 of a team at once, and 64 of all, are answered with 429.
+   */
+  listDeadLetterGroups: {
+    /** Only jobs of the queue of this name. */
+    queue?: string | undefined
+    /** Only jobs whose own attempt failed for this reason. */
+    failure_reason?: 'timeout' | 'connection_error' | 'dns_error' | 'ssl_error' | 'http_client_error' | 'http_server_error' | 'http_redirect' | 'invalid_url' | 'blocked_target' | 'assertion_failed' | 'executor_lost' | 'limit_exceeded' | 'unknown' | 'damaged' | undefined
+    /** Only jobs whose own attempt was answered with this status. */
+    response_status?: number | undefined
+    /** Only jobs that call this host, a name or an address, at any port. */
+    host?: string | undefined
+    /** Only jobs with this tag. The name ends at the first colon. */
+    tag?: string | undefined
+    /** Only runs of this cron. */
+    cron_id?: number | undefined
+    /** Only jobs whose `completed_at` is then or later. */
+    ended_after?: string | undefined
+    /** Only jobs whose `completed_at` is before that. */
+    ended_before?: string | undefined
+    /** The `next_cursor` of the page before; used with other filters or another list, it is a 422. */
+    cursor?: string | undefined
   }
   /** Read a job. The job, a summary of every job of its chain, and the HTTP exchanges that are still kept. */
   readJob: {
@@ -677,6 +710,7 @@ export interface Answers {
   pushJob: ScheduledJob
   listJobs: JobList
   pushJobs: JobBatchResults
+  listDeadLetterGroups: DeadLetterGroupList
   readJob: Job
   deleteJob: undefined
   retryJob: ScheduledJob
@@ -738,6 +772,7 @@ export interface Answers {
 /** The items of the operations that answer with a page. */
 export interface Items {
   listJobs: JobSummary
+  listDeadLetterGroups: DeadLetterGroup
   listQueues: Queue
   listCrons: CronSummary
   listCronRuns: CronRun
@@ -752,6 +787,7 @@ export interface Items {
 /** The field of a page that holds its items. */
 export const ITEM_FIELDS = {
   listJobs: 'jobs',
+  listDeadLetterGroups: 'groups',
   listQueues: 'queues',
   listCrons: 'crons',
   listCronRuns: 'runs',

@@ -590,6 +590,51 @@ export interface JobList {
    */
   searched?: number
 }
+export interface DeadLetterGroup {
+  /**
+   * null, as `queue`, for runs of a cron without a queue.
+   */
+  queue_id: Id | null
+  queue: string | null
+  failure_reason: FailureReason
+  /**
+   * null when there was no answer.
+   */
+  response_status: number | null
+  /**
+   * Of the URL, without its port; null where the record cannot be read.
+   */
+  host: string | null
+  count: number
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  first_ended_at: string
+  /**
+   * UTC with milliseconds and `+00:00`.
+   */
+  last_ended_at: string
+  /**
+   * When the first of them is removed for good, by the retention of its queue.
+   */
+  next_purge_at: Timestamp | null
+  newest_job_id: Id
+  /**
+   * Of that job.
+   */
+  error_message: string | null
+}
+export interface DeadLetterGroupList {
+  /**
+   * @maxItems 1000
+   */
+  groups: DeadLetterGroup[]
+  next_cursor: NextCursor
+  /**
+   * How many dead letters were looked at.
+   */
+  searched: number
+}
 export interface StatusCodeEquals {
   type: 'status_code_equals'
   /**

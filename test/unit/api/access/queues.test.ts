@@ -164,8 +164,8 @@ describe('a token that is limited to queues', () => {
         leaks.push(`${operation.operationId} ${status}`)
       }
     }
-    // The fake lists every job; the engine is told the queues, see `jobs.list`.
-    expect(leaks).toEqual(['listJobs 200'])
+    // The fake lists every job; the engine is told the queues, see `jobs.list` and `jobs.deadLetterGroups`.
+    expect(leaks).toEqual(['listJobs 200', 'listDeadLetterGroups 200'])
   })
 })
 

@@ -1,0 +1,48 @@
+import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
+import type { FailureReason } from '../../domain/jobs/job.ts'
+import type { DeadLetterGroup as WireGroup, DeadLetterGroupList } from '../generated/wire.ts'
+
+/** As in the port. */
+interface DeadLetterGroup {
+  readonly queueId: number
+  readonly queueName: string
+  readonly failureReason: FailureReason | null
+  readonly responseStatus: number | null
+  readonly host: string
+  readonly count: number
+  readonly firstEndedAtMs: number
+  readonly lastEndedAtMs: number
+  readonly nextPurgeAtMs: number | null
+  readonly newestJobId: number
+  readonly errorMessage: string | null
+}
+
+/** As in the port. */
+interface DeadLetterGroupPage {
+  readonly groups: readonly DeadLetterGroup[]
+  readonly nextCursor: string | null
+  readonly searched: number
+}
+
+export function writeDeadLetterGroups({ groups, nextCursor, searched }: DeadLetterGroupPage): string {
+  const list: DeadLetterGroupList = { groups: groups.map(toWireGroup), next_cursor: nextCursor, searched }
+  return JSON.stringify(list)
+}
+
+/** The hidden queue of a cron, which has no name, is not shown. */
+function toWireGroup(group: DeadLetterGroup): WireGroup {
+  const isHidden = group.queueName === ''
+  return {
+    queue_id: isHidden ? null : group.queueId,
+    queue: isHidden ? null : group.queueName,
+    failure_reason: group.failureReason,
+    response_status: group.responseStatus,
+    host: group.host === '' ? null : group.host,
+    count: group.count,
+    first_ended_at: formatTimestamp(group.firstEndedAtMs),
+    last_ended_at: formatTimestamp(group.lastEndedAtMs),
+    next_purge_at: timestampOrNull(group.nextPurgeAtMs),
+    newest_job_id: group.newestJobId,
+    error_message: group.errorMessage,
+  }
+}
