@@ -1,10 +1,11 @@
 import type { JobIds } from '../../domain/jobs/job-ids.ts'
 import type { CallRecord, JobChain } from '../../domain/jobs/job.ts'
 import { type JobView, viewChain, viewJob } from '../../domain/jobs/job-view.ts'
+import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
 import type { Waiting } from '../../domain/jobs/waiting.ts'
 import { formatTimestamp, timestampOrNull } from '../../domain/timestamp.ts'
 import { toWireWaiting } from './waiting-wire.ts'
-import type { Call, HeaderLine, JobList, JobSummary } from '../generated/wire.ts'
+import type { Call, HeaderLine, JobList, JobSettings, JobSummary } from '../generated/wire.ts'
 
 /** As in the port. */
 export interface ListedChain {
@@ -28,11 +29,23 @@ export function writeJob(
   const calls = chain.calls.filter((call) => call.jobId === jobId).map(toCall)
   const after = {
     waiting: waiting === null ? null : toWireWaiting(waiting),
+    settings: chain.settings === undefined ? null : toWireSettings(chain.settings),
+    expires_at: timestampOrNull(chain.purgeAtMs ?? null),
     chain: viewChain(chain, jobIds).map((each) => toSummary(chain, each, jobIds)),
     calls,
     calls_dropped: view.completedAtMs !== null && calls.length === 0 ? 1 : 0,
   }
   return `${JSON.stringify(before).slice(0, -1)},"payload":${payloadOf(chain)},${JSON.stringify(after).slice(1)}`
+}
+
+function toWireSettings(settings: ChainSettings): JobSettings {
+  return {
+    timeout_seconds: settings.timeoutSeconds,
+    retries_enabled: settings.retriesEnabled,
+    retry_delays: [...settings.retryDelays],
+    success_assertions: [...settings.successAssertions],
+    callback_events: settings.callbackEvents,
+  }
 }
 
 /** As JSON. The payload of a pushed job is JSON already; that of a cron is any text. */

@@ -1,5 +1,5 @@
 import type { SuccessAssertion } from './assertion.ts'
-import type { CallbackEvents } from './queue-settings.ts'
+import type { CallbackEvents, ChainSettings } from './queue-settings.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
@@ -143,6 +143,10 @@ export interface JobChain {
   readonly replayedAs: number | null
   /** What is null in `request` because it is no longer kept; absent = nothing. */
   readonly lost?: readonly LostField[]
+  /** In force, with the job's overrides; absent where they were not read, or are not kept as the chain has ended. */
+  readonly settings?: ChainSettings
+  /** When a dead letter is removed, Unix ms; absent for any other chain, and where it was not read. */
+  readonly purgeAtMs?: number
   /** The call records that still exist, oldest first. */
   readonly calls: readonly CallRecord[]
 }

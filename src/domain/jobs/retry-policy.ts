@@ -29,7 +29,10 @@ export interface AttemptEnd {
 }
 
 /** The settings that the chain keeps, with the job's overrides. */
-export function effectiveSettings(settings: ChainSettings, request: JobRequest): ChainSettings {
+export function effectiveSettings(
+  settings: ChainSettings,
+  request: Omit<JobRequest, 'headers' | 'payload'>,
+): ChainSettings {
   return {
     ...settings,
     timeoutSeconds: request.timeoutSeconds ?? settings.timeoutSeconds,

@@ -1,11 +1,13 @@
 import { HARD_DEADLINE_GRACE_MS } from '../../domain/limits.ts'
 import type { CallRecord, JobChain, LostField, OpenAttempt } from '../../domain/jobs/job.ts'
+import type { ChainSettings } from '../../domain/jobs/queue-settings.ts'
+import { effectiveSettings } from '../../domain/jobs/retry-policy.ts'
 import { ATTEMPTS_PER_CHAIN } from '../../domain/jobs/job-ids.ts'
 import { chainIdentity, damagedChain, type DamagedParts } from './damaged-chain.ts'
 import type { Engine } from '../client/engine.ts'
 import type { KnownQueue } from './known-queue.ts'
 import { decodeFinished } from '../layout/finished-record.ts'
-import { decodeRecord, decodeRequest, type JobRecord } from '../layout/job-record.ts'
+import { decodeRecord, decodeRequest, type JobRecord, settingsIn } from '../layout/job-record.ts'
 import { isSuspectWaiting } from '../layout/keys.ts'
 
 /** Everything that is stored of one chain; null when nothing is. */
@@ -18,13 +20,14 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
     String(jobIds.idOf(queue.keys.shard, seq, i + 1)),
   )
   // A chain moves from the records to the dead letters to the summaries, so reading in this order never misses it.
-  const [open, dead, finished, callTexts, largePart] = await engine.runner.read((redis) =>
+  const [open, dead, finished, callTexts, largePart, purgeAt] = await engine.runner.read((redis) =>
     Promise.all([
       redis.hmget(k.records, ...ids),
       redis.hget(k.deadLetterRecords, root),
       redis.hget(k.summaries, root),
       redis.hmget(k.callRecords, ...ids),
       redis.hget(k.payloads, String(seq)),
+      redis.zscore(k.deadLetters, root),
     ]),
   )
   const calls = callTexts.flatMap(readCall)
@@ -33,18 +36,25 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
   const at = open.findIndex((body) => body !== null)
   const body = open[at]
   if (body !== undefined && body !== null) {
-    const deadline = await engine.runner.read((redis) => redis.zscore(k.inFlight, ids[at] as string))
+    const { deadline, frozen } = await readLive(engine, queue, { id: ids[at] as string, body })
     return unlessDamaged(
       () => {
         const record = decodeRecord(body, largePart)
-        return chainOf(engine, queue, { rootId, record, calls, open: toOpenAttempt(record, deadline) })
+        return chainOf(engine, queue, {
+          ...{ rootId, record, calls, open: toOpenAttempt(record, deadline), frozen },
+        })
       },
       () => damaged({ attempt: at + 1, text: body, end: 'dead_lettered' }),
     )
   }
   if (dead !== null) {
+    const { frozen } = await readLive(engine, queue, { id: root, body: dead })
     return unlessDamaged(
-      () => chainOf(engine, queue, { rootId, record: decodeRecord(dead, largePart), calls, open: null }),
+      () => {
+        const record = decodeRecord(dead, largePart)
+        const purgeAtMs = purgeAt === null ? null : Number(purgeAt)
+        return chainOf(engine, queue, { rootId, record, calls, open: null, frozen, purgeAtMs })
+      },
       () => damaged({ attempt: 1, text: dead, end: 'dead_lettered' }),
     )
   }
@@ -53,6 +63,25 @@ export async function readChain(engine: Engine, queue: KnownQueue, rootId: numbe
     () => finishedChain(engine, queue, { rootId, text: finished, calls }),
     () => damaged({ attempt: 1, text: finished, end: 'failed_no_retries' }),
   )
+}
+
+/** What a record refers to. */
+async function readLive(
+  engine: Engine,
+  queue: KnownQueue,
+  { id, body }: { readonly id: string; readonly body: string },
+): Promise<{ readonly deadline: string | null; readonly frozen: ChainSettings | null }> {
+  const hash = unlessDamaged(
+    () => decodeRecord(body, null).settingsHash,
+    () => '',
+  )
+  const [deadline, json] = await engine.runner.read((redis) =>
+    Promise.all([
+      redis.zscore(queue.keys.queue(queue.localId).inFlight, id),
+      redis.hget(queue.keys.settings, hash),
+    ]),
+  )
+  return { deadline, frozen: json === null ? null : settingsIn(hash, json) }
 }
 
 export function unlessDamaged<T>(read: () => T, otherwise: () => T): T {
@@ -86,21 +115,30 @@ export function toOpenAttempt(record: JobRecord, deadline: string | null): OpenA
 }
 
 /** A chain with a record: an open one, or a dead letter where `open` is null. */
-export function chainOf(
-  engine: Engine,
-  queue: KnownQueue,
-  chain: { rootId: number; record: JobRecord; open: OpenAttempt | null; calls: readonly CallRecord[] },
-): JobChain {
-  const { rootId, record, open, calls } = chain
+export function chainOf(engine: Engine, queue: KnownQueue, chain: StoredChain): JobChain {
+  const { rootId, record, open, calls, frozen = null, purgeAtMs = null } = chain
+  const request = requestOf(record)
   return {
     ...chainIdentity(engine, queue, rootId),
-    request: requestOf(record),
+    request,
     attempts: record.earlier,
     open,
     end: open === null ? 'dead_lettered' : null,
     replayedAs: null,
+    ...(frozen !== null && { settings: effectiveSettings(frozen, request) }),
+    ...(purgeAtMs !== null && { purgeAtMs }),
     calls,
   }
+}
+
+interface StoredChain {
+  readonly rootId: number
+  readonly record: JobRecord
+  readonly open: OpenAttempt | null
+  readonly calls: readonly CallRecord[]
+  /** The settings that the chain keeps; absent where they were not read, as in lists. */
+  readonly frozen?: ChainSettings | null
+  readonly purgeAtMs?: number | null
 }
 
 /** @param chain.text its summary */

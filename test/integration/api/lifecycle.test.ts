@@ -93,9 +93,14 @@ describe.concurrent('a job', () => {
       has_pending_retry: true,
       failure_reason: 'http_server_error',
       response_status: 503,
+      // Those of the push, and for the rest those of the queue.
+      settings: { retry_delays: [4, 60], retries_enabled: true, timeout_seconds: 30 },
+      expires_at: null,
     })
     const done = await here.client.jobThat(id, 'succeeded', (job) => job.final_status === 'success')
-    expect(done).toMatchObject({ status: 'failed', has_pending_retry: false, attempt_number: 1 })
+    expect(done).toMatchObject({
+      ...{ status: 'failed', has_pending_retry: false, attempt_number: 1, settings: null },
+    })
     expect(done.chain).toMatchObject([
       { job_id: id, attempt_number: 1, is_retry: false, status: 'failed' },
       {
@@ -135,6 +140,7 @@ describe.concurrent('a job', () => {
       final_status: 'dead_lettered',
       has_pending_retry: false,
       dead_lettered_at: dead.chain[2]?.completed_at,
+      settings: { retry_delays: [1, 1] },
     })
     expect(dead.chain.map((each) => [each.attempt_number, each.final_status])).toEqual([
       [1, 'dead_lettered'],
@@ -151,6 +157,7 @@ describe.concurrent('a job', () => {
     const keys = await here.redis.client.keys('punctual:*:x:*')
     const scores = await Promise.all(keys.map((key) => here.redis.client.zscore(key, String(id))))
     const purgeAtMs = Number(scores.find((score) => score !== null))
+    expect(Date.parse(dead.expires_at ?? '')).toBe(purgeAtMs)
     const keptDays = (purgeAtMs - Date.parse(dead.dead_lettered_at ?? '')) / 86_400_000
     expect(keptDays).toBeCloseTo(3, 3)
     expect(here.target.arrivals(path).map((arrival) => arrival.attempt)).toEqual([1, 2, 3])

@@ -59,13 +59,13 @@ export type FailureReason =
     )
   | null
 /**
- * Pass it as `cursor` to get the next page; null on the last one.
- */
-export type NextCursor = string | null
-/**
  * A condition on the response, in addition to its 2xx status.
  */
 export type SuccessAssertion = StatusCodeEquals | BodyContains | ResponseTimeUnderMs
+/**
+ * Pass it as `cursor` to get the next page; null on the last one.
+ */
+export type NextCursor = string | null
 /**
  * `push`: push jobs. `read`: see everything but payloads, headers and call records. `operate`: see these as well, mend, pause, purge. `admin`: everything.
  */
@@ -475,6 +475,14 @@ export interface Job {
    */
   waiting: Waiting | null
   /**
+   * In force for the whole chain; null once it has ended, except for a dead letter.
+   */
+  settings: JobSettings | null
+  /**
+   * When a dead letter is removed; null for any other job.
+   */
+  expires_at: Timestamp | null
+  /**
    * Every job of the chain, oldest first, this one included.
    *
    * @maxItems 11
@@ -532,6 +540,37 @@ export interface Waiting {
    * From the jobs before it and how many jobs of the queue ended in the last five minutes; null when it cannot be known, as while the queue is paused.
    */
   estimated_start_at: Timestamp | null
+}
+/**
+ * Those of the push, and for what it left out those that its queue had then.
+ */
+export interface JobSettings {
+  timeout_seconds: TimeoutSeconds
+  retries_enabled: boolean
+  retry_delays: RetryDelays
+  /**
+   * @maxItems 10
+   */
+  success_assertions: SuccessAssertion[]
+  callback_events: CallbackEvents
+}
+export interface StatusCodeEquals {
+  type: 'status_code_equals'
+  /**
+   * Outside 200–299 it can never pass, and the answer to the edit has a warning.
+   */
+  value: number
+}
+export interface BodyContains {
+  type: 'body_contains'
+  /**
+   * Searched in the first 256 KiB of the body.
+   */
+  value: string
+}
+export interface ResponseTimeUnderMs {
+  type: 'response_time_under_ms'
+  value: number
 }
 /**
  * One HTTP exchange as it happened on the wire; bodies are cut at 16 KiB.
@@ -634,24 +673,6 @@ export interface DeadLetterGroupList {
    * How many dead letters were looked at.
    */
   searched: number
-}
-export interface StatusCodeEquals {
-  type: 'status_code_equals'
-  /**
-   * Outside 200–299 it can never pass, and the answer to the edit has a warning.
-   */
-  value: number
-}
-export interface BodyContains {
-  type: 'body_contains'
-  /**
-   * Searched in the first 256 KiB of the body.
-   */
-  value: string
-}
-export interface ResponseTimeUnderMs {
-  type: 'response_time_under_ms'
-  value: number
 }
 /**
  * As `SuccessAssertion`; a number may also be given as a string of digits.
