@@ -98,6 +98,11 @@ export class Authenticator {
     return admission.kind === 'unavailable' || admission.kind === 'too_many' ? 'unknown' : null
   }
 
+  /** Who a token belongs to; null once it has been answered. For one that did not come as a bearer token. */
+  async principalOfToken(exchange: Exchange, token: string): Promise<Principal | null> {
+    return this.#settled(exchange, await this.#admissionOfToken(exchange, token))
+  }
+
   async #admissionNow(exchange: Exchange): Promise<OwnAdmission> {
     const token = bearerOf(exchange.request)
     if (token !== null) return this.#admissionOfToken(exchange, token)

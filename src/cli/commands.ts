@@ -3,6 +3,7 @@ import { registerAlertCommands } from './alerts/alert-commands.ts'
 import { registerAuditCommands } from './audit/audit-commands.ts'
 import { registerBulkCommands } from './bulk/bulk-commands.ts'
 import { type CommandOptions, CommandRunner } from './command-runner.ts'
+import { registerDashboardCommand } from './dashboard/dashboard-command.ts'
 import { registerCronCommands } from './crons/cron-commands.ts'
 import { registerJobCommands } from './jobs/job-commands.ts'
 import { registerNotificationCommands } from './notifications/notification-commands.ts'
@@ -37,6 +38,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   registerStatisticsCommands(program, runner)
   registerWindowCommands(program, runner, () => Date.now())
   registerTeamCommands(program, runner)
+  registerDashboardCommand(program, runner, options)
   registerListenCommand(program, runner, options)
   registerVerifyCommand(program, runner, options.stdin)
   registerCompletionCommand(program, runner)

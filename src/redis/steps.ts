@@ -36,6 +36,7 @@ import { READ_BACKLOG } from './queues/backlog-reader.ts'
 import { READ_QUEUES } from './queues/queue-reader.ts'
 import { COUNT_QUEUES } from './queues/queue-stats.ts'
 import { DELETE_QUEUE, SET_QUEUE } from './queues/queue-writer.ts'
+import { CREATE_CODE, TAKE_CODE } from './sessions/login-codes.ts'
 import { END_SESSION, OPEN_SESSION, USE_SESSION } from './sessions/session-store.ts'
 import { READ_USAGE } from './quotas/usage-reader.ts'
 import { READ_TALLIES } from './statistics/statistics-reader.ts'
@@ -73,6 +74,7 @@ const DESCRIBED = [
   CLAIM,
   CLAIM_SUSPECTS,
   COUNT_QUEUES,
+  CREATE_CODE,
   DELETE_QUEUE,
   DROP_CRON,
   EMPTY_TRASH,
@@ -116,6 +118,7 @@ const DESCRIBED = [
   SEAL,
   SET_CRON,
   SET_QUEUE,
+  TAKE_CODE,
   TAKE_EPOCH,
   TAKE_RATE,
   TAKE_LOOK,

@@ -4,7 +4,9 @@ import type { Executor } from '../executor/executor.ts'
 import type { Logger } from '../ports/runtime.ts'
 import { NO_TEAM_SETTINGS, type BoundedTeamsSource, type NotifiedTeamsSource } from '../ports/settings.ts'
 import type { WindowSource } from '../ports/windows.ts'
+import { isDashboardBuilt } from '../api/dashboard/built-dashboard.ts'
 import { createJobIntake } from '../redis/enqueue/job-intake.ts'
+import { createLoginCodes } from '../redis/sessions/login-codes.ts'
 import { createJobStore } from '../redis/jobs/job-store.ts'
 import { describeSettings, type StandaloneSettings } from '../settings/role-settings.ts'
 import { openDataFolder, type DataFolder } from '../standalone/data-folder.ts'
@@ -114,8 +116,24 @@ async function startParts(
   // Without a text log, standard output goes to a log collector, which must not get the token.
   if (!isTextLog(settings.logFormat)) return
   const isEchoOpen = egress.refusalOf(new URL(`${localUrl}${ECHO_PATH}`), NO_TEAM_SETTINGS) === null
-  greet({ localUrl, folder, manifests: settings.manifests, isEchoOpen })
+  greet({
+    ...{ localUrl, folder, manifests: settings.manifests, isEchoOpen },
+    loginCode: await loginCodeOf(settings, folder, store),
+  })
   if (resources.isFirstStart && isEchoOpen) showFirstTry(localUrl, store, context)
+}
+
+/** Of the link to the dashboard; null where there is none, or none that could be logged in to now. */
+async function loginCodeOf(
+  { dashboard }: StandaloneSettings,
+  { token }: DataFolder,
+  { engine }: Store,
+): Promise<string | null> {
+  if (dashboard === 'off' || !isDashboardBuilt()) return null
+  const made = await createLoginCodes(engine)
+    .create({ kind: 'token', token })
+    .catch(() => null)
+  return made?.code ?? null
 }
 
 /** On its own connection: an executor waits longer for Redis than the API may. */

@@ -1,4 +1,5 @@
 import type { Session, SessionCredential, SessionSubject } from '../../src/domain/access/session.ts'
+import type { LoginCodes } from '../../src/ports/access/login-codes.ts'
 import type { SessionStore } from '../../src/ports/access/session-store.ts'
 
 /** The cookie of the session that a fake store begins with, over plain HTTP on this machine. */
@@ -38,4 +39,26 @@ export function createFakeSessions(token: string): FakeSessions {
 export function failingSessions(fault: Error): SessionStore {
   const fail = () => Promise.reject(fault)
   return { open: fail, use: fail, end: fail, endAll: fail }
+}
+
+/** Codes in memory, without time. */
+export function createFakeCodes(): LoginCodes {
+  const all = new Map<string, SessionCredential>()
+  return {
+    create: async (credential) => {
+      const code = `code-${all.size}`
+      all.set(code, credential)
+      return { code, endMs: NOW_MS + 600_000 }
+    },
+    take: async (code) => {
+      const found = all.get(code) ?? null
+      all.delete(code)
+      return found
+    },
+  }
+}
+
+export function failingCodes(fault: Error): LoginCodes {
+  const fail = () => Promise.reject(fault)
+  return { create: fail, take: fail }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 
 export type Encoding = 'br' | 'gzip'
@@ -30,6 +30,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+}
+
+export function isDashboardBuilt(): boolean {
+  return existsSync(join(FOLDER, HTML))
 }
 
 /** Reads all of it, some 300 KiB. @returns null when there is none: the program runs from source, without a build */

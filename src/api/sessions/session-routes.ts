@@ -1,11 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import { type RequestHandler, Router } from 'express'
 import { readSessionEnd } from '../../contract/requests/session-query.ts'
-import { toWireSession } from '../../contract/responses/session-wire.ts'
+import { toWireLoginCode, toWireSession } from '../../contract/responses/session-wire.ts'
 import { AttemptLimit } from '../../domain/access/attempt-limit.ts'
+import type { Actor } from '../../domain/access/audit-record.ts'
+import type { Principal } from '../../domain/access/principal.ts'
 import { SESSION_MAX_MS, type SessionSubject } from '../../domain/access/session.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
+import type { LoginCodes } from '../../ports/access/login-codes.ts'
 import type { SessionStore } from '../../ports/access/session-store.ts'
 import { answerError, answerJson, answerProblem, answerRetryLater, type FlatHeaders } from '../answers.ts'
 import { withAudit } from '../audit-trail.ts'
@@ -16,12 +19,15 @@ import { sessionCookie } from './session-cookie.ts'
 /** Refused logins of an address, and logins of a subject, at one API process. */
 export const LOGINS = { burst: 10, refillMs: 6_000, keysMax: 10_000 }
 const PATH = '/api/session'
+const CODE_HEADER = 'x-punctual-code'
+const USED_CODE = 'The code of this link is not valid: it was used, or is older than ten minutes'
 const ALLOW: FlatHeaders = ['Allow', 'GET, HEAD, POST, DELETE']
 /** A login with such an answer failed by what was sent. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404])
 
 export interface SessionRouteParts {
   readonly sessions: SessionStore
+  readonly loginCodes: LoginCodes
   readonly auditLog: AuditLog
   readonly authenticator: Authenticator
   readonly clock: Clock
@@ -35,7 +41,7 @@ export function createSessionRoutes(parts: SessionRouteParts): Router {
     .route(PATH)
     .get(readSession(parts))
     .delete(endSession(parts))
-    .post(limitLogins(parts))
+    .post(limitLogins(parts), openByCode(parts))
     .all((_request, response) => answerError(response, 405, 'Method not allowed', ALLOW))
   return router
 }
@@ -60,23 +66,61 @@ function endSession({ sessions, authenticator }: SessionRouteParts): RequestHand
   }
 }
 
-/** Opens a session for whoever is authenticated by a token. */
+/** Opens a session for whoever is authenticated by a token, or makes a code that does it once. */
 export function createLoginRoute(parts: SessionRouteParts): Router {
   const bySubject = new AttemptLimit(LOGINS)
+  const withToken =
+    (handle: (context: TeamRequest, token: string) => Promise<void>) =>
+    async (context: TeamRequest): Promise<void> => {
+      const { request, response, principal } = context
+      const token = bearerOf(request)
+      if (token === null) return answerError(response, 401, 'This needs a token; a session is not enough')
+      const waitMs = bySubject.take(JSON.stringify(subjectOf(principal)), parts.clock.monotonicMs())
+      return waitMs > 0 ? answerTooMany(response, waitMs) : handle(context, token)
+    }
   return createTeamRouter({
-    [PATH]: { POST: needsInQueues(null, (context) => login(context, parts, bySubject)) },
+    [PATH]: {
+      POST: needsInQueues(
+        null,
+        withToken((context, token) => login(context, parts, token)),
+      ),
+    },
+    [`${PATH}/code`]: {
+      POST: needsInQueues(
+        null,
+        withToken(async ({ response }, token) => {
+          const made = await parts.loginCodes.create({ kind: 'token', token })
+          answerJson(response, 201, JSON.stringify(toWireLoginCode(made)))
+        }),
+      ),
+    },
   })
 }
 
-async function login(context: TeamRequest, parts: SessionRouteParts, bySubject: AttemptLimit): Promise<void> {
+/** A code comes in a header that no page of another origin can send. */
+function openByCode(parts: SessionRouteParts): RequestHandler {
+  return async (request, response) => {
+    const credential = await parts.loginCodes.take(String(request.headers[CODE_HEADER]))
+    if (credential?.kind !== 'token') return answerError(response, 401, USED_CODE)
+    const principal = await parts.authenticator.principalOfToken({ request, response }, credential.token)
+    if (principal === null) return
+    const actor: Actor = {
+      ...{ kind: principal.kind, name: principal.subject, via: 'dashboard' },
+      address: request.socket.remoteAddress ?? null,
+    }
+    await login({ request, response, principal, team: principal.team, actor }, parts, credential.token)
+  }
+}
+
+function subjectOf({ kind, team, subject: name }: Principal): SessionSubject {
+  return { kind, team: kind === 'token' ? team : null, name }
+}
+
+type Login = Pick<TeamRequest, 'request' | 'response' | 'principal' | 'team' | 'actor'>
+
+async function login(context: Login, parts: SessionRouteParts, token: string): Promise<void> {
   const { principal, request, response } = context
-  const token = bearerOf(request)
-  if (token === null)
-    return answerError(response, 401, 'A session is opened with a token, not with a session')
-  const { kind, team, subject: name } = principal
-  const subject: SessionSubject = { kind, team: kind === 'token' ? team : null, name }
-  const waitMs = bySubject.take(JSON.stringify(subject), parts.clock.monotonicMs())
-  if (waitMs > 0) return answerTooMany(response, waitMs)
+  const subject = subjectOf(principal)
   const { id, session } = await withAudit(parts.auditLog, context, {
     ...{ action: 'login', resource: { kind: 'session', id: null, name: null }, before: null },
     change: () => parts.sessions.open(subject, { kind: 'token', token }),
@@ -89,7 +133,7 @@ async function login(context: TeamRequest, parts: SessionRouteParts, bySubject: 
 /** A login that succeeds uses up no attempt of its address: behind a proxy many people share one. */
 function limitLogins({ clock, logger }: SessionRouteParts): RequestHandler {
   const byAddress = new AttemptLimit(LOGINS)
-  return ({ socket: { remoteAddress: address = '' } }, response, next) => {
+  return ({ headers, socket: { remoteAddress: address = '' } }, response, next) => {
     const waitMs = byAddress.take(address, clock.monotonicMs())
     if (waitMs > 0) return answerTooMany(response, waitMs)
     response.once('finish', () => {
@@ -98,7 +142,9 @@ function limitLogins({ clock, logger }: SessionRouteParts): RequestHandler {
       // Not in the audit log: it belongs to a team, and whoever is nobody could fill it.
       else logger.info('Login refused', { status, address })
     })
-    next('route')
+    // With a token, it is for whoever authenticates.
+    if (headers[CODE_HEADER] === undefined) next('route')
+    else next()
   }
 }
 

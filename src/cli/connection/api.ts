@@ -17,6 +17,8 @@ const TOKEN_SOURCES = '(--token, PUNCTUAL_TOKEN)'
 
 /** The operations of the API; whatever fails is thrown as an error of one line. */
 export interface Api {
+  /** The address of it, without a slash at the end. */
+  readonly server: string
   send<Name extends OperationName>(
     name: Name,
     given: Inputs[Name],
@@ -34,8 +36,10 @@ export interface ApiTarget {
 
 export function connectApi({ server, token, headers }: ApiTarget): Api {
   // What fails in passing is told at once: a person or a script decides whether to call again.
-  const client = createClient({ server: baseOf(server), token: checkedToken(token), headers, retriesMax: 0 })
+  const base = baseOf(server)
+  const client = createClient({ server: base, token: checkedToken(token), headers, retriesMax: 0 })
   return {
+    server: base,
     send: async (name, given, options) => {
       try {
         const answer = await client.send(name, ...([given, options] as never))
@@ -51,6 +55,7 @@ export function connectApi({ server, token, headers }: ApiTarget): Api {
 /** Prints every request that would change something, and sends none of them. */
 export function dryRunOf(api: Api, print: (text: string) => void): Api {
   return {
+    server: api.server,
     send: (name, given, options) => {
       const { method, path } = OPERATIONS[name]
       if (method === 'GET') return api.send(name, given, options)

@@ -1,6 +1,6 @@
 import type { Session } from '../../domain/access/session.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
-import type { Session as WireSession } from '../generated/wire.ts'
+import type { LoginCode as WireLoginCode, Session as WireSession } from '../generated/wire.ts'
 
 export function toWireSession({ subject, createdAtMs, idleEndMs, endMs }: Session): WireSession {
   const { kind, name, team } = subject
@@ -10,4 +10,14 @@ export function toWireSession({ subject, createdAtMs, idleEndMs, endMs }: Sessio
     idle_expires_at: formatTimestamp(Math.min(idleEndMs, endMs)),
     expires_at: formatTimestamp(endMs),
   }
+}
+
+export function toWireLoginCode({
+  code,
+  endMs,
+}: {
+  readonly code: string
+  readonly endMs: number
+}): WireLoginCode {
+  return { code, expires_at: formatTimestamp(endMs) }
 }

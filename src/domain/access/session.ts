@@ -2,6 +2,8 @@
 export const SESSION_IDLE_MS = 8 * 3_600_000
 /** and this long after its login at the latest. */
 export const SESSION_MAX_MS = 24 * 3_600_000
+/** How long a code that logs in once may wait for its use. */
+export const LOGIN_CODE_MS = 10 * 60_000
 /** With one more, the session that was unused for longest ends. */
 export const SESSIONS_PER_SUBJECT_MAX = 20
 

@@ -94,8 +94,8 @@ const CHANNEL_PARTS: ReadonlySet<string> = new Set(['nc', 'nl'])
 /** Of the audit log and of rate limits, with which nothing else has to agree. */
 const LONE_PARTS: ReadonlySet<string> = new Set(['au', 'aq', 'rl'])
 
-/** Of sessions, with which nothing else has to agree. */
-const SESSIONS = /^punctual:\{[\w-]{43}\}:session$/
+/** Of sessions and of codes that log in, with which nothing else has to agree. */
+const SESSIONS = /^punctual:\{[\w-]{43}\}:(?:session|code)$/
 
 /** Sorts a key into its shard's list; false when nothing knows it. */
 function place(lists: readonly ShardKeyList[], key: string): boolean {

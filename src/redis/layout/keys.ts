@@ -15,6 +15,10 @@ export const WINDOWS_KEY = `${KEY_PREFIX}windows`
 export function sessionsKey(subject: string): string {
   return `${KEY_PREFIX}{${subject}}:session`
 }
+/** A code that logs in once. @param code its hash in base64url */
+export function loginCodeKey(code: string): string {
+  return `${KEY_PREFIX}{${code}}:code`
+}
 /** Plain PUBLISH of a shard's number when its ring became non-empty: a hint, never relied on. */
 export const WAKE_CHANNEL = `${KEY_PREFIX}wake`
 

@@ -29,6 +29,7 @@ import type { Engine } from '../../redis/client/engine.ts'
 import { QuotaKeeper } from '../../redis/quotas/quota-keeper.ts'
 import { createChannelTester } from '../../redis/notifications/channel-tester.ts'
 import { createChannelHealthReader, createDeliveryReader } from '../../redis/notifications/delivery-reader.ts'
+import { createLoginCodes } from '../../redis/sessions/login-codes.ts'
 import { createSessionStore } from '../../redis/sessions/session-store.ts'
 import { createTeamUsageReader } from '../../redis/quotas/team-usage.ts'
 import { createWaitExplainer } from '../../redis/waiting/wait-explainer.ts'
@@ -97,7 +98,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     bulks: createBulkStore(engine, Math.random, turns),
     alerts: createAlertStore(engine),
     auditLog: createAuditLog(engine),
-    sessions: createSessionStore(engine),
+    ...{ sessions: createSessionStore(engine), loginCodes: createLoginCodes(engine) },
     deliveries: createDeliveryReader(engine, compiled),
     queues: options.queues,
     editor: options.editor,

@@ -35,6 +35,7 @@ function withoutChance(screen: string): string {
   return screen
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
     .replaceAll(/pk_[^\s]+/g, 'pk_…')
+    .replaceAll(/code=[\w-]+/g, 'code=…')
     .replaceAll(/in \d+ ms/g, 'in 5 ms')
     .split('\n')
     .map((line) => line.trimEnd())

@@ -32,6 +32,7 @@ const GIVEN_KEYS: Readonly<Record<string, string>> = {
   pushedBucket: 'pushed',
   rate: 'rl',
   sessions: 'session',
+  loginCode: 'code',
   settledTallies: 's',
   teamCrons: 'kn',
   alertRecords: 'ad',

@@ -1,4 +1,5 @@
 import { SESSIONS_PER_SUBJECT_MAX } from '../../../src/domain/access/session.ts'
+import { createLoginCodes } from '../../../src/redis/sessions/login-codes.ts'
 import { createSessionStore } from '../../../src/redis/sessions/session-store.ts'
 import type { StepName } from '../../../src/redis/steps.ts'
 import type { Scene } from '../cluster/tear-scenes.ts'
@@ -7,6 +8,22 @@ const SUBJECT = { kind: 'token', team: 'default', name: 'ci' } as const
 const CREDENTIAL = { kind: 'token', token: 'a-token-0123456789' } as const
 
 export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
+  [
+    'create_code',
+    'a code',
+    async ({ world }) =>
+      () =>
+        createLoginCodes(world.engine).create(CREDENTIAL),
+  ],
+  [
+    'take_code',
+    'a code that waits',
+    async ({ world }) => {
+      const codes = createLoginCodes(world.engine)
+      const { code } = await codes.create(CREDENTIAL)
+      return () => codes.take(code)
+    },
+  ],
   [
     'open_session',
     'one more than there may be',

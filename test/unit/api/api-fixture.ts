@@ -20,7 +20,7 @@ import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
 import { AN_ACTOR, anApiToken, aPrincipal } from '../../support/principals.ts'
-import { createFakeSessions } from '../../support/fake-sessions.ts'
+import { createFakeCodes, createFakeSessions } from '../../support/fake-sessions.ts'
 import { FakeAuditLog } from '../../support/fake-audit-log.ts'
 
 /** A push that is accepted. */
@@ -297,6 +297,7 @@ export async function startApi(
       open: ({ response }) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
     },
     sessions: createFakeSessions(TOKEN),
+    loginCodes: createFakeCodes(),
     deliveries: { deliveriesOf: () => Promise.resolve(new Map([[7, [A_DELIVERY]]])) },
     tokens: { principalOf: (token) => PRINCIPALS.get(token) ?? null },
     tokenStore: fakeTokens(),

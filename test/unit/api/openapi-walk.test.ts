@@ -10,7 +10,7 @@ import { EventStreams } from '../../../src/api/events/event-streams.ts'
 import type { Logger } from '../../../src/ports/runtime.ts'
 import { operations, resolve, validatorOf } from '../../support/rules/contract-document.ts'
 import { aChain, aCron, BEARER, call, type Call, clock, startApi } from './api-fixture.ts'
-import { failingSessions, SESSION_COOKIE } from '../../support/fake-sessions.ts'
+import { failingCodes, failingSessions, SESSION_COOKIE } from '../../support/fake-sessions.ts'
 import { anApiToken, aPrincipal } from '../../support/principals.ts'
 
 const rejecting = (fault: Error): Partial<ApiParts> => {
@@ -160,6 +160,8 @@ function loginScenarioOf(status: string): Scenario {
 
 /** null = as for any other operation. */
 function sessionScenarioOf(operationId: string, status: string): Scenario | null {
+  if (operationId === 'createLoginCode' && status === '503')
+    return { call: { headers: BEARER }, parts: { loginCodes: failingCodes(new StoreUnavailableError('x')) } }
   if (operationId === 'openSession' && status === '429') return { call: { headers: BEARER }, repeated: 11 }
   if (/^(?:begin|finish)Login$/.test(operationId)) return loginScenarioOf(status)
   if (!BY_SESSION.has(operationId)) return null
@@ -332,6 +334,7 @@ test('something was walked', () => {
     'countAlerts',
     'createBulk',
     'createCron',
+    'createLoginCode',
     'createSigningSecret',
     'createToken',
     'createWindow',

@@ -37,6 +37,7 @@ import type {
   JobList,
   JobPush,
   JobSummary,
+  LoginCode,
   MaintenanceWindow,
   Me,
   Queue,
@@ -122,6 +123,7 @@ export const OPERATIONS = {
   openSession: { method: 'POST', path: '/api/session', query: [], hasKey: false },
   readSession: { method: 'GET', path: '/api/session', query: [], hasKey: false },
   endSession: { method: 'DELETE', path: '/api/session', query: ['everywhere'], hasKey: false },
+  createLoginCode: { method: 'POST', path: '/api/session/code', query: [], hasKey: false },
   readContract: { method: 'GET', path: '/api/openapi.json', query: [], hasKey: false },
 } as const
 
@@ -688,10 +690,10 @@ export interface Inputs {
     signing_secret_id: string | number
   }
   /**
-   * Log in. Opens a session for whoever sends the token, for use by a browser: at most 20 for each, of which
-   * those unused for longest end. A session gives what its token gives, and ends with it, after 8 hours
-   * without a use, or after 24 hours. After ten refused logins from an address, or ten logins of the same
-   * sender, one more in six seconds.
+   * Log in. Opens a session for whoever sends the token, or the code of a link that logs in once, for use by a
+   * browser: at most 20 for each, of which those unused for longest end. A session gives what its token gives,
+   * and ends with it, after 8 hours without a use, or after 24 hours. After ten refused logins from an
+   * address, or ten logins of the same sender, one more in six seconds.
    */
   openSession: object
   /** Read the session. */
@@ -701,6 +703,12 @@ export interface Inputs {
     /** `true` ends every session of the same sender. */
     everywhere?: boolean | undefined
   }
+  /**
+   * Make a code that logs in once. For a link such as `https://punctual.example.com/?code=…`, which keeps the
+   * token out of addresses and histories: `POST /api/session` takes the code in the header `X-Punctual-Code`
+   * in place of the token, once, within ten minutes, at any API process.
+   */
+  createLoginCode: object
   /** This document as JSON. */
   readContract: object
 }
@@ -766,6 +774,7 @@ export interface Answers {
   openSession: Session
   readSession: Session
   endSession: undefined
+  createLoginCode: LoginCode
   readContract: Readonly<Record<string, unknown>>
 }
 

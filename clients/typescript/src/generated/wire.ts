@@ -909,6 +909,10 @@ export interface RateLimitInput {
    */
   burst?: number | null
 }
+export interface LoginCode {
+  code: string
+  expires_at: Timestamp
+}
 export interface Session {
   kind: 'token' | 'user'
   /**

@@ -1,17 +1,21 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { createClient } from '../../../../clients/typescript/src/client.ts'
 import { BASE } from '../../api/client.ts'
 import { faultText } from '../../api/faults.ts'
+import { hasLoginCode, openByCode } from '../../api/login-code.ts'
 import { LOGIN_AT } from '../../api/page.ts'
 import { team } from '../../api/team.ts'
 import { at } from '../../app/paths.ts'
 import { Button } from '../../ui/button.tsx'
+import { Loading } from '../../ui/empty.tsx'
 import { TextField } from '../../ui/field.tsx'
 import './login.css'
 
 /** Opens a session with a token, which the page forgets at once: the browser keeps an `HttpOnly` cookie alone. */
 export function Login({ onEntered }: { onEntered(): void }) {
   const [teamName, setTeamName] = useState(team.get())
+  const { isOpening, fault } = useLoginCode(onEntered)
+  if (isOpening) return <Loading what="the dashboard" />
   return (
     <main class="login">
       <div class="login-card form">
@@ -19,6 +23,11 @@ export function Login({ onEntered }: { onEntered(): void }) {
           <img src={at('/mark.svg')} alt="" width="40" height="40" />
           <h1>Log in to Punctual</h1>
         </header>
+        {fault !== null && (
+          <p class="field-fault" role="alert">
+            {faultText(fault)}
+          </p>
+        )}
         {LOGIN_AT !== null && (
           <>
             <Button look="main" onClick={() => goToProvider(teamName)}>
@@ -31,6 +40,20 @@ export function Login({ onEntered }: { onEntered(): void }) {
       </div>
     </main>
   )
+}
+
+/** A link that logs in is used as soon as nobody is logged in. */
+function useLoginCode(onEntered: () => void): { readonly isOpening: boolean; readonly fault: unknown } {
+  const [isOpening, setIsOpening] = useState(hasLoginCode)
+  const [fault, setFault] = useState<unknown>(null)
+  useEffect(() => {
+    if (!hasLoginCode()) return
+    openByCode()
+      .then(onEntered, setFault)
+      .finally(() => setIsOpening(false))
+      .catch(() => undefined)
+  }, [])
+  return { isOpening, fault }
 }
 
 interface TokenFormProps {

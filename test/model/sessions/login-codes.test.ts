@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, beforeEach, test } from 'vitest'
+import { LOGIN_CODE_MS } from '../../../src/domain/access/session.ts'
+import type { LoginCodes } from '../../../src/ports/access/login-codes.ts'
+import { createLoginCodes } from '../../../src/redis/sessions/login-codes.ts'
+import { assertClean } from '../../support/engine/model-executor.ts'
+import { openWorld, type World } from '../../support/engine/model-world.ts'
+import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+
+const TOKEN = 'canary-token-0123456789'
+const CREDENTIAL = { kind: 'token', token: TOKEN } as const
+
+let redis: TestRedis
+let world: World
+let codes: LoginCodes
+
+beforeAll(async () => {
+  redis = await startRedis({ settings: ['--appendonly', 'no'] })
+})
+afterAll(() => redis.stop())
+beforeEach(async () => {
+  world = await openWorld(redis, { shards: 2 })
+  codes = createLoginCodes(world.engine)
+  return () => world.close()
+})
+
+test('a code is taken once, by whoever is first, at any process', async () => {
+  const { code } = await codes.create(CREDENTIAL)
+  await assertClean(world)
+  const taken = await Promise.all([codes.take(code), createLoginCodes(world.engine).take(code)])
+  assert.deepEqual(
+    taken.filter((one) => one !== null),
+    [CREDENTIAL],
+  )
+  assert.equal(await codes.take(code), null)
+})
+
+test('it ends after ten minutes, and what is no code is none', async () => {
+  const { code } = await codes.create(CREDENTIAL)
+  const [key = ''] = await redis.client.keys('*:code')
+  const leftMs = await redis.client.pttl(key)
+  assert.ok(leftMs > LOGIN_CODE_MS - 10_000 && leftMs <= LOGIN_CODE_MS)
+  for (const wrong of ['', 'x', `${code}x`, '*'.repeat(43), code.replace(/.$/, '-')]) {
+    assert.equal(await codes.take(wrong), null, wrong)
+  }
+  await redis.client.pexpire(key, 0)
+  assert.equal(await codes.take(code), null)
+})
+
+test('neither a code nor its token can be learnt from Redis, and a record that was moved opens nothing', async () => {
+  const [one, other] = [await codes.create(CREDENTIAL), await codes.create(CREDENTIAL)]
+  const keys = await redis.client.keys('*:code')
+  const stored = await Promise.all(keys.map((key) => redis.client.hgetall(key)))
+  const text = JSON.stringify([keys, stored])
+  for (const secret of [TOKEN, one.code, other.code]) assert.ok(!text.includes(secret))
+  await redis.client.rename(keys[0] ?? '', 'aside')
+  await redis.client.rename(keys[1] ?? '', keys[0] ?? '')
+  await redis.client.rename('aside', keys[1] ?? '')
+  assert.deepEqual([await codes.take(one.code), await codes.take(other.code)], [null, null])
+})
