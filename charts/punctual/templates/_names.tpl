@@ -116,3 +116,16 @@ true
 true
 {{- end -}}
 {{- end -}}
+
+{{/* The path below which browsers find the API and the dashboard; empty at the root. */}}
+{{- define "punctual.basePath" -}}
+{{- $ofUrl := "" -}}
+{{- with .Values.publicUrl -}}
+{{- $ofUrl = (urlParse .).path | trimSuffix "/" -}}
+{{- end -}}
+{{- $own := .Values.dashboard.basePath -}}
+{{- if and $own .Values.publicUrl (ne $own $ofUrl) -}}
+{{- fail "dashboard.basePath: must be the path of publicUrl, or empty" -}}
+{{- end -}}
+{{- $own | default $ofUrl -}}
+{{- end -}}

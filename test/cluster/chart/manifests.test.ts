@@ -33,6 +33,13 @@ afterAll(() => api.close())
 /** Values, by what they are for. */
 const VARIANTS = {
   defaults: [],
+  'an Ingress below a path': [
+    'ingress.enabled=true',
+    'ingress.className=nginx',
+    'ingress.hosts={p.test,q.test}',
+    'ingress.tls[0].secretName=p',
+    'dashboard.basePath=/punctual',
+  ],
   'a Redis of yours by URL': [
     'redis.external.url=rediss://user:pass@redis.example:6380',
     'redis.external.port=6380',
@@ -305,6 +312,36 @@ describe('an OIDC provider', () => {
     await expect(renderChart({ set })).rejects.toThrow(
       /oidc: give issuer, clientId, existingSecret and publicUrl/,
     )
+  })
+})
+
+describe('ways to the dashboard', () => {
+  const routes = async (set: readonly string[]) =>
+    documentsOf(await renderChart({ set })).filter(({ kind }) => /^(?:Ingress|HTTPRoute)$/.test(kind))
+
+  test('are none by default, and lead to the API below its base path', async () => {
+    expect(await routes([])).toEqual([])
+    const url = 'publicUrl=https://p.test/tools/punctual'
+    const [ingress] = await routes(['ingress.enabled=true', 'ingress.hosts={p.test}', url])
+    expect(ingress).toMatchObject({ kind: 'Ingress', spec: { rules: [{ host: 'p.test' }] } })
+    const [route] = await routes(['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public', url])
+    expect(route).toMatchObject({ kind: 'HTTPRoute', spec: { parentRefs: [{ name: 'public' }] } })
+    for (const one of [ingress, route]) expect(JSON.stringify(one)).toContain('"/tools/punctual"')
+    expect(await renderChart({ set: [url] })).toMatch(/PUNCTUAL_BASE_PATH\n +value: "\/tools\/punctual"/)
+  })
+
+  test('and the dashboard itself is off by one value', async () => {
+    expect(await renderChart()).not.toContain('PUNCTUAL_DASHBOARD')
+    const rendered = await renderChart({ set: ['dashboard.enabled=false'] })
+    expect(rendered.match(/PUNCTUAL_DASHBOARD\n +value: 'off'/g)).toHaveLength(1)
+  })
+
+  test.each([
+    [['ingress.enabled=true'], /ingress: give the names of its hosts/],
+    [['httpRoute.enabled=true'], /httpRoute: give the gateways/],
+    [['dashboard.basePath=/a', 'publicUrl=https://p.test/b'], /must be the path of publicUrl/],
+  ])('%j is refused', async (set, reason) => {
+    await expect(renderChart({ set })).rejects.toThrow(reason)
   })
 })
 
