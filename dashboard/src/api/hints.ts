@@ -7,6 +7,7 @@ type Kind = 'jobs' | 'queues' | 'crons' | 'alerts' | 'settings' | 'audit'
 /** What a read shows. One that is not here is read again every few seconds, as without hints. */
 const KINDS: Readonly<Partial<Record<keyof Answers, readonly Kind[]>>> = {
   listJobs: ['jobs'],
+  listDeadLetterGroups: ['jobs'],
   readJob: ['jobs'],
   listQueues: ['jobs', 'queues'],
   readQueue: ['jobs', 'queues'],

@@ -46,6 +46,13 @@ export interface ReadOptions {
   readonly isWanted?: boolean
   /** Whether it is read again when something changes; a hint of the server, or POLL_MS without hints. */
   readonly isLive?: boolean
+  /** For what changes by itself and of which no hint tells: while it is live, it is read again so often. */
+  readonly everyMs?: number
+}
+
+export interface PageOptions extends ReadOptions {
+  /** The cursor that the first page begins at; absent = the beginning of the list. */
+  readonly from?: string | null
 }
 
 type InputOf<Name extends ReadName> = Omit<Inputs[Name], 'body'>
@@ -54,13 +61,13 @@ type InputOf<Name extends ReadName> = Omit<Inputs[Name], 'body'>
 export function useRead<Name extends ReadName>(
   name: Name,
   input: InputOf<Name>,
-  { isWanted = true, isLive = true }: ReadOptions = {},
+  { isWanted = true, isLive = true, everyMs }: ReadOptions = {},
 ): UseQueryResult<Answers[Name]> {
   return useQuery({
     queryKey: [name, input],
     queryFn: ({ signal }) => call(name, input, signal),
     enabled: isWanted,
-    ...useWhileLive(isLive),
+    ...useWhileLive(isLive, everyMs),
     placeholderData: keepPreviousData,
   }) as UseQueryResult<Answers[Name]>
 }
@@ -69,29 +76,35 @@ export function useRead<Name extends ReadName>(
 export function usePages<Name extends ListName>(
   name: Name,
   input: Omit<InputOf<Name>, 'cursor'>,
-  { isWanted = true, isLive = true }: ReadOptions = {},
+  { isWanted = true, isLive = true, everyMs, from = null }: PageOptions = {},
 ) {
   return useInfiniteQuery({
-    queryKey: [name, input, 'pages'],
+    queryKey: [name, input, 'pages', from],
     queryFn: ({ pageParam, signal }) =>
       call(name, { ...input, ...(pageParam !== null && { cursor: pageParam }) } as InputOf<Name>, signal),
-    initialPageParam: null as string | null,
+    initialPageParam: from,
     getNextPageParam: (page: Answers[Name]) => (page as { next_cursor: string | null }).next_cursor,
     enabled: isWanted,
-    ...useWhileLive(isLive),
+    ...useWhileLive(isLive, everyMs),
     placeholderData: keepPreviousData,
   })
 }
 
 /** Hints reach what has this mark. Another state of the page is another interval, from then on. */
-function useWhileLive(isLive: boolean) {
+function useWhileLive(isLive: boolean, everyMs: number | undefined) {
   useLiveState()
-  return isLive ? { refetchInterval: pollMs, meta: { isLive } } : {}
+  if (!isLive) return {}
+  return { refetchInterval: (query: Asked) => pollMs(query, everyMs), meta: { isLive } }
 }
 
-function pollMs({ queryKey: [name] }: { readonly queryKey: readonly unknown[] }): number | false {
+interface Asked {
+  readonly queryKey: readonly unknown[]
+}
+
+function pollMs({ queryKey: [name] }: Asked, everyMs: number | undefined): number | false {
   const state = liveState()
   if (document.hidden || state === 'paused') return false
+  if (everyMs !== undefined) return everyMs
   return state === 'live' && isHinted(name) ? HINTED_POLL_MS : POLL_MS
 }
 

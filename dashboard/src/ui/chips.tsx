@@ -8,35 +8,39 @@ export interface Chip {
   readonly value: string
 }
 
-/** The filters in force, each with a button that takes it away. */
+/** The filters in force, each with a button that takes it away; those of something past have none. */
 export function Chips({
   chips,
   onRemove,
   onClear,
 }: {
   readonly chips: readonly Chip[]
-  onRemove(name: string): void
-  onClear(): void
+  onRemove?(name: string): void
+  onClear?(): void
 }) {
   if (chips.length === 0) return null
   return (
     <ul class="chips" aria-label="Filters">
       {chips.map(({ name, label, value }) => (
-        <li key={name} class="chip">
+        <li key={name} class="chip" data-fixed={onRemove === undefined}>
           <span class="soft">{label}</span>
           <span class="chip-value" title={value}>
             {value}
           </span>
-          <button type="button" aria-label={`Remove the filter ${label}`} onClick={() => onRemove(name)}>
-            <Icon name="close" size={12} />
-          </button>
+          {onRemove !== undefined && (
+            <button type="button" aria-label={`Remove the filter ${label}`} onClick={() => onRemove(name)}>
+              <Icon name="close" size={12} />
+            </button>
+          )}
         </li>
       ))}
-      <li>
-        <button type="button" class="link" onClick={onClear}>
-          Clear
-        </button>
-      </li>
+      {onClear !== undefined && (
+        <li>
+          <button type="button" class="link" onClick={onClear}>
+            Clear
+          </button>
+        </li>
+      )}
     </ul>
   )
 }

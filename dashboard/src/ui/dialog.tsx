@@ -53,6 +53,8 @@ export interface ConfirmProps {
   /** A word that has to be typed first, where much is lost for good. */
   readonly typed?: string
   readonly isBusy?: boolean
+  /** false = it cannot be done, as the text says. */
+  readonly isReady?: boolean
   readonly fault?: unknown
   onConfirm(): void
   onClose(): void
@@ -60,14 +62,14 @@ export interface ConfirmProps {
 
 export function Confirm({ title, children, verb, look = 'bad', typed, ...rest }: ConfirmProps) {
   const [text, setText] = useState('')
-  const isTyped = typed === undefined || text === typed
+  const isReady = (typed === undefined || text === typed) && rest.isReady !== false
   return (
     <Dialog title={title} onClose={rest.onClose}>
       <form
         class="dialog-form"
         onSubmit={(event) => {
           event.preventDefault()
-          if (isTyped) rest.onConfirm()
+          if (isReady && rest.isBusy !== true) rest.onConfirm()
         }}
       >
         <div class="stack">
@@ -93,7 +95,7 @@ export function Confirm({ title, children, verb, look = 'bad', typed, ...rest }:
         </div>
         <footer class="dialog-foot">
           <Button onClick={rest.onClose}>Cancel</Button>
-          <Button type="submit" look={look} isBusy={rest.isBusy ?? false} disabled={!isTyped}>
+          <Button type="submit" look={look} isBusy={rest.isBusy ?? false} disabled={!isReady}>
             {verb}
           </Button>
         </footer>

@@ -30,13 +30,14 @@ export interface TableProps<Row, Key extends string | number> {
   readonly selection?: Selection<Key>
 }
 
-/** Rows that can be walked with `j` and `k`, opened with Enter and chosen with `x`. */
+/** Rows that can be walked with `j` and `k`, opened with Enter and chosen with `x`, or from one to another with Shift. */
 export function Table<Row, Key extends string | number>(props: TableProps<Row, Key>) {
   const { caption, rows, columns, keyOf, hrefOf, selection } = props
   const { route } = useLocation()
-  const body = useRef<HTMLTableSectionElement>(null)
   const keys = rows.map(keyOf)
   const chosenHere = selection === undefined ? [] : keys.filter((key) => selection.chosen.has(key))
+  // With Shift, a click chooses what lies between it and the click before.
+  const before = useRef<Key | null>(null)
   const choose = (given: readonly Key[], isChosen: boolean): void => {
     const next = new Set(selection?.chosen)
     for (const key of given) {
@@ -72,7 +73,7 @@ export function Table<Row, Key extends string | number>(props: TableProps<Row, K
             ))}
           </tr>
         </thead>
-        <tbody ref={body} data-rows>
+        <tbody data-rows>
           {rows.map((row, index) => {
             const key = keys[index] as Key
             const href = hrefOf?.(row)
@@ -88,11 +89,15 @@ export function Table<Row, Key extends string | number>(props: TableProps<Row, K
               >
                 {selection !== undefined && (
                   <td class="table-check">
-                    <input
-                      type="checkbox"
-                      aria-label={`Choose row ${index + 1}`}
-                      checked={isChosen}
-                      onChange={(event) => choose([key], event.currentTarget.checked)}
+                    <RowBox
+                      index={index}
+                      isChosen={isChosen === true}
+                      onChoose={(toChosen, isRange) => {
+                        const from = isRange ? keys.indexOf(before.current as Key) : -1
+                        const [first, last] = [Math.min(from, index), Math.max(from, index)]
+                        before.current = key
+                        choose(from === -1 ? [key] : keys.slice(first, last + 1), toChosen)
+                      }}
                     />
                   </td>
                 )}
@@ -116,6 +121,30 @@ export function Table<Row, Key extends string | number>(props: TableProps<Row, K
         </tbody>
       </table>
     </div>
+  )
+}
+
+function RowBox({
+  index,
+  isChosen,
+  onChoose,
+}: {
+  readonly index: number
+  readonly isChosen: boolean
+  onChoose(isChosen: boolean, isRange: boolean): void
+}) {
+  // The event of a change does not say which keys are held.
+  const isShift = useRef(false)
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Choose row ${index + 1}`}
+      checked={isChosen}
+      onClick={(event) => {
+        isShift.current = event.shiftKey
+      }}
+      onChange={(event) => onChoose(event.currentTarget.checked, isShift.current)}
+    />
   )
 }
 

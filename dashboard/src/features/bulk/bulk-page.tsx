@@ -1,5 +1,177 @@
-import { Page } from '../../ui/page.tsx'
+import { useRoute } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import type { Bulk } from '../../../../clients/typescript/src/client.ts'
+import { useChange } from '../../api/changes.ts'
+import { isAbsent } from '../../api/faults.ts'
+import { useMay } from '../../api/me.ts'
+import { useRead } from '../../api/reads.ts'
+import { at } from '../../app/paths.ts'
+import { chipsOf, valuesOf } from '../../format/job-filter.ts'
+import { formatCount, plural } from '../../format/numbers.ts'
+import { formatDuration } from '../../format/times.ts'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Chips } from '../../ui/chips.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Empty, Fault, Loading } from '../../ui/empty.tsx'
+import { Fact, Facts, Figure, Page, Panel } from '../../ui/page.tsx'
+import { Time, useNow, useZone } from '../../ui/time.tsx'
+import { ACTIONS } from '../../format/bulk-actions.ts'
+import { BulkBadge, isOver } from './bulk-state.tsx'
+import { Failures } from './failures.tsx'
+import { Progress } from './progress.tsx'
 
+const CRUMBS = [{ label: 'Bulk actions', href: at('/bulk') }]
+const RUNNING_MS = 1_000
+const OVER_MS = 60_000
+
+/** One bulk: how far it is, and what it could not be done to. */
 export function BulkPage() {
-  return <Page title="Bulk action">{null}</Page>
+  const id = useRoute().params['bulk_id'] ?? ''
+  const [isRunning, setIsRunning] = useState(true)
+  const read = useRead('readBulk', { bulk_id: id }, { everyMs: isRunning ? RUNNING_MS : OVER_MS })
+  const bulk = read.data
+  if (bulk !== undefined && isOver(bulk) === isRunning) setIsRunning(!isOver(bulk))
+  if (bulk === undefined) {
+    return (
+      <Page title="Bulk action" crumbs={CRUMBS}>
+        {read.isPending && <Loading what="the bulk action" />}
+        {isAbsent(read.error) && (
+          <Empty icon="bulk" title="There is no such bulk action">
+            <p>The last 100 are kept, for 30 days.</p>
+            <a href={at('/bulk')}>To those that are there</a>
+          </Empty>
+        )}
+        {read.isError && !isAbsent(read.error) && (
+          <Fault fault={read.error} onRetry={() => void read.refetch()} />
+        )}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={`${ACTIONS[bulk.action].verb} ${bulk.is_at_least && !isOver(bulk) ? 'at least ' : ''}${plural(bulk.matched, 'job')}`}
+      crumbs={CRUMBS}
+      state={<BulkBadge bulk={bulk} />}
+      actions={<Actions bulk={bulk} />}
+    >
+      <Panel>
+        <Progress bulk={bulk} />
+      </Panel>
+      <Figures bulk={bulk} />
+      <Panel title="What was asked">
+        <Asked bulk={bulk} />
+      </Panel>
+      <Failures bulk={bulk} />
+    </Page>
+  )
+}
+
+function Figures({ bulk }: { readonly bulk: Bulk }) {
+  const { action, done, skipped, failed } = bulk
+  const nowMs = useNow()
+  const ranMs =
+    bulk.started_at === null
+      ? 0
+      : (bulk.ended_at === null ? nowMs : Date.parse(bulk.ended_at)) - Date.parse(bulk.started_at)
+  // Of less than a second, a rate says nothing.
+  const perSecond = ranMs < 1_000 ? null : (done + skipped + failed) / (ranMs / 1_000)
+  return (
+    <div class="figures">
+      <Figure name={capital(ACTIONS[action].past)}>{formatCount(done)}</Figure>
+      <Figure name="Skipped" note="Changed before their turn">
+        {formatCount(skipped)}
+      </Figure>
+      <Figure name="Failed" note="It could not be done" {...(failed > 0 && { tone: 'bad' as const })}>
+        {formatCount(failed)}
+      </Figure>
+      <Figure
+        name="Jobs a second"
+        note={bulk.rate === null ? 'As fast as it goes' : `At most ${formatCount(bulk.rate)}`}
+      >
+        {perSecond === null
+          ? '–'
+          : perSecond < 10
+            ? perSecond.toFixed(1)
+            : formatCount(Math.round(perSecond))}
+      </Figure>
+      <Figure name={isOver(bulk) ? 'Took' : 'Running for'}>
+        {bulk.started_at === null ? '–' : formatDuration(Math.max(0, ranMs))}
+      </Figure>
+    </div>
+  )
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+}
+
+function Asked({ bulk }: { readonly bulk: Bulk }) {
+  const zone = useZone()
+  const chips = bulk.filter === null ? [] : chipsOf(valuesOf(bulk.filter), zone)
+  return (
+    <div class="stack">
+      {chips.length > 0 && <Chips chips={chips} />}
+      <Facts>
+        <Fact name="Jobs">
+          {bulk.filter === null
+            ? 'Chosen one by one'
+            : chips.length === 0
+              ? 'All that the action is for'
+              : 'All that match these filters'}
+        </Fact>
+        <Fact name="By">{bulk.created_by}</Fact>
+        <Fact name="Asked">
+          <Time at={bulk.created_at} form="stamp" />
+        </Fact>
+        <Fact name="Begun">
+          <Time at={bulk.started_at} form="stamp" absent="Waits for an executor" />
+        </Fact>
+        <Fact name="Ended">
+          <Time at={bulk.ended_at} form="stamp" absent="Not yet" />
+        </Fact>
+      </Facts>
+    </div>
+  )
+}
+
+function Actions({ bulk }: { readonly bulk: Bulk }) {
+  const [isAsking, setIsAsking] = useState(false)
+  const mayOperate = useMay('operate')
+  const abort = useChange((api) => api.abortBulk({ bulk_id: bulk.id }), {
+    said: () => 'The bulk action stops; what was done stays done',
+    onDone: () => setIsAsking(false),
+    isFaultShown: true,
+  })
+  const left = Math.max(0, bulk.matched - bulk.done - bulk.skipped - bulk.failed)
+  return (
+    <>
+      {bulk.filter !== null && (
+        <LinkButton href={at('/jobs', valuesOf(bulk.filter))} icon="jobs">
+          Jobs by this filter
+        </LinkButton>
+      )}
+      {mayOperate && !isOver(bulk) && (
+        <Button
+          look="bad"
+          icon="stop"
+          disabled={bulk.state === 'aborting' && 'It is stopping.'}
+          onClick={() => setIsAsking(true)}
+        >
+          Abort
+        </Button>
+      )}
+      {isAsking && (
+        <Confirm
+          title="Abort this bulk action?"
+          verb={`Leave ${plural(left, 'job')} as ${left === 1 ? 'it is' : 'they are'}`}
+          isBusy={abort.isPending}
+          fault={abort.error}
+          onConfirm={() => abort.mutate(undefined)}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>What was done stays done: {plural(bulk.done, 'job')} so far.</p>
+        </Confirm>
+      )}
+    </>
+  )
 }

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks'
 import { useRead } from '../../api/reads.ts'
-import { useMay } from '../../api/me.ts'
+import type { UrlQuery } from '../../app/url-query.ts'
+import type { FilterValues } from '../../format/job-filter.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { Menu } from '../../ui/menu.tsx'
 import './filter-bar.css'
-
-type Values = Readonly<Record<string, string>>
-type Change = (changes: Readonly<Record<string, string | null>>) => void
+import { FilterDialog } from './filter-dialog.tsx'
 
 const STATUSES = [
   { value: '', label: 'All' },
@@ -19,9 +17,21 @@ const STATUSES = [
 ] as const
 
 const QUEUES_OFFERED_MAX = 1_000
+const HOUR_MS = 3_600_000
+const RANGES = [
+  { label: 'in the last hour', hours: 1 },
+  { label: 'in the last 24 hours', hours: 24 },
+  { label: 'in the last 7 days', hours: 168 },
+]
 
 /** The filters that are used most, and a button for the others. */
-export function FilterBar({ values, onChange }: { readonly values: Values; onChange: Change }) {
+export function FilterBar({
+  values,
+  onChange,
+}: {
+  readonly values: FilterValues
+  readonly onChange: UrlQuery['set']
+}) {
   const [isOpen, setIsOpen] = useState(false)
   const status = values['status'] ?? ''
   return (
@@ -38,85 +48,81 @@ export function FilterBar({ values, onChange }: { readonly values: Values; onCha
           </Button>
         ))}
       </div>
-      <Button icon="filter" onClick={() => setIsOpen(true)}>
-        Filter
-      </Button>
+      <div class="bar">
+        <QueueField value={values['queue'] ?? ''} onChange={onChange} />
+        <TimeMenu status={status} values={values} onChange={onChange} onOther={() => setIsOpen(true)} />
+        <Button icon="filter" onClick={() => setIsOpen(true)}>
+          Filter
+        </Button>
+      </div>
       {isOpen && <FilterDialog values={values} onChange={onChange} onClose={() => setIsOpen(false)} />}
     </div>
   )
 }
 
-const REASONS = [
-  ...['timeout', 'connection_error', 'dns_error', 'ssl_error', 'http_client_error', 'http_server_error'],
-  ...[
-    'http_redirect',
-    'invalid_url',
-    'blocked_target',
-    'assertion_failed',
-    'executor_lost',
-    'limit_exceeded',
-  ],
-]
-const FINAL_STATUSES = ['success', 'retrying', 'failed_with_retries', 'failed_no_retries', 'dead_lettered']
-
-function optionsOf(values: readonly string[]) {
-  const all = values.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
-  return [{ value: '', label: 'Any' }, ...all]
+/** A queue by its name, of those that are offered or any other. */
+function QueueField({ value, onChange }: { readonly value: string; readonly onChange: UrlQuery['set'] }) {
+  const queues = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
+  return (
+    <>
+      <input
+        class="filter-queue"
+        aria-label="Queue"
+        placeholder="Any queue"
+        list="filter-queues"
+        autocomplete="off"
+        spellcheck={false}
+        value={value}
+        // When a name is chosen or finished, not with each letter of it.
+        onChange={(event) => onChange({ queue: event.currentTarget.value.trim() })}
+      />
+      <datalist id="filter-queues">
+        {(queues.data?.queues ?? []).map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  )
 }
 
-function FilterDialog({
+/** Jobs that ended are asked for by their end, others by when they were created. */
+function TimeMenu({
+  status,
   values,
   onChange,
-  onClose,
+  onOther,
 }: {
-  readonly values: Values
-  onChange: Change
-  onClose(): void
+  readonly status: string
+  readonly values: FilterValues
+  readonly onChange: UrlQuery['set']
+  onOther(): void
 }) {
-  const [given, setGiven] = useState<Values>(values)
-  const queues = useRead('listQueues', { limit: QUEUES_OFFERED_MAX }, { isLive: false })
-  const maySee = useMay('payloads')
-  const field = (name: string) => ({
-    value: given[name] ?? '',
-    onChange: (value: string) => setGiven({ ...given, [name]: value }),
-  })
+  const isByEnd = status === 'completed' || status === 'failed' || status === 'dead_lettered'
+  const [name, verb] = isByEnd ? ['ended_after', 'Ended'] : ['created_after', 'Created']
+  const isAny = values['ended_after'] === undefined && values['created_after'] === undefined
   return (
-    <Dialog title="Filter jobs" onClose={onClose}>
-      <form
-        class="dialog-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          onChange(given)
-          onClose()
-        }}
-      >
-        <TextField
-          label="Queue"
-          {...field('queue')}
-          offered={(queues.data?.queues ?? []).map(({ name }) => name)}
-        />
-        <div class="form-pair">
-          <SelectField label="Final status" options={optionsOf(FINAL_STATUSES)} {...field('final_status')} />
-          <SelectField label="Failed for" options={optionsOf(REASONS)} {...field('failure_reason')} />
-          <TextField label="Answered with status" type="number" {...field('response_status')} />
-          <TextField label="Host" placeholder="api.example.com" {...field('host')} />
-          <TextField label="Tag" placeholder="tenant:acme" {...field('tag')} />
-          <TextField label="Cron, by its id" type="number" {...field('cron_id')} />
-        </div>
-        {maySee && (
-          <TextField
-            label="Text in URL or payload"
-            hint="Looks through records, newest first."
-            {...field('text')}
-          />
-        )}
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main">
-            Show jobs
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <Menu
+      label="Time"
+      items={[
+        ...RANGES.map(({ label, hours }) => ({
+          label: `${verb} ${label}`,
+          run: () =>
+            onChange({
+              ...ANY_TIME,
+              [name]: new Date(Date.now() - hours * HOUR_MS).toISOString(),
+            }),
+        })),
+        { label: 'Since or until …', run: onOther },
+        { label: 'Any time', run: () => onChange(ANY_TIME) },
+      ]}
+    >
+      {isAny ? 'Any time' : `${verb} since …`}
+    </Menu>
   )
+}
+
+const ANY_TIME = {
+  ...{ created_after: null, created_before: null },
+  ...{ scheduled_after: null, scheduled_before: null },
+  ...{ ended_after: null, ended_before: null },
 }

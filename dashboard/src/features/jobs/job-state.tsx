@@ -1,4 +1,4 @@
-/** Shown in lists of jobs and on the page of a chain. */
+/** What other features show of jobs as well: in what state one is, and why it failed. */
 import type { JobSummary } from '../../../../clients/typescript/src/client.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 
@@ -31,7 +31,7 @@ export function JobBadge({ job, nowMs }: { readonly job: Told; readonly nowMs: n
   return <Badge tone={tone}>{label}</Badge>
 }
 
-const REASONS: Readonly<Record<NonNullable<JobSummary['failure_reason']>, string>> = {
+export const REASONS: Readonly<Record<NonNullable<JobSummary['failure_reason']>, string>> = {
   timeout: 'Timeout',
   connection_error: 'No connection',
   dns_error: 'Name not found',

@@ -1,0 +1,119 @@
+import type { DeadLetterGroup } from '../../../../clients/typescript/src/client.ts'
+import { useMay } from '../../api/me.ts'
+import { at } from '../../app/paths.ts'
+import type { FilterValues } from '../../format/job-filter.ts'
+import { formatCount, plural } from '../../format/numbers.ts'
+import { Button } from '../../ui/button.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { reasonText } from '../jobs/job-state.tsx'
+import './group-table.css'
+import { type Asked, filterOfGroup, groupKey } from './groups.ts'
+
+interface GroupsProps {
+  readonly groups: readonly DeadLetterGroup[]
+  /** The filter that they were asked for under. */
+  readonly within: FilterValues
+  onAsk(asked: Asked): void
+}
+
+export function GroupTable({ groups, within, onAsk }: GroupsProps) {
+  const columns: ReadonlyArray<Column<DeadLetterGroup>> = [
+    { head: 'Failure', isWide: true, cell: (group) => <Failure group={group} /> },
+    { head: 'Queue', isExtra: true, cell: ({ queue }) => <span class="group-name">{queue ?? 'none'}</span> },
+    {
+      head: 'First',
+      align: 'end',
+      isExtra: true,
+      cell: ({ first_ended_at: first }) => <Time at={first} />,
+    },
+    { head: 'Last', align: 'end', isExtra: true, cell: ({ last_ended_at: last }) => <Time at={last} /> },
+    {
+      head: 'Expires',
+      align: 'end',
+      isExtra: true,
+      cell: ({ next_purge_at: next }) => <Time at={next} />,
+    },
+    {
+      head: 'Jobs',
+      align: 'end',
+      isExtra: true,
+      cell: ({ count }) => formatCount(count),
+    },
+    {
+      head: 'Actions',
+      align: 'end',
+      cell: (group) => <Actions group={group} within={within} onAsk={onAsk} />,
+    },
+  ]
+  return (
+    <Table
+      caption="Dead letters by failure"
+      rows={groups}
+      columns={columns}
+      keyOf={groupKey}
+      hrefOf={(group) => at('/jobs', filterOfGroup(group, within) ?? { status: 'dead_lettered' })}
+    />
+  )
+}
+
+/** Their message says no more than the status does. */
+const SAID: ReadonlySet<string | null> = new Set(['http_client_error', 'http_server_error', 'http_redirect'])
+
+function Failure({ group }: { readonly group: DeadLetterGroup }) {
+  const { failure_reason: reason, response_status: status, host, error_message: message } = group
+  const error =
+    status === null ? (reason === null ? 'Unknown' : reasonText(reason)) : `Answered with ${status}`
+  return (
+    <span class="group-failure">
+      <span>
+        {error}
+        <span class="soft"> {host === null ? '' : `from ${host}`}</span>
+      </span>
+      <span class="soft group-queue">{group.queue}</span>
+      {message !== null && !SAID.has(reason) && (
+        <span class="soft" title={message}>
+          {message}
+        </span>
+      )}
+    </span>
+  )
+}
+
+function Actions({
+  group,
+  within,
+  onAsk,
+}: Pick<GroupsProps, 'within' | 'onAsk'> & { readonly group: DeadLetterGroup }) {
+  const mayOperate = useMay('operate')
+  const mayPurge = useMay('purge')
+  const values = filterOfGroup(group, within)
+  const newest = { label: 'Newest of them', icon: 'jobs', href: at(`/jobs/${group.newest_job_id}`) } as const
+  return (
+    <span class="group-actions">
+      {mayOperate && values !== null && (
+        <Button icon="retry" onClick={() => onAsk({ action: 'replay', values })}>
+          Replay {plural(group.count, 'job')}
+        </Button>
+      )}
+      <Menu
+        label="More"
+        items={
+          values === null || !mayOperate
+            ? [newest]
+            : [
+                newest,
+                {
+                  label: `Purge ${plural(group.count, 'job')}`,
+                  icon: 'trash',
+                  look: 'bad',
+                  disabled: !mayPurge && 'Your role may not purge.',
+                  run: () => onAsk({ action: 'purge', values }),
+                },
+              ]
+        }
+      />
+    </span>
+  )
+}

@@ -1,0 +1,51 @@
+import { useState } from 'preact/hooks'
+import type { JobSummary } from '../../../../clients/typescript/src/client.ts'
+import { usePages } from '../../api/reads.ts'
+import { filterOf, type FilterValues } from '../../format/job-filter.ts'
+
+const PAGE_SIZE = 100
+/** Rows that are shown at most: further ones take their place. */
+const ROWS_MAX = 400
+/** What is looked at again by itself whenever something changes. */
+const LIVE_RECORDS_MAX = 2_000
+const LIVE_PAGES_MAX = 2
+
+/** A part of a long list: pages from one place on, and the places before it. */
+export function useJobPages(values: FilterValues) {
+  const scope = JSON.stringify(filterOf(values))
+  const [place, setPlace] = useState<Place>({ scope, before: [], from: null })
+  const { before, from } = place.scope === scope ? place : { before: [], from: null }
+  const [isLive, setIsLive] = useState(true)
+  const jobs = usePages('listJobs', { ...filterOf(values), limit: PAGE_SIZE }, { from, isLive })
+  const pages = jobs.data?.pages ?? []
+  const rows: JobSummary[] = pages.flatMap((page) => page.jobs)
+  const searched = pages.reduce((sum, page) => sum + (page.searched ?? 0), 0)
+  const isCheap = searched <= LIVE_RECORDS_MAX && pages.length <= LIVE_PAGES_MAX
+  if (isLive !== isCheap) setIsLive(isCheap)
+  const next = pages.at(-1)?.next_cursor ?? null
+  return {
+    jobs,
+    rows: unique(rows),
+    searched,
+    isSearch: pages.some((page) => page.searched !== undefined),
+    isLive,
+    /** Changes when other rows are asked for. */
+    scope: JSON.stringify([scope, from, pages.length]),
+    isFull: rows.length >= ROWS_MAX,
+    isLater: from !== null,
+    goOn: () => setPlace({ scope, before: [...before, from], from: next }),
+    goBack: () => setPlace({ scope, before: before.slice(0, -1), from: before.at(-1) ?? null }),
+  }
+}
+
+interface Place {
+  /** Of another filter, a place means nothing. */
+  readonly scope: string
+  readonly before: ReadonlyArray<string | null>
+  readonly from: string | null
+}
+
+/** A job that moved on while pages were read may come twice. */
+function unique(rows: readonly JobSummary[]): JobSummary[] {
+  return [...new Map(rows.map((row) => [row.job_id, row])).values()]
+}

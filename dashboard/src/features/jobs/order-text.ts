@@ -1,0 +1,21 @@
+import type { FilterValues } from '../../format/job-filter.ts'
+
+/** In which order the API lists what is asked for. */
+export function orderText({ queue, status }: FilterValues): string {
+  const within = orderWithin(status)
+  if (queue === undefined) return `Queue by queue, by their names; in each ${within}.`
+  return `${within.slice(0, 1).toUpperCase()}${within.slice(1)}.`
+}
+
+function orderWithin(status: string | undefined): string {
+  switch (status) {
+    case 'pending':
+    case 'processing':
+      return 'by due time'
+    case 'completed':
+    case 'dead_lettered':
+      return 'newest first'
+    default:
+      return 'first what has not ended by due time, then dead letters, then the newest'
+  }
+}
