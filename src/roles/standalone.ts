@@ -118,14 +118,14 @@ async function startParts(
   const isEchoOpen = egress.refusalOf(new URL(`${localUrl}${ECHO_PATH}`), NO_TEAM_SETTINGS) === null
   greet({
     ...{ localUrl, folder, manifests: settings.manifests, isEchoOpen },
-    loginCode: await loginCodeOf(settings, folder, store),
+    loginPath: await loginPathOf(settings, folder, store),
   })
   if (resources.isFirstStart && isEchoOpen) showFirstTry(localUrl, store, context)
 }
 
 /** Of the link to the dashboard; null where there is none, or none that could be logged in to now. */
-async function loginCodeOf(
-  { dashboard }: StandaloneSettings,
+async function loginPathOf(
+  { dashboard, basePath }: StandaloneSettings,
   { token }: DataFolder,
   { engine }: Store,
 ): Promise<string | null> {
@@ -133,7 +133,7 @@ async function loginCodeOf(
   const made = await createLoginCodes(engine)
     .create({ kind: 'token', token })
     .catch(() => null)
-  return made?.code ?? null
+  return made === null ? null : `${basePath}/?code=${made.code}`
 }
 
 /** On its own connection: an executor waits longer for Redis than the API may. */

@@ -36,28 +36,28 @@ export function isHinted(name: unknown): boolean {
 
 /** Reads again what hints are about: the first at once, further ones together after a while. */
 export function createHints(
-  queries: QueryClient,
+  queries: Pick<QueryClient, 'invalidateQueries'>,
   isPaused: () => boolean,
 ): (kinds: readonly string[]) => void {
   const waiting = new Set<string>()
-  let timer: number | null = null
+  let timer: ReturnType<typeof setTimeout> | null = null
   const readAgain = (): void => {
     timer = null
     if (waiting.size === 0 || isPaused()) return
     const kinds = new Set(waiting)
     waiting.clear()
-    const predicate = ({ queryKey: [name], meta }: Query): boolean =>
-      meta?.['isLive'] === true && isAbout(name, kinds)
-    // What is being read may be slow: to begin again with each hint would never end.
+    const predicate = ({ queryKey: [name], meta, state }: Query): boolean => {
+      const about = (KINDS[name as keyof Answers] ?? []).filter((kind) => kinds.has(kind))
+      if (meta?.['isLive'] !== true || about.length === 0) return false
+      // It may have been read before the change. To begin again with each hint would never end, so it has another turn.
+      if (state.fetchStatus !== 'idle') for (const kind of about) waiting.add(kind)
+      return true
+    }
     void queries.invalidateQueries({ predicate }, { cancelRefetch: false })
-    timer = window.setTimeout(readAgain, BETWEEN_MS)
+    timer = setTimeout(readAgain, BETWEEN_MS)
   }
   return (kinds) => {
     for (const kind of kinds) waiting.add(kind)
     if (timer === null) readAgain()
   }
-}
-
-function isAbout(name: unknown, kinds: ReadonlySet<string>): boolean {
-  return (KINDS[name as keyof Answers] ?? []).some((kind) => kinds.has(kind))
 }

@@ -1,16 +1,25 @@
 import { createClient } from '../../../clients/typescript/src/client.ts'
 import { BASE, requestHeaders } from './client.ts'
+import { team } from './team.ts'
 
-/** The code of a link that logs in once; it does not stay in the address, nor in the history of the browser. */
-function takeCode(): string | null {
+/**
+ * What the address of the first page says of a login: the code of a link that logs in once, or why a login at a provider
+ * did not succeed. It does not stay there, nor in the history of the browser.
+ */
+function takeFromAddress(): { readonly code: string | null; readonly trouble: string | null } {
   const { pathname, search } = window.location
-  if (pathname !== new URL('.', document.baseURI).pathname) return null
-  const code = new URLSearchParams(search).get('code')
-  if (code !== null) window.history.replaceState(null, '', pathname)
-  return code
+  const query = new URLSearchParams(search)
+  const [code, trouble] = [query.get('code'), query.get('login')]
+  if (pathname !== new URL('.', document.baseURI).pathname) return { code: null, trouble: null }
+  if (code !== null || trouble !== null) window.history.replaceState(null, '', pathname)
+  return { code, trouble }
 }
 
-let code = takeCode()
+const taken = takeFromAddress()
+let { code } = taken
+
+/** Why the login that led here did not succeed, in a word of the API; null = none did not. */
+export const LOGIN_TROUBLE = taken.trouble
 
 export function hasLoginCode(): boolean {
   return code !== null
@@ -21,4 +30,6 @@ export async function openByCode(): Promise<void> {
   const headers = { ...requestHeaders(''), 'x-punctual-code': code ?? '' }
   code = null
   await createClient({ server: BASE, headers, retriesMax: 0 }).openSession()
+  // Of somebody who was here before.
+  team.set('')
 }

@@ -29,7 +29,12 @@ export interface OidcRouteParts extends Pick<
   readonly oidc?: OidcLogin
   /** Under which browsers reach the dashboard; none when absent. */
   readonly basePath?: string
+  /** Where it is built, a browser learns there why its login was refused. */
+  readonly dashboard?: { readonly built: object | null }
 }
+
+/** Why a login did not succeed, as the dashboard knows it. */
+type Trouble = 'late' | 'refused' | 'team' | 'role' | 'away' | 'often'
 
 type Parts = OidcRouteParts & { readonly oidc: OidcLogin }
 
@@ -38,17 +43,17 @@ export function createOidcRoutes(parts: OidcRouteParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
   const { oidc } = parts
   const absent: RequestHandler = (_request, response) => answerNotFound(response)
-  router.get(PATH, oidc === undefined ? absent : begin(oidc))
+  router.get(PATH, oidc === undefined ? absent : begin({ ...parts, oidc }))
   router.get(`${PATH}/callback`, oidc === undefined ? absent : finish({ ...parts, oidc }))
   return router
 }
 
-function begin({ provider }: OidcLogin): RequestHandler {
+function begin(parts: Parts): RequestHandler {
   return async (request, response) => {
     const team = queryOf(request).get('team')
     if (team !== null && (team === '' || team.length > TEAM_CHARACTERS_MAX)) return answerNotFound(response)
-    const begun = await provider.begin()
-    if (begun === null) return answerAway(response)
+    const begun = await parts.oidc.provider.begin()
+    if (begun === null) return void answerAway({ request, response }, parts)
     redirect(response, begun.url, [begunCookie(request, { ...begun.pending, team })])
   }
 }
@@ -59,45 +64,53 @@ function finish(parts: Parts): RequestHandler {
     const address = request.socket.remoteAddress ?? ''
     const waitMs = refusals.take(address, parts.clock.monotonicMs())
     if (waitMs > 0) {
+      if (isPageWanted(request, parts)) return toPage(response, parts, 'often')
       return answerRetryLater(response, 429, 'Too many logins, try again later', Math.ceil(waitMs / 1_000))
     }
     const reason = await finishFrom({ request, response }, parts, begunLoginOf(request))
     if (reason === null) return refusals.giveBack(address)
     // The reason is for whoever sets this up: without it, a wrong claim looks like a wrong password.
-    parts.logger.info('Login refused', { status: response.statusCode, address, reason })
+    parts.logger.info('Login refused', { address, reason })
   }
 }
 
 /** Answers. @returns why the login was refused; null = it was not */
-async function finishFrom(
-  { request, response }: { readonly request: IncomingMessage; readonly response: Response },
-  parts: Parts,
-  begun: BegunLogin | null,
-): Promise<string | null> {
-  if (begun === null) return refuse(response, 401, 'it did not begin in this browser, or took too long')
+async function finishFrom(visitor: Visitor, parts: Parts, begun: BegunLogin | null): Promise<string | null> {
+  const { request, response } = visitor
+  if (begun === null) {
+    const reason = 'it did not begin in this browser, or took too long'
+    return refuse(visitor, parts, { status: 401, reason, trouble: 'late' })
+  }
   const { provider, authorizer } = parts.oidc
   const end = await provider.finish(queryOf(request).toString(), begun)
-  if (end.kind === 'unavailable') return answerAway(response)
-  if (end.kind === 'refused') return refuse(response, 401, end.reason)
+  if (end.kind === 'unavailable') return answerAway(visitor, parts)
+  if (end.kind === 'refused') {
+    return refuse(visitor, parts, { status: 401, reason: end.reason, trouble: 'refused' })
+  }
   const visit = { team: begun.team, address: request.socket.remoteAddress ?? null }
   const admission = await authorizer.admitUser(end.user, visit)
-  if (admission.kind !== 'admitted') return refuseUser(response, admission)
+  if (admission.kind !== 'admitted') return refuseUser(visitor, parts, admission)
   const id = await openSession(parts, end.user, { ...visit, team: admission.principal.team })
-  const home = `${parts.basePath ?? ''}/`
-  redirect(response, home, [sessionCookie(request, id, SESSION_MAX_MS), begunCookie(request, null)])
+  redirect(response, homeOf(parts), [sessionCookie(request, id, SESSION_MAX_MS), begunCookie(request, null)])
   return null
 }
 
-function refuseUser(response: Response, admission: Exclude<Admission, { kind: 'admitted' }>): string | null {
+function refuseUser(
+  visitor: Visitor,
+  parts: Parts,
+  admission: Exclude<Admission, { kind: 'admitted' }>,
+): string | null {
   switch (admission.kind) {
     case 'unavailable':
     case 'too_many':
-      return answerAway(response)
-    case 'team_needed':
-      return refuse(response, 400, 'name the team, as in /api/login/oidc?team=shop')
+      return answerAway(visitor, parts)
+    case 'team_needed': {
+      const reason = 'name the team, as in /api/login/oidc?team=shop'
+      return refuse(visitor, parts, { status: 400, reason, trouble: 'team' })
+    }
     case 'no_team':
     case 'unknown':
-      return refuse(response, 403, 'you have no role in this team')
+      return refuse(visitor, parts, { status: 403, reason: 'you have no role in this team', trouble: 'role' })
   }
 }
 
@@ -129,12 +142,38 @@ function redirect(response: Response, to: string, cookies: readonly string[]): v
   response.writeHead(303, { Location: to, 'Set-Cookie': [...cookies], 'Cache-Control': 'no-store' }).end()
 }
 
-function refuse(response: Response, status: number, reason: string): string {
-  answerError(response, status, `The login was refused: ${reason}`)
+interface Visitor {
+  readonly request: IncomingMessage
+  readonly response: Response
+}
+
+interface Refusal {
+  readonly status: number
+  readonly reason: string
+  readonly trouble: Trouble
+}
+
+/** A person in front of a browser, who can do nothing with JSON. */
+function isPageWanted({ headers }: IncomingMessage, { dashboard }: OidcRouteParts): boolean {
+  return (dashboard?.built ?? null) !== null && (headers.accept ?? '').includes('text/html')
+}
+
+function homeOf({ basePath = '' }: OidcRouteParts): string {
+  return `${basePath}/`
+}
+
+function toPage(response: Response, parts: OidcRouteParts, trouble: Trouble): void {
+  redirect(response, `${homeOf(parts)}?login=${trouble}`, [])
+}
+
+function refuse({ request, response }: Visitor, parts: Parts, { status, reason, trouble }: Refusal): string {
+  if (isPageWanted(request, parts)) toPage(response, parts, trouble)
+  else answerError(response, status, `The login was refused: ${reason}`)
   return reason
 }
 
-function answerAway(response: Response): null {
-  answerRetryLater(response, 503, 'The login cannot be checked now, try again')
+function answerAway({ request, response }: Visitor, parts: Parts): null {
+  if (isPageWanted(request, parts)) toPage(response, parts, 'away')
+  else answerRetryLater(response, 503, 'The login cannot be checked now, try again')
   return null
 }

@@ -12,20 +12,20 @@ export function greet({
   folder,
   manifests,
   isEchoOpen,
-  loginCode,
+  loginPath,
 }: {
   localUrl: string
   folder: DataFolder
   manifests: string
   isEchoOpen: boolean
-  /** null = there is no dashboard. */
-  loginCode: string | null
+  /** Of the link that logs in; null = there is no dashboard. */
+  loginPath: string | null
 }): void {
   const token = folder.tokenPath === null ? '$PUNCTUAL_TOKEN' : `$(cat ${shown(folder.tokenPath)})`
   const tokenText = folder.tokenPath === null ? 'the one in PUNCTUAL_TOKEN' : folder.token
   say('')
   say(`  Punctual runs on ${localUrl}`)
-  if (loginCode !== null) say(`  Dashboard  ${localUrl}/?code=${loginCode} (logs in once, within 10 minutes)`)
+  if (loginPath !== null) say(`  Dashboard  ${localUrl}${loginPath} (logs in once, within 10 minutes)`)
   say(`  Token      ${tokenText}`)
   say(`  Resources  ${shown(manifests)} (queues, crons and team settings; changes apply within 2 s)`)
   say('')

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { isDashboardBuilt } from '../../../src/api/dashboard/built-dashboard.ts'
 import { startInstallation, type Installation } from '../../support/engine/installation.ts'
 import { startOidcProvider, type OidcProvider } from '../../support/servers/oidc-provider.ts'
 
-/** Where browsers are sent back to; the test takes that way to the real port. */
-const PUBLIC_URL = 'http://127.0.0.1:1'
+/** Where browsers are sent back to; the test takes that way to the real port, as a proxy does that takes the path away. */
+const PUBLIC_URL = 'http://127.0.0.1:1/tools/punctual'
 
 let here: Installation
 let provider: OidcProvider
@@ -33,6 +34,8 @@ interface Visit {
   readonly status: number
   readonly body: string
   readonly cookies: Readonly<Record<string, string>>
+  /** Where the browser goes. */
+  readonly location: string | null
 }
 
 const cookieText = (cookies: Visit['cookies']) =>
@@ -47,14 +50,15 @@ function cookiesOf(answer: Response): Record<string, string> {
 }
 
 /** A browser's way by the provider. @param takeCookies whether it still has them when it comes back */
-async function logIn(search = '', takeCookies = true): Promise<Visit> {
+async function logIn(search = '', takeCookies = true, accept = '*/*'): Promise<Visit> {
   const options = { redirect: 'manual' } as const
   const begun = await fetch(`${here.api.url}/api/login/oidc${search}`, options)
   expect(begun.status).toBe(303)
   const back = provider.authorize(begun.headers.get('location') ?? '').replace(PUBLIC_URL, here.api.url)
-  const headers: Record<string, string> = takeCookies ? { cookie: cookieText(cookiesOf(begun)) } : {}
+  const headers = { accept, ...(takeCookies && { cookie: cookieText(cookiesOf(begun)) }) }
   const answer = await fetch(back, { ...options, headers })
-  return { status: answer.status, body: await answer.text(), cookies: cookiesOf(answer) }
+  const location = answer.headers.get('location')
+  return { status: answer.status, body: await answer.text(), cookies: cookiesOf(answer), location }
 }
 
 async function statusOf(path: string, visit: Visit, headers: Record<string, string> = {}): Promise<number> {
@@ -64,7 +68,7 @@ async function statusOf(path: string, visit: Visit, headers: Record<string, stri
 
 test('a user is let in with the role of its group, in its team', async () => {
   const visit = await logIn()
-  expect(visit.status).toBe(303)
+  expect([visit.status, visit.location]).toEqual([303, '/tools/punctual/'])
   expect(await statusOf('/api/queues', visit)).toBe(200)
   const headers = { cookie: cookieText(visit.cookies) }
   const me = await (await fetch(`${here.api.url}/api/me`, { headers })).json()
@@ -101,4 +105,18 @@ test('while the provider is away nobody logs in, and sessions go on', async () =
   expect((await logIn()).status).toBe(503)
   provider.failsWith = null
   expect(await statusOf('/api/queues', visit)).toBe(200)
+})
+
+test('a person in front of a browser learns on the page why a login was refused', async (context) => {
+  if (!isDashboardBuilt()) context.skip('the dashboard is not built: make build')
+  const page = await (await fetch(`${here.api.url}/`, { headers: { accept: 'text/html' } })).text()
+  expect(page).toContain(`data-login-at="${new URL(provider.issuer).host}"`)
+  const refused = async (groups: readonly string[], takeCookies = true) => {
+    provider.claims = { groups }
+    const visit = await logIn('', takeCookies, 'text/html')
+    return [visit.status, visit.location, Object.keys(visit.cookies).length]
+  }
+  expect(await refused(['others'])).toEqual([303, '/tools/punctual/?login=role', 0])
+  expect(await refused(['devs'])).toEqual([303, '/tools/punctual/?login=team', 0])
+  expect(await refused(['lookers'], false)).toEqual([303, '/tools/punctual/?login=late', 0])
 })

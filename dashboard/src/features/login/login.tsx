@@ -1,8 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { createClient } from '../../../../clients/typescript/src/client.ts'
-import { BASE } from '../../api/client.ts'
+import { BASE, requestHeaders } from '../../api/client.ts'
 import { faultText } from '../../api/faults.ts'
-import { hasLoginCode, openByCode } from '../../api/login-code.ts'
+import { hasLoginCode, LOGIN_TROUBLE, openByCode } from '../../api/login-code.ts'
 import { LOGIN_AT } from '../../api/page.ts'
 import { team } from '../../api/team.ts'
 import { at } from '../../app/paths.ts'
@@ -10,12 +11,15 @@ import { Button } from '../../ui/button.tsx'
 import { Loading } from '../../ui/empty.tsx'
 import { TextField } from '../../ui/field.tsx'
 import './login.css'
+import { troubleText } from './trouble.ts'
 
 /** Opens a session with a token, which the page forgets at once: the browser keeps an `HttpOnly` cookie alone. */
 export function Login({ onEntered }: { onEntered(): void }) {
   const [teamName, setTeamName] = useState(team.get())
   const { isOpening, fault } = useLoginCode(onEntered)
   if (isOpening) return <Loading what="the dashboard" />
+  const trouble = fault === null ? troubleText(LOGIN_TROUBLE) : faultText(fault)
+  const teamField = <TeamField value={teamName} onChange={setTeamName} />
   return (
     <main class="login">
       <div class="login-card form">
@@ -23,20 +27,23 @@ export function Login({ onEntered }: { onEntered(): void }) {
           <img src={at('/mark.svg')} alt="" width="40" height="40" />
           <h1>Log in to Punctual</h1>
         </header>
-        {fault !== null && (
+        {trouble !== null && (
           <p class="field-fault" role="alert">
-            {faultText(fault)}
+            {trouble}
           </p>
         )}
         {LOGIN_AT !== null && (
           <>
+            {teamField}
             <Button look="main" onClick={() => goToProvider(teamName)}>
               Log in at {LOGIN_AT}
             </Button>
             <p class="login-or">or with a token</p>
           </>
         )}
-        <TokenForm {...{ teamName, setTeamName, onEntered }} />
+        <TokenForm teamName={teamName} onEntered={onEntered}>
+          {LOGIN_AT === null && teamField}
+        </TokenForm>
       </div>
     </main>
   )
@@ -56,20 +63,28 @@ function useLoginCode(onEntered: () => void): { readonly isOpening: boolean; rea
   return { isOpening, fault }
 }
 
+function TeamField({ value, onChange }: { readonly value: string; onChange(value: string): void }) {
+  const hint =
+    LOGIN_AT === null
+      ? 'The namespace; for users of the cluster only. An API token has its team.'
+      : 'Only if you are in several. An API token has its team.'
+  return <TextField label="Team" value={value} hint={hint} onChange={onChange} />
+}
+
 interface TokenFormProps {
   readonly teamName: string
-  setTeamName(name: string): void
+  readonly children: ComponentChildren
   onEntered(): void
 }
 
-function TokenForm({ teamName, setTeamName, onEntered }: TokenFormProps) {
+function TokenForm({ teamName, children, onEntered }: TokenFormProps) {
   const [token, setToken] = useState('')
   const [fault, setFault] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)
   const enter = async (): Promise<void> => {
     setIsBusy(true)
     try {
-      const headers = { 'x-punctual-request': '1', ...(teamName !== '' && { 'x-punctual-team': teamName }) }
+      const headers = requestHeaders(teamName)
       await createClient({ server: BASE, token: token.trim(), headers, retriesMax: 0 }).openSession()
       team.set(teamName)
       onEntered()
@@ -96,19 +111,14 @@ function TokenForm({ teamName, setTeamName, onEntered }: TokenFormProps) {
         hint="An API token of a team, or one of a user of the cluster (kubectl create token)."
         onChange={setToken}
       />
-      <TextField
-        label="Team"
-        value={teamName}
-        hint={`The namespace, for ${LOGIN_AT === null ? 'users of the cluster' : 'users'} only. An API token has its team.`}
-        onChange={setTeamName}
-      />
+      {children}
       {fault !== null && (
         <p class="field-fault" role="alert">
           {faultText(fault)}
         </p>
       )}
       <Button type="submit" look={LOGIN_AT === null ? 'main' : 'plain'} isBusy={isBusy}>
-        Log in
+        Log in{LOGIN_AT !== null && ' with a token'}
       </Button>
     </form>
   )
