@@ -60,7 +60,11 @@ function Figures({ figures }: { readonly figures: LiveFigures }) {
     <span class="live-figures number">
       <span>{formatCompact(pending)} pending</span>
       <span>{formatCompact(inFlight)} in flight</span>
-      {oldest !== null && <span>oldest ready {oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}</span>}
+      {oldest !== null && (
+        <span title="So long has the oldest job waited that could start now. Jobs that wait for a slot of their queue do not count.">
+          oldest ready {oldest === 0 ? '< 1 s' : formatDuration(oldest * 1_000)}
+        </span>
+      )}
     </span>
   )
 }
