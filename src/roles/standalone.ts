@@ -96,6 +96,11 @@ async function startParts(
     teams: resources.compiled,
     windows: resources.windows,
   })
+  let localUrl: string | null = null
+  const echoAt = (): string | null => {
+    const url = localUrl === null ? null : `${localUrl}${ECHO_PATH}`
+    return url !== null && egress.refusalOf(new URL(url), NO_TEAM_SETTINGS) === null ? url : null
+  }
   const port = await startApi({
     settings,
     store,
@@ -103,10 +108,11 @@ async function startParts(
     ...(await openOidc(settings, null, logger)),
     egress,
     aside: (next) => withEcho(systemClock, next),
+    echoAt,
     logger,
     lifecycle,
   })
-  const localUrl = baseUrl(localHost(settings.host), port)
+  localUrl = baseUrl(localHost(settings.host), port)
   folder.announce(localUrl)
   logger.info('Standalone runs', {
     url: baseUrl(settings.host, port),
@@ -115,7 +121,7 @@ async function startParts(
   })
   // Without a text log, standard output goes to a log collector, which must not get the token.
   if (!isTextLog(settings.logFormat)) return
-  const isEchoOpen = egress.refusalOf(new URL(`${localUrl}${ECHO_PATH}`), NO_TEAM_SETTINGS) === null
+  const isEchoOpen = echoAt() !== null
   greet({
     ...{ localUrl, folder, manifests: settings.manifests, isEchoOpen },
     loginPath: await loginPathOf(settings, folder, store),

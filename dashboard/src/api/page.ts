@@ -1,7 +1,10 @@
-const { session, loginAt } = document.documentElement.dataset
+const { session, loginAt, echoAt } = document.documentElement.dataset
 
 /** Whether this page came to a browser with a session, which may have ended; unknown counts as yes. */
 export const HAS_SESSION = session !== 'none'
 
 /** The identity provider where people log in; null = there is none. */
 export const LOGIN_AT = loginAt ?? null
+
+/** A target for trying out jobs, as a standalone has one; null = there is none that jobs may call. */
+export const ECHO_AT = echoAt ?? null

@@ -13,6 +13,11 @@ export function formatDuration(ms: number): string {
   return twoUnits(ms, [DAY, 'd'], [HOUR, 'h'])
 }
 
+/** Whole seconds of a setting, such as `5 s`, `10 min`, `2 h 47 min`. */
+export function formatSeconds(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * SECOND)
+}
+
 type Unit = readonly [ms: number, name: string]
 
 function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit): string {

@@ -68,7 +68,10 @@ function Item({ item, onChosen }: { readonly item: MenuItem; onChosen(): void })
   const content = (
     <>
       {icon !== undefined && <Icon name={icon} />}
-      {label}
+      <span>
+        {label}
+        {disabled !== false && <small>{disabled}</small>}
+      </span>
     </>
   )
   if (href !== undefined) {
@@ -84,7 +87,6 @@ function Item({ item, onChosen }: { readonly item: MenuItem; onChosen(): void })
       role="menuitem"
       data-look={look}
       disabled={disabled !== false}
-      title={disabled === false ? undefined : disabled}
       onClick={() => {
         onChosen()
         run?.()

@@ -6,7 +6,9 @@ import type { BuiltDashboard, BuiltFile, Encoding } from './built-dashboard.ts'
 import { encodingFor } from './encoding.ts'
 import { type PageFacts, pageOf } from './page.ts'
 
-export interface DashboardParts extends Omit<PageFacts, 'hasSession'> {
+export interface DashboardParts extends Pick<PageFacts, 'basePath' | 'loginAt'> {
+  /** Asked at the first request, when the port is known; absent = there is none. */
+  echoAt?(): PageFacts['echoAt']
   /** null = there is no build. */
   readonly built: BuiltDashboard | null
 }
@@ -48,11 +50,12 @@ const NO_BUILD = `The dashboard is not built. Run "make build", or "npm run buil
  * since the page knows its own; whatever else asks for such a path gets a 404.
  */
 export function createDashboard(
-  { built, ...facts }: DashboardParts,
+  { built, echoAt, ...facts }: DashboardParts,
   rejector: RequestRejector,
 ): RequestListener {
   const files = new Map([...(built?.files ?? [])].map(([path, file]) => [path, servedFile(path, file)]))
-  const pages = built === null ? null : servedPages(built.html, facts)
+  let made: ReturnType<typeof servedPages> | null = null
+  const pagesOf = (html: string) => (made ??= servedPages(html, { ...facts, echoAt: echoAt?.() ?? null }))
   return (request, response) => {
     const path = pathOf(request)
     const served = files.get(path)
@@ -62,9 +65,10 @@ export function createDashboard(
       rejector.rejectAndClose({ request, response }, ONLY_READ)
     } else if (served !== undefined) {
       send(request, response, served)
-    } else if (pages === null) {
+    } else if (built === null) {
       answerNoBuild(response)
     } else {
+      const pages = pagesOf(built.html)
       send(request, response, sessionIdOf(request) === null ? pages.without : pages.withSession)
     }
   }

@@ -7,6 +7,8 @@ export interface PageFacts {
   readonly basePath: string
   /** Where people log in beside with tokens; null = nowhere. */
   readonly loginAt: string | null
+  /** A target for trying out jobs, which they may call; null = there is none. */
+  readonly echoAt: string | null
   /** Whether the request came with a session, which may have ended. A page without one asks for no data. */
   readonly hasSession: boolean
 }
@@ -15,10 +17,11 @@ const ROOT = '<html lang="en"'
 const BASE = '<base href="/"'
 
 /** The page of every path. Attributes carry what it must know: the policy for its content allows no script in it. */
-export function pageOf(html: string, { basePath, loginAt, hasSession }: PageFacts): BuiltFile {
+export function pageOf(html: string, { basePath, loginAt, echoAt, hasSession }: PageFacts): BuiltFile {
   const facts = [
     ` data-session="${hasSession ? 'some' : 'none'}"`,
     loginAt === null ? '' : ` data-login-at="${escaped(loginAt)}"`,
+    echoAt === null ? '' : ` data-echo-at="${escaped(echoAt)}"`,
   ].join('')
   const text = replaced(replaced(html, ROOT, ROOT + facts), BASE, `<base href="${escaped(basePath)}/"`)
   const plain = Buffer.from(text)

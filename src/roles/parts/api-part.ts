@@ -71,6 +71,8 @@ interface ApiPartOptions {
   oidc?: OidcLogin
   egress: EgressPolicy
   aside?: ApiParts['aside']
+  /** As `DashboardParts` has it. */
+  echoAt?(): string | null
   /** How long it keeps serving after a stop; 0 when absent. */
   shutdownDelayMs?: number
   logger: Logger
@@ -143,13 +145,15 @@ function placed({
   settings: { dashboard, basePath },
   oidc,
   aside,
+  echoAt,
   logger,
 }: ApiPartOptions): Pick<ApiParts, 'aside' | 'basePath' | 'dashboard'> {
   const own = { basePath, ...(aside === undefined ? {} : { aside }) }
   if (dashboard === 'off') return own
   const built = readBuiltDashboard()
   if (built === null) logger.warn('The dashboard is not built: run make build, and start again')
-  return { ...own, dashboard: { built, basePath, loginAt: oidc?.name ?? null } }
+  const facts = { basePath, loginAt: oidc?.name ?? null, ...(echoAt !== undefined && { echoAt }) }
+  return { ...own, dashboard: { built, ...facts } }
 }
 
 /** They leave most connections to other requests. */

@@ -2,76 +2,99 @@ import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Job, ScheduledJob } from '../../../../clients/typescript/src/client.ts'
 import { useChange } from '../../api/changes.ts'
-import { useMay } from '../../api/me.ts'
+import { useMe } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
+import type { IconName } from '../../ui/icon.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { ChangeJob } from '../send/change-job.tsx'
+import { type ActionName, actionsOf } from './actions.ts'
+import { Removal } from './removal.tsx'
 
-/** What can be done with the chain as it is; what its state rules out is not offered. */
-export function ChainActions({ job }: { readonly job: Job }) {
-  const { route } = useLocation()
-  const [isDeleting, setIsDeleting] = useState(false)
-  const mayOperate = useMay('operate')
-  const mayPurge = useMay('purge')
+const ICONS: Readonly<Record<ActionName, IconName>> = {
+  fire: 'fire',
+  retry: 'retry',
+  replay: 'retry',
+  edit: 'edit',
+  duplicate: 'copy',
+  cancel: 'close',
+  delete: 'trash',
+  purge: 'trash',
+}
+
+/** The first that is possible as a button, all in a menu, where a reason says what the state or a right rules out. */
+export function ChainActions({ job, nowMs }: { readonly job: Job; readonly nowMs: number }) {
+  const { may } = useMe()
+  const [asked, setAsked] = useState<'edit' | 'duplicate' | 'remove' | null>(null)
   const [original = job] = job.chain
   const open = job.chain.find(({ status }) => status === 'pending' || status === 'processing')
-  const toNew = { onDone: ({ job_id: id }: ScheduledJob) => route(at(`/jobs/${id}`)) }
-  const fire = useChange((api) => api.fireJob({ job_id: open?.job_id ?? 0 }), { said: () => 'It is due now' })
-  const retry = useChange((api) => api.retryJob({ job_id: original.job_id }), {
-    said: ({ job_id: id }) => `Retried as job ${id}`,
-    ...toNew,
-  })
-  const replay = useChange((api) => api.replayJob({ job_id: original.job_id, body: {} }), {
-    said: ({ job_id: id }) => `Replayed as job ${id}`,
-    ...toNew,
-  })
-  const remove = useChange((api) => api.deleteJob({ job_id: open?.job_id ?? original.job_id }), {
-    said: () => `Job ${original.job_id} deleted`,
-    onDone: () => route(at('/jobs')),
-    isFaultShown: true,
-  })
-  if (!mayOperate) return null
-  const isDead = original.final_status === 'dead_lettered' && original.replayed_as === null
-  const isFailed = open === undefined && original.final_status !== 'success' && original.replayed_as === null
-  const mayDelete = isDead ? mayPurge : true
+  const { fire, retry, replay } = useActs(original.job_id, open?.job_id ?? null)
+  const actions = actionsOf(job, may, nowMs)
+  const labels: Readonly<Record<ActionName, string>> = {
+    fire: open !== undefined && open.attempt_number > 1 ? 'Retry now' : 'Fire now',
+    retry: 'Retry',
+    replay: 'Replay',
+    edit: 'Edit and replay …',
+    duplicate: 'Duplicate …',
+    cancel: 'Cancel the job …',
+    delete: 'Delete the job …',
+    purge: 'Purge the dead letter …',
+  }
+  const run: Readonly<Record<ActionName, () => void>> = {
+    fire: () => fire.mutate(undefined),
+    retry: () => retry.mutate(undefined),
+    replay: () => replay.mutate(undefined),
+    edit: () => setAsked('edit'),
+    duplicate: () => setAsked('duplicate'),
+    cancel: () => setAsked('remove'),
+    delete: () => setAsked('remove'),
+    purge: () => setAsked('remove'),
+  }
+  const [first] = actions
+  if (first === undefined) return null
+  const isBusy = fire.isPending || retry.isPending || replay.isPending
   return (
     <>
-      {open?.status === 'pending' && (
-        <Button icon="fire" isBusy={fire.isPending} onClick={() => fire.mutate(undefined)}>
-          Fire now
+      {first.refusal === null && (
+        <Button look="main" icon={ICONS[first.name]} isBusy={isBusy} onClick={run[first.name]}>
+          {labels[first.name]}
         </Button>
       )}
-      {isDead && (
-        <Button look="main" icon="retry" isBusy={replay.isPending} onClick={() => replay.mutate(undefined)}>
-          Replay
-        </Button>
+      <Menu
+        label="Actions"
+        items={actions.map(({ name, refusal }) => ({
+          label: labels[name],
+          icon: ICONS[name],
+          disabled: refusal ?? false,
+          run: run[name],
+          ...(['cancel', 'delete', 'purge'].includes(name) && { look: 'bad' as const }),
+        }))}
+      >
+        Actions
+      </Menu>
+      {(asked === 'edit' || asked === 'duplicate') && (
+        <ChangeJob
+          jobId={original.job_id}
+          kind={asked === 'edit' ? 'replay' : 'duplicate'}
+          onClose={() => setAsked(null)}
+        />
       )}
-      {isFailed && !isDead && (
-        <Button look="main" icon="retry" isBusy={retry.isPending} onClick={() => retry.mutate(undefined)}>
-          Retry
-        </Button>
-      )}
-      {open?.status !== 'processing' && mayDelete && (
-        <Button icon="trash" onClick={() => setIsDeleting(true)}>
-          {open === undefined ? 'Delete' : 'Cancel'}
-        </Button>
-      )}
-      {isDeleting && (
-        <Confirm
-          title={open === undefined ? `Delete job ${original.job_id}?` : `Cancel job ${original.job_id}?`}
-          verb={open === undefined ? 'Delete the job' : 'Cancel the job'}
-          isBusy={remove.isPending}
-          fault={remove.error}
-          onConfirm={() => remove.mutate(undefined)}
-          onClose={() => setIsDeleting(false)}
-        >
-          <p>
-            {open === undefined
-              ? 'The chain with all its attempts and records is removed for good.'
-              : 'It is removed before it starts. What was pushed is lost.'}
-          </p>
-        </Confirm>
-      )}
+      {asked === 'remove' && <Removal job={job} onClose={() => setAsked(null)} />}
     </>
   )
+}
+
+/** What is done at once; a new job is shown next. */
+function useActs(originalId: number, openId: number | null) {
+  const { route } = useLocation()
+  const toNew = (done: string) => ({
+    said: ({ job_id: id }: ScheduledJob) => `Job ${originalId} ${done} as job ${id}`,
+    onDone: ({ job_id: id }: ScheduledJob) => route(at(`/jobs/${id}`)),
+  })
+  const fire = useChange((api) => api.fireJob({ job_id: openId ?? originalId }), {
+    said: () => `Job ${originalId} is due now`,
+  })
+  const retry = useChange((api) => api.retryJob({ job_id: originalId }), toNew('retried'))
+  const replay = useChange((api) => api.replayJob({ job_id: originalId, body: {} }), toNew('replayed'))
+  return { fire, retry, replay }
 }

@@ -5,10 +5,10 @@ import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { copyText } from '../../ui/hand-over.ts'
-import { curlOf } from './curl.ts'
+import { curlOf } from '../../format/curl.ts'
+import { indentJson } from '../../format/json-text.ts'
+import { bodyNote } from './body-note.ts'
 import './exchange.css'
-
-const CUT = 'Cut: only the beginning was kept'
 
 /** What was sent and what came back. */
 export function Exchange({ call, jobId }: { readonly call: Call; readonly jobId: number }) {
@@ -44,7 +44,7 @@ export function Exchange({ call, jobId }: { readonly call: Call; readonly jobId:
             <header>
               <h3>Response</h3>
             </header>
-            <p class="soft">There was no answer. {call.error_message}</p>
+            <p class="message-none soft">There was no answer. {call.error_message}</p>
           </section>
         ) : (
           <Message
@@ -73,7 +73,8 @@ interface MessageProps {
 
 function Message({ name, first, headers, body, isCut, file, actions }: MessageProps) {
   const [isRaw, setIsRaw] = useState(false)
-  const pretty = body === null || isCut ? null : prettyJson(body)
+  const pretty = body === null ? null : indentJson(body)
+  const type = headers.find(({ name: head }) => head.toLowerCase() === 'content-type')?.value
   return (
     <section class="message">
       <header>
@@ -98,20 +99,9 @@ function Message({ name, first, headers, body, isCut, file, actions }: MessagePr
           label={`${name} body`}
           text={isRaw ? body : (pretty ?? body)}
           file={file}
-          {...(isCut && { note: CUT })}
+          note={bodyNote(body, type, isCut)}
         />
       )}
     </section>
   )
-}
-
-/** null for what is not JSON, and where it would change a number's digits. */
-function prettyJson(text: string): string | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null) return null
-    return JSON.stringify(value) === text.trim() ? JSON.stringify(value, null, 2) : null
-  } catch {
-    return null
-  }
 }

@@ -1,55 +1,93 @@
-import type { Job } from '../../../../clients/typescript/src/client.ts'
+import type { Job, JobSummary } from '../../../../clients/typescript/src/client.ts'
+import { useRead } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Time } from '../../ui/time.tsx'
-import './next-step.css'
 import { reasonText } from '../jobs/job-state.tsx'
-import { waitingText } from './waiting-text.ts'
+import './next-step.css'
+import { openOf } from './plan.ts'
+import { attemptText, waitingText } from './waiting-text.ts'
 
 /** What happens next in the chain, or how it ended, in one line. */
-export function NextStep({ job }: { readonly job: Job }) {
-  const open = job.chain.find(({ status }) => status === 'pending' || status === 'processing')
+export function NextStep({ job, nowMs }: { readonly job: Job; readonly nowMs: number }) {
+  const open = openOf(job)
   const [original] = job.chain
   if (open?.status === 'processing') {
     return (
       <Line icon="play" tone="busy">
-        Attempt {open.attempt_number} is in flight since <Time at={open.started_at} />.
+        {open.attempt_number === 1 ? 'It' : attemptText(open.attempt_number, job.settings)} is in flight,
+        started <Time at={open.started_at} />.
       </Line>
     )
   }
-  if (open !== undefined) return <Pending job={job} open={open} />
+  if (open !== undefined) return <Pending job={job} open={open} nowMs={nowMs} />
   if (original === undefined) return null
-  if (original.final_status === 'success') {
-    return (
-      <Line icon="check" tone="good">
-        Succeeded with attempt {job.chain.at(-1)?.attempt_number},{' '}
-        <Time at={job.chain.at(-1)?.completed_at ?? null} />.
-      </Line>
-    )
-  }
-  const last = job.chain.at(-1) ?? original
-  const why = last.failure_reason === null ? '' : `: ${reasonText(last.failure_reason).toLowerCase()}`
+  return original.final_status === 'success' ? (
+    <Succeeded last={job.chain.at(-1) ?? original} />
+  ) : (
+    <Failed job={job} original={original} />
+  )
+}
+
+interface PendingProps {
+  readonly job: Job
+  readonly open: JobSummary
+  readonly nowMs: number
+}
+
+function Pending({ job, open, nowMs }: PendingProps) {
+  // Only what is told of the open job itself says why it waits.
+  const own = useRead('readJob', { job_id: open.job_id }, { isWanted: open.job_id !== job.job_id })
+  const told = open.job_id === job.job_id ? job : own.data
+  const waiting = told?.job_id === open.job_id ? told.waiting : null
+  const startAt = waiting?.estimated_start_at ?? null
+  const isDue = Date.parse(open.scheduled_at) <= nowMs
   return (
-    <Line icon={original.final_status === 'dead_lettered' ? 'dead' : 'warning'} tone="bad">
-      {original.final_status === 'dead_lettered' ? 'Became a dead letter' : 'Failed'}
-      {why}. {last.error_message}
-      {original.replayed_as !== null && (
+    <Line icon="cron" tone={open.attempt_number > 1 ? 'warn' : 'busy'}>
+      {isDue ? (
         <>
-          {' '}
-          It was replayed as <a href={at(`/jobs/${original.replayed_as}`)}>job {original.replayed_as}</a>.
+          Waits
+          {startAt !== null && Date.parse(startAt) > nowMs && <>, starts about {<Time at={startAt} />}</>}.
+        </>
+      ) : (
+        <>
+          {attemptText(open.attempt_number, job.settings)} starts <Time at={open.scheduled_at} />.
         </>
       )}
+      {waiting !== null && waiting.reason !== 'not_due' && <> {waitingText(waiting, open.queue)}</>}
     </Line>
   )
 }
 
-function Pending({ job, open }: { readonly job: Job; readonly open: Job['chain'][number] }) {
-  const { waiting } = job.job_id === open.job_id ? job : { waiting: null }
-  const startAt = waiting?.estimated_start_at ?? open.scheduled_at
+function Succeeded({ last }: { readonly last: JobSummary }) {
   return (
-    <Line icon="cron" tone={open.attempt_number > 1 ? 'warn' : 'busy'}>
-      {open.attempt_number > 1 ? `Attempt ${open.attempt_number}` : 'It'} starts <Time at={startAt} />
-      {waiting !== null && waiting.reason !== 'not_due' && <>. {waitingText(waiting, open.queue)}</>}
+    <Line icon="check" tone="good">
+      Succeeded {last.attempt_number > 1 && `with attempt ${last.attempt_number}, `}
+      <Time at={last.completed_at} />.
+    </Line>
+  )
+}
+
+function Failed({ job, original }: { readonly job: Job; readonly original: JobSummary }) {
+  const last = job.chain.at(-1) ?? original
+  const isDead = original.final_status === 'dead_lettered'
+  const made = original.replayed_as
+  return (
+    <Line icon={isDead ? 'dead' : 'warning'} tone={made === null ? 'bad' : 'plain'}>
+      {isDead ? 'Became a dead letter' : 'Failed for good'} <Time at={last.completed_at} />.{' '}
+      {last.error_message ?? (last.failure_reason !== null && `${reasonText(last.failure_reason)}.`)}
+      {job.expires_at !== null && made === null && (
+        <>
+          {' '}
+          It can be replayed until it expires <Time at={job.expires_at} />.
+        </>
+      )}
+      {made !== null && (
+        <>
+          {' '}
+          It was {isDead ? 'replayed' : 'retried'} as <a href={at(`/jobs/${made}`)}>job {made}</a>.
+        </>
+      )}
     </Line>
   )
 }
@@ -60,7 +98,7 @@ function Line({
   children,
 }: {
   readonly icon: IconName
-  readonly tone: 'good' | 'bad' | 'warn' | 'busy'
+  readonly tone: 'good' | 'bad' | 'warn' | 'busy' | 'plain'
   readonly children: preact.ComponentChildren
 }) {
   return (

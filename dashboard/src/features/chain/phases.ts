@@ -7,6 +7,9 @@ export interface Phase {
   readonly ms: number
 }
 
+/** Below it, a phase is neither seen nor worth a name. */
+const SHOWN_MS_MIN = 0.5
+
 interface Timed {
   readonly scheduled_at: string
   readonly started_at: string | null
@@ -19,7 +22,8 @@ interface Timed {
  */
 export function phasesOf(job: Timed, call: Call | null, nowMs: number): Phase[] {
   const dueMs = Date.parse(job.scheduled_at)
-  if (job.started_at === null) return [{ name: 'Waits', kind: 'wait', ms: Math.max(0, nowMs - dueMs) }]
+  if (job.started_at === null)
+    return dueMs >= nowMs ? [] : [{ name: 'Waits', kind: 'wait', ms: nowMs - dueMs }]
   const startMs = Date.parse(job.started_at)
   const wait: Phase = { name: 'Waited for its start', kind: 'wait', ms: Math.max(0, startMs - dueMs) }
   if (call === null) {
@@ -34,7 +38,9 @@ export function phasesOf(job: Timed, call: Call | null, nowMs: number): Phase[] 
     ['First byte of the answer', 'first-byte', timings.first_byte_ms],
     ['Rest of the answer', 'body', timings.body_ms],
   ]
-  const known = parts.flatMap(([name, kind, ms]) => (ms === null || ms === 0 ? [] : [{ name, kind, ms }]))
+  const known = parts.flatMap(([name, kind, ms]) =>
+    ms === null || ms < SHOWN_MS_MIN ? [] : [{ name, kind, ms }],
+  )
   // A call that failed spent time with what never ended, such as a connection that was refused late.
   const rest = call.duration_ms - known.reduce((sum, { ms }) => sum + ms, 0)
   return [wait, ...known, ...(rest > 1 ? [{ name: 'Until it failed', kind: 'call' as const, ms: rest }] : [])]

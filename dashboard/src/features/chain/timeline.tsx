@@ -1,13 +1,17 @@
-import type { Call, JobSummary } from '../../../../clients/typescript/src/client.ts'
-import { formatDuration } from '../../format/times.ts'
+import type { Call, Job, JobSummary } from '../../../../clients/typescript/src/client.ts'
+import { formatDuration, formatSeconds } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Time } from '../../ui/time.tsx'
 import { reasonText, stateOf } from '../jobs/job-state.tsx'
 import { type Phase, phasesOf, totalMs } from './phases.ts'
+import { plannedOf } from './plan.ts'
 import './timeline.css'
 
+/** Of the retries to come, so many have a row of their own. */
+const PLANNED_SHOWN = 3
+
 export interface TimelineProps {
-  readonly attempts: readonly JobSummary[]
+  readonly job: Job
   /** The record of an attempt's call, where it has been read and is kept. */
   callOf(job: JobSummary): Call | null
   /** The id of the attempt that is shown below. */
@@ -16,19 +20,37 @@ export interface TimelineProps {
   readonly nowMs: number
 }
 
-/** A bar for each attempt, all on one scale, from when it was due to its end. */
-export function Timeline({ attempts, callOf, chosen, onChoose, nowMs }: TimelineProps) {
-  const bars = attempts.map((job) => ({ job, phases: phasesOf(job, callOf(job), nowMs) }))
+/** A bar for each attempt, all on one scale, from when it was due to its end; then the retries to come. */
+export function Timeline({ job, callOf, chosen, onChoose, nowMs }: TimelineProps) {
+  const bars = job.chain.map((attempt) => ({ attempt, phases: phasesOf(attempt, callOf(attempt), nowMs) }))
   const longestMs = Math.max(1, ...bars.map(({ phases }) => totalMs(phases)))
+  const planned = plannedOf(job, nowMs)
+  const unshown = planned.length - PLANNED_SHOWN
   return (
     <ol class="timeline">
-      {bars.map(({ job, phases }) => (
-        <li key={job.job_id}>
-          <button type="button" aria-pressed={job.job_id === chosen} onClick={() => onChoose(job.job_id)}>
-            <Attempt job={job} phases={phases} longestMs={longestMs} nowMs={nowMs} />
+      {bars.map(({ attempt, phases }) => (
+        <li key={attempt.job_id}>
+          <button
+            type="button"
+            aria-pressed={attempt.job_id === chosen}
+            onClick={() => onChoose(attempt.job_id)}
+          >
+            <Attempt job={attempt} phases={phases} longestMs={longestMs} nowMs={nowMs} />
           </button>
         </li>
       ))}
+      {planned.slice(0, PLANNED_SHOWN).map(({ attempt, delayMs }) => (
+        <li key={attempt} class="timeline-planned soft">
+          <span>Attempt {attempt}</span>
+          <i />
+          <span>{formatSeconds(delayMs / 1_000)} later, if it still fails</span>
+        </li>
+      ))}
+      {unshown > 0 && (
+        <li class="timeline-planned soft">
+          <span>and {unshown} more</span>
+        </li>
+      )}
     </ol>
   )
 }
@@ -48,7 +70,7 @@ function Attempt({ job, phases, longestMs, nowMs }: AttemptProps) {
       <span class="timeline-name">
         Attempt {job.attempt_number}
         <span class="soft">
-          {job.started_at === null ? <Time at={job.scheduled_at} /> : <Time at={job.started_at} />}
+          {triggerOf(job)}, <Time at={job.started_at ?? job.scheduled_at} />
         </span>
       </span>
       <span class="timeline-bar">
@@ -57,13 +79,25 @@ function Attempt({ job, phases, longestMs, nowMs }: AttemptProps) {
       <span class="timeline-end">
         <Badge tone={own.tone}>{job.response_status ?? own.label}</Badge>
         <span class="soft">
-          {job.failure_reason === null
-            ? job.duration_ms !== null && formatDuration(job.duration_ms)
-            : reasonText(job.failure_reason)}
+          {[
+            job.failure_reason === null || job.response_status !== null
+              ? null
+              : reasonText(job.failure_reason),
+            job.failure_reason === 'assertion_failed' ? reasonText(job.failure_reason) : null,
+            job.duration_ms === null ? null : formatDuration(job.duration_ms),
+          ]
+            .filter((part) => part !== null)
+            .join(', ')}
         </span>
       </span>
     </>
   )
+}
+
+/** What made an attempt. */
+function triggerOf({ is_retry: isRetry, cron_id: cronId }: JobSummary): string {
+  if (isRetry) return 'Retry'
+  return cronId === null ? 'Pushed' : 'Run of a cron'
 }
 
 function Bar({ phases, longestMs }: Pick<AttemptProps, 'phases' | 'longestMs'>) {

@@ -1,5 +1,6 @@
-import type { Waiting } from '../../../../clients/typescript/src/client.ts'
+import type { Job, Waiting } from '../../../../clients/typescript/src/client.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
+import { formatSeconds } from '../../format/times.ts'
 
 /** Why a job waits, in a sentence with its numbers. @param queue null for a run of a cron without a queue */
 export function waitingText({ reason, ...known }: Waiting, queue: string | null): string {
@@ -8,7 +9,7 @@ export function waitingText({ reason, ...known }: Waiting, queue: string | null)
     case 'not_due':
       return 'It is not due yet.'
     case 'queue_paused':
-      return `${its} is paused.`
+      return `${its} is paused.${before(known)}`
     case 'held_by_window':
       return `The maintenance window ${known.window ?? ''} holds it.`
     case 'no_executor':
@@ -16,7 +17,7 @@ export function waitingText({ reason, ...known }: Waiting, queue: string | null)
     case 'team_at_limit':
       return `The team has ${ofLimit(known)} calls in flight.${before(known)}`
     case 'queue_at_limit':
-      return `${its} has ${ofLimit(known)} calls in flight.${before(known)}`
+      return `${its} has ${ofLimit(known)} calls in flight, its limit.${before(known)}`
     case 'behind':
       return `It waits for a slot.${before(known)}`
   }
@@ -30,4 +31,22 @@ function before({ jobs_before: jobs, is_exact: isExact }: Pick<Waiting, 'jobs_be
   if (jobs === null || jobs === 0) return ''
   const count = plural(jobs, 'job starts', 'jobs start')
   return ` ${isExact ? count : `About ${count}`} before it.`
+}
+
+/** Which retry comes next, such as `Retry 2 of 3`; for a first attempt, when the job starts. */
+export function attemptText(attempt: number, settings: Job['settings']): string {
+  if (attempt === 1) return 'It'
+  const retry = `Retry ${attempt - 1}`
+  return settings === null ? retry : `${retry} of ${settings.retry_delays.length}`
+}
+
+/** The retries that a chain has, in words. */
+export function retriesText({
+  retries_enabled: isOn,
+  retry_delays: delays,
+}: NonNullable<Job['settings']>): string {
+  if (!isOn) return 'None'
+  const told = delays.map(formatSeconds)
+  // A number stays with its unit.
+  return `${delays.length}, after ${told.join(', ').replaceAll(/(\d) /g, '$1\u00A0')}`
 }

@@ -18,7 +18,10 @@ let api: RunningApi | null = null
 afterEach(() => api?.close())
 
 async function start(built: BuiltDashboard | null = BUILT, basePath = ''): Promise<number> {
-  api = await startApi({ basePath, dashboard: { built, basePath, loginAt: null } })
+  api = await startApi({
+    basePath,
+    dashboard: { built, basePath, loginAt: null, echoAt: () => 'http://127.0.0.1:1/echo' },
+  })
   return api.port
 }
 
@@ -54,6 +57,7 @@ describe('files and pages', () => {
       const page = await get(port, path, BROWSER)
       expect(page.status).toBe(200)
       expect(page.text).toContain('data-session="none"')
+      expect(page.text).toContain('data-echo-at="http://127.0.0.1:1/echo"')
       expect(page.headers.get('cache-control')).toBe('no-cache')
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
     }
@@ -98,7 +102,7 @@ describe('below a base path', () => {
 })
 
 test('a page is compressed whole, and what it is told cannot leave its attribute', () => {
-  const facts = { basePath: '/a', loginAt: '"><script>$&', hasSession: false }
+  const facts = { basePath: '/a', loginAt: '"><script>$&', echoAt: null, hasSession: false }
   const { plain, encoded } = pageOf(HTML, facts)
   expect(plain.toString()).toContain('data-login-at="&quot;>&lt;script>$&amp;"')
   expect(brotliDecompressSync(encoded.br ?? '').equals(plain)).toBe(true)

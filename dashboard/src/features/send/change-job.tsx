@@ -1,0 +1,114 @@
+/** The dialog that makes a job of another one; opened on the page of a chain. */
+import { useLocation } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import { ApiError, JsonText, type ScheduledJob } from '../../../../clients/typescript/src/client.ts'
+import { useChange } from '../../api/changes.ts'
+import { faultText } from '../../api/faults.ts'
+import { useMay } from '../../api/me.ts'
+import { at } from '../../app/paths.ts'
+import { plural } from '../../format/numbers.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Fault, Loading } from '../../ui/empty.tsx'
+import { draftOfJob } from './draft-reading.ts'
+import { changeOf } from './job-change.ts'
+import { bodyOf, fieldsOf, type JobDraft } from './job-draft.ts'
+import { JobEditor } from './job-editor.tsx'
+import './send.css'
+import { useJobText } from '../../api/job-text.ts'
+
+const TEXTS = {
+  replay: { title: 'Edit and replay', verb: 'Replay', done: 'Replayed' },
+  duplicate: { title: 'Duplicate', verb: 'Duplicate', done: 'Duplicated' },
+} as const
+
+interface ChangeJobProps {
+  readonly jobId: number
+  /** A replay needs a dead letter, which leaves the dead-letter queue; a duplicate leaves the job as it is. */
+  readonly kind: 'replay' | 'duplicate'
+  onClose(): void
+}
+
+export function ChangeJob(props: ChangeJobProps) {
+  const { jobId, kind, onClose } = props
+  const read = useJobText(jobId)
+  return (
+    <Dialog title={`${TEXTS[kind].title}: job ${jobId}`} size="large" onClose={onClose}>
+      {read.isPending && <Loading what="the job" />}
+      {read.isError && <Fault fault={read.error} onRetry={() => void read.refetch()} />}
+      {read.data !== undefined && <ChangeForm {...props} initial={initialOf(kind, read.data)} />}
+    </Dialog>
+  )
+}
+
+function initialOf(kind: ChangeJobProps['kind'], read: Parameters<typeof toDraft>[0]): JobDraft {
+  const draft = toDraft(read)
+  return kind === 'replay' ? { ...draft, queue: '' } : draft
+}
+
+function toDraft({ job, text }: NonNullable<ReturnType<typeof useJobText>['data']>): JobDraft {
+  return draftOfJob(job, text)
+}
+
+function ChangeForm({ jobId, kind, onClose, initial }: ChangeJobProps & { readonly initial: JobDraft }) {
+  const { route } = useLocation()
+  const isMasked = !useMay('payloads')
+  const [before] = useState(initial)
+  const [draft, setDraft] = useState(initial)
+  const [isBroken, setIsBroken] = useState(false)
+  const { fields, mistakes } = fieldsOf(draft)
+  const changed = changeOf(fieldsOf(before).fields, fields)
+  const { title, verb, done } = TEXTS[kind]
+  const send = useChange(
+    (api): Promise<ScheduledJob> => {
+      const input = { job_id: jobId, body: new JsonText(bodyOf(changed)) }
+      return kind === 'replay' ? api.replayJob(input) : api.duplicateJob(input)
+    },
+    {
+      said: ({ job_id: id }) => `${done} as job ${id}`,
+      onDone: ({ job_id: id }) => {
+        onClose()
+        route(at(`/jobs/${id}`))
+      },
+      isFaultShown: true,
+    },
+  )
+  const isSound = !isBroken && Object.keys(mistakes).length === 0
+  return (
+    <form
+      class="dialog-form"
+      aria-label={title}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isSound) send.mutate(undefined)
+      }}
+    >
+      <JobEditor
+        {...{ draft, kind, mistakes, isMasked }}
+        fault={send.error}
+        onChange={setDraft}
+        onBroken={setIsBroken}
+      />
+      {send.error !== null && <General fault={send.error} />}
+      <footer class="dialog-foot">
+        <span class="soft send-count">
+          {changed.size === 0 ? 'No field changed' : `${plural(changed.size, 'field')} changed`}
+        </span>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="main" isBusy={send.isPending} disabled={!isSound}>
+          {changed.size === 0 ? `${verb} as it is` : `${verb} with changes`}
+        </Button>
+      </footer>
+    </form>
+  )
+}
+
+/** A fault beside those of the fields. */
+export function General({ fault }: { readonly fault: Error }) {
+  const isOfFields = fault instanceof ApiError && fault.errors !== null
+  return (
+    <p class="field-fault" role="alert">
+      {isOfFields ? 'Some fields need another value.' : faultText(fault)}
+    </p>
+  )
+}
