@@ -19,15 +19,3 @@ export function applyTheme(): void {
   apply()
   theme.subscribe(apply)
 }
-
-/** Calls `listener` whenever colours change, also by the system. @returns ends that */
-export function onColoursChange(listener: () => void): () => void {
-  const system = window.matchMedia('(prefers-color-scheme: dark)')
-  // The attribute is set by a listener of the same preference, which was there first.
-  const unsubscribe = theme.subscribe(listener)
-  system.addEventListener('change', listener)
-  return () => {
-    unsubscribe()
-    system.removeEventListener('change', listener)
-  }
-}

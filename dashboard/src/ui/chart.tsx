@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-import uPlot from 'uplot'
-import { onColoursChange } from '../preferences/theme.ts'
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { formatStamp } from '../format/times.ts'
+import { nearest, timeTicks, valueTicks } from './chart-scale.ts'
 import './chart.css'
 import { useZone } from './time.tsx'
 
@@ -23,9 +23,16 @@ export interface ChartProps {
   readonly series: readonly Series[]
   /** A value with its unit. */
   format(value: number): string
+  /** Where values are durations, how long 1 is. */
+  readonly unitMs?: number
 }
 
+/** In pixels, as the margins around the lines. */
 const HEIGHT = 180
+const [TOP, RIGHT, BOTTOM, LEFT] = [8, 14, 26, 68]
+const LINES_MAX = 4
+/** Room for the label of a time. */
+const LABEL_WIDTH = 90
 const TABLE_ROWS_MAX = 200
 
 /** Lines over time, with the values under the pointer, and as a table for those who cannot see it. */
@@ -44,39 +51,19 @@ export function Chart(props: ChartProps) {
   )
 }
 
-function Plot({ times, series, format }: ChartProps) {
+function Plot({ times, series, format, unitMs }: ChartProps) {
   const zone = useZone()
-  const frame = useRef<HTMLDivElement>(null)
-  const plot = useRef<uPlot | null>(null)
+  const { frame, width } = useWidth()
   const [at, setAt] = useState<number | null>(null)
-  const shape = series
-    .map(({ label, colour, isFilled }) => `${label} ${colour} ${isFilled === true}`)
-    .join('|')
-  useEffect(() => {
-    const element = frame.current
-    if (element === null) return undefined
-    const draw = (): void => {
-      plot.current?.destroy()
-      const options = optionsOf(series, { width: element.clientWidth, zone, format, onPoint: setAt })
-      plot.current = new uPlot(options, dataOf(times, series), element)
-    }
-    draw()
-    const unsubscribe = onColoursChange(draw)
-    const observer = new ResizeObserver(() =>
-      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
-    )
-    observer.observe(element)
-    return () => {
-      unsubscribe()
-      observer.disconnect()
-      plot.current?.destroy()
-      plot.current = null
-    }
-    // New values are put into the same plot, below.
-  }, [shape, zone])
-  useEffect(() => plot.current?.setData(dataOf(times, series)), [times, series])
   const index = at ?? times.length - 1
   const time = times[index]
+  const [fromMs = 0, toMs = 1] = [times[0], times.at(-1)]
+  const ticks = valueTicks(maxOf(series), LINES_MAX, unitMs)
+  const plot: Plane = {
+    width,
+    x: (ms) => LEFT + ((ms - fromMs) / Math.max(1, toMs - fromMs)) * (width - LEFT - RIGHT),
+    y: (value) => HEIGHT - BOTTOM - (value / (ticks.at(-1) ?? 1)) * (HEIGHT - BOTTOM - TOP),
+  }
   return (
     <>
       <ul class="chart-legend number">
@@ -89,9 +76,129 @@ function Plot({ times, series, format }: ChartProps) {
         ))}
         {at !== null && time !== undefined && <li class="soft">{formatStamp(time, zone).slice(5, 16)}</li>}
       </ul>
-      <div ref={frame} class="chart-frame" aria-hidden="true" />
+      <div
+        ref={frame}
+        class="chart-frame"
+        aria-hidden="true"
+        onPointerMove={(event) => {
+          const left = event.clientX - event.currentTarget.getBoundingClientRect().left
+          const part = (left - LEFT) / Math.max(1, width - LEFT - RIGHT)
+          setAt(nearest(times, fromMs + part * (toMs - fromMs)))
+        }}
+        onPointerLeave={() => setAt(null)}
+      >
+        {width > 0 && (
+          <svg width={width} height={HEIGHT}>
+            <Axes plot={plot} ticks={ticks} format={format}>
+              {timeTicks(fromMs, toMs, Math.floor(width / LABEL_WIDTH), zone).map((tick) => (
+                <text key={tick.at} x={plot.x(tick.at)} y={HEIGHT - 6} text-anchor="middle">
+                  {tick.label}
+                </text>
+              ))}
+            </Axes>
+            {series.map((one) => (
+              <Line key={one.label} plot={plot} times={times} series={one} at={at} />
+            ))}
+            {at !== null && time !== undefined && (
+              <line class="chart-cursor" x1={plot.x(time)} x2={plot.x(time)} y1={TOP} y2={HEIGHT - BOTTOM} />
+            )}
+          </svg>
+        )}
+      </div>
     </>
   )
+}
+
+/** Where times and values are, in pixels. */
+interface Plane {
+  readonly width: number
+  x(ms: number): number
+  y(value: number): number
+}
+
+function Axes({
+  plot,
+  ticks,
+  format,
+  children,
+}: {
+  readonly plot: Plane
+  readonly ticks: readonly number[]
+  format(value: number): string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <g class="chart-axes">
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line x1={LEFT} x2={plot.width - RIGHT} y1={plot.y(tick)} y2={plot.y(tick)} />
+          <text x={LEFT - 8} y={plot.y(tick) + 4} text-anchor="end">
+            {format(tick)}
+          </text>
+        </g>
+      ))}
+      {children}
+    </g>
+  )
+}
+
+interface LineProps {
+  readonly plot: Plane
+  readonly times: readonly number[]
+  readonly series: Series
+  readonly at: number | null
+}
+
+function Line({ plot, times, series: { colour, values, isFilled = false }, at }: LineProps) {
+  const runs = runsOf(times, values).map((run) =>
+    run.map(([ms, value]) => `${plot.x(ms).toFixed(1)} ${plot.y(value).toFixed(1)}`),
+  )
+  const base = plot.y(0).toFixed(1)
+  const areas = runs.map((run) => `M${run.join('L')}V${base}H${run[0]?.split(' ')[0] ?? 0}Z`)
+  const [time, value] = at === null ? [] : [times[at], values[at]]
+  return (
+    <g style={{ color: `var(${colour})` }}>
+      {isFilled && <path class="chart-area" d={areas.join('')} />}
+      {/* A line of no length shows a point that stands alone. */}
+      <path
+        class="chart-line"
+        d={runs.map((run) => `M${run.join('L')}${run.length === 1 ? 'h0' : ''}`).join('')}
+      />
+      {time !== undefined && value !== null && value !== undefined && (
+        <circle cx={plot.x(time)} cy={plot.y(value)} r="3.5" />
+      )}
+    </g>
+  )
+}
+
+type Point = readonly [ms: number, value: number]
+
+/** Stretches without gaps. */
+function runsOf(times: readonly number[], values: Series['values']): Point[][] {
+  const runs: Point[][] = [[]]
+  for (const [index, time] of times.entries()) {
+    const value = values[index] ?? null
+    if (value === null) runs.push([])
+    else runs.at(-1)?.push([time, value])
+  }
+  return runs.filter((run) => run.length > 0)
+}
+
+function maxOf(series: readonly Series[]): number {
+  return Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)))
+}
+
+function useWidth() {
+  const frame = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const element = frame.current
+    if (element === null) return undefined
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return { frame, width }
 }
 
 function Values({ caption, times, series, format }: ChartProps) {
@@ -130,61 +237,4 @@ function Values({ caption, times, series, format }: ChartProps) {
 
 function textOf(value: number | null | undefined, format: ChartProps['format']): string {
   return value === null || value === undefined ? '–' : format(value)
-}
-
-function dataOf(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
-  return [times.map((ms) => ms / 1_000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData
-}
-
-/** A canvas knows no style sheet: colours are read from it, and read again when they change. */
-function optionsOf(
-  series: readonly Series[],
-  given: { width: number; zone: string; format: ChartProps['format']; onPoint(index: number | null): void },
-): uPlot.Options {
-  const style = getComputedStyle(document.documentElement)
-  const axis: uPlot.Axis = {
-    stroke: resolved('--text-soft'),
-    font: `12px ${style.getPropertyValue('--font')}`,
-    grid: { stroke: resolved('--line'), width: 1 },
-    ticks: { show: false },
-  }
-  return {
-    width: given.width,
-    height: HEIGHT,
-    legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), given.zone),
-    scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
-    axes: [
-      { ...axis, grid: { show: false }, values: TIME_TEXTS },
-      { ...axis, size: 64, values: (_plot, values) => values.map((value) => given.format(value)) },
-    ],
-    series: [
-      {},
-      ...series.map(({ label, colour, isFilled }) => ({
-        label,
-        stroke: resolved(colour),
-        width: 1.75,
-        points: { size: 4, fill: resolved(colour) },
-        ...(isFilled === true && { fill: `color-mix(in srgb, ${resolved(colour)} 14%, transparent)` }),
-      })),
-    ],
-    hooks: { setCursor: [({ cursor }) => given.onPoint(cursor.idx ?? null)] },
-  }
-}
-
-const TIME_TEXTS: uPlot.Axis.Values = [
-  [86_400, '{MM}-{DD}', null, null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', '\n{MM}-{DD}', null, null, null, null, null, 1],
-  [1, '{HH}:{mm}:{ss}', '\n{MM}-{DD}', null, null, null, null, null, 1],
-]
-
-/** A custom property may be `light-dark(…)`, which only the style of an element resolves. */
-function resolved(property: string): string {
-  const probe = document.createElement('i')
-  probe.style.color = `var(${property})`
-  document.body.append(probe)
-  const { color } = getComputedStyle(probe)
-  probe.remove()
-  return color
 }

@@ -41,6 +41,7 @@ export function Charts({ statistics }: { readonly statistics: Statistics }) {
           caption="Lateness: from when a job was due to its start"
           times={times}
           format={formatDuration}
+          unitMs={1}
           series={[
             { label: 'p50', colour: '--accent', values: valuesOf((point) => point.lateness_ms?.p50 ?? null) },
             { label: 'p99', colour: '--warn', values: valuesOf((point) => point.lateness_ms?.p99 ?? null) },
@@ -52,6 +53,7 @@ export function Charts({ statistics }: { readonly statistics: Statistics }) {
           caption="Latency: how long calls took"
           times={times}
           format={formatDuration}
+          unitMs={1}
           series={[
             { label: 'p50', colour: '--accent', values: valuesOf((point) => point.latency_ms?.p50 ?? null) },
             { label: 'p95', colour: '--busy', values: valuesOf((point) => point.latency_ms?.p95 ?? null) },
@@ -74,6 +76,7 @@ export function Charts({ statistics }: { readonly statistics: Statistics }) {
           caption="Age of the oldest ready job"
           times={times}
           format={(seconds) => formatDuration(seconds * 1_000)}
+          unitMs={1_000}
           series={[
             {
               ...{ label: 'Age', colour: '--dead', isFilled: true },
