@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useRead } from '../../api/reads.ts'
+import { fromLocalInput, toLocalInput } from '../../format/local-input.ts'
 import { formatSeconds } from '../../format/times.ts'
-import { usePreference } from '../../preferences/preference.ts'
-import { timeZone, zoneName } from '../../preferences/time-zone.ts'
 import { mistakesOf, SelectField, TextArea, TextField } from '../../ui/field.tsx'
+import { useZone } from '../../ui/time.tsx'
 import { type FieldName, type JobDraft, type Mistakes, numbersIn } from './job-draft.ts'
-import { fromInput, toInput } from './run-at.ts'
 
 export interface JobFormProps {
   readonly draft: JobDraft
@@ -110,8 +109,8 @@ function QueueField({ field }: { readonly field: Bound }) {
 }
 
 function Start({ draft, onChange, field }: JobFormProps & { readonly field: Bound }) {
-  const zone = usePreference(timeZone)
-  const isUtc = zone === 'UTC'
+  const zone = useZone()
+  const atMs = Date.parse(draft.runAt)
   return (
     <div class="form-pair">
       <SelectField label="Start" options={STARTS} {...field('start')} />
@@ -126,13 +125,13 @@ function Start({ draft, onChange, field }: JobFormProps & { readonly field: Boun
       )}
       {draft.start === 'at' && (
         <TextField
-          label={`Time, ${isUtc ? 'UTC' : `in ${zoneName('local')}`}`}
+          label={`Time in ${zone}`}
           type="datetime-local"
           isRequired
           hint="A time in the past means at once."
           mistakes={field('runAt', 'run_at').mistakes}
-          value={toInput(draft.runAt, isUtc)}
-          onChange={(value) => onChange({ ...draft, runAt: fromInput(value, isUtc) })}
+          value={Number.isNaN(atMs) ? '' : toLocalInput(atMs, zone)}
+          onChange={(value) => onChange({ ...draft, runAt: fromLocalInput(value, zone) ?? '' })}
         />
       )}
     </div>
