@@ -11,6 +11,7 @@ import { RangeChoice, useRange } from '../statistics/range-choice.tsx'
 import { type Range, sinceOf } from '../statistics/ranges.ts'
 import { type Summary, summaryOf } from '../statistics/summary.ts'
 import { Attention } from './attention.tsx'
+import { FirstJob, FirstJobLanded, useFirstJob } from './first-job.tsx'
 
 /** A ready job that waits so long is worth a look, and so long a fault. */
 const LATE_SECONDS = 10
@@ -20,8 +21,17 @@ export function Overview() {
   const range = useRange()
   const since = sinceOf(range, useNow())
   const statistics = useRead('readStatistics', { since, step: range.step })
+  const first = useFirstJob()
+  if (first.isAwaited) {
+    return (
+      <Page title="Overview">
+        <FirstJob />
+      </Page>
+    )
+  }
   return (
     <Page title="Overview" actions={<RangeChoice />}>
+      {first.landed !== null && <FirstJobLanded job={first.landed} />}
       {statistics.isPending && <Loading what="the statistics" />}
       {statistics.isError && <Fault fault={statistics.error} onRetry={() => void statistics.refetch()} />}
       {statistics.data !== undefined && (

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { readLines } from '../../../dashboard/src/features/send/draft-lines.ts'
+import { draftOfJob, draftOfJson } from '../../../dashboard/src/features/send/draft-reading.ts'
+import { changeOf } from '../../../dashboard/src/features/send/job-change.ts'
+import {
+  bodyOf,
+  EMPTY_DRAFT,
+  fieldsOf,
+  type JobDraft,
+} from '../../../dashboard/src/features/send/job-draft.ts'
+import { attemptOf, jobOf } from './chains.ts'
+
+const FULL: JobDraft = {
+  queue: 'emails',
+  url: 'https://example.com/hook',
+  method: 'PUT',
+  headers: 'X-A: 1\nX-B: a: b',
+  payload: '{"big": 12345678901234567890}',
+  start: 'delay',
+  delay: '300',
+  runAt: '',
+  retries: 'own',
+  retryDelays: '60, 1800',
+  timeout: '10',
+  tags: 'tenant: acme',
+  callbackUrl: 'https://example.com/done',
+  callbackEvents: 'every_attempt',
+}
+
+const bodyOfDraft = (draft: JobDraft): string => bodyOf(fieldsOf(draft).fields)
+
+describe('a body', () => {
+  test('has what was typed, with all digits', () => {
+    const text = bodyOfDraft(FULL)
+    expect(text).toContain('"payload": {"big": 12345678901234567890}')
+    expect(JSON.parse(text)).toMatchObject({
+      ...{ queue: 'emails', method: 'PUT', delay: 300, timeout_seconds: 10, retry_delays: [60, 1800] },
+      ...{ headers: { 'X-A': '1', 'X-B': 'a: b' }, tags: { tenant: 'acme' }, retries_enabled: true },
+    })
+  })
+
+  test('leaves out what is empty', () => {
+    expect(bodyOfDraft(EMPTY_DRAFT)).toBe('{}')
+    expect(bodyOfDraft({ ...EMPTY_DRAFT, queue: 'a', retries: 'off' })).toBe(
+      '{\n  "queue": "a",\n  "retries_enabled": false\n}',
+    )
+  })
+
+  test('hands on what is no number, for the server to refuse', () => {
+    expect(JSON.parse(bodyOfDraft({ ...EMPTY_DRAFT, start: 'delay', delay: 'soon' }))).toEqual({
+      delay: 'soon',
+    })
+    expect(JSON.parse(bodyOfDraft({ ...EMPTY_DRAFT, retries: 'own', retryDelays: '5, x 7' }))).toMatchObject({
+      retry_delays: [5, 'x', 7],
+    })
+  })
+
+  test.each([
+    ['[1]', /JSON object/],
+    ['{', /not JSON/],
+    ['7', /JSON object/],
+  ])('is not sent with the payload %s', (payload, mistake) => {
+    expect(fieldsOf({ ...EMPTY_DRAFT, payload }).mistakes.payload).toMatch(mistake)
+  })
+
+  test('becomes the same draft again', () => {
+    expect(draftOfJson(bodyOfDraft(FULL)).draft).toEqual(FULL)
+    const hostile = {
+      ...EMPTY_DRAFT,
+      queue: '"}{\u202E',
+      tags: '<b>: "x"',
+      runAt: '2026-12-24T18:00:00.000Z',
+    }
+    const at: JobDraft = { ...hostile, start: 'at' }
+    expect(draftOfJson(bodyOfDraft(at)).draft).toEqual(at)
+  })
+
+  test('that is no job says so', () => {
+    expect(draftOfJson('[').mistake).toMatch(/not JSON/)
+    expect(draftOfJson('[]').mistake).toMatch(/JSON object/)
+    expect(draftOfJson('{"qeue": 1}').mistake).toBe('A job has no field "qeue".')
+  })
+})
+
+describe('a change', () => {
+  const before = fieldsOf(FULL).fields
+  const changed = (after: Partial<JobDraft>) =>
+    bodyOf(changeOf(before, fieldsOf({ ...FULL, ...after }).fields))
+
+  test('has only what differs, and null for what is taken out', () => {
+    expect(changed({})).toBe('{}')
+    expect(JSON.parse(changed({ headers: 'X-A: 2', callbackUrl: '', retries: 'queue' }))).toEqual({
+      ...{ headers: { 'X-A': '2' }, callback_url: null, retries_enabled: null, retry_delays: null },
+    })
+    expect(JSON.parse(changed({ payload: '{}', method: 'POST' }))).toEqual({ payload: {}, method: null })
+  })
+})
+
+describe('a job', () => {
+  const text = '{"job_id": 7, "payload": {"big":12345678901234567890}, "chain": [{"payload": 1}]}'
+
+  test('is shown with its payload readable and exact, and with what is in force', () => {
+    const job = jobOf([attemptOf()], { headers: { 'X-A': '1' }, payload: { big: 1 } })
+    expect(draftOfJob(job, text)).toMatchObject({
+      ...{ queue: 'emails', headers: 'X-A: 1', payload: '{\n  "big": 12345678901234567890\n}' },
+      ...{ retries: 'own', retryDelays: '60, 600', timeout: '30', callbackEvents: 'terminal' },
+    })
+  })
+
+  test('that has ended keeps settings that are not known, and text is not shown as JSON', () => {
+    const job = jobOf([attemptOf({ queue: null })], { settings: null, payload: '(hidden)' })
+    const draft = draftOfJob(job, text)
+    expect(draft).toMatchObject({ queue: '', retries: 'kept', timeout: '', payload: '' })
+    expect(draftOfJson('{}', draft).draft?.retries).toBe('kept')
+    expect(draftOfJson('{"retries_enabled": false}', draft).draft?.retries).toBe('off')
+  })
+})
+
+test.each([
+  ['', []],
+  [
+    ' A : 1 \n\nB:',
+    [
+      ['A', '1'],
+      ['B', ''],
+    ],
+  ],
+])('lines %j are read', (text, pairs) => {
+  expect(readLines(text)).toEqual({ pairs, mistake: null })
+})
+
+test.each([
+  ['A: 1\nB', 'Line 2 is not "name: value".'],
+  [': 1', 'Line 1 is not "name: value".'],
+  ['A: 1\nA: 2', 'A is given twice.'],
+])('lines %j are not', (text, mistake) => {
+  expect(readLines(text).mistake).toBe(mistake)
+})
