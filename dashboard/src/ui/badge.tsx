@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import './badge.css'
-
-export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'dead' | 'plain'
+import type { Tone } from './tone.ts'
 
 /** A state in one or two words: never told by its colour alone. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {

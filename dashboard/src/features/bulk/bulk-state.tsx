@@ -1,5 +1,6 @@
 import type { Bulk, BulkFailure } from '../../../../clients/typescript/src/client.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import type { Tone } from '../../ui/tone.ts'
 
 const STATES: Readonly<Record<Bulk['state'], { readonly tone: Tone; readonly label: string }>> = {
   starting: { tone: 'plain', label: 'Starting' },

@@ -2,7 +2,7 @@ import type { Call, Job, JobSummary } from '../../../../clients/typescript/src/c
 import { formatDuration, formatSeconds } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Time } from '../../ui/time.tsx'
-import { reasonText, stateOf } from '../jobs/job-state.tsx'
+import { reasonText, stateOf } from '../jobs/job-state.ts'
 import { type Phase, phasesOf, totalMs } from './phases.ts'
 import { plannedOf } from './plan.ts'
 import './timeline.css'

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { reasonText } from '../jobs/job-state.tsx'
+import { reasonText } from '../jobs/job-state.ts'
 import './group-table.css'
 import { type Asked, filterOfGroup, groupKey } from './groups.ts'
 

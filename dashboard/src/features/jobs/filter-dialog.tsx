@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { useZone } from '../../ui/time.tsx'
-import { REASONS } from './job-state.tsx'
+import { REASONS } from './job-state.ts'
 
 const FINAL_STATUSES = [
   { value: '', label: 'Any' },

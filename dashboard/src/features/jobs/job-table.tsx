@@ -3,7 +3,8 @@ import { at } from '../../app/paths.ts'
 import { formatDuration } from '../../format/times.ts'
 import { type Column, type Selection, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { JobBadge, reasonText } from './job-state.tsx'
+import { JobBadge } from './job-badge.tsx'
+import { reasonText } from './job-state.ts'
 import './job-table.css'
 
 export function JobTable({

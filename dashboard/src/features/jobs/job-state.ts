@@ -1,13 +1,16 @@
 /** What other features show of jobs as well: in what state one is, and why it failed. */
 import type { JobSummary } from '../../../../clients/typescript/src/client.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
+import type { Tone } from '../../ui/tone.ts'
 
 export interface JobState {
   readonly tone: Tone
   readonly label: string
 }
 
-type Told = Pick<JobSummary, 'status' | 'final_status' | 'has_pending_retry' | 'scheduled_at' | 'replayed_as'>
+export type Told = Pick<
+  JobSummary,
+  'status' | 'final_status' | 'has_pending_retry' | 'scheduled_at' | 'replayed_as'
+>
 
 /** What has become of a job, and with an original of its chain, in one or two words. */
 export function stateOf(job: Told, nowMs: number): JobState {
@@ -24,11 +27,6 @@ export function stateOf(job: Told, nowMs: number): JobState {
   return job.replayed_as === null
     ? { tone: 'dead', label: 'Dead letter' }
     : { tone: 'plain', label: 'Replayed' }
-}
-
-export function JobBadge({ job, nowMs }: { readonly job: Told; readonly nowMs: number }) {
-  const { tone, label } = stateOf(job, nowMs)
-  return <Badge tone={tone}>{label}</Badge>
 }
 
 export const REASONS: Readonly<Record<NonNullable<JobSummary['failure_reason']>, string>> = {
