@@ -1,5 +1,4 @@
 import type { BulkAction } from '../../../clients/typescript/src/client.ts'
-import type { IconName } from '../ui/icon.tsx'
 import type { FilterValues } from './job-filter.ts'
 
 /** What a bulk is for. */
@@ -11,7 +10,7 @@ interface ActionText {
   readonly verb: string
   /** Of what is done, such as `214 replayed`. */
   readonly past: string
-  readonly icon: IconName
+  readonly icon: 'retry' | 'fire' | 'stop' | 'trash'
   readonly explain: string
   /** What it takes away cannot be brought back. */
   readonly isBad: boolean

@@ -20,10 +20,8 @@ export function ActionBar({
         <strong>{text}</strong>
         {more}
       </span>
-      <div class="row">
-        {children}
-        <Button look="bare" icon="close" label="Choose none" onClick={onClear} />
-      </div>
+      <div class="row action-bar-actions">{children}</div>
+      <Button look="bare" icon="close" label="Choose none" onClick={onClear} />
     </section>
   )
 }

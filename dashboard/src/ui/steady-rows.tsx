@@ -34,7 +34,13 @@ export function SteadyRows<Row, Key>({
   const { rows } = shown.current
   const news = isSteady ? countNew(rows, latest, keyOf) : 0
   return (
-    <div class="steady">
+    <div
+      class="steady"
+      onPointerEnter={() => setIsOver(true)}
+      onPointerLeave={() => setIsOver(false)}
+      onFocusIn={() => setIsFocused(true)}
+      onFocusOut={() => setIsFocused(false)}
+    >
       {news > 0 && (
         <button
           type="button"
@@ -47,14 +53,7 @@ export function SteadyRows<Row, Key>({
           {plural(news, `new ${what}`)} – show
         </button>
       )}
-      <div
-        onPointerEnter={() => setIsOver(true)}
-        onPointerLeave={() => setIsOver(false)}
-        onFocusIn={() => setIsFocused(true)}
-        onFocusOut={() => setIsFocused(false)}
-      >
-        {children(rows)}
-      </div>
+      {children(rows)}
     </div>
   )
 }

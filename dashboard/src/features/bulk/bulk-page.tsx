@@ -120,11 +120,8 @@ function Asked({ bulk }: { readonly bulk: Bulk }) {
               : 'All that match these filters'}
         </Fact>
         <Fact name="By">{bulk.created_by}</Fact>
-        <Fact name="Asked">
-          <Time at={bulk.created_at} form="stamp" />
-        </Fact>
-        <Fact name="Begun">
-          <Time at={bulk.started_at} form="stamp" absent="Waits for an executor" />
+        <Fact name={bulk.started_at === null ? 'Asked, and waits for an executor' : 'Begun'}>
+          <Time at={bulk.started_at ?? bulk.created_at} form="stamp" />
         </Fact>
         <Fact name="Ended">
           <Time at={bulk.ended_at} form="stamp" absent="Not yet" />

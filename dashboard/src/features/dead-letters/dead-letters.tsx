@@ -57,7 +57,7 @@ export function DeadLetters() {
           <SteadyRows
             latest={all}
             keyOf={groupKey}
-            scope={JSON.stringify([filter, pages.length])}
+            scope={JSON.stringify([filter, pages.length, groups.isPlaceholderData])}
             what="group"
           >
             {(rows) => <GroupTable groups={rows} within={filter} onAsk={setAsked} />}

@@ -69,7 +69,7 @@ function Failure({ group }: { readonly group: DeadLetterGroup }) {
     <span class="group-failure">
       <span>
         {error}
-        <span class="soft"> {host === null ? '' : `from ${host}`}</span>
+        {host !== null && <span class="soft"> · {host}</span>}
       </span>
       <span class="soft group-queue">{group.queue}</span>
       {message !== null && !SAID.has(reason) && (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useMay } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
-import { chipsOf } from '../../format/job-filter.ts'
+import { chipsOf, type FilterValues } from '../../format/job-filter.ts'
 import { formatCount } from '../../format/numbers.ts'
 import { Chips } from '../../ui/chips.tsx'
 import { Empty, Fault, Loading } from '../../ui/empty.tsx'
@@ -17,59 +17,62 @@ import './list-foot.css'
 import { ListFoot } from './list-foot.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 
-const NONE: ReadonlySet<number> = new Set()
-
 /** Jobs of all queues, by filters that the address holds. */
 export function JobList() {
   const { values, set, clear } = useUrlQuery()
-  const list = useJobPages(values)
-  const { jobs, rows } = list
-  const [chosen, setChosen] = useState(NONE)
-  const [isAll, setIsAll] = useState(false)
-  const mayOperate = useMay('operate')
+  const mayText = useMay('payloads')
   const chips = chipsOf(values, useZone())
-  const choose = (next: ReadonlySet<number>): void => {
-    setChosen(next)
-    setIsAll(false)
-  }
-  const change = (changes: Readonly<Record<string, string | null>>): void => {
-    choose(NONE)
-    set(changes)
-  }
-  const clearAll = (): void => {
-    choose(NONE)
-    clear()
-  }
-  const chosenRows = rows.filter(({ job_id: id }) => chosen.has(id))
   return (
     <Page title="Jobs">
-      <FilterBar values={values} onChange={change} />
-      <Chips chips={chips} onRemove={(name) => change({ [name]: null })} onClear={clearAll} />
+      <FilterBar values={values} onChange={set} />
+      <Chips chips={chips} onRemove={(name) => set({ [name]: null })} onClear={() => clear()} />
+      {values['text'] !== undefined && !mayText ? (
+        <Panel>
+          <Refused onClear={() => set({ text: null })} />
+        </Panel>
+      ) : (
+        <Listed values={values} isFiltered={chips.length > 0} onClear={() => clear()} />
+      )}
+    </Page>
+  )
+}
+
+function Listed({
+  values,
+  isFiltered,
+  onClear,
+}: {
+  readonly values: FilterValues
+  readonly isFiltered: boolean
+  onClear(): void
+}) {
+  const list = useJobPages(values)
+  const { jobs, rows, searched } = list
+  const choice = useChoice(list.asked)
+  const mayOperate = useMay('operate')
+  const chosenRows = rows.filter(({ job_id: id }) => choice.chosen.has(id))
+  return (
+    <>
       <p class="soft list-order">{orderText(values)}</p>
       <Panel isFlush>
         {jobs.isPending && <Loading what="jobs" />}
         {jobs.isError && <Fault fault={jobs.error} onRetry={() => void jobs.refetch()} />}
         {jobs.isSuccess && rows.length === 0 && (
-          <NoJobs
-            isFiltered={chips.length > 0}
-            isEnd={!jobs.hasNextPage}
-            searched={list.searched}
-            onClear={clearAll}
-          />
+          <NoJobs {...{ isFiltered, searched, onClear }} isEnd={!jobs.hasNextPage} />
         )}
         {rows.length > 0 && (
           <SteadyRows
             latest={rows}
             keyOf={({ job_id: id }) => id}
             scope={list.scope}
-            isHeld={chosen.size > 0}
+            isHeld={choice.chosen.size > 0}
             what="job"
           >
             {(shown) => (
               <JobTable
                 jobs={shown}
                 isBusy={jobs.isPlaceholderData}
-                {...(mayOperate && { selection: { chosen, onChange: choose } })}
+                {...(mayOperate && { selection: { chosen: choice.chosen, onChange: choice.choose } })}
               />
             )}
           </SteadyRows>
@@ -80,12 +83,39 @@ export function JobList() {
         <SelectionBar
           jobs={chosenRows}
           values={values}
-          isAll={isAll}
-          onAll={isAll ? undefined : () => setIsAll(true)}
-          onClear={() => choose(NONE)}
+          isAll={choice.isAll}
+          onAll={choice.isAll ? undefined : choice.chooseAll}
+          onClear={() => choice.choose(NONE)}
         />
       )}
-    </Page>
+    </>
+  )
+}
+
+const NONE: ReadonlySet<number> = new Set()
+
+/** What is chosen of the list that was asked for: of another one, nothing. */
+function useChoice(asked: string) {
+  const [choice, setChoice] = useState({ asked, chosen: NONE, isAll: false })
+  const { chosen, isAll } = choice.asked === asked ? choice : { chosen: NONE, isAll: false }
+  return {
+    chosen,
+    /** All that match are meant, shown or not. */
+    isAll,
+    choose: (next: ReadonlySet<number>) => setChoice({ asked, chosen: next, isAll: false }),
+    chooseAll: () => setChoice({ asked, chosen, isAll: true }),
+  }
+}
+
+/** What a search finds would tell what payloads hold. */
+function Refused({ onClear }: { onClear(): void }) {
+  return (
+    <Empty icon="search" title="Your role does not search in text">
+      <p>It does not see payloads, and what is found would tell what they hold.</p>
+      <button type="button" class="link" onClick={onClear}>
+        Take the text out of the filters
+      </button>
+    </Empty>
   )
 }
 
@@ -113,7 +143,7 @@ function NoJobs({
     <Empty icon="filter" title={isEnd ? 'No job matches these filters' : 'No match so far'}>
       {searched > 0 && (
         <p>
-          Searched {formatCount(searched)} records{isEnd ? ', all there are' : ''}.
+          Searched {formatCount(searched)} records{isEnd ? ', to the end' : ''}.
         </p>
       )}
       <button type="button" class="link" onClick={onClear}>

@@ -12,9 +12,9 @@ const LIVE_PAGES_MAX = 2
 
 /** A part of a long list: pages from one place on, and the places before it. */
 export function useJobPages(values: FilterValues) {
-  const scope = JSON.stringify(filterOf(values))
-  const [place, setPlace] = useState<Place>({ scope, before: [], from: null })
-  const { before, from } = place.scope === scope ? place : { before: [], from: null }
+  const asked = JSON.stringify(filterOf(values))
+  const [place, setPlace] = useState<Place>({ asked, before: [], from: null })
+  const { before, from } = place.asked === asked ? place : { before: [], from: null }
   const [isLive, setIsLive] = useState(true)
   const jobs = usePages('listJobs', { ...filterOf(values), limit: PAGE_SIZE }, { from, isLive })
   const pages = jobs.data?.pages ?? []
@@ -29,18 +29,20 @@ export function useJobPages(values: FilterValues) {
     searched,
     isSearch: pages.some((page) => page.searched !== undefined),
     isLive,
+    /** The filter. */
+    asked,
     /** Changes when other rows are asked for. */
-    scope: JSON.stringify([scope, from, pages.length]),
+    scope: JSON.stringify([asked, from, pages.length, jobs.isPlaceholderData]),
     isFull: rows.length >= ROWS_MAX,
     isLater: from !== null,
-    goOn: () => setPlace({ scope, before: [...before, from], from: next }),
-    goBack: () => setPlace({ scope, before: before.slice(0, -1), from: before.at(-1) ?? null }),
+    goOn: () => setPlace({ asked, before: [...before, from], from: next }),
+    goBack: () => setPlace({ asked, before: before.slice(0, -1), from: before.at(-1) ?? null }),
   }
 }
 
 interface Place {
   /** Of another filter, a place means nothing. */
-  readonly scope: string
+  readonly asked: string
   readonly before: ReadonlyArray<string | null>
   readonly from: string | null
 }

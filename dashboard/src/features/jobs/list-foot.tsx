@@ -1,4 +1,4 @@
-import { formatCount, plural } from '../../format/numbers.ts'
+import { plural } from '../../format/numbers.ts'
 import { formatShort } from '../../format/times.ts'
 import { Button } from '../../ui/button.tsx'
 import { useNow, useZone } from '../../ui/time.tsx'
@@ -9,24 +9,13 @@ type List = ReturnType<typeof useJobPages>
 
 /** Below the list: how much of it is shown, how far was searched, and the way to more. */
 export function ListFoot({ list }: { readonly list: List }) {
-  const { jobs, rows, searched, isSearch, isLive, isFull, isLater } = list
+  const { jobs, rows, isSearch, isLive, isFull, isLater } = list
   const isMore = jobs.hasNextPage
   if (rows.length === 0 && !isMore && !isLater) return null
   return (
     <footer class="list-foot">
       <p class="soft">
-        {rows.length > 0 && (
-          <>
-            {plural(rows.length, 'job')}
-            {isMore || isLater ? ' of more' : ''}.{' '}
-          </>
-        )}
-        {isSearch && (
-          <>
-            Searched {formatCount(searched)} records{isMore ? ', there are more' : ', all there are'}.{' '}
-          </>
-        )}
-        {!isLive && <AsOf list={list} />}
+        {toldOf(list)} {!isLive && <AsOf list={list} />}
       </p>
       <div class="row">
         {isLater && <Button onClick={list.goBack}>Back</Button>}
@@ -39,6 +28,14 @@ export function ListFoot({ list }: { readonly list: List }) {
       </div>
     </footer>
   )
+}
+
+/** How much is shown, and how far was looked for it. */
+function toldOf({ rows, searched, isSearch, isLater, jobs: { hasNextPage } }: List): string {
+  const more = hasNextPage ? ', there are more' : isLater ? ', the last' : ''
+  if (!isSearch) return `${plural(rows.length, 'job')} shown${more}.`
+  const records = plural(searched, 'record')
+  return `${plural(rows.length, 'job')} found. Searched ${records}${hasNextPage ? ', there are more' : ', to the end'}.`
 }
 
 /** A long search is not repeated whenever something changes. */

@@ -11,11 +11,11 @@ function orderWithin(status: string | undefined): string {
   switch (status) {
     case 'pending':
     case 'processing':
-      return 'by due time'
+      return 'by due time; more than 1,000 in no order'
     case 'completed':
     case 'dead_lettered':
       return 'newest first'
     default:
-      return 'first what has not ended by due time, then dead letters, then the newest'
+      return 'first what has not ended, by due time, then dead letters, then the newest'
   }
 }
