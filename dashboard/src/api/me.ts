@@ -17,3 +17,9 @@ export function useMe(): Me {
 export function useMay(right: Right): boolean {
   return useMe().may[right]
 }
+
+/** Whether one action may be done to many jobs: by nobody who is limited to some queues. */
+export function useMayBulk(): boolean {
+  const { may, queues } = useMe()
+  return may.operate && queues === null
+}

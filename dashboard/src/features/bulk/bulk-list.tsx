@@ -72,8 +72,11 @@ function Filter({ bulk, zone }: { readonly bulk: Bulk; readonly zone: string }) 
   if (bulk.filter === null) return <>{plural(bulk.matched, 'chosen job')}</>
   const chips = chipsOf(valuesOf(bulk.filter), zone)
   if (chips.length === 0) return <>All jobs that it is for</>
-  const text = chips.map(({ label, value }) => `${label.toLowerCase()} ${value}`).join(', ')
-  return <span title={text}>{text}</span>
+  return (
+    <span title={chips.map(({ label, value }) => `${label}: ${value}`).join('\n')}>
+      <bdi>{chips.map(({ value }) => value).join(' · ')}</bdi>
+    </span>
+  )
 }
 
 function NoBulks() {

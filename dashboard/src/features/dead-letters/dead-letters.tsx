@@ -104,7 +104,7 @@ function Summary({
       <Figure name="First failed">
         <Time at={earliest(groups.map(({ first_ended_at: first }) => first))} />
       </Figure>
-      <Figure name="Next to expire" note="As its queue keeps them">
+      <Figure name="Next to expire" note="By its queue’s retention">
         <Time at={earliest(groups.map(({ next_purge_at: next }) => next))} />
       </Figure>
     </div>

@@ -1,5 +1,5 @@
 import type { DeadLetterGroup } from '../../../../clients/typescript/src/client.ts'
-import { useMay } from '../../api/me.ts'
+import { useMay, useMayBulk } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
@@ -86,13 +86,13 @@ function Actions({
   within,
   onAsk,
 }: Pick<GroupsProps, 'within' | 'onAsk'> & { readonly group: DeadLetterGroup }) {
-  const mayOperate = useMay('operate')
+  const mayBulk = useMayBulk()
   const mayPurge = useMay('purge')
   const values = filterOfGroup(group, within)
   const newest = { label: 'Newest of them', icon: 'jobs', href: at(`/jobs/${group.newest_job_id}`) } as const
   return (
     <span class="group-actions">
-      {mayOperate && values !== null && (
+      {mayBulk && values !== null && (
         <Button icon="retry" onClick={() => onAsk({ action: 'replay', values })}>
           Replay {plural(group.count, 'job')}
         </Button>
@@ -100,7 +100,7 @@ function Actions({
       <Menu
         label="More"
         items={
-          values === null || !mayOperate
+          values === null || !mayBulk
             ? [newest]
             : [
                 newest,

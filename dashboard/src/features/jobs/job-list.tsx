@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useMay } from '../../api/me.ts'
+import { useMay, useMayBulk } from '../../api/me.ts'
 import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { chipsOf, type FilterValues } from '../../format/job-filter.ts'
@@ -49,7 +49,7 @@ function Listed({
   const list = useJobPages(values)
   const { jobs, rows, searched } = list
   const choice = useChoice(list.asked)
-  const mayOperate = useMay('operate')
+  const mayBulk = useMayBulk()
   const chosenRows = rows.filter(({ job_id: id }) => choice.chosen.has(id))
   return (
     <>
@@ -72,7 +72,7 @@ function Listed({
               <JobTable
                 jobs={shown}
                 isBusy={jobs.isPlaceholderData}
-                {...(mayOperate && { selection: { chosen: choice.chosen, onChange: choice.choose } })}
+                {...(mayBulk && { selection: { chosen: choice.chosen, onChange: choice.choose } })}
               />
             )}
           </SteadyRows>
