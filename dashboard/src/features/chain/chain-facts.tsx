@@ -10,6 +10,9 @@ import { retriesText } from './waiting-text.ts'
 
 const EVENTS = { terminal: 'when the chain has ended', every_attempt: 'after every attempt' } as const
 
+/** A longer one may have to be scrolled. */
+const URL_LONG = 150
+
 /** What a chain was pushed with. */
 export function ChainFacts({
   job,
@@ -21,7 +24,8 @@ export function ChainFacts({
   return (
     <div class="stack chain-facts">
       <p class="chain-request mono">
-        <strong>{job.method}</strong> <span>{job.url}</span>
+        <strong>{job.method}</strong>{' '}
+        <span tabIndex={job.url.length > URL_LONG ? 0 : undefined}>{job.url}</span>
         <Button look="bare" icon="copy" label="Copy: URL" onClick={() => void copyText(job.url, 'The URL')} />
       </p>
       <Facts>

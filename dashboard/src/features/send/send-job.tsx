@@ -79,7 +79,7 @@ function Editor({ draft, setDraft }: EditorProps) {
     isFaultShown: true,
   })
   return (
-    <Panel>
+    <Panel title="The job">
       <form
         class="form"
         aria-label="A job"
