@@ -35,9 +35,6 @@ export function Table<Row, Key extends string | number>(props: TableProps<Row, K
   const { caption, rows, columns, keyOf, hrefOf, selection } = props
   const { route } = useLocation()
   const keys = rows.map(keyOf)
-  const chosenHere = selection === undefined ? [] : keys.filter((key) => selection.chosen.has(key))
-  // With Shift, a click chooses what lies between it and the click before.
-  const before = useRef<Key | null>(null)
   const choose = (given: readonly Key[], isChosen: boolean): void => {
     const next = new Set(selection?.chosen)
     for (const key of given) {
@@ -46,81 +43,124 @@ export function Table<Row, Key extends string | number>(props: TableProps<Row, K
     }
     selection?.onChange(next)
   }
+  // With Shift, a click chooses what lies between it and the click before.
+  const before = useRef<Key | null>(null)
+  const chooseRow = (index: number, isChosen: boolean, isRange: boolean): void => {
+    const from = isRange ? keys.indexOf(before.current as Key) : -1
+    before.current = keys[index] ?? null
+    const first = from === -1 ? index : Math.min(from, index)
+    choose(keys.slice(first, Math.max(from, index) + 1), isChosen)
+  }
   return (
     <div class="table-frame">
       <table class="table">
         <caption class="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {selection !== undefined && (
-              <th class="table-check">
-                <input
-                  type="checkbox"
-                  aria-label="Choose all rows shown"
-                  checked={chosenHere.length === keys.length && keys.length > 0}
-                  ref={(box) => {
-                    if (box !== null)
-                      box.indeterminate = chosenHere.length > 0 && chosenHere.length < keys.length
-                  }}
-                  onChange={(event) => choose(keys, event.currentTarget.checked)}
-                />
-              </th>
-            )}
-            {columns.map(({ head, align, isWide, isExtra }) => (
-              <th key={head} scope="col" data-align={align} data-wide={isWide} data-extra={isExtra}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Head
+          columns={columns}
+          {...(selection !== undefined && {
+            chosen: keys.filter((key) => selection.chosen.has(key)).length,
+            count: keys.length,
+            onChoose: (isChosen: boolean) => choose(keys, isChosen),
+          })}
+        />
         <tbody data-rows>
           {rows.map((row, index) => {
             const key = keys[index] as Key
-            const href = hrefOf?.(row)
-            const isChosen = selection?.chosen.has(key)
             return (
-              <tr
+              <Line
                 key={key}
-                data-href={href}
-                aria-selected={isChosen}
-                onClick={(event) => {
-                  if (href !== undefined && !isOnControl(event)) route(href)
-                }}
-              >
-                {selection !== undefined && (
-                  <td class="table-check">
+                row={row}
+                columns={columns}
+                href={hrefOf?.(row)}
+                onOpen={route}
+                isChosen={selection?.chosen.has(key)}
+                box={
+                  selection !== undefined && (
                     <RowBox
                       index={index}
-                      isChosen={isChosen === true}
-                      onChoose={(toChosen, isRange) => {
-                        const from = isRange ? keys.indexOf(before.current as Key) : -1
-                        const [first, last] = [Math.min(from, index), Math.max(from, index)]
-                        before.current = key
-                        choose(from === -1 ? [key] : keys.slice(first, last + 1), toChosen)
-                      }}
+                      isChosen={selection.chosen.has(key)}
+                      onChoose={(isChosen, isRange) => chooseRow(index, isChosen, isRange)}
                     />
-                  </td>
-                )}
-                {columns.map((column, at) => (
-                  <td
-                    key={column.head}
-                    data-align={column.align}
-                    data-wide={column.isWide}
-                    data-extra={column.isExtra}
-                  >
-                    {at === 0 && href !== undefined ? (
-                      <a href={href}>{column.cell(row)}</a>
-                    ) : (
-                      column.cell(row)
-                    )}
-                  </td>
-                ))}
-              </tr>
+                  )
+                }
+              />
             )
           })}
         </tbody>
       </table>
     </div>
+  )
+}
+
+function Head<Row>({
+  columns,
+  chosen = 0,
+  count = 0,
+  onChoose,
+}: {
+  readonly columns: ReadonlyArray<Column<Row>>
+  /** Of the rows shown. */
+  readonly chosen?: number
+  readonly count?: number
+  /** Absent = rows cannot be chosen. */
+  readonly onChoose?: (isChosen: boolean) => void
+}) {
+  return (
+    <thead>
+      <tr>
+        {onChoose !== undefined && (
+          <th class="table-check">
+            <input
+              type="checkbox"
+              aria-label="Choose all rows shown"
+              checked={chosen === count && count > 0}
+              ref={(box) => {
+                if (box !== null) box.indeterminate = chosen > 0 && chosen < count
+              }}
+              onChange={(event) => onChoose(event.currentTarget.checked)}
+            />
+          </th>
+        )}
+        {columns.map(({ head, align, isWide, isExtra }) => (
+          <th key={head} scope="col" data-align={align} data-wide={isWide} data-extra={isExtra}>
+            {head}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  )
+}
+
+function Line<Row>({
+  row,
+  columns,
+  href,
+  onOpen,
+  isChosen,
+  box,
+}: {
+  readonly row: Row
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly href: string | undefined
+  onOpen(href: string): void
+  readonly isChosen: boolean | undefined
+  readonly box: ComponentChildren
+}) {
+  return (
+    <tr
+      data-href={href}
+      aria-selected={isChosen}
+      onClick={(event) => {
+        if (href !== undefined && !isOnControl(event)) onOpen(href)
+      }}
+    >
+      {box !== false && <td class="table-check">{box}</td>}
+      {columns.map((column, at) => (
+        <td key={column.head} data-align={column.align} data-wide={column.isWide} data-extra={column.isExtra}>
+          {at === 0 && href !== undefined ? <a href={href}>{column.cell(row)}</a> : column.cell(row)}
+        </td>
+      ))}
+    </tr>
   )
 }
 
