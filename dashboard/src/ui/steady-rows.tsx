@@ -9,7 +9,7 @@ import './steady-rows.css'
  * keep their places, and what is new waits for a click.
  * @param scope what the rows were asked for: with another one all of them change at once
  */
-export function SteadyRows<Row, Key>({
+export function SteadyRows<Row>({
   latest,
   keyOf,
   scope,
@@ -18,7 +18,7 @@ export function SteadyRows<Row, Key>({
   children,
 }: {
   readonly latest: readonly Row[]
-  keyOf(row: Row): Key
+  keyOf(row: Row): string | number
   readonly scope: string
   readonly isHeld?: boolean
   /** One of them, such as `job`. */
