@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { DeadLetterGroup } from '../../../../clients/typescript/src/client.ts'
+import { useMayBulk } from '../../api/me.ts'
 import { usePages } from '../../api/reads.ts'
 import { at } from '../../app/paths.ts'
 import { useUrlQuery } from '../../app/url-query.ts'
 import { chipsOf, filterOf, type FilterValues } from '../../format/job-filter.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
-import { LinkButton } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { Chips } from '../../ui/chips.tsx'
 import { Empty, Fault, Loading } from '../../ui/empty.tsx'
 import { MorePages } from '../../ui/more-pages.tsx'
@@ -14,7 +15,7 @@ import { SteadyRows } from '../../ui/steady-rows.tsx'
 import { Time, useZone } from '../../ui/time.tsx'
 import { BulkDialog } from '../bulk/bulk-dialog.tsx'
 import { GroupTable } from './group-table.tsx'
-import { type Asked, earliest, groupKey, mergeGroups } from './groups.ts'
+import { type Asked, countOf, earliest, groupKey, mergeGroups } from './groups.ts'
 
 /** The filters that groups can be asked for under. */
 const FILTERS = [
@@ -36,13 +37,23 @@ export function DeadLetters() {
   if (isLive !== searched <= LIVE_MAX) setIsLive(searched <= LIVE_MAX)
   const all = mergeGroups(pages.flatMap((page) => page.groups))
   const chips = chipsOf(filter, useZone())
+  const whole = { ...filter, status: 'dead_lettered' }
+  const mayBulk = useMayBulk()
   return (
     <Page
       title="Dead letters"
       actions={
-        <LinkButton icon="jobs" href={at('/jobs', { ...filter, status: 'dead_lettered' })}>
-          As a list of jobs
-        </LinkButton>
+        <>
+          <LinkButton icon="jobs" href={at('/jobs', whole)}>
+            As a list of jobs
+          </LinkButton>
+          {mayBulk && all.length > 1 && (
+            <Button icon="retry" onClick={() => setAsked({ action: 'replay', values: whole })}>
+              Replay {groups.hasNextPage ? 'more than ' : 'all '}
+              {plural(countOf(all), 'job')}
+            </Button>
+          )}
+        </>
       }
     >
       <Chips chips={chips} onRemove={(name) => set({ [name]: null })} onClear={() => clear()} />
@@ -90,7 +101,7 @@ function Summary({
   readonly groups: readonly DeadLetterGroup[]
   readonly isMore: boolean
 }) {
-  const count = groups.reduce((sum, group) => sum + group.count, 0)
+  const count = countOf(groups)
   const queues = new Set(groups.map(({ queue_id: id }) => id)).size
   const hosts = new Set(groups.map(({ host }) => host)).size
   return (

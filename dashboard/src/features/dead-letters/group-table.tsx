@@ -4,7 +4,7 @@ import { at } from '../../app/paths.ts'
 import type { FilterValues } from '../../format/job-filter.ts'
 import { formatCount, plural } from '../../format/numbers.ts'
 import { Button } from '../../ui/button.tsx'
-import { Menu } from '../../ui/menu.tsx'
+import { Menu, type MenuItem } from '../../ui/menu.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { reasonText } from '../jobs/job-state.ts'
@@ -89,7 +89,12 @@ function Actions({
   const mayBulk = useMayBulk()
   const mayPurge = useMay('purge')
   const values = filterOfGroup(group, within)
-  const newest = { label: 'Newest of them', icon: 'jobs', href: at(`/jobs/${group.newest_job_id}`) } as const
+  const { host, queue, newest_job_id: newest } = group
+  const looks: MenuItem[] = [
+    { label: 'Newest of them', icon: 'jobs', href: at(`/jobs/${newest}`) },
+    ...(host === null ? [] : [narrowed(`Only host ${host}`, { ...within, host })]),
+    ...(queue === null ? [] : [narrowed(`Only queue ${queue}`, { ...within, queue })]),
+  ]
   return (
     <span class="group-actions">
       {mayBulk && values !== null && (
@@ -101,9 +106,9 @@ function Actions({
         label="More"
         items={
           values === null || !mayBulk
-            ? [newest]
+            ? looks
             : [
-                newest,
+                ...looks,
                 {
                   label: `Purge ${plural(group.count, 'job')}`,
                   icon: 'trash',
@@ -116,4 +121,8 @@ function Actions({
       />
     </span>
   )
+}
+
+function narrowed(label: string, values: FilterValues): MenuItem {
+  return { label, icon: 'filter', href: at('/dead-letters', values) }
 }

@@ -37,6 +37,10 @@ function together(a: DeadLetterGroup, b: DeadLetterGroup): DeadLetterGroup {
   }
 }
 
+export function countOf(groups: readonly DeadLetterGroup[]): number {
+  return groups.reduce((sum, { count }) => sum + count, 0)
+}
+
 function isBefore(a: string, b: string): boolean {
   return Date.parse(a) < Date.parse(b)
 }
