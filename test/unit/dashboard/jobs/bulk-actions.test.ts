@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { rampedRate, rampedSeconds } from '../../../dashboard/src/format/bulk-actions.ts'
-import { rateOfPart } from '../../../src/domain/bulk/bulk-pace.ts'
+import { rampedRate, rampedSeconds } from '../../../../dashboard/src/format/bulk-actions.ts'
+import { rateOfPart } from '../../../../src/domain/bulk/bulk-pace.ts'
 
 test('the ramp is that of the engine', () => {
   for (const rate of [1, 3, 10, 250]) {
