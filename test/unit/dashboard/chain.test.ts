@@ -112,7 +112,7 @@ describe('what can be done', () => {
   test('is done once', () => {
     const replayed = jobOf([{ ...FAILED, final_status: 'dead_lettered', replayed_as: 99 }])
     expect(names(replayed, ALL, NOW)).toEqual([
-      'retry: It was done already, as job 99.',
+      'replay: It was done already, as job 99.',
       'duplicate',
       'delete',
     ])

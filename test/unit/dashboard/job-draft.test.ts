@@ -108,9 +108,13 @@ describe('a job', () => {
   })
 
   test('that has ended keeps settings that are not known, and text is not shown as JSON', () => {
-    const job = jobOf([attemptOf({ queue: null })], { settings: null, payload: '(hidden)' })
+    const job = jobOf([attemptOf({ queue: null })], {
+      settings: null,
+      payload: '(hidden)',
+      headers: { 'X-A': '(hidden)' },
+    })
     const draft = draftOfJob(job, text)
-    expect(draft).toMatchObject({ queue: '', retries: 'kept', timeout: '', payload: '' })
+    expect(draft).toMatchObject({ queue: '', retries: 'kept', timeout: '', payload: '', headers: '' })
     expect(draftOfJson('{}', draft).draft?.retries).toBe('kept')
     expect(draftOfJson('{"retries_enabled": false}', draft).draft?.retries).toBe('off')
   })

@@ -42,7 +42,7 @@ export function actionsOf(job: Told, may: Me['may'], nowMs: number): readonly Ac
   }
   return [
     {
-      name: 'retry',
+      name: isDead ? 'replay' : 'retry',
       refusal: isFailed ? (again ?? damaged) : 'The job has succeeded; it can be duplicated.',
     },
     { name: 'duplicate', refusal: copying },

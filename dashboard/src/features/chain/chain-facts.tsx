@@ -24,8 +24,7 @@ export function ChainFacts({
   return (
     <div class="stack chain-facts">
       <p class="chain-request mono">
-        <strong>{job.method}</strong>{' '}
-        <span tabIndex={job.url.length > URL_LONG ? 0 : undefined}>{job.url}</span>
+        <strong>{job.method}</strong> <Url text={job.url} />
         <Button look="bare" icon="copy" label="Copy: URL" onClick={() => void copyText(job.url, 'The URL')} />
       </p>
       <Facts>
@@ -54,7 +53,7 @@ export function ChainFacts({
         <Facts>
           {job.callback_url !== null && (
             <Fact name="Callback">
-              <span class="mono">{job.callback_url}</span>{' '}
+              <Url text={job.callback_url} />{' '}
               {settings !== null && <span class="soft">{EVENTS[settings.callback_events]}</span>}
             </Fact>
           )}
@@ -72,6 +71,14 @@ export function ChainFacts({
         <p class="soft">Success needs more than a 2xx: {settings.success_assertions.map(told).join('; ')}.</p>
       )}
     </div>
+  )
+}
+
+function Url({ text }: { readonly text: string }) {
+  return (
+    <span class="chain-url mono" tabIndex={text.length > URL_LONG ? 0 : undefined}>
+      {text}
+    </span>
   )
 }
 

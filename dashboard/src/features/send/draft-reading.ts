@@ -1,4 +1,5 @@
 import type { Job, JobPush } from '../../../../clients/typescript/src/client.ts'
+import { MASK } from '../../format/curl.ts'
 import { indentJson, memberOf } from '../../format/json-text.ts'
 import { toLines } from './draft-lines.ts'
 import { EMPTY_DRAFT, type JobDraft } from './job-draft.ts'
@@ -15,7 +16,7 @@ export function draftOfJob(job: Job, text: string): JobDraft {
     queue: job.queue ?? '',
     url: job.url,
     method: job.method,
-    headers: toLines(headers ?? {}),
+    headers: toLines(shownOf(headers ?? {})),
     payload: typeof job.payload === 'object' ? payloadIn(text) : '',
     tags: toLines(job.tags),
     callbackUrl: job.callback_url ?? '',
@@ -28,6 +29,11 @@ export function draftOfJob(job: Job, text: string): JobDraft {
           callbackEvents: settings.callback_events,
         }),
   }
+}
+
+/** Without what is masked, which would be sent as it is shown. */
+function shownOf(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== MASK))
 }
 
 export type ReadJson =

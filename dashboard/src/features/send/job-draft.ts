@@ -90,7 +90,7 @@ export function fieldsOf(draft: JobDraft): ReadDraft {
     if (mistake !== null) mistakes.payload = mistake
   }
   if (draft.start === 'delay') give('delay', numberOr(draft.delay))
-  if (draft.start === 'at') give('run_at', draft.runAt)
+  if (draft.start === 'at') giveText('run_at', draft.runAt)
   if (draft.retries === 'off') give('retries_enabled', false)
   if (draft.retries === 'own') {
     // Also where the queue has them off.

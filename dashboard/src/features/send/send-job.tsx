@@ -22,7 +22,7 @@ import { useJobText } from '../../api/job-text.ts'
 /** Pushes a job by hand, and shows the command that does the same. */
 export function SendJob() {
   const mayPush = useMay('push')
-  const { values } = useUrlQuery()
+  const { values, set } = useUrlQuery()
   const from = useJobText(values['from'] ?? null)
   const [draft, setDraft] = useState<JobDraft>(() => ({ ...EMPTY_DRAFT, queue: values['queue'] ?? '' }))
   // The editor starts anew with what it is filled with.
@@ -40,7 +40,7 @@ export function SendJob() {
         <>
           {from.isError && <Fault fault={from.error} onRetry={() => void from.refetch()} />}
           <div class="send">
-            <Editor key={filled} {...{ draft, setDraft }} />
+            <Editor key={filled} {...{ draft, setDraft }} onFill={(id) => set({ from: id })} />
             <Equal fields={fieldsOf(draft).fields} />
           </div>
         </>
@@ -66,7 +66,7 @@ interface EditorProps {
   setDraft(draft: JobDraft): void
 }
 
-function Editor({ draft, setDraft }: EditorProps) {
+function Editor({ draft, setDraft, onFill }: EditorProps & { onFill(jobId: string): void }) {
   const [isBroken, setIsBroken] = useState(false)
   const { fields, mistakes } = fieldsOf(draft)
   const isSound = !isBroken && Object.keys(mistakes).length === 0
@@ -79,7 +79,7 @@ function Editor({ draft, setDraft }: EditorProps) {
     isFaultShown: true,
   })
   return (
-    <Panel title="The job">
+    <Panel title="The job" actions={<FillFrom onFill={onFill} />}>
       <form
         class="form"
         aria-label="A job"
@@ -107,6 +107,30 @@ function Editor({ draft, setDraft }: EditorProps) {
         </footer>
       </form>
     </Panel>
+  )
+}
+
+function FillFrom({ onFill }: { onFill(jobId: string): void }) {
+  const [id, setId] = useState('')
+  return (
+    <form
+      class="bar"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onFill(id.trim())
+      }}
+    >
+      <input
+        class="send-from"
+        aria-label="Fill from the job with this id"
+        placeholder="Id of a job"
+        value={id}
+        onInput={(event) => setId(event.currentTarget.value)}
+      />
+      <Button type="submit" disabled={id.trim() === '' && 'Type the id of a job first'}>
+        Fill from it
+      </Button>
+    </form>
   )
 }
 
