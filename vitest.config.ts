@@ -57,6 +57,17 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'dashboard',
+          include: ['test/dashboard/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          pool: 'forks',
+          // A browser, a server and its Redis.
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: 'test/e2e/support/setup.ts',

@@ -53,7 +53,7 @@ export function draftOfJson(text: string, base: JobDraft = EMPTY_DRAFT): ReadJso
   }
   const unknown = Object.keys(given).find((name) => !NAMES.has(name))
   if (unknown !== undefined) return { draft: null, mistake: `A job has no field "${unknown}".` }
-  return { draft: { ...draftOf(given as Partial<JobPush>, text), ...keptIn(given, base) }, mistake: null }
+  return { draft: { ...draftOf(given, text), ...keptIn(given, base) }, mistake: null }
 }
 
 const NAMES: ReadonlySet<string> = new Set([
