@@ -117,7 +117,7 @@ describe.skipIf(missing !== null)(`a browser (${missing ?? 'there is one'})`, ()
   test('replays a dead letter with one field changed, and all others as they were', async () => {
     const id = await deadLetter({ headers: { Authorization: 'Bearer s3cret' } })
     await open(`/jobs/${id}`)
-    await page.getByText(/It can be replayed until it expires in 13 d/).waitFor()
+    await page.getByText(/It can be replayed until it expires in 14 d/).waitFor()
     await choose(/^Edit and replay/)
     await page.getByRole('dialog').getByLabel('URL', { exact: true }).fill(echo())
     await page.getByText('1 field changed').waitFor()

@@ -26,11 +26,11 @@ function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit
   return rest === 0 ? `${first} ${largeName}` : `${first} ${largeName} ${rest} ${smallName}`
 }
 
-/** Such as `3 min ago`, `in 2 h`, `now`: one unit. */
-export function formatRelative(atMs: number, nowMs: number): string {
+/** Such as `3 min ago`, `in 2 h`, `now`: one unit, or two where it matters. */
+export function formatRelative(atMs: number, nowMs: number, isExact = false): string {
   const distance = Math.abs(atMs - nowMs)
   if (distance < 5 * SECOND) return 'now'
-  const text = oneUnit(distance)
+  const text = isExact && distance >= MINUTE ? formatDuration(distance) : oneUnit(distance)
   return atMs < nowMs ? `${text} ago` : `in ${text}`
 }
 

@@ -159,11 +159,12 @@ function Line({ plot, times, series: { colour, values, isFilled = false }, at }:
   return (
     <g style={{ color: `var(${colour})` }}>
       {isFilled && <path class="chart-area" d={areas.join('')} />}
-      {/* A line of no length shows a point that stands alone. */}
-      <path
-        class="chart-line"
-        d={runs.map((run) => `M${run.join('L')}${run.length === 1 ? 'h0' : ''}`).join('')}
-      />
+      <path class="chart-line" d={runs.map((run) => `M${run.join('L')}`).join('')} />
+      {/* A point between gaps has no line. */}
+      {runs.map(([point, next]) => {
+        const [cx, cy] = point?.split(' ') ?? []
+        return next === undefined && <circle key={point} cx={cx} cy={cy} r="2.5" />
+      })}
       {time !== undefined && value !== null && value !== undefined && (
         <circle cx={plot.x(time)} cy={plot.y(value)} r="3.5" />
       )}

@@ -45,7 +45,8 @@ export function Time({
   absent = '–',
 }: {
   readonly at: string | null
-  readonly form?: 'relative' | 'stamp'
+  /** `exact`: relative, with two units. */
+  readonly form?: 'relative' | 'exact' | 'stamp'
   readonly absent?: string
 }) {
   const zone = useZone()
@@ -53,11 +54,11 @@ export function Time({
   const stamp = formatStamp(Date.parse(at), zone)
   return (
     <time class="number" dateTime={at} title={`${stamp} ${zone}`}>
-      {form === 'stamp' ? stamp : <Relative atMs={Date.parse(at)} />}
+      {form === 'stamp' ? stamp : <Relative atMs={Date.parse(at)} isExact={form === 'exact'} />}
     </time>
   )
 }
 
-function Relative({ atMs }: { readonly atMs: number }) {
-  return <>{formatRelative(atMs, useNow())}</>
+function Relative({ atMs, isExact }: { readonly atMs: number; readonly isExact: boolean }) {
+  return <>{formatRelative(atMs, useNow(), isExact)}</>
 }

@@ -23,8 +23,8 @@ export function ChainFacts({
 }) {
   return (
     <div class="stack chain-facts">
-      <p class="chain-request mono">
-        <strong>{job.method}</strong> <Url text={job.url} />
+      <p class="chain-request">
+        <strong class="mono">{job.method}</strong> <Url text={job.url} />
         <Button look="bare" icon="copy" label="Copy: URL" onClick={() => void copyText(job.url, 'The URL')} />
       </p>
       <Facts>

@@ -47,11 +47,15 @@ function Pending({ job, open, nowMs }: PendingProps) {
       {isDue ? (
         <>
           Waits
-          {startAt !== null && Date.parse(startAt) > nowMs && <>, starts about {<Time at={startAt} />}</>}.
+          {startAt !== null && Date.parse(startAt) > nowMs && (
+            <>, starts about {<Time at={startAt} form="exact" />}</>
+          )}
+          .
         </>
       ) : (
         <>
-          {attemptText(open.attempt_number, job.settings)} starts <Time at={open.scheduled_at} />.
+          {attemptText(open.attempt_number, job.settings)} starts <Time at={open.scheduled_at} form="exact" />
+          .
         </>
       )}
       {waiting !== null && waiting.reason !== 'not_due' && <> {waitingText(waiting, open.queue)}</>}
@@ -79,7 +83,7 @@ function Failed({ job, original }: { readonly job: Job; readonly original: JobSu
       {job.expires_at !== null && made === null && (
         <>
           {' '}
-          It can be replayed until it expires <Time at={job.expires_at} />.
+          It can be replayed until it expires <Time at={job.expires_at} form="exact" />.
         </>
       )}
       {made !== null && (

@@ -49,7 +49,7 @@ export function spanOf(job: Pick<Job, 'chain' | 'settings'>, nowMs: number): Spa
   const times = job.chain.flatMap(({ scheduled_at: due, completed_at: end }) => [due, end])
   const known = times.flatMap((time) => (time === null ? [] : [Date.parse(time)]))
   const ends = [...known, ...planned.map(({ earliestMs }) => earliestMs), ...(isOpen ? [nowMs] : [])]
-  const fromMs = Math.min(...known)
+  const fromMs = Math.min(...known, ...(isOpen ? [nowMs] : []))
   const toMs = Math.max(...ends)
   const wholeMs = Math.max(1, toMs - fromMs)
   const at = (ms: number): number => Math.min(1, Math.max(0, (ms - fromMs) / wholeMs))

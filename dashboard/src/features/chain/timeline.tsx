@@ -121,6 +121,7 @@ function Bar({ phases, longestMs }: Pick<AttemptProps, 'phases' | 'longestMs'>) 
 
 /** The phases of one attempt with their times: what the colours of its bar mean. */
 export function Phases({ phases }: { readonly phases: readonly Phase[] }) {
+  if (phases.length === 0) return null
   return (
     <ul class="phases number">
       {phases.map(({ name, kind, ms }) => (
