@@ -4,7 +4,7 @@ import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
-import { readPageQuery } from '../../contract/requests/list-query.ts'
+import { type Page, readQueueListQuery } from '../../contract/requests/list-query.ts'
 import { readQueueEdit } from '../../contract/requests/queue-edit.ts'
 import { toEditedQueue, toWireQueue } from '../../contract/responses/queue-wire.ts'
 import { mayUseQueue } from '../../domain/access/principal.ts'
@@ -56,13 +56,26 @@ export function createQueueRoutes(parts: QueueRouteParts): Router {
 function list(context: TeamRequest, queues: QueueStore): Promise<void> {
   return answerPage(
     context,
-    readPageQuery(context.search),
-    (query) => queues.list({ team: context.team, ...query }),
+    readQueueListQuery(context.search),
+    ({ name, ...page }) =>
+      name === null
+        ? queues.list({ team: context.team, ...page })
+        : named(queues, { team: context.team, name, ...page }),
     (page) => {
       const shown = page.queues.filter(({ name }) => mayUseQueue(context.principal, name))
       return JSON.stringify({ queues: shown.map(toWireQueue), next_cursor: page.nextCursor })
     },
   )
+}
+
+/** The page of the one queue with a name; no cursor leads on from it. */
+async function named(
+  queues: QueueStore,
+  { team, name, cursor }: Page & { readonly team: string; readonly name: string },
+): ReturnType<QueueStore['list']> {
+  if (cursor !== null) return 'bad_cursor'
+  const queue = await queues.getByName(team, name)
+  return { queues: queue === null ? [] : [queue], nextCursor: null }
 }
 
 async function edit(context: TeamRequest, parts: QueueRouteParts, body: Buffer): Promise<void> {

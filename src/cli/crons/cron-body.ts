@@ -3,10 +3,12 @@ import { cliError, MISUSED } from '../cli-error.ts'
 import { collect, type OutputFlags } from '../command-options.ts'
 import { wholeNumber } from '../given-number.ts'
 import { headerPairs } from '../given-pairs.ts'
+import { addDataOption, checkStdinOnce, type DataFlags, withData } from '../given-data.ts'
+import { addAssertOption, type AssertFlags, assertFields, givenNumber } from '../given-settings.ts'
 import { readSource, type Stdin } from '../given-source.ts'
 
 /** `false` removes a setting; only an edit can. */
-interface RequestFlags extends OutputFlags {
+interface RequestFlags extends OutputFlags, AssertFlags, DataFlags {
   readonly zone?: string
   readonly method?: string
   readonly header: readonly string[] | false
@@ -18,6 +20,7 @@ interface RequestFlags extends OutputFlags {
   readonly missedRuns?: string
   readonly startingDeadline?: string | false
   readonly jitter?: string
+  readonly alertThreshold?: string
 }
 
 export interface CreateFlags extends RequestFlags {
@@ -29,6 +32,7 @@ export interface EditFlags extends RequestFlags {
   readonly name?: string
   readonly expression?: string
   readonly url?: string
+  readonly ifMatch?: string
 }
 
 export function addCreateOptions(command: Command): Command {
@@ -41,6 +45,7 @@ export function addCreateOptions(command: Command): Command {
 export function addEditOptions(command: Command): Command {
   return addRequestOptions(
     command
+      .option('--if-match <version>', 'only this version, as crons show -o wide prints it, quotes included')
       .option('--name <name>', 'display name')
       .option('--expression <expression>', 'new cron expression')
       .option('--url <url>', 'URL to call'),
@@ -52,10 +57,11 @@ export function addEditOptions(command: Command): Command {
     .option('--no-callback-url', 'remove the callback URL')
     .option('--no-forbid', 'allow runs to overlap')
     .option('--no-starting-deadline', 'remove the starting deadline')
+    .option('--no-assert', 'let any 2xx succeed')
 }
 
 function addRequestOptions(command: Command, byDefault: (value: string) => string): Command {
-  return command
+  const request = command
     .option('--zone <zone>', `time zone of the expression, such as Europe/Berlin${byDefault('UTC')}`)
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
     .option('--header <name:value>', 'a request header; repeatable', collect, [])
@@ -70,20 +76,21 @@ function addRequestOptions(command: Command, byDefault: (value: string) => strin
     )
     .option('--starting-deadline <seconds>', 'skip a tick that is later than this')
     .option('--jitter <seconds>', `delay runs by up to this long, to spread crons${byDefault('0')}`)
+    .option('--alert-threshold <count>', `failures in a row that raise an alert${byDefault('1')}`)
+  return addDataOption(addAssertOption(request))
 }
 
 export async function writeNewCron(
-  required: { readonly name: string; readonly expression: string; readonly url: string },
+  given: Readonly<Record<'name' | 'expression' | 'url', string | undefined>>,
   flags: CreateFlags,
   stdin: Stdin,
 ): Promise<string> {
-  return JSON.stringify({
-    name: required.name,
-    url: required.url,
-    cron_expression: required.expression,
+  const fields = {
+    ...{ name: given.name, url: given.url, cron_expression: given.expression },
     ...(flags.paused === true && { is_active: false }),
     ...(await fieldsOf(flags, stdin)),
-  })
+  }
+  return withData(flags.data, JSON.stringify(fields), stdin)
 }
 
 export async function writeCronEdit(flags: EditFlags, stdin: Stdin): Promise<string> {
@@ -94,27 +101,31 @@ export async function writeCronEdit(flags: EditFlags, stdin: Stdin): Promise<str
     ...(expression !== undefined && { cron_expression: expression }),
     ...(await fieldsOf(flags, stdin)),
   }
-  if (Object.keys(fields).length > 0) return JSON.stringify(fields)
+  const text = await withData(flags.data, JSON.stringify(fields), stdin)
+  if (text !== '{}') return text
   throw cliError('nothing to change was given (see punctual crons edit --help)', MISUSED)
 }
 
 async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
   const { zone, method, header, payload, queue, timeout } = flags
   const { callbackUrl, forbid, missedRuns, startingDeadline, jitter } = flags
+  checkStdinOnce({ data: flags.data, payload })
   return {
     ...(method !== undefined && { method: method.toUpperCase() }),
     ...headersOf(header),
     ...(payload !== undefined && { payload: payload === false ? null : await readSource(payload, stdin) }),
     ...(callbackUrl !== undefined && { callback_url: orNull(callbackUrl) }),
-    ...(timeout !== undefined && { timeout_seconds: wholeNumber('--timeout', timeout) }),
-    ...(zone !== undefined && { time_zone: zone }),
+    timeout_seconds: givenNumber('--timeout', timeout),
+    time_zone: zone,
     ...(forbid !== undefined && { concurrency_policy: forbid ? 'forbid' : 'allow' }),
-    ...(missedRuns !== undefined && { missed_run_policy: missedRuns }),
+    missed_run_policy: missedRuns,
     ...(startingDeadline !== undefined && {
       starting_deadline_seconds:
         startingDeadline === false ? null : wholeNumber('--starting-deadline', startingDeadline),
     }),
-    ...(jitter !== undefined && { jitter_seconds: wholeNumber('--jitter', jitter) }),
+    jitter_seconds: givenNumber('--jitter', jitter),
+    alert_threshold: givenNumber('--alert-threshold', flags.alertThreshold),
+    ...assertFields(flags),
     ...(queue !== undefined && { queue: orNull(queue) }),
   }
 }

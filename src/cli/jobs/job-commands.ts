@@ -4,6 +4,7 @@ import { pushFile, type PushFileFlags } from '../batch/push-file.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
 import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import { idArgument } from '../connection/given-ids.ts'
 import { keyOf } from '../connection/header-text.ts'
 import { wholeNumber } from '../given-number.ts'
 import type { Stdin } from '../given-source.ts'
@@ -21,7 +22,8 @@ interface PushFlags extends JobFields, PushFileFlags {
 
 /** What the lines of a file say themselves. */
 const OPTIONS_OF_ONE_PUSH = new Set([
-  ...['payload', 'method', 'header', 'timeout', 'callbackUrl', 'tag'],
+  ...['payload', 'method', 'header', 'timeout', 'callbackUrl', 'tag', 'data'],
+  ...['retries', 'retryDelays', 'callbackEvents'],
   ...['delay', 'runAt', 'idempotencyKey', 'wait'],
 ])
 
@@ -47,11 +49,17 @@ export function registerJobCommands(program: Command, runner: CommandRunner, too
   )
   paged(filtered(program.command('jobs')))
     .description('list jobs')
-    .action((flags: JobsFlags) => {
-      const query = { ...filterOf(flags), limit: limitOf(flags), cursor: flags.cursor }
-      return runner.request(flags, (api) => api.send('listJobs', query), JOB_LIST)
-    })
-  watched(program.command('job <id>'))
+    .action((flags: JobsFlags) =>
+      runner.request(
+        flags,
+        async (api) => {
+          const page = { limit: limitOf(flags), cursor: flags.cursor }
+          return api.send('listJobs', { ...(await filterOf(api, flags)), ...page })
+        },
+        JOB_LIST,
+      ),
+    )
+  watched(program.command('job').argument(...idArgument('job')))
     .description('show a job, every attempt of its chain, and its own last call')
     .action((id: string, flags: OutputFlags) =>
       runner.request(flags, (api) => api.send('readJob', { job_id: id }), JOB_PAGE),
@@ -68,7 +76,8 @@ interface GivenPush {
 function push({ queue, url, flags }: GivenPush, runner: CommandRunner, tools: PushTools): Promise<void> {
   const { stdin, sleep } = tools
   return runner.run(flags, async (api) => {
-    if (queue === undefined || url === undefined) throw cliError('give a queue and a URL, or --file', MISUSED)
+    if ((queue === undefined || url === undefined) && flags.data === undefined)
+      throw cliError('give a queue and a URL, or --data, or --file', MISUSED)
     if (flags.idempotencyPrefix !== undefined)
       throw cliError('--idempotency-prefix goes with --file', MISUSED)
     const seconds = flags.wait === undefined ? null : wholeNumber('--wait', flags.wait)

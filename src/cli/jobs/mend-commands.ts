@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { JsonText } from '../../../clients/typescript/src/client.ts'
 import { changing, type OutputFlags } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import { idArgument } from '../connection/given-ids.ts'
 import { keyOf } from '../connection/header-text.ts'
 import type { Stdin } from '../given-source.ts'
 import { JOB_PAGE, SCHEDULED } from './job-text.ts'
@@ -13,17 +14,17 @@ interface ChangeFlags extends JobFields, OutputFlags {
 
 /** Adds `retry`, `fire`, `replay`, `duplicate` and `delete`. */
 export function registerMendCommands(program: Command, runner: CommandRunner, stdin: Stdin): void {
-  changing(program.command('retry <id>'))
+  changing(program.command('retry').argument(...idArgument('job')))
     .description('run a job of a failed chain again, as a new job')
     .action((id: string, flags: OutputFlags) =>
       runner.request(flags, (api) => api.send('retryJob', { job_id: id }), SCHEDULED),
     )
-  changing(program.command('fire <id>'))
+  changing(program.command('fire').argument(...idArgument('job')))
     .description('let a delayed job or a pending retry start now')
     .action((id: string, flags: OutputFlags) =>
       runner.request(flags, (api) => api.send('fireJob', { job_id: id }), JOB_PAGE),
     )
-  addChangeOptions(changing(program.command('replay <id>')))
+  addChangeOptions(changing(program.command('replay').argument(...idArgument('job'))))
     .description('run a dead letter again, as a new job, with the given fields in place of its own')
     .action((id: string, flags: ChangeFlags) =>
       runner.request(
@@ -32,7 +33,7 @@ export function registerMendCommands(program: Command, runner: CommandRunner, st
         SCHEDULED,
       ),
     )
-  addStartOptions(addChangeOptions(changing(program.command('duplicate <id>'))))
+  addStartOptions(addChangeOptions(changing(program.command('duplicate').argument(...idArgument('job')))))
     .description('push a copy of a job, with the given fields in place of its own')
     .option('--queue <name>', 'another queue')
     .action((id: string, flags: ChangeFlags) =>
@@ -49,7 +50,7 @@ export function registerMendCommands(program: Command, runner: CommandRunner, st
         SCHEDULED,
       ),
     )
-  changing(program.command('delete <id>'))
+  changing(program.command('delete').argument(...idArgument('job')))
     .description('delete a job with all its chain, unless it is in flight; this cannot be undone')
     .action((id: string, flags: OutputFlags) =>
       runner.act(flags, (api) => api.send('deleteJob', { job_id: id }), {

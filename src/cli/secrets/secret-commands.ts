@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { changing, type OutputFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
+import { idArgument } from '../connection/given-ids.ts'
 import { CREATED_SECRET, SECRET_LIST } from './secret-text.ts'
 
 /** Adds `secrets` and its subcommands; alone it lists. */
@@ -16,7 +17,7 @@ export function registerSecretCommands(program: Command, runner: CommandRunner):
     .action((flags: OutputFlags) =>
       runner.request(flags, (api) => api.send('createSigningSecret', {}), CREATED_SECRET),
     )
-  changing(secrets.command('delete <id>'))
+  changing(secrets.command('delete').argument(...idArgument('signing-secret')))
     .description('delete a signing secret; without any other, calls go out unsigned')
     .action((id: string, flags: OutputFlags) =>
       runner.act(flags, (api) => api.send('deleteSigningSecret', { signing_secret_id: id }), {

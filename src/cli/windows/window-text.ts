@@ -21,6 +21,16 @@ export const WINDOW_PAGE = itemView<MaintenanceWindow>({
   lines: windowLines,
 })
 
+/** A window with its version, which `windows edit --if-match` takes. */
+export const READ_WINDOW = itemView<MaintenanceWindow & { readonly version: string | null }>({
+  kind: 'window',
+  id: (window) => window.id,
+  lines: (window, isWide) => [
+    ...windowLines(window),
+    ...(isWide ? [`version ${window.version ?? '-'}`] : []),
+  ],
+})
+
 function windowLines(window: MaintenanceWindow): readonly string[] {
   const { id, action, reason, start_at: start, end_at: end, recurring } = window
   const times =

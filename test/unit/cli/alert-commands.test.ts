@@ -40,7 +40,7 @@ describe('alerts', () => {
   })
 
   const FILTERS =
-    '--type failure --reason timeout --resource-kind queue --resource-id 12 --read false --after 2026-11-21T10:00:00+01:00 --before 2026-11-22T00:00:00Z'
+    '--type failure --reason timeout --queue 12 --read false --after 2026-11-21T10:00:00+01:00 --before 2026-11-22T00:00:00Z'
   const SEARCH =
     'type=failure&reason=timeout&resource_kind=queue&resource_id=12&read=false&after=2026-11-21T10%3A00%3A00%2B01%3A00&before=2026-11-22T00%3A00%3A00Z'
 

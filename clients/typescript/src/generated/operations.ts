@@ -70,7 +70,7 @@ export const OPERATIONS = {
   fireJob: { method: 'POST', path: '/api/jobs/{job_id}/fire', query: [], hasKey: false },
   duplicateJob: { method: 'POST', path: '/api/jobs/{job_id}/duplicate', query: [], hasKey: true },
   replayJob: { method: 'POST', path: '/api/jobs/{job_id}/replay', query: [], hasKey: false },
-  listQueues: { method: 'GET', path: '/api/queues', query: ['limit', 'cursor'], hasKey: false },
+  listQueues: { method: 'GET', path: '/api/queues', query: ['name', 'limit', 'cursor'], hasKey: false },
   readQueue: { method: 'GET', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   editQueue: { method: 'PATCH', path: '/api/queues/{queue_id}', query: [], hasKey: false },
   deleteQueue: { method: 'DELETE', path: '/api/queues/{queue_id}', query: [], hasKey: false },
@@ -255,6 +255,8 @@ export interface Inputs {
   }
   /** List queues. The queues of the team by name, ascending. */
   listQueues: {
+    /** Only the queue of this name. */
+    name?: string | undefined
     /**
      * Maximum of items on a page; a page before the last may have fewer. A parameter without a value, or given
      * twice, is a 422.

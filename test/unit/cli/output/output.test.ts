@@ -44,8 +44,8 @@ describe('an answer', () => {
 })
 
 test('a dry run prints the request and sends nothing but questions', async () => {
-  expect(await api.run(['crons', 'delete', 'a/b', '--dry-run'])).toEqual({
-    out: 'DELETE /api/crons/a%2Fb\n',
+  expect(await api.run(['delete', 'a/b', '--dry-run'])).toEqual({
+    out: 'DELETE /api/jobs/a%2Fb\n',
     err: '',
     code: 0,
   })
@@ -67,7 +67,7 @@ test('what was pushed can be named alone', async () => {
 })
 
 test.each(['.', '..', ''])('the id %j is a misuse, not another operation', async (id) => {
-  expect(await api.run(['crons', 'delete', id])).toMatchObject({ code: 2, out: '' })
+  expect(await api.run(['delete', id])).toMatchObject({ code: 2, out: '' })
   expect(api.received).toEqual([])
 })
 
