@@ -188,7 +188,7 @@ describe('lists that must agree', () => {
       pushedBucket: keys.pushedBucket('0').replace(/0$/, '<n>'),
       minuteBucket: keys.minuteBucket(0).replace(/0$/, '<minute>'),
       jobIndex: keys.jobIndex(0).replace(/0$/, '<block>'),
-      settledTallies: keys.settledTallies(0).replace(/0$/, '<period>'),
+      settledTallies: keys.settledTallies('<owner>'),
       idempotencyKeys: keys.idempotencyKeys(0).replace(/0$/, '<day>'),
     }
     const inShard = Object.entries(made).map(([name, key]) => [name, key.slice(prefix)])

@@ -116,9 +116,9 @@ function place(lists: readonly ShardKeyList[], key: string): boolean {
   if (kind === 'bk') return list.bulkTeams.add(rest).size > 0
   if (kind === 'bp') return list.bulkParts.add(rest).size > 0
   if (kind === 'bf') return true
+  if (kind === 's') return list.owners.push(rest) > 0
   if (CHANNEL_PARTS.has(kind)) return list.channelTeams.add(rest).size > 0
   if (!/^(0|[1-9]\d*)$/.test(rest)) return false
-  if (kind === 's') return list.periods.push(Number(rest)) > 0
   if (kind === 'kr') return list.records.push(rest) > 0
   if (kind === 'm') return list.minutes.push(Number(rest)) > 0
   if (kind === 'ix') return list.blocks.push(Number(rest)) > 0

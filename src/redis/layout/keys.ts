@@ -135,8 +135,8 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   pushedBucket(localId: string): string
   minuteBucket(minute: number): string
   jobIndex(block: number): string
-  /** What happened in each minute of a period, by queue and team. */
-  settledTallies(period: number): string
+  /** What happened in each minute to a queue or team. */
+  settledTallies(owner: string): string
   idempotencyKeys(day: number): string
 }
 
@@ -175,7 +175,7 @@ export function createShardKeys(shard: number): ShardKeys {
     pushedBucket: (localId) => `${prefix}pushed:${Math.floor(Number(localId) / PUSHED_BUCKET)}`,
     heldJobs: (executor) => `${prefix}in:${executor}`,
     minuteBucket: (minute) => `${prefix}m:${minute}`,
-    settledTallies: (period) => `${prefix}s:${period}`,
+    settledTallies: (owner) => `${prefix}s:${owner}`,
     jobIndex: (block) => `${prefix}ix:${block}`,
     idempotencyKeys: (day) => `${prefix}idem:${day}`,
   }
