@@ -1,3 +1,4 @@
+import { hostOf } from '../../domain/jobs/job-match.ts'
 import { HISTORY_BLOCK_CHAINS } from '../../domain/limits.ts'
 import { unlessDamaged } from '../chains/chain-reader.ts'
 import type { Engine } from '../client/engine.ts'
@@ -15,7 +16,8 @@ import {
   type Span,
 } from './blocks/block.ts'
 import { mayHold } from './blocks/key-filter.ts'
-import { readBlocks, readHistory } from './history-reads.ts'
+import { matchBlocks } from './blocks/block-reads.ts'
+import { lookAtHistory, readChains } from './history-reads.ts'
 
 /** Who checks, and is told what is wrong. */
 export interface BlockCheck {
@@ -35,7 +37,7 @@ export interface BlockSums {
 export async function checkBlocks(look: BlockCheck, localId: string): Promise<BlockSums | null> {
   const { engine, keys, find } = look
   const { blocks: key } = keys.queue(localId)
-  const { oldest, stop, sealedTo } = await readHistory(engine, { keys, localId }, [])
+  const { oldest, stop, sealedTo } = await lookAtHistory(engine, { keys, localId })
   const count = await engine.runner.read((redis) => redis.llen(key))
   if (count === 0) return null
   if (sealedTo === oldest || sealedTo > stop) {
@@ -45,16 +47,16 @@ export async function checkBlocks(look: BlockCheck, localId: string): Promise<Bl
   const newest = sealedTo / HISTORY_BLOCK_CHAINS - 1
   let [below, bytes, beyondKept] = [newest + 1, 0, 0]
   while (below > blockPlace(oldest).number) {
-    const { from, texts } = await readBlocks(engine, { keys, localId }, below)
-    if (texts.length === 0) break
-    for (const [i, text] of texts.entries()) {
+    const found = await matchBlocks(engine, { keys, localId }, { below, query: null })
+    if (found === null) break
+    for (const { number, text } of found.blocks) {
       const block = decodeBlock(text)
-      if (block === null) find(key, `has the block ${from - i}, which cannot be read`)
-      else await checkBlock(look, { localId, number: from - i, block })
+      if (block === null) find(key, `has the block ${number}, which cannot be read`)
+      else await checkBlock(look, { localId, number, block })
       bytes += block?.bytes ?? 0
-      if (newest - (from - i) >= KEPT_BLOCKS) beyondKept += block?.bytes ?? 0
+      if (newest - number >= KEPT_BLOCKS) beyondKept += block?.bytes ?? 0
     }
-    below = from + 1 - texts.length
+    below = found.last
   }
   return { weight: bytes + count * BLOCK_BYTES, beyondKept }
 }
@@ -64,8 +66,8 @@ async function checkBlock(
   { localId, number, block }: { readonly localId: string; readonly number: number; readonly block: Block },
 ): Promise<void> {
   const from = number * HISTORY_BLOCK_CHAINS
-  const span = { from, to: from + HISTORY_BLOCK_CHAINS, picks: null }
-  const { entries } = await readHistory(engine, { keys, localId }, [span])
+  const to = from + HISTORY_BLOCK_CHAINS
+  const { entries } = await readChains(engine, { keys, localId }, { from, to })
   for (const { ordinal, root, text } of entries) {
     const record = unlessDamaged(
       () => (text === null ? null : decodeFinished(text)),
@@ -83,6 +85,7 @@ function covers(block: Block, offset: number, record: FinishedRecord): boolean {
   return (
     listed.join() === (code === PLAIN_CODE ? '' : code) &&
     blockKeysOf(record).every((key) => mayHold(block.keys, key)) &&
+    (!block.hasPlainHosts || record.request.url.includes(hostOf(record.request.url))) &&
     record.attempts.every(
       (attempt) =>
         isIn(attempt.createdAtMs, block.created) &&

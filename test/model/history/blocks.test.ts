@@ -6,6 +6,7 @@ import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
 import { createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
 import { trimFinished } from '../../../src/redis/history/finished-chains.ts'
+import { createHistoryKeeper } from '../../../src/redis/history/history-keeper.ts'
 import { assertClean } from '../../support/engine/model-executor.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
 import { until } from '../../support/until.ts'
@@ -34,6 +35,20 @@ describe('blocks of finished chains', () => {
     assert.equal(await sealed(), 0)
     await stage.finish(plans(2))
     await until('the first block is sealed', async () => (await sealed()) === 1)
+    await assertClean(stage.world)
+  })
+
+  test('who found nothing to seal, as another had done it, seals the next block', async () => {
+    await stage.finish(plans(256))
+    await stage.seal()
+    stage.keepsHistories = true
+    const keeper = createHistoryKeeper(stage.world.engine, stage.keys)
+    keeper.ask('1')
+    // The executor's own keeper has failed and rests.
+    await stage.finish(plans(256))
+    assert.equal(await sealed(), 1)
+    keeper.ask('1')
+    await until('the second block is sealed', async () => (await sealed()) === 2)
     await assertClean(stage.world)
   })
 
