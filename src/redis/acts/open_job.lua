@@ -6,24 +6,34 @@
 
 local OpenJob = {}
 
--- A record that was in a minute bucket may be ready by now. While its minute is listed and its time has come, only the
--- ready list tells. The shard's time never passed a due time that is still ahead, unless the clock has jumped back.
-local function is_in_bucket(queue, job, body, now)
-  local function is_listed() return call('LPOS', queue.ready, job.id) end
-  if not Record.is_sound(body) then return not is_listed() end
-  if tonumber(string.sub(body, 16, 16)) < 2 then return false end
-  local due = tonumber(Record.due(body))
-  if not call('ZSCORE', KEYS.minutes, whole(math.floor(due / 60000))) then return false end
-  if due > now and call('HEXISTS', KEYS.clock, CLOCK.jumpsBack) == 0 then return true end
-  return not is_listed()
+-- How far from each end of the ready list a job is looked for.
+local LISTED_WITHIN = 1000
+
+local function ready_or_bucket(queue, job)
+  local is_listed = call('LPOS', queue.ready, job.id, 'MAXLEN', LISTED_WITHIN)
+    or call('LPOS', queue.ready, job.id, 'RANK', -1, 'MAXLEN', LISTED_WITHIN)
+  if is_listed then return 'ready' end
+  return call('LLEN', queue.ready) <= 2 * LISTED_WITHIN and 'bucket' or 'unknown'
 end
 
--- Where a job with this record is: 'in flight', 'suspects', 'near set', 'bucket' or 'ready'.
+-- A record that was in a minute bucket may be ready by now. While its minute is listed and its time has come, only the
+-- ready list tells. A due time is still ahead if the shard's time never passed it, also before the clock jumped back.
+local function not_near(queue, job, body, now)
+  if not Record.is_sound(body) then return ready_or_bucket(queue, job) end
+  if tonumber(string.sub(body, 16, 16)) < 2 then return 'ready' end
+  local due = tonumber(Record.due(body))
+  if not call('ZSCORE', KEYS.minutes, whole(math.floor(due / 60000))) then return 'ready' end
+  if due > now and due > (tonumber(call('HGET', KEYS.clock, CLOCK.latestTime) or '') or 0) then return 'bucket' end
+  return ready_or_bucket(queue, job)
+end
+
+-- Where a job with this record is: 'in flight', 'suspects', 'near set', 'bucket' or 'ready'; 'unknown' is one of the last
+-- two, where the ready list is too long to be looked through.
 function OpenJob.place(queue, job, body, now)
   local slot = call('ZSCORE', queue.inFlight, job.id)
   if slot then return is_waiting(slot) and 'suspects' or 'in flight' end
   if call('ZSCORE', KEYS.nearSet, queue.localId .. '|' .. job.id) then return 'near set' end
-  return is_in_bucket(queue, job, body, now) and 'bucket' or 'ready'
+  return not_near(queue, job, body, now)
 end
 
 function OpenJob.live(queue)

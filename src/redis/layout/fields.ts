@@ -38,6 +38,8 @@ export const CLOCK = {
   jumpsBack: 'jb',
   jumpsForward: 'jf',
   lastTime: 't',
+  /** The latest time that any step had before a jump back. */
+  latestTime: 'h',
 } as const
 
 /** Of the hashes of compiled teams and tokens, beside a field for each. */

@@ -21,6 +21,9 @@ local function shard_now(clock, executors, lease_ms)
   if ahead > 0 or -ahead > GAP_MS_MAX then
     call('HINCRBY', clock, ahead > 0 and CLOCK.jumpsBack or CLOCK.jumpsForward, 1)
     call('HSET', clock, CLOCK.jumpedAt, pad13(wall))
+    if ahead > 0 and last > (tonumber(call('HGET', clock, CLOCK.latestTime) or '') or 0) then
+      call('HSET', clock, CLOCK.latestTime, pad13(last))
+    end
     for _, executor in ipairs(call('ZRANGE', executors, 0, -1)) do call('ZADD', executors, wall + lease_ms, executor) end
   end
   call('HSET', clock, CLOCK.lastTime, pad13(wall))

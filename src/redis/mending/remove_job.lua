@@ -11,6 +11,7 @@
 --#include lib/bands
 --#include lib/ring
 --#include acts/open_job
+--#include acts/cancelled
 --#include acts/cancel_job
 --#include acts/dead_letter
 --#include history/bury
@@ -26,6 +27,7 @@ local queue = {
 local job = { id = ARGV.jobId, root = ARGV.rootId, seq = ARGV.seq, jobIndex = KEYS.jobIndex, field = ARGV.indexField }
 use_ring(KEYS.ring, KEYS.teams)
 local answer = OpenJob.cancel(queue, job, now)
+OpenJob.trim_ready(queue)
 if answer == 'not_pending' and ARGV.mayPurge == '1' and DeadLetter.purge(queue, job) then answer = 'purged' end
 if answer == 'not_pending' and ARGV.mayPurge == '1' then
   local bytes = bury(queue, ARGV.localId, job, tonumber(ARGV.shards))

@@ -11,7 +11,7 @@ const PAGES_MAX = 50
 
 /**
  * Answers what keeps the statistics of a shard. Every executor calls it every few seconds: all fold the log, and one of
- * them counts the queues of each minute and settles what is over. What an executor that dies has not done, the next does.
+ * them, seldom two, counts the queues of each minute and settles what is over. What an executor that dies has not done, the next does.
  */
 export function createStatistician(engine: Engine, keys: ShardKeys): () => Promise<void> {
   /** No count is due before the next minute, by this executor's last reading. */
@@ -23,9 +23,11 @@ export function createStatistician(engine: Engine, keys: ShardKeys): () => Promi
     const minute = Math.floor(engine.runner.redisNowMs(keys.shard) / MINUTE_MS)
     if (minute === doneMinute) return
     const sampled = await engine.runner.read((redis) => redis.hget(keys.statistics, STATISTICS.sampledMinute))
-    doneMinute = minute
     // Clocks that differ a little do not make it due twice; one that was set back does.
     const isDue = minute > Number(sampled ?? 0) || minute < Number(sampled ?? 0) - 1
-    if (isDue && (await sampleQueues(engine, keys, minute))) await settleMinutes(engine, keys, minute)
+    // The next call tries again.
+    if (isDue && !(await sampleQueues(engine, keys, minute))) return
+    doneMinute = minute
+    if (isDue) await settleMinutes(engine, keys, minute)
   }
 }

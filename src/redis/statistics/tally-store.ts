@@ -34,7 +34,7 @@ export interface TallyChange {
   readonly version: string
   /** Of the log, whose jobs `open` now contains. */
   readonly entries?: number
-  /** Set while queues were counted in it. */
+  /** Set when all queues have been counted in it. */
   readonly sampledMinute?: number
   /** In place of what was there. */
   readonly open?: readonly OpenTally[]

@@ -11,6 +11,7 @@
 --#include lib/bands
 --#include lib/ring
 --#include acts/open_job
+--#include acts/cancelled
 --#include acts/cancel_job
 --#include acts/dead_letter
 --#include history/bury
@@ -47,5 +48,6 @@ for _, job in ipairs(jobs) do
   end
   Page.count(job.id, answer ~= 'cancelled' and answer, true)
 end
+for _, queue in ipairs(queues) do OpenJob.trim_ready(queue) end
 Usage.write(KEYS.teamUsage)
 return Page.close(0)
