@@ -332,13 +332,6 @@ describe('a bulk', () => {
     expect(audit.records[0]?.after).toMatchObject({ ids: ids.slice(0, 50), ids_count: 60 })
   })
 
-  test('is worked off by one executor, which loses its turn only to time', async () => {
-    const [one, two] = [stage.openShards()[0], stage.openShards()[0]]
-    expect(await one?.takeTurn()).toBe(true)
-    expect(await two?.takeTurn()).toBe(false)
-    expect(await one?.takeTurn()).toBe(true)
-  })
-
   test('is inspected: what is lost, doubled or miscounted is found', async () => {
     await stage.deadLetters(3)
     stage.world.clock.advance(1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../src/domain/jobs/queue-settings.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
-import { QUEUE } from '../../../src/redis/layout/fields.ts'
+import { QUEUE, STATISTICS } from '../../../src/redis/layout/fields.ts'
 import { queueIdOf } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { createStatistician } from '../../../src/redis/statistics/statistician.ts'
@@ -57,6 +57,46 @@ describe('what statistics count', () => {
       ],
     )
     await assertClean(world)
+  })
+
+  describe.each([
+    ['others change the tallies all the time', false],
+    ['the executor dies', true],
+  ])('every queue and team in a minute whose count is given up half way, as %s', (_, dies) => {
+    test.each([
+      ['the same executor', true],
+      ['another one', false],
+    ])('and which %s goes on to count', async (__, isSame) => {
+      await pushAll(world.newIntake(), 3)
+      const keep = createStatistician(world.engine, keys())
+      world.clock.advance(60_000)
+      world.engine.runner.noteRedisTime(0, world.clock.wallMs)
+      let folds = 0
+      world.faults.before = async ({ name }) => {
+        if (name !== 'fold') return
+        folds += 1
+        // The tallies of the queue are written by then, those of the team are not.
+        if (folds === 1) return
+        if (dies) throw new Error('died')
+        await redis.client.hincrby(keys().statistics, STATISTICS.version, 1)
+      }
+      await keep().catch(() => undefined)
+      assert.ok(folds > 1)
+      world.faults.before = () => undefined
+      await (isSame ? keep : createStatistician(world.engine, keys()))()
+      const counted = await redis.client.hget(keys().statistics, STATISTICS.sampledMinute)
+      assert.equal(Number(counted), Math.floor(world.clock.wallMs / 60_000))
+      await pass()
+      await pass()
+      for (const minutes of [
+        await reader().ofTeam('default', 0),
+        await reader().ofQueue('default', emails, 0),
+      ]) {
+        const depths = [...(minutes?.values() ?? [])].map(({ depth }) => depth)
+        assert.deepEqual(depths, [3, 3, 3])
+      }
+      await assertClean(world)
+    })
   })
 
   test('the hidden queue of a cron for its team alone', async () => {

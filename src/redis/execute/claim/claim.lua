@@ -22,11 +22,11 @@
 -- Ids of cancelled jobs that one claim skips: so many of each queue, which nobody else's can take away from it, and so
 -- many more in all. A million of them must hold up neither Redis nor other queues; theirs stays in the ring for the next
 -- claim.
-local SKIPPED_PER_QUEUE_MAX = 64
+local SKIPPED_PER_QUEUE_MAX = 32
 local SKIPPED_BEYOND_MAX = 1024
--- Skipped ids that cost a queue and its team as much virtual time as a job: one that is left behind with more of them
--- does not stay at the head for ever.
-local SKIPPED_PER_JOB = 64
+-- Skipped ids that cost a queue and its team as much virtual time as a job. No more than those of each queue, so that one
+-- that is left with others of them does not stay at the head for ever.
+local SKIPPED_PER_JOB = 32
 -- Ids that are read at once behind a page of nothing but cancelled ones.
 local SKIP_PAGE = 16
 -- Blocked queues after which a claim deals no more slots.
