@@ -51,7 +51,8 @@ export async function sampleQueues(engine: Engine, keys: ShardKeys, minute: numb
   for (let begin = 0; ; begin += PAGE_MAX) {
     const edits = editsOf(owners.slice(begin, begin + PAGE_MAX))
     const isLast = begin + PAGE_MAX >= owners.length
-    if (!(await editOpen(engine, keys, { minute, edits, ...(isLast && { sampledMinute: minute }) }))) return false
+    if (!(await editOpen(engine, keys, { minute, edits, ...(isLast && { sampledMinute: minute }) })))
+      return false
     if (isLast) return true
   }
 }

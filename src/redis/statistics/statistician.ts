@@ -11,7 +11,8 @@ const PAGES_MAX = 50
 
 /**
  * Answers what keeps the statistics of a shard. Every executor calls it every few seconds: all fold the log, and one of
- * them, seldom two, counts the queues of each minute and settles what is over. What an executor that dies has not done, the next does.
+ * them, seldom two, counts the queues of each minute and settles what is over. What an executor that dies has not done,
+ * the next does.
  */
 export function createStatistician(engine: Engine, keys: ShardKeys): () => Promise<void> {
   /** No count is due before the next minute, by this executor's last reading. */

@@ -90,7 +90,10 @@ describe('after a jump back of the clock', () => {
     assert.equal((await store.fire('default', ready, AN_ACTOR)).status, 'fired')
     assert.equal((await store.fire('default', waiting, AN_ACTOR)).status, 'fired')
     await assertClean(world)
-    assert.deepEqual((await runReady('e1')).toSorted(), [...others, ready, waiting].toSorted())
+    assert.deepEqual(
+      (await runReady('e1')).toSorted((a, b) => a - b),
+      [...others, ready, waiting].toSorted((a, b) => a - b),
+    )
     await waitLong()
     assert.deepEqual(await runReady('e2'), [])
     await assertClean(world)
@@ -114,7 +117,10 @@ describe('after a jump back of the clock', () => {
     assert.equal((await store.fire('default', ready, AN_ACTOR)).status, 'due')
     assert.equal((await store.fire('default', waiting, AN_ACTOR)).status, 'due')
     await assertClean(world)
-    assert.deepEqual((await runReady('e1')).toSorted(), [...others, ready].toSorted())
+    assert.deepEqual(
+      (await runReady('e1')).toSorted((a, b) => a - b),
+      [...others, ready].toSorted((a, b) => a - b),
+    )
     await waitLong()
     assert.deepEqual(await runReady('e2'), [waiting])
     await assertClean(world)
