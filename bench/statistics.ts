@@ -217,7 +217,7 @@ async function measureExplain(count: number): Promise<void> {
     await push(engine, count)
     const listed = await redis.client.lrange(shardKeys(engine, 0).queue('1').ready, 0, -1)
     const explainer = createWaitExplainer(engine, {
-      windows: { list: () => Promise.resolve({ windows: [], nextCursor: null }) },
+      windows: { ofTeam: () => [] },
       callQuotaOf: () => null,
     })
     tell('ready jobs of the queue', listed.length)

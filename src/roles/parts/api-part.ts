@@ -13,7 +13,7 @@ import type { QueueEditor, QueueStore } from '../../ports/queues.ts'
 import { createAlertStore } from '../../redis/alerts/alert-store.ts'
 import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
-import type { WindowEditor, WindowStore } from '../../ports/windows.ts'
+import type { KnownWindows, WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { LeasedRates } from '../../redis/access/leased-rates.ts'
 import { takeRate } from '../../redis/access/take-rate.ts'
 import { LastUses } from '../../redis/access/last-uses.ts'
@@ -55,7 +55,7 @@ interface ApiPartOptions {
   editor: QueueEditor
   crons: CronStore
   cronEditor: CronEditor
-  windows: WindowStore
+  windows: WindowStore & KnownWindows
   windowEditor: WindowEditor
   tokenKeeper: TokenKeeper
   signingSecrets: SigningSecretStore
@@ -139,7 +139,7 @@ function ratesOf(engine: Engine): LeasedRates {
 /** What says how things go, and why they do not. */
 function explaining(
   engine: Engine,
-  windows: WindowStore,
+  windows: KnownWindows,
   quotasOf: QuotasOf,
 ): Pick<ApiParts, 'statistics' | 'waits'> {
   return {
