@@ -28,7 +28,14 @@ import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
-import { answerError, answerJson, answerNotFound, answerOtherQueues, answerProblem } from '../answers.ts'
+import {
+  answerError,
+  answerJson,
+  answerNotFound,
+  answerOtherQueues,
+  answerProblem,
+  forbiddenText,
+} from '../answers.ts'
 import { type BodyReader, headerText } from '../body-reader.ts'
 import { answerRefusal, drainingRefusal } from '../pushes/push-answers.ts'
 import {
@@ -107,6 +114,9 @@ async function edit(context: TeamRequest, parts: CronRouteParts, body: Buffer): 
   if (change === null) return
   const isMoved = change.queue !== undefined && !mayRunThrough(context, change.queue)
   if (isMoved) return answerOtherQueues(context.response)
+  // The target would get to see what the caller may not.
+  const isElsewhere = change.url !== undefined && !context.principal.permissions.has('payloads')
+  if (isElsewhere) return answerError(context.response, 403, forbiddenText('payloads'))
   answerCron(context, await changed(context, parts, { action: 'edit', change }))
 }
 

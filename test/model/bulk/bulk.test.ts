@@ -332,6 +332,14 @@ describe('a bulk', () => {
     expect(audit.records[0]?.after).toMatchObject({ ids: ids.slice(0, 50), ids_count: 60 })
   })
 
+  test('has no text that it looks for in the audit log', async () => {
+    await stage.create('cancel', { queue: 'emails', text: 'canary' })
+    const audit = await createAuditLog(stage.world.engine).list(AUDIT_QUERY)
+    if (audit === 'bad_cursor') expect.fail()
+    expect(audit.records[0]?.after).toMatchObject({ filter: { queue: 'emails', text: '(hidden)' } })
+    expect(JSON.stringify(audit)).not.toContain('canary')
+  })
+
   test('is inspected: what is lost, doubled or miscounted is found', async () => {
     await stage.deadLetters(3)
     stage.world.clock.advance(1)

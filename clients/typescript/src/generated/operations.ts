@@ -355,7 +355,8 @@ export interface Inputs {
   }
   /**
    * Change a cron. Only the given fields change. A new expression or time zone, and the end of a pause, take
-   * effect from now on, without earlier ticks. Other changes leave the next tick as it is.
+   * effect from now on, without earlier ticks. Other changes leave the next tick as it is. Another `url` needs
+   * the permission `payloads`.
    */
   editCron: {
     /** Ids of other teams and unknown ids are a 404. */

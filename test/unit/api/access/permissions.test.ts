@@ -108,6 +108,27 @@ describe('who may not push', () => {
   })
 })
 
+describe('who may not see payloads', () => {
+  const headers = { ...BEARER, 'content-type': 'application/json' }
+
+  it('sends none to a URL of their own choice', async () => {
+    const permissions = new Set(PERMISSIONS.filter((permission) => permission !== 'payloads'))
+    const { port, pushed } = await startFor(aPrincipal('default', { permissions }))
+    const body = '{"url":"https://example.com/mine"}'
+    for (const [method, path] of [
+      ['POST', '/api/jobs/16/replay'],
+      ['POST', '/api/jobs/16/duplicate'],
+      ['PATCH', '/api/crons/7'],
+    ] as const) {
+      const { status, json } = await call(port, path, { method, headers, body })
+      expect([status, json], path).toEqual([403, { error: 'This needs the permission payloads' }])
+    }
+    expect(pushed).toEqual([])
+    const named = await call(port, '/api/crons/7', { method: 'PATCH', headers, body: '{"name":"n"}' })
+    expect(named.status).toBe(200)
+  })
+})
+
 describe('the text that a bulk looks for', () => {
   const bulk = aBulk({ filter: { ...ANY_JOB, queue: 'emails', text: 'iban' } })
   const bulks = {
