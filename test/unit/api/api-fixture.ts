@@ -463,7 +463,9 @@ export function call(
   { method = 'GET', headers, body }: Call = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = send({ port, path, method, headers: { ...headers }, agent: false }, (response) => {
+    // By address, so that no name is looked up.
+    const to = { host: '127.0.0.1', port, path, method }
+    const request = send({ ...to, headers: { ...headers }, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => {
