@@ -49,9 +49,9 @@ export function paged(command: Command): Command {
     .option('--cursor <cursor>', 'cursor of the next page, from the page before')
 }
 
-/** @param before false after an option that removes them all */
-export function collect(value: string, before: readonly string[] | false): readonly string[] {
-  return before === false ? [value] : [...before, value]
+/** @param before false after an option that removes them all, undefined before the first */
+export function collect(value: string, before: readonly string[] | false | undefined): readonly string[] {
+  return before === false || before === undefined ? [value] : [...before, value]
 }
 
 /** `--limit` as the API takes it. */

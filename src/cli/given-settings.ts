@@ -41,7 +41,7 @@ export function isOn(state: string | undefined): boolean | undefined {
 
 /** Conditions of success; `false` removes all. */
 export interface AssertFlags {
-  readonly assert: readonly string[] | false
+  readonly assert?: readonly string[] | false
 }
 
 export function addAssertOption(command: Command): Command {
@@ -49,13 +49,12 @@ export function addAssertOption(command: Command): Command {
     '--assert <type=value>',
     'what makes a call succeed, such as body_contains=ok, status_code_equals=201 or response_time_under_ms=500; repeatable',
     collect,
-    [],
   )
 }
 
 export function assertFields({ assert }: AssertFlags): object {
   if (assert === false) return { success_assertions: [] }
-  if (assert.length === 0) return {}
+  if (assert === undefined) return {}
   return { success_assertions: assert.map(assertionOf) }
 }
 

@@ -72,7 +72,7 @@ function conflictText(
     return `${name} is ${shownText(value)}${former}`
   })
   const list = differences.length === 0 ? '' : `: ${differences.join(', ')}`
-  return `${what} was changed by someone else, and not by this edit; its version is now ${versionOf(now)}${list}`
+  return `${what} has changed, so nothing was edited; its version is now ${versionOf(now)}${list}`
 }
 
 function fieldOf({ body }: Versioned, name: string): unknown {

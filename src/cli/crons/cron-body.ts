@@ -11,7 +11,7 @@ import { readSource, type Stdin } from '../given-source.ts'
 interface RequestFlags extends OutputFlags, AssertFlags, DataFlags {
   readonly zone?: string
   readonly method?: string
-  readonly header: readonly string[] | false
+  readonly header?: readonly string[] | false
   readonly payload?: string | false
   readonly queue?: string | false
   readonly timeout?: string
@@ -64,7 +64,7 @@ function addRequestOptions(command: Command, byDefault: (value: string) => strin
   const request = command
     .option('--zone <zone>', `time zone of the expression, such as Europe/Berlin${byDefault('UTC')}`)
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
-    .option('--header <name:value>', 'a request header; repeatable', collect, [])
+    .option('--header <name:value>', 'a request header; repeatable', collect)
     .option('--payload <text>', 'body to send unchanged; @file reads a file, - standard input')
     .option('--queue <name>', 'run through this queue, with its limits and retries')
     .option('--timeout <seconds>', `timeout of the whole call${byDefault('30')}`)
@@ -132,7 +132,7 @@ async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
 
 function headersOf(header: RequestFlags['header']): object {
   if (header === false) return { headers: {} }
-  return header.length === 0 ? {} : { headers: headerPairs(header) }
+  return header === undefined ? {} : { headers: headerPairs(header) }
 }
 
 function orNull(given: string | false): string | null {

@@ -12,12 +12,12 @@ export interface JobFields extends RetryFlags, DataFlags {
   readonly url?: string | undefined
   readonly payload?: string | false
   readonly method?: string
-  readonly header: readonly string[] | false
+  readonly header?: readonly string[] | false
   readonly delay?: string
   readonly runAt?: string
   readonly timeout?: string
   readonly callbackUrl?: string | false
-  readonly tag: readonly string[] | false
+  readonly tag?: readonly string[] | false
 }
 
 /** Adds the options of a request, which a push has and a replay or duplicate may change. */
@@ -25,10 +25,10 @@ export function addRequestOptions(command: Command, byDefault: (value: string) =
   const request = command
     .option('--payload <json>', 'JSON object to send; @file reads a file, - standard input')
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
-    .option('--header <name:value>', 'a request header; repeatable', collect, [])
+    .option('--header <name:value>', 'a request header; repeatable', collect)
     .option('--timeout <seconds>', `timeout of the whole call${byDefault("the queue's")}`)
     .option('--callback-url <url>', 'where to report the end of the job')
-    .option('--tag <name=value>', 'a tag; repeatable', collect, [])
+    .option('--tag <name=value>', 'a tag; repeatable', collect)
   return addDataOption(addRetryOptions(request, byDefault("the queue's")))
 }
 
@@ -63,11 +63,11 @@ export async function writeJobFields(fields: JobFields, stdin: Stdin): Promise<s
 
 function pairsOf(
   name: 'headers' | 'tags',
-  given: readonly string[] | false,
+  given: readonly string[] | false | undefined,
   read: (given: readonly string[]) => Readonly<Record<string, string>>,
 ): object {
   if (given === false) return { [name]: null }
-  return given.length === 0 ? {} : { [name]: read(given) }
+  return given === undefined ? {} : { [name]: read(given) }
 }
 
 function orNull(given: string | false): string | null {

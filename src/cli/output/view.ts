@@ -1,4 +1,4 @@
-import { columns, printable } from './text-table.ts'
+import { columns, printable, shortTime } from './text-table.ts'
 
 /** How an answer is shown. */
 export interface View<Body> {
@@ -23,13 +23,14 @@ interface ListForm<Body, Item> {
   readonly columns: readonly Column<Item>[]
 }
 
-/** One line per item, then how to get the next page. */
+/** One line per item, then how to get the next page. Times are to the second unless there is room. */
 export function listView<Body extends object, Item>(form: ListForm<Body, Item>): View<Body> {
   const { kind, items, id } = form
   return {
     text: (body, isWide) => {
       const shown = form.columns.filter((column) => isWide || column.isWide !== true)
-      const rows = items(body).map((item) => shown.map(({ cell }) => printable(cell(item))))
+      const textOf = (text: string): string => printable(isWide ? text : shortTime(text))
+      const rows = items(body).map((item) => shown.map(({ cell }) => textOf(cell(item))))
       return printable(`${columns([shown.map(({ head }) => head), ...rows])}\n${moreLine(body)}`)
     },
     names: (body) => items(body).map((item) => `${kind}/${id(item)}`),

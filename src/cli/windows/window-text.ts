@@ -1,4 +1,5 @@
 import type { MaintenanceWindow, WindowList } from '../../../clients/typescript/src/client.ts'
+import { shortTime } from '../output/text-table.ts'
 import { itemView, listView } from '../output/view.ts'
 
 /** One line per window. */
@@ -51,6 +52,6 @@ function resourceText({ resource }: MaintenanceWindow): string {
 }
 
 function stateText({ active, ends_at: end, next_start_at: next }: MaintenanceWindow): string {
-  if (active) return end === null ? 'active' : `active until ${end}`
-  return next === null ? 'over' : `next at ${next}`
+  if (active) return end === null ? 'active' : `active until ${shortTime(end)}`
+  return next === null ? 'over' : `next at ${shortTime(next)}`
 }

@@ -290,8 +290,8 @@ describe('jobs', () => {
       url: '/api/jobs?queue=emails&status=failed&limit=5&cursor=c',
     })
     expect(ran.out).toBe(
-      'JOB  QUEUE   STATUS  FINAL     ATTEMPT  SCHEDULED                      TARGET\n' +
-        '16   emails  failed  retrying  1        2026-11-21T10:00:00.000+00:00  POST https://example.com\n' +
+      'JOB  QUEUE   STATUS  FINAL     ATTEMPT  SCHEDULED             TARGET\n' +
+        '16   emails  failed  retrying  1        2026-11-21T10:00:00Z  POST https://example.com\n' +
         'next page: --cursor abc\n',
     )
   })

@@ -49,8 +49,8 @@ describe('crons', () => {
     const ran = await api.run(args.split(' '))
     expect(api.received[0]).toMatchObject({ method: 'GET', url })
     expect(ran.out).toBe(
-      'CRON  NAME     EXPRESSION  ZONE  STATE   NEXT                           LAST    TARGET\n' +
-        '3     Nightly  0 3 * * *   UTC   active  2026-11-22T03:00:00.000+00:00  failed  POST https://example.com\n' +
+      'CRON  NAME     EXPRESSION  ZONE  STATE   NEXT                  LAST    TARGET\n' +
+        '3     Nightly  0 3 * * *   UTC   active  2026-11-22T03:00:00Z  failed  POST https://example.com\n' +
         'next page: --cursor abc\n',
     )
   })
@@ -91,10 +91,10 @@ describe('crons', () => {
     const { out } = await api.run(['crons', 'runs', '3', '--limit', '3'])
     expect(api.received[0]?.url).toBe('/api/crons/3/runs?limit=3')
     expect(out).toBe(
-      'SCHEDULED                      RESULT     JOB\n' +
-        '2026-11-21T03:00:00.000+00:00  succeeded  32   manual\n' +
-        '2026-11-21T03:00:00.000+00:00  missed     -    12 ticks\n' +
-        '2026-11-21T03:00:00.000+00:00  failed     16\n',
+      'SCHEDULED             RESULT     JOB\n' +
+        '2026-11-21T03:00:00Z  succeeded  32   manual\n' +
+        '2026-11-21T03:00:00Z  missed     -    12 ticks\n' +
+        '2026-11-21T03:00:00Z  failed     16\n',
     )
   })
 

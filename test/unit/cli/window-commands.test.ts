@@ -23,9 +23,9 @@ test('windows are a table, in which a name steers no terminal', async () => {
   expect(api.received[0]).toMatchObject({ method: 'GET', url: '/api/maintenance-windows' })
   expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
     'WINDOW  ACTION  RESOURCE  STATE  REASON',
-    'night  hold  queue mail \\x1b[2J (12)  active until 2026-11-21T12:00:00.000+00:00  move',
+    'night  hold  queue mail \\x1b[2J (12)  active until 2026-11-21T12:00:00Z  move',
     'old  hold  all of the team  over',
-    'late  mute  all of the team  next at 2026-12-01T00:00:00.000+00:00',
+    'late  mute  all of the team  next at 2026-12-01T00:00:00Z',
     '',
   ])
 })

@@ -16,7 +16,7 @@ test('audit lists who changed what, by every filter', async () => {
   )
   expect(out.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
     'AT  ACTOR  VIA  ACTION  RESOURCE  OUTCOME  AFTER',
-    '2026-09-21T14:13:20.000+00:00  token test  api  pause  queue orders (12)  done  is_active=false',
+    '2026-09-21T14:13:20Z  token test  api  pause  queue orders (12)  done  is_active=false',
     '',
   ])
 })

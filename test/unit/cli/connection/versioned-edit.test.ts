@@ -37,7 +37,7 @@ describe.each([
     expect(await edit()).toEqual({
       code: 6,
       out: '',
-      err: `punctual: ${what} was changed by someone else, and not by this edit; its version is now ${SECOND}: ${field} is 60 (was 30)\n`,
+      err: `punctual: ${what} has changed, so nothing was edited; its version is now ${SECOND}: ${field} is 60 (was 30)\n`,
     })
   })
 
@@ -73,6 +73,6 @@ describe.each([
 test('crons and windows are shown with their versions', async () => {
   api.answer = read(FIRST, { warnings: [], consecutive_failures: 0, last_run: null, queue: null })
   expect((await api.run(['crons', 'show', '7', '-o', 'wide'])).out).toContain(`\nversion ${FIRST}\n`)
-  api.answer = read(FIRST, { recurring: null, resource: null, reason: null })
+  api.answer = read(FIRST, { recurring: null, resource: null, reason: null, next_start_at: null })
   expect((await api.run(['windows', 'show', 'night', '-o', 'wide'])).out).toContain(`\nversion ${FIRST}\n`)
 })

@@ -43,6 +43,20 @@ describe('an answer', () => {
   test('no format was left out', () => expect(OUTPUT_FORMATS).toHaveLength(5))
 })
 
+test('times in lists are to the second, unless there is room', async () => {
+  const at = '2026-11-21T10:00:00.123+00:00'
+  const job = { queue: 'q', status: 'pending', scheduled_at: at, method: 'GET', url: `http://e.com/${at}` }
+  api.answer = { status: 200, body: JSON.stringify({ jobs: [{ ...job, tags: {} }], next_cursor: null }) }
+  expect((await api.run(['jobs'])).out).toContain(`  2026-11-21T10:00:00Z  GET http://e.com/${at}\n`)
+  expect((await api.run(['jobs', '-o', 'wide'])).out).toContain(`  ${at}  `)
+})
+
+test('help shows what may be repeated, and no empty default', async () => {
+  const { out } = await api.run(['push', '--help'])
+  expect(out).toMatch(/--header <name:value> .*repeatable/)
+  expect(out).not.toContain('[]')
+})
+
 test('a dry run prints the request and sends nothing but questions', async () => {
   expect(await api.run(['delete', 'a/b', '--dry-run'])).toEqual({
     out: 'DELETE /api/jobs/a%2Fb\n',
