@@ -1,5 +1,6 @@
 import { hostOf } from '../../domain/jobs/job-match.ts'
 import { HISTORY_BLOCK_CHAINS } from '../../domain/limits.ts'
+import { QUEUE } from '../layout/fields.ts'
 import { unlessDamaged } from '../chains/chain-reader.ts'
 import type { Engine } from '../client/engine.ts'
 import { decodeFinished, type FinishedRecord } from '../layout/finished-record.ts'
@@ -38,7 +39,9 @@ export async function checkBlocks(look: BlockCheck, localId: string): Promise<Bl
   const { engine, keys, find } = look
   const { blocks: key } = keys.queue(localId)
   const { oldest, stop, sealedTo } = await lookAtHistory(engine, { keys, localId })
-  const count = await engine.runner.read((redis) => redis.llen(key))
+  const [count, buriedText] = await engine.runner.read((redis) =>
+    Promise.all([redis.llen(key), redis.hget(keys.queue(localId).meta, QUEUE.buried)]),
+  )
   if (count === 0) return null
   if (sealedTo === oldest || sealedTo > stop) {
     find(key, 'has blocks of other chains than the history')
@@ -58,7 +61,9 @@ export async function checkBlocks(look: BlockCheck, localId: string): Promise<Bl
     }
     below = found.last
   }
-  return { weight: bytes + count * BLOCK_BYTES, beyondKept }
+  const buried = Number(buriedText ?? 0)
+  const buriedBeyond = Math.floor((buried * Math.max(0, count - KEPT_BLOCKS)) / count)
+  return { weight: bytes - buried + count * BLOCK_BYTES, beyondKept: beyondKept - buriedBeyond }
 }
 
 async function checkBlock(

@@ -17,7 +17,7 @@ for i = arg_at + 1, #ARGV do needles[#needles + 1] = ARGV[i] end
 local PORTION, BYTES_MAX = 16, 256 * 1024
 local wanted = math.max(1, tonumber(ARGV.wanted))
 
-local look = Blocks.look()
+local look = Blocks.look({ meta = KEYS.meta, history = KEYS.history, blocks = KEYS.blocks })
 local function fmt(number) return string.format('%.0f', number) end
 local sealed_to = look.fits and look.sealed > 0 and (look.first + look.sealed) * 256 or look.trimmed
 local answer = { fmt(look.trimmed), fmt(look.stop), fmt(sealed_to), 0, 0, '' }

@@ -7,6 +7,8 @@
 export const QUEUE = {
   /** 1, or 0 while the queue is paused. */
   active: 'a',
+  /** Bytes of deleted finished chains that the blocks of the queue say they have. */
+  buried: 'b',
   /** Ids of cancelled jobs that still stand in the ready list. */
   cancelledReady: 'g',
   /** 1 when a resource has set the queue's settings; a queue without it was made by a push. */

@@ -12,10 +12,11 @@ export const REMOVE_JOB = step('remove_job', import.meta.url, {
   keys: [
     ...(['clock', 'executors', 'nearSet', 'minutes', 'settings', 'settingsUses', 'jobIndex'] as const),
     ...(['teamUsage', 'shardUsage', 'suspects', 'ring', 'teams', 'oldestCalls', 'auditLog'] as const),
+    'sealedHistories',
   ],
   queueKeys: [
     ...(['meta', 'ready', 'records', 'inFlight', 'payloads', 'deadLetters', 'deadLetterRecords'] as const),
-    ...(['summaries', 'callRecords', 'failedCalls', 'successfulCalls'] as const),
+    ...(['history', 'blocks', 'summaries', 'callRecords', 'failedCalls', 'successfulCalls'] as const),
   ],
   args: ['leaseMs', 'localId', 'jobId', 'rootId', 'seq', 'indexField', 'mayPurge', 'shards', ...AUDIT_ARGS],
 })

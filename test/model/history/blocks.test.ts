@@ -5,7 +5,7 @@ import { createShardMaintenance } from '../../../src/redis/maintenance/shard-mai
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
 import { createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
-import { trimFinished } from '../../../src/redis/history/finished-chains.ts'
+import { forgetChains, trimFinished } from '../../../src/redis/history/finished-chains.ts'
 import { createHistoryKeeper } from '../../../src/redis/history/history-keeper.ts'
 import { assertClean } from '../../support/engine/model-executor.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
@@ -39,17 +39,21 @@ describe('blocks of finished chains', () => {
   })
 
   test('who found nothing to seal, as another had done it, seals the next block', async () => {
-    await stage.finish(plans(256))
+    await stage.finish(plans(1))
+    // Without an executor, which would seal as well.
+    await stage.write(255, () => ({}))
     await stage.seal()
     stage.keepsHistories = true
     const keeper = createHistoryKeeper(stage.world.engine, stage.keys)
+    // Its last command, when there was nothing to seal and nothing to trim.
+    const looks = async () => /cmdstat_hmget:calls=\d+/.exec(await redis.client.info('commandstats'))?.[0]
+    const before = await looks()
     keeper.ask('1')
-    // The executor's own keeper has failed and rests.
-    await stage.finish(plans(256))
+    await until('it has looked', async () => (await looks()) !== before)
+    await stage.write(256, () => ({}))
     assert.equal(await sealed(), 1)
     keeper.ask('1')
     await until('the second block is sealed', async () => (await sealed()) === 2)
-    await assertClean(stage.world)
   })
 
   test('a block is sealed once, however many do it and however often it is sent', async () => {
@@ -136,6 +140,54 @@ describe('blocks of finished chains', () => {
       await held(),
     )
     assert.equal(await redis.client.hget(stage.keys.shardUsage, 'sealed'), '0')
+  })
+
+  test('the budget and the quota count deleted chains no more', { timeout: 60_000 }, async () => {
+    const { engine } = stage.world
+    const held = async () => {
+      const { teams } = await lookAtShard(engine, stage.keys, ['default'], 0)
+      const counted = teams.get('default')
+      const budget = Number(await redis.client.hget(stage.keys.shardUsage, 'sealed'))
+      return { stored: counted?.bytes ?? 0, counted: counted?.countedBytes ?? 0, budget }
+    }
+    const ids = await stage.finish(plans(50 * 256 + 20))
+    await stage.seal()
+    const before = await held()
+    const each = before.stored / ids.length
+    // Of the ten blocks that do not count, and of those that no block has.
+    await stage.bury(ids.slice(0, 2_000))
+    await stage.bury(ids.slice(-20))
+    await assertClean(stage.world)
+    const after = await held()
+    assert.ok(Math.abs(before.budget - after.budget - 2_000 * each) < each, 'the budget')
+    assert.ok(after.counted <= after.stored)
+    const exempt = [before, after].map(({ stored, counted }) => stored - counted)
+    assert.ok(
+      Math.abs((exempt[0] ?? 0) - (exempt[1] ?? 0) - (2_000 * 10 * each) / 50) < 50 * each,
+      'the quota',
+    )
+    // What was buried leaves with the blocks.
+    const { keys } = stage
+    for (let block = 0; block < 40; block += 1) {
+      const roots = ids.slice(block * 256, block * 256 + 256).map(String)
+      await forgetChains(engine, keys, '1', roots.toReversed())
+    }
+    await assertClean(stage.world)
+    const ofTen = 10 * 256 * (each + 96)
+    const { budget } = await held()
+    assert.ok(budget <= ofTen && budget > ofTen - 500 * each, `${budget} of ${ofTen} bytes`)
+    await stage.bury(ids.slice(2_000))
+    await assertClean(stage.world)
+    assert.ok((await held()).counted <= each)
+    stage.world.clock.advance(8 * DAY_MS)
+    await stage.beat()
+    const upkeep = createShardMaintenance(engine, 0)
+    await upkeep.sweep()
+    await assertClean(stage.world)
+    while ((await upkeep.sweep()).isMore);
+    await assertClean(stage.world)
+    assert.equal(await redis.client.hget(keys.shardUsage, 'sealed'), '0')
+    assert.equal(await redis.client.hget(keys.queue('1').meta, 'b'), null)
   })
 
   test('the inspection finds blocks that do not tell what they hold', async () => {

@@ -48,8 +48,8 @@ const PLAIN_ATTEMPT = {
 
 /** Sends `bury`, as the steps that delete ended chains do. */
 const BURY = step('bury_one', import.meta.url, {
-  keys: ['shardUsage', 'oldestCalls', 'teamUsage'],
-  queueKeys: ['meta', 'summaries', 'callRecords', 'failedCalls', 'successfulCalls'],
+  keys: ['shardUsage', 'oldestCalls', 'teamUsage', 'sealedHistories'],
+  queueKeys: ['meta', 'history', 'blocks', 'summaries', 'callRecords', 'failedCalls', 'successfulCalls'],
   args: ['localId', 'shards'],
   rows: { chains: { keys: ['jobIndex'], args: ['root', 'field'] } },
 })
@@ -63,6 +63,7 @@ export class HistoryStage {
   /** Whether the executor seals when a history has grown; else only `seal` does, so that tests know when. */
   keepsHistories = false
   #isSealing = false
+  #written = 0
 
   static async open(redis: TestRedis, retention: object = {}): Promise<HistoryStage> {
     return new HistoryStage(redis, await openWorld(redis, { shards: 1, retention }))
@@ -113,7 +114,7 @@ export class HistoryStage {
     const roots: number[] = []
     for (let from = 0; from < count; from += 1_000) {
       const page = Array.from({ length: Math.min(1_000, count - from) }, (_, i) => {
-        const root = this.world.engine.jobIds.idOf(0, 2 ** 30 + from + i, 1)
+        const root = this.world.engine.jobIds.idOf(0, 2 ** 30 + this.#written + i, 1)
         const { url, tags = {} } = of(from + i)
         const attempt = { ...PLAIN_ATTEMPT, completedAtMs, startedAtMs: completedAtMs }
         const request = {
@@ -123,6 +124,7 @@ export class HistoryStage {
         const ended = { end: 'success', attempts: [attempt], replayedAs: null, hadNoPayload: false } as const
         return { root, text: encodeFinished({ ...ended, request }) }
       })
+      this.#written += page.length
       roots.push(...page.map(({ root }) => root))
       await this.redis.client.lpush(history, ...page.map(({ root }) => String(root)))
       await this.redis.client.hset(summaries, ...page.flatMap(({ root, text }) => [String(root), text]))

@@ -100,7 +100,7 @@ describe('the search of finished chains', () => {
   test('goes on where one step has found or tested enough', async () => {
     await stage.finish(plans(1))
     const roots = await stage.write(70 * 256, (at) => ({
-      tags: { half: at % 2 === 0 ? 'a' : 'b', at: String(at) },
+      tags: { half: at % 2 === 0 ? 'a' : 'b', at: String(at), place: String(at % 256) },
     }))
     await stage.seal()
     const [newest] = await redis.client.lrange(stage.keys.queue('1').history, 0, 0)
@@ -111,6 +111,8 @@ describe('the search of finished chains', () => {
       { limit: 100, examinedMax: 2_500 },
     )
     assert.deepEqual(found.ids, half)
+    const inEach = await stage.search({ tag: { name: 'place', value: '9' } })
+    assert.deepEqual(inEach.ids, roots.filter((_, at) => at % 256 === 9).reverse())
     const { ids, searched } = await stage.search({ tag: { name: 'at', value: '300' } })
     assert.deepEqual(ids, [roots[300]])
     assert.ok(searched <= 4 * 256, `${searched} were looked at`)

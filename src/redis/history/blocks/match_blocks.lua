@@ -71,7 +71,7 @@ local function may_match(text)
   return true
 end
 
-local look = Blocks.look()
+local look = Blocks.look({ meta = KEYS.meta, history = KEYS.history, blocks = KEYS.blocks })
 local stop = look.fits and look.first + look.sealed or 0
 local number = tonumber(ARGV.below)
 if number > stop or number <= look.first then return {} end
