@@ -89,7 +89,7 @@ describe('against a clock read minute by minute', () => {
     const all = changes()
     expect(all.length).toBeGreaterThan(300)
     for (const { zone, atMs } of all) {
-      walls.clear()
+      wallsByZone.clear()
       const fromMs = atMs - AROUND_MS
       const untilMs = atMs + AROUND_MS
       for (const text of EXPRESSIONS) {
