@@ -1,7 +1,15 @@
 import { type Command, Option } from 'commander'
 import type { AlertFilter, Inputs } from '../../../clients/typescript/src/client.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
-import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
+import {
+  changing,
+  limitOf,
+  listCommand,
+  type OutputFlags,
+  paged,
+  type PageFlags,
+  watched,
+} from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import type { Api } from '../connection/api.ts'
 import { idArgument, plainId } from '../connection/given-ids.ts'
@@ -36,7 +44,7 @@ export function registerAlertCommands(program: Command, runner: CommandRunner): 
 }
 
 function addReadCommands(alerts: Command, runner: CommandRunner): void {
-  filtered(paged(alerts.command('list', { isDefault: true })))
+  filtered(paged(listCommand(alerts)))
     .description('list alerts, newest first')
     .action((flags: ListFlags) =>
       runner.request(

@@ -5,6 +5,7 @@ import {
   changing,
   connected,
   limitOf,
+  listCommand,
   type OutputFlags,
   paged,
   type PageFlags,
@@ -31,7 +32,7 @@ type Sleep = (milliseconds: number) => Promise<void>
 /** Adds `bulk` and its subcommands; alone it lists. */
 export function registerBulkCommands(program: Command, runner: CommandRunner, sleep: Sleep): void {
   const bulk = program.command('bulk').description('do one action to many jobs')
-  paged(bulk.command('list', { isDefault: true }))
+  paged(listCommand(bulk))
     .description('list bulks, newest first')
     .action((flags: PageFlags) => {
       const page = { limit: limitOf(flags), cursor: flags.cursor }

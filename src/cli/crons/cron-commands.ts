@@ -5,6 +5,7 @@ import {
   changing,
   connected,
   limitOf,
+  listCommand,
   type OutputFlags,
   paged,
   type PageFlags,
@@ -41,7 +42,7 @@ export function registerCronCommands(program: Command, runner: CommandRunner, st
 }
 
 function addReadCommands(crons: Command, runner: CommandRunner): void {
-  paged(crons.command('list', { isDefault: true }))
+  paged(listCommand(crons))
     .description('list crons')
     .action((flags: PageFlags) => {
       const page = { limit: limitOf(flags), cursor: flags.cursor }

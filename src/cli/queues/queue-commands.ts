@@ -1,6 +1,14 @@
 import type { Command } from 'commander'
 import { JsonText } from '../../../clients/typescript/src/client.ts'
-import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
+import {
+  changing,
+  limitOf,
+  listCommand,
+  type OutputFlags,
+  paged,
+  type PageFlags,
+  watched,
+} from '../command-options.ts'
 import { BULK_PAGE } from '../bulk/bulk-text.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { QUEUE_ARGUMENT } from '../connection/given-ids.ts'
@@ -34,7 +42,7 @@ export function registerQueueCommands(program: Command, runner: CommandRunner, s
 }
 
 function addReadCommands(queues: Command, runner: CommandRunner): void {
-  paged(queues.command('list', { isDefault: true }))
+  paged(listCommand(queues))
     .description('list queues by name')
     .action((flags: PageFlags) => {
       const page = { limit: limitOf(flags), cursor: flags.cursor }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { changing, type OutputFlags, watched } from '../command-options.ts'
+import { changing, listCommand, type OutputFlags, watched } from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { idArgument } from '../connection/given-ids.ts'
 import { CREATED_SECRET, SECRET_LIST } from './secret-text.ts'
@@ -7,7 +7,7 @@ import { CREATED_SECRET, SECRET_LIST } from './secret-text.ts'
 /** Adds `secrets` and its subcommands; alone it lists. */
 export function registerSecretCommands(program: Command, runner: CommandRunner): void {
   const secrets = program.command('secrets').description('list, create and delete signing secrets')
-  watched(secrets.command('list', { isDefault: true }))
+  watched(listCommand(secrets))
     .description('list signing secrets, newest first, without their values')
     .action((flags: OutputFlags) =>
       runner.request(flags, (api) => api.send('listSigningSecrets', {}), SECRET_LIST),

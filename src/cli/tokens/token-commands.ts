@@ -1,7 +1,14 @@
 import { type Command, Option } from 'commander'
 import { JsonText } from '../../../clients/typescript/src/client.ts'
 import { cliError, MISUSED } from '../cli-error.ts'
-import { changing, limitOf, type OutputFlags, paged, type PageFlags } from '../command-options.ts'
+import {
+  changing,
+  limitOf,
+  listCommand,
+  type OutputFlags,
+  paged,
+  type PageFlags,
+} from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { plainId } from '../connection/given-ids.ts'
 import { addDataOption, type DataFlags, withData } from '../given-data.ts'
@@ -28,7 +35,7 @@ interface TokenTools {
 /** Adds `tokens` and its subcommands; alone it lists. */
 export function registerTokenCommands(program: Command, runner: CommandRunner, tools: TokenTools): void {
   const tokens = program.command('tokens').description('list, create and revoke tokens of the API')
-  paged(tokens.command('list', { isDefault: true }))
+  paged(listCommand(tokens))
     .description('list tokens by name, without the tokens themselves')
     .action((flags: PageFlags) => {
       const page = { limit: limitOf(flags), cursor: flags.cursor }

@@ -1,6 +1,14 @@
 import type { Command } from 'commander'
 import { JsonText } from '../../../clients/typescript/src/client.ts'
-import { changing, limitOf, type OutputFlags, paged, type PageFlags, watched } from '../command-options.ts'
+import {
+  changing,
+  limitOf,
+  listCommand,
+  type OutputFlags,
+  paged,
+  type PageFlags,
+  watched,
+} from '../command-options.ts'
 import type { CommandRunner } from '../command-runner.ts'
 import { idArgument } from '../connection/given-ids.ts'
 import { editVersion, withVersion } from '../connection/versioned-edit.ts'
@@ -25,7 +33,7 @@ export function registerWindowCommands(program: Command, runner: CommandRunner, 
   const windows = program
     .command('windows')
     .description('list, create, change and delete maintenance windows')
-  paged(windows.command('list', { isDefault: true }))
+  paged(listCommand(windows))
     .description('list maintenance windows by name')
     .action((flags: PageFlags) => {
       const page = { limit: limitOf(flags), cursor: flags.cursor }

@@ -51,6 +51,17 @@ test('times in lists are to the second, unless there is room', async () => {
   expect((await api.run(['jobs', '-o', 'wide'])).out).toContain(`  ${at}  `)
 })
 
+test.each([
+  ['queues shwo', "unknown command 'shwo'\n(Did you mean show?)"],
+  ['crons 7', "unknown command '7'"],
+  ['secrets list 7', "list takes no argument such as '7'"],
+])('%s is no list', async (line, says) => {
+  const ran = await api.run(line.split(' '))
+  expect(ran).toMatchObject({ code: 1, out: '' })
+  expect(ran.err).toContain(says)
+  expect(api.received).toEqual([])
+})
+
 test('help shows what may be repeated, and no empty default', async () => {
   const { out } = await api.run(['push', '--help'])
   expect(out).toMatch(/--header <name:value> .*repeatable/)
