@@ -21,10 +21,8 @@ export function idArgument(kind: string): ['<id>', string, (text: string) => str
 
 /** A whole number is an id, as what `-o name` prints; anything else is a name, and so is what follows `name:`. */
 export function namedIn(kind: Kind, text: string): Named {
-  if (!text.startsWith(NAME_MARK)) {
-    const id = plainId(kind, text)
-    if (/^[0-9]{1,16}$/.test(id)) return { id }
-  }
+  const id = plainId(kind, text)
+  if (/^[0-9]{1,16}$/.test(id)) return { id }
   const name = text.startsWith(NAME_MARK) ? text.slice(NAME_MARK.length) : text
   if (name === '') throw cliError(`a ${kind} is given by its name or id`, MISUSED)
   return { name }

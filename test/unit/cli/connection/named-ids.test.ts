@@ -15,6 +15,7 @@ describe('a queue', () => {
     ['name:name:7', 'name:7'],
     ['queue/emails', 'queue/emails'],
     ['a&b=c', 'a&b=c'],
+    ['7 days', '7 days'],
   ])('given as %s is looked up by its name', async (given, name) => {
     api.firstAnswers = [queueNamed(name)]
     api.answer = { status: 204, body: '' }
