@@ -16,7 +16,7 @@ function slowIntake(stepMs: number) {
   const replies: Readonly<Record<string, string>> = {
     reserve_queue: '2',
     reserve_ids: '0',
-    enqueue: '5000 0 ok 1 5000',
+    enqueue: '5000 0 1 ok - 5000',
   }
   const runner = {
     run: ({ name }: StepCall, resendForMs: number) => {
