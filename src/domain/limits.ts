@@ -48,7 +48,7 @@ export const INTAKE_BYTES_DEFAULT = 128 * 1024 * 1024
 /** Connections of one API process: an idle one costs 15 KiB. */
 export const CONNECTIONS_DEFAULT = 4_096
 /** Jobs per enqueue step, and bytes of their bodies (a larger job goes alone). */
-export const ENQUEUE_BATCH_MAX = 128
+export const ENQUEUE_BATCH_MAX = 256
 export const ENQUEUE_BATCH_BYTES_MAX = 2 * 1024 * 1024
 
 // Outgoing calls.

@@ -40,8 +40,15 @@ const DAY_MS = 86_400_000
 /** Tries after our estimate of Redis's day was wrong. */
 const DAY_TRIES_MAX = 3
 
+/** A new job without its request. */
+export interface JobHead extends Omit<NewJob, 'request' | 'duplicate'> {
+  /** null = the queue's. */
+  readonly timeoutSeconds: number | null
+  readonly duplicate: NewJob['duplicate']
+}
+
 export interface PendingPush {
-  readonly job: NewJob
+  readonly head: JobHead
   /** `team/name` */
   readonly field: string
   readonly request: EncodedRequest
@@ -183,18 +190,18 @@ function nameBatch({ engine, keys, batch }: Sending, nowMs: number): NamedBatch 
   let plan = ''
   let numbers = ''
   let stretch: Stretch | null = null
-  const write = ({ push: { job, field }, block, marks, jobs }: Stretch): void => {
-    for (const minute of minutesOf(job, nowMs)) minutes.add(minute)
-    teams.of(job.team)
-    const start = 'delaySeconds' in job.start ? `d${job.start.delaySeconds * 1000}` : `a${job.start.runAtMs}`
-    const timeout = job.request.timeoutSeconds ?? ''
-    plan += `${queues.of(field)} ${blocks.of(block)} ${jobs} ${start} ${timeout} ${marks};`
+  const write = ({ push: { head, field }, block, marks, jobs }: Stretch): void => {
+    for (const minute of minutesOf(head, nowMs)) minutes.add(minute)
+    teams.of(head.team)
+    const { start } = head
+    const startText = 'delaySeconds' in start ? `d${start.delaySeconds * 1000}` : `a${start.runAtMs}`
+    plan += `${queues.of(field)} ${blocks.of(block)} ${jobs} ${startText} ${head.timeoutSeconds ?? ''} ${marks};`
   }
   for (const push of batch.pushes) {
-    const { job, field, request } = push
+    const { head, field, request } = push
     const seq = push.seq ?? 0
     const { block, field: place } = indexPlace(seq)
-    const marks = (request.large === '' ? '' : 'l') + (job.idempotency === null ? '' : 'i')
+    const marks = (request.large === '' ? '' : 'l') + (head.idempotency === null ? '' : 'i')
     if (
       stretch !== null &&
       block === stretch.block &&
@@ -209,30 +216,30 @@ function nameBatch({ engine, keys, batch }: Sending, nowMs: number): NamedBatch 
     numbers += `${place} ${engine.jobIds.idOf(keys.shard, seq, 1)} `
     requests.push(request.inline)
     if (request.large !== '') requests.push(request.large)
-    if (job.idempotency !== null) {
-      requests.push(`${batch.localIds.get(field)}:${job.idempotency.key}`, job.idempotency.fingerprint)
+    if (head.idempotency !== null) {
+      requests.push(`${batch.localIds.get(field)}:${head.idempotency.key}`, head.idempotency.fingerprint)
     }
   }
   if (stretch !== null) write(stretch)
   return { blocks, queues, teams, minutes, plan, numbers, requests }
 }
 
-function areAlike({ job, field }: PendingPush, other: PendingPush): boolean {
+function areAlike({ head, field }: PendingPush, other: PendingPush): boolean {
   return (
     field === other.field &&
-    job.request.timeoutSeconds === other.job.request.timeoutSeconds &&
-    startsAlike(job.start, other.job.start)
+    head.timeoutSeconds === other.head.timeoutSeconds &&
+    startsAlike(head.start, other.head.start)
   )
 }
 
-function startsAlike(left: NewJob['start'], right: NewJob['start']): boolean {
+function startsAlike(left: JobHead['start'], right: JobHead['start']): boolean {
   return 'delaySeconds' in left
     ? 'delaySeconds' in right && left.delaySeconds === right.delaySeconds
     : 'runAtMs' in right && left.runAtMs === right.runAtMs
 }
 
 /** The minute buckets such a job may go to; none when it is due so soon that it goes straight to the near set. */
-function minutesOf({ start }: NewJob, nowMs: number): number[] {
+function minutesOf({ start }: JobHead, nowMs: number): number[] {
   const dueMs = 'delaySeconds' in start ? nowMs + start.delaySeconds * 1000 : start.runAtMs
   return dueMs - nowMs > NEAR_DELAY_SECONDS_MAX * 1000 ? minutesAround(dueMs) : []
 }
@@ -243,7 +250,7 @@ function enqueueCall(engine: Engine, keys: ShardKeys, batch: EnqueueBatch): Step
     { engine, keys, batch },
     nowMs,
   )
-  const isKeyed = batch.pushes.some(({ job }) => job.idempotency !== null)
+  const isKeyed = batch.pushes.some(({ head }) => head.idempotency !== null)
   const { month, nextStartsMs } = batch.ceilings?.month ?? monthOf(nowMs)
   return ENQUEUE.with({
     ...{ keys, leaseMs: LEASE_MS, nonce: batch.nonce },
@@ -275,15 +282,15 @@ function enqueueCall(engine: Engine, keys: ShardKeys, batch: EnqueueBatch): Step
 function auditOf(
   engine: Engine,
   keys: ShardKeys,
-  { push: { job, seq }, position }: { readonly push: PendingPush; readonly position: number },
+  { push: { head, seq }, position }: { readonly push: PendingPush; readonly position: number },
 ) {
-  if (job.duplicate === undefined) return []
-  const { of, actor, changed } = job.duplicate
+  if (head.duplicate === undefined) return []
+  const { of, actor, changed } = head.duplicate
   const newJobId = engine.jobIds.idOf(keys.shard, seq ?? 0, 1)
-  const resource = { kind: 'job', id: of, name: job.queue } as const
+  const resource = { kind: 'job', id: of, name: head.queue } as const
   const after = { job_id: newJobId, ...(changed.length === 0 ? {} : { changed }) }
   const entry = { actor, action: 'duplicate', resource, before: null, after }
-  const { auditLog, auditEntry, auditMax, auditMs } = audited(engine, keys, { team: job.team, entry })
+  const { auditLog, auditEntry, auditMax, auditMs } = audited(engine, keys, { team: head.team, entry })
   return [{ auditLog, position, entry: auditEntry, most: auditMax, keptMs: auditMs }]
 }
 

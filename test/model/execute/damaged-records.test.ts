@@ -182,7 +182,7 @@ describe.each(HEADS)('a record with %s', (_, damage) => {
   })
 
   test('holds up neither a count nor a resend nor the removal of its queue', async () => {
-    const [bad = 0, good = 0] = await pushAll(intake, 2)
+    const [bad = 0] = await pushAll(intake, 2)
     await spoil(bad, damage)
     const sent = world.sent.get('enqueue')
     assert.ok(sent)

@@ -15,7 +15,7 @@ import type { MaintenanceWindow, WindowSettings } from '../../../src/domain/wind
 import type { WindowChange } from '../../../src/ports/windows.ts'
 import type { Clock, Logger } from '../../../src/ports/runtime.ts'
 import type { Cron } from '../../../src/ports/crons.ts'
-import type { NewJob, PushResult } from '../../../src/ports/jobs.ts'
+import type { JobIntake, NewJob, PushEnd, PushResult } from '../../../src/ports/jobs.ts'
 import type { AlertDelivery } from '../../../src/ports/notifications.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import { NO_TEAM_SETTINGS, type TeamSettings } from '../../../src/ports/settings.ts'
@@ -241,21 +241,33 @@ export interface RunningApi {
   close(): Promise<void>
 }
 
+export interface ApiChange extends Partial<Omit<ApiParts, 'intake'>> {
+  readonly connectionsMax?: number
+  readonly intake?: Pick<JobIntake, 'push'>
+}
+
+/** Several pushes are as many single ones. */
+function intakeOf(intake: Pick<JobIntake, 'push'>): JobIntake {
+  const endOf = (job: NewJob): Promise<PushEnd> =>
+    intake.push(job).catch((fault: unknown) => ({ status: 'failed', fault }))
+  return { push: (job) => intake.push(job), pushAll: (jobs) => Promise.all(jobs.map(endOf)) }
+}
+
 /** The API on a free port with fakes that know one queue (7), one cron (7), one alert (7), one window (night) and one chain (16, 17); `change` replaces parts. */
-export async function startApi(
-  change: Partial<ApiParts> & { readonly connectionsMax?: number } = {},
-): Promise<RunningApi> {
+export async function startApi({ intake, ...change }: ApiChange = {}): Promise<RunningApi> {
   const pushed: NewJob[] = []
   const logged: unknown[][] = []
   const note = (...entry: unknown[]): void => void logged.push(entry)
   const logger: Logger = { debug: note, info: note, warn: note, error: note, child: () => logger }
   const parts: ApiParts = {
-    intake: {
-      push: (job) => {
-        pushed.push(job)
-        return Promise.resolve(createdResult())
+    intake: intakeOf(
+      intake ?? {
+        push: (job) => {
+          pushed.push(job)
+          return Promise.resolve(createdResult())
+        },
       },
-    },
+    ),
     jobs: fakeJobs(),
     queues: {
       list: () => Promise.resolve({ queues: [aQueue()], nextCursor: null }),

@@ -3,6 +3,7 @@ import { tokenPrincipal } from '../../../../src/domain/access/token-principal.ts
 import { NO_TERMS } from '../../../../src/domain/access/token-terms.ts'
 import { operations } from '../../../support/rules/contract-document.ts'
 import {
+  type ApiChange,
   aChain,
   aCron,
   anAlert,
@@ -14,7 +15,6 @@ import {
   startApi,
   type RunningApi,
 } from '../api-fixture.ts'
-import type { ApiParts } from '../../../../src/api/create-api.ts'
 
 let api: RunningApi | null = null
 afterEach(async () => api?.close())
@@ -22,7 +22,7 @@ afterEach(async () => api?.close())
 const HEADERS = { ...BEARER, 'content-type': 'application/json' }
 
 /** A token for the queues of these names. */
-async function start(queues: readonly string[] | null, parts: Partial<ApiParts> = {}) {
+async function start(queues: readonly string[] | null, parts: ApiChange = {}) {
   const principal = tokenPrincipal('default', 'ci', { ...NO_TERMS, queues })
   api = await startApi({ tokens: { principalOf: () => principal }, ...parts })
   const { port } = api
@@ -31,7 +31,7 @@ async function start(queues: readonly string[] | null, parts: Partial<ApiParts> 
 }
 
 const CRON = { name: 'n', url: GOOD.url, cron_expression: '0 9 * * *' }
-const crons = (queue: string | null): Partial<ApiParts> => {
+const crons = (queue: string | null): ApiChange => {
   const cron = { ...aCron(), settings: { ...aCron().settings, queue } }
   const known = {
     get: () => Promise.resolve(cron),
@@ -110,7 +110,7 @@ describe('a token that is limited to queues', () => {
   it('sees in lists only what is of its queues', async () => {
     const team = { kind: 'team', id: null, name: null } as const
     const cron = { kind: 'cron', id: 7, name: 'emails' } as const
-    const parts: Partial<ApiParts> = {
+    const parts: ApiChange = {
       queues: {
         list: () => Promise.resolve({ queues: [aQueue(), { ...aQueue(), name: 'sms' }], nextCursor: 'next' }),
         getByName: () => Promise.resolve(null),

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ApiParts } from '../../../../src/api/create-api.ts'
 import type { ChannelHealth, ChannelTestResult } from '../../../../src/ports/notifications.ts'
 import { NO_TEAM_SETTINGS } from '../../../../src/ports/settings.ts'
 import { createFakeClock } from '../../../support/fake-clock.ts'
-import { BEARER, call, type RunningApi, startApi } from '../api-fixture.ts'
+import { type ApiChange, BEARER, call, type RunningApi, startApi } from '../api-fixture.ts'
 
 const SENT: ChannelTestResult = { status: 'answered', isSent: true, answer: '200 ok', tookMs: 12.4 }
 const BLOCKED = 'The egress policy blocks the host of this channel. Nothing was sent.'
@@ -15,9 +14,7 @@ afterEach(async () => {
   await api?.close()
 })
 
-async function start(
-  change: Partial<ApiParts> & { readonly answer?: ChannelTestResult } = {},
-): Promise<void> {
+async function start(change: ApiChange & { readonly answer?: ChannelTestResult } = {}): Promise<void> {
   const { answer = SENT, ...parts } = change
   api = await startApi({
     channelTester: {
