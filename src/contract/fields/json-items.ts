@@ -1,5 +1,5 @@
 import { endOfValue, type JsonMembersScan, nameAt, scanMembers, skipSpace } from './json-members.ts'
-import { TextWindow } from './text-window.ts'
+import { TextPieces } from './text-pieces.ts'
 
 /** One value of the array, in a text that also has others. */
 export interface JsonItem {
@@ -8,7 +8,7 @@ export interface JsonItem {
   readonly scan: Exclude<JsonMembersScan, { kind: 'malformed' }> | null
 }
 
-/** How the scan ended. Positions are of the window's text. */
+/** How the scan ended. Positions are of the piece that was read last. */
 export type JsonItemsScan =
   | { readonly kind: 'items' }
   /** The first invalid character, or the length of the text when the body ends early. */
@@ -29,74 +29,74 @@ export interface ItemBounds {
   isEnough(): (name: string, isRepeated: boolean) => boolean
 }
 
-/** Of a window beside an item: whatever is cut at its end, is longer than an item may be. */
+/** Of a piece beside an item: whatever is cut at its end is longer than an item may be. */
 const SLACK_BYTES = 16
 const NAME_CHARACTERS_SHOWN = 100
 /** Bytes of a UTF-16 unit in UTF-8, at most. */
 const UNIT_BYTES_MAX = 3
 
 /** For `scanJsonItems`: a piece holds any item that is not too long. */
-export function windowOfItems(body: Buffer, itemBytes: number): TextWindow {
-  return new TextWindow(body, itemBytes + SLACK_BYTES)
+export function piecesOfItems(body: Buffer, itemBytes: number): TextPieces {
+  return new TextPieces(body, itemBytes + SLACK_BYTES)
 }
 
 type Turns<T> = Generator<JsonItem | undefined, T>
 
 /**
- * Scans `{"<field>": […]}` without parsing the values, and yields each item. It also yields when it moves the window on, so
+ * Scans `{"<field>": […]}` without parsing the values, and yields each item. It also yields when it goes on to the next piece, so
  * that the caller can let others go on in between. Strict RFC 8259 grammar.
  */
-export function* scanJsonItems(window: TextWindow, field: string, bounds: ItemBounds): Turns<JsonItemsScan> {
-  const start = yield* nextAt(window, 0)
-  if (window.text[start] !== '{') {
-    const isNothing = start === window.text.length
+export function* scanJsonItems(pieces: TextPieces, field: string, bounds: ItemBounds): Turns<JsonItemsScan> {
+  const start = yield* nextAt(pieces, 0)
+  if (pieces.text[start] !== '{') {
+    const isNothing = start === pieces.text.length
     return { kind: isNothing ? 'malformed' : 'other', position: start }
   }
-  const nameStart = yield* nextAt(window, start + 1)
-  if (window.text[nameStart] === '}') return yield* atEnd(window, nameStart + 1, { kind: 'absent' })
-  const { name, valueAt } = yield* nameOf(window, nameStart)
+  const nameStart = yield* nextAt(pieces, start + 1)
+  if (pieces.text[nameStart] === '}') return yield* atEnd(pieces, nameStart + 1, { kind: 'absent' })
+  const { name, valueAt } = yield* nameOf(pieces, nameStart)
   if (valueAt < 0) return { kind: 'malformed', position: ~valueAt }
   if (name !== field) return { kind: 'unexpected', name }
-  const arrayAt = yield* nextAt(window, valueAt)
-  if (window.text[arrayAt] !== '[') return { kind: 'no_array' }
-  const list = yield* scanList(window, arrayAt + 1, bounds)
+  const arrayAt = yield* nextAt(pieces, valueAt)
+  if (pieces.text[arrayAt] !== '[') return { kind: 'no_array' }
+  const list = yield* scanList(pieces, arrayAt + 1, bounds)
   if (typeof list !== 'number') return list
-  const at = yield* nextAt(window, list)
-  if (window.text[at] === '}') return yield* atEnd(window, at + 1, { kind: 'items' })
-  if (window.text[at] !== ',') return { kind: 'malformed', position: at }
-  const next = yield* nameOf(window, yield* nextAt(window, at + 1))
+  const at = yield* nextAt(pieces, list)
+  if (pieces.text[at] === '}') return yield* atEnd(pieces, at + 1, { kind: 'items' })
+  if (pieces.text[at] !== ',') return { kind: 'malformed', position: at }
+  const next = yield* nameOf(pieces, yield* nextAt(pieces, at + 1))
   return next.valueAt < 0
     ? { kind: 'malformed', position: ~next.valueAt }
     : { kind: 'unexpected', name: next.name }
 }
 
 /** Yields the items from behind the bracket on; answers where the array ends. */
-function* scanList(window: TextWindow, start: number, bounds: ItemBounds): Turns<number | JsonItemsScan> {
-  let at = yield* nextAt(window, start)
-  if (window.text[at] === ']') return at + 1
+function* scanList(pieces: TextPieces, start: number, bounds: ItemBounds): Turns<number | JsonItemsScan> {
+  let at = yield* nextAt(pieces, start)
+  if (pieces.text[at] === ']') return at + 1
   for (let index = 0; ; index += 1) {
     if (index === bounds.items) return { kind: 'too_many' }
-    let item = scanItem(window.text, at, bounds)
-    if (item.end < 0 && at > 0 && !window.isLast) {
+    let item = scanItem(pieces.text, at, bounds)
+    if (item.end < 0 && at > 0 && !pieces.isLast) {
       // It may only be cut off.
       yield
-      window.moveTo(at)
+      pieces.moveTo(at)
       at = 0
-      item = scanItem(window.text, at, bounds)
+      item = scanItem(pieces.text, at, bounds)
     }
-    const { text } = window
+    const { text } = pieces
     if (item.end < 0) {
-      const isTooLong = !window.isLast && ~item.end > text.length - SLACK_BYTES
+      const isTooLong = !pieces.isLast && ~item.end > text.length - SLACK_BYTES
       return isTooLong ? { kind: 'too_long', index } : { kind: 'malformed', position: ~item.end }
     }
     if (hasMoreBytes(text, { start: at, end: item.end }, bounds.bytes)) return { kind: 'too_long', index }
     yield item
     at = skipSpace(text, item.end)
-    if (at === text.length) at = yield* nextAt(window, at)
-    if (window.text[at] === ']') return at + 1
-    if (window.text[at] !== ',') return { kind: 'malformed', position: at }
-    at = skipSpace(window.text, at + 1)
-    if (at === window.text.length) at = yield* nextAt(window, at)
+    if (at === text.length) at = yield* nextAt(pieces, at)
+    if (pieces.text[at] === ']') return at + 1
+    if (pieces.text[at] !== ',') return { kind: 'malformed', position: at }
+    at = skipSpace(pieces.text, at + 1)
+    if (at === pieces.text.length) at = yield* nextAt(pieces, at)
   }
 }
 
@@ -115,28 +115,28 @@ function hasMoreBytes(text: string, { start, end }: { start: number; end: number
 }
 
 /** Where the next character is that is no white space; the end of the text when the body ends. */
-function* nextAt(window: TextWindow, start: number): Turns<number> {
-  let at = skipSpace(window.text, start)
-  while (at === window.text.length && !window.isLast) {
+function* nextAt(pieces: TextPieces, start: number): Turns<number> {
+  let at = skipSpace(pieces.text, start)
+  while (at === pieces.text.length && !pieces.isLast) {
     yield
-    window.moveTo(at)
-    at = skipSpace(window.text, 0)
+    pieces.moveTo(at)
+    at = skipSpace(pieces.text, 0)
   }
   return at
 }
 
-/** As `nameAt`. A name that is longer than the window is cut. */
-function* nameOf(window: TextWindow, at: number): Turns<ReturnType<typeof nameAt>> {
-  const found = nameAt(window.text, at)
-  if (found.valueAt >= 0 || window.isLast) return found
+/** As `nameAt`. A name that is longer than a piece is cut. */
+function* nameOf(pieces: TextPieces, at: number): Turns<ReturnType<typeof nameAt>> {
+  const found = nameAt(pieces.text, at)
+  if (found.valueAt >= 0 || pieces.isLast) return found
   yield
-  window.moveTo(at)
-  const again = nameAt(window.text, 0)
-  const isCut = again.valueAt < 0 && !window.isLast && ~again.valueAt > window.text.length - SLACK_BYTES
-  return isCut ? { name: window.text.slice(1, 1 + NAME_CHARACTERS_SHOWN), valueAt: 0 } : again
+  pieces.moveTo(at)
+  const again = nameAt(pieces.text, 0)
+  const isCut = again.valueAt < 0 && !pieces.isLast && ~again.valueAt > pieces.text.length - SLACK_BYTES
+  return isCut ? { name: pieces.text.slice(1, 1 + NAME_CHARACTERS_SHOWN), valueAt: 0 } : again
 }
 
-function* atEnd(window: TextWindow, at: number, scan: JsonItemsScan): Turns<JsonItemsScan> {
-  const end = yield* nextAt(window, at)
-  return end === window.text.length ? scan : { kind: 'malformed', position: end }
+function* atEnd(pieces: TextPieces, at: number, scan: JsonItemsScan): Turns<JsonItemsScan> {
+  const end = yield* nextAt(pieces, at)
+  return end === pieces.text.length ? scan : { kind: 'malformed', position: end }
 }

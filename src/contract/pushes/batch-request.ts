@@ -8,7 +8,7 @@ import {
   readJsonItem,
   refusedEarly,
 } from '../fields/json-body.ts'
-import { type JsonItem, type JsonItemsScan, scanJsonItems, windowOfItems } from '../fields/json-items.ts'
+import { type JsonItem, type JsonItemsScan, scanJsonItems, piecesOfItems } from '../fields/json-items.ts'
 import {
   mustBeArray,
   mustHaveItemsBetween,
@@ -37,8 +37,8 @@ export function* readBatch(
 ): Generator<undefined, BodyResult<readonly BatchItem[]>> {
   const items: BatchItem[] = []
   const itemContext = { ...context, acceptedUrls: new Set<string>() }
-  const window = windowOfItems(body, REQUEST_BODY_BYTES_MAX)
-  const work = scanJsonItems(window, FIELD, {
+  const pieces = piecesOfItems(body, REQUEST_BODY_BYTES_MAX)
+  const work = scanJsonItems(pieces, FIELD, {
     items: BATCH_JOBS_MAX,
     bytes: REQUEST_BODY_BYTES_MAX,
     isEnough: () => refusedEarly(ITEM_FIELDS),
@@ -49,12 +49,12 @@ export function* readBatch(
     yield
     step = work.next()
   }
-  const badUtf8At = yield* window.malformedUtf8()
+  const badUtf8At = yield* pieces.malformedUtf8()
   if (badUtf8At !== null) return { kind: 'malformed', error: malformedUtf8Text(badUtf8At) }
   const scan = step.value
   if (scan.kind === 'malformed' || scan.kind === 'other') {
-    const where = yield* window.describe(scan.position)
-    return { kind: 'malformed', error: malformedText(scan.kind, where, scan.position === window.text.length) }
+    const where = yield* pieces.describe(scan.position)
+    return { kind: 'malformed', error: malformedText(scan.kind, where, scan.position === pieces.text.length) }
   }
   if (scan.kind !== 'items') return { kind: 'invalid', problem: problemOf(scan) }
   return items.length === 0

@@ -6,7 +6,7 @@ import {
   STORE_DEADLINE_MS,
 } from '../../domain/limits.ts'
 import { StorageFullError, StoreUnavailableError } from '../../domain/errors.ts'
-import type { JobIntake, NewJob, PushEnd } from '../../ports/jobs.ts'
+import type { JobIntake, NewJob, PushEnd, PushResult } from '../../ports/jobs.ts'
 import { createSequence, type Sequence } from './sequence.ts'
 import { enqueueBatch, type EnqueueAnswer, type PendingPush } from './enqueue-batch.ts'
 import { hintWake, shardOfQueue, type Engine } from '../client/engine.ts'
@@ -96,13 +96,17 @@ export function createJobIntake(
   return {
     push: (job) =>
       new Promise((resolve, reject) => {
-        start([job], ([end]) => {
-          if (end?.status === 'failed') reject(end.fault)
-          else if (end !== undefined) resolve(end)
-        })
+        start([job], answerOne(resolve, reject))
       }),
     pushAll: (jobs) =>
       jobs.length === 0 ? Promise.resolve([]) : new Promise((resolve) => start(jobs, resolve)),
+  }
+}
+
+function answerOne(resolve: (result: PushResult) => void, reject: (fault: unknown) => void) {
+  return ([end]: readonly PushEnd[]): void => {
+    if (end?.status === 'failed') reject(end.fault)
+    else if (end !== undefined) resolve(end)
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type JsonItem,
   type JsonItemsScan,
   scanJsonItems,
-  windowOfItems,
+  piecesOfItems,
 } from '../../../../src/contract/fields/json-items.ts'
 import { memberValue } from '../../../../src/contract/fields/json-members.ts'
 
@@ -13,7 +13,7 @@ const BOUNDS: ItemBounds = { items: 20, bytes: 200, isEnough: () => () => false 
 
 function collect(text: string, change: Partial<ItemBounds> = {}): { items: JsonItem[]; scan: JsonItemsScan } {
   const bounds = { ...BOUNDS, ...change }
-  const work = scanJsonItems(windowOfItems(Buffer.from(text), bounds.bytes), 'jobs', bounds)
+  const work = scanJsonItems(piecesOfItems(Buffer.from(text), bounds.bytes), 'jobs', bounds)
   const items: JsonItem[] = []
   for (;;) {
     const step = work.next()
@@ -47,7 +47,7 @@ describe('the items of a list', () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 20 }), space, padding, (items, gap, pad) => {
         const inner = items.map((item) => gap + JSON.stringify(item)).join(`${gap},`)
-        // Padded, so that the items lie at every place of several windows.
+        // Padded, so that the items lie at every place of several pieces.
         const read = collect(`${pad}${gap}{${gap}"jobs"${gap}:${gap}[${inner}${gap}]${gap}}${pad}`)
         expect(read.scan).toEqual({ kind: 'items' })
         const isObject = (item: unknown) =>
@@ -93,7 +93,7 @@ describe('the items of a list', () => {
   })
 
   test('have a turn for others after each', () => {
-    const work = scanJsonItems(windowOfItems(Buffer.from('{"jobs":[1,2,3]}'), 200), 'jobs', BOUNDS)
+    const work = scanJsonItems(piecesOfItems(Buffer.from('{"jobs":[1,2,3]}'), 200), 'jobs', BOUNDS)
     const steps = [work.next(), work.next(), work.next(), work.next()]
     expect(steps.map(({ done }) => done)).toEqual([false, false, false, true])
   })
@@ -113,7 +113,7 @@ describe('the items of a list', () => {
   test('have a turn for others while white space is skipped, and a name may be as long as it likes', () => {
     const gap = ' '.repeat(5_000)
     expect(collect(`{"jobs":[1${gap}]}`).items).toHaveLength(1)
-    const work = scanJsonItems(windowOfItems(Buffer.from(`{"jobs":[1${gap}]}`), 200), 'jobs', BOUNDS)
+    const work = scanJsonItems(piecesOfItems(Buffer.from(`{"jobs":[1${gap}]}`), 200), 'jobs', BOUNDS)
     let turns = 0
     while (work.next().done !== true) turns += 1
     expect(turns).toBeGreaterThan(20)

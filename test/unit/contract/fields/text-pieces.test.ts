@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TextWindow } from '../../../../src/contract/fields/text-window.ts'
+import { TextPieces } from '../../../../src/contract/fields/text-pieces.ts'
 
 function ended<T>(work: Generator<undefined, T>): T {
   for (;;) {
@@ -9,30 +9,30 @@ function ended<T>(work: Generator<undefined, T>): T {
   }
 }
 
-test('a window that moves on shows the whole text, piece by piece, and knows where a piece is', () => {
+test('the pieces of a body show the whole text, and each knows where it is', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '\n', 'ä', '€', '\u{1f600}'), maxLength: 60 })
   fc.assert(
     fc.property(text, fc.integer({ min: 4, max: 20 }), fc.nat(), (whole, bytes, kept) => {
-      const window = new TextWindow(Buffer.from(whole), bytes)
+      const pieces = new TextPieces(Buffer.from(whole), bytes)
       let before = ''
       for (;;) {
-        const { text: piece } = window
+        const { text: piece } = pieces
         expect(whole.startsWith(piece, before.length)).toBe(true)
         expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(bytes)
         const lines = (before + piece).split('\n')
-        expect(ended(window.describe(piece.length))).toBe(
+        expect(ended(pieces.describe(piece.length))).toBe(
           `position ${before.length + piece.length} (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`,
         )
-        if (window.isLast) break
+        if (pieces.isLast) break
         // Some of the piece stays, as an item that is cut off does; never half a character.
         const at = piece.slice(0, 1 + (kept % piece.length)).isWellFormed()
           ? 1 + (kept % piece.length)
           : piece.length
         before += piece.slice(0, at)
-        window.moveTo(at)
+        pieces.moveTo(at)
       }
-      expect(before + window.text).toBe(whole)
-      expect(ended(window.malformedUtf8())).toBeNull()
+      expect(before + pieces.text).toBe(whole)
+      expect(ended(pieces.malformedUtf8())).toBeNull()
     }),
   )
 })
@@ -42,7 +42,7 @@ test.each([
   ['a character that is cut off', [0x61, 0xe2, 0x82], 'position 1 (line 1, column 2)'],
   ['many bytes that go on with nothing', Array<number>(40).fill(0x80), 'position 0 (line 1, column 1)'],
 ])('%s is found, and nothing behind it is read', (_, bytes, where) => {
-  const window = new TextWindow(Buffer.from(bytes), 16)
-  expect(window.isLast).toBe(true)
-  expect(ended(window.malformedUtf8())).toBe(where)
+  const pieces = new TextPieces(Buffer.from(bytes), 16)
+  expect(pieces.isLast).toBe(true)
+  expect(ended(pieces.malformedUtf8())).toBe(where)
 })

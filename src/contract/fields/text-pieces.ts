@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { describePlace, FIRST_PLACE, placeAfter, type TextPlace } from './json-members.ts'
 
 /**
- * A body as text, a piece of it at a time: to decode 16 MiB at once would hold up everybody else. The reader moves the
- * window on.
+ * A body as text, a piece of it at a time: to decode 16 MiB at once would hold up everybody else. The reader says
+ * when it needs the next one.
  */
-export class TextWindow {
+export class TextPieces {
   readonly #body: Buffer
   readonly #bytes: number
   /** Of the body, which the text begins and ends at. */
