@@ -68,7 +68,12 @@ end
 
 -- Each block is read once: its owner and the entries of this batch's jobs.
 local stretches, block_fields = {}, {}
-local next_number = string.gmatch(ARGV.numbers, '(%d+) (%d+) ')
+local all_fields, all_ids, read = {}, {}, 0
+for field, id in string.gmatch(ARGV.numbers, '(%d+) (%d+) ') do
+  read = read + 1
+  all_fields[read], all_ids[read] = field, id
+end
+read = 0
 for queue, block, jobs, start, ms, timeout, marks in
   string.gmatch(ARGV.plan, '(%d+) (%d+) (%d+) (%a)(%S+) (%d*) (%a*);')
 do
@@ -78,7 +83,8 @@ do
     block_fields[block] = fields
   end
   local places = #fields
-  for i = 1, tonumber(jobs) do fields[places + i], ids[i] = next_number() end
+  for i = 1, tonumber(jobs) do fields[places + i], ids[i] = all_fields[read + i], all_ids[read + i] end
+  read = read + #ids
   stretches[#stretches + 1] = {
     queue = queues[tonumber(queue)], block = block, fields = fields, places = places, ids = ids,
     start = start, ms = tonumber(ms), timeout = timeout,
