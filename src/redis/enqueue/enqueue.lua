@@ -122,10 +122,10 @@ local function begin(stretch)
   stretch.is_due = due <= now
   if due - now > 60000 and minutes[minute] then
     buckets[minute] = buckets[minute] or {}
-    stretch.bucket, stretch.tail = buckets[minute], '|' .. string.format('%.0f', due - minute * 60000)
+    stretch.later, stretch.tail = buckets[minute], '|' .. string.format('%.0f', due - minute * 60000)
   end
   stretch.due_text = due == now and now_text or pad13(due)
-  local flags = (stretch.bucket and 2 or 0) + (stretch.is_large and 1 or 0)
+  local flags = (stretch.later and 2 or 0) + (stretch.is_large and 1 or 0)
   local timeout = stretch.timeout == '' and queue.timeout or string.format('%03d', stretch.timeout)
   local lag = due > now and string.format('%.0f', due - now) or ''
   stretch.head = stretch.due_text .. '10' .. flags .. timeout .. queue.hash .. lag .. '|'
@@ -138,8 +138,8 @@ local function place(stretch, id)
   local queue = stretch.queue
   if stretch.is_due then
     queue.ready_ids[#queue.ready_ids + 1] = id
-  elseif stretch.bucket then
-    stretch.bucket[#stretch.bucket + 1] = queue.localId .. '|' .. id .. stretch.tail
+  elseif stretch.later then
+    stretch.later[#stretch.later + 1] = queue.localId .. '|' .. id .. stretch.tail
   else
     local n = #near
     near[n + 1], near[n + 2] = stretch.due_text, queue.localId .. '|' .. id
