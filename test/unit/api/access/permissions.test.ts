@@ -242,6 +242,17 @@ describe('a token with a rate limit', () => {
     expect(api.pushed).toEqual([])
   })
 
+  it('is refused beyond it by a session as well, which it may always leave', async () => {
+    const refused = { isAdmitted: false, remaining: 0, fullMs: 2_500, waitMs: 99 }
+    api = await startApi({ tokens: { principalOf: () => limited }, tokenRates: { admit: () => refused } })
+    const headers = { cookie: 'punctual=first', 'x-punctual-request': '1', 'sec-fetch-site': 'same-origin' }
+    const send = async (method: string, path: string) =>
+      (await call(api!.port, path, { method, headers })).status
+    expect(await send('GET', '/api/queues')).toBe(429)
+    expect(await send('GET', '/api/session')).toBe(429)
+    expect(await send('DELETE', '/api/session')).toBe(204)
+  })
+
   it('is told nothing of it without one', async () => {
     const asked: unknown[] = []
     const tokenRates = { admit: (token: unknown) => (asked.push(token), answer) }
