@@ -6,11 +6,12 @@ local call = redis.call
 
 local since, size = tonumber(ARGV.since), tonumber(ARGV.page)
 local pages, open = {}, {}
-local last = -1
-repeat
+local last, is_end = -1, false
+while not is_end do
   local page = call('LRANGE', KEYS.settledTallies, last - size + 1, last)
   if #page > 0 then pages[#pages + 1] = table.concat(page, ' ') end
   last = last - size
-until #page < size or (tonumber(string.sub(page[1], 1, 5), 36) or since) < since
+  is_end = #page < size or (tonumber(string.sub(page[1], 1, 5), 36) or since) < since
+end
 for i = arg_at + 1, #ARGV do open[#open + 1] = call('HGET', KEYS.openTallies, ARGV[i]) or '' end
 return { pages, open }

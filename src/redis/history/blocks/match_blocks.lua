@@ -22,7 +22,8 @@ local ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 local byte, find, match = string.byte, string.find, string.match
 local values, powers = {}, {}
 for i = 1, 64 do values[byte(ALPHABET, i)] = i - 1 end
-for i = 0, BITS - 1 do powers[i] = 2 ^ i end
+powers[0] = 1
+for i = 1, BITS - 1 do powers[i] = 2 * powers[i - 1] end
 
 local is_bounded = false
 for _, range in ipairs(ranges) do
