@@ -1,4 +1,4 @@
-import type { AuditedResource, AuditEntry } from '../domain/access/audit-record.ts'
+import type { AuditedAction, AuditedResource, AuditEntry } from '../domain/access/audit-record.ts'
 import { auditedChange } from '../domain/access/audited-fields.ts'
 import {
   EditConflictError,
@@ -10,8 +10,7 @@ import type { AuditLog } from '../ports/audit-log.ts'
 import type { TeamRequest } from './team-routes.ts'
 
 export interface WantedChange {
-  /** A verb, such as `edit`. */
-  readonly action: string
+  readonly action: AuditedAction
   readonly resource: AuditedResource
   /** The resource as the API shows it; null = it does not exist yet. */
   readonly before: object | null

@@ -1,5 +1,5 @@
 import type { Router } from 'express'
-import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
@@ -160,7 +160,7 @@ async function setActive(context: TeamRequest, parts: CronRouteParts, isActive: 
 function changed(
   context: TeamRequest,
   { crons, cronEditor, auditLog }: CronRouteParts,
-  { action, change }: { readonly action: string; readonly change: Partial<CronSettings> },
+  { action, change }: { readonly action: AuditedAction; readonly change: Partial<CronSettings> },
 ): Promise<Cron | null> {
   const { team } = context
   return withId(context, 'cron_id', async (id) => {

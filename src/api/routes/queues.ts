@@ -1,5 +1,5 @@
 import type { Router } from 'express'
-import type { AuditedResource } from '../../domain/access/audit-record.ts'
+import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
 import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
@@ -97,7 +97,7 @@ async function drain(context: TeamRequest, parts: QueueRouteParts): Promise<void
 function changed(
   context: TeamRequest,
   { queues, editor, auditLog }: QueueRouteParts,
-  { action, change }: { readonly action: string; readonly change: Partial<QueueSettings> },
+  { action, change }: { readonly action: AuditedAction; readonly change: Partial<QueueSettings> },
 ): Promise<Queue | null> {
   const { team } = context
   return withId(context, 'queue_id', async (id) => {

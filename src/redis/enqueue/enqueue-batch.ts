@@ -289,7 +289,7 @@ function auditOf(
   const newJobId = engine.jobIds.idOf(keys.shard, seq ?? 0, 1)
   const resource = { kind: 'job', id: of, name: head.queue } as const
   const after = { job_id: newJobId, ...(changed.length === 0 ? {} : { changed }) }
-  const entry = { actor, action: 'duplicate', resource, before: null, after }
+  const entry = { actor, action: 'duplicate', resource, before: null, after } as const
   const { auditLog, auditEntry, auditMax, auditMs } = audited(engine, keys, { team: head.team, entry })
   return [{ auditLog, position, entry: auditEntry, most: auditMax, keptMs: auditMs }]
 }

@@ -92,7 +92,7 @@ const ALERT_PARTS: ReadonlySet<string> = new Set(['ad', 'ao', 'af', 'an'])
 /** Of the channels of a team. */
 const CHANNEL_PARTS: ReadonlySet<string> = new Set(['nc', 'nl'])
 /** Of the audit log and of rate limits, with which nothing else has to agree. */
-const LONE_PARTS: ReadonlySet<string> = new Set(['au', 'aq', 'rl'])
+const LONE_PARTS: ReadonlySet<string> = new Set(['au', 'aq', 'sau', 'saq', 'rl'])
 
 /** Of sessions, with which nothing else has to agree. */
 const SESSIONS = /^punctual:\{[\w-]{43}\}:session$/

@@ -117,6 +117,9 @@ export interface ShardKeys extends Readonly<Record<ShardKeyName, string>> {
   auditLog(team: string): string
   /** Changes of the team that somebody asked for and that have not ended, in its home. */
   auditAsked(team: string): string
+  /** As `auditLog` and `auditAsked`, of logins and logouts alone, in the team's home. */
+  sessionLog(team: string): string
+  sessionAsked(team: string): string
   /** What a token with a rate limit has taken of it. @param token `team/name` */
   tokenRate(token: string): string
   /** The bulks of a team at home here, by id. */
@@ -165,6 +168,8 @@ export function createShardKeys(shard: number): ShardKeys {
     alertCounts: (team) => `${prefix}an:${team}`,
     auditLog: (team) => `${prefix}au:${team}`,
     auditAsked: (team) => `${prefix}aq:${team}`,
+    sessionLog: (team) => `${prefix}sau:${team}`,
+    sessionAsked: (team) => `${prefix}saq:${team}`,
     tokenRate: (token) => `${prefix}rl:${token}`,
     bulks: (team) => `${prefix}bk:${team}`,
     bulkPart: (bulk) => `${prefix}bp:${bulk}`,

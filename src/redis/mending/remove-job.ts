@@ -33,7 +33,7 @@ export async function removeJob(
   const rootId = jobIds.rootOf(jobId)
   const { block, field } = indexPlace(seq)
   const resource = { kind: 'job', id: jobId, name: queue.name } as const
-  const entry = { actor, action: 'delete', resource, before: null, after: null }
+  const entry = { actor, action: 'delete', resource, before: null, after: null } as const
   const answer = await engine.runner.run(
     REMOVE_JOB.with({
       ...{ keys, leaseMs: LEASE_MS, localId, jobId, rootId, seq, indexField: field },

@@ -5,6 +5,7 @@ import { NO_TEAM_SETTINGS } from '../../ports/settings.ts'
 import type { SigningSecretStore } from '../../ports/access/signing-secrets.ts'
 import type { TokenKeeper } from '../../ports/access/tokens.ts'
 import type { WindowEditor } from '../../ports/windows.ts'
+import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { CompiledSettings } from '../../redis/control/compiled-settings.ts'
 import type { CompiledWindows } from '../../redis/control/compiled-windows.ts'
 import { SecretBox } from '../../redis/control/secret-box.ts'
@@ -64,6 +65,7 @@ export async function openFolderResources(
     statePath: folder.folderStatePath,
     isChannelBlocked: (url, egressAllow) =>
       egress.refusalOf(url, { ...NO_TEAM_SETTINGS, egressAllow }) !== null,
+    auditLog: createAuditLog(store.engine),
     logger,
     clock: systemClock,
   })

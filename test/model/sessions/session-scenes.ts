@@ -4,7 +4,11 @@ import type { StepName } from '../../../src/redis/steps.ts'
 import type { Scene } from '../cluster/tear-scenes.ts'
 
 const SUBJECT = { kind: 'token', team: 'default', name: 'ci' } as const
-const CREDENTIAL = { kind: 'token', token: 'a-token-0123456789' } as const
+const LOGIN = {
+  subject: SUBJECT,
+  credential: { kind: 'token', token: 'a-token-0123456789' },
+  openedFor: 'default',
+} as const
 
 export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> = [
   [
@@ -12,8 +16,8 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'one more than there may be',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      for (let i = 0; i < SESSIONS_PER_SUBJECT_MAX; i += 1) await store.open(SUBJECT, CREDENTIAL)
-      return () => store.open(SUBJECT, CREDENTIAL)
+      for (let i = 0; i < SESSIONS_PER_SUBJECT_MAX; i += 1) await store.open(LOGIN)
+      return () => store.open(LOGIN)
     },
   ],
   [
@@ -21,7 +25,7 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'a use that is noted',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      const { id } = await store.open(SUBJECT, CREDENTIAL)
+      const { id } = await store.open(LOGIN)
       world.clock.advance(60_000)
       return () => store.use(id)
     },
@@ -31,8 +35,8 @@ export const SESSION_SCENES: ReadonlyArray<readonly [StepName, string, Scene]> =
     'one of two',
     async ({ world }) => {
       const store = createSessionStore(world.engine)
-      const { id } = await store.open(SUBJECT, CREDENTIAL)
-      await store.open(SUBJECT, CREDENTIAL)
+      const { id } = await store.open(LOGIN)
+      await store.open(LOGIN)
       return () => store.end(id)
     },
   ],

@@ -87,6 +87,8 @@ test('every key of a shard is in its one slot', () => {
       alertCounts: anOf,
       auditLog: auOf,
       auditAsked: aqOf,
+      sessionLog: sauOf,
+      sessionAsked: saqOf,
       tokenRate: rlOf,
       channelStates: ncOf,
       deliveryLog: nlOf,
@@ -110,9 +112,8 @@ test('every key of a shard is in its one slot', () => {
         kr('48'),
         qnOf('a'),
         knOf('a'),
-        ...[adOf, aoOf, afOf, anOf, auOf, aqOf, rlOf, ncOf, nlOf, bkOf, bpOf, bfOf].map((keyOf) =>
-          keyOf('a'),
-        ),
+        ...[adOf, aoOf, afOf, anOf, auOf, aqOf, sauOf, saqOf].map((keyOf) => keyOf('a')),
+        ...[rlOf, ncOf, nlOf, bkOf, bpOf, bfOf].map((keyOf) => keyOf('a')),
       ],
     ]
     expect(new Set(all.map(slotOf)).size).toBe(1)
