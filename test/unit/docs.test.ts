@@ -203,8 +203,8 @@ describe('lists that must agree', () => {
       ...read('docs/reference/audit.md').matchAll(/^\| `([a-z]+)` +\| (`[a-z]+`(?:, `[a-z]+`)*)/gm),
     ]
     const actions = rows.flatMap(([, , list = '']) => [...list.matchAll(/`([a-z]+)`/g)].map(([, one]) => one))
-    expect(rows.map(([, kind]) => kind).toSorted()).toEqual([...AUDITED_KINDS].toSorted())
-    expect([...new Set(actions)].toSorted()).toEqual([...AUDITED_ACTIONS].toSorted())
+    expect(new Set(rows.map(([, kind]) => kind))).toEqual(new Set(AUDITED_KINDS))
+    expect(new Set(actions)).toEqual(new Set(AUDITED_ACTIONS))
   })
 
   test('the egress page names every name that is closed by itself', () => {

@@ -164,12 +164,19 @@ function changed(
 ): Promise<Cron | null> {
   const { team } = context
   return withId(context, 'cron_id', async (id) => {
-    const before = await crons.get(team, id)
-    if (before === null) return null
+    const known = await crons.get(team, id)
+    if (known === null) return null
+    const ifMatch = ifMatchOf(context.request)
+    // What the editor found may be newer.
+    let before = known
     return withAudit(auditLog, context, {
-      ...{ action, resource: resourceOf(before), before: toWireCron(before) },
-      change: () => cronEditor.edit(team, id, change, ifMatchOf(context.request) ?? undefined),
-      endOf: (cron) => (cron === null ? null : { after: toWireCron(cron) }),
+      ...{ action, resource: resourceOf(known), before: toWireCron(known) },
+      change: () =>
+        cronEditor.edit(team, id, change, (settings) => {
+          before = { ...known, settings }
+          ifMatch?.(settings)
+        }),
+      endOf: (cron) => (cron === null ? null : { before: toWireCron(before), after: toWireCron(cron) }),
     })
   })
 }

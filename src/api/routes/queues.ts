@@ -101,12 +101,19 @@ function changed(
 ): Promise<Queue | null> {
   const { team } = context
   return withId(context, 'queue_id', async (id) => {
-    const before = await queues.get(team, id)
-    if (before === null) return null
+    const known = await queues.get(team, id)
+    if (known === null) return null
+    const ifMatch = ifMatchOf(context.request)
+    // What the editor found may be newer.
+    let before = known
     return withAudit(auditLog, context, {
-      ...{ action, resource: resourceOf(before), before: toWireQueue(before) },
-      change: () => editor.edit(team, id, change, ifMatchOf(context.request) ?? undefined),
-      endOf: (queue) => (queue === null ? null : { after: toWireQueue(queue) }),
+      ...{ action, resource: resourceOf(known), before: toWireQueue(known) },
+      change: () =>
+        editor.edit(team, id, change, (settings) => {
+          before = { ...known, settings }
+          ifMatch?.(settings)
+        }),
+      endOf: (queue) => (queue === null ? null : { before: toWireQueue(before), after: toWireQueue(queue) }),
     })
   })
 }

@@ -30,8 +30,11 @@ export async function withinTimeout<T>(clock: Clock, request: () => Promise<T>):
   }
 }
 
-/** How often a write under a lock is tried: a new status changes the version of an object too. */
-const LOCKED_TRIES_MAX = 3
+/**
+ * How often a write under a lock is tried: a new status changes the version of an object too, and every edit that comes in
+ * between.
+ */
+const LOCKED_TRIES_MAX = 10
 
 /**
  * Checks an object and writes to it while it is as it was checked; without a check, writes without a lock. Throws what the
