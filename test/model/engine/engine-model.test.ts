@@ -5,6 +5,7 @@ import type { RedisConnection } from '../../../src/redis/client/connection.ts'
 import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { openConnection } from '../../support/engine/model-world.ts'
 import { startRedis, type TestRedis } from '../../support/servers/redis-server.ts'
+import { auditDifferences } from './engine-audits.ts'
 import { listDifferences } from './engine-lists.ts'
 import { QUEUES, story, type Op } from './engine-ops.ts'
 import { Story } from './engine-story.ts'
@@ -58,6 +59,8 @@ describe.each([
     }
     assert.deepEqual(await inspect(told.world.engine), [])
     assert.deepEqual(await listDifferences(told.world.engine, told.model), [])
+    const shards = told.world.engine.shards
+    assert.deepEqual(await auditDifferences(redis.client, shards, told.model), [])
     await told.drain()
     await told.compare()
     assert.deepEqual(await inspect(told.world.engine), [])
