@@ -34,20 +34,24 @@ end
 -- Ids of cancelled jobs that a step takes off each end of a ready list, and how many of them it looks at together.
 local TRIMMED_MAX = 500
 local TRIM_PAGE = 50
+-- Ids that a step looks at in all, however many queues a page of a bulk has; what it leaves, claims pass over.
+local looks_left = 1000
 
--- How many ids at an end of the list have no job, up to TRIMMED_MAX.
+-- How many ids at an end of the list have no job, up to TRIMMED_MAX and as far as the step may look.
 local function cancelled_at(queue, is_tail)
   local found, page = 0, 1
-  while found < TRIMMED_MAX do
+  local most = math.min(TRIMMED_MAX, looks_left)
+  while found < most do
     local from, to = found, found + page - 1
     if is_tail then from, to = -to - 1, -from - 1 end
     local ids = call('LRANGE', queue.ready, from, to)
     for i = 1, #ids do
+      looks_left = looks_left - 1
       if call('HEXISTS', queue.records, ids[is_tail and #ids + 1 - i or i]) == 1 then return found end
       found = found + 1
     end
     if #ids < page then return found end
-    page = math.min(TRIM_PAGE, TRIMMED_MAX - found)
+    page = math.min(TRIM_PAGE, most - found)
   end
   return found
 end

@@ -6,6 +6,7 @@ import { QUEUE } from '../../../src/redis/layout/fields.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { assertClean, claimed, openExecutor } from '../../support/engine/model-executor.ts'
 import { AN_ACTOR } from '../../support/principals.ts'
+import { BulkStage, TEAM } from '../bulk/bulk-stage.ts'
 import { commandsOf, finish, keys, push, redis, teamsOf, useTeamClaims, world } from './team-claims-scene.ts'
 
 /** What the Lua step skips of one queue and beyond that in all, as the operator may rely on. */
@@ -182,6 +183,34 @@ describe('a cancel', () => {
       (await claimed(source, 64)).map(({ jobId }) => jobId),
       [next],
     )
+  })
+
+  test('of a bulk looks at 1,000 ids in all, however many queues its page has', async () => {
+    const queues = Array.from({ length: 40 }, (_, i) => i)
+    const last: number[] = []
+    for (const i of queues) {
+      const [, second] = await push(TEAM, 2, `queue ${i}`)
+      last.push(second as number)
+      await cancelAtHead(String(i + 1), 1_000)
+    }
+    const stage = new BulkStage(world)
+    await stage.create('cancel', last)
+    await stage.begin()
+    let pages = 0
+    world.faults.after = ({ name }) => void (pages += name === 'open_page' ? 1 : 0)
+    const commands = await commandsOf(() => stage.drive())
+    assert.equal(pages, 1)
+    assert.ok(commands < 3_000, `${commands} commands`)
+    const left = await Promise.all(queues.map((i) => cancelledOf(String(i + 1))))
+    const trimmed = 40 * 1_001 - left.reduce((sum, count) => sum + count)
+    assert.ok(trimmed > 900 && trimmed <= 1_000, `${trimmed} taken off`)
+    await assertClean(world)
+    const source = await openExecutor(world, 'e1')
+    const found: number[] = []
+    for (let i = 0; i < 60; i += 1) found.push(...(await claimed(source, 64)).map(({ jobId }) => jobId))
+    assert.equal(found.length, 40)
+    assert.ok(found.every((id) => !last.includes(id)))
+    await assertClean(world)
   })
 
   test('leaves the ring with the last ready job, beside one in flight', async () => {
