@@ -24,10 +24,13 @@ const parameters = (runs: number) => ({
   ...(PATH === undefined ? {} : { path: PATH }),
 })
 
-/** Tells the stories; what a failure reports is enough to tell the failing one again. */
+/** Tells the stories; what a failure reports is enough to tell the failing one again, and says what went wrong in it. */
 async function hold<Story>(property: fc.IAsyncProperty<Story>, runs: number): Promise<void> {
   const details = await fc.check(property, parameters(runs))
-  if (details.failed) throw new Error(fc.defaultReportMessage(details as fc.RunDetails<unknown>))
+  if (!details.failed) return
+  throw new Error(
+    `${String(details.errorInstance)}\n${fc.defaultReportMessage(details as fc.RunDetails<unknown>)}`,
+  )
 }
 
 describe.each([
