@@ -31,7 +31,7 @@ export interface VersionedEdit<Edited> {
 export async function editVersion<Edited>(edit: VersionedEdit<Edited>): Promise<Edited> {
   const { ifMatch, read, send } = edit
   const before = ifMatch === undefined ? await read() : null
-  const version = ifMatch === undefined ? versionOf(before) : visibleAscii(ifMatch, '--if-match')
+  const version = ifMatch === undefined ? versionOf(before) : strong(visibleAscii(ifMatch, '--if-match'))
   try {
     return await send(version === null ? {} : { headers: { 'if-match': version } })
   } catch (fault) {
@@ -44,7 +44,16 @@ export async function editVersion<Edited>(edit: VersionedEdit<Edited>): Promise<
 
 /** The version of what was read, which `--if-match` takes. */
 export function versionOf(read: Versioned | null): string | null {
-  return read?.headers.get('etag') ?? null
+  const tag = read?.headers.get('etag') ?? null
+  return tag === null ? null : strong(tag)
+}
+
+/**
+ * A proxy that compresses calls the version of the answer weak (`W/"…"`), because its bytes are others; an `If-Match` of a
+ * weak one never holds. It is a version of the settings, which are the same in whatever bytes.
+ */
+function strong(tag: string): string {
+  return tag.replace(/^W\//, '')
 }
 
 /** An answer whose body has its version as well. */

@@ -3,6 +3,8 @@ import { cliError, MISUSED } from '../cli-error.ts'
 import { collect, type OutputFlags } from '../command-options.ts'
 import { wholeNumber } from '../given-number.ts'
 import { headerPairs } from '../given-pairs.ts'
+import type { Api } from '../connection/api.ts'
+import { queueNameOf } from '../connection/named-ids.ts'
 import { addDataOption, checkStdinOnce, type DataFlags, withData } from '../given-data.ts'
 import { addAssertOption, type AssertFlags, assertFields, givenNumber } from '../given-settings.ts'
 import { readSource, type Stdin } from '../given-source.ts'
@@ -37,6 +39,7 @@ export interface EditFlags extends RequestFlags {
 
 export function addCreateOptions(command: Command): Command {
   return addRequestOptions(command, (value) => ` (default: ${value})`)
+    .option('--queue <name>', 'run through the queue of this name, with its limits and retries')
     .option('--paused', 'create it paused')
     .option('--idempotency-key <key>', 'a repeated key creates no second cron while the first exists')
 }
@@ -53,6 +56,7 @@ export function addEditOptions(command: Command): Command {
   )
     .option('--no-header', 'remove all request headers')
     .option('--no-payload', 'remove the body')
+    .option('--queue <queue>', 'run through this queue, by its name or id, with its limits and retries')
     .option('--no-queue', 'run without a queue, and without retries')
     .option('--no-callback-url', 'remove the callback URL')
     .option('--no-forbid', 'allow runs to overlap')
@@ -66,7 +70,6 @@ function addRequestOptions(command: Command, byDefault: (value: string) => strin
     .option('--method <method>', `GET, POST, PUT, PATCH or DELETE${byDefault('POST')}`)
     .option('--header <name:value>', 'a request header; repeatable', collect)
     .option('--payload <text>', 'body to send unchanged; @file reads a file, - standard input')
-    .option('--queue <name>', 'run through this queue, with its limits and retries')
     .option('--timeout <seconds>', `timeout of the whole call${byDefault('30')}`)
     .option('--callback-url <url>', 'where to report the end of each run')
     .option('--forbid', 'skip a tick while the previous run has not ended')
@@ -89,17 +92,23 @@ export async function writeNewCron(
     ...{ name: given.name, url: given.url, cron_expression: given.expression },
     ...(flags.paused === true && { is_active: false }),
     ...(await fieldsOf(flags, stdin)),
+    // The name of a queue that may not exist yet.
+    queue: flags.queue,
   }
   return withData(flags.data, JSON.stringify(fields), stdin)
 }
 
-export async function writeCronEdit(flags: EditFlags, stdin: Stdin): Promise<string> {
-  const { name, expression, url } = flags
+export async function writeCronEdit(
+  flags: EditFlags,
+  { api, stdin }: { readonly api: Api; readonly stdin: Stdin },
+): Promise<string> {
+  const { name, expression, url, queue } = flags
   const fields = {
     ...(name !== undefined && { name }),
     ...(url !== undefined && { url }),
     ...(expression !== undefined && { cron_expression: expression }),
     ...(await fieldsOf(flags, stdin)),
+    queue: typeof queue === 'string' ? await queueNameOf(api, queue) : orNull(queue),
   }
   const text = await withData(flags.data, JSON.stringify(fields), stdin)
   if (text !== '{}') return text
@@ -107,14 +116,14 @@ export async function writeCronEdit(flags: EditFlags, stdin: Stdin): Promise<str
 }
 
 async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
-  const { zone, method, header, payload, queue, timeout } = flags
+  const { zone, method, header, payload, timeout } = flags
   const { callbackUrl, forbid, missedRuns, startingDeadline, jitter } = flags
   checkStdinOnce({ data: flags.data, payload })
   return {
     ...(method !== undefined && { method: method.toUpperCase() }),
     ...headersOf(header),
     ...(payload !== undefined && { payload: payload === false ? null : await readSource(payload, stdin) }),
-    ...(callbackUrl !== undefined && { callback_url: orNull(callbackUrl) }),
+    callback_url: orNull(callbackUrl),
     timeout_seconds: givenNumber('--timeout', timeout),
     time_zone: zone,
     ...(forbid !== undefined && { concurrency_policy: forbid ? 'forbid' : 'allow' }),
@@ -126,7 +135,6 @@ async function fieldsOf(flags: RequestFlags, stdin: Stdin): Promise<object> {
     jitter_seconds: givenNumber('--jitter', jitter),
     alert_threshold: givenNumber('--alert-threshold', flags.alertThreshold),
     ...assertFields(flags),
-    ...(queue !== undefined && { queue: orNull(queue) }),
   }
 }
 
@@ -135,6 +143,7 @@ function headersOf(header: RequestFlags['header']): object {
   return header === undefined ? {} : { headers: headerPairs(header) }
 }
 
-function orNull(given: string | false): string | null {
+/** `false` as null, which removes a setting. */
+function orNull(given: string | false | undefined): string | null | undefined {
   return given === false ? null : given
 }

@@ -112,7 +112,7 @@ function addEditCommands(crons: Command, runner: CommandRunner, stdin: Stdin): v
       runner.request(
         flags,
         async (api) => {
-          const text = await writeCronEdit(flags, stdin)
+          const text = await writeCronEdit(flags, { api, stdin })
           const id = await cronIdOf(api, cron)
           const body = new JsonText(text)
           return editVersion({

@@ -10,7 +10,7 @@ export interface View<Body> {
 
 export interface Column<Item> {
   readonly head: string
-  readonly cell: (item: Item) => string
+  readonly cell: (item: Item, isWide: boolean) => string
   /** Shown by `-o wide` alone. */
   readonly isWide?: true
 }
@@ -30,7 +30,7 @@ export function listView<Body extends object, Item>(form: ListForm<Body, Item>):
     text: (body, isWide) => {
       const shown = form.columns.filter((column) => isWide || column.isWide !== true)
       const textOf = (text: string): string => printable(isWide ? text : shortTime(text))
-      const rows = items(body).map((item) => shown.map(({ cell }) => textOf(cell(item))))
+      const rows = items(body).map((item) => shown.map(({ cell }) => textOf(cell(item, isWide))))
       return printable(`${columns([shown.map(({ head }) => head), ...rows])}\n${moreLine(body)}`)
     },
     names: (body) => items(body).map((item) => `${kind}/${id(item)}`),

@@ -80,10 +80,12 @@ export async function writeWindowEdit(
   flags: EditFlags,
   { api, stdin }: { readonly api: Api; readonly stdin: Stdin },
 ): Promise<string> {
-  const { action, reason, data } = flags
+  const { action, reason, data, resource, queue, cron } = flags
+  if (!resource && (queue ?? cron) !== undefined)
+    throw cliError('--no-resource goes with neither --queue nor --cron', MISUSED)
   const times = timesOf(flags, null)
   const fields = {
-    ...(flags.resource ? await resourceOf(flags, api) : { resource: null }),
+    ...(resource ? await resourceOf(flags, api) : { resource: null }),
     ...{ ...times, action, reason: reason === false ? null : reason },
   }
   const text = await withData(data, JSON.stringify(fields), stdin)

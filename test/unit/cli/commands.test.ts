@@ -249,6 +249,14 @@ describe('failures are one line and have an exit code', () => {
       code: 5,
     })
   })
+
+  test('a port that fetch refuses is told as that', async () => {
+    expect(await api.run(['whoami', '--server', 'http://127.0.0.1:1'])).toEqual({
+      out: '',
+      err: 'punctual: cannot reach http://127.0.0.1:1: fetch refuses this port (bad port)\n',
+      code: 5,
+    })
+  })
 })
 
 const summary = {

@@ -71,6 +71,16 @@ describe('a new window', () => {
   })
 })
 
+test.each(['--queue', '--cron'])(
+  'an edit for all of the team and for one %s is called wrongly',
+  async (option) => {
+    const { err, code } = await api.run(['windows', 'edit', 'night', '--no-resource', option, '5'])
+    expect(err).toBe('punctual: --no-resource goes with neither --queue nor --cron\n')
+    expect(code).toBe(2)
+    expect(api.received).toEqual([])
+  },
+)
+
 test('a window is shown and deleted, and a missing one is called by its kind', async () => {
   api.answer = { status: 200, body: JSON.stringify(WINDOW) }
   expect((await api.run(['windows', 'show', 'night'])).out).toContain(

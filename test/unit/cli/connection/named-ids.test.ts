@@ -86,6 +86,21 @@ describe('a queue', () => {
   })
 })
 
+test.each([
+  ['emails', 'emails', false],
+  ['name:7', '7', false],
+  ['7', 'emails', true],
+  ['queue/7', 'emails', true],
+])('a cron is moved to the queue given as %s', async (given, queue, isLookedUp) => {
+  api.answer = answered({ name: 'emails', warnings: [] })
+  await api.run(['crons', 'edit', '3', '--queue', given])
+  expect(called()).toEqual([
+    ...(isLookedUp ? ['GET /api/queues/7'] : []),
+    ...['GET /api/crons/3', 'PATCH /api/crons/3'],
+  ])
+  expect(api.received.at(-1)?.body).toBe(JSON.stringify({ queue }))
+})
+
 describe('a cron', () => {
   test('is found by its name on a later page', async () => {
     api.firstAnswers = [cronPage([{ id: 1, name: 'other' }], 'c'), cronPage([{ id: 3, name: 'Nightly' }])]
@@ -139,4 +154,12 @@ test('ids are taken as -o name prints them', async () => {
     'DELETE /api/tokens/ci',
   ])
   expect(JSON.parse(api.received[3]?.body ?? '')).toEqual({ action: 'retry', ids: [16, 17] })
+  api.received = []
+  for (const verb of ['alerts show alert/9', 'bulk show bulk/8', 'secrets delete signing-secret/k']) {
+    await api.run(verb.split(' '))
+  }
+  expect(called()).toEqual(['GET /api/alerts/9', 'GET /api/bulk/8', 'DELETE /api/signing-secrets/k'])
+  api.answer = answered({ results: [] })
+  await api.run(['notifications', 'test', 'channel/ops'])
+  expect(api.received.at(-1)?.body).toBe('{"channel":"ops"}')
 })

@@ -30,6 +30,15 @@ describe.each([
     ])
   })
 
+  test('is one of it behind a proxy that compresses, and calls its version weak', async () => {
+    api.firstAnswers = [read(`W/${FIRST}`, {}), CHANGED]
+    api.answer = read(`W/${SECOND}`, {})
+    expect((await edit()).err).toContain(`its version is now ${SECOND}\n`)
+    expect(api.received[1]?.headers['if-match']).toBe(FIRST)
+    await edit('--if-match', `W/${FIRST}`)
+    expect(api.received.at(-1)?.headers['if-match']).toBe(FIRST)
+  })
+
   test('says what another one changed before it, but not what changes by itself', async () => {
     const before = { [field]: 30, counts: 1, last_run: 1, active: 1, same: [1] }
     api.firstAnswers = [read(FIRST, before), CHANGED]
