@@ -28,6 +28,27 @@ export function ifMatchOf({ headers }: IncomingMessage): ((current: object) => v
   }
 }
 
+/**
+ * Makes an edit on the terms of `If-Match`. Without the header nobody is refused because others edit at the same time: in the
+ * end the edit is made to whatever is there, and what `noteFound` was told last may be a little older.
+ */
+export async function editAmongOthers<Settings extends object, Edited>(
+  request: IncomingMessage,
+  noteFound: (found: Settings) => void,
+  edit: (check?: (current: Settings) => void) => Promise<Edited>,
+): Promise<Edited> {
+  const ifMatch = ifMatchOf(request)
+  try {
+    return await edit((current) => {
+      noteFound(current)
+      ifMatch?.(current)
+    })
+  } catch (error) {
+    if (ifMatch !== null || !(error instanceof EditConflictError)) throw error
+    return edit()
+  }
+}
+
 /** JSON with the names of every object in order. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>

@@ -84,13 +84,21 @@ export class FolderApplier {
    */
   async apply({ isOwn }: { readonly isOwn: boolean }): Promise<void> {
     const { version } = this.#files
+    const former = this.#resources.snapshot
     if (version !== this.#appliedVersion) {
       this.#resources = this.#resolve(this.#before)
     }
     this.#logProblems(this.problems())
     if (version === this.#appliedVersion && this.#refusals.size === 0) return this.#audit.write()
     const { snapshot } = this.#resources
-    this.#refusals = await this.#send(changeBetween(this.#before, snapshot, this.#uncertain))
+    const change = changeBetween(this.#before, snapshot, this.#uncertain)
+    try {
+      this.#refusals = await this.#send(change)
+    } catch (error) {
+      // A later call applies it, which no longer knows whose it is.
+      if (isOwn) this.#audit.keepOwn(former, snapshot)
+      throw error
+    }
     this.#audit.note(snapshot, { refused: this.#refusals, isOwn })
     await this.#audit.write()
     // Includes what was refused: parts of it may be applied, and must be undone once the folder drops it.

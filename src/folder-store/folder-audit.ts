@@ -26,6 +26,10 @@ const TEAM_SETTINGS = 'team'
 interface NotedChange {
   readonly team: string
   readonly entry: AuditEntry
+  /** Of what has changed, with its kind. */
+  readonly key: string
+  /** What it has become, as JSON; null = deleted. */
+  readonly became: string | null
 }
 
 /**
@@ -39,6 +43,8 @@ export class FolderAudit {
   #known = EMPTY_SNAPSHOT
   #isKnown = false
   #pending: NotedChange[] = []
+  /** What changes of the API that are not applied yet have made of things, by key. */
+  #own: ReadonlyMap<string, string | null> = new Map()
   #dropped = 0
 
   constructor(auditLog: Pick<AuditLog, 'ask' | 'settle'>, logger: Logger) {
@@ -64,9 +70,21 @@ export class FolderAudit {
     const isNews = this.#isKnown && !change.isOwn
     this.#isKnown = true
     if (!isNews) return
-    const pending = [...this.#pending, ...changesBetween(former, this.#known)]
+    const own = this.#own
+    this.#own = new Map()
+    const news = changesBetween(former, this.#known).filter(({ key, became }) => own.get(key) !== became)
+    const pending = [...this.#pending, ...news]
     this.#pending = pending.slice(0, PENDING_MAX)
     this.#dropped += pending.length - this.#pending.length
+  }
+
+  /**
+   * The API has changed the files and could not apply them, which is in its own entry. The next change that is applied has
+   * this in it.
+   */
+  keepOwn(before: FolderSnapshot, after: FolderSnapshot): void {
+    const own = changesBetween(before, after).map(({ key, became }) => [key, became] as const)
+    this.#own = new Map([...this.#own, ...own])
   }
 
   /** What cannot be written now waits for the next call. */
@@ -149,7 +167,8 @@ function changesOf<T extends { readonly team: string; readonly name: string }>(
     const action = former === undefined ? 'create' : now === undefined ? 'delete' : 'edit'
     const sides = [former, now].map((side) => (side === undefined ? null : { ...fieldsOf(side) }))
     return {
-      team: one.team,
+      ...{ team: one.team, key: JSON.stringify([kind, key]) },
+      became: now === undefined ? null : JSON.stringify(now),
       entry: {
         ...{ actor: SOMEBODY, action, resource: { kind, id: null, name: shownName(one) } },
         ...auditedChange(sides[0] ?? null, sides[1] ?? null),

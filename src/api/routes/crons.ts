@@ -2,7 +2,7 @@ import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { CronSettings } from '../../domain/crons/cron.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
-import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
+import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import {
   type CronContext,
@@ -166,16 +166,16 @@ function changed(
   return withId(context, 'cron_id', async (id) => {
     const known = await crons.get(team, id)
     if (known === null) return null
-    const ifMatch = ifMatchOf(context.request)
     // What the editor found may be newer.
     let before = known
     return withAudit(auditLog, context, {
       ...{ action, resource: resourceOf(known), before: toWireCron(known) },
       change: () =>
-        cronEditor.edit(team, id, change, (settings) => {
-          before = { ...known, settings }
-          ifMatch?.(settings)
-        }),
+        editAmongOthers(
+          context.request,
+          (settings: CronSettings) => (before = { ...known, settings }),
+          (check) => cronEditor.edit(team, id, change, check),
+        ),
       endOf: (cron) => (cron === null ? null : { before: toWireCron(before), after: toWireCron(cron) }),
     })
   })

@@ -2,7 +2,7 @@ import type { Router } from 'express'
 import type { AuditedAction, AuditedResource } from '../../domain/access/audit-record.ts'
 import type { QueueSettings } from '../../domain/jobs/queue-settings.ts'
 import type { AuditLog } from '../../ports/audit-log.ts'
-import { entityTagHeader, ifMatchOf } from '../entity-tag.ts'
+import { editAmongOthers, entityTagHeader } from '../entity-tag.ts'
 import { withAudit } from '../audit-trail.ts'
 import { type Page, readQueueListQuery } from '../../contract/requests/list-query.ts'
 import { readQueueEdit } from '../../contract/requests/queue-edit.ts'
@@ -103,16 +103,16 @@ function changed(
   return withId(context, 'queue_id', async (id) => {
     const known = await queues.get(team, id)
     if (known === null) return null
-    const ifMatch = ifMatchOf(context.request)
     // What the editor found may be newer.
     let before = known
     return withAudit(auditLog, context, {
       ...{ action, resource: resourceOf(known), before: toWireQueue(known) },
       change: () =>
-        editor.edit(team, id, change, (settings) => {
-          before = { ...known, settings }
-          ifMatch?.(settings)
-        }),
+        editAmongOthers(
+          context.request,
+          (settings: QueueSettings) => (before = { ...known, settings }),
+          (check) => editor.edit(team, id, change, check),
+        ),
       endOf: (queue) => (queue === null ? null : { before: toWireQueue(before), after: toWireQueue(queue) }),
     })
   })

@@ -32,6 +32,8 @@ export interface ItemBounds {
 /** Of a piece beside an item: whatever is cut at its end is longer than an item may be. */
 const SLACK_BYTES = 16
 const NAME_CHARACTERS_SHOWN = 100
+/** Of `e+`, without a digit. */
+const EXPONENT_CHARACTERS = 2
 /** Bytes of a UTF-16 unit in UTF-8, at most. */
 const UNIT_BYTES_MAX = 3
 
@@ -77,8 +79,7 @@ function* scanList(pieces: TextPieces, start: number, bounds: ItemBounds): Turns
   for (let index = 0; ; index += 1) {
     if (index === bounds.items) return { kind: 'too_many' }
     let item = scanItem(pieces.text, at, bounds)
-    if (item.end < 0 && at > 0 && !pieces.isLast) {
-      // It may only be cut off.
+    if (mayBeCutOff(item.end, pieces.text) && at > 0 && !pieces.isLast) {
       yield
       pieces.moveTo(at)
       at = 0
@@ -106,6 +107,11 @@ function scanItem(text: string, at: number, bounds: ItemBounds): JsonItem & { re
   const scan = scanMembers(text, at, bounds.isEnough())
   if (scan.kind === 'malformed') return { text, scan: null, end: ~scan.position }
   return { text, scan, end: scan.kind === 'object' ? scan.end : endOfValue(text, at) }
+}
+
+/** A number that is cut off begins with one that is none, which `e+` may follow. */
+function mayBeCutOff(end: number, text: string): boolean {
+  return end < 0 || end >= text.length - EXPONENT_CHARACTERS
 }
 
 function hasMoreBytes(text: string, { start, end }: { start: number; end: number }, bytes: number): boolean {

@@ -101,10 +101,12 @@ function sessionOf([created, idleEnd, ends, sealed = '']: readonly string[], box
   return { subject, credential, openedFor, ...times }
 }
 
-/** null = damaged. */
+/** null = damaged, or too old. */
 function open(box: SecretBox, sealed: string): Sealed | null {
   try {
-    return JSON.parse(box.open(sealed)) as Sealed
+    const opened = JSON.parse(box.open(sealed)) as Sealed
+    // A session of an older version does not say what it was opened for: it has ended.
+    return typeof opened[2] === 'string' ? opened : null
   } catch {
     return null
   }

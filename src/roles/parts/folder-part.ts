@@ -76,6 +76,7 @@ function cronsInFolder(folder: FolderStore, crons: CronStore): CronKeeper {
 /** As `queuesInFolder`, for maintenance windows. */
 function windowsInFolder(folder: FolderStore, compiler: WindowCompiler): WindowKeeper {
   return {
+    sync: () => folder.sync(),
     create: async ({ team, name, ...settings }) =>
       accepted(await folder.editWindow({ team, name, settings, former: null })),
     edit: async ({ team, name, ...former }, change) => {

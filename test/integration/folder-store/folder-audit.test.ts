@@ -87,6 +87,46 @@ it('what the API changes in the folder is not noted here, also when it fails and
   expect(here.auditLog.asked).toEqual([])
 })
 
+it('what the API removes is not noted here when it is applied later, unlike what a person makes of it', async () => {
+  write('a.yaml', queue('a'))
+  write('b.yaml', queue('b', '{ timeoutSeconds: 30 }'))
+  const store = await start()
+  await store.createToken(anApiToken('ci'))
+  const remove = [
+    () => store.removeQueue({ team: 'default', name: 'a' }),
+    () => store.removeQueue({ team: 'default', name: 'b' }),
+    () => store.removeToken({ team: 'default', name: 'ci' }),
+  ]
+  for (const one of remove.slice(1)) {
+    here.fault = null
+    await store.sync()
+    here.fault = new StoreUnavailableError('gone')
+    await expect(one()).rejects.toThrow('gone')
+  }
+  expect(here.auditLog.asked).toEqual([])
+  await expect(store.sync()).rejects.toThrow('gone')
+  here.fault = null
+  await settled(store)
+  expect(noted()).toEqual([])
+  expect(here.changes.flatMap(({ removedQueues }) => removedQueues).map(({ name }) => name)).toContain('b')
+
+  here.fault = new StoreUnavailableError('gone')
+  await expect(remove[0]?.()).rejects.toThrow('gone')
+  write('a.yaml', queue('a', '{ timeoutSeconds: 5 }'))
+  await expect(store.sync()).rejects.toThrow('gone')
+  here.clock.advance(250)
+  await expect(store.sync()).rejects.toThrow('gone')
+  here.fault = null
+  await store.sync()
+  rmSync(join(here.folder, 'a.yaml'))
+  await settled(store, 2_000)
+  await settled(store, 2_000)
+  expect(noted()).toEqual([
+    ['edit', 'queue', 'a'],
+    ['delete', 'queue', 'a'],
+  ])
+})
+
 it('of what the API and a person change, the person has what is in the files before the edit of the API', async () => {
   write('a.yaml', queue('a', '{ timeoutSeconds: 30, maxParallelism: 2 }'))
   const store = await start()

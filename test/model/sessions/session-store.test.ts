@@ -52,6 +52,12 @@ describe('a session', () => {
     await assertClean(world)
   })
 
+  test('of a version that did not note what it was opened for has ended', async () => {
+    const login = { ...loginOf(ANN), openedFor: undefined as unknown as string }
+    const { id } = await store.open(login)
+    assert.equal(await store.use(id), null)
+  })
+
   test('cannot be learnt from Redis, and neither can its token, its subject and its secret', async () => {
     const { id } = await store.open(loginOf(ANN))
     const text = await stored()

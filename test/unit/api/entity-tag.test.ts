@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { entityTagOf } from '../../../src/api/entity-tag.ts'
+import { EditConflictError } from '../../../src/domain/errors.ts'
 import type { Queue } from '../../../src/ports/queues.ts'
 import type { WindowChange } from '../../../src/ports/windows.ts'
 import { FakeAuditLog } from '../../support/fake-audit-log.ts'
@@ -85,6 +86,39 @@ test.each([
   expect(auditLog.ended[0]?.entry.before).toEqual({ timeout_seconds: 8 })
   expect(auditLog.ended[0]?.entry.after).toEqual(change)
 })
+
+test.each(['/api/queues/7', '/api/crons/7'])(
+  'while others keep editing %s, only an edit with If-Match is refused',
+  async (path) => {
+    const auditLog = new FakeAuditLog()
+    const edit = <Of extends { readonly settings: object }>(of: Of) => {
+      return async (_t: string, _id: unknown, change: object, check?: (settings: Of['settings']) => void) => {
+        check?.(of.settings)
+        if (check !== undefined) throw new EditConflictError(null)
+        return { ...of, settings: { ...of.settings, ...change } } as never
+      }
+    }
+    const editor = { edit: edit(aQueue()), remove: () => Promise.resolve('removed' as const) }
+    const api = await startApi({ auditLog, editor, cronEditor: { edit: edit(aCron()) } as never })
+    const { etag } = (await call(api.port, path, { headers: BEARER })).headers
+    const send = (headers: object) =>
+      call(api.port, path, {
+        method: 'PATCH',
+        headers: { ...JSON_TYPE, ...headers },
+        body: JSON.stringify({ timeout_seconds: 9 }),
+      })
+    for (const headers of [{}, { 'if-match': '*' }]) {
+      expect((await send(headers)).status).toBe(200)
+      expect(auditLog.ended.at(-1)).toMatchObject({
+        outcome: 'done',
+        entry: { after: { timeout_seconds: 9 } },
+      })
+    }
+    expect((await send({ 'if-match': String(etag) })).status).toBe(409)
+    expect(auditLog.ended.at(-1)).toMatchObject({ outcome: 'refused' })
+    await api.close()
+  },
+)
 
 test('an edit of a window is noted with what it found', async () => {
   const auditLog = new FakeAuditLog()

@@ -154,6 +154,7 @@ function sessionScenarioOf(operationId: string, status: string): Scenario | null
   if (status === '401') return { call: {} }
   if (status === '403') return { call: { headers: { ...headers, 'sec-fetch-site': 'cross-site' } } }
   if (status === '422') return { call: { headers }, path: (path) => `${path}?everywhere=yes` }
+  if (status === '429') return { call: { headers }, parts: OVER_RATE }
   return {
     call: { headers },
     ...(fault === undefined ? {} : { parts: { sessions: failingSessions(fault) } }),

@@ -59,6 +59,16 @@ describe('the items of a list', () => {
     )
   })
 
+  test('are whole wherever a piece ends', () => {
+    for (const item of ['12', '-1.5e+31', 'true', '"a\\n"', '{"a":12}']) {
+      for (let pad = 180; pad < 220; pad += 1) {
+        const read = collect(`${' '.repeat(pad)}{"jobs":[${item},${item}]}`)
+        expect([item, pad, read.scan]).toEqual([item, pad, { kind: 'items' }])
+        expect(read.items).toHaveLength(2)
+      }
+    }
+  })
+
   test('are none of a text that is cut off anywhere', () => {
     const text = '{"jobs":[{"a": [1, "x"]}, {"b": {}}, null]}'
     for (let length = 1; length < text.length; length += 1) {
