@@ -37,8 +37,7 @@ export function createBatchRoute(parts: PushRouteParts): RequestListener {
     let next = 0
     const results = texts.map((text) => {
       if (text !== null) return text
-      const end = ends[next++]
-      return end === undefined ? '' : endText(end, now, parts)
+      return endText(ends[next++] ?? NO_ANSWER, now, parts)
     })
     answerJson(response, 200, `{"results":[${results.join(',')}]}`)
   })
@@ -48,17 +47,23 @@ export function createBatchRoute(parts: PushRouteParts): RequestListener {
 function* startPushes(
   intake: JobIntake,
   jobs: readonly NewJob[],
-): Generator<undefined, ReadonlyArray<ReturnType<JobIntake['pushAll']>>> {
-  const started: Array<ReturnType<JobIntake['pushAll']>> = []
+): Generator<undefined, ReadonlyArray<Promise<readonly PushEnd[]>>> {
+  const started: Array<Promise<readonly PushEnd[]>> = []
   let [first, characters] = [0, 0]
   for (const [index, { request }] of jobs.entries()) {
     characters += request.payload?.length ?? 0
     if (characters < PIECE_CHARACTERS && index < jobs.length - 1) continue
-    started.push(intake.pushAll(jobs.slice(first, index + 1)))
+    started.push(pushPiece(intake, jobs.slice(first, index + 1)))
     ;[first, characters] = [index + 1, 0]
     yield
   }
   return started
+}
+
+/** One end for each job, whatever the intake answers: a missing one must not give a job another's id. */
+async function pushPiece(intake: JobIntake, jobs: readonly NewJob[]): Promise<readonly PushEnd[]> {
+  const ends = await intake.pushAll(jobs)
+  return jobs.map((_, i) => ends[i] ?? NO_ANSWER)
 }
 
 function hasFailed({ status }: PushEnd): boolean {
@@ -114,4 +119,5 @@ function refusedText(status: number, { message, errors }: ValidationProblem, ret
   return JSON.stringify({ status, message, errors, retry_after: retryAfter })
 }
 
+const NO_ANSWER: PushEnd = { status: 'failed', fault: new Error('the intake has lost a push') }
 const NOT_ITS_QUEUE = refusedText(403, { message: OTHER_QUEUES_TEXT, errors: {} })

@@ -44,7 +44,9 @@ class PushGroup {
     this.#done = done
   }
 
+  /** The first end of a push counts. */
   end(place: number, end: PushEnd): void {
+    if (this.ends[place] !== undefined) return
     this.ends[place] = end
     this.#left -= 1
     if (this.#left === 0) this.#done(this.ends)
@@ -175,7 +177,9 @@ class Lane {
     try {
       await this.#enqueue(batch)
     } catch (error) {
-      for (const push of batch) fail(push, error)
+      // What was answered before keeps its answer, and what was put back is answered by a later flush.
+      const putBack = new Set(this.#waiting)
+      for (const push of batch) if (!putBack.has(push)) fail(push, error)
     }
   }
 

@@ -243,14 +243,19 @@ export interface RunningApi {
 
 export interface ApiChange extends Partial<Omit<ApiParts, 'intake'>> {
   readonly connectionsMax?: number
-  readonly intake?: Pick<JobIntake, 'push'>
+  readonly intake?: FakeIntake
 }
 
-/** Several pushes are as many single ones. */
-function intakeOf(intake: Pick<JobIntake, 'push'>): JobIntake {
+type FakeIntake = Pick<JobIntake, 'push'> & Partial<JobIntake>
+
+/** Several pushes are as many single ones, unless the fake says otherwise. */
+function intakeOf(intake: FakeIntake): JobIntake {
   const endOf = (job: NewJob): Promise<PushEnd> =>
     intake.push(job).catch((fault: unknown) => ({ status: 'failed', fault }))
-  return { push: (job) => intake.push(job), pushAll: (jobs) => Promise.all(jobs.map(endOf)) }
+  return {
+    push: (job) => intake.push(job),
+    pushAll: (jobs) => intake.pushAll?.(jobs) ?? Promise.all(jobs.map(endOf)),
+  }
 }
 
 /** The API on a free port with fakes that know one queue (7), one cron (7), one alert (7), one window (night) and one chain (16, 17); `change` replaces parts. */
