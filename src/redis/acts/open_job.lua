@@ -16,14 +16,21 @@ local function ready_or_bucket(queue, job)
   return call('LLEN', queue.ready) <= 2 * LISTED_WITHIN and 'bucket' or 'unknown'
 end
 
--- A record that was in a minute bucket may be ready by now. While its minute is listed and its time has come, only the
--- ready list tells. A due time is still ahead if the shard's time never passed it, also before the clock jumped back.
+-- Whether the shard's time never passed `due`, also before its clock jumped back.
+local function is_ahead(due, now)
+  if due <= now then return false end
+  local known = call('HMGET', KEYS.clock, CLOCK.jumpsBack, CLOCK.notedBack, CLOCK.latestTime)
+  return (known[1] or '0') == (known[2] or '0') and due > tonumber(known[3] or '0')
+end
+
+-- A record that was in a minute bucket may be ready by now. While its minute is listed, only a due time that is still
+-- ahead, or the ready list, tells.
 local function not_near(queue, job, body, now)
   if not Record.is_sound(body) then return ready_or_bucket(queue, job) end
   if tonumber(string.sub(body, 16, 16)) < 2 then return 'ready' end
   local due = tonumber(Record.due(body))
   if not call('ZSCORE', KEYS.minutes, whole(math.floor(due / 60000))) then return 'ready' end
-  if due > now and due > (tonumber(call('HGET', KEYS.clock, CLOCK.latestTime) or '') or 0) then return 'bucket' end
+  if is_ahead(due, now) then return 'bucket' end
   return ready_or_bucket(queue, job)
 end
 

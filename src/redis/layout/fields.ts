@@ -42,6 +42,8 @@ export const CLOCK = {
   lastTime: 't',
   /** The latest time that any step had before a jump back. */
   latestTime: 'h',
+  /** How many of `jumpsBack` `latestTime` takes into account: an earlier version notes none. */
+  notedBack: 'hb',
 } as const
 
 /** Of the hashes of compiled teams and tokens, beside a field for each. */

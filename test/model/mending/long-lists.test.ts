@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import type { JobIntake, JobStore } from '../../../src/ports/jobs.ts'
 import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { createJobStore } from '../../../src/redis/jobs/job-store.ts'
-import { QUEUE } from '../../../src/redis/layout/fields.ts'
+import { CLOCK, QUEUE } from '../../../src/redis/layout/fields.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
 import {
   assertClean,
@@ -124,6 +124,22 @@ describe('after a jump back of the clock', () => {
     await waitLong()
     assert.deepEqual(await runReady('e2'), [waiting])
     await assertClean(world)
+  })
+
+  test('that an earlier version saw, nothing that is fired beside a long list runs twice', async () => {
+    const { ready, waiting, others } = await jumped(SIDE)
+    await redis.client.hdel(shardKeys(world.engine, 0).clock, CLOCK.latestTime, CLOCK.notedBack)
+    assert.equal((await store.fire('default', ready, AN_ACTOR)).status, 'due')
+    // What this version notes at the next jump says nothing of the time before that one.
+    world.clock.jump(-10_000)
+    others.push(await pushOne(intake))
+    assert.equal((await store.fire('default', ready, AN_ACTOR)).status, 'due')
+    assert.equal((await store.fire('default', waiting, AN_ACTOR)).status, 'due')
+    await assertClean(world)
+    assert.deepEqual(
+      (await runReady('e1')).toSorted((a, b) => a - b),
+      [...others, ready].toSorted((a, b) => a - b),
+    )
   })
 
   test('a job that is due later than any time so far is fired, however long the list is', async () => {
