@@ -28,7 +28,7 @@ export function registerClientCommands(program: Command, options: ClientOptions)
   const clock = { stdin: options.stdin, nowMs: () => Date.now() }
   program.commandsGroup('Jobs:')
   registerJobCommands(program, runner, options)
-  registerBulkCommands(program, runner, options.sleep)
+  registerBulkCommands(program, runner, options)
   program.commandsGroup('Queues, crons and windows:')
   registerQueueCommands(program, runner, options.stdin)
   registerCronCommands(program, runner, options.stdin)

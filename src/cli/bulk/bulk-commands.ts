@@ -15,7 +15,9 @@ import type { CommandRunner } from '../command-runner.ts'
 import { wholeNumber } from '../given-number.ts'
 import { filtered, filterOf, type JobFilterFlags } from '../jobs/job-filters.ts'
 import type { Api } from '../connection/api.ts'
-import { idArgument, plainId } from '../connection/given-ids.ts'
+import { idArgument } from '../connection/given-ids.ts'
+import type { Stdin } from '../given-source.ts'
+import { jobIdsOf } from './bulk-ids.ts'
 import { BULK_LIST, BULK_PAGE, BULK_PREVIEW } from './bulk-text.ts'
 import { awaitBulk } from './bulk-wait.ts'
 
@@ -27,10 +29,13 @@ interface CreateFlags extends OutputFlags, JobFilterFlags {
   readonly wait?: string
 }
 
-type Sleep = (milliseconds: number) => Promise<void>
+interface BulkTools {
+  readonly stdin: Stdin
+  readonly sleep: (milliseconds: number) => Promise<void>
+}
 
 /** Adds `bulk` and its subcommands; alone it lists. */
-export function registerBulkCommands(program: Command, runner: CommandRunner, sleep: Sleep): void {
+export function registerBulkCommands(program: Command, runner: CommandRunner, tools: BulkTools): void {
   const bulk = program.command('bulk').description('do one action to many jobs')
   paged(listCommand(bulk))
     .description('list bulks, newest first')
@@ -44,7 +49,7 @@ export function registerBulkCommands(program: Command, runner: CommandRunner, sl
       runner.request(flags, (api) => api.send('readBulk', { bulk_id: id }), BULK_PAGE),
     )
   createCommand(bulk).action((action: string, ids: string[], flags: CreateFlags) =>
-    create({ action, ids, flags }, runner, sleep),
+    create({ action, ids, flags }, runner, tools),
   )
   changing(bulk.command('abort').argument(...idArgument('bulk')))
     .description('end a bulk before its end; what it did stays done')
@@ -56,7 +61,7 @@ export function registerBulkCommands(program: Command, runner: CommandRunner, sl
 function createCommand(bulk: Command): Command {
   const create = connected(bulk.command('create <action> [ids...]'))
     .description(
-      'retry, delete, fire, replay, purge or cancel jobs: the given ones, or all for which the filters hold',
+      'retry, delete, fire, replay, purge or cancel jobs: the given ones (@file reads ids from a file, - from standard input), or all for which the filters hold',
     )
     .option('--all', 'every job that the action is for')
     .option('--rate <count>', 'at most so many jobs a second (default: as fast as it goes)')
@@ -74,12 +79,12 @@ interface Wanted {
   readonly flags: CreateFlags
 }
 
-function create(wanted: Wanted, runner: CommandRunner, sleep: Sleep): Promise<void> {
+function create(wanted: Wanted, runner: CommandRunner, { stdin, sleep }: BulkTools): Promise<void> {
   // The API counts, so a dry run is sent.
   const { dryRun, ...flags } = wanted.flags
   return runner.run(flags, async (api) => {
     const seconds = flags.wait === undefined ? null : wholeNumber('--wait', flags.wait)
-    const body = new JsonText(await bodyOf(wanted, api))
+    const body = new JsonText(await bodyOf(wanted, { api, stdin }))
     const created = await api.send('createBulk', { body })
     if (!('state' in created.body))
       return runner.print(flags, { ...created, body: created.body }, BULK_PREVIEW)
@@ -94,7 +99,10 @@ function create(wanted: Wanted, runner: CommandRunner, sleep: Sleep): Promise<vo
   })
 }
 
-async function bodyOf({ action, ids, flags }: Wanted, api: Api): Promise<string> {
+async function bodyOf(
+  { action, ids, flags }: Wanted,
+  { api, stdin }: { readonly api: Api; readonly stdin: Stdin },
+): Promise<string> {
   if (!ACTIONS.some((one) => one === action))
     throw cliError(`${action} is none of ${ACTIONS.join(', ')}`, MISUSED)
   const filter = await filterOf(api, flags)
@@ -102,12 +110,6 @@ async function bodyOf({ action, ids, flags }: Wanted, api: Api): Promise<string>
   if ([ids.length > 0, flags.all === true, isFiltered].filter(Boolean).length !== 1)
     throw cliError('give ids, filters or --all (see punctual bulk create --help)', MISUSED)
   const rate = flags.rate === undefined ? undefined : wholeNumber('--rate', flags.rate)
-  const target = ids.length > 0 ? { ids: ids.map(idOf) } : { filter }
+  const target = ids.length > 0 ? { ids: await jobIdsOf(ids, stdin) } : { filter }
   return JSON.stringify({ action, ...target, dry_run: flags.dryRun, rate })
-}
-
-/** A number or a UUID; the API says what is wrong with anything else. */
-function idOf(text: string): number | string {
-  const id = plainId('job', text)
-  return /^[0-9]{1,15}$/.test(id) ? Number(id) : id
 }

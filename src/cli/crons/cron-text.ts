@@ -55,6 +55,7 @@ export const STARTED_RUN = itemView<StartedRun>({
 /** One line per tick or run, newest first. */
 export const RUN_LIST = listView<CronRunList, CronRun>({
   kind: 'job',
+  plural: 'runs',
   items: (list) => list.runs,
   id: (run) => run.job_id ?? '-',
   columns: [

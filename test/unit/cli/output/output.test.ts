@@ -51,6 +51,40 @@ test('times in lists are to the second, unless there is room', async () => {
   expect((await api.run(['jobs', '-o', 'wide'])).out).toContain(`  ${at}  `)
 })
 
+describe('an empty list', () => {
+  const none = { results: [], jobs: [], queues: [], crons: [], runs: [], windows: [], alerts: [], bulks: [] }
+  const body = { ...none, tokens: [], signing_secrets: [], records: [], next_cursor: null as string | null }
+
+  test.each([
+    ['jobs', 'No jobs.'],
+    ['queues', 'No queues.'],
+    ['crons', 'No crons.'],
+    ['crons runs 7', 'No runs.'],
+    ['windows', 'No windows.'],
+    ['alerts', 'No alerts.'],
+    ['bulk', 'No bulks.'],
+    ['tokens', 'No tokens.'],
+    ['secrets -o wide', 'No signing secrets.'],
+    ['audit', 'No records.'],
+    ['notifications test', 'No channels.'],
+  ])('of %s is told to people', async (line, says) => {
+    api.answer = { status: 200, body: JSON.stringify(body) }
+    expect(await api.run(line.split(' '))).toEqual({ out: '', err: `${says}\n`, code: 0 })
+  })
+
+  test.each(['json', 'yaml', 'name'])('is told to no script (%s)', async (format) => {
+    api.answer = { status: 200, body: JSON.stringify(body) }
+    expect((await api.run(['queues', '-o', format])).err).toBe('')
+  })
+
+  test('of a page that others follow is none', async () => {
+    api.answer = { status: 200, body: JSON.stringify({ ...body, next_cursor: 'n' }) }
+    const { out, err } = await api.run(['jobs'])
+    expect(out).toMatch(/^JOB .*\nnext page: --cursor n\n$/)
+    expect(err).toBe('')
+  })
+})
+
 test.each([
   ['queues shwo', "unknown command 'shwo'\n(Did you mean show?)"],
   ['crons 7', "unknown command '7'"],
@@ -126,6 +160,20 @@ describe('--watch', () => {
       fault: 'Error: interrupted',
     })
     expect(api.received).toHaveLength(4)
+  })
+
+  test('tells that a list has become empty', async () => {
+    const queue = { queue_id: 7, name: 'mails', counts: {}, is_active: true, is_draining: false }
+    const pageOf = (queues: object[]) => ({
+      status: 200,
+      body: JSON.stringify({ queues, next_cursor: null }),
+    })
+    api.firstAnswers = [pageOf([queue]), pageOf([]), pageOf([])]
+    api.answer = { status: 403, body: '{"error":"No."}' }
+    const sleep = () => Promise.resolve()
+    const { out, err } = await api.run(['queues', '--watch'], { sleep })
+    expect(out).toMatch(/^QUEUE .*\n7 .*\n$/)
+    expect(err).toBe('No queues.\npunctual: No.\n')
   })
 
   test('replaces it on a terminal', async () => {
