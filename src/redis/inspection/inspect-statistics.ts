@@ -8,7 +8,7 @@ import { readHash, readList, readSet } from './inspect-reads.ts'
 export async function inspectStatistics(shard: InspectedShard): Promise<void> {
   const { engine, keys, find } = shard
   for (const [field, value] of await readHash(engine, keys.statistics)) {
-    if (!/^(v|m|lost)$/.test(field) || !/^\d{1,16}$/.test(value))
+    if (!/^(v|m|t|lost)$/.test(field) || !/^\d{1,16}$/.test(value))
       find(keys.statistics, `holds ${field} = ${value}`)
   }
   for (const entry of await readList(engine, keys.statisticsLog)) {

@@ -72,6 +72,8 @@ export const STATISTICS = {
   lostJobs: 'lost',
   /** The last minute in which queues were counted. */
   sampledMinute: 'm',
+  /** Until when one executor counts queues alone, in Unix ms. */
+  turnEndsAt: 't',
   /** Rises with every change of tallies, which only one process makes at a time. */
   version: 'v',
 } as const

@@ -43,6 +43,7 @@ for _, queue in ipairs(watched) do
   end
 end
 if ARGV.entries ~= '0' then call('LTRIM', KEYS.statisticsLog, ARGV.entries, -1) end
+if ARGV.turnEndsAt ~= '' then call('HSET', KEYS.statistics, STATISTICS.turnEndsAt, ARGV.turnEndsAt) end
 if ARGV.sampledMinute ~= '' then call('HSET', KEYS.statistics, STATISTICS.sampledMinute, ARGV.sampledMinute) end
 call('HSET', KEYS.statistics, STATISTICS.version, string.format('%.0f', tonumber(ARGV.version) + 1))
 return 1

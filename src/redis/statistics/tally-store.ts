@@ -9,7 +9,7 @@ import { decodeOpen, encodeCell, encodeOpen } from '../layout/statistics-cell.ts
 
 export const FOLD = step('fold', import.meta.url, {
   keys: ['statistics', 'statisticsLog', 'openTallies', 'sampledQueues'],
-  args: ['version', 'entries', 'sampledMinute', 'since', 'cellsMax', 'expiresAt'],
+  args: ['version', 'entries', 'sampledMinute', 'turnEndsAt', 'since', 'cellsMax', 'expiresAt'],
   rows: {
     open: { args: ['field', 'text'] },
     settled: { keys: ['settledTallies'], args: ['field', 'text'] },
@@ -36,6 +36,8 @@ export interface TallyChange {
   readonly entries?: number
   /** Set when all queues have been counted in it. */
   readonly sampledMinute?: number
+  /** Until when an executor counts alone, in Unix ms of Redis. */
+  readonly turnEndsAtMs?: number
   /** In place of what was there. */
   readonly open?: readonly OpenTally[]
   /** Of minutes that are over. */
@@ -102,11 +104,13 @@ export async function readOpen(engine: Engine, keys: ShardKeys, fields: readonly
 
 /** False when somebody else has changed the tallies since. Throws StoreUnavailableError. */
 export async function changeTallies(engine: Engine, keys: ShardKeys, change: TallyChange): Promise<boolean> {
-  const { version, entries = 0, sampledMinute, open = [], settled = [], watched = new Map() } = change
+  const { version, entries = 0, sampledMinute, turnEndsAtMs } = change
+  const { open = [], settled = [], watched = new Map() } = change
   const minuteNow = Math.floor(engine.runner.redisNowMs(keys.shard) / MINUTE_MS)
   const answer = await engine.runner.run(
     FOLD.with({
-      ...{ keys, version, entries, sampledMinute: sampledMinute ?? '' },
+      ...{ keys, version, entries },
+      ...{ sampledMinute: sampledMinute ?? '', turnEndsAt: turnEndsAtMs ?? '' },
       ...{ since: minuteNow - KEPT_MINUTES, cellsMax: CELLS_MAX },
       // A queue that is idle for as long has none.
       expiresAt: (minuteNow + KEPT_MINUTES) * 60,

@@ -5,6 +5,7 @@ import { shardKeys } from '../../../src/redis/client/engine.ts'
 import { QUEUE, STATISTICS } from '../../../src/redis/layout/fields.ts'
 import { queueIdOf } from '../../../src/redis/layout/keys.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
+import { COUNT_TURN_MS } from '../../../src/redis/statistics/count-turn.ts'
 import { createStatistician } from '../../../src/redis/statistics/statistician.ts'
 import { createStatisticsReader } from '../../../src/redis/statistics/statistics-reader.ts'
 import { assertClean, claimed, ended, openExecutor, pushAll } from '../../support/engine/model-executor.ts'
@@ -59,6 +60,26 @@ describe('what statistics count', () => {
     await assertClean(world)
   })
 
+  test('in the turn of one executor, however many come at once', async () => {
+    await pushAll(world.newIntake(), 3)
+    let counts = 0
+    world.faults.before = ({ name }) => {
+      if (name === 'sample_queues') counts += 1
+    }
+    const executors = Array.from({ length: 8 }, () => createStatistician(world.engine, keys()))
+    for (const minute of [1, 2, 3]) {
+      world.clock.advance(60_000)
+      await Promise.all(executors.map((keep) => keep()))
+      assert.equal(counts, minute)
+    }
+    // A turn of another that the clock, set back, puts far ahead.
+    world.clock.jump(-3_600_000)
+    world.engine.runner.noteRedisTime(0, world.clock.wallMs)
+    await createStatistician(world.engine, keys())()
+    assert.equal(counts, 4)
+    await assertClean(world)
+  })
+
   describe.each([
     ['others change the tallies all the time', false],
     ['the executor dies', true],
@@ -75,17 +96,21 @@ describe('what statistics count', () => {
       world.faults.before = async ({ name }) => {
         if (name !== 'fold') return
         folds += 1
-        // The tallies of the queue are written by then, those of the team are not.
-        if (folds === 1) return
+        // The turn is taken and the tallies of the queue are written by then, those of the team are not.
+        if (folds <= 2) return
         if (dies) throw new Error('died')
         await redis.client.hincrby(keys().statistics, STATISTICS.version, 1)
       }
       await keep().catch(() => undefined)
-      assert.ok(folds > 1)
+      assert.ok(folds > 2)
       world.faults.before = () => undefined
-      await (isSame ? keep : createStatistician(world.engine, keys()))()
-      const counted = await redis.client.hget(keys().statistics, STATISTICS.sampledMinute)
-      assert.equal(Number(counted), Math.floor(world.clock.wallMs / 60_000))
+      const counted = () => redis.client.hget(keys().statistics, STATISTICS.sampledMinute)
+      const other = createStatistician(world.engine, keys())
+      await other()
+      assert.equal(await counted(), null)
+      if (!isSame) world.clock.advance(COUNT_TURN_MS)
+      await (isSame ? keep : other)()
+      assert.equal(Number(await counted()), Math.floor(world.clock.wallMs / 60_000))
       await pass()
       await pass()
       for (const minutes of [
