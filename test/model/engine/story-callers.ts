@@ -226,6 +226,9 @@ export class StoryCallers {
     const [rootId, chain] = ended[pick % Math.max(1, ended.length)] ?? []
     // A large payload is kept only as long as the record of a call.
     if (rootId === undefined || chain === undefined || chain.request.payload !== null) return
+    // Records of calls have bodies of their own in a story, and a retry sends what was sent.
+    const { jobIds } = this.#world.engine
+    if ('end' in chain && chain.queue.failedCalls.some(({ jobId }) => jobIds.rootOf(jobId) === rootId)) return
     if (resent) for (const name of ['retry', 'replay'] as const) this.#world.faults.resent.add(name)
     const { team, shard } = chain.queue
     const answer = await this.#store.retry(team, rootId, AN_ACTOR)
