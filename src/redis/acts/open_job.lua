@@ -39,7 +39,10 @@ end
 function OpenJob.place(queue, job, body, now)
   local slot = call('ZSCORE', queue.inFlight, job.id)
   if slot then return is_waiting(slot) and 'suspects' or 'in flight' end
-  if call('ZSCORE', KEYS.nearSet, queue.localId .. '|' .. job.id) then return 'near set' end
+  -- A job that was fired while a minute bucket named it is named in the near set as well once that minute is near, under
+  -- the time at which it was due before.
+  local near = call('ZSCORE', KEYS.nearSet, queue.localId .. '|' .. job.id)
+  if near and (not Record.is_sound(body) or tonumber(near) == tonumber(Record.due(body))) then return 'near set' end
   return not_near(queue, job, body, now)
 end
 
