@@ -97,14 +97,12 @@ export class StoryCallers {
     const last = this.#lastPush
     if (last === null || this.#world.clock.monotonicMs - last.atMs > 10_000) return
     const { name, keys, args, reply: before } = last.step
-    const after = ((await this.#world.engine.runner.run({ name, keys, args })) as string).split(' ')
-    const first = (before as string).split(' ')
-    if (after[0] === 'day' || first[0] === 'day') return
-    for (let i = 2; i < first.length; i += 3) {
-      const expected = first[i] === 'ok' ? 'again' : first[i]
-      assert.ok(after[i] === expected || after[i] === 'moved', `${first[i]} became ${after[i]}`)
-      if (after[i] === 'again') assert.equal(after[i + 1], first[i + 1])
-      if (after[i] === 'again' && after[i + 2] !== '-1') assert.equal(after[i + 2], first[i + 2])
+    const [first, after] = [before, await this.#world.engine.runner.run({ name, keys, args })].map(answersIn)
+    if (first === undefined || after === undefined) return
+    for (const [i, [code, a, b]] of after.entries()) {
+      const [was, ...known]: readonly string[] = first[i] ?? []
+      assert.ok(code === (was === 'ok' ? 'again' : was) || code === 'moved', `${was} became ${code}`)
+      if (code === 'again') assert.deepEqual(b === '-1' ? [a] : [a, b], b === '-1' ? [known[0]] : known)
     }
   }
 
@@ -253,10 +251,13 @@ export class StoryCallers {
     const askedMs = this.#world.engine.runner.redisNowMs(queue.shard)
     const { status } = await this.#store.fire(queue.team, id, AN_ACTOR)
     this.#world.faults.resent.delete('fire')
-    const isFired = place === 'delayed' && dueMs > this.#model.shard(queue.shard).nowMs
-    // What became due a moment ago counts as fired: the estimate of the time in Redis may be ahead.
-    const isDueNow = dueMs >= askedMs - FIRED_SLACK_MS
-    assert.equal(status, isFired || isDueNow ? 'fired' : place === 'in_flight' ? 'in_flight' : 'due')
+    const { nowMs } = this.#model.shard(queue.shard)
+    const isFired = place === 'delayed' && dueMs > nowMs
+    // Sent again it finds the job due. What became due a moment ago counts as fired: the estimate of the time in Redis may
+    // be ahead, and so far ahead when the clock has jumped back that the answer is `due`.
+    const isSeenDue = !isFired || resent
+    const isDueNow = (isFired ? nowMs : dueMs) >= askedMs - FIRED_SLACK_MS
+    assert.equal(status, !isSeenDue || isDueNow ? 'fired' : place === 'in_flight' ? 'in_flight' : 'due')
     if (!isFired) return
     this.#model.fire(job)
     this.#lastPush = null
@@ -288,4 +289,12 @@ export class StoryCallers {
     this.#model.dead.delete(rootId)
     this.#lastPush = null
   }
+}
+
+/** Code and two words of each job, from 'now woken', then 'jobs code a b' for as many in a row; none of 'day'. */
+function answersIn(reply: unknown): readonly (readonly string[])[] {
+  const words = String(reply).split(' ').slice(2)
+  return words.flatMap((jobs, i) =>
+    i % 4 === 0 ? Array.from({ length: Number(jobs) }, () => words.slice(i + 1, i + 4)) : [],
+  )
 }

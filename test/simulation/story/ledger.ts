@@ -38,7 +38,7 @@ export class Ledger {
   readonly cancellations: Cancellation[] = []
   /** By replays and by retries. */
   readonly replays: Replay[] = []
-  /** First attempts that were fired, as far as their clients know. */
+  /** Jobs that somebody wanted to fire; a request without an answer may have. */
   readonly fired = new Set<number>()
   #unanswered = 0
 
@@ -92,9 +92,7 @@ export class Ledger {
     const jobId = this.#pickJob(pick)
     if (jobId === null) return
     this.fired.add(jobId)
-    this.#ask(send(jobId), (answer) => {
-      if (answer !== null && answer.status !== 'fired') this.fired.delete(jobId)
-    })
+    this.#ask(send(jobId), () => undefined)
   }
 
   /** The new job is a push as others are. */
