@@ -20,7 +20,7 @@ import {
   toWireCronRun,
 } from '../../contract/responses/cron-wire.ts'
 import { maskedCronSettings } from '../../domain/access/masking.ts'
-import { mayUseQueue } from '../../domain/access/principal.ts'
+import { mayUseQueue, type Principal } from '../../domain/access/principal.ts'
 import { describeCron } from '../../domain/crons/cron-description.ts'
 import { cronScheduleOf } from '../../domain/crons/cron.ts'
 import { formatTimestamp } from '../../domain/timestamp.ts'
@@ -28,6 +28,7 @@ import type { Cron, CronEditor, CronStore } from '../../ports/crons.ts'
 import type { EgressPolicy } from '../../ports/http-caller.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { TeamSettingsSource } from '../../ports/settings.ts'
+import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import {
   answerError,
   answerJson,
@@ -49,6 +50,7 @@ import {
 } from '../team-routes.ts'
 
 export interface CronRouteParts {
+  readonly cursorBox: CursorBox
   readonly auditLog: AuditLog
   readonly crons: Pick<CronStore, 'list' | 'get' | 'runNow' | 'runs'>
   readonly cronEditor: CronEditor
@@ -63,7 +65,7 @@ export function createCronRoutes(parts: CronRouteParts): Router {
   const { crons } = parts
   return createTeamRouter({
     '/api/crons': {
-      GET: needsInQueues('read', (context) => list(context, crons)),
+      GET: needsInQueues('read', (context) => list(context, parts)),
       POST: needsInQueues('edit', (context) =>
         withBody(context, parts, (body) => create(context, parts, body)),
       ),
@@ -130,11 +132,12 @@ function preview(context: TeamRequest, { clock }: CronRouteParts, body: Buffer):
   answerJson(context.response, 200, JSON.stringify(answer))
 }
 
-function list(context: TeamRequest, crons: CronRouteParts['crons']): Promise<void> {
+function list(context: TeamRequest, { crons, cursorBox: box }: CronRouteParts): Promise<void> {
+  const { team, principal } = context
   return answerPage(
     context,
     readPageQuery(context.search),
-    (query) => crons.list({ team: context.team, ...query }),
+    (page) => sealedPage({ principal, box }, page, (query) => crons.list({ team, ...query })),
     (page) => {
       const shown = page.crons.filter(({ settings }) => mayRunThrough(context, settings.queue))
       return JSON.stringify({ crons: shown.map(toCronSummary), next_cursor: page.nextCursor })
@@ -172,8 +175,11 @@ function changed(
       ...{ action, resource: resourceOf(known), before: toWireCron(known) },
       change: () =>
         editAmongOthers(
-          context.request,
-          (settings: CronSettings) => (before = { ...known, settings }),
+          {
+            request: context.request,
+            shown: (settings: CronSettings) => shownTo(context.principal, settings),
+            noteFound: (settings) => (before = { ...known, settings }),
+          },
           (check) => cronEditor.edit(team, id, change, check),
         ),
       endOf: (cron) => (cron === null ? null : { before: toWireCron(before), after: toWireCron(cron) }),
@@ -235,9 +241,13 @@ function checksOf({ team }: TeamRequest, { egress, teamSettings }: CronRoutePart
 
 function answerCron({ principal, response }: TeamRequest, cron: Cron | null): void {
   if (cron === null) return answerNotFound(response)
-  const isMasked = !principal.permissions.has('payloads')
-  const shown = isMasked ? { ...cron, settings: maskedCronSettings(cron.settings) } : cron
-  answerJson(response, 200, JSON.stringify(toWireCron(shown)), entityTagHeader(cron.settings))
+  const settings = shownTo(principal, cron.settings)
+  answerJson(response, 200, JSON.stringify(toWireCron({ ...cron, settings })), entityTagHeader(settings))
+}
+
+/** The entity tag is of this, too: one of what is hidden would tell whether a guess is right. */
+function shownTo({ permissions }: Principal, settings: CronSettings): CronSettings {
+  return permissions.has('payloads') ? settings : maskedCronSettings(settings)
 }
 
 /** A cron without a queue runs through a hidden one, which no list of queues names. */

@@ -10,6 +10,7 @@ import { toEditedQueue, toWireQueue } from '../../contract/responses/queue-wire.
 import { mayUseQueue } from '../../domain/access/principal.ts'
 import type { Queue, QueueEditor, QueueStore } from '../../ports/queues.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import { answerJson, answerNotFound } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import {
@@ -23,6 +24,7 @@ import {
 } from '../team-routes.ts'
 
 export interface QueueRouteParts {
+  readonly cursorBox: CursorBox
   readonly queues: QueueStore
   readonly editor: QueueEditor
   readonly auditLog: AuditLog
@@ -33,7 +35,7 @@ export interface QueueRouteParts {
 export function createQueueRoutes(parts: QueueRouteParts): Router {
   const { queues } = parts
   return createTeamRouter({
-    '/api/queues': { GET: needsInQueues('read', (context) => list(context, queues)) },
+    '/api/queues': { GET: needsInQueues('read', (context) => list(context, parts)) },
     '/api/queues/:queue_id': {
       GET: needsInQueues('read', async (context) =>
         answerQueue(context, await withId(context, 'queue_id', (id) => queues.get(context.team, id))),
@@ -53,16 +55,17 @@ export function createQueueRoutes(parts: QueueRouteParts): Router {
   })
 }
 
-function list(context: TeamRequest, queues: QueueStore): Promise<void> {
+function list(context: TeamRequest, { queues, cursorBox: box }: QueueRouteParts): Promise<void> {
+  const { team, principal } = context
   return answerPage(
     context,
     readQueueListQuery(context.search),
     ({ name, ...page }) =>
       name === null
-        ? queues.list({ team: context.team, ...page })
-        : named(queues, { team: context.team, name, ...page }),
+        ? sealedPage({ principal, box }, page, (query) => queues.list({ team, ...query }))
+        : named(queues, { team, name, ...page }),
     (page) => {
-      const shown = page.queues.filter(({ name }) => mayUseQueue(context.principal, name))
+      const shown = page.queues.filter(({ name }) => mayUseQueue(principal, name))
       return JSON.stringify({ queues: shown.map(toWireQueue), next_cursor: page.nextCursor })
     },
   )
@@ -109,8 +112,11 @@ function changed(
       ...{ action, resource: resourceOf(known), before: toWireQueue(known) },
       change: () =>
         editAmongOthers(
-          context.request,
-          (settings: QueueSettings) => (before = { ...known, settings }),
+          {
+            request: context.request,
+            shown: (settings: QueueSettings) => settings,
+            noteFound: (settings) => (before = { ...known, settings }),
+          },
           (check) => editor.edit(team, id, change, check),
         ),
       endOf: (queue) => (queue === null ? null : { before: toWireQueue(before), after: toWireQueue(queue) }),

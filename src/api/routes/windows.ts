@@ -18,6 +18,7 @@ import type { QueueStore } from '../../ports/queues.ts'
 import type { Clock, Logger } from '../../ports/runtime.ts'
 import type { WindowChange, WindowEditor, WindowStore } from '../../ports/windows.ts'
 import { maySeeResource } from '../access/queue-guard.ts'
+import { type CursorBox, sealedPage } from '../access/sealed-cursors.ts'
 import { answerJson, answerNotFound, answerProblem } from '../answers.ts'
 import type { BodyReader } from '../body-reader.ts'
 import {
@@ -31,6 +32,7 @@ import {
 } from '../team-routes.ts'
 
 export interface WindowRouteParts {
+  readonly cursorBox: CursorBox
   readonly auditLog: AuditLog
   readonly windows: WindowStore
   readonly windowEditor: WindowEditor
@@ -67,7 +69,9 @@ function list(context: TeamRequest, parts: WindowRouteParts): Promise<void> {
     context,
     readPageQuery(search),
     async (query) => {
-      const page = await parts.windows.list({ team, ...query })
+      const page = await sealedPage({ principal, box: parts.cursorBox }, query, (opened) =>
+        parts.windows.list({ team, ...opened }),
+      )
       if (page === 'bad_cursor') return page
       const shown = page.windows.filter(({ resource }) => maySeeResource(principal, resource))
       const windows = await Promise.all(shown.map((window) => toWire(window, parts)))

@@ -18,6 +18,7 @@ import { LeasedRates } from '../../redis/access/leased-rates.ts'
 import { takeRate } from '../../redis/access/take-rate.ts'
 import { LastUses } from '../../redis/access/last-uses.ts'
 import type { CompiledSettings } from '../../redis/control/compiled-settings.ts'
+import type { SecretBox } from '../../redis/control/secret-box.ts'
 import { createAuditLog } from '../../redis/audit-log/audit-log.ts'
 import { createBulkStore } from '../../redis/bulk/bulk-store.ts'
 import { createJobIntake } from '../../redis/enqueue/job-intake.ts'
@@ -51,6 +52,7 @@ interface ApiPartSettings extends QuotaSettings {
 interface ApiPartOptions {
   settings: ApiPartSettings
   store: Store
+  box: SecretBox
   queues: QueueStore
   editor: QueueEditor
   crons: CronStore
@@ -110,7 +112,7 @@ export async function startApi(options: ApiPartOptions): Promise<number> {
     channelTester: createChannelTester(engine, { clock: systemClock, newId: randomUUID }),
     channelHealth: createChannelHealthReader(engine),
     egress: options.egress,
-    jobIds: engine.jobIds,
+    ...{ jobIds: engine.jobIds, cursorBox: options.box.boxFor('cursors') },
     clock: systemClock,
     logger: options.logger,
     intakeBytesMax: settings.intakeBytes,

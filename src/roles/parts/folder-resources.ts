@@ -26,6 +26,7 @@ import type { Telemetry } from './telemetry-part.ts'
 export const STANDALONE_TEAM = 'default'
 
 interface Resources {
+  readonly box: SecretBox
   readonly queues: QueueStore
   readonly editor: QueueEditor
   readonly crons: CronStore
@@ -81,6 +82,7 @@ export async function openFolderResources(
   // Only now: secrets in Redis may be sealed under a former key until the folder has been applied.
   await compiled.start()
   return {
+    box,
     queues,
     crons,
     ...folderEditors(resources, { queues, crons, windows, compiler }),

@@ -50,6 +50,19 @@ export const NOW_MS = Date.UTC(2026, 10, 21, 10, 0, 0)
 export const JOB_IDS = new JobIds(1, '0123456789ab')
 export const BEARER = { authorization: `Bearer ${TOKEN}` }
 
+/** Seals by turning round. */
+function createFakeBox(): ApiParts['cursorBox'] {
+  const turned = (text: string) => text.split('').toReversed().join('')
+  return {
+    seal: (text) => Buffer.from(turned(`sealed ${text}`)).toString('base64'),
+    open: (sealed) => {
+      const text = turned(Buffer.from(sealed, 'base64').toString())
+      if (!text.startsWith('sealed ')) throw new Error('not sealed')
+      return text.slice('sealed '.length)
+    },
+  }
+}
+
 /** Real time: only a socket waits for it. */
 export const clock: Clock = {
   monotonicMs: () => performance.now(),
@@ -336,6 +349,7 @@ export async function startApi({ intake, ...change }: ApiChange = {}): Promise<R
       ofQueue: (team, id) => Promise.resolve(team === 'default' && id === 7 ? SOME_MINUTES : null),
     },
     jobIds: JOB_IDS,
+    cursorBox: createFakeBox(),
     clock,
     logger,
     ...change,
