@@ -25,6 +25,7 @@ export interface BlockCheck {
   readonly engine: Engine
   readonly keys: ShardKeys
   find(key: string, message: string): void
+  findMiscount(key: string, message: string): void
 }
 
 export interface BlockSums {
@@ -39,8 +40,9 @@ export async function checkBlocks(look: BlockCheck, localId: string): Promise<Bl
   const { engine, keys, find } = look
   const { blocks: key } = keys.queue(localId)
   const { oldest, stop, sealedTo } = await lookAtHistory(engine, { keys, localId })
-  const [count, buriedText] = await engine.runner.read((redis) =>
-    Promise.all([redis.llen(key), redis.hget(keys.queue(localId).meta, QUEUE.buried)]),
+  const { meta } = keys.queue(localId)
+  const [count, [buriedText, beyondText]] = await engine.runner.read((redis) =>
+    Promise.all([redis.llen(key), redis.hmget(meta, QUEUE.buried, QUEUE.beyondKept)]),
   )
   if (count === 0) return null
   if (sealedTo === oldest || sealedTo > stop) {
@@ -62,8 +64,18 @@ export async function checkBlocks(look: BlockCheck, localId: string): Promise<Bl
     below = found.last
   }
   const buried = Number(buriedText ?? 0)
+  const left = bytes - buried
+  if (left < 0) look.findMiscount(meta, `counts ${buried} bytes as deleted of blocks with ${bytes}`)
+  if (Number(beyondText ?? beyondKept) !== beyondKept)
+    look.findMiscount(
+      meta,
+      `counts ${beyondText} bytes of blocks beyond the kept ones; there are ${beyondKept}`,
+    )
   const buriedBeyond = Math.floor((buried * Math.max(0, count - KEPT_BLOCKS)) / count)
-  return { weight: bytes - buried + count * BLOCK_BYTES, beyondKept: beyondKept - buriedBeyond }
+  return {
+    weight: left + count * BLOCK_BYTES,
+    beyondKept: Math.max(0, Math.min(beyondKept - buriedBeyond, left)),
+  }
 }
 
 async function checkBlock(

@@ -6,6 +6,9 @@
 -- `buried` of the queue. `shardUsage` has the sum of all scores. The team's field ':h' of `teamUsage` has the bytes of
 -- summaries alone, of the blocks beyond the newest KEPT_BLOCKS of each queue: these do not count for its quota. Those which
 -- the budget may not drop do.
+--
+-- Nobody knows which blocks had what was buried. When one goes, what was buried of it is what it says it had without what
+-- has left it; until then each is taken to have lost as much as any other, but no queue is exempt from more than it has.
 
 -- What Redis needs for the chains of a block beside their summaries: entries of hash, list and index.
 local BLOCK_BYTES = 256 * 96
@@ -19,75 +22,95 @@ local function raise_by(key, field, by)
   if by ~= 0 then call('HINCRBY', key, field, string.format('%.0f', by)) end
 end
 
-local function weigh(team, queue, weight)
-  call('ZINCRBY', KEYS.sealedHistories, string.format('%.0f', weight), team .. '/' .. queue.localId)
-  raise_by(KEYS.shardUsage, SHARD_USAGE.sealedBytes, weight)
+-- What is counted of a queue: the `number` of its blocks, the bytes `buried`, those `left` in all blocks, and those that the
+-- blocks `beyond` the kept ones say they have.
+local function count_of(team, queue)
+  local number = call('LLEN', queue.blocks)
+  local weight = tonumber(call('ZSCORE', KEYS.sealedHistories, team .. '/' .. queue.localId) or '0')
+  local known = call('HMGET', queue.meta, QUEUE.buried, QUEUE.beyondKept)
+  local count = { number = number, buried = tonumber(known[1] or '0'), left = weight - number * BLOCK_BYTES }
+  count.beyond = tonumber(known[2] or '0')
+  if number > KEPT_BLOCKS and not known[2] then
+    -- An earlier version has deleted the queue.
+    count.beyond = count.left + count.buried
+    for _, text in ipairs(call('LRANGE', queue.blocks, 0, KEPT_BLOCKS - 1)) do
+      count.beyond = count.beyond - Blocks.head(text)
+    end
+  end
+  return count
 end
 
-local function buried_in(queue)
-  return tonumber(call('HGET', queue.meta, QUEUE.buried) or '0')
-end
-
--- How much of what was buried counts as of blocks beyond the kept ones: nobody knows which blocks had it.
-local function beyond_of(buried, blocks)
-  if blocks <= KEPT_BLOCKS then return 0 end
-  return math.floor(buried * (blocks - KEPT_BLOCKS) / blocks)
+local function exempt_bytes(count)
+  if count.number <= KEPT_BLOCKS then return 0 end
+  local share = math.floor(count.buried * (count.number - KEPT_BLOCKS) / count.number)
+  return math.max(0, math.min(count.beyond - share, count.left))
 end
 
 local function exempt(team, bytes)
   raise_by(KEYS.teamUsage, team .. TEAM_USAGE.sealed, bytes)
 end
 
-function Sealed.add_newest(team, queue, text)
-  local blocks = call('LPUSH', queue.blocks, text)
-  local buried = buried_in(queue)
-  weigh(team, queue, Blocks.head(text) + BLOCK_BYTES)
-  local beyond = call('LINDEX', queue.blocks, KEPT_BLOCKS)
-  local bytes = beyond and Blocks.head(beyond) or 0
-  exempt(team, bytes - beyond_of(buried, blocks) + beyond_of(buried, blocks - 1))
+local function write(team, queue, old, new)
+  local weight = new.left - old.left + (new.number - old.number) * BLOCK_BYTES
+  call('ZINCRBY', KEYS.sealedHistories, string.format('%.0f', weight), team .. '/' .. queue.localId)
+  raise_by(KEYS.shardUsage, SHARD_USAGE.sealedBytes, weight)
+  if new.buried ~= old.buried then call('HSET', queue.meta, QUEUE.buried, string.format('%.0f', new.buried)) end
+  if new.beyond ~= old.beyond then call('HSET', queue.meta, QUEUE.beyondKept, string.format('%.0f', new.beyond)) end
+  exempt(team, exempt_bytes(new) - exempt_bytes(old))
 end
 
--- It takes its part of what was buried with it.
-function Sealed.drop_oldest(team, queue)
-  local blocks = call('LLEN', queue.blocks)
+function Sealed.add_newest(team, queue, text)
+  local old = count_of(team, queue)
+  local number = call('LPUSH', queue.blocks, text)
+  local beyond = call('LINDEX', queue.blocks, KEPT_BLOCKS)
+  write(team, queue, old, {
+    number = number,
+    buried = old.buried,
+    left = old.left + Blocks.head(text),
+    beyond = old.beyond + (beyond and Blocks.head(beyond) or 0),
+  })
+end
+
+-- seen: bytes of its chains that have left the history since it was sealed.
+function Sealed.drop_oldest(team, queue, seen)
+  local old = count_of(team, queue)
   local bytes = Blocks.head(call('RPOP', queue.blocks))
-  local buried = buried_in(queue)
-  local gone = math.min(bytes, math.ceil(buried / blocks))
-  if gone > 0 then call('HINCRBY', queue.meta, QUEUE.buried, -gone) end
-  weigh(team, queue, gone - bytes - BLOCK_BYTES)
-  local beyond = blocks > KEPT_BLOCKS and bytes or 0
-  exempt(team, beyond_of(buried, blocks) - beyond_of(buried - gone, blocks - 1) - beyond)
+  -- What is left has to have been in other blocks.
+  local gone = math.min(bytes, math.max(0, bytes - old.left, math.min(bytes - seen, old.buried)))
+  write(team, queue, old, {
+    number = old.number - 1,
+    buried = old.buried - gone,
+    left = old.left - bytes + gone,
+    beyond = old.number > KEPT_BLOCKS and old.beyond - bytes or 0,
+  })
 end
 
 -- A finished chain was deleted: the budget and the quota of its team count it no more, if a block counts it.
 function Sealed.bury(team, queue, root, bytes)
-  local blocks = call('LLEN', queue.blocks)
-  if not team or blocks == 0 then return end
+  if not team or call('LLEN', queue.blocks) == 0 then return end
   local look = Blocks.look(queue)
   local unsealed = look.stop - (look.first + look.sealed) * 256
   if not look.fits or unsealed > UNSEALED_MAX then return end
   if unsealed > 0 and call('LPOS', queue.history, root, 'MAXLEN', unsealed) then return end
-  local buried = call('HINCRBY', queue.meta, QUEUE.buried, bytes)
-  weigh(team, queue, -bytes)
-  exempt(team, beyond_of(buried - bytes, blocks) - beyond_of(buried, blocks))
+  local old = count_of(team, queue)
+  local lost = math.max(0, math.min(bytes, old.left))
+  write(team, queue, old, {
+    number = old.number,
+    buried = old.buried + lost,
+    left = old.left - lost,
+    beyond = old.beyond,
+  })
 end
 
 -- Drops all blocks of a queue; its chains stay and are sealed again later.
 function Sealed.drop_blocks(team, queue)
-  local weight = call('ZSCORE', KEYS.sealedHistories, team .. '/' .. queue.localId)
+  local member = team .. '/' .. queue.localId
+  local weight = call('ZSCORE', KEYS.sealedHistories, member)
   if weight then
-    local blocks = call('LLEN', queue.blocks)
+    exempt(team, -exempt_bytes(count_of(team, queue)))
     raise_by(KEYS.shardUsage, SHARD_USAGE.sealedBytes, -tonumber(weight))
-    if blocks > KEPT_BLOCKS then
-      local buried = buried_in(queue)
-      local beyond = tonumber(weight) - blocks * BLOCK_BYTES + buried
-      for _, text in ipairs(call('LRANGE', queue.blocks, 0, KEPT_BLOCKS - 1)) do
-        beyond = beyond - Blocks.head(text)
-      end
-      exempt(team, beyond_of(buried, blocks) - beyond)
-    end
-    call('ZREM', KEYS.sealedHistories, team .. '/' .. queue.localId)
+    call('ZREM', KEYS.sealedHistories, member)
   end
-  call('HDEL', queue.meta, QUEUE.buried)
+  call('HDEL', queue.meta, QUEUE.buried, QUEUE.beyondKept, QUEUE.departed)
   call('UNLINK', queue.blocks)
 end

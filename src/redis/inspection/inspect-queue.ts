@@ -115,8 +115,18 @@ function isHeadField(field: string, value: string): boolean {
     return value === '0' || value === '1'
   if (field === 'l') return /^\d{13}\|\w+$/.test(value)
   return (
-    ['t', 'm', 'g', 'o', 'u', QUEUE.trimmed, QUEUE.tombstones, QUEUE.buried].includes(field) &&
-    /^\d+$/.test(value)
+    [
+      't',
+      'm',
+      'g',
+      'o',
+      'u',
+      QUEUE.trimmed,
+      QUEUE.tombstones,
+      QUEUE.buried,
+      QUEUE.beyondKept,
+      QUEUE.departed,
+    ].includes(field) && /^\d+$/.test(value)
   )
 }
 

@@ -7,6 +7,8 @@
 export const QUEUE = {
   /** 1, or 0 while the queue is paused. */
   active: 'a',
+  /** What the blocks beyond the kept ones say their summaries have, in bytes. */
+  beyondKept: 'y',
   /** Bytes of deleted finished chains that the blocks of the queue say they have. */
   buried: 'b',
   /** Ids of cancelled jobs that still stand in the ready list. */
@@ -15,6 +17,8 @@ export const QUEUE = {
   compiled: 'c',
   /** Of a cron's hidden queue. */
   cronId: 'o',
+  /** Bytes of the finished chains of the oldest block that have left the history since it was sealed. */
+  departed: 'f',
   /** 1 while the queue drains: it takes no new jobs. */
   draining: 'e',
   /** The newest failure that was raised for it, `at|reason`: 13 digits of Unix ms, and why. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { inspect } from '../../../src/redis/inspection/inspect.ts'
 import { createShardMaintenance } from '../../../src/redis/maintenance/shard-maintenance.ts'
+import { BLOCK_BYTES } from '../../../src/redis/history/blocks/block.ts'
+import { QUEUE } from '../../../src/redis/layout/fields.ts'
 import { createQueueStore } from '../../../src/redis/queues/queue-store.ts'
 import { lookAtShard } from '../../../src/redis/quotas/usage-reader.ts'
 import { createTeamUsageReader } from '../../../src/redis/quotas/team-usage.ts'
@@ -188,6 +190,68 @@ describe('blocks of finished chains', () => {
     await assertClean(stage.world)
     assert.equal(await redis.client.hget(keys.shardUsage, 'sealed'), '0')
     assert.equal(await redis.client.hget(keys.queue('1').meta, 'b'), null)
+  })
+
+  describe('of very different sizes', () => {
+    const LARGE = { url: `http://a.test/${'x'.repeat(1_500)}` }
+    const HALF = 40 * 256
+
+    /** A history of 80 blocks; answers their roots, the older half first, and the bytes of each. */
+    async function sealedHalves(older: { url?: string }, newer: { url?: string }) {
+      await stage.finish(plans(1))
+      const { summaries, history } = stage.keys.queue('1')
+      await stage.write(HALF - 1, () => older)
+      await stage.write(HALF, () => newer)
+      await stage.seal()
+      const roots = (await redis.client.lrange(history, 0, -1)).map(Number).toReversed()
+      const texts = await redis.client.hgetall(summaries)
+      const sizes = new Map(roots.map((root) => [root, Buffer.byteLength(texts[root] ?? '')]))
+      return { old: roots.slice(0, HALF), recent: roots.slice(HALF), sizes }
+    }
+    const sumOf = (roots: readonly number[], sizes: ReadonlyMap<number, number>) =>
+      roots.reduce((sum, root) => sum + (sizes.get(root) ?? 0), 0)
+    const exempt = async () => Number((await redis.client.hget(stage.keys.teamUsage, 'default:h')) ?? 0)
+    const budget = async () => Number(await redis.client.hget(stage.keys.shardUsage, 'sealed'))
+
+    test(
+      'the newer ones deleted, no team is exempt from less than nothing',
+      { timeout: 60_000 },
+      async () => {
+        const { old, recent, sizes } = await sealedHalves({}, LARGE)
+        assert.equal(await exempt(), sumOf(old, sizes))
+        await stage.bury(recent)
+        const left = sumOf(old, sizes)
+        assert.equal(await budget(), left + 80 * BLOCK_BYTES)
+        assert.ok((await exempt()) >= 0 && (await exempt()) <= left, `${await exempt()} of ${left}`)
+      },
+    )
+
+    test('the older ones deleted, the budget still counts the others', { timeout: 60_000 }, async () => {
+      const { old, recent, sizes } = await sealedHalves(LARGE, {})
+      const kept = old.filter((_, at) => at % 60 === 0)
+      await stage.bury(old.filter((_, at) => at % 60 > 0))
+      const left = sumOf([...kept, ...recent], sizes)
+      assert.equal(await budget(), left + 80 * BLOCK_BYTES)
+      assert.ok((await exempt()) >= 0 && (await exempt()) <= left, `${await exempt()} of ${left}`)
+      // They leave with their blocks, a page of another size after another.
+      for (let from = 0; from < HALF; from += 300) {
+        const page = old.slice(from, from + 300).map(String)
+        await forgetChains(stage.world.engine, stage.keys, '1', page.toReversed())
+        const blocks = await sealed()
+        const inBlocks = [...old, ...recent].slice(-blocks * 256)
+        const isKept = new Set([...kept, ...recent])
+        const bytes = sumOf(
+          inBlocks.filter((root) => isKept.has(root)),
+          sizes,
+        )
+        assert.equal(await budget(), bytes + blocks * BLOCK_BYTES, `${blocks} blocks`)
+        const beyond = Number(await redis.client.hget(stage.keys.queue('1').meta, QUEUE.beyondKept))
+        assert.equal(beyond, sumOf(inBlocks.slice(0, -HALF), sizes), `${blocks} blocks`)
+      }
+      assert.equal(await sealed(), 40)
+      assert.equal(await exempt(), 0)
+      assert.equal(Number(await redis.client.hget(stage.keys.queue('1').meta, QUEUE.buried)), 0)
+    })
   })
 
   test('the inspection finds blocks that do not tell what they hold', async () => {
