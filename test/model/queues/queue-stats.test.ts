@@ -228,7 +228,7 @@ describe('the queueStats of queues', () => {
   async function keyBytes(): Promise<number> {
     const keys = await redis.client.keys('*')
     const sizes = await Promise.all(keys.map((key) => redis.client.memory('USAGE', key, 'SAMPLES', 0)))
-    const stats = (await redis.client.memory('STATS')) as unknown[]
+    const stats = await redis.client.memory('STATS')
     const [, table = 0] = (stats[stats.indexOf('db.0') + 1] ?? []) as number[]
     return sizes.reduce<number>((sum, bytes) => sum + Number(bytes), table)
   }
